@@ -1,5 +1,18 @@
-"""What runs beside the agent: a client, a command line, transcripts replayed.
+"""What runs beside the agent: a client of the server, the command line `cairn`, transcripts.
 
-It is shipped on its own, as `cairn_client` (`deploy/client`), so it imports nothing else of ours
-and finds its own parts relatively.
+It is shipped on its own as `cairn_client` (`deploy/client`), so it imports nothing else of Cairn
+and its own parts relatively. httpx and rich load slower than most commands run, so they are
+imported where they are used.
+
+- `cli.py` is the command line; each module of `commands/` registers its commands there.
+- `api.py` has the calls of the server, `transport.py` one request with its retries, `values.py`
+  the answers. What a newer server adds to an answer stays in `raw`.
+- `transcripts/` reads what Claude Code and Codex write (`claude_code.py`, `codex.py`: line by line,
+  from a state to the next), and sends it as sessions (`upload.py`); bookmarks say how far each file
+  was sent, and sequence numbers follow from lines, so nothing is ever stored twice.
+- `install/` puts what agents need into their programs' files, and takes it out again.
+- `masking.py` takes secrets out of everything before it is sent. It masks too much rather than too
+  little; the server scans again with its full catalog.
+
+Start reading at `cli.py`.
 """

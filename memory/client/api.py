@@ -14,7 +14,7 @@ from typing import Any, Final, Self
 from . import values
 from .configuration import Connection
 from .transport import Call, Transport
-from .values import Appended, Batch, Found, Me, Memory, Outcome, Session
+from .values import AddedMemory, Appended, ImportBatch, Me, Memory, SearchResults, Session
 
 API: Final = "/api/v1"
 PAGE: Final = 100  # entries asked for at a time
@@ -45,7 +45,7 @@ class Client:
         self._transport.close()
 
     def greet(self) -> tuple[str, float]:
-        """Return the server's moment, as its header says it, and the seconds of an answer."""
+        """Return the server's time, as in its header, and the seconds of an answer."""
         answer = self._transport.send(call=Call(method="GET", path="/health/live"))
         return answer.headers.get("Date", ""), answer.elapsed.total_seconds()
 
@@ -56,7 +56,7 @@ class Client:
 
     def me(self) -> Me:
         """Say who the server takes the caller for."""
-        return values.me(told=self._get("me"))
+        return values.me(raw=self._get("me"))
 
     def ask_code(self, *, name: str) -> Mapping[str, Any]:
         """Ask for the codes with which a person lets this program sign in; needs no token."""
@@ -73,37 +73,37 @@ class Client:
     def pause(
         self, *, project: str, paused: bool, token_id: str = "", mine: bool = False
     ) -> Mapping[str, Any]:
-        """Let agents of a project be given nothing, or again: all, one token's, or one's own."""
+        """Pause or resume agents of a project: all, those of one token, or one's own."""
         body = {"paused": paused, "token": token_id or None, "mine": mine or None}
         return self._post(f"projects/{project}/pause", _given(body))
 
-    def search(self, *, query: str, project: str = "", **narrowing: object) -> Found:
+    def search(self, *, query: str, project: str = "", **narrowing: object) -> SearchResults:
         """Return what is relevant to a question; `narrowing` are fields of `POST /search`."""
         body = {"query": query, "project": project or None, **narrowing}
-        return values.found(told=self._post("search", _given(body)))
+        return values.found(raw=self._post("search", _given(body)))
 
     def check(self, *, kind: str, text: str, project: str) -> Mapping[str, Any]:
-        """Hold a `plan` or a `diff` against what a project knows; return verdict and findings."""
+        """Check a `plan` or a `diff` against a project's memories; return verdict and findings."""
         return self._post(f"checks/{kind}", {"project": project, kind: text})
 
-    def add(self, *, content: str, project: str = "", **fields: object) -> Outcome:
+    def add(self, *, content: str, project: str = "", **fields: object) -> AddedMemory:
         """Hand in one memory; `fields` are those of `POST /memories`."""
         body = {"content": content, "project": project or None, **fields}
-        return values.outcome(told=self._post("memories", _given(body)))
+        return values.outcome(raw=self._post("memories", _given(body)))
 
     def add_all(
         self, *, memories: Sequence[Mapping[str, object]], project: str = ""
-    ) -> tuple[Outcome, ...]:
+    ) -> tuple[AddedMemory, ...]:
         """Hand in up to 1,000 memories; each has an outcome of its own, in order."""
         body = {"project": project or None, "memories": list(memories)}
-        told = self._post("memories/bulk", _given(body))
-        return tuple(values.outcome(told=one) for one in told["outcomes"])
+        answer = self._post("memories/bulk", _given(body))
+        return tuple(values.outcome(raw=one) for one in answer["outcomes"])
 
     def memories(self, *, project: str = "", query: str = "", page: int = PAGE) -> Iterator[Memory]:
         """Yield memories, the newest first, page by page as they are read."""
         asked = {"project": project or None, "q": query or None, "limit": page}
-        for told in self._pages("memories", asked):
-            yield values.memory(told=told)
+        for row in self._pages("memories", asked):
+            yield values.memory(raw=row)
 
     def count(self, *, path: str, project: str = "") -> int:
         """Count the entries of a list of the server."""
@@ -117,17 +117,17 @@ class Client:
         call = Call(method="POST", path=f"{API}/exports", body=body)
         return self._transport.stream(call=call)
 
-    def begin_import(self, *, name: str, data: bytes, project: str = "") -> Batch:
+    def begin_import(self, *, name: str, data: bytes, project: str = "") -> ImportBatch:
         """Hand in a file; a job takes it in."""
-        return values.batch(told=self._upload("imports", name, data, project))
+        return values.batch(raw=self._upload("imports", name, data, project))
 
     def preview_import(self, *, name: str, data: bytes, project: str = "") -> Mapping[str, Any]:
         """Say what a file would do; nothing is stored."""
         return self._upload("imports/preview", name, data, project)
 
-    def batch(self, *, batch_id: str) -> Batch:
+    def batch(self, *, batch_id: str) -> ImportBatch:
         """Return an import as it stands."""
-        return values.batch(told=self._get(f"imports/{batch_id}"))
+        return values.batch(raw=self._get(f"imports/{batch_id}"))
 
     def announce_code(
         self, *, project: str, files: Sequence[Mapping[str, object]]
@@ -148,27 +148,27 @@ class Client:
 
     def code_files(self, *, project: str) -> Iterator[str]:
         """Yield the paths of the files that the index of a project knows, page by page."""
-        for told in self._pages(f"projects/{project}/files", {"limit": PAGE}):
-            yield str(told["path"])
+        for row in self._pages(f"projects/{project}/files", {"limit": PAGE}):
+            yield str(row["path"])
 
     def open_session(self, *, external_id: str, project: str = "", **about: object) -> Session:
         """Open a session, or find the one of that external id."""
         body = {"external_id": external_id, "project": project or None, **about}
-        return values.session(told=self._post("sessions", _given(body)))
+        return values.session(raw=self._post("sessions", _given(body)))
 
     def append_turns(self, *, session_id: str, turns: Sequence[Mapping[str, object]]) -> Appended:
         """Append turns; one whose sequence is there already changes nothing."""
-        told = self._post(f"sessions/{session_id}/turns", {"turns": list(turns)})
-        return values.appended(told=told)
+        answer = self._post(f"sessions/{session_id}/turns", {"turns": list(turns)})
+        return values.appended(raw=answer)
 
     def append_events(self, *, session_id: str, events: Sequence[Mapping[str, object]]) -> Appended:
         """Append events; one whose sequence is there already changes nothing."""
-        told = self._post(f"sessions/{session_id}/events", {"events": list(events)})
-        return values.appended(told=told)
+        answer = self._post(f"sessions/{session_id}/events", {"events": list(events)})
+        return values.appended(raw=answer)
 
     def end_session(self, *, session_id: str) -> Session:
         """End a session, so that what is worth keeping is taken from it."""
-        return values.session(told=self._post(f"sessions/{session_id}/end", {})["session"])
+        return values.session(raw=self._post(f"sessions/{session_id}/end", {})["session"])
 
     def _get(self, path: str, query: Mapping[str, object] | None = None) -> dict[str, Any]:
         return self._json(Call(method="GET", path=f"{API}/{path}", query=query))

@@ -1,7 +1,7 @@
 """The command line `cairn`: its options, its commands, its exit codes.
 
-Exit codes: 0 done, 1 a fault, 2 used wrongly, 3 the token, 4 not found, 5 done in part, 6 a check
-says stop. Options that say how to tell (`--json`, `--quiet`) may stand anywhere.
+Exit codes: 0 done, 1 an error, 2 used wrongly, 3 the token, 4 not found, 5 done in part, 6 a check
+says stop. The options of the output (`--json`, `--quiet`) may stand anywhere.
 """
 
 import os
@@ -11,21 +11,10 @@ from typing import Annotated, Final, NoReturn
 
 import typer
 
-from . import (
-    asking,
-    bridge,
-    checking,
-    configuration,
-    indexing,
-    keeping,
-    pausing,
-    replaying,
-    setting_up,
-    signing_in,
-    watching,
-)
+from . import configuration
+from .commands import check, index, login, memories, replay, search, setup
 from .errors import ERROR, INTERRUPTED, ClientError
-from .terminal import Desk
+from .terminal import Terminal
 
 _ANYWHERE: Final = frozenset({"--json", "--quiet", "-q"})
 
@@ -48,7 +37,7 @@ def begin(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Results and faults alone.")] = False,
 ) -> None:
     """Team memory for AI coding agents: ask it, tell it, connect agents to it."""
-    context.obj = Desk(
+    context.obj = Terminal(
         places=configuration.places(environment=os.environ),
         environment=os.environ,
         given={"url": url, "token": token},
@@ -59,16 +48,8 @@ def begin(
     )
 
 
-asking.register(app=app)
-keeping.register(app=app)
-checking.register(app=app)
-indexing.register(app=app)
-replaying.register(app=app)
-watching.register(app=app)
-pausing.register(app=app)
-bridge.register(app=app)
-signing_in.register(app=app)
-setting_up.register(app=app)
+for group in (search, memories, check, index, replay, login, setup):
+    group.register(app=app)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -77,11 +58,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         app(args=list(given), prog_name="cairn")
     except ClientError as fault:
-        _desk(given).fault(fault)
+        terminal = Terminal(
+            places=configuration.places(environment=os.environ),
+            environment=os.environ,
+            given={},
+            is_json="--json" in given,
+            out=sys.stdout,
+            err=sys.stderr,
+        )
+        terminal.fault(fault)
         return fault.exit_code
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:  # whoever read the results has had enough
+    except BrokenPipeError:  # the reader of the results has gone
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115  for the flush
         return ERROR
     except SystemExit as ended:
@@ -100,14 +89,3 @@ def hoisted(*, arguments: Sequence[str]) -> tuple[str, ...]:
     first = tuple(one for one in arguments[:end] if one in _ANYWHERE)
     rest = tuple(one for one in arguments[:end] if one not in _ANYWHERE)
     return (*first, *rest, *arguments[end:])
-
-
-def _desk(given: Sequence[str]) -> Desk:
-    return Desk(
-        places=configuration.places(environment=os.environ),
-        environment=os.environ,
-        given={},
-        is_json="--json" in given,
-        out=sys.stdout,
-        err=sys.stderr,
-    )

@@ -1,22 +1,25 @@
 """The files of a project's code on this machine: which there are, what of them is sent.
 
-In a repository git says which belong to it, ignored ones not. What is in no language that the
-server reads, no text, too large, made by a tool, or made to hold secrets stays here. Of the others,
-secrets are taken out before anything is hashed or sent; a file with a private key in it stays here
-whole, because its lines would move.
+In a repository git lists them, without ignored ones. Without git, and where there is no repository,
+the folder is walked; where git refuses, nothing is listed, because it alone knows what is ignored.
+What is in no language that the server reads, no text, too large, generated, or made to hold secrets
+stays here. Of the others, secrets are masked before anything is hashed or sent; a file with a
+private key in it stays here whole, because its lines would move.
 """
 
 import hashlib
 import os
 import re
 import stat
+import subprocess
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from posixpath import splitext
 from typing import Final
 
-from . import repository
+from .errors import ClientError
 from .masking import mask
 
 LARGEST: Final = 1_048_576  # bytes of a file; the server takes no more
@@ -37,6 +40,14 @@ READ: Final = frozenset(  # the extensions of the languages that the server read
     }
 )  # fmt: skip
 
+GIT_SECONDS: Final = 60
+SKIPPED_FOLDERS: Final = frozenset(
+    {
+        "node_modules", "bower_components", "vendor", "venv", "env", "__pycache__", "site-packages",
+        "dist", "build", "target", "out", "coverage", "htmlcov",
+    }
+)  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeFile:
@@ -50,7 +61,7 @@ class CodeFile:
 
 
 @dataclass(slots=True, kw_only=True)
-class Found:
+class CodeFiles:
     """The files of a folder, how many stay here and why, and what was taken out.
 
     `root` is what the paths begin at, `part` what all begin with where not all of it was looked at.
@@ -64,29 +75,51 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Content:
+class MaskedContent:
     """What is sent of a file, and a kind for each secret that was taken out."""
 
     data: bytes
     masked: tuple[str, ...] = ()
 
 
-def find(*, folder: Path) -> Found:
+def find(*, folder: Path) -> CodeFiles:
     """Read the files of a folder, by path; in a repository paths begin at its root.
 
     Raises ClientError where git refuses to say which there are.
     """
-    root = repository.root_of(folder=folder)
-    found = Found(root=root, part=f"{folder.relative_to(root).as_posix()}/".removeprefix("./"))
-    for path in sorted(set(repository.paths(folder=folder))):
+    root = root_of(folder=folder)
+    found = CodeFiles(root=root, part=f"{folder.relative_to(root).as_posix()}/".removeprefix("./"))
+    for path in sorted(set(_paths(folder))):
         reason = _reason(root, path)
         content = read(source=root / path) if not reason else None
-        if isinstance(content, Content):
-            found.files.append(_file(root, path, content))
+        if isinstance(content, MaskedContent):
+            found.files.append(
+                CodeFile(
+                    source=root / path,
+                    path=path,
+                    hash=digest(content),
+                    size=len(content.data),
+                    masked=content.masked,
+                )
+            )
             found.masked.update(content.masked)
         else:
             found.left[reason or str(content)] += 1
     return found
+
+
+def root_of(*, folder: Path) -> Path:
+    """Return the folder of the repository that a folder is in; itself where it is in none.
+
+    Raises ClientError where git refuses.
+    """
+    top = _git(folder, "rev-parse", "--show-toplevel")
+    return folder if top is None else Path(os.fsdecode(top.removesuffix(b"\n")))
+
+
+def digest(content: MaskedContent) -> str:
+    """Return the hash by which the server recognizes a content."""
+    return hashlib.sha256(content.data).hexdigest()
 
 
 def is_code(*, path: str) -> bool:
@@ -94,7 +127,7 @@ def is_code(*, path: str) -> bool:
     return splitext(path)[1].lower() in READ
 
 
-def read(*, source: Path) -> Content | str:
+def read(*, source: Path) -> MaskedContent | str:
     """Return what is sent of a file, or why nothing is."""
     try:
         data = _bytes(source)
@@ -110,7 +143,7 @@ def read(*, source: Path) -> Content | str:
         text = data.decode()
     except UnicodeDecodeError:
         return _of_other_text(data)
-    return _masked(text)
+    return _mask(text)
 
 
 def _bytes(source: Path) -> bytes | None:
@@ -123,34 +156,24 @@ def _bytes(source: Path) -> bytes | None:
         return file.read(LARGEST + 1) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else None
 
 
-def _masked(text: str) -> Content | str:
+def _mask(text: str) -> MaskedContent | str:
     found = mask(text=text)
     if found.text.count("\n") != text.count("\n"):
         return "holds a private key"
-    told = found.text
+    masked = found.text
     for kind in set(found.kinds):  # a name reads in every language, brackets break the line
-        told = told.replace(f"[redacted: {kind}]", f"redacted_{kind}")
-    data = told.encode()
-    return Content(data=data, masked=found.kinds) if len(data) <= LARGEST else "too large"
+        masked = masked.replace(f"[redacted: {kind}]", f"redacted_{kind}")
+    data = masked.encode()
+    return MaskedContent(data=data, masked=found.kinds) if len(data) <= LARGEST else "too large"
 
 
-def _of_other_text(data: bytes) -> Content | str:
+def _of_other_text(data: bytes) -> MaskedContent | str:
     """Return a text in another encoding, which secrets are looked for in as far as it is ASCII."""
     text = data.decode("latin-1")
-    found = _masked(text)
+    found = _mask(text)
     if isinstance(found, str):
         return found
-    return Content(data=found.data.decode().encode("latin-1"), masked=found.masked)
-
-
-def _file(folder: Path, path: str, content: Content) -> CodeFile:
-    return CodeFile(
-        source=folder / path,
-        path=path,
-        hash=hashlib.sha256(content.data).hexdigest(),
-        size=len(content.data),
-        masked=content.masked,
-    )
+    return MaskedContent(data=found.data.decode().encode("latin-1"), masked=found.masked)
 
 
 def _reason(folder: Path, path: str) -> str:
@@ -168,3 +191,52 @@ def _reason(folder: Path, path: str) -> str:
     # What a link leads to may be anything, and so may what lies behind a link to a folder.
     is_here = source.is_file() and source.resolve() == folder.resolve() / path
     return "" if is_here else "no file"
+
+
+def _paths(folder: Path) -> Iterator[str]:
+    """Yield the paths of a folder's files, with slashes, from the folder of its repository on.
+
+    Raises ClientError where git refuses.
+    """
+    listed = _git(folder, "ls-files", "-coz", "--exclude-standard", "--full-name")
+    if listed is None:
+        for place, folders, names in os.walk(folder):
+            folders[:] = sorted(
+                one for one in folders if one not in SKIPPED_FOLDERS and not one.startswith(".")
+            )
+            for name in names:
+                yield (Path(place) / name).relative_to(folder).as_posix()
+        return
+    for one in listed.split(b"\0"):
+        if one:
+            yield os.fsdecode(one)
+
+
+def _git(folder: Path, *arguments: str) -> bytes | None:
+    """Return what git says; None where there is no git, or no repository around the folder."""
+    here = folder.resolve()
+    if not any(os.path.lexists(one / ".git") for one in (here, *here.parents)):
+        return None
+    try:
+        done = subprocess.run(  # noqa: S603  no shell, and fixed arguments
+            ("git", "-C", os.fspath(folder), *arguments),  # noqa: S607  the one that is installed
+            capture_output=True,
+            check=False,
+            timeout=GIT_SECONDS,
+            stdin=subprocess.DEVNULL,
+        )
+    except FileNotFoundError:
+        return None
+    except subprocess.TimeoutExpired as error:
+        raise ClientError(
+            detail=f"git did not answer within {GIT_SECONDS} s.", command="cairn index --help"
+        ) from error
+    if done.returncode:
+        lines = done.stderr.decode(errors="replace").split("\n")
+        reason = next((line.strip() for line in lines if line.strip()), "it ended without a word")
+        raise ClientError(
+            detail=f"git does not say which files are ignored, so nothing was read: {reason}",
+            hint="Mend what git says of this folder, then index it again.",
+            command=f"git -C {folder} status",
+        )
+    return done.stdout

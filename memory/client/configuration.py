@@ -1,4 +1,4 @@
-"""Where the server is and who calls: arguments, then the environment, then a file.
+"""Address and token of the server: from arguments, then the environment, then a file.
 
 The file holds a token, so it is made for its owner alone, and replaced as a whole.
 """
@@ -45,7 +45,7 @@ class Connection:
     project: str = ""
 
     @property
-    def is_open_to_listeners(self) -> bool:
+    def is_unencrypted(self) -> bool:
         """Whether the token would travel in the clear over a network."""
         parts = urlsplit(self.url)
         return parts.scheme == "http" and parts.hostname not in LOOPBACK
@@ -65,9 +65,9 @@ def load(
     *, places: Places, environment: Mapping[str, str], given: Mapping[str, str | None]
 ) -> Connection:
     """Return the connection. Raises Misused where no address or token is known."""
-    kept = read(path=places.file)
+    stored = read(path=places.file)
     found = {
-        name: given.get(name) or environment.get(f"CAIRN_{name.upper()}") or kept.get(name, "")
+        name: given.get(name) or environment.get(f"CAIRN_{name.upper()}") or stored.get(name, "")
         for name in _NAMES
     }
     for name, what in (("url", "address"), ("token", "token")):
@@ -86,7 +86,7 @@ def read(*, path: Path) -> Mapping[str, str]:
     """Return what the file holds; nothing where there is none. Raises Misused for a broken one."""
     try:
         text = path.read_text(encoding="utf-8")
-        kept = tomllib.loads(text)
+        stored = tomllib.loads(text)
     except FileNotFoundError:
         return {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
@@ -95,7 +95,7 @@ def read(*, path: Path) -> Mapping[str, str]:
             hint="Log in again.",
             command="cairn login https://HOST",
         ) from error
-    return {name: value for name, value in kept.items() if isinstance(value, str)}
+    return {name: value for name, value in stored.items() if isinstance(value, str)}
 
 
 def save(*, path: Path, connection: Connection) -> None:

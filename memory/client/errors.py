@@ -1,7 +1,7 @@
 """What can go wrong beside the agent, each with the exit code of the command line.
 
-    ClientError                1   what nothing below says better
-    ├── Misused                2   a command or a call that cannot be meant so
+    ClientError                1   what no other error describes
+    ├── Misused                2   a command or a call that makes no sense
     ├── Unreachable            1   no answer came from the server
     ├── Incomplete             5   some of it was done, and some not
     └── Problem            1, 3, 4   the server refused (RFC 9457)
@@ -30,7 +30,7 @@ _BY_STATUS: Final[Mapping[int, tuple[int, str]]] = {  # exit code, the next comm
 
 
 class ClientError(Exception):
-    """A fault with a sentence, a hint and the next command to try."""
+    """An error with a message, a hint and the next command to try."""
 
     code = "error"
     exit_code = ERROR
@@ -41,9 +41,19 @@ class ClientError(Exception):
         self.hint = hint
         self.command = command
 
+    def as_json(self) -> dict[str, Any]:
+        """Write the error down for programs."""
+        return {
+            "error": self.code,
+            "detail": self.detail,
+            "hint": self.hint,
+            "command": self.command,
+            "exit_code": self.exit_code,
+        }
+
 
 class Misused(ClientError):
-    """What was asked cannot be meant so."""
+    """What was asked makes no sense."""
 
     code = "usage"
     exit_code = USAGE
@@ -87,20 +97,21 @@ class Problem(ClientError):
         self.code = _text(document.get("code")) or "problem"
         self.title = title
         self.request_id = _text(document.get("request_id"))
-        self.faults = _faults(document.get("errors"))
-
-
-def _faults(given: object) -> tuple[Fault, ...]:
-    entries = given if isinstance(given, list) else []
-    return tuple(
-        Fault(
-            pointer=_text(entry.get("pointer")),
-            detail=_text(entry.get("detail")),
-            code=_text(entry.get("code")),
+        errors = document.get("errors")
+        self.faults = tuple(
+            Fault(
+                pointer=_text(entry.get("pointer")),
+                detail=_text(entry.get("detail")),
+                code=_text(entry.get("code")),
+            )
+            for entry in (errors if isinstance(errors, list) else ())
+            if isinstance(entry, Mapping)
         )
-        for entry in entries
-        if isinstance(entry, Mapping)
-    )
+
+    def as_json(self) -> dict[str, Any]:
+        """Write the refusal down for programs."""
+        refusal = {"status": self.status, "request_id": self.request_id}
+        return {**super().as_json(), **refusal}
 
 
 def _text(value: object) -> str:

@@ -1,8 +1,8 @@
-"""Secrets are taken out on this machine, before anything is sent.
+"""Mask secrets on this machine, before anything is sent.
 
-A short table of its own: what assigns a password, what travels in a header, what vendors begin
-their keys with, whole private keys. The server looks again with its full catalog; these rules are
-for what nobody would want on a wire, so they rather mask too much. Only a kind is ever told.
+A short table of rules: assigned passwords, credentials in headers and addresses, prefixes of
+vendors' keys, whole private keys. They mask too much rather than too little; the server scans again
+with its full catalog. Of a finding only its kind is sent.
 """
 
 import re
@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-SHORTEST: Final = 6  # characters of a password that is looked for, ours
-TAIL_MOST: Final = 24_000  # characters before the end of a key that are looked at, ours
+SHORTEST: Final = 6  # characters of a password; default
+TAIL_MOST: Final = 24_000  # characters before the end of a key that are scanned; default
 _PLAIN: Final = re.compile(  # references, placeholders and types are no secrets
     r"(?i)[$<{%*.\[(].*|(?:os\.environ|process\.env|getenv|env|config|settings|self|options|args)\b.*"
     r"|(?:none|null|true|false|undefined|string|str|bytes|number|required|optional|redacted|secret"
@@ -33,8 +33,8 @@ class _Rule:
     pattern: re.Pattern[str]
     hints: tuple[str, ...]  # one of them, in small letters, is in every text that matches
     accepts: Callable[[str], bool] = lambda _: True
-    after: re.Pattern[str] | None = None  # what stands before a match, looked at behind the sign
-    value: re.Pattern[str] | None = None  # what stands behind it, read where `after` holds
+    after: re.Pattern[str] | None = None  # what must stand before a match
+    value: re.Pattern[str] | None = None  # what is read behind it then
 
 
 def _is_real(value: str) -> bool:
@@ -71,7 +71,7 @@ _RULES: Final = (
     ),
     _Rule(
         kind="url_credentials",
-        pattern=re.compile(  # what was read of a value is not read again in shorter pieces
+        pattern=re.compile(  # a value that was read is not read again in shorter pieces
             r"://(?=(?P<host>[^\s:/@\"'`]{0,100}))(?P=host):"
             r"(?=(?P<value>[^\s@\"'`]{1,1000}))(?P=value)@"
         ),

@@ -1,8 +1,8 @@
-"""What the command line says and where: results to stdout, everything else to stderr.
+"""What the command line writes and where: results to stdout, everything else to stderr.
 
-With `--json` a result is one object a line and a fault one object on stderr. Tables and progress
-are drawn on a terminal alone; `NO_COLOR` is kept. Rich and httpx take longer to load than most
-commands to run, so they are loaded where they are used.
+With `--json` a result is one object a line and an error one object on stderr. Tables and progress
+bars are for terminals alone; `NO_COLOR` is respected. Rich and httpx take longer to load than most
+commands to run, so they are imported where they are used.
 """
 
 import json
@@ -10,21 +10,27 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Annotated, Any, Final
+
+import typer
 
 from . import configuration
 from .configuration import Connection, Places
-from .errors import ClientError, Problem
+from .errors import ClientError, Misused, Problem
 
 if TYPE_CHECKING:
     from .api import Client
 
 LINE_MOST: Final = 100  # characters of a memory in a line of a table
 
+Project = Annotated[str, typer.Option("--project", "-p", help="Slug of the project.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing.")]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Desk:
-    """One run of the command line: what was asked for, and how it is to be told."""
+class Terminal:
+    """One run of the command line: its options, its environment, where it writes."""
 
     places: Places
     environment: Mapping[str, str]
@@ -39,6 +45,20 @@ class Desk:
         given = {**self.given, "project": project}
         return configuration.load(places=self.places, environment=self.environment, given=given)
 
+    def project_connection(self, *, project: str, subject: str) -> Connection:
+        """Return where to call for a project, for what `subject` says belongs to one.
+
+        Raises Misused where no project is named.
+        """
+        connection = self.connection(project=project)
+        if not connection.project:
+            raise Misused(
+                detail=f"{subject} to a project, and none is named.",
+                hint="Name it with --project, or once and for all when you log in.",
+                command="cairn status",
+            )
+        return connection
+
     @contextmanager
     def client(self, *, connection: Connection) -> "Iterator[Client]":
         """Yield a client of the server."""
@@ -48,12 +68,12 @@ class Desk:
             yield client
 
     def show(self, *, row: Mapping[str, Any], line: str) -> None:
-        """Tell one result: an object, or a line for people."""
+        """Write one result: an object, or a line for people."""
         text = json.dumps(row, ensure_ascii=False) if self.is_json else line
         self.out.write(f"{text}\n")
 
     def note(self, text: str) -> None:
-        """Tell what is no result."""
+        """Write what is no result, for people."""
         if not (self.is_quiet or self.is_json):
             self.err.write(f"{text}\n")
 
@@ -68,39 +88,33 @@ class Desk:
 
         table = Table(*head, box=None, pad_edge=False, header_style="bold")
         for row in cells:
-            table.add_row(*(_escaped(cell) for cell in row))
+            table.add_row(*(cell.replace("[", r"\[") for cell in row))
         Console(file=self.out).print(table)
 
     def is_watched(self) -> bool:
-        """Say whether somebody may be asked, and shown how far it is."""
+        """Say whether somebody may be asked, and shown progress."""
         return self.err.isatty() and not (self.is_quiet or self.is_json)
 
+    def confirm(self, *, question: str, refusal: Misused, declined: ClientError) -> None:
+        """Go on with a yes. Raises `refusal` where nobody can be asked, `declined` for a no."""
+        if not (sys.stdin.isatty() and self.is_watched()):
+            raise refusal
+        if not typer.confirm(question, err=True):
+            raise declined
+
     def fault(self, fault: ClientError) -> None:
-        """Tell a fault, what to do, and the next command to try."""
+        """Write an error, what to do, and the next command to try."""
         if self.is_json:
-            self.err.write(json.dumps(as_json(fault=fault), ensure_ascii=False) + "\n")
+            self.err.write(json.dumps(fault.as_json(), ensure_ascii=False) + "\n")
             return
         lines = [f"error: {fault.detail}"]
-        lines += [f"  {one.pointer}: {one.detail}" for one in _faults(fault)]
+        if isinstance(fault, Problem):
+            lines += [f"  {one.pointer}: {one.detail}" for one in fault.faults]
         if fault.hint:
             lines.append(f"  {fault.hint}")
         if isinstance(fault, Problem) and fault.request_id:
             lines.append(f"  request {fault.request_id}")
         self.err.write("\n".join((*lines, f"  try: {fault.command}", "")))
-
-
-def as_json(*, fault: ClientError) -> dict[str, Any]:
-    """Write a fault down for programs."""
-    told: dict[str, Any] = {
-        "error": fault.code,
-        "detail": fault.detail,
-        "hint": fault.hint,
-        "command": fault.command,
-        "exit_code": fault.exit_code,
-    }
-    if isinstance(fault, Problem):
-        told |= {"status": fault.status, "request_id": fault.request_id}
-    return told
 
 
 def shortened(*, text: str, most: int = LINE_MOST) -> str:
@@ -109,21 +123,38 @@ def shortened(*, text: str, most: int = LINE_MOST) -> str:
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
-def _faults(fault: ClientError) -> Sequence[Any]:
-    return fault.faults if isinstance(fault, Problem) else ()
+def listed(*, text: str) -> list[str]:
+    """Return the parts of an option that are separated by commas."""
+    return [one.strip() for one in text.split(",") if one.strip()]
 
 
-def _escaped(cell: str) -> str:
-    return cell.replace("[", r"\[")
+def read_file(*, path: Path, most: int, command: str) -> bytes:
+    """Return the bytes of a file, or of stdin for a hyphen. Raises Misused for what is too large
+    or cannot be read."""
+    try:
+        if str(path) == "-":
+            data = sys.stdin.buffer.read(most + 1)
+        else:
+            with path.open("rb") as file:
+                data = file.read(most + 1)
+    except OSError as error:
+        raise Misused(detail=f"{path} cannot be read: {error.strerror}", command=command) from error
+    if len(data) > most:
+        raise Misused(
+            detail=f"{path} is too large: at most {most:,} bytes are read.",
+            hint="Leave out what is generated, or split it.",
+            command=command,
+        )
+    return data
 
 
 @contextmanager
-def progress(*, desk: Desk, what: str, total: int, of_bytes: bool = True) -> Iterator[Any]:
+def progress(*, terminal: Terminal, what: str, total: int, of_bytes: bool = True) -> Iterator[Any]:
     """Yield what is called with how many are done; a bar with the time left, for people.
 
     Bytes have their rate, other things their number.
     """
-    if not desk.is_watched():
+    if not terminal.is_watched():
         yield lambda _: None
         return
     from rich.console import Console  # noqa: PLC0415  drawn for people alone
@@ -143,6 +174,6 @@ def progress(*, desk: Desk, what: str, total: int, of_bytes: bool = True) -> Ite
         *((DownloadColumn(), TransferSpeedColumn()) if of_bytes else (MofNCompleteColumn(),)),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(file=desk.err), transient=True) as bar:
+    with Progress(*columns, console=Console(file=terminal.err), transient=True) as bar:
         task = bar.add_task(what, total=total or None)
         yield lambda count: bar.update(task, advance=count)

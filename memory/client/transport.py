@@ -1,4 +1,4 @@
-"""One request and its retries: what may be sent twice is, what may not is not.
+"""One request and its retries: only what may be sent twice is repeated.
 
 A read, and a write that carries an Idempotency-Key, is sent again after a broken line, a 429 or a
 server that is away; an upload only while nothing of it can have arrived. The wait is the server's
@@ -21,12 +21,12 @@ CONNECT_SECONDS: Final = 5.0
 ANSWER_SECONDS: Final = 60.0  # a write may wait up to 30 s for its job
 STREAM_SECONDS: Final = 30 * 60.0  # a whole file is written before its first byte comes
 ATTEMPTS: Final = 5
-KNOCKS: Final = 3  # at a server that lets nobody in
+CONNECT_ATTEMPTS: Final = 3  # at a server that accepts no connection
 FIRST_WAIT_SECONDS: Final = 0.5
 LONGEST_WAIT_SECONDS: Final = 60.0
 AGENT: Final = "cairn-cli"
 BUSY: Final = frozenset({429, 503})  # refused before anything was done
-BROKEN: Final = frozenset({502, 504})  # a server between gave up; it may have been done
+GATEWAY: Final = frozenset({502, 504})  # a server between gave up; it may have been done
 _UNSENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
 
@@ -53,10 +53,10 @@ class Transport:
         self, *, connection: Connection, pause: Callable[[float], None] = time.sleep
     ) -> None:
         self._pause = pause
-        said = {"Authorization": f"Bearer {connection.token}"} if connection.token else {}
+        token = {"Authorization": f"Bearer {connection.token}"} if connection.token else {}
         self._http = httpx.Client(
             base_url=connection.url,
-            headers={**said, "User-Agent": AGENT, "X-Cairn-Agent": AGENT},
+            headers={**token, "User-Agent": AGENT, "X-Cairn-Agent": AGENT},
             timeout=httpx.Timeout(ANSWER_SECONDS, connect=CONNECT_SECONDS),
         )
 
@@ -72,12 +72,12 @@ class Transport:
             try:
                 answer = self._http.send(request)
             except httpx.TransportError as error:
-                if not _may_knock_again(call, error, attempt):
+                if not _may_retry(call, error, attempt):
                     raise _unreachable(self._http, error) from error
                 self._pause(_doubled(attempt))
                 continue
             if is_last or not _is_worth_repeating(call, answer):
-                return _checked(answer)
+                return _check(answer)
             self._pause(_wait_seconds(answer, attempt))
         raise AssertionError("The last attempt returns or raises.")
 
@@ -89,7 +89,7 @@ class Transport:
             with self._http.stream(**_arguments(call), timeout=seconds) as answer:
                 if answer.status_code >= 400:
                     answer.read()
-                _checked(answer)
+                _check(answer)
                 yield answer.iter_bytes()
         except httpx.TransportError as error:
             raise _unreachable(self._http, error) from error
@@ -110,9 +110,9 @@ def _arguments(call: Call) -> dict[str, Any]:
     return made if call.body is None else {**made, "json": call.body}
 
 
-def _may_knock_again(call: Call, error: httpx.TransportError, attempt: int) -> bool:
+def _may_retry(call: Call, error: httpx.TransportError, attempt: int) -> bool:
     if isinstance(error, _UNSENT):
-        return attempt < KNOCKS
+        return attempt < CONNECT_ATTEMPTS
     return attempt < ATTEMPTS and call.may_be_repeated
 
 
@@ -121,21 +121,23 @@ def _is_worth_repeating(call: Call, answer: httpx.Response) -> bool:
         return True
     if not call.may_be_repeated:
         return False
-    return answer.status_code in BROKEN or (
+    return answer.status_code in GATEWAY or (
         answer.status_code == 409 and _document(answer).get("code") == STILL_RUNNING
     )
 
 
 def _wait_seconds(answer: httpx.Response, attempt: int) -> float:
-    said = answer.headers.get("Retry-After", "")
-    return min(float(said), LONGEST_WAIT_SECONDS) if said.isdecimal() else _doubled(attempt)
+    seconds = answer.headers.get("Retry-After", "")
+    if seconds.isdecimal():
+        return min(float(seconds), LONGEST_WAIT_SECONDS)
+    return _doubled(attempt)
 
 
 def _doubled(attempt: int) -> float:
     return float(min(FIRST_WAIT_SECONDS * 2 ** (attempt - 1), LONGEST_WAIT_SECONDS))
 
 
-def _checked(answer: httpx.Response) -> httpx.Response:
+def _check(answer: httpx.Response) -> httpx.Response:
     if answer.is_success:
         return answer
     raise Problem(status=answer.status_code, document=_document(answer))

@@ -1,4 +1,4 @@
-"""What the server answers, as frozen values; what a newer server adds is kept in `told`.
+"""Answers of the server as frozen values; what a newer server adds is kept in `raw`.
 
 A field that an answer lacks is empty, so that a client of yesterday reads a server of tomorrow.
 """
@@ -12,13 +12,13 @@ Json = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Me:
-    """Who the server takes the caller for."""
+    """Who the caller is to the server."""
 
     organization: str
     role: str
     scopes: tuple[str, ...]
     agent: str
-    told: Json = field(repr=False)
+    raw: Json = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class Memory:
     type: str
     content: str
     created_at: str
-    told: Json = field(repr=False)
+    raw: Json = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,11 +39,11 @@ class Hit:
 
     memory: Memory
     relevance: float
-    told: Json = field(repr=False)
+    raw: Json = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class SearchResults:
     """What a search came to."""
 
     hits: tuple[Hit, ...]
@@ -52,13 +52,13 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class AddedMemory:
     """What became of a memory that was handed in; `reason` says why it was refused."""
 
     outcome: str
     memory: Memory | None
     reason: str
-    told: Json = field(repr=False)
+    raw: Json = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,12 +67,12 @@ class Session:
 
     id: str
     state: str
-    told: Json = field(repr=False)
+    raw: Json = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Appended:
-    """How many of what was sent were new, how many were there, and what was still masked."""
+    """How many rows were new, how many were stored already, and what was still masked."""
 
     stored: int
     known: int
@@ -81,7 +81,7 @@ class Appended:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Batch:
+class ImportBatch:
     """An import: its state, how many statements it has, and what became of them."""
 
     id: str
@@ -89,83 +89,83 @@ class Batch:
     total: int
     counts: Mapping[str, int]
     error: str
-    told: Json = field(repr=False)
+    raw: Json = field(repr=False)
 
 
-def me(*, told: Json) -> Me:
+def me(*, raw: Json) -> Me:
     """Read who the caller is."""
-    organization = told.get("organization")
+    organization = raw.get("organization")
     slug = organization.get("slug") if isinstance(organization, Mapping) else ""
     return Me(
         organization=_text(slug),
-        role=_text(told.get("role")),
-        scopes=tuple(_list(told, "scopes")),
-        agent=_text(told.get("agent")),
-        told=told,
+        role=_text(raw.get("role")),
+        scopes=tuple(_list(raw, "scopes")),
+        agent=_text(raw.get("agent")),
+        raw=raw,
     )
 
 
-def memory(*, told: Json) -> Memory:
+def memory(*, raw: Json) -> Memory:
     """Read a memory."""
     return Memory(
-        id=_text(told.get("id")),
-        project=_text(told.get("project")),
-        type=_text(told.get("type")),
-        content=_text(told.get("content")),
-        created_at=_text(told.get("created_at")),
-        told=told,
+        id=_text(raw.get("id")),
+        project=_text(raw.get("project")),
+        type=_text(raw.get("type")),
+        content=_text(raw.get("content")),
+        created_at=_text(raw.get("created_at")),
+        raw=raw,
     )
 
 
-def found(*, told: Json) -> Found:
+def found(*, raw: Json) -> SearchResults:
     """Read what a search came to."""
     hits = (
-        Hit(memory=memory(told=one["memory"]), relevance=float(one.get("relevance") or 0), told=one)
-        for one in _list(told, "results")
+        Hit(memory=memory(raw=one["memory"]), relevance=float(one.get("relevance") or 0), raw=one)
+        for one in _list(raw, "results")
     )
-    return Found(
+    return SearchResults(
         hits=tuple(hits),
-        nothing_relevant=told.get("nothing_relevant") is True,
-        degraded=tuple(_list(told, "degraded")),
+        nothing_relevant=raw.get("nothing_relevant") is True,
+        degraded=tuple(_list(raw, "degraded")),
     )
 
 
-def outcome(*, told: Json) -> Outcome:
+def outcome(*, raw: Json) -> AddedMemory:
     """Read what became of a memory."""
-    kept = told.get("memory")
-    return Outcome(
-        outcome=_text(told.get("outcome")),
-        memory=memory(told=kept) if isinstance(kept, Mapping) else None,
-        reason=_text(told.get("hint")) or _text(told.get("reason")),
-        told=told,
+    kept = raw.get("memory")
+    return AddedMemory(
+        outcome=_text(raw.get("outcome")),
+        memory=memory(raw=kept) if isinstance(kept, Mapping) else None,
+        reason=_text(raw.get("hint")) or _text(raw.get("reason")),
+        raw=raw,
     )
 
 
-def session(*, told: Json) -> Session:
+def session(*, raw: Json) -> Session:
     """Read a session."""
-    return Session(id=_text(told.get("id")), state=_text(told.get("state")), told=told)
+    return Session(id=_text(raw.get("id")), state=_text(raw.get("state")), raw=raw)
 
 
-def appended(*, told: Json) -> Appended:
+def appended(*, raw: Json) -> Appended:
     """Read what was appended."""
     return Appended(
-        stored=int(told.get("stored") or 0),
-        known=int(told.get("known") or 0),
-        masked=len(_list(told, "masked")),
-        refused=len(_list(told, "refused")),
+        stored=int(raw.get("stored") or 0),
+        known=int(raw.get("known") or 0),
+        masked=len(_list(raw, "masked")),
+        refused=len(_list(raw, "refused")),
     )
 
 
-def batch(*, told: Json) -> Batch:
+def batch(*, raw: Json) -> ImportBatch:
     """Read an import."""
-    counts = told.get("counts")
-    return Batch(
-        id=_text(told.get("id")),
-        state=_text(told.get("state")),
-        total=int(told.get("total") or 0),
+    counts = raw.get("counts")
+    return ImportBatch(
+        id=_text(raw.get("id")),
+        state=_text(raw.get("state")),
+        total=int(raw.get("total") or 0),
         counts=dict(counts) if isinstance(counts, Mapping) else {},
-        error=_text(told.get("error")),
-        told=told,
+        error=_text(raw.get("error")),
+        raw=raw,
     )
 
 
@@ -173,6 +173,6 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _list(told: Json, name: str) -> list[Any]:
-    value = told.get(name)
+def _list(raw: Json, name: str) -> list[Any]:
+    value = raw.get(name)
     return value if isinstance(value, list) else []

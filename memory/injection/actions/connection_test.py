@@ -10,7 +10,6 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
-
 from accounts import rights, tenancy
 from accounts.caller import Caller
 from accounts.errors import NotFound

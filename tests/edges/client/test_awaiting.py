@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.client import indexing
+from memory.client.commands import index
 from tests.edges.client.conftest import Cairn, Ran
 from tests.edges.client.scripted import Answer, Served
 
@@ -15,7 +15,7 @@ KNOWN: Answer = (200, {}, {"missing": [], "kept": 1, "gone": 0, "run": "r-1"})
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with one file; nobody pauses between two looks."""
-    monkeypatch.setattr(indexing, "LOOK_AGAIN_SECONDS", 0)
+    monkeypatch.setattr(index, "POLL_SECONDS", 0)
     made = tmp_path / "work"
     made.mkdir()
     (made / "cart.py").write_text("x = 1\n")
@@ -54,7 +54,7 @@ def test_it_ends_with_the_reason_of_a_job_that_failed(
 def test_it_ends_where_nothing_moves(
     cairn: Cairn, served: Served, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(indexing, "STUCK_SECONDS", 0)
+    monkeypatch.setattr(index, "STUCK_SECONDS", 0)
 
     done = _waited(cairn, served, folder, _standing("resolving"))
 

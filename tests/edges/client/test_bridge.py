@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from memory.client.doctor import HELLO
+from memory.client.install.doctor import HELLO
 from tests.edges.client.conftest import Cairn
 
 pytestmark = pytest.mark.django_db

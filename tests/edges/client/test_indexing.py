@@ -15,8 +15,9 @@ from pytest_django.plugin import DjangoDbBlocker
 from accounts.actions.tokens import NewToken, create_token
 from accounts.caller import TokenScope
 from graph.index import announce_files, take_files
-from memory.client import code_files, indexing
+from memory.client import code_files
 from memory.client.api import Client
+from memory.client.commands import index
 from memory.client.configuration import load, places
 from tests.edges.client.conftest import Cairn
 from tests.support.coding import CART
@@ -216,7 +217,7 @@ def test_a_part_does_not_take_the_rest_out_of_the_index(here: Cairn, code: Path)
 def test_many_files_travel_in_several_calls(
     here: Cairn, code: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(indexing, "FILES_MOST", 2)
+    monkeypatch.setattr(index, "FILES_MOST", 2)
     for number in range(3):
         (code / f"{number}.py").write_text(f"x = {number}\n")
 

@@ -11,10 +11,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from memory.client import device
 from memory.client.api import Client
+from memory.client.commands import login
+from memory.client.commands.login import DeviceCode
 from memory.client.configuration import Connection
-from memory.client.device import Shown
 from memory.client.errors import ClientError, Problem, Unreachable
 from tests.edges.client.conftest import Cairn
 from tests.support.fault_proxy import REFUSING, SOUND, FaultProxy
@@ -33,7 +33,7 @@ def _decide(address: str, place: Place, code: str, verb: str) -> None:
 
 def _sign_in(address: str, decide: Callable[[str], object], pauses: list[float]) -> str:
     """Sign in; somebody decides while the program waits for the second time."""
-    shown: list[Shown] = []
+    shown: list[DeviceCode] = []
 
     def pause(seconds: float) -> None:
         pauses.append(seconds)
@@ -41,7 +41,7 @@ def _sign_in(address: str, decide: Callable[[str], object], pauses: list[float])
             decide(shown[0].code)
 
     with Client(connection=Connection(url=address, token="")) as client:
-        return device.sign_in(authority=client, show=shown.append, pause=pause)
+        return login.sign_in(authority=client, show=shown.append, pause=pause)
 
 
 def test_who_is_approved_has_a_token_that_works(address: str, place: Place) -> None:
@@ -55,7 +55,7 @@ def test_who_is_approved_has_a_token_that_works(address: str, place: Place) -> N
 
 
 def test_a_line_that_breaks_while_it_waits_ends_no_sign_in(address: str, place: Place) -> None:
-    shown: list[Shown] = []
+    shown: list[DeviceCode] = []
     pauses: list[float] = []
     with FaultProxy(target=urlsplit(address).port or 0) as proxy:
 
@@ -70,7 +70,7 @@ def test_a_line_that_breaks_while_it_waits_ends_no_sign_in(address: str, place: 
 
         url = f"http://127.0.0.1:{proxy.port}"
         with Client(connection=Connection(url=url, token=""), pause=lambda _: None) as client:
-            token = device.sign_in(authority=client, show=shown.append, pause=pause)
+            token = login.sign_in(authority=client, show=shown.append, pause=pause)
 
     assert token.startswith("crn_pat_")
     assert pauses == [5.0, 10.0]
@@ -90,7 +90,7 @@ def test_a_server_that_stays_away_is_told_in_the_end(address: str) -> None:
             Client(connection=Connection(url=url, token=""), pause=lambda _: None) as client,
             pytest.raises(Unreachable),
         ):
-            device.sign_in(authority=client, show=lambda _: None, pause=pause)
+            login.sign_in(authority=client, show=lambda _: None, pause=pause)
 
     assert pauses == [5.0, 10.0, 20.0, 40.0, 80.0, 160.0]
 

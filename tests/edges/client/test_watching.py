@@ -18,12 +18,12 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from memory.client import finding
 from memory.client.api import Client
-from memory.client.bookmarks import Bookmark, Shelf
 from memory.client.configuration import Connection
-from memory.client.replay import RANKS_MOST, Run
-from memory.client.watch import LIVE_SECONDS, LONGEST_WAIT_SECONDS, Watch
+from memory.client.transcripts import finder
+from memory.client.transcripts.reader import Bookmark, Bookmarks
+from memory.client.transcripts.upload import RANKS_MOST, Upload
+from memory.client.transcripts.watch import LIVE_SECONDS, LONGEST_WAIT_SECONDS, Watch
 from tests.edges.client.conftest import Cairn
 from tests.support.fault_proxy import REFUSING, SOUND, FaultProxy
 from tests.support.live import Place
@@ -55,10 +55,10 @@ def following(home: Path, proxy: FaultProxy, place: Place) -> Iterator[Watch]:
     url = f"http://127.0.0.1:{proxy.port}"
     connection = Connection(url=url, token=place.token, project="shop")
     with Client(connection=connection, pause=lambda _: None) as client:
-        shelf = Shelf(folder=home / "replays", url=url, project="shop")
+        bookmarks = Bookmarks(folder=home / "replays", url=url, project="shop")
         yield Watch(
-            run=Run(sink=client, shelf=shelf, project="shop", ends=False),
-            look=lambda: finding.everywhere(home=home),
+            upload=Upload(api=client, bookmarks=bookmarks, project="shop", ends=False),
+            find=lambda: finder.find_transcripts(home=home),
             belongs=lambda _: True,
             every_seconds=2.0,
         )
@@ -91,10 +91,10 @@ def test_lines_are_sent_once_as_they_come(
     for count in range(1, len(LINES) + 1):
         half = LINES[count][: len(LINES[count]) // 2] if count < len(LINES) else b""
         transcript.write_bytes(b"".join(LINES[:count]) + half)
-        sent += following.round(now_seconds=_now(transcript)).done
+        sent += following.round(now_seconds=_now(transcript)).results
 
-    assert following.round(now_seconds=_now(transcript)).done == ()
-    assert sum(one.tally.known for one in sent) == 0
+    assert following.round(now_seconds=_now(transcript)).results == ()
+    assert sum(one.counts.known for one in sent) == 0
     row = _kept(address, place, transcript)
     assert (row["turns"], row["events"]) == _counts(cairn, transcript)
     assert row["state"] == "open"
@@ -128,14 +128,14 @@ def test_a_run_that_was_killed_is_gone_on_with_by_the_next(
     transcript.write_bytes(b"".join(LINES[:6]))
     following.round(now_seconds=_now(transcript))
     fresh = Watch(
-        run=following.run, look=following.look, belongs=following.belongs, every_seconds=2.0
+        upload=following.upload, find=following.find, belongs=following.belongs, every_seconds=2.0
     )
     transcript.write_bytes(b"".join(LINES))
     late = _now(transcript) + 2 * LIVE_SECONDS  # it is not written any more, but was begun
 
-    done = fresh.round(now_seconds=late).done
+    done = fresh.round(now_seconds=late).results
 
-    assert [one.tally.known for one in done] == [0]
+    assert [one.counts.known for one in done] == [0]
     row = _kept(address, place, transcript)
     assert (row["turns"], row["events"]) == _counts(cairn, transcript)
 
@@ -143,7 +143,7 @@ def test_a_run_that_was_killed_is_gone_on_with_by_the_next(
 def test_what_nobody_writes_any_more_is_not_followed(following: Watch, transcript: Path) -> None:
     shutil.copy(SAMPLE, transcript)
 
-    done = following.round(now_seconds=_now(transcript) + 2 * LIVE_SECONDS).done
+    done = following.round(now_seconds=_now(transcript) + 2 * LIVE_SECONDS).results
 
     assert done == ()
     assert transcript in following.seen  # so that no later round opens it
@@ -164,13 +164,13 @@ def test_what_a_subagent_did_is_kept_though_another_is_found_to_have_begun_befor
 ) -> None:
     transcript.write_bytes(b"".join(LINES[:5]))
     _subagent(transcript, "b", "2026-11-20T12:02:00Z")
-    first = following.round(now_seconds=_now(transcript)).done
+    first = following.round(now_seconds=_now(transcript)).results
     before = _kept(address, place, transcript)["events"]
     _subagent(transcript, "a", "2026-11-20T12:01:00Z")
 
-    second = following.round(now_seconds=_now(transcript)).done
+    second = following.round(now_seconds=_now(transcript)).results
 
-    assert [one.tally.known for one in (*first, *second)] == [0, 0]
+    assert [one.counts.known for one in (*first, *second)] == [0, 0]
     assert _kept(address, place, transcript)["events"] == before + 1
 
 
@@ -178,13 +178,15 @@ def test_subagents_beyond_the_numbers_of_a_session_are_told_of(
     following: Watch, transcript: Path
 ) -> None:
     transcript.write_bytes(b"".join(LINES[:5]))
-    (found,) = following.look()
-    following.run.shelf.keep(transcript=found, mark=Bookmark(ranks={"agent-x": RANKS_MOST}))
+    (found,) = following.find()
+    following.upload.bookmarks.save(
+        transcript=found, bookmark=Bookmark(ranks={"agent-x": RANKS_MOST})
+    )
     _subagent(transcript, "y", "2026-11-20T12:01:00Z")
 
-    (done,) = following.round(now_seconds=_now(transcript)).done
+    (done,) = following.round(now_seconds=_now(transcript)).results
 
-    assert done.tally.stored > 0
+    assert done.counts.stored > 0
     assert done.fault is not None
     assert f"{RANKS_MOST} subagents" in done.fault.detail
 
@@ -203,12 +205,12 @@ def test_file_that_cannot_be_read_is_told_once_and_keeps_no_other(
     shutil.copy(SAMPLE, broken)
     third = following.round(now_seconds=now + 3 * LONGEST_WAIT_SECONDS)
 
-    assert [(one.transcript.path, one.fault is None) for one in first.done] == [
+    assert [(one.transcript.path, one.fault is None) for one in first.results] == [
         (broken, False),
         (transcript, True),
     ]
-    assert (first.fault, second.done) == (None, ())
-    assert [(one.transcript.path, one.fault) for one in third.done] == [(broken, None)]
+    assert (first.fault, second.results) == (None, ())
+    assert [(one.transcript.path, one.fault) for one in third.results] == [(broken, None)]
 
 
 class _Refusing(BaseHTTPRequestHandler):
@@ -242,18 +244,18 @@ def test_end_of_a_transcript_is_sent_after_a_refusal(
 ) -> None:
     transcript = transcript.with_name(f"refused-{status}.jsonl")  # on one server for all of them
     transcript.write_bytes(b"".join(LINES[:5]))
-    run, now = following.run, _now(transcript)
+    upload, now = following.upload, _now(transcript)
     with _refused(status) as refused:
-        following.run = replace(run, sink=refused)
+        following.upload = replace(upload, api=refused)
         first = following.round(now_seconds=now)
-    following.run = run
+    following.upload = upload
 
-    (later,) = following.round(now_seconds=now + LONGEST_WAIT_SECONDS).done
+    (later,) = following.round(now_seconds=now + LONGEST_WAIT_SECONDS).results
 
-    assert first.done[0].fault is not None
+    assert first.results[0].fault is not None
     assert (first.fault is None) == (status in {409, 422})  # which say something of this file
     assert later.fault is None
-    assert later.tally.stored > 0
+    assert later.counts.stored > 0
 
 
 def test_once_sends_what_there_is_and_ends(here: Cairn, transcript: Path) -> None:

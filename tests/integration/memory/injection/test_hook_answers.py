@@ -189,7 +189,7 @@ def test_nothing_is_given_to_a_program_that_does_not_wait(
 
     back = follow_agent(
         caller=program,
-        hearing=replace(said, waits=False),
+        event=replace(said, waits=False),
         whereabouts=Whereabouts(),
         now=now,
     ).delivery

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from memory.client import claude_code, codex, reading
-from memory.client.reading import Read
-from memory.client.transcripts import Parser
+from memory.client.transcripts import claude_code, codex, reader
+from memory.client.transcripts.events import Parser
+from memory.client.transcripts.reader import ReadLine
 from memory.observer import dead_ends
 from memory.observer.signals import self_correction
 from memory.sessions import event_parsing as events
@@ -23,15 +23,15 @@ ENDED = "This approach won't work: the mail server is not available in this sand
 both = pytest.mark.parametrize(("name", "parser"), [CLAUDE, CODEX])
 
 
-def _read(name: str, parser: Parser) -> list[Read]:
-    return list(reading.read(path=FOLDER / name, parser=parser))
+def _read(name: str, parser: Parser) -> list[ReadLine]:
+    return list(reader.read(path=FOLDER / name, parser=parser))
 
 
-def _thoughts(read: list[Read]) -> list[dict[str, Any]]:
+def _thoughts(read: list[ReadLine]) -> list[dict[str, Any]]:
     return [row for one in read for row in one.events if row["kind"] == "reasoning"]
 
 
-def _folded(read: list[Read]) -> Scratchpad:
+def _folded(read: list[ReadLine]) -> Scratchpad:
     rows = tuple(row for one in read for row in one.events)
     return fold.rebuild(
         setting=Setting(root="/home/mia/shop"), events=events.read_all(rows=rows).events
@@ -72,7 +72,7 @@ def test_a_secret_said_aloud_is_taken_out_of_both_and_counted_once(tmp_path: Pat
     spoken = f"The {'pass' + 'word'}={'Tr0ub4dor' + 'x9Kq2Lm'} is in the settings."
     file.write_text(told.replace("I look at the price service.", spoken))
 
-    (one,) = reading.read(path=file, parser=claude_code.read)
+    (one,) = reader.read(path=file, parser=claude_code.read)
 
     assert one.turns[0]["text"] == one.events[0]["text"] != spoken
     assert len(one.masked) == 1

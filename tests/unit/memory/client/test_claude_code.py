@@ -5,16 +5,16 @@ from typing import Any
 
 import pytest
 
-from memory.client import claude_code, reading, transcripts
-from memory.client.reading import Read
-from memory.client.transcripts import STRIDE, Standing
-from memory.sessions import events
+from memory.client.transcripts import claude_code, events, reader
+from memory.client.transcripts.events import STRIDE, LineStatus
+from memory.client.transcripts.reader import ReadLine
+from memory.sessions import events as session_events
 
 FOLDER = Path(__file__).with_name("transcripts")
 
 
-def _read(name: str) -> list[Read]:
-    return list(reading.read(path=FOLDER / name, parser=claude_code.read))
+def _read(name: str) -> list[ReadLine]:
+    return list(reader.read(path=FOLDER / name, parser=claude_code.read))
 
 
 def _turns(name: str) -> list[tuple[str, str]]:
@@ -59,7 +59,7 @@ def test_an_answer_over_several_lines_is_one_step_completed_by_the_next() -> Non
 
 
 def test_kind_that_nobody_knows_is_kept_by_its_name_alone() -> None:
-    unknown = [one for one in _read("claude_code_2.jsonl") if one.standing is Standing.UNKNOWN]
+    unknown = [one for one in _read("claude_code_2.jsonl") if one.status is LineStatus.UNKNOWN]
 
     assert [row["kind"] for one in unknown for row in one.events] == ["hologram"]
     assert "cube" not in str(unknown)
@@ -96,14 +96,14 @@ def test_the_first_version_is_read_too_with_its_side_chains() -> None:
 def test_tools_of_ours_are_known_by_every_name_that_programs_give_them(
     name: str, is_own: bool
 ) -> None:
-    assert transcripts.is_own(name=name) is is_own
+    assert events.is_own(name=name) is is_own
 
 
 def test_of_a_command_as_much_is_told_as_the_server_keeps() -> None:
     command = f"git commit -m '{'The cart is locked. ' * 30}' && curl https://example.org/prices"
 
-    told = transcripts.arguments(given={"command": command, "path": "a" * 900}, root="")
+    told = events.arguments(given={"command": command, "path": "a" * 900}, root="")
 
     assert told["command"] == command
-    assert len(str(told["path"])) == transcripts.TARGET_MOST
-    assert transcripts.COMMAND_MOST == events.COMMAND_MOST
+    assert len(str(told["path"])) == events.TARGET_MOST
+    assert events.COMMAND_MOST == session_events.COMMAND_MOST

@@ -5,16 +5,16 @@ from typing import Any
 
 import pytest
 
-from memory.client import codex, reading
-from memory.client.reading import Read
-from memory.client.transcripts import Standing
+from memory.client.transcripts import codex, reader
+from memory.client.transcripts.events import LineStatus
+from memory.client.transcripts.reader import ReadLine
 
 FOLDER = Path(__file__).with_name("transcripts")
 CONTEXT = "<environment_context>\n  <cwd>/work/shop</cwd>\n</environment_context>"
 
 
-def _read(name: str) -> list[Read]:
-    return list(reading.read(path=FOLDER / name, parser=codex.read))
+def _read(name: str) -> list[ReadLine]:
+    return list(reader.read(path=FOLDER / name, parser=codex.read))
 
 
 def _turns(name: str) -> list[tuple[str, str]]:
@@ -61,7 +61,7 @@ def test_count_of_tokens_completes_a_step() -> None:
 
 
 def test_kinds_that_nobody_knows_are_kept_by_their_names() -> None:
-    unknown = [one for one in _read("rollout-2026.jsonl") if one.standing is Standing.UNKNOWN]
+    unknown = [one for one in _read("rollout-2026.jsonl") if one.status is LineStatus.UNKNOWN]
 
     assert [row["kind"] for one in unknown for row in one.events] == ["hologram", "telepathy"]
 
@@ -88,4 +88,4 @@ def test_bare_items_of_the_first_version_are_read_too() -> None:
     ],
 )
 def test_folder_of_the_work_is_told_by_whoever_knows_it(line: dict[str, Any], folder: str) -> None:
-    assert codex.about(line).cwd == folder
+    assert codex.work_place(line).cwd == folder

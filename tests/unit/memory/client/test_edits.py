@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.client.edits import Block, Entries, Key, NotEditable, Whole, diff
+from memory.client.install.edits import Block, Entries, Key, NotEditable, Whole, diff
 
 KEY = Key(names=("mcpServers", "cairn"), value={"url": "http://127.0.0.1:8000/mcp"})
 TABLE = Block(

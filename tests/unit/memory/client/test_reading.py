@@ -2,6 +2,7 @@
 
 import json
 import tracemalloc
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memory.client import claude_code, codex, reading
-from memory.client.reading import Place, Read
-from memory.client.transcripts import Parser, Standing
+from memory.client.transcripts import claude_code, codex, reader
+from memory.client.transcripts.events import LineStatus, Parser
+from memory.client.transcripts.reader import Position, ReadLine
 
 FOLDER = Path(__file__).with_name("transcripts")
 PARSERS = {"claude_code_2.jsonl": claude_code.read, "rollout-2026.jsonl": codex.read}
@@ -26,12 +27,12 @@ ODD = st.dictionaries(st.sampled_from(NAMES), KINDS | JSON, max_size=5)
 in_a_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-def _rows(read: list[Read]) -> list[dict[str, Any]]:
+def _rows(read: list[ReadLine]) -> list[dict[str, Any]]:
     return [row for one in read for row in (*one.turns, *one.events)]
 
 
-def _all(path: Path, parser: Parser, start: Place = reading.START) -> list[Read]:
-    return list(reading.read(path=path, parser=parser, start=start))
+def _all(path: Path, parser: Parser, start: Position = reader.START) -> list[ReadLine]:
+    return list(reader.read(path=path, parser=parser, start=start))
 
 
 @pytest.mark.parametrize("name", PARSERS)
@@ -39,7 +40,8 @@ def test_reading_on_from_any_line_says_what_reading_at_once_says(name: str) -> N
     whole = _all(FOLDER / name, PARSERS[name])
 
     for number, one in enumerate(whole, 1):
-        place = reading.from_json(told=json.loads(json.dumps(reading.as_json(place=one.place))))
+        stored = json.dumps(asdict(one.position))
+        place = reader.position_of(json.loads(stored))
         rest = _all(FOLDER / name, PARSERS[name], place)
         assert _rows(rest) == _rows(whole[number:])
 
@@ -56,7 +58,7 @@ def test_broken_lines_are_counted_and_cost_no_other_line(
 
     read = _all(file, PARSERS[name])
 
-    assert sum(one.standing is Standing.BROKEN for one in read) == len(broken)
+    assert sum(one.status is LineStatus.BROKEN for one in read) == len(broken)
     texts = [row.get("text") for row in _rows(read)]
     assert texts == [row.get("text") for row in _rows(_all(FOLDER / name, PARSERS[name]))]
 
@@ -85,7 +87,7 @@ def test_line_that_is_being_written_is_left_for_the_next_time(tmp_path: Path) ->
     first = _all(file, claude_code.read)
     file.write_bytes(whole)
 
-    rest = _all(file, claude_code.read, first[-1].place)
+    rest = _all(file, claude_code.read, first[-1].position)
 
     assert _rows([*first, *rest]) == _rows(_all(file, claude_code.read))
 
@@ -98,27 +100,27 @@ def test_end_that_a_whole_line_gets_later_is_no_line_of_its_own(tmp_path: Path, 
     file.write_bytes(whole[:at])
     first = _all(file, claude_code.read)
     file.write_bytes(whole[: at + len(end)])
-    ended = _all(file, claude_code.read, first[-1].place)
+    ended = _all(file, claude_code.read, first[-1].position)
     file.write_bytes(whole)
 
-    rest = _all(file, claude_code.read, first[-1].place)
+    rest = _all(file, claude_code.read, first[-1].position)
 
     assert ended == []
-    assert [*first, *rest][-1].place.line == len(whole.splitlines())
+    assert [*first, *rest][-1].position.line == len(whole.splitlines())
     assert _rows([*first, *rest]) == _rows(_all(file, claude_code.read))
 
 
 def test_line_that_is_too_long_is_passed_over_without_being_held(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "LINE_MOST", 1_000)
+    monkeypatch.setattr(reader, "LINE_MOST", 1_000)
     file = tmp_path / "session.jsonl"
     long = json.dumps({"type": "user", "message": {"content": "x" * 5_000}})
     file.write_text(f'{long}\n{{"type": "user", "message": {{"content": "short"}}}}\n')
 
     read = _all(file, claude_code.read)
 
-    assert [one.standing for one in read] == [Standing.BROKEN, Standing.READ]
+    assert [one.status for one in read] == [LineStatus.BROKEN, LineStatus.READ]
     assert read[1].turns[0]["text"] == "short"
 
 
@@ -128,7 +130,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     file.write_text(line * 5_000)
     tracemalloc.start()
 
-    count = sum(1 for _ in reading.read(path=file, parser=claude_code.read))
+    count = sum(1 for _ in reader.read(path=file, parser=claude_code.read))
 
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()

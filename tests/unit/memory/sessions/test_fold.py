@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.client import reading as client_reading
-from memory.client import transcripts
+from memory.client.transcripts import reader
+from memory.client.transcripts.events import STRIDE
 from memory.sessions import checkpoint, event_parsing, fold
 from memory.sessions import scratchpad as scratchpads
 from memory.sessions import sequences as sessions_sequences
@@ -136,9 +136,9 @@ def test_what_a_writer_left_out_is_missing_in_its_own_run_alone() -> None:
 
 def test_the_command_line_numbers_lines_and_subagents_as_the_fold_knows_it() -> None:
     assert (sessions_sequences.LINE, sessions_sequences.FIRST_BLOCK, sessions_sequences.BLOCK) == (
-        transcripts.STRIDE,
-        client_reading.FIRST_BLOCK,
-        client_reading.BLOCK,
+        STRIDE,
+        reader.FIRST_BLOCK,
+        reader.BLOCK,
     )
 
 

@@ -1,8 +1,8 @@
-"""What is put into the files of agents, and taken out of them: texts in, texts out.
+"""Edits of the files of agents' programs: texts in, texts out.
 
 A JSON file gets one key, or entries in its lists, another file a block between two marks. All else
-of the file stays as it is, putting twice is putting once, and taking out what was put leaves what
-was there before.
+of the file stays as it is; putting twice is putting once, and removing what was put leaves what was
+there before.
 """
 
 import difflib
@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from . import masking
-from .errors import ClientError
+from .. import masking
+from ..errors import ClientError
 
 _INDENT: Final = re.compile(r"\A\s*\{\n([ \t]+)\"")
 
@@ -78,7 +78,13 @@ class Block:
         """
         if self.table:
             self._check_room(text)
-        made = self._put(text)
+        block = f"{self.begin}\n{self.body.strip()}\n{self.end}\n"
+        found = self._pattern().search(text)
+        if found is not None:
+            made = f"{text[: found.start()]}{block}{text[found.end() :]}"
+        else:
+            between = "" if not text else "\n" if text.endswith("\n") else "\n\n"
+            made = f"{text}{between}{block}"
         if self.table:
             _toml(made)
         return made
@@ -94,14 +100,6 @@ class Block:
                 hint="Take it out of the file by hand, then connect again.",
                 command="cairn init",
             )
-
-    def _put(self, text: str) -> str:
-        block = f"{self.begin}\n{self.body.strip()}\n{self.end}\n"
-        found = self._pattern().search(text)
-        if found is not None:
-            return f"{text[: found.start()]}{block}{text[found.end() :]}"
-        between = "" if not text else "\n" if text.endswith("\n") else "\n\n"
-        return f"{text}{between}{block}"
 
     def take(self, *, text: str) -> str:
         """Return the file's text without the block."""

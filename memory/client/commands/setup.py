@@ -1,19 +1,15 @@
 """Commands that connect the agents of this machine: init, doctor, uninstall."""
 
-import sys
 from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
 
-from . import doctor, installing
-from .asking import Project
-from .errors import ClientError, Incomplete, Misused
-from .harnesses import HARNESSES, Harness
-from .installing import Planned, Taken
-from .terminal import Desk
-
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing.")]
+from ..errors import ClientError, Incomplete, Misused
+from ..install import doctor, installer
+from ..install.harnesses import HARNESSES, Harness
+from ..install.installer import PlannedEdit
+from ..terminal import Project, Terminal, Yes
 
 
 def register(*, app: typer.Typer) -> None:
@@ -33,18 +29,23 @@ def init(
     yes: Yes = False,
 ) -> None:
     """Connect the agents of this machine: shows each file and what changes in it, then asks."""
-    desk: Desk = context.obj
-    connection = desk.connection(project=project)
-    chosen = _chosen(desk, harness or [])
-    planned = tuple(installing.plan(places=desk.places, connection=connection, chosen=chosen))
+    terminal: Terminal = context.obj
+    connection = terminal.connection(project=project)
+    planned = tuple(
+        installer.plan(
+            places=terminal.places,
+            connection=connection,
+            harnesses=_chosen(terminal, harness or []),
+        )
+    )
     for one in planned:
-        _show_plan(desk, one)
+        _show_planned(terminal, one)
     due = [one for one in planned if one.changes]
     if due and not print_only:
-        _agree(desk, yes, f"Write {len(due)} files?", "cairn init --yes")
+        _confirm(terminal, yes, f"Write {len(due)} files?", "cairn init --yes")
         for one in due:
-            installing.carry_out(places=desk.places, planned=one)
-        desk.note(f"{len(due)} files were written. Undo: cairn uninstall. Next: cairn doctor")
+            installer.write(places=terminal.places, planned=one)
+        terminal.note(f"{len(due)} files were written. Undo: cairn uninstall. Next: cairn doctor")
     if any(one.fault for one in planned):
         raise Incomplete(
             detail="A file was left alone.",
@@ -55,16 +56,20 @@ def init(
 
 def uninstall(context: typer.Context, yes: Yes = False) -> None:
     """Take everything out again: parts of other programs' files, settings, bookmarks."""
-    desk: Desk = context.obj
-    files = installing.installed(places=desk.places)
+    terminal: Terminal = context.obj
+    files = installer.installed(places=terminal.places)
     for file, name in files.items():
-        desk.note(f"{name}: {file}")
-    _agree(desk, yes, f"Undo {len(files)} files and forget the login?", "cairn uninstall --yes")
-    taken = tuple(installing.take_out(places=desk.places))
-    for one in taken:
-        _show_taken(desk, one)
-    installing.forget(places=desk.places)
-    left = [str(one.path) for one in taken if one.fault]
+        terminal.note(f"{name}: {file}")
+    question = f"Undo {len(files)} files and forget the login?"
+    _confirm(terminal, yes, question, "cairn uninstall --yes")
+    left: list[str] = []
+    for one in installer.undo(places=terminal.places):
+        row, line = {"file": str(one.path), "did": one.did}, f"{one.path} {one.did}"
+        if one.fault is not None:
+            left.append(str(one.path))
+            row, line = {**row, "error": one.fault.detail}, f"{line}: {one.fault.detail}"
+        terminal.show(row=row, line=line)
+    installer.forget(places=terminal.places)
     if left:
         raise Incomplete(
             detail=f"Left alone: {', '.join(left)}. All else was undone.",
@@ -75,19 +80,19 @@ def uninstall(context: typer.Context, yes: Yes = False) -> None:
 
 def examine(context: typer.Context) -> None:
     """Look at the settings, the server, the token, and the agents of this machine."""
-    desk: Desk = context.obj
-    connection = desk.connection()
-    now = datetime.now(UTC)
-    found = [*doctor.of_settings(places=desk.places, connection=connection)]
-    with desk.client(connection=connection) as client:
-        found += doctor.of_server(client=client, connection=connection, now=now)
-    found += doctor.of_harnesses(places=desk.places, connection=connection)
-    if desk.is_json:
+    terminal: Terminal = context.obj
+    connection = terminal.connection()
+    places, now = terminal.places, datetime.now(UTC)
+    found = [*doctor.check_settings(places=places, connection=connection)]
+    with terminal.client(connection=connection) as client:
+        found += doctor.check_server(client=client, connection=connection, now=now)
+    found += doctor.check_harnesses(places=places, connection=connection)
+    if terminal.is_json:
         for check in found:
-            desk.show(row=check.as_json(), line="")
+            terminal.show(row=check.as_json(), line="")
     else:
         rows = [("ok" if one.is_well else "WRONG", one.name, one.detail, one.fix) for one in found]
-        desk.table(head=("", "what", "seen", "mend"), rows=rows)
+        terminal.table(head=("", "what", "seen", "mend"), rows=rows)
     wrong = [one for one in found if not one.is_well]
     if wrong:
         raise ClientError(
@@ -96,7 +101,7 @@ def examine(context: typer.Context) -> None:
         )
 
 
-def _chosen(desk: Desk, names: list[str]) -> tuple[Harness, ...]:
+def _chosen(terminal: Terminal, names: list[str]) -> tuple[Harness, ...]:
     unknown = [name for name in names if name not in HARNESSES]
     if unknown:
         raise Misused(
@@ -106,7 +111,7 @@ def _chosen(desk: Desk, names: list[str]) -> tuple[Harness, ...]:
         )
     if names:
         return tuple(HARNESSES[name] for name in names)
-    found = tuple(one for one in HARNESSES.values() if one.is_there(home=desk.places.home))
+    found = tuple(one for one in HARNESSES.values() if one.is_there(home=terminal.places.home))
     if not found:
         raise Misused(
             detail="No agent was found on this machine.",
@@ -116,31 +121,24 @@ def _chosen(desk: Desk, names: list[str]) -> tuple[Harness, ...]:
     return found
 
 
-def _show_plan(desk: Desk, one: Planned) -> None:
+def _show_planned(terminal: Terminal, one: PlannedEdit) -> None:
     row = {"harness": one.harness.name, "file": str(one.path), "changes": one.changes}
     if one.fault is not None:
         detail = f"{one.fault.detail} {one.fault.hint}".strip()
         line = f"{one.path}: left alone. {detail}\nWhat goes into it:\n\n{one.part}"
-        desk.show(row={**row, "error": detail, "part": one.part}, line=line)
+        terminal.show(row={**row, "error": detail, "part": one.part}, line=line)
         return
     line = one.diff if one.changes else f"{one.path}: nothing to do"
-    desk.show(row={**row, "diff": one.diff}, line=line)
+    terminal.show(row={**row, "diff": one.diff}, line=line)
 
 
-def _show_taken(desk: Desk, one: Taken) -> None:
-    row = {"file": str(one.path), "did": one.did}
-    if one.fault is None:
-        desk.show(row=row, line=f"{one.path} {one.did}")
-        return
-    detail = one.fault.detail
-    desk.show(row={**row, "error": detail}, line=f"{one.path} {one.did}: {detail}")
-
-
-def _agree(desk: Desk, yes: bool, question: str, command: str) -> None:
+def _confirm(terminal: Terminal, yes: bool, question: str, command: str) -> None:
     """Go on with a yes. Raises Misused where nobody can be asked."""
-    if yes:
-        return
-    if not (sys.stdin.isatty() and desk.is_watched()):
-        raise Misused(detail="Nobody is there to be asked.", hint="Say --yes.", command=command)
-    if not typer.confirm(question, err=True):
-        raise ClientError(detail="Nothing was done.", command=command)
+    if not yes:
+        terminal.confirm(
+            question=question,
+            refusal=Misused(
+                detail="Nobody is there to be asked.", hint="Say --yes.", command=command
+            ),
+            declined=ClientError(detail="Nothing was done.", command=command),
+        )

@@ -1,9 +1,9 @@
-"""What a transcript says, whatever program wrote it: turns and events.
+"""Turns and events of a transcript, whatever program wrote it.
 
-A parser is a fold: it is given the state after the line before and one line of JSON, and returns
-the state after it and what the line says. States are small and can be written down, so that
-reading goes on later where it stopped. Formats drift: what a parser does not know is kept as an
-event of an unknown kind, by its name alone.
+A parser gets the state after the line before and one line of JSON, and returns the state after it
+and the turns and events of the line. States are small and can be stored, so that reading resumes
+where it stopped. Formats drift: what a parser does not know becomes an event of an unknown kind, by
+its name alone.
 """
 
 import hashlib
@@ -13,22 +13,22 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
-from . import masking
+from .. import masking
 
 STRIDE: Final = 128  # sequence numbers a line; so a number follows from its line alone
-TURN_MOST: Final = 40_000  # characters of a turn, ours; the server takes 100,000
-TEXT_MOST: Final = 12_000  # characters of an event's text, ours; the server keeps 16,000
+TURN_MOST: Final = 40_000  # characters of a turn, default; the server takes 100,000
+TEXT_MOST: Final = 12_000  # characters of an event's text, default; the server keeps 16,000
 TARGET_MOST: Final = 400  # characters of a path or an address, the server's
 COMMAND_MOST: Final = 16_000  # characters of a command, the server's
-LOOKED_AT_MOST: Final = 1_000_000  # characters of a text that are searched for secrets, ours
-MARGIN: Final = 600  # characters left off where a text ends there: half a secret is not told
+SCANNED_MOST: Final = 1_000_000  # characters of a text that are scanned for secrets; default
+MARGIN: Final = 600  # characters left off where a text ends there: half a secret is not sent
 OWN_SERVERS: Final = frozenset({"cairn", "plugin_cairn_cairn"})
-OWN_CALLS: Final = 64  # of our own tools, whose answers are not learned again
+OWN_CALLS: Final = 64  # of Cairn's tools, whose answers are not learned again
 
 Line = Mapping[str, Any]
 
 
-class Standing(StrEnum):
+class LineStatus(StrEnum):
     """What became of a line."""
 
     READ = "read"
@@ -39,7 +39,7 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """Something that was said."""
+    """A message of a person or an agent."""
 
     role: str
     text: str
@@ -47,7 +47,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """Something that was done."""
+    """What an agent did."""
 
     kind: str
     name: str = ""
@@ -63,15 +63,14 @@ Entry = Turn | Event
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class State:
+class ParserState:
     """What a parser remembers of the lines before.
 
-    `root` is the folder in which the work was done, `message` the answer of the model that a step
-    is, `said` what each role said last, by source and digest, `own` are calls of our own tools.
+    `root` is the folder in which the work was done, `message` the answer of the model that is a
+    step, `said` the last text of each role, by source and digest, `own` are calls of Cairn's tools.
     """
 
     root: str = ""
-
     step: int = 0
     message: str = ""
     tokens: int = 0
@@ -82,22 +81,22 @@ class State:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parsed:
-    """What a line says, and the state after it."""
+    """The turns and events of a line, and the state after it."""
 
-    state: State
+    state: ParserState
     entries: tuple[Entry, ...] = ()
     at: str = ""
-    standing: Standing = Standing.READ
+    status: LineStatus = LineStatus.READ
 
 
-Parser = Callable[[State, Line], Parsed]
+Parser = Callable[[ParserState, Line], Parsed]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class About:
-    """Where work was done, as far as a line tells it: folder, branch, commit.
+class WorkPlace:
+    """Where work was done, as far as a line has it: folder, branch, commit.
 
-    `root` is the folder of the repository, which no line tells and git does.
+    `root` is the folder of the repository, which git knows.
     """
 
     cwd: str = ""
@@ -106,7 +105,7 @@ class About:
     commit: str = ""
 
 
-_NAMES: Final[Mapping[str, tuple[str, ...]]] = {  # ours, and what tools call the same
+_NAMES: Final[Mapping[str, tuple[str, ...]]] = {  # by what tools call them
     "path": ("file_path", "path", "notebook_path", "filename", "file", "target_file"),
     "pattern": ("pattern", "glob", "regex", "query", "glob_pattern"),
     "command": ("command", "cmd", "script"),
@@ -120,19 +119,22 @@ _LINES: Final = ("offset", "line", "start_line", "insert_line")
 
 
 def arguments(*, given: object, root: str) -> Mapping[str, object]:
-    """Return what signals ask of a tool's arguments; texts of edits by their digest alone.
+    """Return the arguments of a tool that signals need; texts of edits by their digest alone.
 
-    Paths below the root are told from there: files have one name in all sessions, and no folder of
-    a person's home is told.
+    Paths below the root begin there: files have one name in all sessions, and no folder of a
+    person's home is sent.
     """
     if not isinstance(given, Mapping):
         return {}
     made: dict[str, object] = {}
     for name, names in _NAMES.items():
-        text = _as_line(_first(given, names))
-        if text:
+        value = _first(given, names)
+        if isinstance(value, list):  # some tools give the words of a command
+            value = " ".join(word for word in value if isinstance(word, str))
+        if isinstance(value, str) and value:
             most = COMMAND_MOST if name == "command" else TARGET_MOST
-            made[name] = masked(text=_from(text, root), most=most).text
+            text = value.replace(f"{root}/", "") if len(root) > 1 else value
+            made[name] = masked(text=text, most=most).text
     for name, names in _DIGESTED.items():
         value = _first(given, names)
         if isinstance(value, str) and value.strip():
@@ -144,7 +146,7 @@ def arguments(*, given: object, root: str) -> Mapping[str, object]:
 
 
 def digest(*, text: str) -> str:
-    """Return what tells texts apart without telling them; spaces do not count."""
+    """Return a digest of a text; spaces do not count."""
     words = " ".join(text.split())
     return hashlib.blake2b(words.encode("utf-8", "replace"), digest_size=8).hexdigest()
 
@@ -152,12 +154,12 @@ def digest(*, text: str) -> str:
 def masked(*, text: str, most: int) -> masking.Masked:
     """Take secrets out of a text, then cut it to a head and a tail of so many characters.
 
-    A secret is known by what stands before it, so a text is looked at from its beginning; what lies
-    behind the bound is dropped.
+    A secret is recognized by what stands before it, so a text is scanned from its beginning; what
+    lies behind the bound is dropped.
     """
     clean = text.replace("\x00", "").encode("utf-8", "replace").decode()
-    found = masking.mask(text=clean[:LOOKED_AT_MOST])
-    whole = found.text if len(clean) <= LOOKED_AT_MOST else found.text[:-MARGIN]
+    found = masking.mask(text=clean[:SCANNED_MOST])
+    whole = found.text if len(clean) <= SCANNED_MOST else found.text[:-MARGIN]
     if len(whole) <= most:
         return masking.Masked(text=whole, kinds=found.kinds)
     tail_most = most // 4
@@ -165,7 +167,7 @@ def masked(*, text: str, most: int) -> masking.Masked:
     return masking.Masked(text=kept, kinds=found.kinds)
 
 
-def words_of(*, content: object) -> str:
+def text_blocks(*, content: object) -> str:
     """Return the texts of a content that is a text or a list of blocks."""
     if isinstance(content, str):
         return content
@@ -176,17 +178,17 @@ def words_of(*, content: object) -> str:
 
 
 def is_own(*, name: str) -> bool:
-    """Say whether a tool is one of ours: what it answers was learned already."""
+    """Say whether a tool is one of Cairn's: its answers are known already."""
     plain = name.lower().replace(".", "__")
     is_named_by_program = plain.startswith(("mcp_cairn_", "mcp_plugin_cairn_cairn_"))
     return is_named_by_program or not OWN_SERVERS.isdisjoint(plain.split("__"))
 
 
-def unknown(*, state: State, kind: str, at: str) -> Parsed:
-    """Keep a line of a kind that nobody knows, by the name of its kind alone."""
+def unknown(*, state: ParserState, kind: str, at: str) -> Parsed:
+    """Return a line of an unknown kind as an event, by the name of its kind alone."""
     name = masked(text=kind.strip(), most=80).text.strip()
     event = Event(kind=name or "unnamed")
-    return Parsed(state=state, entries=(event,), at=at, standing=Standing.UNKNOWN)
+    return Parsed(state=state, entries=(event,), at=at, status=LineStatus.UNKNOWN)
 
 
 def text_of(line: Line, name: str) -> str:
@@ -218,14 +220,3 @@ def parsed_json(*, text: str) -> object:
 
 def _first(given: Line, names: tuple[str, ...]) -> object:
     return next((given[name] for name in names if given.get(name) is not None), None)
-
-
-def _from(text: str, root: str) -> str:
-    return text.replace(f"{root}/", "") if len(root) > 1 else text
-
-
-def _as_line(value: object) -> str:
-    """Return a command as one line; some tools give its words."""
-    if isinstance(value, list):
-        return " ".join(word for word in value if isinstance(word, str))
-    return value if isinstance(value, str) else ""

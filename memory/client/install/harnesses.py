@@ -1,18 +1,31 @@
-"""The programs that agents run in, and what each needs in which file."""
+"""The programs that agents run in, and what each needs in which file.
+
+Hooks come from the files of the plugin. They run one script, below the person's home, that reads
+address and token from where `cairn login` stores them: so no hook holds a secret, and a new login
+needs no new hook. The text of a hook stays the same across versions, since some programs ask anew
+about each that has changed.
+"""
 
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from . import hooking
-from .configuration import Connection
-from .edits import Block, Edit, Key
+from ..configuration import Connection
+from ..errors import ClientError
+from .edits import Block, Edit, Entries, Key, Whole
 
 NAME: Final = "cairn"  # what the server is called in other programs' files
 MARKDOWN_MARKS: Final = ("<!-- cairn: begin -->", "<!-- cairn: end -->")
 TOML_MARKS: Final = ("# cairn: begin", "# cairn: end")
+PLUGIN_FOLDER: Final = ".cairn/plugin"  # below one's home
+SCRIPT: Final = f"{PLUGIN_FOLDER}/bin/hook.sh"
+_MARK: Final = SCRIPT  # stands in every command that runs it
+_SCRIPT_MARK: Final = "# Tell Cairn what an agent does"
+_ROOTS: Final = ("${CLAUDE_PLUGIN_ROOT}", "${CURSOR_PLUGIN_ROOT}", "${PLUGIN_ROOT}")
+_INSTALLED: Final = Path(__file__).parents[1] / "plugin"
+_CHECKOUT: Final = Path(__file__).parents[3] / "deploy" / "plugin"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +38,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Harness:
-    """A program: the folders that betray it, and what it needs."""
+    """A program: the folders by which it is recognized, and what it needs."""
 
     name: str
     title: str
@@ -38,7 +51,7 @@ class Harness:
 
 
 def rules(*, connection: Connection) -> str:
-    """Return what agents are told, so that they use what is connected."""
+    """Return the rules for agents, so that they use what is connected."""
     where = f' (project "{connection.project}")' if connection.project else ""
     return (
         f"Before a task, search Cairn{where} for what is known about it. After learning something\n"
@@ -55,8 +68,8 @@ def _claude_code(connection: Connection) -> tuple[Change, ...]:
     server = {"type": "http", "url": f"{connection.url}/mcp", "headers": _header(connection)}
     return (
         Change(file=".claude.json", edit=Key(names=("mcpServers", NAME), value=server)),
-        Change(file=".claude/CLAUDE.md", edit=_told(connection)),
-        Change(file=".claude/settings.json", edit=hooking.entries(file="hooks.json")),
+        Change(file=".claude/CLAUDE.md", edit=_rules(connection)),
+        Change(file=".claude/settings.json", edit=_hooks("hooks.json")),
         _script(),
     )
 
@@ -65,7 +78,7 @@ def _cursor(connection: Connection) -> tuple[Change, ...]:
     server = {"url": f"{connection.url}/mcp", "headers": _header(connection)}
     return (
         Change(file=".cursor/mcp.json", edit=Key(names=("mcpServers", NAME), value=server)),
-        Change(file=".cursor/hooks.json", edit=hooking.entries(file="cursor.json")),
+        Change(file=".cursor/hooks.json", edit=_hooks("cursor.json")),
         _script(),
     )
 
@@ -81,8 +94,8 @@ def _codex(connection: Connection) -> tuple[Change, ...]:
     block = Block(begin=begin, end=end, body=body, table=("mcp_servers", NAME))
     return (
         Change(file=".codex/config.toml", edit=block),
-        Change(file=".codex/AGENTS.md", edit=_told(connection)),
-        Change(file=".codex/hooks.json", edit=hooking.entries(file="codex.json")),
+        Change(file=".codex/AGENTS.md", edit=_rules(connection)),
+        Change(file=".codex/hooks.json", edit=_hooks("codex.json")),
         _script(),
     )
 
@@ -96,16 +109,47 @@ def _copilot(connection: Connection) -> tuple[Change, ...]:
     }
     return (
         Change(file=".copilot/mcp-config.json", edit=Key(names=("mcpServers", NAME), value=server)),
-        Change(file=".copilot/hooks/cairn.json", edit=hooking.whole(file="copilot.json")),
+        Change(file=".copilot/hooks/cairn.json", edit=_hook_file("copilot.json")),
         _script(),
     )
 
 
 def _script() -> Change:
-    return Change(file=hooking.SCRIPT, edit=hooking.script())
+    return Change(file=SCRIPT, edit=Whole(content=_text("bin/hook.sh"), mark=_SCRIPT_MARK))
 
 
-def _told(connection: Connection) -> Block:
+def _hooks(file: str) -> Entries:
+    """Return the hooks that a file of the plugin names, as entries of a program's own file."""
+    plugin = _plugin_file(file)
+    hooks = {event: tuple(groups) for event, groups in plugin["hooks"].items()}
+    head = {"version": plugin["version"]} if "version" in plugin else {}
+    return Entries(name="hooks", lists=hooks, mark=_MARK, head=head)
+
+
+def _hook_file(file: str) -> Whole:
+    """Return a file of the plugin, for a program that reads a file of Cairn's own."""
+    return Whole(content=json.dumps(_plugin_file(file), indent=2) + "\n", mark=_MARK)
+
+
+def _plugin_file(file: str) -> Mapping[str, Any]:
+    text = _text(f"hooks/{file}")
+    for root in _ROOTS:
+        text = text.replace(root, f"$HOME/{PLUGIN_FOLDER}")
+    return dict(json.loads(text))
+
+
+def _text(name: str) -> str:
+    for folder in (_INSTALLED, _CHECKOUT):
+        if (folder / name).is_file():
+            return (folder / name).read_text(encoding="utf-8")
+    raise ClientError(
+        detail=f"{name} of the plugin is not where this program is.",
+        hint="Install it anew.",
+        command="uv tool install --reinstall ./deploy/client",
+    )
+
+
+def _rules(connection: Connection) -> Block:
     begin, end = MARKDOWN_MARKS
     return Block(begin=begin, end=end, body=rules(connection=connection))
 

@@ -1,9 +1,9 @@
 """Transcripts of Claude Code: `~/.claude/projects/<folder>/<session>.jsonl`.
 
 A line has a `type`; those of `user` and `assistant` hold a message of blocks. One answer of the
-model is written over several lines of one message id: that is a step. What the program says to
-itself (notes, summaries, snapshots of files, results of its own commands) is silent. Known of
-versions 1.0 to 2.1.
+model is written over several lines of one message id: that is a step. Notes of the
+program to itself (summaries, snapshots of files, results of its own commands) are silent. Written
+for versions 1.0 to 2.1.
 """
 
 import re
@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from . import transcripts
-from .transcripts import OWN_CALLS, About, Entry, Event, Line, Parsed, Standing, State, Turn
+from . import events
+from .events import OWN_CALLS, Entry, Event, Line, LineStatus, Parsed, ParserState, Turn, WorkPlace
 
 NAME: Final = "claude-code"
 VERSION: Final = 1
@@ -28,27 +28,27 @@ _COMMAND: Final = re.compile(
 )
 
 
-def read(state: State, line: Line) -> Parsed:
+def read(state: ParserState, line: Line) -> Parsed:
     """Read one line."""
-    kind, at = transcripts.text_of(line, "type"), transcripts.text_of(line, "timestamp")
+    kind, at = events.text_of(line, "type"), events.text_of(line, "timestamp")
     if not state.root:
-        state = replace(state, root=transcripts.text_of(line, "cwd").rstrip("/"))
+        state = replace(state, root=events.text_of(line, "cwd").rstrip("/"))
     if isinstance(line.get("isSidechain"), bool):
-        state = replace(state, agent=_agent(line))
+        is_aside = line["isSidechain"]  # a subagent's line, by its id; empty for the main agent
+        agent = events.text_of(line, "agentId") or "sidechain" if is_aside else ""
+        state = replace(state, agent=agent)
     if kind == "assistant":
         return _answer(state, line, at)
     if kind == "user":
         return _user(state, line, at)
     if kind in SILENT:
-        return Parsed(state=state, at=at, standing=Standing.SILENT)
-    return transcripts.unknown(state=state, kind=kind, at=at)
+        return Parsed(state=state, at=at, status=LineStatus.SILENT)
+    return events.unknown(state=state, kind=kind, at=at)
 
 
-def about(line: Line) -> About:
-    """Return where the work is, as a line tells it; the commit stands in none."""
-    return About(
-        cwd=transcripts.text_of(line, "cwd"), branch=transcripts.text_of(line, "gitBranch")
-    )
+def work_place(line: Line) -> WorkPlace:
+    """Return where the work is, as far as a line has it; the commit is in none."""
+    return WorkPlace(cwd=events.text_of(line, "cwd"), branch=events.text_of(line, "gitBranch"))
 
 
 def without_private(*, text: str) -> str:
@@ -56,27 +56,21 @@ def without_private(*, text: str) -> str:
     return _REMINDER.sub("", _PRIVATE.sub("", text)).strip()
 
 
-def _agent(line: Line) -> str:
-    """Return whose line it is: a subagent's by its id, empty for the main one."""
-    is_aside = line.get("isSidechain") is True
-    return transcripts.text_of(line, "agentId") or "sidechain" if is_aside else ""
-
-
-def _answer(state: State, line: Line, at: str) -> Parsed:
-    message = transcripts.mapping_of(line, "message")
-    state, entries = _stepped(state, message)
+def _answer(state: ParserState, line: Line, at: str) -> Parsed:
+    message = events.mapping_of(line, "message")
+    state, entries = _begin_step(state, message)
     for block in _blocks(message):
-        state, entry = _said_or_done(state, block)
+        state, entry = _entry(state, block)
         if entry is not None:
             entries.append(entry)
     return Parsed(state=state, entries=tuple(entries), at=at)
 
 
-def _stepped(state: State, message: Line) -> tuple[State, list[Entry]]:
+def _begin_step(state: ParserState, message: Line) -> tuple[ParserState, list[Entry]]:
     """Begin a step with the first line of an answer, which completes the step before."""
-    name = transcripts.text_of(message, "id")
-    usage = transcripts.mapping_of(message, "usage")
-    tokens = sum(transcripts.whole_of(usage, part) for part in ("input_tokens", "output_tokens"))
+    name = events.text_of(message, "id")
+    usage = events.mapping_of(message, "usage")
+    tokens = sum(events.whole_of(usage, part) for part in ("input_tokens", "output_tokens"))
     if name and name == state.message:
         return replace(state, tokens=max(tokens, state.tokens)), []
     done: list[Entry] = []
@@ -85,43 +79,43 @@ def _stepped(state: State, message: Line) -> tuple[State, list[Entry]]:
     return replace(state, step=state.step + 1, message=name, tokens=tokens), done
 
 
-def _said_or_done(state: State, block: Line) -> tuple[State, Entry | None]:
-    kind = transcripts.text_of(block, "type")
+def _entry(state: ParserState, block: Line) -> tuple[ParserState, Entry | None]:
+    kind = events.text_of(block, "type")
     if kind == "text":
-        text = without_private(text=transcripts.text_of(block, "text"))
+        text = without_private(text=events.text_of(block, "text"))
         return state, Turn(role="assistant", text=text) if text else None
     if kind == "thinking":
-        text = without_private(text=transcripts.text_of(block, "thinking"))
+        text = without_private(text=events.text_of(block, "thinking"))
         return state, Event(kind="reasoning", text=text) if text else None
     if kind in {"tool_use", "server_tool_use"}:
-        return _called(state, block)
+        return _call(state, block)
     return state, None
 
 
-def _called(state: State, block: Line) -> tuple[State, Entry | None]:
-    name, call = transcripts.text_of(block, "name"), transcripts.text_of(block, "id")
+def _call(state: ParserState, block: Line) -> tuple[ParserState, Entry | None]:
+    name, call = events.text_of(block, "name"), events.text_of(block, "id")
     if not name:
         return state, None
-    if transcripts.is_own(name=name):
+    if events.is_own(name=name):
         state = replace(state, own=(*state.own, call)[-OWN_CALLS:])
-    arguments = transcripts.arguments(given=block.get("input"), root=state.root)
+    arguments = events.arguments(given=block.get("input"), root=state.root)
     return state, Event(kind="tool_call", name=name, call=call, arguments=arguments)
 
 
-def _user(state: State, line: Line, at: str) -> Parsed:
+def _user(state: ParserState, line: Line, at: str) -> Parsed:
     if line.get("isMeta") is True or line.get("isCompactSummary") is True:
-        return Parsed(state=state, at=at, standing=Standing.SILENT)
-    message = transcripts.mapping_of(line, "message")
+        return Parsed(state=state, at=at, status=LineStatus.SILENT)
+    message = events.mapping_of(line, "message")
     entries = [*_results(state, message), *_prompt(message)]
-    standing = Standing.READ if entries else Standing.SILENT
-    return Parsed(state=state, entries=tuple(entries), at=at, standing=standing)
+    status = LineStatus.READ if entries else LineStatus.SILENT
+    return Parsed(state=state, entries=tuple(entries), at=at, status=status)
 
 
-def _results(state: State, message: Line) -> Iterator[Entry]:
+def _results(state: ParserState, message: Line) -> Iterator[Entry]:
     for block in _blocks(message):
         if block.get("type") == "tool_result":
-            call = transcripts.text_of(block, "tool_use_id")
-            text = transcripts.words_of(content=block.get("content"))
+            call = events.text_of(block, "tool_use_id")
+            text = events.text_blocks(content=block.get("content"))
             yield Event(
                 kind="tool_result",
                 call=call,
@@ -133,7 +127,7 @@ def _results(state: State, message: Line) -> Iterator[Entry]:
 def _prompt(message: Line) -> Iterator[Entry]:
     content = message.get("content")
     texts = [content] if isinstance(content, str) else [
-        transcripts.text_of(block, "text") for block in _blocks(message)
+        events.text_of(block, "text") for block in _blocks(message)
         if block.get("type") == "text"
     ]  # fmt: skip
     text = "\n".join(one for one in map(_spoken, texts) if one)

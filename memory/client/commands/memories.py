@@ -1,35 +1,35 @@
-"""Commands that hand in and take out: add, import, export."""
+"""Commands that hand in and take out memories: add, import, export."""
 
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from .asking import Project
-from .errors import ClientError, Incomplete, Misused
-from .terminal import Desk, progress, shortened
-from .values import Batch
+from ..errors import ClientError, Incomplete, Misused
+from ..terminal import Project, Terminal, listed, progress, read_file, shortened
+from ..values import ImportBatch
 
 if TYPE_CHECKING:
-    from .api import Client
+    from ..api import Client
 
 BULK: Final = 500  # memories a call; the server takes 1,000
-LARGEST_FILE: Final = 64 * 1024 * 1024  # bytes that are read of a file, ours
-LOOK_AGAIN_SECONDS: Final = 0.5
+FILE_MOST: Final = 64 * 1024 * 1024  # bytes of a file; default, not measured
+POLL_SECONDS: Final = 0.5
 REFUSED: Final = frozenset({"refused", "error"})
 _RUNNING: Final = frozenset({"queued", "running"})
 _FORMATS: Final = ("json", "ndjson", "markdown", "csv", "claude")
+_STDIN: Final = Path("-")
 
 
 def register(*, app: typer.Typer) -> None:
     """Add the commands."""
     app.command()(add)
-    app.command(name="import")(take_in)
-    app.command(name="export")(take_out)
+    app.command(name="import")(import_files)
+    app.command(name="export")(export)
 
 
 def add(
@@ -42,37 +42,35 @@ def add(
     lines: Annotated[bool, typer.Option("--lines", help="Each line of stdin is one.")] = False,
 ) -> None:
     """Hand in a memory, or one a line of stdin."""
-    desk: Desk = context.obj
-    connection = desk.connection(project=project)
-    fields = {
-        "type": kind or None,
-        "tags": _listed(tags) or None,
-        "related_files": _listed(files) or None,
-    }
+    terminal: Terminal = context.obj
+    connection = terminal.connection(project=project)
+    fields = {"type": kind, "tags": listed(text=tags), "related_files": listed(text=files)}
     given = {name: value for name, value in fields.items() if value}
-    with desk.client(connection=connection) as client:
+    with terminal.client(connection=connection) as client:
         if lines:
-            _add_lines(desk, client, given, connection.project)
+            _add_lines(terminal, client, given, connection.project)
             return
         content = " ".join(words or ())
         if content in {"", "-"}:
             content = sys.stdin.read()
         done = client.add(content=content.strip(), project=connection.project, **given)
-    told = shortened(text=done.memory.content) if done.memory else done.reason
-    desk.show(row=done.told, line=f"{done.outcome}: {told}")
+    detail = shortened(text=done.memory.content) if done.memory else done.reason
+    terminal.show(row=done.raw, line=f"{done.outcome}: {detail}")
 
 
-def _add_lines(desk: Desk, client: "Client", given: Mapping[str, object], project: str) -> None:
+def _add_lines(
+    terminal: Terminal, client: "Client", given: Mapping[str, Any], project: str
+) -> None:
     refused = 0
     contents = (line.strip() for line in sys.stdin if line.strip())
-    for portion in _portions(contents):
+    while portion := list(islice(contents, BULK)):
         memories = [{"content": content, **given} for content in portion]
         outcomes = client.add_all(memories=memories, project=project)
         for content, done in zip(portion, outcomes, strict=True):
             refused += done.outcome in REFUSED
             reason = f" ({done.reason})" if done.outcome in REFUSED else ""
             line = f"{done.outcome}: {shortened(text=content)}{reason}"
-            desk.show(row=done.told, line=line)
+            terminal.show(row=done.raw, line=line)
     if refused:
         raise Incomplete(
             detail=f"{refused} of the memories were refused.",
@@ -81,7 +79,7 @@ def _add_lines(desk: Desk, client: "Client", given: Mapping[str, object], projec
         )
 
 
-def take_in(
+def import_files(
     context: typer.Context,
     paths: Annotated[list[Path], typer.Argument(help="Files; - reads stdin.")],
     project: Project = "",
@@ -89,54 +87,53 @@ def take_in(
     wait: Annotated[bool, typer.Option(help="Wait until it is done.")] = True,
 ) -> None:
     """Take in files of memories: Markdown, JSON, JSON lines, exports of ours and of others."""
-    desk: Desk = context.obj
-    connection = desk.connection(project=project)
+    terminal: Terminal = context.obj
+    connection = terminal.connection(project=project)
     failed = 0
-    with desk.client(connection=connection) as client:
+    with terminal.client(connection=connection) as client:
         for path in paths:
-            name, data = _file(path)
+            name = "stdin" if path == _STDIN else path.name
+            data = read_file(path=path, most=FILE_MOST, command="cairn import --help")
             if dry_run:
-                seen = client.preview_import(name=name, data=data, project=connection.project)
-                counts = seen.get("counts", {})
-                desk.show(row=seen, line=f"{name}: {seen.get('total', 0)} · {_told(counts)}")
+                preview = client.preview_import(name=name, data=data, project=connection.project)
+                line = f"{preview.get('total', 0)} · {_counts(preview.get('counts'))}"
+                terminal.show(row=preview, line=f"{name}: {line}")
                 continue
             batch = client.begin_import(name=name, data=data, project=connection.project)
             if wait:
-                batch = _awaited(desk, client, batch)
+                batch = _wait(terminal, client, batch)
             failed += batch.state == "failed"
-            line = f"{name}: {batch.state} · {_told(batch.counts)} {batch.error}".rstrip()
-            desk.show(row=batch.told, line=line)
+            line = f"{name}: {batch.state} · {_counts(batch.counts)} {batch.error}".rstrip()
+            terminal.show(row=batch.raw, line=line)
     if failed:
         raise Incomplete(
             detail=f"{failed} of {len(paths)} files failed.", command="cairn import --help"
         )
 
 
-def take_out(
+def export(
     context: typer.Context,
     form: Annotated[str, typer.Option("--format", help=" | ".join(_FORMATS))] = "ndjson",
-    output: Annotated[Path, typer.Option("--output", "-o", help="A file; - is stdout.")] = Path(
-        "-"
-    ),
+    output: Annotated[Path, typer.Option("--output", "-o", help="A file; - is stdout.")] = _STDIN,
     project: Project = "",
     query: Annotated[str, typer.Option("--query", help="Filters; is:any for all.")] = "",
 ) -> None:
     """Take out what you may see, as a file or to stdout."""
-    desk: Desk = context.obj
+    terminal: Terminal = context.obj
     if form not in _FORMATS:
         raise Misused(
             detail=f"{form} is no format of exports.",
             hint=f"Formats: {', '.join(_FORMATS)}.",
             command="cairn export --help",
         )
-    connection = desk.connection(project=project)
+    connection = terminal.connection(project=project)
     with (
-        desk.client(connection=connection) as client,
+        terminal.client(connection=connection) as client,
         client.export(form=form, project=connection.project, query=query) as parts,
-        progress(desk=desk, what="export", total=0) as advance,
+        progress(terminal=terminal, what="export", total=0) as advance,
     ):
-        size = _written(output, _measured(parts, advance))
-    desk.note(f"{size:,} bytes")
+        size = _write(output, _measured(parts, advance))
+    terminal.note(f"{size:,} bytes")
 
 
 def _measured(parts: Iterable[bytes], advance: Callable[[int], None]) -> Iterator[bytes]:
@@ -145,9 +142,9 @@ def _measured(parts: Iterable[bytes], advance: Callable[[int], None]) -> Iterato
         yield part
 
 
-def _written(output: Path, parts: Iterator[bytes]) -> int:
+def _write(output: Path, parts: Iterable[bytes]) -> int:
     """Write to a file that is there when it is whole, or to stdout; return the bytes."""
-    if str(output) == "-":
+    if output == _STDIN:
         size = sum(sys.stdout.buffer.write(part) for part in parts)
         sys.stdout.flush()
         return size
@@ -165,45 +162,19 @@ def _written(output: Path, parts: Iterator[bytes]) -> int:
     return size
 
 
-def _awaited(desk: Desk, client: "Client", batch: Batch) -> Batch:
-    """Look until an import has ended, and show how many of its statements are done."""
-    done = 0
-    with progress(desk=desk, what="import", total=batch.total, of_bytes=False) as advance:
+def _wait(terminal: Terminal, client: "Client", batch: ImportBatch) -> ImportBatch:
+    """Poll until an import has ended, and show how many of its statements are done."""
+    shown = 0
+    with progress(terminal=terminal, what="import", total=batch.total, of_bytes=False) as advance:
         while batch.state in _RUNNING:
-            advance(_done(batch) - done)
-            done = _done(batch)
-            time.sleep(LOOK_AGAIN_SECONDS)
+            done = sum(count for outcome, count in batch.counts.items() if outcome != "waiting")
+            advance(done - shown)
+            shown = done
+            time.sleep(POLL_SECONDS)
             batch = client.batch(batch_id=batch.id)
     return batch
 
 
-def _done(batch: Batch) -> int:
-    return sum(count for outcome, count in batch.counts.items() if outcome != "waiting")
-
-
-def _file(path: Path) -> tuple[str, bytes]:
-    """Return a file's name and content. Raises Misused for what cannot be read."""
-    if str(path) == "-":
-        return "stdin", sys.stdin.buffer.read(LARGEST_FILE + 1)
-    try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise Misused(detail=f"{path} is too large.", command="cairn import --help")
-        return path.name, path.read_bytes()
-    except OSError as error:
-        raise Misused(
-            detail=f"{path} cannot be read: {error.strerror}", command="cairn import --help"
-        ) from error
-
-
-def _portions(contents: Iterator[str]) -> Iterator[list[str]]:
-    while portion := list(islice(contents, BULK)):
-        yield portion
-
-
-def _listed(text: str) -> list[str]:
-    return [one.strip() for one in text.split(",") if one.strip()]
-
-
-def _told(counts: object) -> str:
+def _counts(counts: object) -> str:
     pairs = counts.items() if isinstance(counts, dict) else ()
     return ", ".join(f"{count} {name}" for name, count in pairs) or "nothing"

@@ -1,6 +1,6 @@
-"""What is wrong between this machine and the server, one small check each.
+"""Checks of this machine and its connection to the server.
 
-A check that cannot be made because an earlier one failed is left out; it would say the same.
+A check that cannot be made because an earlier one failed is left out.
 """
 
 import shutil
@@ -10,15 +10,17 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from . import configuration, finding, hooking, installing
-from .configuration import Connection, Places
-from .errors import ClientError
-from .harnesses import HARNESSES, Harness
+from .. import configuration
+from ..configuration import Connection, Places
+from ..errors import ClientError
+from ..transcripts import finder
+from . import installer
+from .harnesses import HARNESSES, SCRIPT, Harness
 
 if TYPE_CHECKING:
-    from .api import Client
+    from ..api import Client
 
-SKEW_MOST_SECONDS: Final = 120  # between two clocks, ours
+SKEW_MOST_SECONDS: Final = 120  # between two clocks; default
 MEND: Final = "Mend the file."
 NEEDED: Final = ("read", "write")  # scopes
 HELLO: Final = {
@@ -47,68 +49,58 @@ class Check:
         return {"check": self.name, "ok": self.is_well, "detail": self.detail, "fix": self.fix}
 
 
-def of_settings(*, places: Places, connection: Connection) -> Iterator[Check]:
+def check_settings(*, places: Places, connection: Connection) -> Iterator[Check]:
     """Look at the file with the token, and at the address it goes to."""
     if places.file.exists():
         is_well = configuration.is_private(path=places.file)
         detail = f"{places.file}{'' if is_well else ' can be read by others'}"
         fix = "" if is_well else f"chmod 600 {places.file}"
         yield Check(name="settings", is_well=is_well, detail=detail, fix=fix)
-    is_well = not connection.is_open_to_listeners
+    is_well = not connection.is_unencrypted
     detail = connection.url if is_well else f"{connection.url}: the token travels in the clear"
     yield Check(name="address", is_well=is_well, detail=detail, fix="" if is_well else "Use https.")
 
 
-def of_server(*, client: "Client", connection: Connection, now: datetime) -> Iterator[Check]:
+def check_server(*, client: "Client", connection: Connection, now: datetime) -> Iterator[Check]:
     """Look at the server, the clock, the token, the project and MCP."""
     try:
-        said_at, seconds = client.greet()
+        server_time, seconds = client.greet()
     except ClientError as fault:
         yield Check(name="server", is_well=False, detail=fault.detail, fix=fault.hint)
         return
     yield Check(name="server", is_well=True, detail=f"answers in {seconds * 1000:.0f} ms")
-    yield from _of_clock(said_at, now)
-    token = _of_token(client)
+    if server_time:
+        skew = abs((parsedate_to_datetime(server_time).astimezone(UTC) - now).total_seconds())
+        is_well = skew <= SKEW_MOST_SECONDS
+        fix = "" if is_well else "Set the clock of this machine."
+        yield Check(name="clock", is_well=is_well, detail=f"{skew:.0f} s apart", fix=fix)
+    token = _check_token(client)
     yield token
     if token.is_well:
-        yield _of_project(client, connection)
-        yield _of_mcp(client)
+        yield _check_project(client, connection)
+        yield _check_mcp(client)
 
 
-def of_harnesses(*, places: Places, connection: Connection) -> Iterator[Check]:
+def check_harnesses(*, places: Places, connection: Connection) -> Iterator[Check]:
     """Look at the programs that are here: whether they are connected, and what they wrote."""
     for harness in HARNESSES.values():
         if harness.is_there(home=places.home):
-            yield _of_harness(harness, places, connection)
-    yield from _of_script(places)
-    for source in finding.SOURCES.values():
-        found = tuple(finding.everywhere(home=places.home, names=(source.name,)))
+            yield _check_harness(harness, places, connection)
+    script = places.home / SCRIPT
+    if script.exists():
+        missing = [one for one in ("sh", "curl") if shutil.which(one) is None]
+        detail = f"{' and '.join(missing)} is missing" if missing else f"{script} can run"
+        fix = f"Install {' and '.join(missing)}." if missing else ""
+        yield Check(name="hooks", is_well=not missing, detail=detail, fix=fix)
+    for source in finder.SOURCES.values():
+        found = tuple(finder.find_transcripts(home=places.home, names=(source.name,)))
         if found:
             size = sum(one.size for one in found) / 1_000_000
             detail = f"{len(found)} of {source.name}, {size:.1f} MB"
             yield Check(name="transcripts", is_well=True, detail=detail)
 
 
-def _of_script(places: Places) -> Iterator[Check]:
-    """Look at what the script needs, where it is."""
-    path = places.home / hooking.SCRIPT
-    if path.exists():
-        missing = [one for one in ("sh", "curl") if shutil.which(one) is None]
-        detail = f"{' and '.join(missing)} is missing" if missing else f"{path} can run"
-        fix = f"Install {' and '.join(missing)}." if missing else ""
-        yield Check(name="hooks", is_well=not missing, detail=detail, fix=fix)
-
-
-def _of_clock(said_at: str, now: datetime) -> Iterator[Check]:
-    if not said_at:
-        return
-    skew = abs((parsedate_to_datetime(said_at).astimezone(UTC) - now).total_seconds())
-    is_well = skew <= SKEW_MOST_SECONDS
-    fix = "" if is_well else "Set the clock of this machine."
-    yield Check(name="clock", is_well=is_well, detail=f"{skew:.0f} s apart", fix=fix)
-
-
-def _of_token(client: "Client") -> Check:
+def _check_token(client: "Client") -> Check:
     try:
         me = client.me()
     except ClientError as fault:
@@ -121,7 +113,7 @@ def _of_token(client: "Client") -> Check:
     return Check(name="token", is_well=True, detail=detail)
 
 
-def _of_project(client: "Client", connection: Connection) -> Check:
+def _check_project(client: "Client", connection: Connection) -> Check:
     slugs = [str(one.get("slug")) for one in client.projects()]
     seen = f"sees {', '.join(slugs[:5]) or 'no project'}"
     if not connection.project:
@@ -132,19 +124,19 @@ def _of_project(client: "Client", connection: Connection) -> Check:
     return Check(name="project", is_well=is_well, detail=detail, fix=fix)
 
 
-def _of_mcp(client: "Client") -> Check:
+def _check_mcp(client: "Client") -> Check:
     try:
-        told = client.speak_mcp(message=HELLO)
+        answer = client.speak_mcp(message=HELLO)
     except ClientError as fault:
         return Check(name="mcp", is_well=False, detail=fault.detail, fix=fault.hint)
-    result = told.get("result")
-    is_well = isinstance(result, dict)
-    version = result.get("protocolVersion", "") if isinstance(result, dict) else ""
-    return Check(name="mcp", is_well=is_well, detail=f"speaks {version}" if is_well else "refuses")
+    result = answer.get("result")
+    if not isinstance(result, dict):
+        return Check(name="mcp", is_well=False, detail="refuses")
+    return Check(name="mcp", is_well=True, detail=f"speaks {result.get('protocolVersion', '')}")
 
 
-def _of_harness(harness: Harness, places: Places, connection: Connection) -> Check:
-    planned = tuple(installing.plan(places=places, connection=connection, chosen=(harness,)))
+def _check_harness(harness: Harness, places: Places, connection: Connection) -> Check:
+    planned = tuple(installer.plan(places=places, connection=connection, harnesses=(harness,)))
     broken = next((one for one in planned if one.fault is not None), None)
     if broken is not None and broken.fault is not None:
         detail = f"{broken.path}: {broken.fault.detail}"

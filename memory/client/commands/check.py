@@ -1,31 +1,29 @@
 """The command that checks a plan or a diff before it is work: `cairn check`.
 
-Made for people, for hooks of git and for CI: what stops ends with an exit code of its own, what
-calls for caution, or was not all looked at, only with `--strict`. An empty diff has nothing to
-check, and no server is asked.
+Made for people, for hooks of git and for CI: what stops has an exit code of its own; what calls for
+caution, or was not looked at whole, fails only with `--strict`. An empty text has nothing to check,
+and no server is asked.
 """
 
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
 
-from .asking import Project
-from .errors import STOPPED, Misused
-from .terminal import Desk, shortened
+from ..errors import STOPPED, Misused
+from ..terminal import Project, Terminal, read_file, shortened
 
-LARGEST: Final = 4 * 1024 * 1024  # bytes that are read; the server takes a million characters
+BYTES_MOST: Final = 4 * 1024 * 1024  # that are read; the server takes a million characters
 SHORT_ID: Final = 13  # characters of an id that people are shown
 _FAILS: Final[Mapping[bool, frozenset[str]]] = {
     False: frozenset({"stop"}),
     True: frozenset({"stop", "caution"}),
 }
-_UNSEEN: Final = frozenset(  # work of which nothing or not all was looked at passes nothing
+_UNSEEN: Final = frozenset(  # with one of these not all of the work was looked at
     {"paused", "steps_left_out", "not_all_parts", "not_all_searched", "not_all_files"}
 )
-_SAYS: Final[Mapping[str, str]] = {
+_REASONS: Final[Mapping[str, str]] = {
     "tried_before": "was tried and did not work",
     "tried_in_part": "was tried in part and did not work",
     "decided_against": "was decided against",
@@ -55,47 +53,43 @@ def check(
     strict: Strict = False,
 ) -> None:
     """Hold a plan or a diff against what is known; exit with 6 where that says stop."""
-    desk: Desk = context.obj
+    terminal: Terminal = context.obj
     if (plan is None) == (diff is None):
         raise Misused(
             detail="Name a plan or a diff, one of the two.",
             hint="git diff main | cairn check --diff -",
             command="cairn check --help",
         )
-    text = _read(plan or diff or Path("-"))
+    path = plan or diff or Path("-")
+    data = read_file(path=path, most=BYTES_MOST, command="cairn check --help")
+    text = data.decode("utf-8", "replace")
     if not text.strip():
-        desk.note("There is nothing to check.")
+        terminal.note("There is nothing to check.")
         return
-    connection = desk.connection(project=project)
-    if not connection.project:
-        raise Misused(
-            detail="A check belongs to a project, and none is named.",
-            hint="Name it with --project.",
-            command="cairn status",
-        )
+    connection = terminal.project_connection(project=project, subject="A check belongs")
     kind = "plan" if plan is not None else "diff"
-    with desk.client(connection=connection) as client:
-        told = client.check(kind=kind, text=text, project=connection.project)
-    _tell(desk, told)
-    unseen = _UNSEEN.intersection(told.get("degraded") or ()) if strict else frozenset()
+    with terminal.client(connection=connection) as client:
+        result = client.check(kind=kind, text=text, project=connection.project)
+    _show(terminal, result)
+    unseen = _UNSEEN.intersection(result.get("degraded") or ()) if strict else frozenset()
     if unseen:
-        desk.note(f"not all of it was looked at: {', '.join(sorted(unseen))}")
-    if unseen or told.get("verdict") in _FAILS[strict]:
+        terminal.note(f"not all of it was looked at: {', '.join(sorted(unseen))}")
+    if unseen or result.get("verdict") in _FAILS[strict]:
         raise typer.Exit(STOPPED)
 
 
-def _tell(desk: Desk, told: Mapping[str, Any]) -> None:
-    if desk.is_json:
-        desk.show(row=told, line="")
+def _show(terminal: Terminal, result: Mapping[str, Any]) -> None:
+    if terminal.is_json:
+        terminal.show(row=result, line="")
         return
-    for finding in told.get("findings", ()):
-        desk.show(row=finding, line=_line(finding))
-    for tie in told.get("usually_together", ()):
+    for finding in result.get("findings", ()):
+        terminal.show(row=finding, line=_line(finding))
+    for tie in result.get("usually_together", ()):
         line = f"note     {tie['file']} is touched together with {tie['other']} in most sessions"
-        desk.show(row=tie, line=line)
-    if told.get("degraded"):
-        desk.note(f"degraded: {', '.join(told['degraded'])}")
-    desk.note(f"verdict: {told.get('verdict')}")
+        terminal.show(row=tie, line=line)
+    if result.get("degraded"):
+        terminal.note(f"degraded: {', '.join(result['degraded'])}")
+    terminal.note(f"verdict: {result.get('verdict')}")
 
 
 def _line(finding: Mapping[str, Any]) -> str:
@@ -103,9 +97,9 @@ def _line(finding: Mapping[str, Any]) -> str:
     where = ", ".join(_places(finding)) or "the whole"
     missing = finding.get("missing") or ()
     without = f" ({', '.join(missing)})" if missing else ""
-    says = f"{_SAYS.get(finding['why'], finding['why'])}{without}"
+    reason = f"{_REASONS.get(finding['why'], finding['why'])}{without}"
     cited = f"{memory['type']} {memory['id'][:SHORT_ID]}: {shortened(text=memory['content'])}"
-    return f"{finding['level']:<8} {where}: {says}. {cited}"
+    return f"{finding['level']:<8} {where}: {reason}. {cited}"
 
 
 def _places(finding: Mapping[str, Any]) -> Iterator[str]:
@@ -116,20 +110,3 @@ def _places(finding: Mapping[str, Any]) -> Iterator[str]:
             yield f"{place['file']}:{place['first_line']}-{place['last_line']}"
         else:
             yield str(place["file"])
-
-
-def _read(path: Path) -> str:
-    """Return the text of a file or of stdin. Raises Misused for what cannot be read."""
-    try:
-        data = sys.stdin.buffer.read(LARGEST + 1) if str(path) == "-" else path.read_bytes()
-    except OSError as error:
-        raise Misused(
-            detail=f"{path} cannot be read: {error.strerror}", command="cairn check --help"
-        ) from error
-    if len(data) > LARGEST:
-        raise Misused(
-            detail=f"{path} is too large to check.",
-            hint="Leave out what is generated, or check it in parts.",
-            command="cairn check --help",
-        )
-    return data.decode("utf-8", "replace")

@@ -1,9 +1,9 @@
-"""Put what agents need into their files, with a way back for each.
+"""Put what agents need into their files, and undo it.
 
-Before a file is touched for the first time its bytes are kept and a receipt is written. Taking out
-gives those bytes back where nobody has changed the file since; else it takes out our part alone.
-A file that was changed between two writes of ours is `mixed` from then on: the bytes that were kept
-are older than what others wrote, so they are never given back.
+Before a file is written for the first time its bytes are backed up and a receipt is written. Undo
+restores those bytes where nobody has changed the file since; else it removes our part alone. A file
+that others changed between two writes is `mixed` from then on: its backup is older than what they
+wrote, so it is never restored.
 """
 
 import hashlib
@@ -14,18 +14,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from . import edits, harnesses
-from .configuration import FILE_MODE, Connection, Places, replace
-from .edits import Edit, NotEditable
-from .errors import ClientError
-from .harnesses import Harness
+from ..configuration import FILE_MODE, Connection, Places, replace
+from ..errors import ClientError
+from . import edits
+from .edits import NotEditable
+from .harnesses import HARNESSES, Change, Harness
 
 RECEIPTS: Final = "installed.json"
 ANYBODY: Final = Connection(url="http://127.0.0.1", token="-")  # noqa: S106  takes nothing but keys
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
+class PlannedEdit:
     """A file as it is and as it is to be; `fault` says why it is left alone.
 
     `part` is what goes into it, for who puts it there by hand.
@@ -51,7 +51,7 @@ class Planned:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Taken:
+class UndoneFile:
     """A file that was undone, and how; `fault` says why it was left alone."""
 
     path: Path
@@ -59,66 +59,81 @@ class Taken:
     fault: ClientError | None = None
 
 
-def plan(*, places: Places, connection: Connection, chosen: Iterable[Harness]) -> Iterator[Planned]:
+def plan(
+    *, places: Places, connection: Connection, harnesses: Iterable[Harness]
+) -> Iterator[PlannedEdit]:
     """Yield what would become of each file of these programs; of one that several need, once."""
     seen: set[str] = set()
-    for harness in chosen:
+    for harness in harnesses:
         for change in harness.changes(connection):
             if change.file not in seen:
                 seen.add(change.file)
-                yield _planned(harness, places.home / change.file, change.edit)
+                yield _planned(harness, places.home / change.file, change)
 
 
-def carry_out(*, places: Places, planned: Planned) -> None:
-    """Write a file, after its bytes were kept."""
+def write(*, places: Places, planned: PlannedEdit) -> None:
+    """Write a file, after its bytes were backed up."""
     receipts = dict(_receipts(places))
     name = str(planned.path)
-    if name not in receipts:
-        _keep_backup(places, planned)
+    if name not in receipts and planned.before is not None:
+        replace(path=_backup(places, planned.path), data=planned.before, mode=FILE_MODE)
     earlier = receipts.get(name, {})
+    is_changed = _digest(planned.before or b"") != earlier.get("written")
     receipts[name] = {
         "harness": planned.harness.name,
         "existed": earlier.get("existed", planned.before is not None),
         "folder": earlier.get("folder", _first_missing(planned.path.parent)),
-        "mixed": bool(earlier) and (earlier.get("mixed") is True or _is_changed(planned, earlier)),
+        "mixed": bool(earlier) and (earlier.get("mixed") is True or is_changed),
         "written": _digest(planned.after.encode()),
     }
-    _write_receipts(places, receipts)
-    there = planned.path.exists()
-    mode = stat.S_IMODE(planned.path.stat().st_mode) if there else FILE_MODE
+    data = json.dumps(receipts, indent=1).encode()
+    replace(path=places.state / RECEIPTS, data=data, mode=FILE_MODE)
+    mode = stat.S_IMODE(planned.path.stat().st_mode) if planned.path.exists() else FILE_MODE
     replace(path=planned.path, data=planned.after.encode(), mode=mode)
 
 
 def installed(*, places: Places) -> Mapping[str, str]:
     """Return the files that were written, and for which program."""
-    return {name: str(told.get("harness")) for name, told in _receipts(places).items()}
+    return {name: str(one.get("harness")) for name, one in _receipts(places).items()}
 
 
-def take_out(*, places: Places) -> Iterator[Taken]:
+def undo(*, places: Places) -> Iterator[UndoneFile]:
     """Undo every file that was written; yield each and what was done, or why it is left alone."""
-    for name, told in _receipts(places).items():
+    for name, receipt in _receipts(places).items():
         path = Path(name)
+        fault: NotEditable | None = None
         try:
-            yield Taken(path=path, did=_taken_out(places, path, told))
-        except NotEditable as fault:
-            yield Taken(path=path, did="is left alone", fault=fault)
-        except UnicodeDecodeError:
-            yield Taken(path=path, did="is left alone", fault=_no_text(path))
-        except OSError as error:
-            unread = NotEditable(detail=f"{path}: {error.strerror}", command="cairn doctor")
-            yield Taken(path=path, did="is left alone", fault=unread)
+            did = _undo(places, path, receipt)
+        except (NotEditable, UnicodeDecodeError, OSError) as error:
+            did = "is left alone"
+            if isinstance(error, NotEditable):
+                fault = error
+            elif isinstance(error, OSError):
+                fault = NotEditable(detail=f"{path}: {error.strerror}", command="cairn doctor")
+            else:
+                fault = _no_text(path)
+        yield UndoneFile(path=path, did=did, fault=fault)
 
 
-def _taken_out(places: Places, path: Path, told: Mapping[str, Any]) -> str:
+def _undo(places: Places, path: Path, receipt: Mapping[str, Any]) -> str:
     """Undo a file; return what was done. Raises NotEditable, UnicodeDecodeError, OSError."""
     current, backup = _bytes(path), _bytes(_backup(places, path))
     if current is None:
         did = "is gone"
-    elif _digest(current) == told.get("written") and told.get("mixed") is not True:
-        did = _restored(path, backup)
+    elif _digest(current) == receipt.get("written") and receipt.get("mixed") is not True:
+        did = "was removed" if backup is None else "is as it was"
+        if backup is None:
+            path.unlink()
+        else:
+            replace(path=path, data=backup, mode=stat.S_IMODE(path.stat().st_mode))
     else:
-        did = _stripped(path, str(told.get("harness")))
-    _remove_empty(path, told)
+        did = _strip(path, str(receipt.get("harness")))
+    first, folder = receipt.get("folder"), path.parent
+    while first and folder.is_dir() and not any(folder.iterdir()):  # made for the file, now empty
+        folder.rmdir()
+        if str(folder) == first:
+            break
+        folder = folder.parent
     return did
 
 
@@ -127,32 +142,29 @@ def forget(*, places: Places) -> None:
     for folder in (places.state / "replays", places.state / "backups", places.state):
         _clear(folder)
     _clear(places.settings)
-    for folder in (places.state.parent, places.settings.parent):
-        _remove_upwards(folder, until=places.home)
+    for above in (places.state.parent, places.settings.parent):  # up to the home, where empty
+        folder = above
+        while places.home in folder.parents and folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()
+            folder = folder.parent
 
 
-def _planned(harness: Harness, path: Path, edit: Edit) -> Planned:
+def _planned(harness: Harness, path: Path, change: Change) -> PlannedEdit:
     before = _bytes(path)
     try:
-        after = edit.put(text=(before or b"").decode("utf-8"))
+        after = change.edit.put(text=(before or b"").decode("utf-8"))
     except (NotEditable, UnicodeDecodeError) as error:
         fault = error if isinstance(error, NotEditable) else _no_text(path)
-        part = edits.shown(text=edit.put(text=""))
-        return Planned(harness=harness, path=path, before=before, after="", part=part, fault=fault)
-    return Planned(harness=harness, path=path, before=before, after=after)
+        part = edits.shown(text=change.edit.put(text=""))
+        return PlannedEdit(
+            harness=harness, path=path, before=before, after="", part=part, fault=fault
+        )
+    return PlannedEdit(harness=harness, path=path, before=before, after=after)
 
 
-def _restored(path: Path, backup: bytes | None) -> str:
-    if backup is None:
-        path.unlink()
-        return "was removed"
-    replace(path=path, data=backup, mode=stat.S_IMODE(path.stat().st_mode))
-    return "is as it was"
-
-
-def _stripped(path: Path, name: str) -> str:
+def _strip(path: Path, name: str) -> str:
     """Take our part out of a file that somebody has changed since."""
-    harness = harnesses.HARNESSES.get(name)
+    harness = HARNESSES.get(name)
     text = path.read_bytes().decode("utf-8")  # ends of lines stay as they are
     for change in harness.changes(ANYBODY) if harness else ():
         if path.as_posix().endswith(change.file):
@@ -162,16 +174,6 @@ def _stripped(path: Path, name: str) -> str:
         return "has lost our part"
     path.unlink()
     return "was removed"
-
-
-def _is_changed(planned: Planned, earlier: Mapping[str, Any]) -> bool:
-    """Say whether somebody has changed a file since it was written here."""
-    return _digest(planned.before or b"") != earlier.get("written")
-
-
-def _keep_backup(places: Places, planned: Planned) -> None:
-    if planned.before is not None:
-        replace(path=_backup(places, planned.path), data=planned.before, mode=FILE_MODE)
 
 
 def _backup(places: Places, path: Path) -> Path:
@@ -188,12 +190,7 @@ def _receipts(places: Places) -> Mapping[str, dict[str, Any]]:
             hint="It tells which files were written; backups lie beside it.",
             command="cairn doctor",
         ) from error
-    return {name: told for name, told in read.items() if isinstance(told, dict)}
-
-
-def _write_receipts(places: Places, receipts: Mapping[str, dict[str, Any]]) -> None:
-    data = json.dumps(receipts, indent=1).encode()
-    replace(path=places.state / RECEIPTS, data=data, mode=FILE_MODE)
+    return {name: one for name, one in read.items() if isinstance(one, dict)}
 
 
 def _first_missing(folder: Path) -> str:
@@ -204,17 +201,6 @@ def _first_missing(folder: Path) -> str:
     return missing
 
 
-def _remove_empty(path: Path, told: Mapping[str, Any]) -> None:
-    """Remove folders that were made for a file, once they are empty."""
-    first = told.get("folder")
-    folder = path.parent
-    while first and folder.is_dir() and not any(folder.iterdir()):
-        folder.rmdir()
-        if str(folder) == first:
-            return
-        folder = folder.parent
-
-
 def _clear(folder: Path) -> None:
     if not folder.is_dir():
         return
@@ -223,13 +209,6 @@ def _clear(folder: Path) -> None:
             file.unlink()
     if not any(folder.iterdir()):
         folder.rmdir()
-
-
-def _remove_upwards(folder: Path, *, until: Path) -> None:
-    """Remove folders that hold nothing, from one of them up to the home."""
-    while until in folder.parents and folder.is_dir() and not any(folder.iterdir()):
-        folder.rmdir()
-        folder = folder.parent
 
 
 def _bytes(path: Path) -> bytes | None:

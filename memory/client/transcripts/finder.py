@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from . import claude_code, codex, masking, repository, transcripts
-from .errors import ClientError, Misused
-from .transcripts import About, Line, Parser
+from .. import code_files, masking
+from ..errors import ClientError, Misused
+from . import claude_code, codex, events
+from .events import Line, Parser, WorkPlace
 
-LINES_LOOKED_AT: Final = 200  # for the folder of the work, ours
-BYTES_LOOKED_AT: Final = 1024 * 1024  # of each of them
+FIRST_LINES: Final = 200  # that are read for the folder of the work; default
+FIRST_LINE_MOST: Final = 1024 * 1024  # bytes of each of them
 ID_MOST: Final = 200  # characters of an external id, the server's
 CWD_MOST: Final = 400  # characters, the server's
 BRANCH_MOST: Final = 200  # characters, the server's
@@ -25,8 +26,8 @@ _COMMIT: Final = re.compile(r"[0-9a-f]{7,64}")
 class Source:
     """A program that writes transcripts: where below one's home, and how they are read.
 
-    `about` tells from a line where the work is; `subagents` are files beside a transcript, below
-    the folder that is called like it, of what its subagents did.
+    `work_place` reads from a line where the work is; `subagents` are files of its subagents, below
+    the folder that is called like the transcript.
     """
 
     name: str
@@ -34,7 +35,7 @@ class Source:
     pattern: str
     version: int
     parser: Parser
-    about: Callable[[Line], About]
+    work_place: Callable[[Line], WorkPlace]
     subagents: str = ""
 
 
@@ -66,7 +67,7 @@ SOURCES: Final[Mapping[str, Source]] = {
         pattern="*/*.jsonl",
         version=claude_code.VERSION,
         parser=claude_code.read,
-        about=claude_code.about,
+        work_place=claude_code.work_place,
         subagents="subagents/agent-*.jsonl",
     ),
     codex.NAME: Source(
@@ -75,33 +76,33 @@ SOURCES: Final[Mapping[str, Source]] = {
         pattern="**/rollout-*.jsonl",
         version=codex.VERSION,
         parser=codex.read,
-        about=codex.about,
+        work_place=codex.work_place,
     ),
 }
 
 
-def everywhere(*, home: Path, names: tuple[str, ...] = ()) -> Iterator[Transcript]:
+def find_transcripts(*, home: Path, names: tuple[str, ...] = ()) -> Iterator[Transcript]:
     """Yield every transcript of these sources, or of all; the oldest names first."""
     for source in SOURCES.values():
         if not names or source.name in names:
             yield from _below(home / source.folder, source)
 
 
-def of_work_in(*, folder: Path, found: Iterable[Transcript]) -> Iterator[Transcript]:
-    """Yield those whose work began in a folder or below; what does not tell where is left out."""
+def in_folder(*, folder: Path, found: Iterable[Transcript]) -> Iterator[Transcript]:
+    """Yield those whose work began in a folder or below; one that has no folder is left out."""
     for transcript in found:
         if _is_in(_work(transcript), folder.resolve()):
             yield transcript
 
 
-def beside(*, of: Transcript) -> tuple[Path, ...]:
+def subagent_files(*, of: Transcript) -> tuple[Path, ...]:
     """Return the files of a session's subagents, in no order; none of them is opened."""
     folder = of.path.with_suffix("")
     if of.rank or not of.source.subagents:
         return ()
     try:
         return tuple(folder.glob(of.source.subagents)) if folder.is_dir() else ()
-    except OSError:  # then the transcript beside it cannot be read either, and tells so
+    except OSError:  # then the transcript cannot be read either, which is reported
         return ()
 
 
@@ -111,7 +112,7 @@ def subagents(*, of: Transcript, ranks: Mapping[str, int] = NO_RANKS) -> tuple[T
     `ranks` are those that were given before, by the names of the files; who is new takes the next
     ones in the order in which they began. Of whom no line is whole yet is left for the next time.
     """
-    sizes = {path: size for path in beside(of=of) if (size := _size(path)) is not None}
+    sizes = {path: size for path in subagent_files(of=of) if (size := _size(path)) is not None}
     began = {path: _began(path) for path in sizes if path.stem not in ranks}
     new = sorted((at, path.stem) for path, at in began.items() if at is not None)
     first = max(ranks.values(), default=0) + 1
@@ -124,13 +125,13 @@ def subagents(*, of: Transcript, ranks: Mapping[str, int] = NO_RANKS) -> tuple[T
     return tuple(sorted(found, key=lambda one: one.rank))
 
 
-def about(*, transcript: Transcript) -> About:
-    """Return where the work is: the first that the file tells of each part, without secrets."""
-    told = [transcript.source.about(line) for line in _first_lines(transcript)]
+def work_place(*, transcript: Transcript) -> WorkPlace:
+    """Return where the work is: the first that the file has of each part, without secrets."""
+    places = [transcript.source.work_place(line) for line in _first_lines(transcript)]
     names = ("cwd", "branch", "commit")
-    found = {name: next(filter(None, (getattr(one, name) for one in told)), "") for name in names}
+    found = {name: next(filter(None, (getattr(one, name) for one in places)), "") for name in names}
     clean = {name: masking.mask(text=text).text for name, text in found.items()}
-    return About(
+    return WorkPlace(
         cwd=clean["cwd"][:CWD_MOST],
         root=masking.mask(text=_root(found["cwd"])).text[:CWD_MOST],
         branch=clean["branch"][:BRANCH_MOST],
@@ -141,28 +142,28 @@ def about(*, transcript: Transcript) -> About:
 def _root(folder: str) -> str:
     """Return the folder of the repository that a folder is in, as far as it is still there.
 
-    Where git refuses, a transcript is told as one that lies in no repository.
+    Where git refuses, a transcript counts as one that lies in no repository.
     """
     path = Path(folder)
     if not folder or not path.is_dir():
         return ""
     try:
-        return repository.root_of(folder=path).as_posix()
+        return code_files.root_of(folder=path).as_posix()
     except ClientError:
         return ""
 
 
-def named(*, paths: tuple[Path, ...], name: str = "") -> Iterator[Transcript]:
+def named_transcripts(*, paths: tuple[Path, ...], name: str = "") -> Iterator[Transcript]:
     """Yield the transcripts that are named, or lie in folders that are named.
 
-    Raises Misused for a path that is none, and for a file that tells not whose it is.
+    Raises Misused for a path that is none, and for a file of an unknown program.
     """
     for path in paths:
         if path.is_file():
             yield Transcript(path=path, source=_source(path, name), size=path.stat().st_size)
         elif path.is_dir():
             files = sorted(one for one in path.rglob("*.jsonl") if one.parent.name != "subagents")
-            yield from named(paths=tuple(files), name=name)
+            yield from named_transcripts(paths=tuple(files), name=name)
         else:
             raise Misused(detail=f"{path} does not exist.", command="cairn replay --help")
 
@@ -175,7 +176,7 @@ def _below(folder: Path, source: Source) -> Iterator[Transcript]:
 
 
 def _size(path: Path) -> int | None:
-    """Return the bytes of a file, None for what is none or went; reading tells what else is wrong.
+    """Return the bytes of a file, None for what is none or went; reading reports other faults.
 
     So one file that cannot be looked at is a fault of its own, and hides no other.
     """
@@ -189,34 +190,34 @@ def _size(path: Path) -> int | None:
 
 
 def _work(transcript: Transcript) -> str:
-    """Return where the work began; a file that nobody may read tells nothing."""
+    """Return where the work began; a file that cannot be read has none."""
     try:
         lines = _first_lines(transcript)
     except OSError:
         return ""
-    return next(filter(None, (transcript.source.about(line).cwd for line in lines)), "")
+    return next(filter(None, (transcript.source.work_place(line).cwd for line in lines)), "")
 
 
 def _first_lines(transcript: Transcript) -> list[Line]:
     with transcript.path.open("rb") as file:
-        return [_object(file.readline(BYTES_LOOKED_AT)) for _ in range(LINES_LOOKED_AT)]
+        return [_object(file.readline(FIRST_LINE_MOST)) for _ in range(FIRST_LINES)]
 
 
 def _began(path: Path) -> str | None:
-    """Return the moment of a file's first line, None where that is not whole yet.
+    """Return the timestamp of a file's first line, None where that is not whole yet.
 
-    ISO moments of one zone are ordered as texts. What cannot be read tells none.
+    ISO timestamps of one zone are ordered as texts. What cannot be read has none.
     """
     try:
         with path.open("rb") as file:
-            raw = file.readline(BYTES_LOOKED_AT)
+            raw = file.readline(FIRST_LINE_MOST)
     except FileNotFoundError:
         return None
     except OSError:
         return ""
     line = _object(raw)
-    is_whole = bool(line) or raw.endswith(b"\n") or len(raw) >= BYTES_LOOKED_AT
-    return transcripts.text_of(line, "timestamp") if is_whole else None
+    is_whole = bool(line) or raw.endswith(b"\n") or len(raw) >= FIRST_LINE_MOST
+    return events.text_of(line, "timestamp") if is_whole else None
 
 
 def _object(raw: bytes) -> Line:
@@ -227,16 +228,16 @@ def _object(raw: bytes) -> Line:
     return line if isinstance(line, dict) else {}
 
 
-def _is_in(told: str, folder: Path) -> bool:
-    """Say whether a path that was told lies in a folder; what is no path does not."""
+def _is_in(path: str, folder: Path) -> bool:
+    """Say whether a path lies in a folder; what is no path does not."""
     try:
-        return Path(told).is_absolute() and Path(told).resolve().is_relative_to(folder)
+        return Path(path).is_absolute() and Path(path).resolve().is_relative_to(folder)
     except (ValueError, OSError):
         return False
 
 
 def _source(path: Path, name: str) -> Source:
-    """Tell whose a file is: by what is said, by its name, by where it lies."""
+    """Return the program of a file: the named one, or by its name, or by where it lies."""
     if name:
         return SOURCES[name]
     if path.name.startswith("rollout-") or ".codex" in path.parts:
@@ -252,5 +253,4 @@ def _source(path: Path, name: str) -> Source:
 
 def _looks_like_claude(path: Path) -> bool:
     with path.open("rb") as file:
-        start = file.read(20_000)
-    return b'"sessionId"' in start
+        return b'"sessionId"' in file.read(20_000)

@@ -1,0 +1,352 @@
+"""The command that sends a project's code to be indexed: `cairn index`.
+
+A manifest with path and hash of every file goes to the server, which answers with the files that it
+lacks, and only those are sent. So a run that was cut off goes on where it stopped, and a second one
+sends nothing. A manifest is whole: what it does not name is removed from the index, and what it
+names is seen by all of a project. So one of another repository is not sent without a confirmation.
+"""
+
+import base64
+import json
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from .. import code_files
+from ..code_files import CodeFile, CodeFiles, MaskedContent
+from ..errors import ClientError, Incomplete, Misused, Problem
+from ..terminal import Project, Terminal, progress
+
+if TYPE_CHECKING:
+    from ..api import Client
+
+FILES_MOST: Final = 100  # a call; the server takes 500
+BYTES_MOST: Final = 2_000_000  # of JSON a call, unless one file is larger; the server takes 8 MiB
+FILES_OF_A_PROJECT: Final = 50_000  # the server takes no more
+IDLE_ROUNDS_MOST: Final = 3  # rounds one after the other in which the server read no file
+POLL_SECONDS: Final = 0.5
+STUCK_SECONDS: Final = 10 * 60  # in which an awaited index does not move; default
+_REFUSED_INPUT: Final = 422
+_HELP: Final = "cairn index --help"
+_REPLACE: Final = "cairn index --replace"
+NAMED_MOST: Final = 3  # files that a refusal names
+
+Row = dict[str, str]
+Folder = Annotated[Path | None, typer.Argument(help="A folder; this repository's else.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be sent; send nothing.")]
+Replace = Annotated[bool, typer.Option("--replace", help="Also where most of its files would go.")]
+Wait = Annotated[bool, typer.Option("--wait", help="Until the edges are made.")]
+
+
+@dataclass(slots=True, kw_only=True)
+class SentFiles:
+    """What became of files that the server lacked; `waiting` are those that it had no time for."""
+
+    count: int = 0
+    waiting: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    refused: list[Mapping[str, str]] = field(default_factory=list)
+
+
+def register(*, app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(index)
+
+
+def index(
+    context: typer.Context,
+    path: Folder = None,
+    project: Project = "",
+    dry_run: DryRun = False,
+    wait: Wait = False,
+    replace: Replace = False,
+) -> None:
+    """Send the code of a project to be indexed; of what the server knows already, nothing travels.
+
+    What files define and name is kept there, their text is not. Secrets are taken out on this
+    machine before anything is sent.
+    """
+    terminal: Terminal = context.obj
+    folder = _folder(terminal, path)
+    found = code_files.find(folder=folder)
+    _check(found, folder)
+    if dry_run:
+        _show(terminal, found)
+        return
+    connection = terminal.project_connection(project=project, subject="Code belongs")
+    terminal.note(f"{connection.project}: {folder}")
+    with terminal.client(connection=connection) as client:
+        if not replace:
+            _check_replaced(terminal, client, connection.project, found)
+        answer = _announce(client, connection.project, found)
+        sent = _send(terminal, client, connection.project, answer, found.files)
+        state = _index_state(client, connection.project, is_awaited=wait)
+    _report(terminal, found, answer, sent, state)
+
+
+def _folder(terminal: Terminal, path: Path | None) -> Path:
+    """Return the folder to index. Raises Misused for none, and for one that holds everything."""
+    folder = (path or code_files.root_of(folder=Path.cwd())).resolve()
+    if not folder.is_dir():
+        raise Misused(detail=f"{folder} is no folder.", command=_HELP)
+    if terminal.places.home.resolve().is_relative_to(folder):
+        raise Misused(
+            detail=f"{folder} holds all of your work, and no one project.",
+            hint="Go to the folder of the project, or name it.",
+            command=_HELP,
+        )
+    return folder
+
+
+def _check(found: CodeFiles, folder: Path) -> None:
+    if not found.files:
+        raise Misused(detail=f"{folder} has no file to index.", command=_HELP)
+    if len(found.files) > FILES_OF_A_PROJECT:
+        raise Misused(
+            detail=f"{len(found.files):,} files are more than the {FILES_OF_A_PROJECT:,} that a "
+            "project takes.",
+            hint="Name a folder with fewer.",
+            command=_HELP,
+        )
+
+
+def _show(terminal: Terminal, found: CodeFiles) -> None:
+    for file in found.files:
+        masked = f", {len(file.masked)} masked" if file.masked else ""
+        terminal.show(
+            row={
+                "path": file.path,
+                "hash": file.hash,
+                "size": file.size,
+                "masked": dict(Counter(file.masked)),
+            },
+            line=f"{file.path}  {file.size:,} bytes{masked}",
+        )
+    terminal.note(f"{len(found.files)} files would be looked for, nothing was sent")
+    _note(terminal, found)
+
+
+def _check_replaced(terminal: Terminal, client: "Client", project: str, found: CodeFiles) -> None:
+    """Go on where the files are those of the project's index, or somebody confirms it.
+
+    Raises Misused where nobody can be asked, ClientError for a no.
+    """
+    total = int(client.code_index(project=project)["files_total"])
+    loss = (
+        loss_of(known=client.code_files(project=project), total=total, found=found)
+        if total
+        else None
+    )
+    if loss is None:
+        return
+    gone, known, first = loss
+    detail = (
+        f"The index of {project} would lose {gone:,} of its {known:,} files, and be given those of "
+        f"{found.root}: {', '.join(first)}{', …' if gone > len(first) else ''} would go."
+    )
+    terminal.confirm(
+        question=f"{detail} Replace it?",
+        refusal=Misused(
+            detail=detail,
+            hint="Is this the folder of that project? Name the right one with --project, or say "
+            "--replace.",
+            command=_REPLACE,
+        ),
+        declined=ClientError(detail="Nothing was sent.", command=_REPLACE),
+    )
+
+
+def loss_of(
+    *, known: Iterable[str], total: int, found: CodeFiles
+) -> tuple[int, int, tuple[str, ...]] | None:
+    """Return how many files of how many would go, and the first of them.
+
+    None where so few files are no sign of another repository: half of what is known must be here,
+    and of a part of a repository nothing else may be known.
+    """
+    here = frozenset(file.path for file in found.files)
+    gone: list[str] = []
+    count = 0
+    code = (path for path in known if code_files.is_code(path=path))
+    for count, path in enumerate(code, start=1):
+        if path not in here:
+            gone.append(path)
+        elif not found.part and (count - len(gone)) * 2 >= total:
+            return None
+    foreign = [path for path in gone if not path.startswith(found.part)] if found.part else []
+    if not foreign and (count - len(gone)) * 2 >= count:
+        return None
+    return len(gone), count, tuple((foreign or gone)[:NAMED_MOST])
+
+
+def _announce(client: "Client", project: str, found: CodeFiles) -> Mapping[str, Any]:
+    """Send the manifest; files that the server refuses to name are left out of it, again and again.
+
+    Raises Problem for any other refusal, Misused where no file is left.
+    """
+    while True:
+        try:
+            manifest = [
+                {"path": one.path, "hash": one.hash, "size": one.size} for one in found.files
+            ]
+            return client.announce_code(project=project, files=manifest)
+        except Problem as problem:
+            refused = _refused(problem, len(found.files))
+            if not refused:
+                raise
+            found.left["its path is not taken"] += len(refused)
+            found.files = [file for n, file in enumerate(found.files) if n not in refused]
+        _check(found, found.root)
+
+
+def _refused(problem: Problem, count: int) -> frozenset[int]:
+    """Return which of so many files a refusal points at."""
+    if problem.status != _REFUSED_INPUT:
+        return frozenset()
+    parts = (fault.pointer.split("/") for fault in problem.faults)
+    numbers = (part[2] for part in parts if len(part) > 3 and part[1] == "files")
+    return frozenset(int(n) for n in numbers if n.isdecimal() and int(n) < count)
+
+
+def _send(
+    terminal: Terminal,
+    client: "Client",
+    project: str,
+    answer: Mapping[str, Any],
+    files: Sequence[CodeFile],
+) -> SentFiles:
+    missing = frozenset(answer["missing"])
+    lacked = [file for file in files if file.path in missing]
+    sent = SentFiles()
+    idle_rounds = 0
+    with progress(
+        terminal=terminal, what="index", total=sum(file.size for file in lacked)
+    ) as advance:
+        while lacked and idle_rounds < IDLE_ROUNDS_MOST:
+            before = sent.count
+            waiting: set[str] = set()
+            for batch, size in _batches(_read(lacked, sent)):
+                done = client.send_code(project=project, run=str(answer["run"]), files=batch)
+                late = frozenset(done.get("waiting") or ())
+                waiting |= late
+                sent.count += len(batch) - len(late)
+                sent.refused += done.get("refused") or []
+                advance(0 if late else size)
+            lacked = [file for file in lacked if file.path in waiting]
+            idle_rounds = 0 if sent.count > before else idle_rounds + 1
+    sent.waiting += [file.path for file in lacked]
+    return sent
+
+
+def _read(files: Sequence[CodeFile], sent: SentFiles) -> Iterator[tuple[Row, int]]:
+    """Yield files as they are sent, and their bytes; not those that changed since."""
+    for file in files:
+        content = code_files.read(source=file.source)
+        is_same = isinstance(content, MaskedContent) and code_files.digest(content) == file.hash
+        if not isinstance(content, MaskedContent) or not is_same:
+            sent.changed.append(file.path)
+            continue
+        try:
+            body = {"text": content.data.decode()}
+        except UnicodeDecodeError:
+            body = {"base64": base64.b64encode(content.data).decode()}
+        yield {"path": file.path, "hash": file.hash, **body}, file.size
+
+
+def _batches(files: Iterator[tuple[Row, int]]) -> Iterator[tuple[list[Row], int]]:
+    """Yield files that fit into a call, and their bytes."""
+    batch: list[Row] = []
+    size = written = 0
+    for row, bytes_of_file in files:
+        length = len(json.dumps(row, ensure_ascii=False).encode())
+        if batch and (len(batch) == FILES_MOST or written + length > BYTES_MOST):
+            yield batch, size
+            batch, size, written = [], 0, 0
+        batch.append(row)
+        size, written = size + bytes_of_file, written + length
+    if batch:
+        yield batch, size
+
+
+def _index_state(client: "Client", project: str, *, is_awaited: bool) -> Mapping[str, Any]:
+    """Return how far the index is, or will be when nothing is under way.
+
+    Raises ClientError where it is awaited and nothing becomes of it.
+    """
+    state = client.code_index(project=project)
+    moved_at = time.monotonic()
+    while is_awaited and state["state"] == "resolving":
+        if time.monotonic() - moved_at >= STUCK_SECONDS:
+            raise ClientError(
+                detail=f"The edges are not made, and nothing moved for {STUCK_SECONDS // 60} min.",
+                hint="Is a worker running there? The files are kept; nothing has to be sent again.",
+                command="cairn index --wait",
+            )
+        time.sleep(POLL_SECONDS)
+        before, state = state, client.code_index(project=project)
+        moved_at = moved_at if state == before else time.monotonic()
+    return state
+
+
+def _report(
+    terminal: Terminal,
+    found: CodeFiles,
+    answer: Mapping[str, Any],
+    sent: SentFiles,
+    state: Mapping[str, Any],
+) -> None:
+    row = {
+        "files": len(found.files),
+        "sent": sent.count,
+        "kept": answer["kept"],
+        "gone": answer["gone"],
+        "refused": list(sent.refused),
+        "changed": sent.changed,
+        "waiting": sent.waiting,
+        "left": dict(found.left),
+        "masked": dict(found.masked),
+        "state": state["state"],
+    }
+    terminal.show(
+        row=row,
+        line=(
+            f"{len(found.files)} files: {sent.count} sent, {answer['kept']} known, "
+            f"{answer['gone']} gone; {state['state']}"
+        ),
+    )
+    for one in sent.refused:
+        terminal.note(f"{one['path']}: {one['reason']}")
+    _note(terminal, found)
+    if sent.waiting:
+        raise Incomplete(
+            detail=f"The server had no time to read {len(sent.waiting)} files.",
+            hint="The next run sends them.",
+            command="cairn index",
+        )
+    if state["state"] == "failed":
+        raise ClientError(
+            detail=f"The edges could not be made: {state.get('reason') or 'no reason is known'}",
+            hint="The files are kept. Run it again, or ask who runs the server.",
+            command="cairn index --wait",
+        )
+    if sent.changed:
+        raise Incomplete(
+            detail=f"{len(sent.changed)} files changed while they were sent.",
+            hint="The next run sends them.",
+            command="cairn index",
+        )
+
+
+def _note(terminal: Terminal, found: CodeFiles) -> None:
+    """Write what stays here, and what was masked."""
+    if found.left:
+        reasons = ", ".join(f"{count} {reason}" for reason, count in found.left.most_common())
+        terminal.note(f"left out: {reasons}")
+    if found.masked:
+        kinds = ", ".join(f"{count} {kind}" for kind, count in found.masked.most_common())
+        terminal.note(f"taken out before sent: {kinds}")

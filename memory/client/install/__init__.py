@@ -1,0 +1,1 @@
+"""What agents need in their programs' files: put in, taken out, examined."""

@@ -1,0 +1,1 @@
+"""Transcripts of agents' programs: found, read line by line, sent as sessions."""
