@@ -90,7 +90,7 @@ def test_files_of_nearly_every_session_of_a_module_are_planned_with_what_they_ta
         (FILE, 300, True),
         (RARE, 300, False),
     ]
-    assert f"- {FILE} (nearly every session, about 300 tokens)" in given.back.text
+    assert f"- {FILE} (nearly every session, about 300 tokens)" in given.delivery.text
 
 
 @pytest.mark.usefixtures("store")
@@ -106,7 +106,7 @@ def test_what_only_somebody_elses_own_sessions_read_is_planned_for_nobody_else(
 
     assert given.prefetch is not None
     assert (given.prefetch.files, given.prefetch.left_out) == ((), ())
-    assert given.back.text == ""
+    assert given.delivery.text == ""
 
 
 @pytest.mark.usefixtures("store")
@@ -120,10 +120,10 @@ def test_unfinished_work_of_a_branch_is_offered_where_it_is_opened_again(
 
     assert given.unfinished is not None
     assert given.unfinished.state.files == (FILE,)
-    assert TASK in given.back.text
-    assert FILE in given.back.text
+    assert TASK in given.delivery.text
+    assert FILE in given.delivery.text
     assert elsewhere.unfinished is None
-    assert elsewhere.back.text == ""
+    assert elsewhere.delivery.text == ""
 
 
 @pytest.mark.usefixtures("store")
@@ -141,7 +141,7 @@ def test_unfinished_work_of_others_is_offered_only_where_it_is_shared(
     )
 
     assert (given.unfinished is not None) is shared
-    assert (FILE in given.back.text) is shared
+    assert (FILE in given.delivery.text) is shared
     assert elsewhere.unfinished is None
 
 
@@ -163,7 +163,7 @@ def test_unfinished_work_after_outside_content_is_offered_to_nobody_else(
 
     assert own.unfinished is not None
     assert (own.unfinished.state.files, own.unfinished.state.task) == ((FILE,), "")
-    assert (theirs.unfinished, theirs.back.text) == (None, "")
+    assert (theirs.unfinished, theirs.delivery.text) == (None, "")
 
 
 @pytest.mark.usefixtures("store")
@@ -216,7 +216,7 @@ def test_finished_work_is_offered_nowhere(caller: Caller, now: datetime) -> None
 
     given = at(caller, now, Point.FIRST_MESSAGE, opened(caller, now, branch="fix/cache"))
 
-    assert (given.unfinished, given.back.text) == (None, "")
+    assert (given.unfinished, given.delivery.text) == (None, "")
 
 
 @pytest.fixture
@@ -257,8 +257,8 @@ def test_a_planner_is_told_what_follows_for_the_plan(
     assert given.advice.also_in_scope == (RARE,)
     assert set(given.advice.rests_on) == set(lessons)
     assert given.advice.checklist == (dead, coupled)
-    assert "1.50 times the steps planned; allow 15 steps" in given.back.text
-    assert {one.memory.id for one in given.back.given} == set(lessons)
+    assert "1.50 times the steps planned; allow 15 steps" in given.delivery.text
+    assert {one.memory.id for one in given.delivery.memories} == set(lessons)
 
 
 @pytest.mark.usefixtures("store")
@@ -275,7 +275,7 @@ def test_what_waits_for_review_or_is_tainted_changes_no_plan(caller: Caller, now
 
     assert given.advice is not None
     assert (given.advice.calibration, given.advice.step_limit) == (None, 10)
-    assert (given.advice.rests_on, given.back.text) == ((), "")
+    assert (given.advice.rests_on, given.delivery.text) == ((), "")
 
 
 @pytest.mark.usefixtures("lessons")
@@ -298,7 +298,7 @@ def test_what_is_withheld_from_a_session_changes_no_plan(caller: Caller, now: da
         for given in (first, again):
             assert given.advice is not None
             assert set(given.advice.rests_on) == told
-            assert not left & {one.memory.id for one in given.back.given}
+            assert not left & {one.memory.id for one in given.delivery.memories}
 
 
 @pytest.mark.usefixtures("store")
@@ -333,9 +333,9 @@ def test_a_stage_passes_on_what_it_recorded_to_the_next_and_to_no_other(
     passed = at(caller, now, Point.SYSTEM_PROMPT, fixer)
     none = at(caller, now, Point.SYSTEM_PROMPT, planner)
 
-    assert error.id in {one.memory.id for one in passed.back.given}
-    assert decision.id not in {one.memory.id for one in passed.back.given}
-    assert none.back.given == ()
+    assert error.id in {one.memory.id for one in passed.delivery.memories}
+    assert decision.id not in {one.memory.id for one in passed.delivery.memories}
+    assert none.delivery.memories == ()
 
 
 @pytest.mark.usefixtures("store")
@@ -351,7 +351,7 @@ def test_nothing_is_given_twice_at_any_of_the_points(caller: Caller, now: dateti
         for point in (*Point, *Point)
         for one in at(
             caller, now, point, session, modules=("src/cart",), files=(FILE,), step=9
-        ).back.given
+        ).delivery.memories
     ]
 
     with tenancy.unit():
@@ -378,7 +378,7 @@ def test_an_own_methodology_says_what_its_stages_pass_on(
     after = opened(member_caller, now, phase="doing", **work)
     given = at(member_caller, now, Point.SYSTEM_PROMPT, after)
 
-    assert {one.memory.id for one in given.back.given} == {decision.id}
+    assert {one.memory.id for one in given.delivery.memories} == {decision.id}
     assert methodologies.known(caller=member_caller)[1].relays == (passes,)
 
 

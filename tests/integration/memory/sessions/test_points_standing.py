@@ -28,9 +28,9 @@ def test_the_brief_over_rest_holds_what_stands_and_how_work_on_its_modules_is_do
     known(member_caller, now, THOUSANDTHS, scope="personal", pinned=True)
 
     session = opened(caller, now)
-    given = at(caller, now, Point.SYSTEM_PROMPT, session, modules=("src/cart",)).back
+    given = at(caller, now, Point.SYSTEM_PROMPT, session, modules=("src/cart",)).delivery
 
-    assert {one.memory.id for one in given.given} == {firm.id, recipe.id, last.id}
+    assert {one.memory.id for one in given.memories} == {firm.id, recipe.id, last.id}
     assert old.content not in given.text
 
 
@@ -38,6 +38,8 @@ def test_the_brief_over_rest_holds_what_stands_and_how_work_on_its_modules_is_do
 def test_a_brief_over_rest_is_silent_where_nothing_stands(caller: Caller, now: datetime) -> None:
     known(caller, now, "The lamp in the kitchen is green.")
 
-    given = at(caller, now, Point.SYSTEM_PROMPT, opened(caller, now), modules=("src/cart",)).back
+    given = at(
+        caller, now, Point.SYSTEM_PROMPT, opened(caller, now), modules=("src/cart",)
+    ).delivery
 
     assert (given.text, given.tokens) == ("", 0)
