@@ -30,7 +30,7 @@ from accounts.caller import Caller
 from accounts.errors import NotFound
 from accounts.identifiers import as_uuid
 from accounts.sessions import person_of
-from frontend import live
+from frontend.presenters import live_messages
 from teams.changes import GROUP
 
 log = logging.getLogger(__name__)
@@ -146,7 +146,7 @@ class ChangesConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             text = json.dumps(message)
             await asyncio.wait_for(self.send(text_data=text), timeout=SEND_TIMEOUT_S)
             self.cursor = message["id"]
-        if len(messages) == live.PAGE:
+        if len(messages) == live_messages.PAGE:
             self.more.set()
         if self.asked.shown is not None:
             await self._send_pulse()
@@ -181,7 +181,7 @@ def asked(*, scope: dict[str, Any]) -> tuple[Asked, int]:
         language=language if language in LANGUAGES else LANGUAGES[0],
         shown=as_uuid(text=query.get("session", [""])[0]),
     )
-    usable = digits.isdecimal() and len(digits) < live.LONGEST_CURSOR
+    usable = digits.isdecimal() and len(digits) < live_messages.LONGEST_CURSOR
     return wanted, int(digits) if usable else 0
 
 
@@ -194,14 +194,14 @@ def _groups(asked: Asked) -> tuple[str, ...]:
 def _read(asked: Asked, after: int) -> list[dict[str, Any]]:
     _, caller = _admitted(asked)
     with entered(caller), translation.override(asked.language):
-        return live.messages(caller=caller, after=after, project=asked.project)
+        return live_messages.messages(caller=caller, after=after, project=asked.project)
 
 
 def _pulse(asked: Asked) -> str:
     """Return how far the session shown is; empty for one that may not be seen (any more)."""
     _, caller = _admitted(asked)
     with entered(caller):
-        return live.pulse(caller=caller, session_id=asked.shown) if asked.shown else ""
+        return live_messages.pulse(caller=caller, session_id=asked.shown) if asked.shown else ""
 
 
 def _admitted(asked: Asked) -> tuple[UUID, Caller]:

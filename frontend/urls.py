@@ -21,7 +21,6 @@ from frontend.views import (
     hooks,
     imports,
     inbox,
-    inbox_conflicts,
     invitations,
     jobs,
     landing,
@@ -37,7 +36,6 @@ from frontend.views import (
     rollbacks,
     sessions,
     settings,
-    steps,
     styles,
     summary,
     teach,
@@ -46,6 +44,8 @@ from frontend.views import (
     usage,
     verbs,
 )
+from frontend.views import conflicts as inbox_conflicts
+from frontend.views import sessions as steps
 
 memory: list[URLPattern | URLResolver] = [  # of a project, and of none
     path("memories/<uuid:memory_id>", memories.memory, name="memory"),
@@ -72,15 +72,15 @@ project: list[URLPattern | URLResolver] = [
     path("inbox/groups", inbox.groups, name="inbox_groups"),
     path("inbox/bulk", inbox.bulk, name="inbox_bulk"),
     path("inbox/undo/<uuid:review_id>", inbox.take_back, name="inbox_undo"),
-    path("inbox/conflicts/<uuid:conflict_id>", inbox_conflicts.item, name="inbox_conflict"),
+    path("inbox/conflicts/<uuid:conflict_id>", inbox_conflicts.inbox_item, name="inbox_conflict"),
     path(
         "inbox/conflicts/<uuid:conflict_id>/snooze",
-        inbox_conflicts.rest,
+        inbox_conflicts.rest_conflict,
         name="inbox_conflict_snooze",
     ),
     path(
         "inbox/conflicts/<uuid:conflict_id>/undo",
-        inbox_conflicts.take_back,
+        inbox_conflicts.undo_verdict,
         name="inbox_conflict_undo",
     ),
     path("inbox/<uuid:memory_id>", inbox.item, name="inbox_item"),

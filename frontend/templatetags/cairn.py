@@ -18,11 +18,20 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, pgettext
 
-from frontend import differences, feed, figures, listing, marks, named, rows, sentences, words
+from frontend.labels import filters, memory_labels
+from frontend.presenters import (
+    activity_feed,
+    figures,
+    html,
+    list_rows,
+    memory_list,
+    refusals,
+    text_changes,
+)
 from memory.records.queries.views import MemoryView
 
 register = template.Library()
-named.put_into(library=register)
+filters.put_into(library=register)
 
 ICONS: Final[Mapping[str, str]] = {
     "overview": "M3 13h4v6H3zM10 8h4v11h-4zM17 4h4v15h-4z",
@@ -64,43 +73,43 @@ def memory_url(context: Context, name: str, memory: MemoryView, *more: object) -
 @register.simple_tag
 def type_chip(type: str, own: str = "") -> SafeString:
     """Show a memory's type as a colored chip, by a methodology's own name if it has one."""
-    return marks.type_chip(type=type, own=own or "")
+    return html.type_chip(type=type, own=own or "")
 
 
 @register.filter
 def said(text: str) -> str:
     """Say what a refusal says in the language of the page."""
-    return sentences.said(sentence=text)
+    return refusals.said(sentence=text)
 
 
 @register.filter
 def correction_said(text: str) -> str:
     """Say why a memory was replaced: what was wrong with it, and what was written about that."""
-    return sentences.correction(reason=text)
+    return refusals.correction(reason=text)
 
 
 @register.filter
 def noted(text: str) -> str:
     """Say why a version was followed by another."""
-    return sentences.noted(reason=text)
+    return refusals.noted(reason=text)
 
 
 @register.filter
 def secret_names(kinds: Sequence[str]) -> str:
     """Name what a text seems to hold, with commas."""
-    return ", ".join(str(words.name_of(words.SECRETS, kind)) for kind in kinds)
+    return ", ".join(str(memory_labels.name_of(memory_labels.SECRETS, kind)) for kind in kinds)
 
 
 @register.filter
 def type_color(value: str) -> str:
     """Return the color class of a memory's type."""
-    return words.type_color(type=value)
+    return memory_labels.type_color(type=value)
 
 
 @register.filter
-def closeness(value: float) -> words.Name:
+def closeness(value: float) -> memory_labels.Name:
     """Say in a word how near two texts are in meaning."""
-    return words.closeness(cosine=max(0.0, value))
+    return memory_labels.closeness(cosine=max(0.0, value))
 
 
 @register.filter
@@ -116,9 +125,9 @@ def of(values: Mapping[Any, Any], key: Any) -> Any:
 
 
 @register.simple_tag
-def link_name(kind: str, outgoing: bool) -> words.Name:
+def link_name(kind: str, outgoing: bool) -> memory_labels.Name:
     """Name a relation as seen from one end."""
-    return words.link_name(kind=kind, outgoing=outgoing)
+    return memory_labels.link_name(kind=kind, outgoing=outgoing)
 
 
 @register.filter
@@ -136,7 +145,7 @@ def percent(value: float) -> int:
 @register.filter
 def statement(text: str) -> SafeString:
     """Escape a statement and set what stands between backticks as code."""
-    return marks.statement(text=text)
+    return html.statement(text=text)
 
 
 @register.simple_tag
@@ -144,25 +153,25 @@ def ago(moment: datetime | None, now: datetime | None = None) -> SafeString | st
     """Show how long ago a moment was; the page's script says the moment itself on hover."""
     if moment is None:
         return pgettext("time", "never")
-    return marks.ago(moment=moment, now=now or timezone.now())
+    return html.ago(moment=moment, now=now or timezone.now())
 
 
 @register.simple_tag
-def memory_row(row: listing.Row, org: str, now: datetime, why: bool = False) -> SafeString:
+def memory_row(row: memory_list.Row, org: str, now: datetime, why: bool = False) -> SafeString:
     """Show a memory of the list."""
-    return rows.memory(row=row, org=org, now=now, why=why)
+    return list_rows.memory(row=row, org=org, now=now, why=why)
 
 
 @register.simple_tag
-def feed_row(entry: feed.Entry) -> SafeString:
+def feed_row(entry: activity_feed.Entry) -> SafeString:
     """Show a change of the feed."""
-    return rows.change(entry=entry, is_new=False)
+    return list_rows.change(entry=entry, is_new=False)
 
 
 @register.simple_tag
 def clock(moment: datetime) -> SafeString:
     """Show a time of day; the page's script sets it to the reader's time zone."""
-    return marks.clock(moment=moment)
+    return html.clock(moment=moment)
 
 
 @register.simple_tag
@@ -224,13 +233,13 @@ def decay_curve(curve: figures.Curve, label: str) -> SafeString:
 @register.simple_tag
 def word_diff(old: str, new: str) -> SafeString:
     """Show what changed between two texts, word by word."""
-    tags = {differences.Change.ADDED: "ins", differences.Change.REMOVED: "del"}
+    tags = {text_changes.Change.ADDED: "ins", text_changes.Change.REMOVED: "del"}
     return format_html_join(
         "",
         "<{0}>{1}</{0}>",
         (
             (tags.get(piece.change, "span"), piece.text)
-            for piece in differences.words(old=old, new=new)
+            for piece in text_changes.words(old=old, new=new)
         ),
     )
 

@@ -4,7 +4,7 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from frontend.comparisons import WIDTH, Drawn
+from frontend.presenters.experiment_table import WIDTH, Drawn
 
 register = template.Library()
 

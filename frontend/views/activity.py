@@ -2,7 +2,7 @@
 
 from django.http import HttpRequest, HttpResponse
 
-from frontend import feed, gates
+from frontend.presenters import activity_feed, gate_settings
 from frontend.views import base
 from frontend.views.base import Frame
 from teams import queries as places
@@ -17,7 +17,7 @@ def activity(request: HttpRequest, frame: Frame) -> HttpResponse:
     changes = places.latest_changes(caller=frame.caller, limit=LENGTH, project=slug)
     context = {
         "section": "activity",
-        "entries": feed.entries(caller=frame.caller, changes=changes),
-        "ends": gates.ends(caller=frame.caller, project=slug, now=frame.now),
+        "entries": activity_feed.entries(caller=frame.caller, changes=changes),
+        "ends": gate_settings.ends(caller=frame.caller, project=slug, now=frame.now),
     }
     return base.page(request, "pages/activity.html", context)

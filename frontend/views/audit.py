@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 
 from accounts.queries.directory import members
 from accounts.rights import manages
-from frontend import audit as lines
+from frontend.presenters import audit_lines
 from frontend.views import base
 from frontend.views.base import Frame
 from teams.audit.chain import Entry
@@ -32,9 +32,9 @@ def log(request: HttpRequest, frame: Frame) -> HttpResponse:
     )
     context |= {
         "may_manage": True,
-        "lines": lines.lines(caller=frame.caller, entries=page.items),
+        "lines": audit_lines.lines(caller=frame.caller, entries=page.items),
         "next": page.next_cursor,
-        "areas": lines.AREAS.items(),
+        "areas": audit_lines.AREAS.items(),
         "people": members(caller=frame.caller),
         "asked": request.GET,
     }
@@ -58,7 +58,9 @@ def as_csv(request: HttpRequest, frame: Frame) -> HttpResponse:
         if cursor is None:
             break
     name = f"audit-{frame.caller.organization_slug}.csv"
-    response = HttpResponse(lines.as_csv(entries=entries), content_type="text/csv; charset=utf-8")
+    response = HttpResponse(
+        audit_lines.as_csv(entries=entries), content_type="text/csv; charset=utf-8"
+    )
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     response["Cache-Control"] = "no-store"
     return response

@@ -25,8 +25,8 @@ from accounts.authentication import caller_from_session, entered
 from accounts.caller import Caller
 from accounts.errors import CairnError, InvalidInput, NotFound, RateLimited
 from accounts.queries.directory import OrganizationView, organizations_of
-from frontend import messages
 from frontend.languages import speak
+from frontend.presenters import toasts
 from memory.records.queries import memories
 from memory.records.queries.views import MemoryView
 from memory.review.queries import overview
@@ -124,7 +124,7 @@ def done(
     if not request.htmx:  # type: ignore[attr-defined]
         return HttpResponseRedirect(to)
     response = HttpResponse(status=204)
-    response["HX-Trigger"] = messages.toast(text=say, undo=undo, changed=changed)
+    response["HX-Trigger"] = toasts.toast(text=say, undo=undo, changed=changed)
     return response
 
 

@@ -7,8 +7,8 @@ from django.http import HttpRequest, HttpResponse
 
 from accounts.errors import CairnError, TooLarge, wrong_field
 from accounts.messages import message
-from frontend import checking
-from frontend.checking import Answer
+from frontend.presenters import check_report
+from frontend.presenters.check_report import Answer
 from frontend.views import base
 from frontend.views.base import Frame
 from memory.checks.actions import run
@@ -54,10 +54,10 @@ def _answer(frame: Frame, text: str, *, is_diff: bool) -> Answer:
     project = frame.project.slug if frame.project else ""
     if is_diff:
         found = check_diff(caller=frame.caller, project=project, diff=text, now=frame.now)
-        return checking.answer(check=found, text="", is_diff=True)
+        return check_report.answer(check=found, text="", is_diff=True)
     found = check_plan(caller=frame.caller, project=project, plan=text, now=frame.now)
     clean, _ = run.without_secrets(text=text)
-    return checking.answer(check=found, text=clean, is_diff=False)
+    return check_report.answer(check=found, text=clean, is_diff=False)
 
 
 def _handed(request: HttpRequest) -> str:

@@ -1,20 +1,25 @@
-"""Memories that contradict each other, side by side, and what a person decides."""
+"""Memories that contradict each other, on their own page and in the inbox."""
 
 from collections.abc import Mapping
 from typing import Any, Final
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext
+from django.views.decorators.http import require_POST
 
 from accounts.errors import CairnError, NotFound, wrong_field
 from accounts.identifiers import as_uuid
-from frontend import conflicts as cards
-from frontend.views import base
+from frontend.presenters import conflict_card
+from frontend.presenters.review_inbox import may_decide
+from frontend.views import base, inbox
 from frontend.views.base import Frame
 from memory.review.actions.conflict_settle import Settlement, reopen, settle
+from memory.review.actions.snooze_conflict import snooze_conflict
 from memory.review.conflict_rules import Verdict
 from memory.review.queries import conflicts as queries
 from memory.review.queries.conflicts import ConflictView, State
+from memory.review.queries.reviews import DuePlace
 
 LIST: Final = "pages/conflicts.html"
 ONE: Final = "pages/conflict.html"
@@ -36,7 +41,7 @@ def conflicts(request: HttpRequest, frame: Frame) -> HttpResponse:
     )
     context = {
         **_around(frame),
-        "cards": cards.of(caller=frame.caller, views=page.items),
+        "cards": conflict_card.of(caller=frame.caller, views=page.items),
         "state": state.value,
         "next": page.next_after,
     }
@@ -99,7 +104,7 @@ def here(frame: Frame, conflict_id: UUID) -> ConflictView:
 
 
 def _of_one(frame: Frame, view: ConflictView) -> dict[str, Any]:
-    return {**_around(frame), "card": cards.of(caller=frame.caller, views=(view,))[0]}
+    return {**_around(frame), "card": conflict_card.of(caller=frame.caller, views=(view,))[0]}
 
 
 def _around(frame: Frame) -> dict[str, Any]:
@@ -114,3 +119,86 @@ def _around(frame: Frame) -> dict[str, Any]:
 
 def _slug(frame: Frame) -> str:
     return frame.project.slug if frame.project else ""
+
+
+@base.member
+def inbox_item(request: HttpRequest, frame: Frame, conflict_id: UUID) -> HttpResponse:
+    """Show a conflict in the pane, or settle it and show what waits next.
+
+    Who was slower is told what somebody else did, beside the two memories as they are now.
+    """
+    view = here(frame, conflict_id)
+    if request.method != "POST":
+        if not request.htmx:  # type: ignore[attr-defined]
+            return inbox.opened_in_list(request, frame, conflict_id)
+        return _pane(request, frame, conflict_id)
+    try:
+        decide(frame, conflict_id, request.POST)
+    except CairnError as error:
+        if not request.htmx:  # type: ignore[attr-defined]
+            raise
+        return _pane(request, frame, conflict_id, error=error)
+    place = DuePlace(since=view.found_at, item_id=view.id)
+    undo_at = f"{base.address('inbox_conflict_undo', frame, view.id)}{inbox.query(request)}"
+    return inbox.moved_on(
+        request, frame, behind=place, say=gettext("Conflict settled."), undo_at=undo_at
+    )
+
+
+@base.member
+def rest_conflict(request: HttpRequest, frame: Frame, conflict_id: UUID) -> HttpResponse:
+    """Ask how long a conflict is to rest, or let it, and show what waits next."""
+    view = here(frame, conflict_id)
+    if request.method != "POST":
+        return _asked(request, view)
+    until = inbox.until(request.POST.get("for", ""), frame.now)
+    try:
+        done = snooze_conflict(
+            caller=frame.caller, conflict_id=conflict_id, until=until, now=frame.now
+        )
+    except CairnError as error:
+        if error.status == 422:
+            return _asked(request, view, error=error)
+        raise
+    place = DuePlace(since=view.found_at, item_id=view.id)
+    undo_at = f"{base.address('inbox_undo', frame, done.review_id)}{inbox.query(request)}"
+    return inbox.moved_on(request, frame, behind=place, say=gettext("Snoozed."), undo_at=undo_at)
+
+
+@require_POST
+@base.member
+def undo_verdict(request: HttpRequest, frame: Frame, conflict_id: UUID) -> HttpResponse:
+    """Take a settlement back, and show the conflict that waits again."""
+    here(frame, conflict_id)
+    reopen(caller=frame.caller, conflict_id=conflict_id, if_version=None, now=frame.now)
+    return inbox.again(request, frame, conflict_id)
+
+
+def _asked(
+    request: HttpRequest, view: ConflictView, *, error: CairnError | None = None
+) -> HttpResponse:
+    context = {
+        "conflict": view,
+        **inbox.narrowed(request),
+        "rests": inbox.rests(),
+        "form": request.POST,
+        "error": error,
+    }
+    status = 200 if error is None else error.status
+    return base.dialog(request, "partials/inbox_snooze.html", context, status=status)
+
+
+def _pane(
+    request: HttpRequest, frame: Frame, conflict_id: UUID, *, error: CairnError | None = None
+) -> HttpResponse:
+    view = here(frame, conflict_id)
+    context = {
+        "card": conflict_card.of(caller=frame.caller, views=(view,))[0],
+        **inbox.narrowed(request),
+        "may_decide": may_decide(caller=frame.caller),
+        "now": frame.now,
+        "form": request.POST,
+        "error": error,
+    }
+    status = 200 if error is None else error.status
+    return base.page(request, "partials/inbox_item.html", context, status=status)

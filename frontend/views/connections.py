@@ -14,8 +14,8 @@ from django.views.decorators.http import require_POST
 from accounts.actions.tokens import NewToken, create_token
 from accounts.identifiers import as_uuid
 from accounts.queries.credentials import TokenView, is_silent, list_tokens, state_of
-from frontend import snippets
-from frontend.trying import ANSWERS, Tried
+from frontend.presenters import connection_snippets
+from frontend.presenters.connection_test import ANSWERS, Tried
 from frontend.views import base
 from frontend.views.base import Frame
 from memory.injection.actions.connection_test import try_connection
@@ -139,7 +139,9 @@ def _context(frame: Frame, *, token: str | None) -> dict[str, object]:
     return {
         "section": "connections",
         "token": token,
-        "harnesses": snippets.harnesses(base_url=settings.BASE_URL, token=token, project=slug),
+        "harnesses": connection_snippets.harnesses(
+            base_url=settings.BASE_URL, token=token, project=slug
+        ),
         "checklist": _checklist(frame, known),
         "own_tokens": tuple(one for one in known if one.user_id == frame.caller.user_id),
         "now": frame.now,

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_POST
 
 from accounts import free_texts
 from accounts.errors import CairnError
-from frontend import words
+from frontend.labels import memory_labels
 from frontend.views import base, inbox
 from frontend.views.base import Frame
 from frontend.views.verbs import changed
@@ -30,7 +30,7 @@ def correct(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpResponse
     old = base.memory_here(frame, memory_id)
     context = {
         "memory": old,
-        "kinds": words.CORRECTIONS,
+        "kinds": memory_labels.CORRECTIONS,
         "scopes": _scopes(old),
         "affected": _derived(frame, old),
         "form": request.POST,
@@ -110,12 +110,12 @@ def restore_version(
     return changed(request, frame, memory, say=_("The earlier text is back."))
 
 
-def _scopes(memory: MemoryView) -> tuple[tuple[str, words.Name], ...]:
+def _scopes(memory: MemoryView) -> tuple[tuple[str, memory_labels.Name], ...]:
     """Return the scopes that a correction offers: its own first, then those of everybody."""
     offered = dict.fromkeys((memory.scope, *OFFERED_SCOPES))
     if not memory.project_slug:
         offered.pop(Scope.PROJECT.value, None)
-    return tuple((name, words.SCOPES[name]) for name in offered)
+    return tuple((name, memory_labels.SCOPES[name]) for name in offered)
 
 
 def _derived(frame: Frame, memory: MemoryView) -> tuple[LinkView, ...]:

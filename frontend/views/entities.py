@@ -8,7 +8,7 @@ from django.views.decorators.http import require_POST
 
 from accounts.errors import CairnError, InvalidInput
 from accounts.messages import message
-from frontend import words
+from frontend.labels import memory_labels
 from frontend.views import base
 from frontend.views.base import Frame
 from memory.entities.actions.entities import TYPES, Place, about, known
@@ -43,7 +43,7 @@ def entities(request: HttpRequest, frame: Frame) -> HttpResponse:
         "things": found.items,
         "largest": max((one.memories for one in found.items), default=0),
         "next": "" if last is None else f"{last.memories}~{last.type.value}~{last.key}",
-        "kinds": tuple((name, words.ENTITY_TYPES[name]) for name in TYPES),
+        "kinds": tuple((name, memory_labels.ENTITY_TYPES[name]) for name in TYPES),
         "kind": kind or "",
         "begins": begins,
     }

@@ -10,8 +10,8 @@ from django.views.decorators.http import require_POST
 
 from accounts.errors import CairnError, wrong_field
 from accounts.messages import message
-from frontend import comparisons, learned_weights
-from frontend.comparisons import Line
+from frontend.presenters import experiment_table, weight_table
+from frontend.presenters.experiment_table import Line
 from frontend.views import base
 from frontend.views.base import Frame
 from memory.experiments.actions.decide_weights import Verdict, decide_weights
@@ -107,12 +107,13 @@ def _context(frame: Frame, days: str) -> dict[str, Any]:
         "state": _state(found),
         "groups": tuple((group.value, found.sessions[group]) for group in Group),
         "compared": tuple(
-            (one.group.value, comparisons.lines(measures=one.measures)) for one in found.compared
+            (one.group.value, experiment_table.lines(measures=one.measures))
+            for one in found.compared
         ),
         "tested": tuple(_tested(one) for one in asked(experiments.proofs)),
         "learned": learned,
-        "learned_rows": learned_weights.rows(found=learned),
-        "own_weights": learned_weights.own(found=learned),
+        "learned_rows": weight_table.rows(found=learned),
+        "own_weights": weight_table.own(found=learned),
         "percents": _percents(found.graph.share),
         "least": LEAST_SESSIONS,
         "days": shown,
@@ -145,7 +146,7 @@ def _tested(proof: Proof) -> Tested:
         memory=proof.memory,
         given=proof.given,
         withheld=proof.withheld,
-        lines=comparisons.lines(measures=proof.measures),
+        lines=experiment_table.lines(measures=proof.measures),
     )
 
 

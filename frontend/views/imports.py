@@ -10,7 +10,8 @@ from django.views.decorators.http import require_POST
 
 from accounts.errors import CairnError, InvalidInput, NotFound, TooLarge
 from accounts.messages import message
-from frontend import inbox, words
+from frontend.labels import memory_labels
+from frontend.presenters import review_inbox
 from frontend.views import base
 from frontend.views.base import Frame
 from memory.documents.actions.begin_import import begin_import
@@ -138,7 +139,7 @@ VERBS: Final[Mapping[str, Callable[[HttpRequest, Frame, UUID], str]]] = {
 def form() -> dict[str, object]:
     """Return what the form offers: who may see it, and how much may be handed over."""
     return {
-        "scopes": tuple((name, words.SCOPES[name]) for name in SCOPES),
+        "scopes": tuple((name, memory_labels.SCOPES[name]) for name in SCOPES),
         "largest": LARGEST_UPLOAD // 1_048_576,
     }
 
@@ -186,7 +187,7 @@ def _one(
         "next": rows[-1].number if len(rows) == ROWS else None,
         "to_review": waits.total,
         "at_once": min(waits.total - waits.by_group[Group.CONFLICTS], MOST),
-        "may_decide": inbox.may_decide(caller=frame.caller),
+        "may_decide": review_inbox.may_decide(caller=frame.caller),
         "decided": _after(request.GET.get("decided", "")),
         **extra,
     }
@@ -231,7 +232,7 @@ def _numbers(texts: list[str]) -> set[int]:
 
 def _counts(counts: object) -> tuple[tuple[str, int], ...]:
     found = dict(counts) if isinstance(counts, dict) else {}
-    return tuple((name, found[name]) for name in words.IMPORTED if found.get(name))
+    return tuple((name, found[name]) for name in memory_labels.IMPORTED if found.get(name))
 
 
 def _after(text: str) -> UUID | None:

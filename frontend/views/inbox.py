@@ -12,13 +12,14 @@ from django.views.decorators.http import require_POST
 
 from accounts.errors import CairnError, InvalidInput, NotFound
 from accounts.identifiers import as_uuid
-from frontend import inbox, messages, words
-from frontend.inbox import Batch, Inbox
+from frontend.labels import memory_labels
+from frontend.labels.memory_labels import Name
+from frontend.presenters import review_inbox, toasts
+from frontend.presenters.review_inbox import Batch, Inbox
 from frontend.views import base, conflicts
 from frontend.views.base import Frame
 from frontend.views.imports import here as batch_here
 from frontend.views.verbs import ids_of
-from frontend.words import Name
 from memory.documents.queries import imports
 from memory.records.actions.bulk import MOST
 from memory.records.queries.views import MemoryView
@@ -97,9 +98,9 @@ def item(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpResponse:
     _here(frame, memory_id)
     if not request.htmx:  # type: ignore[attr-defined]
         return opened_in_list(request, frame, memory_id)
-    opened = inbox.opened(caller=frame.caller, memory_id=memory_id, now=frame.now)
+    opened = review_inbox.opened(caller=frame.caller, memory_id=memory_id, now=frame.now)
     context = {"opened": opened, **narrowed(request), "now": frame.now,
-               "may_decide": inbox.may_decide(caller=frame.caller)}  # fmt: skip
+               "may_decide": review_inbox.may_decide(caller=frame.caller)}  # fmt: skip
     return base.page(request, "partials/inbox_item.html", context)
 
 
@@ -125,10 +126,10 @@ def verdict(request: HttpRequest, frame: Frame, memory_id: UUID, verb: str) -> H
 def bulk(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Decide about a selection, or about a whole group once its count is typed."""
     if request.method != "POST":
-        count = inbox.waiting(
+        count = review_inbox.waiting(
             caller=frame.caller,
             project=_slug(frame),
-            group=inbox.group_named(group_text(request)),
+            group=review_inbox.group_named(group_text(request)),
             batch=_batch(request, frame),
             now=frame.now,
         )
@@ -198,7 +199,7 @@ def moved_on(
     context = _context(request, frame, peek=None, behind=behind)
     response = base.page(request, "partials/inbox_after.html", context)
     response["HX-Retarget"], response["HX-Reswap"] = "#inspector", "innerHTML"
-    response["HX-Trigger"] = messages.toast(text=say, undo=undo_at, changed="memories")
+    response["HX-Trigger"] = toasts.toast(text=say, undo=undo_at, changed="memories")
     return response
 
 
@@ -224,7 +225,7 @@ def _context(
 ) -> dict[str, object]:
     shown = _read(request, frame, None if peek is None else _found(frame, peek))
     if behind is not None:
-        following = inbox.next_of(inbox=shown, after=behind)
+        following = review_inbox.next_of(inbox=shown, after=behind)
         if following is not None:
             shown = _read(request, frame, following.conflict or following.memory.id)
     return {
@@ -264,13 +265,13 @@ def _batches(frame: Frame, shown: Inbox) -> tuple[Batch, ...]:
 
 
 def _read(request: HttpRequest, frame: Frame, peek: UUID | ConflictView | None) -> Inbox:
-    return inbox.read(
+    return review_inbox.read(
         caller=frame.caller,
         project=_slug(frame),
-        group=inbox.group_named(group_text(request)),
+        group=review_inbox.group_named(group_text(request)),
         batch=_batch(request, frame),
         peek=peek,
-        most=rows_text(request) or inbox.PAGE_SIZE,
+        most=rows_text(request) or review_inbox.PAGE_SIZE,
         now=frame.now,
     )
 
@@ -283,7 +284,7 @@ def _asked(
     *,
     error: CairnError | None = None,
 ) -> HttpResponse:
-    opened = inbox.opened(caller=frame.caller, memory_id=memory.id, now=frame.now)
+    opened = review_inbox.opened(caller=frame.caller, memory_id=memory.id, now=frame.now)
     context = {
         "memory": memory,
         "opened": opened,
@@ -303,14 +304,14 @@ def _whole(request: HttpRequest, frame: Frame) -> Whole:
             detail="Type how many memories are decided about.",
             hint="The number that the dialog says.",
         )
-    group = inbox.group_named(group_text(request))
+    group = review_inbox.group_named(group_text(request))
     batch = _batch(request, frame)
     return Whole(project=_slug(frame), group=group, count=int(typed), batch=batch)
 
 
 def rests() -> tuple[tuple[str, Name], ...]:
     """Return for how long something may be snoozed, in words."""
-    return tuple((name, words.RESTS[name]) for name in REST_DAYS)
+    return tuple((name, memory_labels.RESTS[name]) for name in REST_DAYS)
 
 
 def until(text: str, now: datetime) -> datetime:
@@ -339,7 +340,7 @@ def _peek(request: HttpRequest) -> UUID | None:
 
 def group_text(request: HttpRequest) -> str:
     """Return the group that the page is narrowed to, empty for all of them."""
-    named = inbox.group_named(request.GET.get("group", "") or request.POST.get("group", ""))
+    named = review_inbox.group_named(request.GET.get("group", "") or request.POST.get("group", ""))
     return "" if named is None else named.value
 
 
@@ -347,7 +348,7 @@ def rows_text(request: HttpRequest) -> int:
     """Return how many rows the page is to show, 0 for as many as at first."""
     text = request.GET.get("rows", "")
     is_number = text.isascii() and text.isdecimal() and len(text) < len("10000")
-    return min(int(text), inbox.ROWS_MOST) if is_number else 0
+    return min(int(text), review_inbox.ROWS_MOST) if is_number else 0
 
 
 def _address(request: HttpRequest, frame: Frame, *, peek: UUID | None) -> str:

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_POST
 from accounts.actions.operators import cancel_job, retry_job
 from accounts.errors import CairnError, Conflict, InvalidInput
 from accounts.queries import jobs as work
-from frontend import words
+from frontend.labels import memory_labels
 from frontend.views import base
 from frontend.views.base import Frame
 from teams.permissions import Act, require
@@ -69,7 +69,7 @@ def _shown(request: HttpRequest, frame: Frame) -> dict[str, object]:
         "under_way": any(standing.states[name] for name in UNDER_WAY),
         "scheduled": tuple(
             (name, standing.last_runs[key])
-            for key, name in words.SCHEDULED.items()
+            for key, name in memory_labels.SCHEDULED.items()
             if key in standing.last_runs
         ),
     }

@@ -2,7 +2,7 @@
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
-from frontend import live
+from frontend.presenters import live_messages
 from frontend.views import base
 from frontend.views.base import Frame
 
@@ -11,9 +11,9 @@ from frontend.views.base import Frame
 def changes(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Give the messages after a cursor, at most one page of them."""
     after = request.GET.get("after", "")
-    messages = live.messages(
+    messages = live_messages.messages(
         caller=frame.caller,
-        after=int(after) if after.isdecimal() and len(after) < live.LONGEST_CURSOR else 0,
+        after=int(after) if after.isdecimal() and len(after) < live_messages.LONGEST_CURSOR else 0,
         project=request.GET.get("project") or None,
     )
     response = JsonResponse({"changes": messages})

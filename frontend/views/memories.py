@@ -11,7 +11,8 @@ from django.urls import reverse
 
 from accounts.authentication import caller_from_session, entered
 from accounts.queries.directory import organizations_of
-from frontend import inspector, listing, words
+from frontend.labels import memory_labels
+from frontend.presenters import memory_detail, memory_list
 from frontend.views import base
 from frontend.views.base import Frame
 from memory.records.queries import memories as queries
@@ -23,9 +24,9 @@ from memory.review.queries import overview
 def memories(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show the list; its rows alone when the next page is asked for."""
     slug = frame.project.slug if frame.project else ""
-    asked = listing.asked(values=request.GET)
-    with listing.moment(asked=asked):
-        shown = listing.shown(caller=frame.caller, project=slug, asked=asked, now=frame.now)
+    asked = memory_list.asked(values=request.GET)
+    with memory_list.moment(asked=asked):
+        shown = memory_list.shown(caller=frame.caller, project=slug, asked=asked, now=frame.now)
         context: dict[str, object] = {
             "section": "memories",
             "asked": asked,
@@ -34,7 +35,7 @@ def memories(request: HttpRequest, frame: Frame) -> HttpResponse:
         }
         if request.headers.get("HX-Target") == "more-rows":
             return base.page(request, "partials/memory_rows.html", context)
-        context["suggestions"] = words.FILTERS
+        context["suggestions"] = memory_labels.FILTERS
         context["inspected"] = _peek(request, frame)
         tally = overview.tally(caller=frame.caller, project=slug, now=frame.now)
         context["tally"] = tally
@@ -87,7 +88,7 @@ def permalink(request: HttpRequest, memory_id: UUID) -> HttpResponse:
     raise Http404
 
 
-def _peek(request: HttpRequest, frame: Frame) -> inspector.Inspected | None:
+def _peek(request: HttpRequest, frame: Frame) -> memory_detail.Inspected | None:
     try:
         memory_id = UUID(request.GET.get("peek", ""))
     except ValueError:
@@ -95,8 +96,8 @@ def _peek(request: HttpRequest, frame: Frame) -> inspector.Inspected | None:
     return _inspected(frame, base.memory_listed(frame, memory_id))
 
 
-def _inspected(frame: Frame, view: MemoryView) -> inspector.Inspected:
-    return inspector.inspect(memory=view, caller=frame.caller, now=frame.now)
+def _inspected(frame: Frame, view: MemoryView) -> memory_detail.Inspected:
+    return memory_detail.inspect(memory=view, caller=frame.caller, now=frame.now)
 
 
 def _file(text: str, kind: str) -> HttpResponse:

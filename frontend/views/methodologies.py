@@ -7,12 +7,12 @@ from django.urls import reverse
 
 from accounts import free_texts
 from accounts.errors import CairnError, InvalidInput
-from frontend import methodologies as forms
-from frontend import words
-from frontend.methodologies import Form
+from frontend.labels import memory_labels
+from frontend.labels.session_labels import ENDS, PHASES
+from frontend.presenters import methodology_form
+from frontend.presenters.methodology_form import Form
 from frontend.views import base
 from frontend.views.base import Frame
-from frontend.words_of_methodologies import ENDS, PHASES
 from memory.customization import custom_type_rules
 from memory.customization.actions.own_methodologies import define, remove
 from memory.customization.methodology import Transition
@@ -32,7 +32,7 @@ def methodologies(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show the methodologies there are, and define one."""
     if request.method != "POST":
         return base.page(request, LIST, _of_list(frame, _began(request, frame)))
-    sent = forms.of_sent(sent=request.POST)
+    sent = methodology_form.of_sent(sent=request.POST)
     if request.POST.get("verb") == "more":
         return base.page(request, LIST, _of_list(frame, sent, room=MORE))
     try:
@@ -49,8 +49,8 @@ def methodology(request: HttpRequest, frame: Frame, name: str) -> HttpResponse:
     """Show a methodology, save it, or remove it."""
     view = queries.one(caller=frame.caller, name=name)
     if request.method != "POST":
-        return base.page(request, ONE, _of_one(frame, view, forms.of_view(view=view)))
-    sent, verb = forms.of_sent(sent=request.POST), request.POST.get("verb")
+        return base.page(request, ONE, _of_one(frame, view, methodology_form.of_view(view=view)))
+    sent, verb = methodology_form.of_sent(sent=request.POST), request.POST.get("verb")
     if verb == "more":
         return base.page(request, ONE, _of_one(frame, view, sent, room=MORE))
     try:
@@ -69,8 +69,8 @@ def _define(frame: Frame, form: Form, *, name: str = "") -> None:
     define(
         caller=frame.caller,
         name=name or form.name,
-        phases=forms.phases_of(form=form),
-        course=forms.course_of(form=form),
+        phases=methodology_form.phases_of(form=form),
+        course=methodology_form.course_of(form=form),
         now=frame.now,
     )
 
@@ -79,12 +79,14 @@ def _began(request: HttpRequest, frame: Frame) -> Form:
     """Return an empty form, or that of a methodology to begin from."""
     name = request.GET.get("from", "")
     known = queries.known(caller=frame.caller) if name else ()
-    return next((forms.of_view(view=one) for one in known if one.name == name), Form())
+    return next((methodology_form.of_view(view=one) for one in known if one.name == name), Form())
 
 
 def _shown(request: HttpRequest) -> Form:
     """Return what was sent as it may be shown again: without secrets."""
-    return forms.of_sent(sent=request.POST, shown=lambda text: free_texts.shown(text=text))
+    return methodology_form.of_sent(
+        sent=request.POST, shown=lambda text: free_texts.shown(text=text)
+    )
 
 
 def _of_list(
@@ -134,8 +136,10 @@ def _of_form(frame: Frame, form: Form, *, error: CairnError | None, room: int) -
         "error": error,
         "six": tuple(PHASES.items()),
         "ends": tuple(ENDS.items()),
-        "bases": tuple((one.value, words.TYPES[one.value]) for one in custom_type_rules.BASES),
-        **forms.shown_lines(form=form, error=wrong, room=room),
+        "bases": tuple(
+            (one.value, memory_labels.TYPES[one.value]) for one in custom_type_rules.BASES
+        ),
+        **methodology_form.shown_lines(form=form, error=wrong, room=room),
     }
 
 

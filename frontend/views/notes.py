@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.errors import CairnError, NotFound, wrong_field
-from frontend import words
+from frontend.labels import memory_labels
 from frontend.views import base
 from frontend.views.base import Frame
 from memory.documents.actions.push_note import NewNote, Pushed, push_note, remove_note
@@ -89,7 +89,7 @@ def _listed(
     context = {
         **_usual(frame),
         "notes": _known(frame),
-        "scopes": tuple((name, words.SCOPES[name]) for name in SCOPES),
+        "scopes": tuple((name, memory_labels.SCOPES[name]) for name in SCOPES),
         "form": request.POST,
         "error": error,
     }

@@ -2,7 +2,8 @@
 
 from django.http import HttpRequest, HttpResponse
 
-from frontend import feed, words_of_sessions
+from frontend.labels import session_labels
+from frontend.presenters import activity_feed
 from frontend.views import base
 from frontend.views.base import Frame
 from memory.experiments.queries.experiments import USUAL_DAYS
@@ -33,14 +34,14 @@ def _figures(frame: Frame) -> dict[str, object]:
         "tally": view.tally,
         "largest": largest,
         "saved_days": USUAL_DAYS,
-        "alarm_names": words_of_sessions.ALARMS,
+        "alarm_names": session_labels.ALARMS,
         "now": frame.now,
     }
 
 
-def _entries(frame: Frame) -> tuple[feed.Entry, ...]:
+def _entries(frame: Frame) -> tuple[activity_feed.Entry, ...]:
     changes = places.latest_changes(caller=frame.caller, limit=FEED_LENGTH, project=_slug(frame))
-    return feed.entries(caller=frame.caller, changes=changes)
+    return activity_feed.entries(caller=frame.caller, changes=changes)
 
 
 def _slug(frame: Frame) -> str:

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_POST
 from accounts.errors import CairnError, InvalidInput, wrong_field
 from accounts.queries.directory import keep_events_days, members
 from accounts.rights import manages
-from frontend import gates, hooks
+from frontend.presenters import gate_settings, hook_switches
 from frontend.views import base
 from frontend.views.base import Frame
 from memory.records.actions.project_access import close_project, open_project
@@ -57,7 +57,9 @@ def project_gates(request: HttpRequest, frame: Frame) -> HttpResponse:
         change_project(
             caller=frame.caller,
             ref=_ref(frame),
-            changes={name: _number(request.POST.get(name, ""), name) for name in gates.FIELDS},
+            changes={
+                name: _number(request.POST.get(name, ""), name) for name in gate_settings.FIELDS
+            },
             if_version=_version(request),
         )
     except CairnError as error:
@@ -162,9 +164,9 @@ def of_project(*, frame: Frame) -> dict[str, object]:
     shown = people_in(caller=frame.caller, kind=Kind.PROJECT, ref=_ref(frame))
     return {
         "section": "project_settings",
-        "gates": () if frame.project is None else gates.settings(project=frame.project),
+        "gates": () if frame.project is None else gate_settings.settings(project=frame.project),
         **_events_days(frame),
-        "hooks": hooks.switches(caller=frame.caller, project=_ref(frame)),
+        "hooks": hook_switches.switches(caller=frame.caller, project=_ref(frame)),
         "may_change": allows(role=frame.caller.role, act=Act.MANAGE_PROJECTS),
         "people_address": base.address("project_people", frame),
         **_people(frame, shown),

@@ -15,9 +15,9 @@ from accounts.errors import CairnError, NotFound, wrong_field
 from accounts.identifiers import as_uuid
 from accounts.queries import jobs
 from accounts.queries.directory import people
+from frontend.labels.memory_labels import Name
 from frontend.views import base
 from frontend.views.base import Frame
-from frontend.words import Name
 from memory.review.rollback import permissions
 from memory.review.rollback import queries as rollback_queries
 from memory.review.rollback.execute import roll_back

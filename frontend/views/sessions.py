@@ -1,4 +1,4 @@
-"""Sessions of agents: the list, and one with what was said and what was remembered."""
+"""Sessions of agents: the list, and one with its turns, steps and memories."""
 
 from datetime import datetime
 from typing import Final
@@ -10,7 +10,8 @@ from django.views.decorators.http import require_POST
 from accounts.errors import InvalidInput, NotFound
 from accounts.queries import jobs
 from accounts.queries.directory import people
-from frontend import ribbon, summary, words
+from frontend.labels import memory_labels
+from frontend.presenters import session_summary, step_timeline
 from frontend.templatetags.cairn import short_id
 from frontend.views import base
 from frontend.views.base import Frame
@@ -49,7 +50,7 @@ def listing(request: HttpRequest, frame: Frame) -> HttpResponse:
             caller=frame.caller, session_ids=tuple(one.id for one in page.items)
         ),
         "people": _people(frame, *page.items),
-        "states": tuple((name, words.SESSION_STATES[name]) for name in STATES),
+        "states": tuple((name, memory_labels.SESSION_STATES[name]) for name in STATES),
         "state": state if state in STATES else "",
         "is_live": "after" not in request.GET,  # the first session of all comes by itself too
         "next": "" if last is None else f"{last.opened_at.isoformat()}~{last.session_id}",
@@ -82,7 +83,7 @@ def one(request: HttpRequest, frame: Frame, session_id: UUID) -> HttpResponse:
         "turns": page.items,
         "next": page.next_after,
         "begins_at": page.items[0].sequence if page.items else 0,
-        "summary": summary.of(caller=frame.caller, session_id=session_id, now=frame.now),
+        "summary": session_summary.of(caller=frame.caller, session_id=session_id, now=frame.now),
         "job": jobs.latest(caller=frame.caller, name=close.JOB, key=session.id.hex),
         "now": frame.now,
     }
@@ -117,12 +118,12 @@ def delete(request: HttpRequest, frame: Frame, session_id: UUID) -> HttpResponse
     return base.moved(request, to=base.address("sessions", frame))
 
 
-def _steps(request: HttpRequest, frame: Frame, session_id: UUID) -> ribbon.Page | None:
+def _steps(request: HttpRequest, frame: Frame, session_id: UUID) -> step_timeline.Page | None:
     """Return the ribbon; None where a live page asks for what stands around it alone."""
     if request.headers.get("HX-Target") == LIVE:
         return None
     event = request.GET.get("event", "")
-    return ribbon.of(caller=frame.caller, session_id=session_id, event=event, now=frame.now)
+    return step_timeline.of(caller=frame.caller, session_id=session_id, event=event, now=frame.now)
 
 
 def _count(session: SessionView, name: str) -> int:
@@ -177,3 +178,14 @@ def _place(text: str) -> SessionPlace | None:
 
 def _slug(frame: Frame) -> str:
     return frame.project.slug if frame.project else ""
+
+
+@base.reader
+def steps(request: HttpRequest, frame: Frame, session_id: UUID) -> HttpResponse:
+    """Show the ribbon alone, or what the bar holds in which the event lies that is asked for."""
+    session = here(frame, session_id)
+    event = request.GET.get("event", "")
+    shown = step_timeline.of(caller=frame.caller, session_id=session_id, event=event, now=frame.now)
+    template = "partials/steps_pane.html" if event else "partials/steps_ribbon.html"
+    context = {"session": session, "steps": shown, "now": frame.now}
+    return base.page(request, template, context)

@@ -11,12 +11,12 @@ from django.views.decorators.http import require_POST
 from accounts.errors import InvalidInput
 from accounts.identifiers import as_uuid
 from accounts.messages import message
-from frontend import messages, summary
-from frontend.summary import Card
+from frontend.labels.memory_labels import Name
+from frontend.presenters import session_summary, toasts
+from frontend.presenters.session_summary import Card
 from frontend.views import base, sessions
 from frontend.views.base import Frame
 from frontend.views.verbs import ids_of
-from frontend.words import Name
 from memory.review.actions.decide_session import NewVerdict, Others, SessionDecided, decide_session
 from memory.review.actions.undo import undo, undo_together
 
@@ -49,7 +49,7 @@ def decide(request: HttpRequest, frame: Frame, session_id: UUID) -> HttpResponse
         request,
         frame,
         session_id,
-        card=summary.card(caller=frame.caller, summary=done.summary),
+        card=session_summary.card(caller=frame.caller, summary=done.summary),
         say=str(SAY[verdict]) if count == 1 else many % {"count": count},
         undo_at=_undo_at(frame, session_id, done, count),
     )
@@ -68,7 +68,7 @@ def take_back(
         request,
         frame,
         session_id,
-        card=summary.of(caller=frame.caller, session_id=session_id, now=frame.now),
+        card=session_summary.of(caller=frame.caller, session_id=session_id, now=frame.now),
         say="",
         undo_at="",
     )
@@ -155,5 +155,5 @@ def _shown(
     response = base.page(request, "partials/summary.html", context)
     response["HX-Retarget"], response["HX-Reswap"] = "#summary", "innerHTML"
     if say:
-        response["HX-Trigger"] = messages.toast(text=say, undo=undo_at, changed="memories")
+        response["HX-Trigger"] = toasts.toast(text=say, undo=undo_at, changed="memories")
     return response

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from accounts.errors import CairnError, InvalidInput
-from frontend import words
+from frontend.labels import memory_labels
 from frontend.views import base, imports
 from frontend.views.base import Frame
 from memory.customization.queries import own_types
@@ -91,9 +91,12 @@ def _panel(
     for_all = may_found(caller=frame.caller) and frame.project is not None
     context = {
         "form": form,
-        "types": (*((name, words.TYPES[name]) for name in OFFERED_TYPES), *_own_types(request)),
+        "types": (
+            *((name, memory_labels.TYPES[name]) for name in OFFERED_TYPES),
+            *_own_types(request),
+        ),
         "scopes": tuple(
-            (name, words.SCOPES[name], name == Scope.ORGANIZATION and not for_all)
+            (name, memory_labels.SCOPES[name], name == Scope.ORGANIZATION and not for_all)
             for name in OFFERED_SCOPES
         ),
         **extra,

@@ -7,10 +7,10 @@ from typing import Final
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 
-from frontend import words_of_sessions
+from frontend.labels import session_labels
+from frontend.labels.memory_labels import Name
 from frontend.views import base
 from frontend.views.base import Frame
-from frontend.words import Name
 from memory.review.actions.trust import set_trust
 from memory.review.queries import trust as standings
 from memory.review.queries.trust import TrustView
@@ -72,7 +72,7 @@ def _position(row: LevelRow, view: TrustView, frame: Frame) -> Position:
         value=row.level.name.lower(),
         name=NAMES[row.level],
         least=row.injects_from_confidence,
-        asked=words_of_sessions.ASKED[row.asking.value],
+        asked=session_labels.ASKED[row.asking.value],
         is_here=row.level is view.level,
         is_open=row.level in view.open_to and _may_set(frame),
         is_for_owners=row.level is TrustLevel.AUTONOMOUS,

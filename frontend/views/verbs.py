@@ -9,10 +9,10 @@ from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 
 from accounts.errors import InvalidInput
-from frontend import inspector, messages
+from frontend.labels.memory_labels import Name
+from frontend.presenters import memory_detail, toasts
 from frontend.views import base
 from frontend.views.base import Frame
-from frontend.words import Name
 from memory.records.actions.bulk import do_all
 from memory.records.actions.confirm import confirm
 from memory.records.actions.pin import pin
@@ -80,12 +80,12 @@ def changed(
     """Answer a change of one memory: its inspector anew, and a toast."""
     if not request.htmx:  # type: ignore[attr-defined]
         return HttpResponseRedirect(base.address("memory", frame, memory.id))
-    inspected = inspector.inspect(memory=memory, caller=frame.caller, now=frame.now)
+    inspected = memory_detail.inspect(memory=memory, caller=frame.caller, now=frame.now)
     response = base.page(
         request, "partials/inspector.html", {"inspected": inspected, "now": frame.now}
     )
     response["HX-Retarget"], response["HX-Reswap"] = "#inspector", "innerHTML"
-    response["HX-Trigger"] = messages.toast(text=say, undo=undo, changed="memories")
+    response["HX-Trigger"] = toasts.toast(text=say, undo=undo, changed="memories")
     return response
 
 

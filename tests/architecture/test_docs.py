@@ -12,7 +12,7 @@ from accounts.errors import CairnError
 from config import env
 from config.api_urls import ENDPOINTS
 from config.rest import problems
-from frontend import documentation
+from frontend.presenters import doc_pages
 from memory import taxonomy
 
 DOCS = env.ROOT / "frontend" / "docs"
@@ -70,7 +70,7 @@ def test_every_error_code_has_a_section_with_its_status_and_title() -> None:
 
 
 def test_the_type_of_a_problem_leads_to_its_section() -> None:
-    page = documentation.page(name="errors")
+    page = doc_pages.page(name="errors")
     error = next(iter(_errors()))(detail="x")
 
     path, _, anchor = problems.of_error(error=error, request_id="r")["type"].partition("#")
@@ -107,7 +107,7 @@ def test_internal_links_lead_somewhere(source: str, link: str) -> None:
     if not target.startswith("/docs/"):
         assert (env.ROOT / target).exists()
     elif target not in SERVED:
-        page = documentation.page(name=target.removeprefix("/docs/").strip("/"))
+        page = doc_pages.page(name=target.removeprefix("/docs/").strip("/"))
         assert page is not None
         assert not anchor or f'id="{anchor}"' in page.html
 

@@ -9,7 +9,7 @@ from django.test import Client
 
 from accounts.caller import Caller
 from accounts.models import User
-from frontend import audit as lines
+from frontend.presenters import audit_lines
 from memory.records.queries.views import MemoryView
 from teams.audit.queries import AREAS
 from tests.edges.audit import pages, surfaces
@@ -89,7 +89,7 @@ def test_the_file_has_every_entry_and_column(owner_pages: Client, memory: Memory
 
     rows = list(csv.DictReader(StringIO(answer.content.decode())))
     assert [row["act"] for row in rows] == ["memory.created", "project.created"]
-    assert set(rows[0]) == set(lines.COLUMNS)
+    assert set(rows[0]) == set(audit_lines.COLUMNS)
     assert len(rows[0]["hash"]) == 64
     assert "audit-acme.csv" in answer["Content-Disposition"]
 
@@ -98,11 +98,11 @@ def test_the_file_has_every_entry_and_column(owner_pages: Client, memory: Memory
 def test_no_cell_is_a_formula(
     owner_pages: Client, memory: MemoryView, caller: Caller, agent: str
 ) -> None:
-    entry = lines.Entry(
-        **dict.fromkeys(lines.COLUMNS, "") | {"agent": agent, "details": {}, "fields": ()}
+    entry = audit_lines.Entry(
+        **dict.fromkeys(audit_lines.COLUMNS, "") | {"agent": agent, "details": {}, "fields": ()}
     )
 
-    (row,) = csv.DictReader(StringIO(lines.as_csv(entries=(entry,))))
+    (row,) = csv.DictReader(StringIO(audit_lines.as_csv(entries=(entry,))))
 
     assert row["agent"] == f"'{agent}"
 
@@ -117,5 +117,5 @@ def test_every_act_and_area_has_a_name() -> None:
     told = {write.act for writes in pages.PAGES.values() for write in writes}
     told |= {write.act for write in (*surfaces.REST.values(), *surfaces.ADMIN.values())}
 
-    assert told | BESIDE == set(lines.ACTS)
-    assert set(AREAS) == set(lines.AREAS)
+    assert told | BESIDE == set(audit_lines.ACTS)
+    assert set(AREAS) == set(audit_lines.AREAS)

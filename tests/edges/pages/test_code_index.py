@@ -11,7 +11,7 @@ from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.messages import Message
 from accounts.models import User
-from frontend.words_of_code import INDEX_STATES, LANGUAGES
+from frontend.labels.memory_labels import INDEX_STATES, LANGUAGES
 from graph.code.languages import Language
 from graph.index import parser_process, take_files
 from graph.index.announce_files import Announcement

@@ -3,13 +3,13 @@
 import pytest
 from django.test import Client, override_settings
 
-from frontend import documentation
+from frontend.presenters import doc_pages
 
 ENTRANCE = ("/login/", "/signup/", "/password/reset/", "/password/reset/done/")
 MANAGE = ("/email/", "/password/change/", "/2fa/", "/2fa/totp/activate/", "/2fa/webauthn/add/")
 
 
-@pytest.mark.parametrize("name", [page.name for page in documentation.pages()])
+@pytest.mark.parametrize("name", [page.name for page in doc_pages.pages()])
 def test_every_document_is_shown(client: Client, db: None, name: str) -> None:
     response = client.get(f"/docs/{name}/")
 
@@ -22,7 +22,7 @@ def test_unknown_document_is_not_found(client: Client, db: None) -> None:
 
 
 def test_markdown_carries_nothing_that_runs() -> None:
-    html = documentation.render(markdown="<script>x</script> [a](javascript:x) ![](data:x)")
+    html = doc_pages.render(markdown="<script>x</script> [a](javascript:x) ![](data:x)")
 
     assert "<script" not in html
     assert 'href="javascript' not in html

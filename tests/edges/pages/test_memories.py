@@ -9,7 +9,7 @@ from django.test import Client
 from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
-from frontend import listing
+from frontend.presenters import memory_list
 from memory.index.models import EmbeddingModel
 from memory.records.actions.revise import revise
 from memory.records.models import Memory, MemoryLink
@@ -71,7 +71,7 @@ def test_what_is_kept_back_is_shown_when_asked_for(owner_pages: Client, memory: 
 def test_a_file_narrows_a_search_before_its_limit(
     owner_pages: Client, memory: MemoryView, caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(listing, "SEARCH_SIZE", 1)
+    monkeypatch.setattr(memory_list, "SEARCH_SIZE", 1)
     other = "The oven of the bakery lets token refresh wait."
     remembered(caller, other, related_files=("src/bakery/Oven.py",))
 
@@ -85,7 +85,7 @@ def test_words_find_what_was_archived_behind_whatever_fits_better(
 ) -> None:
     old = remembered(caller, "The oven of the bakery lets token refresh wait.")
     owner_pages.post(verb(old.id, "archive"), {"reason": "May is over."})
-    monkeypatch.setattr(listing, "SEARCH_SIZE", 1)
+    monkeypatch.setattr(memory_list, "SEARCH_SIZE", 1)
 
     asked = {"q": "is:archived token refresh redis", "anyway": "1"}
     page = owner_pages.get(LIST, asked).content.decode()

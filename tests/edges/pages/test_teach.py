@@ -9,7 +9,7 @@ from django.test import Client
 from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.models import User
-from frontend import messages
+from frontend.presenters import toasts
 from memory.records.filters import Filters
 from memory.records.queries import memories
 from memory.records.queries.views import MemoryView
@@ -44,7 +44,7 @@ def test_what_takes_the_place_of_another_or_contradicts_it_says_so(
         for text in (f"{WORKER} 3 times.", f"{WORKER} now 5 times.", f"{WORKER} 7 times.")
     ]
 
-    assert said[0] == messages.toast(text="Remembered.", changed="memories")
+    assert said[0] == toasts.toast(text="Remembered.", changed="memories")
     assert "It takes the place of an older memory" in said[1]
     assert "It contradicts another memory" in said[2]
 

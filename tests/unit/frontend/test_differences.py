@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frontend import differences
-from frontend.differences import Change, Piece
+from frontend.presenters import text_changes
+from frontend.presenters.text_changes import Change, Piece
 
 
 def _without(pieces: tuple[Piece, ...], change: Change) -> str:
@@ -13,7 +13,7 @@ def _without(pieces: tuple[Piece, ...], change: Change) -> str:
 
 
 def test_replaced_word_is_removed_and_added() -> None:
-    pieces = differences.words(old="fails when Redis is slow", new="fails when Redis is gone")
+    pieces = text_changes.words(old="fails when Redis is slow", new="fails when Redis is gone")
 
     assert [(piece.change.value, piece.text) for piece in pieces] == [
         ("same", "fails when Redis is "),
@@ -23,24 +23,24 @@ def test_replaced_word_is_removed_and_added() -> None:
 
 
 def test_equal_texts_are_one_piece() -> None:
-    assert differences.words(old="same", new="same") == (Piece(change=Change.SAME, text="same"),)
+    assert text_changes.words(old="same", new="same") == (Piece(change=Change.SAME, text="same"),)
 
 
 def test_nothing_differs_from_nothing() -> None:
-    assert differences.words(old="", new="") == ()
+    assert text_changes.words(old="", new="") == ()
 
 
 def test_long_texts_are_replaced_whole() -> None:
-    old = "word " * differences.LONGEST_COMPARED
+    old = "word " * text_changes.LONGEST_COMPARED
 
-    pieces = differences.words(old=old, new="short")
+    pieces = text_changes.words(old=old, new="short")
 
     assert [piece.change for piece in pieces] == [Change.REMOVED, Change.ADDED]
 
 
 @given(old=st.text(max_size=200), new=st.text(max_size=200))
 def test_both_texts_can_be_read_out(old: str, new: str) -> None:
-    pieces = differences.words(old=old, new=new)
+    pieces = text_changes.words(old=old, new=new)
 
     assert _without(pieces, Change.ADDED) == old
     assert _without(pieces, Change.REMOVED) == new
@@ -48,6 +48,6 @@ def test_both_texts_can_be_read_out(old: str, new: str) -> None:
 
 @pytest.mark.parametrize("text", ["a\n\nb", "été naïf", "x=1;y=2", "日本語"])
 def test_every_kind_of_text_is_kept(text: str) -> None:
-    pieces = differences.words(old=text, new=f"{text}!")
+    pieces = text_changes.words(old=text, new=f"{text}!")
 
     assert _without(pieces, Change.ADDED) == text

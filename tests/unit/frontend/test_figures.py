@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frontend import figures
+from frontend.presenters import figures
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 

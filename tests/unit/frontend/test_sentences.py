@@ -5,7 +5,7 @@ from django.utils import translation
 
 from accounts.caller import Role, TokenScope
 from accounts.messages import message
-from frontend.sentences import NAMES, correction, noted, said
+from frontend.presenters.refusals import NAMES, correction, noted, said
 from memory.intake.actions.remember import SENT_AGAIN
 
 NB = "\u00a0"

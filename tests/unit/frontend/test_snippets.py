@@ -2,11 +2,13 @@
 
 import json
 
-from frontend import snippets
+from frontend.presenters import connection_snippets
 
 
 def _texts(token: str | None) -> list[str]:
-    found = snippets.harnesses(base_url="https://cairn.test", token=token, project="shop")
+    found = connection_snippets.harnesses(
+        base_url="https://cairn.test", token=token, project="shop"
+    )
     return [snippet.text for harness in found for snippet in harness.snippets]
 
 
@@ -15,11 +17,13 @@ def test_every_snippet_names_this_installation_or_its_token() -> None:
 
 
 def test_without_a_token_a_placeholder_stands_in() -> None:
-    assert any(snippets.PLACEHOLDER in text for text in _texts(None))
+    assert any(connection_snippets.PLACEHOLDER in text for text in _texts(None))
 
 
 def test_configuration_files_are_json() -> None:
-    found = snippets.harnesses(base_url="https://cairn.test", token="crn_x", project="shop")
+    found = connection_snippets.harnesses(
+        base_url="https://cairn.test", token="crn_x", project="shop"
+    )
     files = [each for harness in found for each in harness.snippets if each.language == "json"]
 
     assert len(files) == 2

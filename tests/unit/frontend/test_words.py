@@ -4,7 +4,7 @@ from accounts.caller import Role, TokenScope
 from accounts.job_names import NAMES
 from accounts.queries.jobs import STATES
 from config.schedule import BEAT
-from frontend import words
+from frontend.labels import memory_labels
 from memory.records.health import HealthCounts, health
 from memory.review.actions.correct import KINDS
 from memory.taxonomy import (
@@ -19,19 +19,19 @@ from memory.taxonomy import (
 
 
 def test_tables_name_every_value() -> None:
-    assert set(words.TYPES) == set(MemoryType)
-    assert set(words.SCOPES) == set(Scope)
-    assert set(words.SOURCES) == set(Source)
-    assert set(words.INTERFACES) >= set(SourceInterface)
-    assert set(words.VERIFICATIONS) == set(Verification)
-    assert set(words.STATUSES) == set(Status)
-    assert set(words.LINKS) == set(LinkKind)
-    assert set(words.ROLES) == set(Role)
-    assert set(words.TOKEN_SCOPES) == set(TokenScope)
-    assert set(words.CORRECTIONS) == set(KINDS)
-    assert set(words.JOBS) == set(NAMES)
-    assert set(words.JOB_STATES) == set(STATES)
-    assert set(words.SCHEDULED) == set(BEAT)
+    assert set(memory_labels.TYPES) == set(MemoryType)
+    assert set(memory_labels.SCOPES) == set(Scope)
+    assert set(memory_labels.SOURCES) == set(Source)
+    assert set(memory_labels.INTERFACES) >= set(SourceInterface)
+    assert set(memory_labels.VERIFICATIONS) == set(Verification)
+    assert set(memory_labels.STATUSES) == set(Status)
+    assert set(memory_labels.LINKS) == set(LinkKind)
+    assert set(memory_labels.ROLES) == set(Role)
+    assert set(memory_labels.TOKEN_SCOPES) == set(TokenScope)
+    assert set(memory_labels.CORRECTIONS) == set(KINDS)
+    assert set(memory_labels.JOBS) == set(NAMES)
+    assert set(memory_labels.JOB_STATES) == set(STATES)
+    assert set(memory_labels.SCHEDULED) == set(BEAT)
 
 
 def test_every_part_of_the_health_score_has_a_name() -> None:
@@ -49,10 +49,10 @@ def test_every_part_of_the_health_score_has_a_name() -> None:
     )
 
     assert scored is not None
-    assert {part.name for part in scored.parts} <= set(words.HEALTH_PARTS)
+    assert {part.name for part in scored.parts} <= set(memory_labels.HEALTH_PARTS)
 
 
 def test_unknown_value_is_shown_as_it_is() -> None:
-    assert words.name_of(words.TYPES, "brand_new") == "brand new"
-    assert words.type_color(type="brand_new") == "neutral"
-    assert words.link_name(kind="brand_new", outgoing=True) == "brand new"
+    assert memory_labels.name_of(memory_labels.TYPES, "brand_new") == "brand new"
+    assert memory_labels.type_color(type="brand_new") == "neutral"
+    assert memory_labels.link_name(kind="brand_new", outgoing=True) == "brand new"

@@ -15,8 +15,8 @@ from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from accounts.caller import Caller
 from accounts.queries.directory import people
-from frontend import words
-from frontend.words import Name
+from frontend.labels import memory_labels
+from frontend.labels.memory_labels import Name
 from teams.audit.chain import Entry
 
 ACTS: Final[Mapping[str, Name]] = {
@@ -179,11 +179,11 @@ def _line(entry: Entry, names: Mapping[UUID, str]) -> Line:
         at=entry.created_at,
         who=_who(entry, names),
         agent=entry.agent,
-        act=words.name_of(ACTS, entry.act),
+        act=memory_labels.name_of(ACTS, entry.act),
         detail=_detail(entry, names),
         thing=entry.object_id,
         href=reverse("permalink", args=(entry.object_id,)) if is_memory else "",
-        surface=words.name_of(SURFACES, entry.surface),
+        surface=memory_labels.name_of(SURFACES, entry.surface),
         address=entry.address,
         request_id=entry.request_id,
     )
@@ -222,7 +222,7 @@ def _detail(entry: Entry, names: Mapping[UUID, str]) -> str:
 
 
 def _role(value: Any) -> str:
-    return str(words.name_of(words.ROLES, str(value)))
+    return str(memory_labels.name_of(memory_labels.ROLES, str(value)))
 
 
 def _cell(value: Any) -> str:

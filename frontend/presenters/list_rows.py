@@ -16,8 +16,9 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
-from frontend import feed, marks, reasons, words
-from frontend.listing import Row
+from frontend.labels import memory_labels
+from frontend.presenters import activity_feed, html, score_bar
+from frontend.presenters.memory_list import Row
 from memory.taxonomy import Status
 
 LONGEST_SHOWN: Final = 300  # characters of a statement; more is in the inspector
@@ -53,17 +54,17 @@ def memory(*, row: Row, org: str, now: datetime, why: bool) -> SafeString:
         citation=shown.citation,
         chip=_state(shown.status)
         if shown.status != Status.ACTIVE
-        else marks.type_chip(type=shown.type, own=shown.own_type),
+        else html.type_chip(type=shown.type, own=shown.own_type),
         link=_address(get_script_prefix(), org, shown.project_slug).replace(
             str(ANY), str(shown.id)
         ),
-        statement=marks.statement(text=shown.content[:LONGEST_SHOWN]),
+        statement=html.statement(text=shown.content[:LONGEST_SHOWN]),
         file=shown.related_files[0] if shown.related_files else "",
         meaning=gettext("Effective confidence"),
         label=gettext("conf."),
         confidence=number_format(round(shown.effective_confidence, 2), 2),
-        age=marks.ago(moment=shown.updated_at, now=now),
-        why=reasons.draw(reason=row.reason) if why and row.reason else "",
+        age=html.ago(moment=shown.updated_at, now=now),
+        why=score_bar.draw(reason=row.reason) if why and row.reason else "",
         sides=_sides(row, org),
     )
 
@@ -80,20 +81,20 @@ def _sides(row: Row, org: str) -> SafeString:
                 "label": gettext("Contradicts"),
                 "link": link
                 or _address(get_script_prefix(), org, slug).replace(str(ANY), str(one.memory_id)),
-                "statement": marks.statement(text=one.content[:LONGEST_SHOWN]),
+                "statement": html.statement(text=one.content[:LONGEST_SHOWN]),
             }
             for one in row.contradictions
         ),
     )
 
 
-def change(*, entry: feed.Entry, is_new: bool) -> SafeString:
+def change(*, entry: activity_feed.Entry, is_new: bool) -> SafeString:
     """Show who did what; `is_new` is for one that arrives while the page is open."""
     return format_html(
         CHANGE,
         new=" new" if is_new else "",
         id=entry.id,
-        at=marks.clock(moment=entry.at),
+        at=html.clock(moment=entry.at),
         who=entry.who,
         verb=entry.verb,
         chip=_object(entry) if entry.chip else "",
@@ -109,10 +110,12 @@ def _address(_prefix: str, org: str, project: str) -> str:
 
 
 def _state(status: str) -> SafeString:
-    return format_html('<span class="chip">{}</span>', words.name_of(words.STATUSES, status))
+    return format_html(
+        '<span class="chip">{}</span>', memory_labels.name_of(memory_labels.STATUSES, status)
+    )
 
 
-def _object(entry: feed.Entry) -> SafeString:
+def _object(entry: activity_feed.Entry) -> SafeString:
     if entry.href:
         return format_html(
             ' <a class="chip {}" href="{}">{}</a>', entry.color, entry.href, entry.chip

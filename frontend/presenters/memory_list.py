@@ -15,8 +15,8 @@ from uuid import UUID
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import InvalidInput
-from frontend import reasons
-from frontend.reasons import Reason
+from frontend.presenters import score_bar
+from frontend.presenters.score_bar import Reason
 from memory.records import filters as language
 from memory.records.filters import Chip, Filters
 from memory.records.queries import memories
@@ -165,7 +165,7 @@ def _searched(caller: Caller, filters: Filters, asked: Asked, now: datetime) -> 
 
 
 def _row(hit: Hit, threshold: float) -> Row:
-    reason = reasons.of(explain=hit.explain, threshold=threshold)
+    reason = score_bar.of(explain=hit.explain, threshold=threshold)
     return Row(
         memory=hit.memory,
         reason=reason,

@@ -1,6 +1,6 @@
 """The change feed as people read it: one entry, one line; the page and the socket share it (9.2).
 
-`entries` looks up the names of people once for all; `frontend.rows` renders them for both.
+`entries` looks up the names of people once for all; `presenters.list_rows` renders them for both.
 """
 
 from collections.abc import Mapping
@@ -15,10 +15,10 @@ from django.utils.translation import gettext_lazy
 
 from accounts.caller import Caller
 from accounts.queries.directory import people
-from frontend import words
+from frontend.labels import memory_labels
 from teams.queries import ChangeView
 
-VERBS: Final[Mapping[str, words.Name]] = {
+VERBS: Final[Mapping[str, memory_labels.Name]] = {
     "memory.created": gettext_lazy("taught"),
     "memory.changed": gettext_lazy("changed"),
     "memory.confirmed": gettext_lazy("confirmed"),
@@ -54,11 +54,11 @@ class Entry:
     kind: str
     who: str
     person: str
-    verb: words.Name
+    verb: memory_labels.Name
     chip: str
     color: str
     href: str
-    tool: words.Name
+    tool: memory_labels.Name
     at: datetime
 
 
@@ -82,9 +82,9 @@ def _entry(caller: Caller, change: ChangeView, names: Mapping[UUID, str]) -> Ent
         person=person if by_agent else "",
         verb=verb,
         chip=_chip(change.summary),
-        color=words.type_color(type=str(change.summary.get("type", ""))),
+        color=memory_labels.type_color(type=str(change.summary.get("type", ""))),
         href=_href(caller, change),
-        tool=words.name_of(words.INTERFACES, change.source_interface),
+        tool=memory_labels.name_of(memory_labels.INTERFACES, change.source_interface),
         at=change.created_at,
     )
 

@@ -13,7 +13,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
-from frontend import words
+from frontend.labels import memory_labels
 
 DIGITS: Final = 2  # of a relevance
 DIGITS_OF_PARTS: Final = 3  # so that parts shown still sum to the score
@@ -100,7 +100,11 @@ def _said(reason: Reason) -> SafeString:
         " + ",
         "{} {}{}",
         (
-            (words.name_of(words.SCORE_PARTS, part.name), _part(part.value), _rank(part))
+            (
+                memory_labels.name_of(memory_labels.SCORE_PARTS, part.name),
+                _part(part.value),
+                _rank(part),
+            )
             for part in reason.parts
         ),
     )
@@ -113,7 +117,7 @@ def _rank(part: Part) -> str:
 
 def _times(reason: Reason) -> str:
     named = (
-        f"{words.name_of(words.MULTIPLIERS, name)} · {_number(value)}"
+        f"{memory_labels.name_of(memory_labels.MULTIPLIERS, name)} · {_number(value)}"
         for name, value in reason.multiplied.items()
     )
     return "".join(f", {text}" for text in named)

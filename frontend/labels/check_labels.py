@@ -6,7 +6,7 @@ from typing import Final
 
 from django.utils.translation import gettext_lazy as _
 
-from frontend.words import MISSING, Name
+from frontend.labels.memory_labels import MISSING, Name
 from memory.checks.judging import Level, Why
 
 

@@ -7,9 +7,10 @@ from uuid import UUID
 
 from accounts.caller import Caller, TokenScope, may
 from accounts.queries.directory import people
-from frontend import conflicts, words, words_of_sessions
-from frontend.conflicts import Card
-from frontend.words import Name, name_of
+from frontend.labels import memory_labels, session_labels
+from frontend.labels.memory_labels import Name, name_of
+from frontend.presenters import conflict_card
+from frontend.presenters.conflict_card import Card
 from memory.documents.queries.imports import ImportView
 from memory.records.queries.views import MemoryView
 from memory.records.verdicts import Group
@@ -126,7 +127,7 @@ def read(
         more=_more(page),
         counts=counts,
         opened=opened(caller=caller, memory_id=shown, now=now) if isinstance(shown, UUID) else None,
-        card=conflicts.of(caller=caller, views=(shown,))[0]
+        card=conflict_card.of(caller=caller, views=(shown,))[0]
         if isinstance(shown, ConflictView)
         else None,
         decided=None
@@ -158,7 +159,7 @@ def opened(*, caller: Caller, memory_id: UUID, now: datetime) -> Opened:
         item=item,
         is_of_session=proofs.is_of_session(memory=item.memory),
         proof=proof,
-        signal="" if proof is None else name_of(words_of_sessions.SIGNALS, proof.signal),
+        signal="" if proof is None else name_of(session_labels.SIGNALS, proof.signal),
         author=_author(item.memory, _names(caller, (item.memory,))),
         may_merge=is_own or allows(role=caller.role, act=Act.MERGE),
         details=tuple(
@@ -192,13 +193,13 @@ def _together(counts: Counts, group: Group | None) -> int:
 
 
 def _tabs(counts: Counts, group: Group | None) -> tuple[Tab, ...]:
-    every = Tab(key="", name=words.EVERY_GROUP, count=counts.total, is_open=group is None)
+    every = Tab(key="", name=memory_labels.EVERY_GROUP, count=counts.total, is_open=group is None)
     return (
         every,
         *(
             Tab(
                 key=one.value,
-                name=words.REVIEW_GROUPS[one.value],
+                name=memory_labels.REVIEW_GROUPS[one.value],
                 count=counts.by_group[one],
                 is_open=one is group,
             )

@@ -7,7 +7,7 @@ from typing import Final
 from django.utils.translation import gettext_lazy
 
 from accounts.caller import Caller
-from frontend.words import Name
+from frontend.labels.memory_labels import Name
 from teams.queries import Hook, hooks_of
 
 WORDS: Final[Mapping[Hook, tuple[Name, Name]]] = {

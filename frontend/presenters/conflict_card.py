@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy
 
 from accounts.caller import Caller
 from accounts.queries.directory import people
-from frontend.words import Name
+from frontend.labels.memory_labels import Name
 from memory.records.queries.views import MemoryView
 from memory.review.conflict_rules import Bar, Verdict
 from memory.review.queries.conflicts import ConflictView

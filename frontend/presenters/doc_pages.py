@@ -17,7 +17,7 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_by_name
 from pygments.util import ClassNotFound
 
-FOLDER: Final = Path(__file__).resolve().parent / "docs"
+FOLDER: Final = Path(__file__).resolve().parents[1] / "docs"
 TITLE: Final = re.compile(r"^# +(.+)$", re.MULTILINE)
 HEADING: Final = re.compile(r"<h([23])>(.*?)</h\1>", re.DOTALL)
 TAGS: Final = nh3.ALLOWED_TAGS | {"h1", "h2", "h3", "h4", "pre", "code", "table", "span"}

@@ -12,8 +12,8 @@ from django.utils import timezone
 
 from accounts.caller import Caller
 from accounts.errors import NotFound
-from frontend import feed, rows
-from frontend.listing import Row
+from frontend.presenters import activity_feed, list_rows
+from frontend.presenters.memory_list import Row
 from memory.records.queries import memories
 from memory.records.queries.views import MemoryView
 from memory.sessions.queries import sessions
@@ -28,7 +28,7 @@ def messages(*, caller: Caller, after: int, project: str | None) -> list[dict[st
     changes = changes_since(caller=caller, after=after, limit=PAGE, project=project)
     if not changes:
         return []
-    entries = feed.entries(caller=caller, changes=changes)
+    entries = activity_feed.entries(caller=caller, changes=changes)
     ids = tuple({change.object_id for change in changes if change.kind.startswith("memory.")})
     found = memories.by_ids(caller=caller, memory_ids=ids, now=timezone.now()) if ids else {}
     return [
@@ -46,9 +46,9 @@ def pulse(*, caller: Caller, session_id: UUID) -> str:
 
 
 def _message(
-    caller: Caller, change: ChangeView, entry: feed.Entry, memory: MemoryView | None
+    caller: Caller, change: ChangeView, entry: activity_feed.Entry, memory: MemoryView | None
 ) -> dict[str, Any]:
-    fragments: dict[str, str] = {"feed": rows.change(entry=entry, is_new=True)}
+    fragments: dict[str, str] = {"feed": list_rows.change(entry=entry, is_new=True)}
     if memory is not None and memory.project_slug:
         fragments["row"] = _row(caller, memory)
     return {
@@ -63,4 +63,4 @@ def _message(
 def _row(caller: Caller, memory: MemoryView) -> str:
     row = Row(memory=memory)
     org, now = caller.organization_slug, timezone.now()
-    return rows.memory(row=row, org=org, now=now, why=False)
+    return list_rows.memory(row=row, org=org, now=now, why=False)

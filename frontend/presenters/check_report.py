@@ -10,9 +10,10 @@ from typing import Final
 
 from django.utils.safestring import SafeString
 
-from frontend import marks, words_of_checks
-from frontend.words import Name, name_of
-from frontend.words_of_checks import Said
+from frontend.labels import check_labels
+from frontend.labels.check_labels import Said
+from frontend.labels.memory_labels import Name, name_of
+from frontend.presenters import html
 from memory.checks import plans
 from memory.checks.actions.run import PAUSED, Check, Told
 from memory.checks.judging import Verdict
@@ -82,39 +83,39 @@ def answer(*, check: Check, text: str, is_diff: bool) -> Answer:
                 color=color,
                 found=tuple(_found(one, steps) for one in check.findings if one.level is level),
             )
-            for level, (name, color) in words_of_checks.LEVELS.items()
+            for level, (name, color) in check_labels.LEVELS.items()
             if any(one.level is level for one in check.findings)
         ),
         ties=check.ties,
         parts=check.parts,
         files=check.files,
         left_out=check.left_out,
-        without=tuple(name_of(words_of_checks.LEFT_OUT, one) for one in check.degraded),
+        without=tuple(name_of(check_labels.LEFT_OUT, one) for one in check.degraded),
     )
 
 
 def _said(check: Check) -> Said:
     if PAUSED in check.degraded:
-        return words_of_checks.PAUSED
+        return check_labels.PAUSED
     if check.verdict is Verdict.STOP:
-        return words_of_checks.STOP
+        return check_labels.STOP
     if check.verdict is Verdict.CAUTION:
-        return words_of_checks.CAUTION
+        return check_labels.CAUTION
     is_known = bool(check.findings or check.ties)
-    return words_of_checks.KNOWN if is_known else words_of_checks.UNKNOWN
+    return check_labels.KNOWN if is_known else check_labels.UNKNOWN
 
 
 def _found(told: Told, steps: Mapping[int, str]) -> Found:
     matched = frozenset(told.matched)
-    why, advice = words_of_checks.REASONS[told.why]
+    why, advice = check_labels.REASONS[told.why]
     return Found(
         memory=told.memory,
-        statement=marks.met(text=told.memory.content, stems=matched),
+        statement=html.met(text=told.memory.content, stems=matched),
         sides=told.sides,
         where=tuple(
             Where(
                 place=place,
-                quote=marks.met(text=_cut(steps.get(place.step, "")), stems=matched),
+                quote=html.met(text=_cut(steps.get(place.step, "")), stems=matched),
             )
             for place in told.places
         ),

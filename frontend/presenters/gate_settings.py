@@ -8,7 +8,7 @@ from typing import Final
 from django.utils.translation import gettext_lazy
 
 from accounts.caller import Caller
-from frontend.words import Name
+from frontend.labels.memory_labels import Name
 from memory.intake import queries as intake_queries
 from memory.records.gates import Thresholds
 from teams.queries import GATES, WHOLE, ProjectView

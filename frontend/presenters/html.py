@@ -10,7 +10,8 @@ from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import npgettext, pgettext
 
-from frontend import figures, words
+from frontend.labels import memory_labels
+from frontend.presenters import figures
 from memory.records import statement_stems
 
 CODE: Final = re.compile(r"`([^`\n]+)`")
@@ -26,7 +27,10 @@ AGES: Final[Mapping[str, Callable[[int], str]]] = {
 
 def type_chip(*, type: str, own: str = "") -> SafeString:
     """Show a memory's type as a colored chip, by the name a methodology has for it if one does."""
-    color, name = words.type_color(type=type), words.name_of(words.TYPES, type)
+    color, name = (
+        memory_labels.type_color(type=type),
+        memory_labels.name_of(memory_labels.TYPES, type),
+    )
     if own:
         return format_html('<span class="chip {}" title="{} · {}">{}</span>', color, own, name, own)
     return format_html('<span class="chip {}">{}</span>', color, name)

@@ -7,7 +7,7 @@ from typing import Final
 from django.utils.translation import gettext_lazy as _
 
 from accounts.queries.credentials import TokenView
-from frontend.words import Name
+from frontend.labels.memory_labels import Name
 from memory.injection.actions.connection_test import ConnectionOutcome
 
 

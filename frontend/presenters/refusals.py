@@ -14,20 +14,20 @@ from django.utils.translation import gettext
 from accounts import free_texts
 from accounts.caller import Role, TokenScope
 from accounts.messages import Message, MessageList, Value
-from frontend import words
+from frontend.labels import memory_labels
 from memory.intake.actions.remember import SENT_AGAIN
 from memory.secrets.secrets import SecretKind
 from memory.taxonomy import Scope, Status
 from memory.text.text import TextFaultKind
 
 RESTORED: Final = re.compile(r"restored version (?P<number>\d+)\Z")
-NAMES: Final[Mapping[type, Mapping[str, words.Name]]] = {
-    Role: words.ROLES,
-    TokenScope: words.TOKEN_SCOPES,
-    Scope: words.SCOPES,
-    Status: words.STATUSES,
-    SecretKind: words.SECRETS,
-    TextFaultKind: words.UNSTORABLE,
+NAMES: Final[Mapping[type, Mapping[str, memory_labels.Name]]] = {
+    Role: memory_labels.ROLES,
+    TokenScope: memory_labels.TOKEN_SCOPES,
+    Scope: memory_labels.SCOPES,
+    Status: memory_labels.STATUSES,
+    SecretKind: memory_labels.SECRETS,
+    TextFaultKind: memory_labels.UNSTORABLE,
 }
 
 
@@ -52,9 +52,9 @@ def said(*, sentence: str) -> str:
 def correction(*, reason: str) -> str:
     """Return why a memory was replaced: the kind it begins with by name, the rest as written."""
     kind, _, why = reason.partition(": ")
-    if kind not in words.CORRECTIONS:
+    if kind not in memory_labels.CORRECTIONS:
         return reason
-    name = str(words.CORRECTIONS[kind])
+    name = str(memory_labels.CORRECTIONS[kind])
     return gettext("%(what)s: %(why)s") % {"what": name, "why": why} if why else name
 
 
@@ -72,5 +72,7 @@ def _shown(value: Value) -> str:
     if isinstance(value, Message):
         return said(sentence=value)
     if isinstance(value, str):
-        return str(words.name_of(NAMES[type(value)], value)) if type(value) in NAMES else value
+        return (
+            str(memory_labels.name_of(NAMES[type(value)], value)) if type(value) in NAMES else value
+        )
     return str(number_format(value, use_l10n=True, force_grouping=True))

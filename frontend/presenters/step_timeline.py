@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, ngettext_lazy
 
 from accounts.caller import Caller
-from frontend import words_of_sessions
+from frontend.labels import session_labels
 from memory.injection.queries import DeliveryEntry
 from memory.records.queries import memories
 from memory.records.queries.views import MemoryView
@@ -127,7 +127,7 @@ def of(*, caller: Caller, session_id: UUID, event: str, now: datetime) -> Page:
     return Page(
         ribbon=_ribbon(steps, sequence),
         pane=None if sequence is None else _pane(caller, session_id, steps, sequence, now),
-        marks=tuple(words_of_sessions.RIBBON_MARKS),
+        marks=tuple(session_labels.RIBBON_MARKS),
     )
 
 

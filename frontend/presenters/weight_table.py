@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from django.utils.formats import number_format
 
-from frontend.comparisons import Drawn, drawn, interval
-from frontend.words import TYPES, Name
-from frontend.words_of_methodologies import PHASES
+from frontend.labels.memory_labels import TYPES, Name
+from frontend.labels.session_labels import PHASES
+from frontend.presenters.experiment_table import Drawn, drawn, interval
 from memory.experiments.figures import Figure
 from memory.experiments.phase_learning import Came, Learned
 from memory.experiments.queries.phase_weights import PhaseWeights

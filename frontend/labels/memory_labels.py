@@ -1,4 +1,4 @@
-"""The names of things as people read them, in their language.
+"""The names of stored values as people read them, in their language.
 
 Stored values stay English; pages look their names up here. A value without a name is shown as it
 is stored, with spaces for underscores.
@@ -397,4 +397,21 @@ FORMATS: Final[Mapping[str, Name]] = {
     "cairn-ndjson": _("Cairn export"),
     "cairn-markdown": _("Cairn export"),
     "unknown": _("not readable"),
+}
+
+
+INDEX_STATES: Final[Mapping[str, Name]] = {
+    "empty": _("Not indexed"),
+    "receiving": _("Files are arriving"),
+    "resolving": _("Edges are being made"),
+    "done": _("Up to date"),
+    "failed": _("Failed"),
+}
+LANGUAGES: Final[Mapping[str, Name]] = {
+    "python": "Python",
+    "javascript": "JavaScript",
+    "typescript": "TypeScript",
+    "tsx": "TSX",
+    "go": "Go",
+    "rust": "Rust",
 }

@@ -1,11 +1,12 @@
-"""The names of what agents do and show, as people read them, in their language."""
+"""The names of what happens in a session, and of the phases and ends of its work."""
 
 from collections.abc import Mapping
 from typing import Final
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
-from frontend.words import Name
+from frontend.labels.memory_labels import Name
 
 RIBBON_MARKS: Final[Mapping[str, Name]] = {  # in the order of a ribbon's table
     "read": _("Reads"),
@@ -81,4 +82,18 @@ WHY_NOTHING: Final[Mapping[str, Name]] = {
     "only_strengthens": _("it only makes another signal stronger"),
     "too_few_sessions": _("too few sessions show it so far"),
     "not_of_this_session_type": _("sessions of this kind keep other things"),
+}
+
+
+PHASES: Final[Mapping[str, Name]] = {
+    "define": pgettext_lazy("phase of work", "Define"),
+    "implement": pgettext_lazy("phase of work", "Implement"),
+    "validate": pgettext_lazy("phase of work", "Validate"),
+    "refine": pgettext_lazy("phase of work", "Refine"),
+    "explore": pgettext_lazy("phase of work", "Explore"),
+    "reflect": pgettext_lazy("phase of work", "Reflect"),
+}
+ENDS: Final[Mapping[str, Name]] = {
+    "record_outcome": _("How it ended, in the figures of its session"),
+    "calibrate": _("Its steps against those planned"),
 }

@@ -7,7 +7,7 @@ from typing import Final
 from django.utils.formats import number_format
 from django.utils.translation import gettext, gettext_lazy
 
-from frontend.words import Name
+from frontend.labels.memory_labels import Name
 from memory.experiments.differences import Difference, Side
 from memory.experiments.figures import Figure
 from memory.experiments.uplift import GOALS, SHARES, Measured

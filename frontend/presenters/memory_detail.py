@@ -9,8 +9,9 @@ from uuid import UUID
 from accounts.caller import Caller, may
 from accounts.caller import TokenScope as Scope
 from accounts.queries.directory import people
-from frontend import figures, words_of_sessions
-from frontend.words import Name, name_of
+from frontend.labels import session_labels
+from frontend.labels.memory_labels import Name, name_of
+from frontend.presenters import figures
 from memory.customization.queries import trust_levels
 from memory.experiments.queries import reentries
 from memory.experiments.queries.reentries import Reentered
@@ -82,7 +83,7 @@ def inspect(*, memory: MemoryView, caller: Caller, now: datetime) -> Inspected:
         may_change=may(caller=caller, scope=Scope.WRITE),
         is_of_session=proofs.is_of_session(memory=memory),
         proof=proof,
-        signal="" if proof is None else name_of(words_of_sessions.SIGNALS, proof.signal),
+        signal="" if proof is None else name_of(session_labels.SIGNALS, proof.signal),
         reentered=_reentered(memory, caller),
     )
 

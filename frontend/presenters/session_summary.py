@@ -7,8 +7,9 @@ from typing import Any
 from uuid import UUID
 
 from accounts.caller import Caller
-from frontend import inbox, words_of_sessions
-from frontend.words import Name
+from frontend.labels import session_labels
+from frontend.labels.memory_labels import Name
+from frontend.presenters import review_inbox
 from memory.experiments.queries.reentries import Again
 from memory.review.queries import session_summary
 from memory.review.queries.session_summary import Came, Summary
@@ -68,10 +69,10 @@ def card(*, caller: Caller, summary: Summary) -> Card:
         keepable=sum(one.came.waits and one.came.may_keep for one in items),
         seen=tuple(_seen(one) for one in shown["seen"]),
         shown=shown,
-        outcome=words_of_sessions.OUTCOMES.get(str(shown["outcome"]), ""),
-        may_decide=inbox.may_decide(caller=caller),
+        outcome=session_labels.OUTCOMES.get(str(shown["outcome"]), ""),
+        may_decide=review_inbox.may_decide(caller=caller),
         is_all_at_once=summary.asking is Asking.ALL_AT_ONCE,
-        asked=words_of_sessions.ASKED[summary.asking.value],
+        asked=session_labels.ASKED[summary.asking.value],
         again=summary.again,
     )
 
@@ -79,7 +80,7 @@ def card(*, caller: Caller, summary: Summary) -> Card:
 def _item(came: Came) -> Item:
     return Item(
         came=came,
-        signal=words_of_sessions.SIGNALS.get(came.why, came.why),
+        signal=session_labels.SIGNALS.get(came.why, came.why),
         turn=learned.turn_of(source_uri=came.memory.source_uri),
         events=tuple(int(one["sequence"]) for one in came.evidence),
     )
@@ -87,8 +88,8 @@ def _item(came: Came) -> Item:
 
 def _seen(one: Mapping[str, Any]) -> Seen:
     return Seen(
-        name=words_of_sessions.SIGNALS.get(str(one["kind"]), str(one["kind"])),
+        name=session_labels.SIGNALS.get(str(one["kind"]), str(one["kind"])),
         says=str(one["says"]),
         times=int(one["times"]),
-        why=words_of_sessions.WHY_NOTHING.get(str(one["why"]), ""),
+        why=session_labels.WHY_NOTHING.get(str(one["why"]), ""),
     )

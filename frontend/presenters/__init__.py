@@ -1,0 +1,1 @@
+"""What pages show, as values: each module turns what queries return into what a template draws."""
