@@ -3,7 +3,7 @@
 A refusal is written in English where it is raised, by code that knows no language but that one, and
 reads as English wherever it goes: in JSON, in a log, in a comparison. A message with values in it
 keeps its template and its values beside that text, so that a page can look the template up and put
-the values in afterwards (`frontend.presenters.refusals`). One without values is a constant and needs nothing.
+the values in afterwards (`frontend.presenters.refusals`). One without values is a constant.
 
 What a job says is read in another process than it was written in. It is kept with its parts, plain
 JSON that leads back to the same sentences.
