@@ -17,8 +17,8 @@ from memory.customization import custom_type_rules
 from memory.customization.actions.own_methodologies import define, remove
 from memory.customization.methodology import Transition
 from memory.customization.queries import methodologies as queries
-from memory.customization.queries import own_types as added
 from memory.customization.queries.methodologies import MethodologyView
+from memory.records.queries import memories
 from memory.sessions.queries import sessions
 from teams.permissions import Act, allows
 
@@ -110,7 +110,7 @@ def _of_one(
     room: int = 1,
 ) -> dict[str, Any]:
     names = tuple(one.name for one in view.types)
-    counted = added.counted(caller=frame.caller, names=names)
+    counted = memories.count_by_custom_type(caller=frame.caller, names=names)
     used = sessions.by_methodology(caller=frame.caller, names=(view.name,))
     return {
         "view": view,

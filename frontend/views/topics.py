@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from accounts.errors import NotFound
 from frontend.views import base
 from frontend.views.base import Frame
+from memory.records.queries.memories import memories_of_topic
 from memory.topics import queries
 from memory.topics.queries import TopicPlace, TopicView
 
@@ -43,7 +44,7 @@ def topic(request: HttpRequest, frame: Frame, topic_id: UUID) -> HttpResponse:
     found = queries.topic(caller=frame.caller, topic_id=topic_id)
     if found.project not in {"", _slug(frame)}:
         raise NotFound(detail="There is no such topic here.", hint="It may be in another project.")
-    memories = queries.memories_of(
+    memories = memories_of_topic(
         caller=frame.caller, topic_id=topic_id, limit=MEMORIES, now=frame.now
     )
     context = {

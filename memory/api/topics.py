@@ -8,6 +8,7 @@ from accounts.api.endpoints import Answer, Ask, Endpoint, Reply, path_id
 from accounts.api.schemas import ID, MOMENT, TEXT, WHOLE, maybe, page_of, record, ref, several
 from accounts.caller import TokenScope
 from memory.api import examples, inputs, output
+from memory.records.queries.memories import memories_of_topic
 from memory.topics import queries as topics_queries
 from memory.topics.queries import TopicPlace, TopicView
 
@@ -51,7 +52,7 @@ def index(ask: Ask) -> Answer:
 def look(ask: Ask) -> Answer:
     """Return a topic with its most central memories."""
     found = topics_queries.topic(caller=ask.caller, topic_id=path_id(ask=ask))
-    memories = topics_queries.memories_of(
+    memories = memories_of_topic(
         caller=ask.caller, topic_id=found.id, limit=ask.query["limit"], now=ask.now
     )
     items = [output.memory(one) for one in memories]

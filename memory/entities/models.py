@@ -10,7 +10,6 @@ who name the same new thing do not wait for each other.
 from django.db import models
 
 from memory.entities.names import LONGEST
-from memory.records.models import Memory
 
 
 class Mention(models.Model):
@@ -23,7 +22,7 @@ class Mention(models.Model):
 
     pk = models.CompositePrimaryKey("memory_id", "type_code", "key")
     memory = models.ForeignKey(
-        Memory, on_delete=models.CASCADE, related_name="mentions", db_index=False
+        "memory.Memory", on_delete=models.CASCADE, related_name="mentions", db_index=False
     )
     type_code = models.SmallIntegerField()
     key = models.CharField(max_length=LONGEST)

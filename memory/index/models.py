@@ -13,8 +13,6 @@ from django.db import models
 from django.db.models import Q
 from pgvector.django import HalfVectorField, SparseVectorField
 
-from memory.records.models import Memory
-
 LARGEST_PREFIX = 384  # dimensions of the vector a scan reads
 
 
@@ -74,7 +72,7 @@ class MemoryVector(Searchable):
     """A memory's vector in one model: unit length, at most 384 dimensions, read by every scan."""
 
     memory = models.ForeignKey(
-        Memory, on_delete=models.CASCADE, related_name="vectors", db_index=False
+        "memory.Memory", on_delete=models.CASCADE, related_name="vectors", db_index=False
     )
     model = models.ForeignKey(
         EmbeddingModel, on_delete=models.CASCADE, related_name="vectors", db_index=False
@@ -104,7 +102,7 @@ class MemoryKeyword(Searchable):
     `facets` are what it can be narrowed by (tags, files, modules, author), as hashes.
     """
 
-    memory = models.OneToOneField(Memory, on_delete=models.CASCADE, primary_key=True)
+    memory = models.OneToOneField("memory.Memory", on_delete=models.CASCADE, primary_key=True)
     weights = SparseVectorField(dimensions=268_435_456)
     lexemes = SearchVectorField()
     facets = ArrayField(models.BigIntegerField(), default=list)
@@ -145,7 +143,7 @@ class Lexeme(models.Model):
 class MemoryUsage(models.Model):
     """How often and when a memory was given to someone; written only by the merge."""
 
-    memory = models.OneToOneField(Memory, on_delete=models.CASCADE, primary_key=True)
+    memory = models.OneToOneField("memory.Memory", on_delete=models.CASCADE, primary_key=True)
     access_count = models.PositiveIntegerField(default=0)
     last_accessed_at = models.DateTimeField(null=True)
 

@@ -9,8 +9,8 @@ from accounts.caller import Caller
 from accounts.errors import RoleNotSufficient
 from accounts.rights import manages
 from memory.index import query_vectors
-from memory.index.sql import vectors
-from memory.index.sql.vectors import Space
+from memory.index.sql import search_rows
+from memory.index.sql.search_rows import Space
 from memory.providers import registry
 
 
@@ -82,9 +82,9 @@ def check_chooses(*, caller: Caller) -> None:
 def every() -> Models:
     """Return the models of the entered organization, to whoever works at the machine."""
     with tenancy.unit():
-        found = vectors.every()
+        found = search_rows.every()
         active = next((space for space in found if space.active), None)
-        needed = 0 if active is None else vectors.coverage(model_id=active.id).needed
+        needed = 0 if active is None else search_rows.coverage(model_id=active.id).needed
     return Models(
         models=tuple(_view(space) for space in found),
         needed=needed,

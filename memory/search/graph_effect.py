@@ -12,7 +12,6 @@ id, and where a scan reads the beginnings of vectors, whole cosines stand for th
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 from uuid import UUID
@@ -24,15 +23,6 @@ from memory.search.scoring import Profile
 
 FIRST: Final = 8
 OTHERS: Final = tuple(path.value for path in Path if path is not Path.GRAPH)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GraphPart:
-    """Of a ranking for a project: whether the graph took part, and whether it changed the first."""
-
-    project_id: UUID
-    took_part: bool
-    changed: bool
 
 
 def first(*, standings: tuple[Standing, ...]) -> tuple[UUID, ...]:

@@ -16,6 +16,7 @@ import numpy as np
 from accounts import jobs, tenancy
 from accounts.identifiers import new_id
 from memory.index.actions import embedding
+from memory.index.sql import search_rows
 from memory.topics import clustering, labels
 from memory.topics.clustering import Before, Subject, Vectors
 from memory.topics.sql import topics as stored
@@ -132,5 +133,5 @@ def _let_others_join(place: Place) -> None:
             ids = stored.left_out(place=place, after=after, limit=BATCH)
             if not ids:
                 return
-            stored.follow(memory_ids=ids)
+            search_rows.follow_topics(memory_ids=ids)
         after = ids[-1]

@@ -12,7 +12,6 @@ from pgvector.django import HalfVectorField
 
 from accounts.identifiers import new_id
 from memory.index.models import EmbeddingModel
-from memory.records.models import Memory
 from memory.topics.labels import LONGEST
 
 
@@ -44,7 +43,7 @@ class TopicMember(models.Model):
     """
 
     memory = models.OneToOneField(
-        Memory,
+        "memory.Memory",
         on_delete=models.CASCADE,
         primary_key=True,
         db_constraint=False,

@@ -16,9 +16,8 @@ from accounts.caller import Caller
 from accounts.errors import NotFound
 from accounts.identifiers import as_uuid
 from memory import sql_queries
+from memory.index.sql.search_rows import prefix_text
 from memory.providers.contracts import Vectors
-from memory.records.queries.views import MemoryView, views_of
-from memory.search.sql.candidates import prefix_text
 from memory.taxonomy import Scope
 from memory.text.text import check_text
 from memory.topics.labels import LEAST_HOLDERS
@@ -97,21 +96,6 @@ def topic(*, caller: Caller, topic_id: UUID) -> TopicView:
             hint="Its memories may have been sorted anew, or belong to a scope you cannot see.",
         )
     return found[0]
-
-
-def memories_of(
-    *, caller: Caller, topic_id: UUID, limit: int, now: datetime
-) -> tuple[MemoryView, ...]:
-    """Return memories of a topic that the caller may see, the most central first."""
-    with tenancy.unit():
-        sight = visibility.sight_of(caller=caller)
-        rows = sql_queries.filled(
-            "of_topic", file=FILE, parts=_visible("k"), topic=topic_id, limit=limit,
-            **parameters(sight=sight),
-        )  # fmt: skip
-        ids = tuple(row[0] for row in rows)
-        views = views_of(memory_ids=ids, sight=sight, now=now)
-    return tuple(views[one] for one in ids if one in views)
 
 
 def nearest(

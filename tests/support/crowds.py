@@ -19,6 +19,7 @@ from memory.entities.rules import EntityType
 from memory.entities.sql import entities
 from memory.index.actions import embedding
 from memory.index.models import EmbeddingModel
+from memory.index.sql import search_rows
 from memory.records.models import Memory
 from memory.search import query
 from memory.search.sql import candidates
@@ -91,14 +92,14 @@ def settle(*, members: tuple[Member, ...], caller: Caller, now: datetime) -> Non
     for row in rows:
         row.names = tuple(named(word) for word in row.content.split())
     entities.write(rows=rows)
-    candidates.write_keywords(
+    search_rows.write_keywords(
         rows=tuple((one.id, embedding.code_of(one.type), one.text) for one in members)
     )
     model, _ = EmbeddingModel.objects.get_or_create(
         key=MODEL,
         defaults={"dimensions": DIMENSIONS, "prefix_dimensions": DIMENSIONS, "active": True},
     )
-    candidates.write_vectors(
+    search_rows.write_vectors(
         model_id=model.id,
         rows=tuple((one.id, embedding.code_of(one.type), one.id.hex) for one in members),
         vectors=np.array([one.vector for one in members], dtype=np.float32),

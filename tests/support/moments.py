@@ -15,7 +15,7 @@ from typing import Any
 from accounts import jobs
 from accounts.jobs import Claim
 from memory.api import writing
-from memory.index.sql import vectors
+from memory.index.sql import search_rows as vectors
 from memory.records.actions import writes
 from memory.search.sql import candidates
 

@@ -5,11 +5,11 @@ from typing import Any
 
 from accounts import tenancy
 from accounts.caller import Caller
+from memory.index.sql import search_rows
 from memory.intake.actions.remember_all import remember_all
 from memory.records.actions.validation import NewMemory
 from memory.records.models import Memory
 from memory.records.queries.views import MemoryView
-from memory.search.sql import candidates
 from tests.support.memories import REDIS, as_agent, stored
 
 
@@ -19,7 +19,7 @@ def waiting(caller: Caller, now: datetime, content: str = REDIS, **given: Any) -
     memory = stored(as_agent(caller), now, content, source="agent_explicit", **given)
     with tenancy.unit():
         Memory.objects.filter(pk=memory.id).update(**fields)
-        candidates.sync_filters(memory_ids=(memory.id,))
+        search_rows.sync_filters(memory_ids=(memory.id,))
     return memory
 
 
@@ -37,7 +37,7 @@ def many_waiting(caller: Caller, now: datetime, count: int, *, project: str) -> 
     ids = [one.memory.id for one in done if one.memory is not None]
     with tenancy.unit():
         Memory.objects.filter(pk__in=ids).update(needs_review=True)
-        candidates.sync_filters(memory_ids=tuple(ids))
+        search_rows.sync_filters(memory_ids=tuple(ids))
 
 
 def fields_of(memory: MemoryView) -> dict[str, Any]:

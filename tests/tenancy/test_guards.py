@@ -17,6 +17,7 @@ from accounts.errors import Forbidden, NotFound
 from accounts.models import Organization, User
 from frontend.consumers import same_origin
 from memory.index.actions import embedding
+from memory.index.sql import search_rows
 from memory.injection.queries import milestones
 from memory.mcp import server
 from memory.mcp.app import _check_places
@@ -102,7 +103,7 @@ def test_duplicates_are_looked_for_in_one_audience(
         about = {"model_id": embedding.active_model().id, "vector": embedded.vector, "limit": 9}
 
         own, others = (
-            candidates.nearest(audience=audience, project_id=project_id, **about)
+            search_rows.nearest(audience=audience, project_id=project_id, **about)
             for audience in (caller.user_id, member.id)
         )
 

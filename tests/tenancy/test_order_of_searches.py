@@ -17,9 +17,9 @@ import pytest
 from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
+from memory.index.sql import search_rows
 from memory.records.models import Memory
 from memory.search.actions.search import SearchRequest, search
-from memory.search.sql import candidates
 from teams.actions.projects import create_project
 from tests.support.memories import stored
 
@@ -67,7 +67,7 @@ def _fill(caller: Caller, now: datetime, *, count: int, scope: str, draw: random
                 with tenancy.unit():
                     Memory.objects.filter(pk=row.id).update(session_id=uuid5(SESSION, "one"))
         with tenancy.unit():
-            candidates.refresh_lexicon()
+            search_rows.refresh_lexicon()
 
 
 def _found(caller: Caller, now: datetime, **options: Any) -> list[tuple[Any, ...]]:

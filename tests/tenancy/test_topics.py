@@ -12,6 +12,7 @@ from accounts.caller import Caller
 from accounts.errors import NotFound
 from memory.records.actions.archive import archive
 from memory.records.actions.revise import revise
+from memory.records.queries import memories
 from memory.topics import queries as topics_queries
 from memory.topics.actions import sort_topics
 from memory.topics.queries import TopicPlace, TopicView
@@ -74,7 +75,7 @@ def test_a_hidden_topic_is_as_if_it_did_not_exist(
         answers.append((refused.value.detail, refused.value.hint))
 
     assert answers[0] == answers[1]
-    assert topics_queries.memories_of(
+    assert memories.memories_of_topic(
         caller=member_caller, topic_id=own.id, limit=9, now=now
     ) == ()  # fmt: skip
 

@@ -20,6 +20,7 @@ from accounts import tenancy
 from accounts.caller import Caller, Role
 from memory.entities.sql import entities
 from memory.index.actions import embedding
+from memory.index.sql import search_rows
 from memory.records.models import Memory
 from memory.records.queries.views import visible
 from memory.search.sql import candidates
@@ -167,7 +168,7 @@ def _store(rows: dict[UUID, Stored], caller: Caller, now: datetime) -> None:
         entities.write(rows=(row,))
     if rows:
         code = embedding.code_of("fact")
-        candidates.write_keywords(rows=tuple((key, code, "lantern") for key in rows))
+        search_rows.write_keywords(rows=tuple((key, code, "lantern") for key in rows))
 
 
 def by_sql(sight: visibility.Sight) -> set[UUID]:

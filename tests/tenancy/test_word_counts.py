@@ -9,9 +9,9 @@ import pytest
 from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
+from memory.index.sql import search_rows
 from memory.intake.actions.remember import NewMemory, remember
 from memory.search.actions.search import SearchRequest, search
-from memory.search.sql import candidates
 from teams.actions.projects import create_project
 from teams.queries import find_project
 
@@ -28,7 +28,7 @@ def _remember(caller: Caller, content: str, *, scope: str, now: datetime) -> Non
 def _scores(caller: Caller, now: datetime, asked: SearchRequest = QUERY) -> list[Any]:
     with entered(caller):
         with tenancy.unit():
-            candidates.refresh_lexicon()
+            search_rows.refresh_lexicon()
         hits = search(caller=caller, request=asked, now=now).hits
     return [(hit.relevance, hit.explain) for hit in hits if "proxy" in hit.memory.content]
 

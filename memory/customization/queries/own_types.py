@@ -8,8 +8,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from django.db.models import Count, Q
-
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import wrong_field
@@ -18,8 +16,7 @@ from memory.customization import custom_type_rules
 from memory.customization.custom_type_rules import OwnType
 from memory.customization.models import Definition
 from memory.customization.queries.definitions import Kind
-from memory.records.queries.views import countable
-from memory.taxonomy import MemoryType, Status
+from memory.taxonomy import MemoryType
 
 TYPES: Final = "types"  # of a methodology's body
 MOST_TOLD: Final = 40  # names of one refusal, ours
@@ -58,22 +55,6 @@ def named(*, caller: Caller, name: str, pointer: str) -> Added:
         hint=message("Use one of: {names}.", names=names),
         code="choice",
     )
-
-
-def counted(*, caller: Caller, names: tuple[str, ...]) -> Mapping[str, int]:
-    """Count the active memories of some types that the caller may see, by name."""
-    if not names:
-        return {}
-    marks = {name: [custom_type_rules.mark(name=name)] for name in names}
-    held = [mark for (mark,) in marks.values()]
-    sums = {
-        f"of_{place}": Count("pk", filter=Q(tags__contains=mark))
-        for place, mark in enumerate(marks.values())
-    }
-    with tenancy.unit():
-        rows = countable(caller=caller).filter(status=Status.ACTIVE.value, tags__overlap=held)
-        found = rows.aggregate(**sums)
-    return {name: found[f"of_{place}"] for place, name in enumerate(names)}
 
 
 def check(*, caller: Caller, names: Iterable[str], pointer: str = "/types") -> None:

@@ -25,11 +25,11 @@ from memory.documents.formats import cairn
 from memory.documents.formats.cairn import Fate
 from memory.index.actions import embedding
 from memory.index.models import MemoryUsage
+from memory.index.sql import search_rows
 from memory.records.actions import candidate, writes
 from memory.records.actions.candidate import Draft, NewMemory, Place
 from memory.records.models import Memory, MemoryLink, MemoryVersion
 from memory.records.versions import check as check_version
-from memory.search.sql import candidates
 from memory.secrets import secret_catalog
 from memory.taxonomy import (
     LinkKind,
@@ -236,8 +236,9 @@ def _insert(caller: Caller, new: tuple[_Checked, ...]) -> None:
         rows = tuple(one.row for one in new[start : start + AT_ONCE])
         writes.insert(caller=caller, rows=rows)
         ids = tuple(row.id for row in rows)
-        candidates.sync_filters(memory_ids=ids)
-        embedding.enqueue(rows=rows, name="memory.embed_bulk", created_by=caller.user_id)
+        search_rows.sync_filters(memory_ids=ids)
+        layers = {row.id: row.governance for row in rows}
+        embedding.enqueue(layers=layers, name="memory.embed_bulk", created_by=caller.user_id)
 
 
 def _point(checked: tuple[_Checked, ...], ids: Mapping[str, UUID]) -> None:

@@ -26,11 +26,11 @@ from memory.evaluation.dataset import JudgedMemory, JudgedSet, merged
 from memory.evaluation.outcomes import Refusal
 from memory.index.actions import embedding, maintenance
 from memory.index.models import MemoryKeyword, MemoryVector
+from memory.index.sql import search_rows
 from memory.intake.actions.remember_all import MOST, remember_all
 from memory.records.actions import writes
 from memory.records.actions.candidate import NewMemory
 from memory.records.models import Memory
-from memory.search.sql import candidates
 from memory.taxonomy import Source, Status
 from teams.actions.projects import create_project
 
@@ -90,7 +90,7 @@ def taken_out(*, filled: Trial, names: frozenset[str]) -> Iterator[None]:
             with tenancy.unit():
                 MemoryKeyword.objects.filter(memory_id__in=ids).delete()
                 MemoryVector.objects.filter(memory_id__in=ids).delete()
-                candidates.refresh_lexicon()
+                search_rows.refresh_lexicon()
             yield
         finally:
             transaction.set_rollback(True)

@@ -23,8 +23,8 @@ from accounts import audit as origins
 from accounts import tenancy
 from memory.index.actions import embedding, indexing, model_switch
 from memory.index.models import EmbeddingModel
-from memory.index.sql import vectors
-from memory.index.sql.vectors import FIRST, Overlap
+from memory.index.sql import search_rows
+from memory.index.sql.search_rows import FIRST, Overlap
 from teams import audit
 
 log = logging.getLogger(__name__)
@@ -77,7 +77,7 @@ def drop(*, model_id: int, tell: Tell) -> int:
     done = 0
     while True:
         with tenancy.unit():
-            gone = vectors.forget_some(model_id=model_id, limit=DROPPED_TOGETHER)
+            gone = search_rows.forget_some(model_id=model_id, limit=DROPPED_TOGETHER)
             if gone == 0:
                 unused = EmbeddingModel.objects.filter(pk=model_id, active=False, filling=False)
                 unused.filter(activated_at=None).delete()
@@ -95,11 +95,13 @@ def _wanted(key: str) -> EmbeddingModel | None:
 def _fill(row: EmbeddingModel, tell: Tell) -> int:
     """Embed up to a part's worth of memories; return how many were taken."""
     with tenancy.unit():
-        coverage = vectors.coverage(model_id=row.id)
+        coverage = search_rows.coverage(model_id=row.id)
     done, after, taken = coverage.embedded, FIRST, 0
     for _ in range(BATCHES):
         with tenancy.unit():
-            lacking = vectors.without_vector(model_id=row.id, after=after, limit=embedding.BATCH)
+            lacking = search_rows.without_vector(
+                model_id=row.id, after=after, limit=embedding.BATCH
+            )
         if not lacking:
             break
         done += embedding.embed_beside(key=row.key, memory_ids=lacking)
@@ -118,7 +120,7 @@ def _compare(row: EmbeddingModel) -> Overlap:
     """Keep how much the model agrees with the active one about what is near."""
     with tenancy.unit():
         active = embedding.active_model()
-        found = vectors.overlap(first=active.id, second=row.id, sample=SAMPLE, near=NEAR)
+        found = search_rows.overlap(first=active.id, second=row.id, sample=SAMPLE, near=NEAR)
         EmbeddingModel.objects.filter(pk=row.pk).update(overlap=found.share)
     return found
 
@@ -127,8 +129,8 @@ def _cut_over(row: EmbeddingModel) -> str | None:
     """Make a model the active one; return done, stopped, or None where a vector is missing."""
     try:
         with tenancy.unit():
-            vectors.hold_memories()
-            if vectors.without_vector(model_id=row.id, after=FIRST, limit=1):
+            search_rows.hold_memories()
+            if search_rows.without_vector(model_id=row.id, after=FIRST, limit=1):
                 return None
             wanted = EmbeddingModel.objects.filter(pk=row.pk, filling=True)
             if not wanted.select_for_update().exists():
@@ -147,7 +149,7 @@ def _cut_over(row: EmbeddingModel) -> str | None:
 def _index(row: EmbeddingModel) -> None:
     """Queue what searches of a large organization read of the model."""
     with tenancy.unit():
-        indexing.queue_when_large(live=vectors.coverage(model_id=row.id).needed)
+        indexing.queue_when_large(live=search_rows.coverage(model_id=row.id).needed)
 
 
 def _note(row: EmbeddingModel) -> None:

@@ -14,33 +14,43 @@ a second embedding, never a wrong comparison.
 
 import hashlib
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final, Protocol
 from uuid import UUID
 
 import numpy as np
 from django.conf import settings
-from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from accounts import jobs, tenancy
 from memory.errors import EmbedderUnavailable
 from memory.index import query_vectors
 from memory.index.models import LARGEST_PREFIX, EmbeddingModel
-from memory.index.sql import vectors as index_vectors
+from memory.index.sql import search_rows
 from memory.providers import registry
 from memory.providers.contracts import EmbeddingModel as Model
 from memory.providers.contracts import Vectors
 from memory.providers.errors import ProviderError, ProviderRefused
-from memory.records.models import Memory
-from memory.search.sql import candidates
-from memory.taxonomy import MemoryType, type_row
+from memory.taxonomy import MemoryType, Status, type_row
 from memory.text import text as texts
-from memory.topics.sql import topics
 
 log = logging.getLogger(__name__)
 
 BATCH = 64  # texts a call; a batch of the local model takes half a second
+ACTIVE: Final = (Status.ACTIVE.value,)
+NOT_DELETED: Final = (Status.ACTIVE.value, Status.SUPERSEDED.value, Status.ARCHIVED.value)
+
+
+class StoredMemory(Protocol):
+    """What embedding needs to know of a memory; `governance` is its layer, 1 the firmest."""
+
+    id: UUID
+    type: str
+    content: str
+    related_files: list[str]
+    related_modules: list[str]
+    governance: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +74,7 @@ _last_seen: dict[str, str] = {}  # the active model's key by schema
 
 def active_model() -> ActiveModel:
     """Return the organization's active model; the installation's default at first. In a unit."""
-    found = candidates.active_model()
+    found = search_rows.active_model()
     if found is None:
         row = space(model=registry.embedder().model, active=True)
         found = (row.id, row.key)
@@ -132,7 +142,7 @@ def embed_query(*, text: str, key: str = "") -> Embedded | None:
     if found is not None or key:
         return found
     with tenancy.unit():
-        active = candidates.active_model()
+        active = search_rows.active_model()
     if active is None or active[1] == expected:
         return None
     return _embedded_query(active[1], text)
@@ -146,43 +156,44 @@ def embed_queries(*, texts: tuple[str, ...]) -> dict[str, Embedded]:
     if not texts:
         return {}
     with tenancy.unit():
-        active = candidates.active_model()
+        active = search_rows.active_model()
     return _embedded_queries(active[1] if active else _expected(), texts)
 
 
-def store_vector(*, row: Memory, text: str, embedded: Embedded) -> None:
+def store_vector(*, row: StoredMemory, text: str, embedded: Embedded) -> None:
     """Store the vector of one memory, in the unit that has written the memory.
 
     When another model has become active meanwhile, a job embeds the memory for that one.
     """
     active = active_model()
     is_active = active.key == embedded.key
-    candidates.write_vectors(
+    search_rows.write_vectors(
         model_id=active.id if is_active else space_id(key=embedded.key),
         rows=((row.id, code_of(row.type), _digest(text)),),
         vectors=embedded.vector.reshape(1, -1),
     )
-    topics.follow(memory_ids=(row.id,))
+    search_rows.follow_topics(memory_ids=(row.id,))
     if not is_active:
-        enqueue(rows=(row,))
+        enqueue(layers={row.id: row.governance})
 
 
 def enqueue(
     *,
-    rows: Sequence[Memory],
+    layers: Mapping[UUID, int],
     name: str = "memory.embed",
     created_by: UUID | None = None,
 ) -> UUID | None:
     """Queue the embedding of memories in the current unit; return the job's id if it is new.
 
-    The firmest layer among them says how urgent it is. `created_by` may look at the job;
-    without, only managers may.
+    `layers` are their governance layers by id; the firmest says how urgent it is. `created_by` may
+    look at the job; without, only managers may.
     """
+    ids = [id.hex for id in layers]
     return jobs.enqueue(
         name,
-        payload={"ids": [str(row.id) for row in rows]},
-        key=rows[0].id.hex if len(rows) == 1 else "",
-        priority=min(row.governance for row in rows),
+        payload={"ids": [str(id) for id in layers]},
+        key=ids[0] if len(ids) == 1 else "",
+        priority=min(layers.values()),
         created_by=created_by,
     )
 
@@ -193,17 +204,16 @@ def embed_batch(*, memory_ids: tuple[UUID, ...]) -> int:
     A memory that changes meanwhile is left to the job of that change. Raises EmbedderUnavailable
     when the embedder does not answer now, PermanentFailure when asking again cannot help.
     """
-    wanted = Memory.objects.filter(pk__in=memory_ids, status="active")
     with tenancy.unit():
         model = active_model()
-        texts_of = _texts(wanted)
+        texts_of, _ = _texts(memory_ids, statuses=ACTIVE)
         lacking = _lacking(model.id, texts_of)
     vectors = _vectors(model.key, lacking)
     if not texts_of:
         return 0
     with tenancy.unit():
-        present = _store(model.id, wanted, texts_of, vectors)
-        index_vectors.forget_others(model_id=model.id, texts=present)
+        present = _store(model.id, texts_of, vectors, statuses=ACTIVE)
+        search_rows.forget_others(model_id=model.id, texts=present)
         is_still_active = active_model().id == model.id
     return len(present) if is_still_active else embed_batch(memory_ids=memory_ids)
 
@@ -213,17 +223,16 @@ def embed_beside(*, key: str, memory_ids: tuple[UUID, ...]) -> int:
 
     Raises as `embed_batch` does.
     """
-    wanted = Memory.objects.filter(pk__in=memory_ids).exclude(status="deleted")
     with tenancy.unit():
         model_id = space_id(key=key)
-        texts_of = _texts(wanted)
+        texts_of, _ = _texts(memory_ids, statuses=NOT_DELETED)
         lacking = _lacking(model_id, texts_of)
     vectors = _vectors(key, lacking)
     with tenancy.unit():
-        return len(_store(model_id, wanted, texts_of, vectors))
+        return len(_store(model_id, texts_of, vectors, statuses=NOT_DELETED))
 
 
-def memory_text(*, row: Memory) -> str:
+def memory_text(*, row: StoredMemory) -> str:
     """Return the text of a stored memory that is embedded."""
     return text_of(
         files=tuple(row.related_files),
@@ -277,32 +286,45 @@ def _embedded_queries(key: str, texts: tuple[str, ...]) -> dict[str, Embedded]:
     }
 
 
-def _texts(wanted: QuerySet[Memory]) -> dict[UUID, str]:
-    return {row.id: memory_text(row=row) for row in wanted.order_by("id")}
+def _texts(
+    memory_ids: tuple[UUID, ...], *, statuses: tuple[str, ...], lock: bool = False
+) -> tuple[dict[UUID, str], dict[UUID, str]]:
+    """Return by id the texts that are embedded, and the types, of memories of these statuses."""
+    rows = search_rows.texts(memory_ids=memory_ids, statuses=statuses, lock=lock)
+    texts_of = {
+        id: text_of(files=tuple(files), modules=tuple(modules), type=type, content=content)
+        for id, type, content, files, modules in rows
+    }
+    return texts_of, {row[0]: row[1] for row in rows}
 
 
 def _lacking(model_id: int, texts_of: dict[UUID, str]) -> dict[UUID, str]:
     """Return the texts of which there is no vector of a model: the others need not be embedded."""
-    stored = index_vectors.hashes(model_id=model_id, memory_ids=tuple(texts_of))
+    stored = search_rows.hashes(model_id=model_id, memory_ids=tuple(texts_of))
     return {id: text for id, text in texts_of.items() if stored.get(id) != _digest(text)}
 
 
 def _store(
-    model_id: int, wanted: QuerySet[Memory], texts_of: dict[UUID, str], vectors: dict[UUID, Vectors]
+    model_id: int,
+    texts_of: dict[UUID, str],
+    vectors: dict[UUID, Vectors],
+    *,
+    statuses: tuple[str, ...],
 ) -> dict[UUID, str]:
     """Store vectors of memories that are unchanged; return the digests of all such texts."""
-    now = wanted.select_for_update().order_by("id")
-    same = {row.id: row for row in now if texts_of.get(row.id) == memory_text(row=row)}
-    new = {id: row for id, row in same.items() if id in vectors}
+    now, types = _texts(tuple(texts_of), statuses=statuses, lock=True)
+    same = {id: _digest(text) for id, text in now.items() if text == texts_of[id]}
+    new = tuple(id for id in same if id in vectors)
     if new:
-        candidates.write_vectors(
+        search_rows.write_vectors(
             model_id=model_id,
-            rows=tuple((id, code_of(row.type), _digest(texts_of[id])) for id, row in new.items()),
+            rows=tuple((id, code_of(types[id]), same[id]) for id in new),
             vectors=np.stack([vectors[id] for id in new]),
         )
-        topics.leave(memory_ids=tuple(new))  # it may have joined one by its vector before
-    topics.follow(memory_ids=tuple(same))
-    return {id: _digest(texts_of[id]) for id in same}
+        # A memory may have joined a topic by the vector that it had before.
+        search_rows.leave_topics(memory_ids=new)
+    search_rows.follow_topics(memory_ids=tuple(same))
+    return same
 
 
 def _vectors(key: str, contents: dict[UUID, str]) -> dict[UUID, Vectors]:

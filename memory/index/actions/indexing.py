@@ -12,7 +12,7 @@ from django.db import connection
 
 from accounts import jobs, tenancy
 from accounts.messages import message
-from memory.search.sql import candidates
+from memory.index.sql import search_rows
 
 JOB: Final = "memory.index_search"
 LARGE: Final = 10_000  # live memories beyond which an index beats an exact scan (measured)
@@ -30,7 +30,7 @@ Tell = Callable[[int, int], object]
 
 def queue_when_large(*, live: int) -> bool:
     """Queue the making of indexes where they are missing and needed. In a unit."""
-    if live <= LARGE or candidates.is_indexed():
+    if live <= LARGE or search_rows.is_indexed():
         return False
     return jobs.enqueue(JOB, payload={}, key="index") is not None
 
@@ -58,7 +58,7 @@ def make_beside(*, say: Callable[[str], object], memory: str | None) -> tuple[st
     is made anew. Below the size at which they help, none is made.
     """
     with tenancy.unit():
-        missing = candidates.missing_indexes(least=LARGE)
+        missing = search_rows.missing_indexes(least=LARGE)
         schema = tenancy.current().schema_name
     with connection.cursor() as cursor:
         if memory is not None:
@@ -76,7 +76,7 @@ def make_beside(*, say: Callable[[str], object], memory: str | None) -> tuple[st
 def _make_one() -> int:
     """Make one of those that are missing; return how many were before."""
     with tenancy.unit():
-        lacked = candidates.index_search(most=MOST_WAITED_FOR)
+        lacked = search_rows.index_search(most=MOST_WAITED_FOR)
     if lacked is None:
         raise jobs.PermanentFailure(
             message(

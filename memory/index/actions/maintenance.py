@@ -4,8 +4,7 @@ from typing import Final
 
 from accounts import jobs, tenancy
 from memory.index.actions import embedding, indexing, model_switch
-from memory.records.models import Memory
-from memory.search.sql import candidates
+from memory.index.sql import search_rows
 
 DRIFT: Final = 0.10  # share by which the collection must have changed before words are recounted
 BULK_NAME: Final = "memory.embed_bulk"
@@ -17,17 +16,17 @@ MOST_MISSING: Final = 200  # memories an organization and slot, so that a sweep 
 def refresh_lexicon() -> int:
     """Recount words when the collection has changed by a tenth; return how many, 0 when not."""
     with tenancy.unit():
-        present, counted = candidates.lexicon_drift()
+        present, counted = search_rows.lexicon_drift()
         indexing.queue_when_large(live=present)
         if abs(present - counted) <= DRIFT * counted:
             return 0
-        return candidates.refresh_lexicon()
+        return search_rows.refresh_lexicon()
 
 
 def merge_access() -> int:
     """Count what searches gave out since the last merge; return how many memories."""
     with tenancy.unit():
-        return candidates.merge_access()
+        return search_rows.merge_access()
 
 
 def embed_missing() -> int:
@@ -40,10 +39,10 @@ def embed_missing() -> int:
     model_switch.resume()
     model_switch.follow_installation()
     with tenancy.unit():
-        missing = candidates.unembedded(limit=MOST_MISSING)
-        known = jobs.known_keys(names=EMBED_NAMES, keys=tuple(item.hex for item in missing))
-        left = tuple(item for item in missing if item.hex not in known)
-        for row in Memory.objects.filter(pk__in=left).only("id", "governance").order_by("id"):
-            embedding.enqueue(rows=(row,), name=BULK_NAME)
+        missing = search_rows.unembedded(limit=MOST_MISSING)
+        known = jobs.known_keys(names=EMBED_NAMES, keys=tuple(id.hex for id in missing))
+        left = {id: layer for id, layer in missing.items() if id.hex not in known}
+        for id, layer in left.items():
+            embedding.enqueue(layers={id: layer}, name=BULK_NAME)
         again = jobs.retry_refused(names=REFUSED_NAMES, limit=MOST_MISSING)
     return len(left) + again

@@ -19,13 +19,12 @@ from memory.injection.actions import delivery_log, policy
 from memory.injection.actions.delivery_log import Recipient
 from memory.injection.selection import InjectionCandidate, SelectionContext
 from memory.records.queries import relations
-from memory.records.queries.views import MemoryView, views_of
+from memory.records.queries.views import GraphPart, MemoryView, views_of
 from memory.search import packing_blocks, packing_text
 from memory.search import packing_tokens as tokens
 from memory.search.actions import filter_values
 from memory.search.actions.filter_values import Narrowing
 from memory.search.actions.search import SearchAnswer
-from memory.search.graph_effect import GraphPart
 from memory.search.packing_text import NOTICE, Block, Entry
 from memory.search.sql import lookups
 from memory.sessions.models import Session

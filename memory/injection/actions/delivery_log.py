@@ -19,8 +19,7 @@ from memory.injection.session_start_rules import SuggestedFiles
 from memory.injection.sql import deliveries
 from memory.records.deadline import NEVER, Deadline
 from memory.records.models import Memory
-from memory.records.queries.views import MemoryView, give_out
-from memory.search.graph_effect import GraphPart
+from memory.records.queries.views import GraphPart, MemoryView, give_out
 from memory.sessions.actions import chain
 from memory.sessions.models import GivenOut, Session
 from memory.sessions.points import Point

@@ -5,8 +5,8 @@ from datetime import datetime
 from uuid import UUID
 
 from memory import sql_queries
+from memory.index.sql import search_rows
 from memory.providers.contracts import Vectors
-from memory.search.sql import candidates
 from teams import visibility
 from teams.visibility import Sight
 
@@ -39,7 +39,7 @@ def delivered_to_person(
     without a token. Logs of their open sessions count since ever. `vector` is of the space whose
     key is `model`. In a unit.
     """
-    query = None if vector is None else candidates.prefix_text(vector=vector)
+    query = None if vector is None else search_rows.prefix_text(vector=vector)
     rows = sql_queries.filled(
         "delivered_to_person",
         file=FILE,

@@ -14,12 +14,12 @@ from memory.entities import names
 from memory.entities.names import Name
 from memory.index.actions import embedding
 from memory.index.actions.embedding import Embedded
+from memory.index.sql import search_rows
 from memory.intake.classify import TypeBasis
 from memory.records.actions import candidate
 from memory.records.actions.candidate import Draft, NewMemory
 from memory.records.queries import memories
 from memory.records.queries.views import MemoryView
-from memory.search.sql import candidates
 from memory.secrets import secrets
 from teams.permissions import Act, require
 
@@ -96,7 +96,7 @@ def _nearest(caller: Caller, new: NewMemory, embedded: Embedded) -> dict[UUID, f
     if active.key != embedded.key:
         return {}
     where = candidate.place(caller=caller, new=new)
-    found = candidates.nearest(
+    found = search_rows.nearest(
         model_id=active.id,
         vector=embedded.vector,
         audience=where.audience,

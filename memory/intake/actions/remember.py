@@ -338,7 +338,9 @@ def _added(case: _Case, result: GateResult, decision: Decision) -> Outcome:
     schedule_recount()
     job_id = None
     if embedded is None:
-        job_id = embedding.enqueue(rows=(row,), created_by=principal(caller=caller))
+        job_id = embedding.enqueue(
+            layers={row.id: row.governance}, created_by=principal(caller=caller)
+        )
     else:
         text = embedding.memory_text(row=row)
         embedding.store_vector(row=row, text=text, embedded=embedded)

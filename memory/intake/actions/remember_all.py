@@ -233,7 +233,9 @@ class _Batch:
         writes.insert(caller=self.caller, rows=tuple(self.rows))
         schedule_recount()
         return embedding.enqueue(
-            rows=self.rows, name="memory.embed_bulk", created_by=principal(caller=self.caller)
+            layers={row.id: row.governance for row in self.rows},
+            name="memory.embed_bulk",
+            created_by=principal(caller=self.caller),
         )
 
     def _said_twice(self, item: Placed, earlier: Memory) -> Outcome:

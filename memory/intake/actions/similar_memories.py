@@ -14,6 +14,7 @@ from accounts.caller import Caller, is_person
 from memory.entities import names
 from memory.index.actions import embedding
 from memory.index.actions.embedding import Embedded
+from memory.index.sql import search_rows
 from memory.intake.integrate import Known, Statement
 from memory.intake.sql import neighbors
 from memory.intake.sql.neighbors import SUBJECT_TYPES, Center, Close, KnownRow, Spot
@@ -21,7 +22,6 @@ from memory.records.actions import writes
 from memory.records.actions.candidate import Draft, Place, may_found
 from memory.records.gates import Neighbor, Neighborhood, Thresholds
 from memory.records.surprise import NEUTRAL
-from memory.search.sql import candidates
 from memory.taxonomy import (
     Authority,
     Governance,
@@ -69,7 +69,7 @@ def look_around(
         return Around(neighborhood=alone, statement=statement(caller, drafted, now), known=())
     thresholds = thresholds_of(project=where.project)
     model_id = embedding.space_id(key=embedded.key)
-    query = candidates.prefix_text(vector=embedded.vector)
+    query = search_rows.prefix_text(vector=embedded.vector)
     spot = _spot(where, model_id)
     close = _close(spot, embedded, thresholds)
     center = neighbors.center(spot=spot, query=query)
@@ -161,7 +161,7 @@ def _spot(where: Place, model_id: int) -> Spot:
 
 
 def _nearest(spot: Spot, embedded: Embedded) -> Close:
-    return candidates.nearest(
+    return search_rows.nearest(
         model_id=spot.model_id,
         vector=embedded.vector,
         audience=spot.audience,
@@ -174,7 +174,7 @@ def _close(spot: Spot, embedded: Embedded, thresholds: Thresholds) -> dict[UUID,
     """Return the nearest memories of the place, and those near it among the newest entries."""
     newest = neighbors.newest(
         spot=spot,
-        query=candidates.prefix_text(vector=embedded.vector),
+        query=search_rows.prefix_text(vector=embedded.vector),
         window=thresholds.near_duplicate_window,
         least=thresholds.near_duplicate_cosine,
     )

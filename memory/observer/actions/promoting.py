@@ -22,6 +22,7 @@ from django.db.models import Func, TextField, Value
 from accounts.caller import Caller
 from accounts.errors import Forbidden, InvalidInput, NotFound
 from memory.index.actions import embedding
+from memory.index.sql import search_rows
 from memory.intake import integrate
 from memory.intake.actions import similar_memories
 from memory.intake.actions.remember import Outcome, Prepared, decide, prepare, recorded
@@ -32,7 +33,6 @@ from memory.observer.promotion import Candidate
 from memory.records import alarms
 from memory.records.actions.candidate import NewMemory, place
 from memory.records.models import Memory
-from memory.search.sql import candidates
 from memory.sessions.models import Session
 from memory.sessions.scratchpad import Scratchpad
 from memory.taxonomy import Status
@@ -247,7 +247,7 @@ def _said_before(offer: Offer, surer: tuple[Offer, ...]) -> float:
 def _cosine(spot: Spot, prepared: Prepared) -> float:
     if prepared.embedded is None:
         return 0.0
-    found: tuple[tuple[UUID, float], ...] = candidates.nearest(
+    found: tuple[tuple[UUID, float], ...] = search_rows.nearest(
         model_id=spot.model_id,
         vector=prepared.embedded.vector,
         audience=spot.audience,

@@ -34,7 +34,7 @@ def restore(*, caller: Caller, memory_id: UUID, now: datetime) -> MemoryView:
         row.status, row.archived_reason, row.valid_until = Status.ACTIVE.value, "", None
         writes.save_unique(row=row, fields=("status", "archived_reason", "valid_until"), now=now)
         if not getattr(row, "is_embedded", False):
-            embedding.enqueue(rows=(row,), created_by=principal(caller=caller))
+            embedding.enqueue(layers={row.id: row.governance}, created_by=principal(caller=caller))
         writes.announce(caller=caller, kind="memory.restored", rows=(row,))
         writes.record(caller=caller, act="memory.restored", memory_id=memory_id)
         return to_view(row, now=now)

@@ -16,6 +16,7 @@ from memory.entities import accurate, names
 from memory.entities.sql import entities
 from memory.errors import ProtectedMemory, RefusedByGate
 from memory.index.actions import embedding
+from memory.index.sql import search_rows
 from memory.records import alarms, gates, note_statements, versions
 from memory.records.actions import candidate, conflict_audience, writes
 from memory.records.actions.candidate import Draft, NewMemory, Place
@@ -34,7 +35,6 @@ from memory.taxonomy import (
     may_be_forgotten_by_agent,
     type_row,
 )
-from memory.topics.sql import topics
 from teams import changes as feed
 from teams.permissions import Act, allows, require
 
@@ -133,8 +133,8 @@ def _write(
         entities.move(row=row)
     else:
         entities.rewrite(rows=(row,))
-    topics.leave(memory_ids=(row.id,))
-    embedding.enqueue(rows=(row,), created_by=principal(caller=caller))
+    search_rows.leave_topics(memory_ids=(row.id,))
+    embedding.enqueue(layers={row.id: row.governance}, created_by=principal(caller=caller))
     writes.announce(caller=caller, kind="memory.changed", rows=(row,))
     return to_view(row, now=now)
 

@@ -15,13 +15,12 @@ from accounts.errors import Conflict
 from memory.entities import accurate, names
 from memory.entities.sql import entities
 from memory.index.actions import embedding
+from memory.index.sql import search_rows
 from memory.records import importance
 from memory.records.actions.candidate import Draft, Place
 from memory.records.models import Memory
-from memory.search.sql import candidates
 from memory.taxonomy import DEFAULT_CONFIDENCE, MemoryType, Source, source_row, type_row
 from memory.text import text as texts
-from memory.topics.sql import topics
 from teams import audit, changes
 from teams.models import Change
 
@@ -100,7 +99,7 @@ def insert(*, caller: Caller, rows: tuple[Memory, ...]) -> None:
 
 def index_words(*, rows: tuple[Memory, ...]) -> None:
     """Make memories findable by their words. In a unit."""
-    candidates.write_keywords(
+    search_rows.write_keywords(
         rows=tuple((row.id, embedding.code_of(row.type), _words(row)) for row in rows)
     )
 
@@ -110,8 +109,8 @@ def save(*, row: Memory, fields: tuple[str, ...], now: datetime) -> None:
     row.updated_at = now
     row.version += 1
     row.save(update_fields=[*fields, "updated_at", "version"])
-    candidates.sync_filters(memory_ids=(row.id,))
-    topics.follow(memory_ids=(row.id,))
+    search_rows.sync_filters(memory_ids=(row.id,))
+    search_rows.follow_topics(memory_ids=(row.id,))
 
 
 def save_unique(*, row: Memory, fields: tuple[str, ...], now: datetime) -> None:

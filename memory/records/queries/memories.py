@@ -6,24 +6,34 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Count, Q, QuerySet
 
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import NotFound
+from memory import sql_queries
 from memory.customization import custom_type_rules
 from memory.customization.queries import own_types as added
+from memory.index.sql import search_rows
 from memory.records.filters import Filters
 from memory.records.models import Memory, MemoryLink, MemoryVersion
 from memory.records.queries import relations
 from memory.records.queries.relations import Contradiction, Sides
-from memory.records.queries.views import MemoryView, to_view, views_of, visible
+from memory.records.queries.views import (
+    VIEWS_FILE,
+    MemoryView,
+    countable,
+    to_view,
+    views_of,
+    visible,
+)
 from memory.records.states import states_of
-from memory.search.sql import lookups
+from memory.taxonomy import Status
 from memory.text.text import check_text
 from memory.topics import queries as topics_queries
 from teams import queries as places
 from teams import visibility
+from teams.visibility import parameters
 
 LARGEST_PAGE = 200
 FEW = 1_000  # memories that a filter leaves and that are all looked at; ours
@@ -243,7 +253,7 @@ def _few(caller: Caller, filters: Filters, project: UUID | None) -> tuple[UUID, 
     if not facets:
         return None
     sight = visibility.sight_of(caller=caller)
-    few = lookups.holding(facets=facets, project=project, limit=FEW + 1, sight=sight)
+    few = search_rows.holding(facets=facets, project=project, limit=FEW + 1, sight=sight)
     return few if len(few) <= FEW else None
 
 
@@ -340,3 +350,38 @@ def _link(link: MemoryLink, outgoing: bool, seen: Mapping[UUID, Memory]) -> Link
         automatic=link.automatic,
         description=link.description,
     )
+
+
+def memories_of_topic(
+    *, caller: Caller, topic_id: UUID, limit: int, now: datetime
+) -> tuple[MemoryView, ...]:
+    """Return memories of a topic that the caller may see, the most central first."""
+    with tenancy.unit():
+        sight = visibility.sight_of(caller=caller)
+        rows = sql_queries.filled(
+            "of_topic",
+            file=VIEWS_FILE,
+            parts={"visible": visibility.as_sql(alias="k")},
+            topic=topic_id,
+            limit=limit,
+            **parameters(sight=sight),
+        )
+        ids = tuple(row[0] for row in rows)
+        views = views_of(memory_ids=ids, sight=sight, now=now)
+    return tuple(views[one] for one in ids if one in views)
+
+
+def count_by_custom_type(*, caller: Caller, names: tuple[str, ...]) -> Mapping[str, int]:
+    """Count the active memories of some types that the caller may see, by name."""
+    if not names:
+        return {}
+    marks = {name: [custom_type_rules.mark(name=name)] for name in names}
+    held = [mark for (mark,) in marks.values()]
+    sums = {
+        f"of_{place}": Count("pk", filter=Q(tags__contains=mark))
+        for place, mark in enumerate(marks.values())
+    }
+    with tenancy.unit():
+        rows = countable(caller=caller).filter(status=Status.ACTIVE.value, tags__overlap=held)
+        found = rows.aggregate(**sums)
+    return {name: found[f"of_{place}"] for place, name in enumerate(names)}

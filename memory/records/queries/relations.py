@@ -8,12 +8,11 @@ from uuid import UUID
 
 from memory import sql_queries
 from memory.records.queries.views import MemoryView, give_out
-from memory.search.organize import Link
 from memory.taxonomy import LinkKind, Status
 from teams import visibility
 from teams.visibility import Sight, parameters
 
-FILE: Final = "search/sql/lookups.sql"
+FILE: Final = "records/sql/views.sql"
 PARTS: Final = {"visible": visibility.as_sql(alias="m")}
 DISAGREEING: Final = frozenset({LinkKind.CONTRADICTS, LinkKind.CONFLICTS_WITH})
 BOUND: Final = DISAGREEING | {LinkKind.SUPERSEDES}  # ends with the conflict or the correction
@@ -125,13 +124,3 @@ def contradictions(*, relations: tuple[Relation, ...]) -> dict[UUID, frozenset[U
             sides.setdefault(one.memory_id, set()).add(one.other_id)
             sides.setdefault(one.other_id, set()).add(one.memory_id)
     return {memory_id: frozenset(found) for memory_id, found in sides.items()}
-
-
-def as_links(*, relations: tuple[Relation, ...]) -> tuple[Link, ...]:
-    """Return the relations as links with a source and a target."""
-    return tuple(
-        Link(source=one.memory_id, target=one.other_id, kind=one.kind)
-        if one.outgoing
-        else Link(source=one.other_id, target=one.memory_id, kind=one.kind)
-        for one in relations
-    )

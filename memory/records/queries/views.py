@@ -16,7 +16,6 @@ from memory.customization import custom_type_rules
 from memory.index.models import MemoryVector
 from memory.records import confidence
 from memory.records.models import Memory
-from memory.search.graph_effect import GraphPart
 from memory.taxonomy import Status, Verification
 from teams import visibility
 from teams.visibility import Sight, parameters
@@ -30,6 +29,7 @@ SAME_NAME = (
     "status", "stale_at", "archived_reason", "version", "source", "source_interface",
     "source_uri", "source_line", "commit_sha", "author_user", "author_agent",
 )  # fmt: skip
+VIEWS_FILE = "records/sql/views.sql"
 PARTS = {"columns": ", ".join(f"(v.memory).{name}" for name in SAME_NAME)}
 
 
@@ -94,6 +94,15 @@ class MemoryView:
     access_count: int
     last_accessed_at: datetime | None
     embedded: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphPart:
+    """Of a ranking for a project: whether the graph took part, and whether it changed the first."""
+
+    project_id: UUID
+    took_part: bool
+    changed: bool
 
 
 def countable(*, caller: Caller) -> QuerySet[Memory]:
@@ -161,6 +170,7 @@ def _read(
 ) -> dict[UUID, MemoryView]:
     rows = sql_queries.filled(
         "views",
+        file=VIEWS_FILE,
         parts=PARTS,
         ids=list(memory_ids),
         given_out=given_out,

@@ -12,6 +12,7 @@ from django.db.models import Q
 
 from accounts.caller import Caller
 from memory.documents.formats import cairn
+from memory.index.sql import search_rows
 from memory.intake.actions import apply_decision
 from memory.intake.actions.apply_decision import LOWERED
 from memory.records.actions import writes
@@ -19,9 +20,7 @@ from memory.records.conflict_models import Conflict
 from memory.records.models import Memory, MemoryLink
 from memory.records.queries import uniqueness
 from memory.records.queries.uniqueness import Taken
-from memory.search.sql import candidates
 from memory.taxonomy import LinkKind, Status
-from memory.topics.sql import topics
 
 
 def put_away(*, caller: Caller, rows: tuple[Memory, ...], reason: str, now: datetime) -> None:
@@ -88,5 +87,5 @@ def save_all(*, rows: tuple[Memory, ...], fields: tuple[str, ...]) -> None:
         return
     ids = tuple(row.id for row in rows)
     Memory.objects.bulk_update(rows, fields, batch_size=1_000)
-    candidates.sync_filters(memory_ids=ids)
-    topics.follow(memory_ids=ids)
+    search_rows.sync_filters(memory_ids=ids)
+    search_rows.follow_topics(memory_ids=ids)

@@ -31,7 +31,7 @@ from memory.records.queries.relations import Relation
 from memory.records.queries.views import MemoryView, give_out, views_of
 from memory.search import organize, packing, packing_blocks, packing_text
 from memory.search import packing_tokens as tokens
-from memory.search.actions.presentation import item_of
+from memory.search.actions.presentation import as_links, item_of
 from memory.search.actions.search import Hit, SearchAnswer, SearchRequest, search
 from memory.search.organize import Order
 from memory.search.packing import Packable, Packed
@@ -272,7 +272,7 @@ def _ordered(
     things: Mapping[UUID, frozenset[str]],
 ) -> tuple[Order, dict[UUID, int]]:
     items = tuple(item_of(view=hit.memory, things=things) for hit in hits)
-    found = organize.organize(items=items, links=relations.as_links(relations=related))
+    found = organize.organize(items=items, links=as_links(relations=related))
     return found.order, {memory_id: place for place, memory_id in enumerate(found.memory_ids)}
 
 

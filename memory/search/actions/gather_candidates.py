@@ -9,6 +9,7 @@ from accounts.caller import Caller
 from memory.customization.phases import Own, Phase
 from memory.entities.sql import entities
 from memory.index.actions.embedding import Embedded
+from memory.records.queries.views import GraphPart
 from memory.search import calibrations, fusion, ranking, scoring
 from memory.search import graph_effect as graph_parts
 from memory.search import relevance as relevances
@@ -16,7 +17,6 @@ from memory.search.actions import request as search_request
 from memory.search.actions.request import Place, Rerank, SearchRequest
 from memory.search.candidates import Candidate, Item, Path
 from memory.search.evidence import Evidence
-from memory.search.graph_effect import GraphPart
 from memory.search.neighborhood import PREVIOUS, Turn, turns_around, with_sessions
 from memory.search.queries import read_evidence, read_turns
 from memory.search.query import Query, QueryKind

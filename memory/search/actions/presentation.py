@@ -17,7 +17,7 @@ from memory.records.queries.views import MemoryView
 from memory.search import organize
 from memory.search.actions.request import SearchRequest
 from memory.search.actions.search import SearchAnswer, search
-from memory.search.organize import MOST_NEIGHBORS, MOST_SEE_ALSO, Item, Order
+from memory.search.organize import MOST_NEIGHBORS, MOST_SEE_ALSO, Item, Link, Order
 from memory.taxonomy import LinkKind, MemoryKind, MemoryType, type_row
 from teams import visibility
 
@@ -49,7 +49,7 @@ def lay_out(*, caller: Caller, request: SearchRequest, now: datetime) -> Layout:
         related = relations.relations_of(memory_ids=ids, sight=sight)
         things = entities.things_of(memory_ids=ids, sight=sight)
     items = tuple(item_of(view=hit.memory, things=things) for hit in answer.hits)
-    told = organize.organize(items=items, links=relations.as_links(relations=related))
+    told = organize.organize(items=items, links=as_links(relations=related))
     by_id = {hit.memory.id: hit for hit in answer.hits}
     return Layout(
         answer=replace(answer, hits=tuple(by_id[memory_id] for memory_id in told.memory_ids)),
@@ -85,4 +85,14 @@ def _hint(order: Order, answer: SearchAnswer, related: tuple[Relation, ...]) -> 
         return "Nothing relevant is known."
     return organize.hint(
         order=order, told=len(told), disagreeing=len(disagreeing), left_out=kept_back
+    )
+
+
+def as_links(*, relations: tuple[Relation, ...]) -> tuple[Link, ...]:
+    """Return the relations as links with a source and a target."""
+    return tuple(
+        Link(source=one.memory_id, target=one.other_id, kind=one.kind)
+        if one.outgoing
+        else Link(source=one.other_id, target=one.memory_id, kind=one.kind)
+        for one in relations
     )

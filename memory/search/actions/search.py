@@ -21,7 +21,7 @@ from memory.index.actions.embedding import Embedded
 from memory.records.deadline import NEVER, Deadline
 from memory.records.queries import relations
 from memory.records.queries.relations import Contradiction
-from memory.records.queries.views import MemoryView, give_out, views_of
+from memory.records.queries.views import GraphPart, MemoryView, give_out, views_of
 from memory.search import explain, query, scoring
 from memory.search import funnel as funnels
 from memory.search.actions import gather_candidates, refinement
@@ -36,7 +36,6 @@ from memory.search.actions.request import (
     SearchRequest,
 )
 from memory.search.funnel import Funnel
-from memory.search.graph_effect import GraphPart
 from memory.search.query import Query
 from memory.search.ranking import Standing
 from memory.secrets import secret_catalog, secrets

@@ -1,20 +1,16 @@
-"""Typed callers of the named queries: what a search finds, and what an index holds."""
+"""Typed callers of the named queries: what a search finds."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import lru_cache
 from typing import Any, Final
 from uuid import UUID
 
-import numpy as np
 import orjson
-from pgvector import HalfVector
 from psycopg.types.json import Jsonb
 
-from accounts import tenancy
 from memory import sql_queries
 from memory.index.models import LARGEST_PREFIX
-from memory.index.sql import vectors as index_vectors
+from memory.index.sql import search_rows
 from memory.providers.contracts import Vectors
 from memory.records.states import LIVE, States
 from memory.search.candidates import Path
@@ -23,7 +19,6 @@ from teams.visibility import Sight, parameters
 
 GRAPH_LIMIT: Final = 15
 NAMED_LIMIT: Final = 15  # ours
-PREFIX_SURPLUS: Final = 2  # the best 60 of a prefix hold .979 of the whole's best 30 (measured)
 MOST_NEAR: Final = 64  # names around which the graph path looks, the first ones
 
 
@@ -110,7 +105,7 @@ def candidates(*, question: Question, sight: Sight) -> Candidates:
     rows = sql_queries.rows(
         "candidates",
         model=question.model,
-        query=_prefix(question.vector),
+        query=None if question.vector is None else search_rows.prefix_text(vector=question.vector),
         request=Jsonb(_search_request(question, sight), dumps=orjson.dumps),
     )
     found = tuple(
@@ -129,107 +124,8 @@ def candidates(*, question: Question, sight: Sight) -> Candidates:
     return Candidates(active_model=rows[0][0], found=_by_whole(question, found))
 
 
-def active_model() -> tuple[int, str] | None:
-    """Return the id and key of the active embedding model, None before the first vector."""
-    found = sql_queries.rows("active_model")
-    return (found[0][0], found[0][1]) if found else None
-
-
-def nearest(
-    *, model_id: int, vector: Vectors, audience: UUID, project_id: UUID | None, limit: int
-) -> tuple[tuple[UUID, float], ...]:
-    """Return the nearest live memories of one audience and project with their cosines."""
-    is_long = len(vector) > LARGEST_PREFIX
-    found = sql_queries.rows(
-        "nearest",
-        model=model_id,
-        query=_prefix(vector),
-        audience=audience,
-        project=project_id,
-        limit=limit * (PREFIX_SURPLUS if is_long else 1),
-    )
-    close = {row[0]: float(row[1]) for row in found}
-    if is_long:
-        close |= index_vectors.whole_cosines(
-            model_id=model_id, vector=vector, memory_ids=tuple(close)
-        )
-    return tuple(sorted(close.items(), key=lambda item: (-item[1], item[0]))[:limit])
-
-
-def write_keywords(*, rows: tuple[tuple[UUID, int, str], ...]) -> None:
-    """Index the words of memories given as (id, type code, text)."""
-    ids, codes, texts = (list(column) for column in zip(*rows, strict=True))
-    sql_queries.execute("write_keywords", ids=ids, codes=codes, texts=texts)
-
-
-def write_vectors(
-    *, model_id: int, rows: tuple[tuple[UUID, int, str], ...], vectors: Vectors
-) -> None:
-    """Store vectors (n, dimensions) of memories given as (id, type code, hash of the text)."""
-    ids, codes, hashes = (list(column) for column in zip(*rows, strict=True))
-    whole = vectors.shape[1] > LARGEST_PREFIX
-    sql_queries.execute(
-        "write_vectors",
-        model=model_id,
-        prefix=min(vectors.shape[1], LARGEST_PREFIX),
-        ids=ids,
-        codes=codes,
-        units=[_prefix(vector) for vector in vectors],
-        wholes=[_text(vector) if whole else None for vector in vectors],
-        hashes=hashes,
-    )
-
-
-def sync_filters(*, memory_ids: tuple[UUID, ...]) -> None:
-    """Repeat the filters of changed memories where searches read them."""
-    sql_queries.execute("sync_vectors", ids=list(memory_ids))
-    sql_queries.execute("sync_keywords", ids=list(memory_ids))
-
-
-def merge_access() -> int:
-    """Move the access log into the usage counts; return how many memories were counted."""
-    return sql_queries.execute("merge_access")
-
-
-def unembedded(*, limit: int) -> tuple[UUID, ...]:
-    """Return active memories that have no vector of the active model and are not new."""
-    return tuple(row[0] for row in sql_queries.rows("unembedded", limit=limit))
-
-
-def is_indexed() -> bool:
-    """Say whether the indexes of large organizations stand for the active model."""
-    found = sql_queries.rows("is_indexed")
-    return bool(found and found[0][0])
-
-
-def index_search(*, most: int) -> int | None:
-    """Make one of those that are missing; return how many were, None beyond `most` vectors."""
-    organization = tenancy.current().organization_id
-    lacked: int | None = sql_queries.rows("index_search", organization=organization, most=most)[0][
-        0
-    ]
-    return lacked
-
-
-def missing_indexes(*, least: int) -> tuple[tuple[str, str], ...]:
-    """Return name and definition of the missing ones beyond `least` vectors. As the owner."""
-    return tuple((row[0], row[1]) for row in sql_queries.rows("missing_indexes", least=least))
-
-
-def lexicon_drift() -> tuple[int, int]:
-    """Return how many memories have words now, and how many had when words were last counted."""
-    row = sql_queries.rows("lexicon_drift")[0]
-    return int(row[0]), int(row[1])
-
-
-def refresh_lexicon() -> int:
-    """Count anew in how many memories of each audience a word occurs; return the counts kept."""
-    sql_queries.execute("clear_lexicon")
-    return sql_queries.execute("fill_lexicon")
-
-
 def _dense_limit(question: Question) -> int:
-    return question.dense_limit * (PREFIX_SURPLUS if _is_long(question.vector) else 1)
+    return question.dense_limit * (search_rows.PREFIX_SURPLUS if _is_long(question.vector) else 1)
 
 
 def _is_long(vector: Vectors | None) -> bool:
@@ -240,9 +136,7 @@ def _by_whole(question: Question, found: tuple[Found, ...]) -> tuple[Found, ...]
     if question.vector is None or not _is_long(question.vector):
         return found
     ids = tuple(item.memory_id for item in found if item.cosine is not None)
-    cosines = index_vectors.whole_cosines(
-        key=question.model, vector=question.vector, memory_ids=ids
-    )
+    cosines = search_rows.whole_cosines(key=question.model, vector=question.vector, memory_ids=ids)
     return tuple(replace(item, cosine=cosines.get(item.memory_id, item.cosine)) for item in found)
 
 
@@ -279,26 +173,3 @@ def _search_request(question: Question, sight: Sight) -> dict[str, Any]:
         "named_limit": question.named_limit,
         "topics_limit": question.topics_limit,
     }
-
-
-def _prefix(vector: Vectors | None) -> str | None:
-    """Cut a vector to the dimensions a scan reads, at unit length again."""
-    if vector is None:
-        return None
-    return _prefix_of(np.asarray(vector, dtype=np.float32).tobytes())
-
-
-@lru_cache(maxsize=16)  # one write compares the same vector up to six times
-def _prefix_of(raw: bytes) -> str:
-    vector = np.frombuffer(raw, dtype=np.float32)
-    head = vector[:LARGEST_PREFIX]
-    return _text(head if len(head) == len(vector) else head / np.linalg.norm(head))
-
-
-def prefix_text(*, vector: Vectors) -> str:
-    """Return a vector as scans compare it: its first dimensions, at unit length."""
-    return str(_prefix(vector))
-
-
-def _text(vector: Vectors) -> str:
-    return HalfVector(vector).to_text()

@@ -126,23 +126,6 @@ def about_files(
     return tuple(tuple(of_one) for of_one in found.values())
 
 
-def holding(
-    *, facets: tuple[tuple[str, str], ...], project: UUID | None, limit: int, sight: Sight
-) -> tuple[UUID, ...]:
-    """Return memories that hold all of these facets (kind, name), in no order. In a unit."""
-    rows = sql_queries.filled(
-        "few",
-        file=FILE,
-        parts={"visible": visibility.as_sql(alias="k")},
-        kinds=[kind for kind, _ in facets],
-        names=[name for _, name in facets],
-        project=project,
-        limit=limit,
-        **parameters(sight=sight),
-    )
-    return tuple(row[0] for row in rows)
-
-
 def of_thing(*, thing: Thing, question: Question, limit: int, sight: Sight) -> tuple[UUID, ...]:
     """Return the memories that name a thing, the most important first. In a unit."""
     types, keys = entities.columns(names=thing.names)

@@ -1,40 +1,3 @@
--- name: relations
--- What each of some memories is linked with, of what may be seen and is active: at most 40 a memory,
--- the surest first. Reads the two foreign key indexes of links and one row a relation.
-SELECT hit.id, l.kind, l.outgoing, l.confidence, l.other_id, l.type, l.citation
-FROM unnest(%(ids)s::uuid[]) AS hit(id)
-CROSS JOIN LATERAL (
-    SELECT e.kind, e.outgoing, e.confidence, m.id AS other_id, m.type, m.citation, e.id
-    FROM (SELECT id, kind, true AS outgoing, confidence, target_id AS other
-          FROM memory_memorylink WHERE source_id = hit.id
-          UNION ALL
-          SELECT id, kind, false, confidence, source_id
-          FROM memory_memorylink WHERE target_id = hit.id) AS e
-    JOIN memory_memory AS m ON m.id = e.other
-    WHERE m.status = 'active' AND {visible}
-    ORDER BY e.confidence DESC, e.id LIMIT 40) AS l
-ORDER BY hit.id, l.confidence DESC, l.id
-
--- name: disagreeing
--- What contradicts some memories, of what may be seen and is active: at most 10 a memory. Reads the two
--- foreign key indexes of links; nearly always nothing. With the open conflict of the two, by its key.
-SELECT hit.id, l.other_id, l.type, l.citation, l.content,
-       (SELECT c.id FROM memory_conflict AS c
-        WHERE c.verdict = '' AND (c.older_id, c.newer_id) IN ((hit.id, l.other_id), (l.other_id, hit.id))
-        LIMIT 1)
-FROM unnest(%(ids)s::uuid[]) AS hit(id)
-CROSS JOIN LATERAL (
-    SELECT DISTINCT m.id AS other_id, m.type, m.citation, m.content
-    FROM (SELECT target_id AS other FROM memory_memorylink
-          WHERE source_id = hit.id AND kind = ANY (%(kinds)s::text[])
-          UNION ALL
-          SELECT source_id FROM memory_memorylink
-          WHERE target_id = hit.id AND kind = ANY (%(kinds)s::text[])) AS e
-    JOIN memory_memory AS m ON m.id = e.other
-    WHERE {visible} AND m.status = 'active'
-    ORDER BY m.id LIMIT 10) AS l
-ORDER BY hit.id, l.other_id
-
 -- name: chosen
 -- A part of the queries below: whose tags, author and files are those asked for, as in
 -- find_candidates. Looked up once, by index memory_kw_facets, and only when one of them is given.
@@ -50,15 +13,6 @@ WHERE n.audience = ANY (%(audiences)s::uuid[])
                    ARRAY(SELECT lower(glob) FROM unnest(%(globs)s::text[]) AS glob)))))
   AND (%(topics)s::uuid[] IS NULL OR n.memory_id IN (
            SELECT b.memory_id FROM memory_topicmember AS b WHERE b.topic_id = ANY (%(topics)s::uuid[])))
-
--- name: few
--- The memories that hold all of some facets, or any `limit` of them: by index memory_kw_facets.
-SELECT k.memory_id FROM memory_memorykeyword AS k
-WHERE k.facets @> ARRAY(
-        SELECT facet(kind, CASE kind WHEN 'module' THEN lower(name) ELSE name END)
-        FROM unnest(%(kinds)s::text[], %(names)s::text[]) AS held(kind, name))
-  AND {visible} AND (%(project)s::uuid IS NULL OR k.project_id = %(project)s)
-LIMIT %(limit)s
 
 -- name: narrowed
 -- A part of the queries below: the memories, called m, that may be seen and pass the filters.

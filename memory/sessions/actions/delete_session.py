@@ -16,10 +16,10 @@ from uuid import UUID
 from accounts import tenancy
 from accounts.caller import Caller, TokenScope, is_person
 from accounts.errors import Conflict, Forbidden
+from memory.index.sql import search_rows
 from memory.observer.actions import counter_writes
 from memory.records.models import Memory
 from memory.review.actions import trust
-from memory.search.sql import candidates
 from memory.sessions.models import GivenOut, Session, Turn
 from memory.sessions.queries import sessions
 from memory.sessions.sql import erasing
@@ -166,5 +166,5 @@ def _erased(caller: Caller, row: Session, trace: Trace, now: datetime) -> int:
     changes.forget(object_ids=ids)
     erasing.uncount_words(trace=trace, memory_ids=ids)
     Memory.objects.filter(pk__in=ids).delete()
-    candidates.sync_filters(memory_ids=left)
+    search_rows.sync_filters(memory_ids=left)
     return len(ids)

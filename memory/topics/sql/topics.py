@@ -11,6 +11,7 @@ import numpy as np
 from pgvector import HalfVector
 
 from memory import sql_queries
+from memory.index.sql import search_rows
 from memory.topics.clustering import Before, Topic, Vectors
 
 FILE: Final = "topics/sql/topics.sql"
@@ -37,16 +38,6 @@ class Row:
     files: tuple[str, ...]
     names: tuple[str, ...]
     unit: Vectors
-
-
-def follow(*, memory_ids: tuple[UUID, ...]) -> None:
-    """Let memories that were written or changed leave and join topics. In a unit."""
-    sql_queries.rows("follow", file=FILE, ids=list(memory_ids))
-
-
-def leave(*, memory_ids: tuple[UUID, ...]) -> None:
-    """Take memories out of their topics: what they say has changed. In a unit."""
-    sql_queries.execute("leave", file=FILE, ids=list(memory_ids))
 
 
 def places() -> tuple[Place, ...]:
@@ -129,7 +120,7 @@ def write(
         **_of(place),
     )
     sql_queries.execute("drop_topics", file=FILE, ids=[id for id, _ in topics], **_of(place))
-    follow(memory_ids=tuple(row[0] for row in dropped if row[0] not in versions))
+    search_rows.follow_topics(memory_ids=tuple(row[0] for row in dropped if row[0] not in versions))
 
 
 def left_out(*, place: Place, after: UUID, limit: int) -> tuple[UUID, ...]:

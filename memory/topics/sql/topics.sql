@@ -1,11 +1,3 @@
--- name: follow
--- Let memories that were written or changed leave and join topics; a function of functions.sql.
-SELECT follow_topics(%(ids)s::uuid[])
-
--- name: leave
--- Take memories out of their topics, by primary key: what they say has changed.
-DELETE FROM memory_topicmember WHERE memory_id = ANY (%(ids)s::uuid[])
-
 -- name: places
 -- The audiences and projects that have live memories or topics, with how many memories are live; one
 -- pass over the keyword rows, once a night.
@@ -131,13 +123,6 @@ WHERE {visible} AND (t.id = ANY (%(ids)s::uuid[]) OR EXISTS (
     SELECT FROM jsonb_array_elements(%(words)s::jsonb) AS asked(words)
     WHERE asked.words <@ to_jsonb(ARRAY(SELECT lower(w.word) FROM unnest(t.words) AS w(word)))))
 ORDER BY t.id = ANY (%(ids)s::uuid[]) DESC, t.id LIMIT %(limit)s
-
--- name: of_topic
--- The live memories of a topic that may be seen, the most central first.
-SELECT b.memory_id FROM memory_topicmember AS b
-JOIN memory_memorykeyword AS k ON k.memory_id = b.memory_id AND k.live
-WHERE b.topic_id = %(topic)s AND {visible}
-ORDER BY b.closeness DESC NULLS LAST, b.memory_id LIMIT %(limit)s
 
 -- name: nearest_topic
 -- The visible topics whose centers are nearest to a question, of those that reach it, at most so many.

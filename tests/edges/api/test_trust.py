@@ -8,8 +8,8 @@ import pytest
 from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
+from memory.index.sql import search_rows
 from memory.records.models import Memory
-from memory.search.sql import candidates
 from teams.trust import TrustLevel
 from tests.support.api import Api
 from tests.support.trusting import stand
@@ -120,7 +120,7 @@ def briefed(api: Api, caller: Caller, memory_id: str, **fields: object) -> str:
     """Change a memory, begin a session about it, and return what its agent is given."""
     with entered(caller), tenancy.unit():
         Memory.objects.filter(pk=memory_id).update(**fields)
-        candidates.sync_filters(memory_ids=(UUID(memory_id),))
+        search_rows.sync_filters(memory_ids=(UUID(memory_id),))
     asked = {"event": "prompt", "prompt": SAID, "project": "shop", "session": str(uuid4())}
     text: str = api.post("hooks/generic", asked).json().get("context", "")
     return text

@@ -9,9 +9,9 @@ from django.test import Client
 from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
+from memory.index.sql import search_rows
 from memory.records.models import Memory
 from memory.records.queries.views import MemoryView
-from memory.search.sql import candidates
 from memory.sessions.actions.open_session import NewSession, open_session
 from memory.sessions.models import Session
 
@@ -61,7 +61,7 @@ def test_the_inbox_tells_the_same_and_nothing_of_a_hidden_session(
 ) -> None:
     with entered(caller), tenancy.unit():
         Memory.objects.filter(pk=memory.id).update(needs_review=True)
-        candidates.sync_filters(memory_ids=(memory.id,))
+        search_rows.sync_filters(memory_ids=(memory.id,))
     session_id = learned(caller, memory, now, shared=False, sign="error_retry-1234")
     address = f"/o/acme/p/shop/inbox?peek={memory.id}"
 

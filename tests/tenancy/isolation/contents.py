@@ -20,11 +20,11 @@ from memory.customization.style import NewStyle
 from memory.documents.actions.begin_import import begin_import
 from memory.documents.actions.importing import Upload
 from memory.documents.actions.push_note import NewNote, push_note
+from memory.index.sql import search_rows
 from memory.records.actions.revise import revise
 from memory.records.conflict_models import Conflict
 from memory.records.models import Memory, MemoryLink
 from memory.review.actions.correct import correct
-from memory.search.sql import candidates
 from memory.sessions.actions.append_events import append_events
 from memory.sessions.actions.append_turns import NewTurn, append_turns
 from memory.sessions.actions.open_session import NewSession, open_session
@@ -255,7 +255,7 @@ def _topic(caller: Caller, label: str, memory_id: UUID, given: dict[str, Any]) -
         if label.endswith("/deleted"):
             Memory.objects.filter(pk=other.id).update(status="deleted")
             Change.objects.filter(object_id=other.id).delete()
-            candidates.sync_filters(memory_ids=(memory_id, other.id))
+            search_rows.sync_filters(memory_ids=(memory_id, other.id))
     return topic.id
 
 

@@ -148,7 +148,7 @@ VISIBILITY: Final = (
         "tests/tenancy/test_sessions.py::test_what_may_not_be_seen_any_more_is_not_compared",
     ),
     guard(
-        "duplicates are looked for in one audience", "memory/search/sql/candidates.sql",
+        "duplicates are looked for in one audience", "memory/index/sql/search_rows.sql",
         "AND v.audience = %(audience)s", "AND true",
         f"{GUARDS}test_duplicates_are_looked_for_in_one_audience",
     ),
@@ -160,7 +160,7 @@ VISIBILITY: Final = (
         "::test_what_is_somebody_elses_own_answers_nothing",
     ),
     guard(
-        "what a hit is linked with asks for the audience", "memory/search/sql/lookups.sql",
+        "what a hit is linked with asks for the audience", "memory/records/sql/views.sql",
         "WHERE m.status = 'active' AND {visible}", "WHERE m.status = 'active'",
         "tests/integration/memory/search/test_lay_out.py::test_what_one_may_not_see_surrounds_nothing",
     ),

@@ -14,8 +14,8 @@ from accounts.caller import Caller
 from accounts.models import Job, Organization
 from memory.index.actions import embedding, indexing
 from memory.index.models import Lexeme
+from memory.index.sql import search_rows
 from memory.records.models import Memory
-from memory.search.sql import candidates
 from teams import visibility
 from tests.support import crowds
 from tests.support.crowds import Member
@@ -40,7 +40,7 @@ def members(caller: Caller, in_organization: tenancy.Tenant, now: datetime) -> t
     with tenancy.unit():
         made = crowds.crowd(size=SIZE, projects=crowds.make_projects("red"), now=now)
         crowds.settle(members=made, caller=caller, now=now)
-        candidates.refresh_lexicon()
+        search_rows.refresh_lexicon()
         with (
             connection.cursor() as cursor
         ):  # what is checked at commit keeps indexes from being made
@@ -128,8 +128,8 @@ def test_the_best_by_words_are_those_of_a_whole_scan(
 ) -> None:
     rare = ((one.id, embedding.code_of(one.type), f"{one.text} rare") for one in members[:12])
     with tenancy.unit(), connection.cursor() as cursor:
-        candidates.write_keywords(rows=tuple(rare))
-        candidates.refresh_lexicon()
+        search_rows.write_keywords(rows=tuple(rare))
+        search_rows.refresh_lexicon()
         audiences = list(visibility.sight_of(caller=caller).audiences)
         cursor.execute(WHOLE_SCAN, [" ".join(words), audiences])
         best = {row[0] for row in cursor.fetchall()}
@@ -198,7 +198,7 @@ def test_what_is_personal_is_not_found_by_others_over_an_index(
     own = next(iter(found(caller, **path)))
     with tenancy.unit():
         Memory.objects.filter(pk=own).update(audience=caller.user_id)
-        candidates.sync_filters(memory_ids=(own,))
+        search_rows.sync_filters(memory_ids=(own,))
 
     assert own in found(caller, **path)
     assert own not in found(member_caller, **path)

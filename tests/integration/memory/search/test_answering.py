@@ -8,9 +8,10 @@ import pytest
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.index.models import Lexeme
+from memory.index.sql import search_rows
 from memory.records.actions.archive import archive
 from memory.search.actions.keyword_answer import answered
-from memory.search.sql import candidates, keyword_answer
+from memory.search.sql import keyword_answer
 from memory.sessions.actions.open_session import NewSession, open_session
 from memory.sessions.models import Session
 from teams import visibility
@@ -63,7 +64,7 @@ def test_words_that_more_memories_hold_than_are_looked_at_answer_nothing(
 def test_one_word_that_is_common_is_not_even_looked_up(caller: Caller, now: datetime) -> None:
     memories.stored(caller, now, KNOWN, project="store")
     with tenancy.unit():
-        candidates.refresh_lexicon()
+        search_rows.refresh_lexicon()
         Lexeme.objects.filter(word="price").update(documents=10**6)
 
     assert found(caller, now, "price") == ()

@@ -8,7 +8,7 @@ from django.db import connection
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.search.sql import candidates
+from memory.index.sql import search_rows
 from tests.support.crowds import by_words
 from tests.support.memories import CARTS, stored
 
@@ -23,7 +23,7 @@ def known(caller: Caller, store: str, now: datetime) -> dict[str, UUID]:
     """Two French memories and an English one, their words counted."""
     found = {text: stored(caller, now, text, project=store).id for text in (CACHE, CARDS, CARTS)}
     with tenancy.unit():
-        candidates.refresh_lexicon()
+        search_rows.refresh_lexicon()
     return found
 
 

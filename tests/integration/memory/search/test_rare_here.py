@@ -7,9 +7,9 @@ import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller
+from memory.index.sql import search_rows
 from memory.intake.actions.remember_all import remember_all
 from memory.search.actions.search import SearchRequest, search
-from memory.search.sql import candidates
 from teams.actions.projects import create_project
 from tests.support.memories import new
 
@@ -40,7 +40,7 @@ def kiosk(caller: Caller, now: datetime) -> UUID:
     doors = tuple(f"Door {number} of the kiosk has a lock of its own." for number in range(KIOSKS))
     fill(caller, now, "kiosks", doors)
     with tenancy.unit():
-        candidates.refresh_lexicon()
+        search_rows.refresh_lexicon()
     return first
 
 

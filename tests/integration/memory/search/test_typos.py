@@ -9,7 +9,7 @@ from django.db import connection
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.index.models import Lexeme
-from memory.search.sql import candidates
+from memory.index.sql import search_rows
 from tests.support.crowds import by_words
 from tests.support.memories import CARTS, PARSER, REDIS, stored
 
@@ -26,7 +26,7 @@ def known(caller: Caller, store: str, now: datetime) -> dict[str, UUID]:
     """Three memories, their words counted."""
     found = {text: stored(caller, now, text, project=store).id for text in (REDIS, CARTS, PARSER)}
     with tenancy.unit():
-        candidates.refresh_lexicon()
+        search_rows.refresh_lexicon()
     return found
 
 
@@ -71,7 +71,7 @@ def test_a_known_word_is_never_read_as_another(
 ) -> None:
     other = stored(caller, now, "The advisors meet on Mondays about the budget.", project=store).id
     with tenancy.unit():
-        candidates.refresh_lexicon()
+        search_rows.refresh_lexicon()
 
     assert set(by_words(caller=caller, text="advisory")) == {known[CARTS]}
     assert set(by_words(caller=caller, text="advisor")) == {other}

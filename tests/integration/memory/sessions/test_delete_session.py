@@ -11,11 +11,11 @@ from django.db import connection
 from accounts import tenancy
 from accounts.caller import Caller, Role, TokenScope
 from accounts.errors import Conflict, Forbidden, NotFound
+from memory.index.sql import search_rows
 from memory.observer.actions.consolidate import consolidate
 from memory.observer.actions.finalize import finalize
 from memory.records.models import Memory
 from memory.search.actions.search import SearchRequest, search
-from memory.search.sql import candidates
 from memory.sessions.actions.append_events import append_events
 from memory.sessions.actions.append_turns import NewTurn, append_turns
 from memory.sessions.actions.delete_session import Fate, Receipt, delete_session
@@ -62,11 +62,11 @@ def session(agent: Caller, store: str, now: datetime) -> UUID:
     end_session(caller=agent, session_id=made, now=now)
     consolidate(session_id=made, now=now, tell=lambda done, total: None)
     with tenancy.unit():
-        candidates.refresh_lexicon()
+        search_rows.refresh_lexicon()
     request = SearchRequest(query=f"{CANARY} license", threshold=0.0)
     assert search(caller=agent, request=request, now=now).hits
     with tenancy.unit():
-        candidates.merge_access()
+        search_rows.merge_access()
     return made
 
 
