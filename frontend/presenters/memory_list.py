@@ -24,8 +24,9 @@ from memory.records.queries.memories import Cursor
 from memory.records.queries.relations import Contradiction
 from memory.records.queries.views import MemoryView
 from memory.records.states import states_of
-from memory.search.actions.search import Hit, SearchRequest, search
-from memory.search.funnel import Funnel
+from memory.search.actions import Hit, search
+from memory.search.presentation import Funnel
+from memory.search.request import SearchRequest
 from memory.text import globs
 
 PAGE_SIZE: Final = 30

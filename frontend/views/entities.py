@@ -15,7 +15,7 @@ from memory.entities.actions.entities import TYPES, Place, about, known
 from memory.entities.actions.merge_names import Pair, merge_names, scope_of, unmerge_names
 from memory.entities.actions.suggest_names import suggest_names
 from memory.entities.rules import EntityType
-from memory.search.actions.filter_values import Narrowing
+from memory.search.request import Narrowing
 from memory.taxonomy import Scope
 from teams.permissions import Act, allows
 

@@ -10,7 +10,8 @@ from django.utils.translation import gettext as _
 
 from frontend.views import base
 from frontend.views.base import Frame
-from memory.search.actions.search import Hit, SearchRequest, search
+from memory.search.actions import Hit, search
+from memory.search.request import SearchRequest
 
 MEMORIES = 6  # found memories shown
 SHORTEST_SEARCH = 3  # characters

@@ -7,9 +7,7 @@ from uuid import UUID
 from accounts.api.endpoints import Answer, Ask, Endpoint, Reply, path_id
 from accounts.caller import TokenScope
 from memory.api import examples, inputs, output
-from memory.search.actions.recall import Closeness, Recall, recall
-from memory.search.actions.similar import Similar, similar
-from memory.search.actions.timeline import Moment, timeline
+from memory.search.lookups import Closeness, Moment, Recall, Similar, recall, similar, timeline
 
 
 def alike(ask: Ask) -> Answer:

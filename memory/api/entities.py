@@ -14,7 +14,7 @@ from memory.entities.actions.merge_names import SCOPES, Pair, merge_names, scope
 from memory.entities.actions.suggest_names import close_names_of
 from memory.entities.close_names import Reason
 from memory.entities.rules import EntityType
-from memory.search.actions.filter_values import Narrowing
+from memory.search.request import Narrowing
 
 KIND: Final = Field(
     name="kind", shape=Text(largest=12, choices=TYPES), says="What the thing is.", default=None

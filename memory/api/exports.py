@@ -8,7 +8,7 @@ from accounts.caller import TokenScope
 from memory.api import inputs
 from memory.documents.actions.export import ExportRequest, export
 from memory.documents.writing import BUDGET_TOKENS, MEDIA, ExportFormat
-from memory.search.actions.context import LARGEST_BUDGET
+from memory.search.context import LARGEST_BUDGET
 
 EXPORT: Final = Record(
     name="ExportRequest",

@@ -31,16 +31,16 @@ from memory.records import states
 from memory.records.actions.validation import LARGEST_LINE
 from memory.records.filters import STATES
 from memory.review.actions.correct import KINDS
-from memory.search.actions.context import LARGEST_BUDGET, ContextRequest
-from memory.search.actions.filter_values import Narrowing
-from memory.search.actions.recall import Closeness
-from memory.search.actions.request import (
+from memory.search.context import LARGEST_BUDGET, ContextRequest
+from memory.search.lookups import Closeness
+from memory.search.refinement import Rerank
+from memory.search.request import (
     LARGEST_FILTER,
     LARGEST_LIMIT,
     LONGEST_QUERY,
     PROFILES,
     Mode,
-    Rerank,
+    Narrowing,
     SearchRequest,
 )
 from memory.sessions.points import Point

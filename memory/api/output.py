@@ -25,12 +25,10 @@ from memory.intake.actions.remember import Outcome
 from memory.records.queries.memories import VersionView
 from memory.records.queries.relations import Contradiction, Relation
 from memory.records.queries.views import MemoryView
-from memory.search.actions.context import Context, Reason
-from memory.search.actions.match import Matches
-from memory.search.actions.presentation import Layout
-from memory.search.actions.recall import Closeness
-from memory.search.actions.search import Hit, SearchAnswer
-from memory.search.organize import Order
+from memory.search.actions import Hit, Layout, SearchAnswer
+from memory.search.context import Context, Reason
+from memory.search.lookups import Closeness, Matches
+from memory.search.presentation import Order
 
 NAMES: Final = tuple(
     name for name in MemoryView.__dataclass_fields__ if name not in {"project_slug", "project_id"}

@@ -8,10 +8,9 @@ from memory.api import examples, injections, inputs, output
 from memory.api.inputs import PATTERN
 from memory.injection.actions.trigger_points import deliver_at_point
 from memory.records import states
-from memory.search.actions.context import context
-from memory.search.actions.match import match
-from memory.search.actions.presentation import lay_out
-from memory.search.actions.search import search
+from memory.search.actions import lay_out, search
+from memory.search.context import context
+from memory.search.lookups import match
 
 
 def find(ask: Ask) -> Answer:

@@ -21,7 +21,7 @@ from memory.customization.style import (
     NewStyle,
     Style,
 )
-from memory.search.actions.context import Styled
+from memory.search.context import Styled
 
 LONGEST_SAID: Final = 1_000  # characters of what a session is about, ours
 _TOOL: Final = Text(largest=20, choices=INTERFACES)

@@ -16,8 +16,8 @@ from enum import StrEnum
 from typing import IO, Any, Final, cast
 
 from memory.documents.formats import cairn
-from memory.search import packing_tokens
 from memory.taxonomy import MemoryType, Status
+from memory.text import tokens
 
 Record = Mapping[str, Any]
 BUDGET_TOKENS: Final = 4_000  # of a CLAUDE.md, ours: what an agent reads at each start
@@ -164,14 +164,14 @@ def as_claude_md(*, records: Iterable[Record], budget_tokens: int) -> bytes:
 
     Only as many of the highest are kept in mind as the budget has tokens: no more can be in it.
     """
-    left = budget_tokens - packing_tokens.count(text="# What this project knows")
+    left = budget_tokens - tokens.count(text="# What this project knows")
     chosen: dict[MemoryType, list[str]] = {}
     held = ({name: record[name] for name in TOLD} for record in records if _holds(record))
     for record in heapq.nsmallest(budget_tokens, held, key=_rank):
         kind = MemoryType(record["type"])
         said = _bullet(record)
         heading = "" if kind in chosen else f"\n## {HEADINGS[kind]}\n"
-        cost = packing_tokens.count(text=f"{heading}{said}\n")
+        cost = tokens.count(text=f"{heading}{said}\n")
         if cost > left:
             continue
         left -= cost

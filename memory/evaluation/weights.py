@@ -12,7 +12,7 @@ from typing import Final
 
 from memory.evaluation import bootstrap
 from memory.evaluation.bootstrap import Interval
-from memory.search.candidates import Path
+from memory.search.fusion import Path
 
 STEPS: Final = 10  # of a weight from 0 to 1, ours
 PATHS: Final = (Path.DENSE, Path.KEYWORD, Path.GRAPH)

@@ -13,11 +13,12 @@ from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
-from memory.search import packing_tokens
+from memory.search.packing import SALIENCE_BOOST
 from memory.sessions.points import OF_A_FILE, POINTS, Group, Point, Switches, is_open
 from memory.sessions.scratchpad import Recorded, Scratchpad, in_order
 from memory.sessions.tools import Act
 from memory.taxonomy import MemoryType
+from memory.text import tokens
 from teams import trust
 
 MEMORIES_MOST: Final = {  # at once; defaults, not measured
@@ -28,7 +29,6 @@ MEMORIES_MOST: Final = {  # at once; defaults, not measured
     Point.PLANNER: 30,
 }
 TOKENS_EACH: Final = 4  # of the line that carries a memory beside its content; default
-SALIENCE_BOOST: Final = 0.15  # of a memory whose files are being worked on; default
 WARNING_CONFIDENCE: Final = 0.65  # from which a touched file is warned of
 FIRST_STEP: Final = 5  # before it nothing is delivered between steps
 SEARCHES: Final = 3  # the last ones that are looked at
@@ -113,7 +113,7 @@ def salience(*, candidate: InjectionCandidate, context: SelectionContext) -> flo
 
 def tokens_of(*, candidate: InjectionCandidate) -> int:
     """Return an upper estimate of the tokens that a memory takes."""
-    return packing_tokens.count(text=candidate.content) + TOKENS_EACH
+    return tokens.count(text=candidate.content) + TOKENS_EACH
 
 
 def triggered_lookups(

@@ -16,9 +16,7 @@ from memory.mcp.shapes import (
     option,
     shown,
 )
-from memory.search.actions.recall import Closeness, recall
-from memory.search.actions.similar import similar
-from memory.search.actions.timeline import timeline
+from memory.search.lookups import Closeness, recall, similar, timeline
 from memory.text.globs import LONGEST
 
 

@@ -19,17 +19,11 @@ from memory.mcp.shapes import (
 )
 from memory.records import states
 from memory.records.filters import STATES
-from memory.search.actions.context import (
-    LARGEST_BUDGET,
-    ContextRequest,
-    LeftOut,
-    Styled,
-    Told,
-    context,
-)
-from memory.search.actions.match import match
-from memory.search.actions.request import LONGEST_QUERY, PROFILES, Mode, Rerank, SearchRequest
-from memory.search.actions.search import Hit, search
+from memory.search.actions import Hit, search
+from memory.search.context import LARGEST_BUDGET, ContextRequest, LeftOut, Styled, Told, context
+from memory.search.lookups import match
+from memory.search.refinement import Rerank
+from memory.search.request import LONGEST_QUERY, PROFILES, Mode, SearchRequest
 
 _FOUND: Final = {
     **MEMORY,

@@ -14,8 +14,8 @@ from accounts.errors import InvalidInput, NotFound, wrong_field
 from accounts.messages import message
 from memory.customization.phases import Phase
 from memory.injection.planner import CHECKED
-from memory.search.actions.context import ContextRequest, context
-from memory.search.actions.request import LONGEST_QUERY, SearchRequest
+from memory.search.context import ContextRequest, context
+from memory.search.request import LONGEST_QUERY, SearchRequest
 
 BUDGET: Final = 1_200  # tokens of a checklist, ours
 ASKS: Final = "Before you plan, go through this list; say for each item how the plan deals with it."

@@ -16,8 +16,8 @@ from accounts.caller import Caller, TokenScope
 from memory.customization.custom_type_rules import FORM, LONGEST
 from memory.records.queries.relations import Contradiction
 from memory.records.queries.views import MemoryView
-from memory.search.actions.filter_values import Narrowing
-from memory.search.packing_text import NOTICE
+from memory.search.packing import NOTICE
+from memory.search.request import Narrowing
 from memory.taxonomy import MemoryType
 
 BANNER: Final = NOTICE

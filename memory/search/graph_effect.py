@@ -16,10 +16,9 @@ from itertools import islice
 from typing import Final
 from uuid import UUID
 
-from memory.search import ranking
-from memory.search.candidates import Candidate, Path
+from memory.search import fusion, ranking
+from memory.search.fusion import Candidate, Method, Path
 from memory.search.ranking import Standing, Task
-from memory.search.scoring import Profile
 
 FIRST: Final = 8
 OTHERS: Final = tuple(path.value for path in Path if path is not Path.GRAPH)
@@ -30,16 +29,14 @@ def first(*, standings: tuple[Standing, ...]) -> tuple[UUID, ...]:
     return tuple(one.memory_id for one in standings[:FIRST])
 
 
-def without_boost(*, standings: tuple[Standing, ...], profile: Profile) -> tuple[UUID, ...]:
+def without_boost(*, standings: tuple[Standing, ...]) -> tuple[UUID, ...]:
     """Return which were the first eight if nothing were boosted.
 
     A boost only raises, so unless one of the first has it they are those that they are.
     """
     if not any(one.boost for one in standings[:FIRST]):
         return first(standings=standings)
-    return _best(
-        {one.memory_id: ranking.unboosted(standing=one, profile=profile) for one in standings}
-    )
+    return _best({one.memory_id: ranking.unboosted(standing=one) for one in standings})
 
 
 def without_graph(
@@ -49,16 +46,28 @@ def without_graph(
 
     `standings` are those of the ranking with it, whose other terms are the same.
     """
-    summands = ranking.summands(candidates=candidates, task=task)
+    summands = summands_of(candidates=candidates, task=task)
     return _best(
         {
-            one.memory_id: ranking.unboosted(
-                standing=one, profile=task.profile, summands=summands[one.memory_id]
-            )
+            one.memory_id: ranking.unboosted(standing=one, summands=summands[one.memory_id])
             for one in standings
             if one.memory_id in summands
         }
     )
+
+
+def summands_of(
+    *, candidates: tuple[Candidate, ...], task: Task
+) -> Mapping[UUID, tuple[float, ...]]:
+    """Return what each path adds to the fusion of each candidate, as `rank` would count it."""
+    if task.profile.method is Method.MINMAX:
+        return fusion.minmax_summands(
+            candidates=candidates, kind=task.kind, weights=task.weights, shares=task.shares
+        )
+    fused = fusion.fuse(
+        candidates=candidates, kind=task.kind, method=task.profile.method, weights=task.weights
+    )
+    return {one.memory_id: tuple([part.value for part in one.contributions]) for one in fused}
 
 
 def brought_by_others(

@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 from uuid import UUID
 
-from memory.search.candidates import Candidate, Item
-from memory.search.fusion import Fused
+from memory.search.fusion import Candidate, Fused, Item
 
 WEIGHT: Final = 0.3
 FIRST: Final = 10  # ranks whose files are the neighborhood
@@ -59,30 +58,29 @@ def with_sessions(
     above(x): its score minus the lowest of the path, 0 where it was not found. Episodes of `turns`
     that no path found become candidates, at the lowest score of the path plus what is added.
     """
-    scores = {one.memory_id: one.scores for one in candidates}
-    known = {one.memory_id: one for one in candidates}
-    everyone = {
-        **known,
-        **{
-            id: Candidate(memory_id=id, scores={}, item=Item.DIALOGUE)
-            for id in turns
-            if id not in known
-        },
-    }
-    lows = _lows(candidates)
-    return tuple(
-        replace(one, scores=_beside(one, turns[id], scores, lows)) if id in turns else one
-        for id, one in everyone.items()
-    )
+    every = {one.memory_id: one for one in candidates}
+    scores = {id: one.scores for id, one in every.items()}
+    lows: dict[str, float] = {}
+    for one in candidates:
+        for path, score in one.scores.items():
+            lows[path] = min(score, lows.get(path, score))
+    for id, turn in turns.items():
+        one = every.get(id) or Candidate(memory_id=id, scores={}, item=Item.DIALOGUE)
+        found = dict(one.scores)
+        for path, low in lows.items():
+            added = sum(
+                weight * (scores[near][path] - low)
+                for near, weight in ((turn.previous, PREVIOUS), (turn.next, NEXT))
+                if near is not None and path in scores.get(near, {})
+            )
+            if added > 0:
+                found[path] = found.get(path, low) + added
+        every[id] = replace(one, scores=found)
+    return tuple(every.values())
 
 
-def boosts(
-    *,
-    fused: tuple[Fused, ...],
-    files: Mapping[UUID, tuple[str, ...]],
-    weight: float = WEIGHT,
-) -> dict[UUID, Boost]:
-    """Return the boosts of a ranking, best first, of those that share a file; 0..weight."""
+def boosts(*, fused: tuple[Fused, ...], files: Mapping[UUID, tuple[str, ...]]) -> dict[UUID, Boost]:
+    """Return the boosts of a ranking, best first, of those that share a file; 0..WEIGHT."""
     near = {file for item in fused[:FIRST] for file in files.get(item.memory_id, ())}
     if not near:
         return {}
@@ -91,32 +89,5 @@ def boosts(
     for item in fused[FIRST:LAST]:
         shared = len(near.intersection(files.get(item.memory_id, ())))
         if shared:
-            value = weight * span * shared / len(near)
-            found[item.memory_id] = Boost(shared=shared, value=value)
-    return found
-
-
-def _lows(candidates: tuple[Candidate, ...]) -> dict[str, float]:
-    lows: dict[str, float] = {}
-    for one in candidates:
-        for path, score in one.scores.items():
-            lows[path] = min(score, lows.get(path, score))
-    return lows
-
-
-def _beside(
-    one: Candidate,
-    turn: Turn,
-    scores: Mapping[UUID, Mapping[str, float]],
-    lows: Mapping[str, float],
-) -> dict[str, float]:
-    found = dict(one.scores)
-    for path, low in lows.items():
-        added = sum(
-            weight * (scores[near][path] - low)
-            for near, weight in ((turn.previous, PREVIOUS), (turn.next, NEXT))
-            if near is not None and path in scores.get(near, {})
-        )
-        if added > 0:
-            found[path] = found.get(path, low) + added
+            found[item.memory_id] = Boost(shared=shared, value=WEIGHT * span * shared / len(near))
     return found

@@ -1,23 +1,40 @@
-"""Understand a query: its kind decides how much each path counts.
+"""Understand a query without a model: what it looks for, its words, its language.
 
-No model call. The kind is `structural` when the words ask for connections or a graph tool was used
-just now, `identifier` when code names make up a good part of the words, else `semantic`.
+The kind of a query decides how much each path counts. It is `structural` when the words ask for
+connections, `identifier` when code names make up a good part of the words, else `semantic`.
+
+Relevance looks at the wording as well: what is close to a long question is closer than what is as
+close to two words, and an embedder that learned English puts everything further away from a French
+question.
 """
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final, NamedTuple
 
 from graph.algorithms import routing
+from graph.vocabulary import Layer
 from memory.entities import names
 from memory.entities import rules as entities_rules
-from memory.entities.rules import EntityKind, EntitySpan
-from memory.search import routes
+from memory.entities.rules import EntityKind
+from memory.taxonomy import LinkKind
 from memory.text import text as texts
 
-IDENTIFIER_SHARE = 0.25  # of the words, at least; ours
-GRAPH_TOOLS = frozenset({"graph_search", "analyze_impact", "get_dependencies", "get_causal_chain"})
-
+IDENTIFIER_SHARE: Final = 0.25  # of the words, at least; a default, not measured
+SHORTEST: Final = 2  # characters of a word that tells something
+MOST_WORDS: Final = 8  # telling words that count; a pasted page is not closer for its length
+LINKS_OF_LAYERS: Final[Mapping[Layer, tuple[LinkKind, ...]]] = {
+    Layer.MAGMA_TEMPORAL: (LinkKind.SUPERSEDES, LinkKind.UPDATE),
+    Layer.MAGMA_CAUSAL: (LinkKind.CAUSED_BY, LinkKind.RESOLVED_BY, LinkKind.DERIVE),
+    Layer.MAGMA_SEMANTIC: (
+        LinkKind.EXTEND,
+        LinkKind.DEPENDS_ON,
+        LinkKind.REQUIRED_WITH,
+        LinkKind.SEE_ALSO,
+    ),
+}
 _IDENTIFIER_KINDS = frozenset({EntityKind.CODE, EntityKind.PATH, EntityKind.VERSION})
 _GRAPH_WORDS = re.compile(
     r"\b(?:depends? on|dependen(?:cy|cies|ts?)|imports?|imported by|calls?|called by|callers?"
@@ -26,12 +43,29 @@ _GRAPH_WORDS = re.compile(
     r")\b",
     re.IGNORECASE,
 )
-_OPAQUE = re.compile(  # made by programs and looked up as they stand: UUIDs, hashes, tickets
+_OPAQUE = re.compile(  # made by programs and looked up as they are: UUIDs, hashes, tickets
     r"(?<![\w-])(?:[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
     r"|(?=[a-fA-F]*\d)(?=\d*[a-fA-F])[0-9a-fA-F]{7,64}"
     r"|[A-Z][A-Z0-9]{1,9}-\d+(?:-\d+)*)(?![\w-])"
 )
-_WORD = re.compile(r"[^\W_][\w'-]*")
+_WORD: Final = re.compile(r"[^\W_]+")
+_ENGLISH: Final = frozenset(
+    _WORD.findall(
+        "a all also an and any are as at be been being but by can could did do does for from get"
+        " got had has have how i if in into is it may must no not of on only or our should still"
+        " than that the their them then there they this to too us was we were what when where"
+        " which who why will with without would you your"
+    )
+)
+_FRENCH: Final = frozenset(
+    _WORD.findall(
+        "à au aux avec avons ce ces cette combien comment dans de des du elle en et étaient"
+        " était être faut il je la le les leur ne nous ont où par pas peut pour pourquoi quand"
+        " que quel quelle quelles quels qui sa sans se ses son sont sur un une vous y"
+    )
+)
+_ELISIONS: Final = frozenset({"c", "d", "j", "l", "n", "qu"})
+_ACCENT: Final = re.compile("[àâçèéêîôùû]")
 
 
 class QueryKind(StrEnum):
@@ -40,6 +74,13 @@ class QueryKind(StrEnum):
     IDENTIFIER = "identifier"
     SEMANTIC = "semantic"
     STRUCTURAL = "structural"
+
+
+class Wording(NamedTuple):
+    """How many words of a query tell something, 8 at most, and whether it is French."""
+
+    words: int
+    is_french: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +95,7 @@ class Query:
     normalized: str
     kind: QueryKind
     keyword_text: str
-    terms: tuple[str, ...]
+    wording: Wording
     identifiers: tuple[str, ...]
     identifier_keys: tuple[str, ...] = ()
     named: tuple[str, ...] = ()
@@ -62,38 +103,56 @@ class Query:
     kinds: tuple[str, ...] = ()
 
 
-def understand(*, text: str, recent_tools: tuple[str, ...] = ()) -> Query:
-    """Understand a query and the agent's latest tool calls; an empty query is semantic."""
+def understand(*, text: str) -> Query:
+    """Understand a query; an empty one is semantic."""
     normalized = texts.normalized(text=text)
     spans = entities_rules.find_entities(text=normalized)
-    identifiers = _identifiers(normalized, spans)
-    asked = names.keys_asked(text=normalized, spans=spans)
+    code = {
+        span.text: names.key_of(kind=span.kind, text=span.text)
+        for span in spans
+        if span.kind in _IDENTIFIER_KINDS
+    }
+    opaque = dict.fromkeys(found for found in _OPAQUE.findall(normalized) if found not in code)
+    identifiers = code | dict.fromkeys(opaque, "")
+    named = names.keys_asked(text=normalized, spans=spans)
+    kind = QueryKind.SEMANTIC
+    if _GRAPH_WORDS.search(normalized):
+        kind = QueryKind.STRUCTURAL
+    elif identifiers and len(identifiers) >= IDENTIFIER_SHARE * len(normalized.split()):
+        kind = QueryKind.IDENTIFIER
     return Query(
         normalized=normalized,
-        kind=_kind(normalized, tuple(identifiers), recent_tools),
+        kind=kind,
         keyword_text=texts.keyword_text(content=normalized, files=(), tags=()),
-        terms=tuple(dict.fromkeys(_WORD.findall(normalized.lower()))),
+        wording=wording_of(text=normalized),
         identifiers=tuple(identifiers),
         identifier_keys=tuple(identifiers.values()),
-        named=tuple(asked),
-        spelled=tuple(asked.values()),
-        kinds=routes.kinds_of(layers=routing.route(text=normalized)),
+        named=tuple(named),
+        spelled=tuple(named.values()),
+        kinds=links_of(layers=routing.route(text=normalized)),
     )
 
 
-def _identifiers(normalized: str, spans: tuple[EntitySpan, ...]) -> dict[str, str]:
-    """Return the identifiers of a query, each with the key under which memories may name it."""
-    code = (span for span in spans if span.kind in _IDENTIFIER_KINDS)
-    named = {span.text: names.key_of(kind=span.kind, text=span.text) for span in code}
-    opaque = (text for text in _OPAQUE.findall(normalized) if text not in named)
-    return named | dict.fromkeys(opaque, "")
+def links_of(*, layers: Iterable[Layer]) -> tuple[LinkKind, ...]:
+    """Return the kinds of links that belong to some layers of the graph, in the table's order."""
+    wanted = frozenset(layers)
+    return tuple(
+        kind for layer, kinds in LINKS_OF_LAYERS.items() if layer in wanted for kind in kinds
+    )
 
 
-def _kind(
-    normalized: str, identifiers: tuple[str, ...], recent_tools: tuple[str, ...]
-) -> QueryKind:
-    if _GRAPH_WORDS.search(normalized) or not GRAPH_TOOLS.isdisjoint(recent_tools):
-        return QueryKind.STRUCTURAL
-    if identifiers and len(identifiers) >= IDENTIFIER_SHARE * len(normalized.split()):
-        return QueryKind.IDENTIFIER
-    return QueryKind.SEMANTIC
+def wording_of(*, text: str) -> Wording:
+    """Count the words of a query that tell something, or all of them where none does.
+
+    It is French where it has more of what French has than of the small words of English.
+    """
+    low = text.lower()
+    words = _WORD.findall(low)
+    small = _ENGLISH | _FRENCH
+    telling = [word for word in words if len(word) >= SHORTEST and word not in small]
+    french = sum(word in _FRENCH or word in _ELISIONS for word in words)
+    english = sum(word in _ENGLISH for word in words)
+    return Wording(
+        words=min(MOST_WORDS, len(telling or words)),
+        is_french=french + len(_ACCENT.findall(low)) > english,
+    )

@@ -1,49 +1,114 @@
 """Ranking: from candidates to an order with reasons.
 
-Fusion, then the boost of the neighborhood, then the profile's score. What comes out keeps every
-part, so that it can be explained and put in order anew by a reranker.
+First fusion, then the boost of the neighborhood, then the score of a named profile. What comes out
+keeps every part, so that it can be explained and put in order anew by a reranker.
+
+A profile is data: how the paths are fused, how much each term counts, and what multiplies the sum.
+`plain` is the fusion alone; `cognitive` mixes fusion, activation and confidence; `coding` weighs
+fusion, closeness, recency and use, then multiplies by what the phase, the source and the belief
+make of it: closeness alone finds less, because names are in the words and hardly in a vector.
+Which one is the default is decided by evaluation.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
 from memory.customization import phases
 from memory.customization.phases import Own, Phase
-from memory.records.factors import Factor, total
-from memory.search import fusion, neighborhood, scoring
-from memory.search.candidates import Candidate, Path
-from memory.search.evidence import Evidence
-from memory.search.fusion import Fused, Shares, Weights
+from memory.records import activation
+from memory.records.factors import Factor, checked_not_negative, checked_share, total
+from memory.search import fusion, neighborhood
+from memory.search.fusion import Candidate, Fused, Item, Method, Path, Shares, Weights
 from memory.search.neighborhood import Boost
 from memory.search.query import QueryKind
-from memory.search.scoring import Inputs, Method, Profile, Term
+from memory.taxonomy import MemoryType, Source, source_row
 
-NEIGHBORHOOD = "neighborhood"  # the name of the boost among the parts
-_TERMS: Final = frozenset(term.value for term in Term)
+NEIGHBORHOOD: Final = "neighborhood"  # the name of the boost among the parts
+ACTIVATION_SCALE: Final = 10.0
+USE_SCALE: Final = 101  # accesses + 1 at which use counts fully
+VOLATILITY: Final = 0.02  # changes a day of a memory's files; a default, not measured
+HOURS_A_DAY: Final = 24
+TOPICAL: Final = 0.15  # of topics beside the other paths, as of names; a default, not measured
+
+
+class Term(StrEnum):
+    """What a profile adds up."""
+
+    FUSION = "fusion"
+    COSINE = "cosine"
+    RECENCY = "recency"
+    USE = "use"
+    ACTIVATION = "activation"
+    CONFIDENCE = "confidence"
+
+
+class Multiplier(StrEnum):
+    """What a profile multiplies the sum by."""
+
+    PHASE = "phase"
+    TRUST = "trust"
+    BELIEF = "belief"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Moved:
-    """What a reranker did: the rank before (from 0), and its own score 0..1."""
+class Profile:
+    """A named way to score: weights by term, and of the paths that it counts unlike the others."""
 
-    rank_before: int
-    score: float
+    name: str
+    terms: Mapping[Term, float]
+    method: Method = Method.MINMAX
+    multipliers: frozenset[Multiplier] = frozenset({Multiplier.PHASE})  # 1 without a phase
+    paths: Mapping[str, float] = field(default_factory=dict)
+
+
+PROFILES: Final[Mapping[str, Profile]] = {
+    profile.name: profile
+    for profile in (
+        Profile(name="plain", terms={Term.FUSION: 1.0}),
+        Profile(  # plain, and what is in a topic of the first hits
+            name="topical", terms={Term.FUSION: 1.0}, paths={Path.COMMUNITIES: TOPICAL}
+        ),
+        Profile(name="rrf", terms={Term.FUSION: 1.0}, method=Method.RECIPROCAL_RANK),
+        Profile(
+            name="coding",  # of closeness's 0.60 the fusion has 0.40, for it counts words
+            terms={Term.FUSION: 0.40, Term.COSINE: 0.20, Term.RECENCY: 0.25, Term.USE: 0.15},
+            multipliers=frozenset(Multiplier),
+        ),
+        Profile(
+            name="cognitive",
+            terms={Term.FUSION: 0.60, Term.ACTIVATION: 0.25, Term.CONFIDENCE: 0.15},
+        ),
+    )
+}
+DEFAULT: Final = PROFILES["plain"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
-    """A memory's place in the order: its score, the factors that sum to it, and where from."""
+class Evidence:
+    """What is known of a candidate besides its paths: ages in days, beliefs and shares 0..1.
+
+    `idle_days`: since it was last used, confirmed or changed; `missing`: the share of the query's
+    identifiers that it has in no spelling; `text`: what a reranker reads, empty when none is asked,
+    and then `things`, the keys of what it names, are not read either.
+    """
 
     memory_id: UUID
-    score: float
-    factors: tuple[Factor, ...]
-    multipliers: tuple[Factor, ...]
-    fused: Fused
-    boost: Boost | None = None
-    moved: Moved | None = None
+    type: MemoryType
+    source: Source
+    files: tuple[str, ...] = ()
+    age_days: float = 0.0
+    idle_days: float = 0.0
+    accesses: int = 0
+    activation_floor: float = 0.0
+    confidence: float = 1.0
+    missing: float = 0.0
+    text: str = ""
+    things: frozenset[str] = frozenset()
+    item: Item = Item.PROSE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,101 +126,158 @@ class Task:
     own: Own = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moved:
+    """What a reranker did: the rank before (from 0), and its own score 0..1."""
+
+    rank_before: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """A memory's place in the order: its score, the factors that sum to it, and where from.
+
+    `share` is what a point of fusion counts in the score; the multipliers are in every factor.
+    """
+
+    memory_id: UUID
+    score: float
+    factors: tuple[Factor, ...]
+    multipliers: tuple[Factor, ...]
+    fused: Fused
+    share: float = 1.0
+    boost: Boost | None = None
+    moved: Moved | None = None
+
+
 def rank(
     *, candidates: tuple[Candidate, ...], evidence: Mapping[UUID, Evidence], task: Task
 ) -> tuple[Standing, ...]:
     """Put the candidates with evidence in order, best first; ties are broken by id.
 
-    Raises ValueError as `fusion.minmax` and `scoring.inputs_of` do.
+    Raises ValueError as `fusion.fuse` and `weigh` do.
     """
-    fused = _fused(candidates, task)
+    fused = fusion.fuse(
+        candidates=candidates,
+        kind=task.kind,
+        method=task.profile.method,
+        weights=task.weights,
+        shares=task.shares,
+    )
     weights = phases.weights_of(phase=task.phase, own=task.own)
     files = {id: item.files for id, item in evidence.items()}
     boosts = neighborhood.boosts(fused=fused, files=files)
     cosines = {item.memory_id: item.scores.get(Path.DENSE) for item in candidates}
-    standings = tuple(
-        _standing(
-            item,
-            boosts.get(item.memory_id),
-            scoring.inputs_of(
-                evidence=evidence[item.memory_id],
-                fusion=item.score,
-                cosine=cosines[item.memory_id],
-                weights=weights,
-                profile=task.profile,
-            ),
-            task.profile,
+    standings = []
+    for one in fused:
+        if one.memory_id not in evidence:
+            continue
+        share, factors, multipliers = weigh(
+            evidence=evidence[one.memory_id],
+            cosine=cosines[one.memory_id],
+            weights=weights,
+            profile=task.profile,
         )
-        for item in fused
-        if item.memory_id in evidence
-    )
+        boost = boosts.get(one.memory_id) if share else None
+        if share:
+            paths = [Factor(name=p.path, value=p.value * share) for p in one.contributions]
+            if boost is not None:
+                paths.append(Factor(name=NEIGHBORHOOD, value=boost.value * share))
+            factors = (*paths, *factors)
+        standings.append(
+            Standing(
+                memory_id=one.memory_id,
+                score=total(factors=factors),
+                factors=factors,
+                multipliers=multipliers,
+                fused=one,
+                share=share,
+                boost=boost,
+            )
+        )
     return in_order(standings=standings)
 
 
-def summands(*, candidates: tuple[Candidate, ...], task: Task) -> Mapping[UUID, tuple[float, ...]]:
-    """Return what each path adds to the fusion of each candidate, as `rank` would count it."""
-    if task.profile.method is Method.MINMAX:
-        return fusion.minmax_summands(
-            candidates=candidates, kind=task.kind, weights=task.weights, shares=task.shares
-        )
-    return {
-        one.memory_id: tuple([part.value for part in one.contributions])
-        for one in _fused(candidates, task)
-    }
-
-
-def unboosted(
-    *, standing: Standing, profile: Profile, summands: tuple[float, ...] | None = None
-) -> float:
-    """Return the score that a standing had without a boost, and with other parts of its fusion."""
-    share = _share(profile, standing.multipliers)
-    own = (part.value for part in standing.fused.contributions)
-    of_paths = [value * share for value in (own if summands is None else summands)]
-    others = [one.value for one in standing.factors if one.name in _TERMS]
-    return math.fsum((*of_paths, *others) if share else others)
-
-
-def in_order(*, standings: tuple[Standing, ...]) -> tuple[Standing, ...]:
+def in_order(*, standings: list[Standing]) -> tuple[Standing, ...]:
     """Return them best first; ties are broken by id."""
     return tuple(sorted(standings, key=lambda each: (-each.score, each.memory_id)))
 
 
-def _fused(candidates: tuple[Candidate, ...], task: Task) -> tuple[Fused, ...]:
-    if not candidates:
-        return ()
-    if task.profile.method is Method.RECIPROCAL_RANK:
-        return fusion.reciprocal_rank(candidates=candidates, kind=task.kind, weights=task.weights)
-    return fusion.minmax(
-        candidates=candidates, kind=task.kind, weights=task.weights, shares=task.shares
+def weigh(
+    *,
+    evidence: Evidence,
+    cosine: float | None,
+    weights: Mapping[MemoryType, float],
+    profile: Profile,
+) -> tuple[float, tuple[Factor, ...], tuple[Factor, ...]]:
+    """Compute (Σ weight · term) · Π multiplier: what a point of fusion counts, the other terms of
+    the sum, each multiplied, and the multipliers.
+
+    recency = exp(-idle days · volatility), use = ln(1 + n) / ln(101), activation = A / 10 with
+    A = ln(n / 0.5) - 0.5 · ln(hours) above the layer's floor, n counting the creation; a missing or
+    negative cosine counts 0. Raises ValueError for negative ages and counts.
+    """
+    multipliers = tuple(
+        [
+            Factor(name=_NAMES[name], value=value(evidence, weights))
+            for name, value in _MULTIPLIERS.items()
+            if name in profile.multipliers
+        ]
     )
-
-
-def _standing(fused: Fused, boost: Boost | None, inputs: Inputs, profile: Profile) -> Standing:
-    scored = scoring.score(profile=profile, inputs=inputs)
-    share = _share(profile, scored.multipliers)
-    others = tuple([factor for factor in scored.factors if factor.name != Term.FUSION])
-    factors = (*_paths(fused, boost, share), *others) if share else others
-    return Standing(
-        memory_id=fused.memory_id,
-        score=total(factors=factors),
-        factors=factors,
-        multipliers=scored.multipliers,
-        fused=fused,
-        boost=boost if share else None,
-    )
-
-
-def _share(profile: Profile, multipliers: tuple[Factor, ...]) -> float:
-    """Return what a point of fusion counts in the score."""
     whole = math.prod([factor.value for factor in multipliers])
-    return profile.terms.get(Term.FUSION, 0.0) * whole
-
-
-def _paths(fused: Fused, boost: Boost | None, share: float) -> tuple[Factor, ...]:
-    """Return the fusion's part as one a path and one for the neighborhood."""
-    paths = tuple(
-        [Factor(name=part.path, value=part.value * share) for part in fused.contributions]
+    factors = tuple(
+        [
+            Factor(name=_NAMES[term], value=weight * _TERMS[term](evidence, cosine) * whole)
+            for term, weight in profile.terms.items()
+            if term is not Term.FUSION
+        ]
     )
-    if boost is None:
-        return paths
-    return (*paths, Factor(name=NEIGHBORHOOD, value=boost.value * share))
+    return profile.terms.get(Term.FUSION, 0.0) * whole, factors, multipliers
+
+
+def unboosted(*, standing: Standing, summands: tuple[float, ...] | None = None) -> float:
+    """Return the score that a standing had without a boost, and with other parts of its fusion."""
+    own = (part.value for part in standing.fused.contributions)
+    of_paths = [value * standing.share for value in (own if summands is None else summands)]
+    others = [one.value for one in standing.factors if one.name in _TERM_NAMES]
+    return math.fsum((*of_paths, *others) if standing.share else others)
+
+
+def _use(evidence: Evidence, _: float | None) -> float:
+    accesses = int(checked_not_negative(name="accesses", value=evidence.accesses))
+    return math.log1p(accesses) / math.log(USE_SCALE)
+
+
+def _activation(evidence: Evidence, _: float | None) -> float:
+    accesses = int(checked_not_negative(name="accesses", value=evidence.accesses))
+    hours = evidence.age_days * HOURS_A_DAY
+    base = activation.base_level(accesses=accesses + 1, lifetime_hours=hours)
+    return max(base, evidence.activation_floor) / ACTIVATION_SCALE
+
+
+def _recency(evidence: Evidence, _: float | None) -> float:
+    idle = checked_not_negative(name="idle_days", value=evidence.idle_days)
+    return math.exp(-idle * VOLATILITY)
+
+
+def _belief(evidence: Evidence, _: object) -> float:
+    return checked_share(name="confidence", value=evidence.confidence)
+
+
+_TERMS: Final[Mapping[Term, Callable[[Evidence, float | None], float]]] = {
+    Term.COSINE: lambda _, cosine: max(cosine or 0.0, 0.0),
+    Term.RECENCY: _recency,
+    Term.USE: _use,
+    Term.ACTIVATION: _activation,
+    Term.CONFIDENCE: _belief,
+}
+_MULTIPLIERS: Final[
+    Mapping[Multiplier, Callable[[Evidence, Mapping[MemoryType, float]], float]]
+] = {
+    Multiplier.PHASE: lambda evidence, weights: weights.get(evidence.type, 1.0),
+    Multiplier.TRUST: lambda evidence, _: source_row(source=evidence.source).trust_multiplier,
+    Multiplier.BELIEF: _belief,
+}
+_NAMES: Final = {name: name.value for name in (*Term, *Multiplier)}  # read often
+_TERM_NAMES: Final = frozenset(term.value for term in Term)

@@ -1,4 +1,4 @@
-"""Relevance: how likely a hit answers the query at all, 0..1; what silence is made of (11.1).
+"""Relevance: how likely a hit answers the query at all, 0..1; what silence is made of.
 
 Fusion scores rank within one query and say nothing across queries: the best of nothing relevant
 still gets 1. Relevance looks at signs that mean the same in every query: how close the memory is,
@@ -7,9 +7,15 @@ among them, how far it stands out from the rest of
 the candidates on both, whether it is the closest of them, which identifiers of the query it lacks.
 The same closeness says more of a long question than of two words, and more of a French one, which
 an English embedder puts far from everything. A logistic turns the signs into a probability; its
-constants and which signs it looks at are fitted on judged pairs, for each embedder its own, and
-stand in `calibrations` with the command that made them. Closeness and words never lower it,
-identifiers that are missing never raise it.
+constants and which signs it looks at are fitted on judged pairs, for each embedder its own.
+Closeness and words never lower it, identifiers that are missing never raise it.
+
+The fitted rows were made by `manage.py evaluate fit-relevance` on the train half of the shipped
+set, with the embedder of the row configured; signs and threshold are chosen by cross-validation
+there, the threshold so that a tenth of the answerable queries are withheld. NO_VECTORS is for
+searches by words alone, ANY for an embedder that was never fitted: it does not use the size of the
+cosine, which differs between models, and was fitted with the static one, the weakest of them, so
+that it withholds little.
 
 Tried and left out, cross-validated on the train half: late interaction with static token vectors
 (its value, its lead, the least covered word), the logarithm of BM25, ranks by words, what share of
@@ -27,9 +33,11 @@ from typing import Final
 from uuid import UUID
 
 from memory.records.factors import Factor, total
-from memory.search.query_language import Wording
+from memory.search.query import Wording
 
-RIVALS: Final = slice(3, 12)  # best ones of a sign after the first three, ours
+NO_VECTORS: Final = "no vectors"
+ANY: Final = "any"
+RIVALS: Final = slice(3, 12)  # best ones of a sign after the first three; a default, not measured
 CROWD: Final = 12  # candidates from which on a query has rivals of its own
 STEADY: Final = 0.03  # cosine added to the spread, so that few equal candidates do not blow it up
 ROUNDING: Final = 1e-6  # of a database sum
@@ -98,15 +106,95 @@ class Relevance:
     signs: Signs
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Near:
-    """What the signs of a candidate are relative to; `falling` are the cosines, negated, sorted."""
+_ROWS: Final = (  # key, intercept, slopes, threshold, cosine and matched share of usual rivals
+    (
+        "local/all-minilm-l6-v2",
+        -5.476,
+        {
+            Sign.COSINE_LEAD: 2.268,
+            Sign.MATCHED: 3.287,
+            Sign.MATCHED_LEAD: 4.952,
+            Sign.MISSING: -2.167,
+            Sign.CLOSEST: 2.244,
+            Sign.COSINE_WORDS: 0.647,
+            Sign.FRENCH_LEAD: 11.569,
+        },
+        0.146,
+        0.242,
+        0.129,
+    ),
+    (
+        NO_VECTORS,
+        -4.993,
+        {
+            Sign.MATCHED: 5.823,
+            Sign.MATCHED_LEAD: 7.737,
+            Sign.MISSING: -1.649,
+            Sign.FRENCH_MATCHED: 16.31,
+        },
+        0.05,
+        0.0,
+        0.181,
+    ),
+    (
+        "static/potion-base-8m",
+        -5.182,
+        {
+            Sign.COSINE_LEAD: 0.132,
+            Sign.MATCHED: 5.522,
+            Sign.MATCHED_LEAD: 3.105,
+            Sign.MISSING: -1.674,
+            Sign.CLOSEST: 3.005,
+        },
+        0.099,
+        0.292,
+        0.129,
+    ),
+    (
+        ANY,
+        -5.219,
+        {
+            Sign.COSINE_STANDING: 0.298,
+            Sign.MATCHED: 5.316,
+            Sign.MATCHED_LEAD: 3.048,
+            Sign.MISSING: -1.683,
+            Sign.CLOSEST: 2.533,
+        },
+        0.09,
+        0.292,
+        0.129,
+    ),
+    (
+        "hashing/words-384",
+        -5.504,
+        {
+            Sign.MATCHED: 6.371,
+            Sign.MATCHED_LEAD: 8.711,
+            Sign.MISSING: -1.36,
+        },
+        0.05,
+        0.169,
+        0.129,
+    ),
+)
 
-    rivals: Rivals
-    spread: tuple[float, float]
-    falling: list[float]
-    words: int
-    french: float
+CALIBRATIONS: Final[Mapping[str, Calibration]] = {
+    key: Calibration(
+        key=key,
+        intercept=intercept,
+        slopes=slopes,
+        threshold=threshold,
+        rivals=Rivals(cosine=cosine, matched=matched),
+    )
+    for key, intercept, slopes, threshold, cosine, matched in _ROWS
+}
+
+
+def calibration_of(*, model: str, has_vectors: bool) -> Calibration:
+    """Return the row of an embedder's key, or what stands in for it."""
+    if not has_vectors:
+        return CALIBRATIONS[NO_VECTORS]
+    return CALIBRATIONS.get(model, CALIBRATIONS[ANY])
 
 
 def signs_of(
@@ -123,18 +211,34 @@ def signs_of(
     for one in observed:
         _check(one)
     cosines = [max(one.cosine, 0.0) for one in observed if one.cosine is not None]
-    rivals = Rivals(
-        cosine=_rivals(cosines, usual.cosine),
-        matched=_rivals([min(one.matched, 1.0) for one in observed], usual.matched),
-    )
-    near = _Near(
-        rivals=rivals,
-        spread=_spread([*cosines, *[0.0] * (CROWD - len(cosines))]),
-        falling=sorted(-cosine for cosine in cosines),
-        words=wording.words,
-        french=float(wording.is_french),
-    )
-    return {one.memory_id: _signs(one, near) for one in observed}
+    rival_cosine = _rivals(cosines, usual.cosine)
+    rival_matched = _rivals([min(one.matched, 1.0) for one in observed], usual.matched)
+    crowd = [*cosines, *[0.0] * (CROWD - len(cosines))]
+    mean = fmean(crowd)
+    spread = math.sqrt(fmean([(cosine - mean) ** 2 for cosine in crowd])) + STEADY  # as pstdev
+    falling = sorted(-cosine for cosine in cosines)
+    french = float(wording.is_french)
+    found: dict[UUID, Signs] = {}
+    for one in observed:
+        matched = min(one.matched, 1.0)
+        signs = {
+            Sign.MATCHED: matched,
+            Sign.MATCHED_LEAD: matched - rival_matched,
+            Sign.FRENCH_MATCHED: matched * french,
+            Sign.MISSING: one.missing,
+        }
+        if one.cosine is not None:
+            cosine = max(one.cosine, 0.0)
+            signs |= {
+                Sign.COSINE: cosine,
+                Sign.COSINE_LEAD: cosine - rival_cosine,
+                Sign.COSINE_STANDING: (cosine - mean) / spread,
+                Sign.COSINE_WORDS: cosine * wording.words,
+                Sign.CLOSEST: 1.0 / (1 + bisect_left(falling, -cosine)),
+                Sign.FRENCH_LEAD: (cosine - rival_cosine) * french,
+            }
+        found[one.memory_id] = signs
+    return found
 
 
 def relevance(*, signs: Signs, calibration: Calibration) -> Relevance:
@@ -152,34 +256,6 @@ def relevance(*, signs: Signs, calibration: Calibration) -> Relevance:
 def logistic(x: float) -> float:
     """Compute 1 / (1 + exp(-x)), 0..1, without overflow."""
     return 0.5 * (1.0 + math.tanh(x / 2.0))
-
-
-def _signs(one: Observed, near: _Near) -> dict[Sign, float]:
-    matched = min(one.matched, 1.0)
-    signs = {
-        Sign.MATCHED: matched,
-        Sign.MATCHED_LEAD: matched - near.rivals.matched,
-        Sign.FRENCH_MATCHED: matched * near.french,
-        Sign.MISSING: one.missing,
-    }
-    if one.cosine is not None:
-        cosine = max(one.cosine, 0.0)
-        lead = cosine - near.rivals.cosine
-        signs |= {
-            Sign.COSINE: cosine,
-            Sign.COSINE_LEAD: lead,
-            Sign.COSINE_STANDING: (cosine - near.spread[0]) / near.spread[1],
-            Sign.COSINE_WORDS: cosine * near.words,
-            Sign.CLOSEST: 1.0 / (1 + bisect_left(near.falling, -cosine)),
-            Sign.FRENCH_LEAD: lead * near.french,
-        }
-    return signs
-
-
-def _spread(cosines: list[float]) -> tuple[float, float]:
-    """Return mean and standard deviation. `pstdev` counts in fractions and takes ten times that."""
-    mean = fmean(cosines)
-    return mean, math.sqrt(fmean([(cosine - mean) ** 2 for cosine in cosines])) + STEADY
 
 
 def _rivals(values: list[float], usual: float) -> float:

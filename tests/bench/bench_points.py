@@ -21,7 +21,7 @@ from accounts.caller import Caller
 from memory.injection.actions.trigger_points import PointRequest, deliver_at_point
 from memory.observer.actions.finalize import finalize
 from memory.records.models import Memory
-from memory.search.actions.request import SearchRequest
+from memory.search.request import SearchRequest
 from memory.sessions.actions.append_events import append_events
 from memory.sessions.actions.end_session import end_session
 from memory.sessions.actions.open_session import NewSession, open_session

@@ -17,7 +17,8 @@ from django.utils import timezone
 
 from accounts.caller import Caller
 from accounts.models import Organization
-from memory.search.actions.search import SearchRequest, search
+from memory.search.actions import search
+from memory.search.request import SearchRequest
 from tests.bench import made, measures, serving
 from tests.support import people
 

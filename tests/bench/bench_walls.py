@@ -21,7 +21,8 @@ from accounts.caller import Caller
 from memory.records.filters import Filters
 from memory.records.queries import memories
 from memory.review.queries import overview
-from memory.search.actions.search import SearchRequest, search
+from memory.search.actions import search
+from memory.search.request import SearchRequest
 from tests.bench import made, measures, serving
 from tests.support import people
 

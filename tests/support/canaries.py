@@ -23,7 +23,8 @@ from accounts.models import User
 from frontend.presenters import live_messages
 from memory.records.filters import Filters
 from memory.records.queries import memories
-from memory.search.actions.search import SearchRequest, search
+from memory.search.actions import search
+from memory.search.request import SearchRequest
 from teams import queries
 from teams.actions.projects import create_project
 from teams.changes import GROUP

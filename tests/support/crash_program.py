@@ -29,7 +29,8 @@ from accounts.models import Organization, User  # noqa: E402
 from memory.index.models import MemoryVector  # noqa: E402
 from memory.intake.actions.remember import NewMemory, remember  # noqa: E402
 from memory.records.models import Memory  # noqa: E402
-from memory.search.actions.search import SearchRequest, search  # noqa: E402
+from memory.search.actions import search  # noqa: E402
+from memory.search.request import SearchRequest  # noqa: E402
 from teams.actions.projects import create_project  # noqa: E402
 from tests.support import operator, people  # noqa: E402
 from tests.support.load import PROJECT, content_of  # noqa: E402

@@ -22,8 +22,7 @@ from memory.index.models import EmbeddingModel
 from memory.index.sql import search_rows
 from memory.records.models import Memory
 from memory.search import query
-from memory.search.sql import candidates
-from memory.search.sql.candidates import Found, Question
+from memory.search.queries import Found, Question, find_candidates
 from teams import visibility
 from teams.models import Project
 
@@ -113,7 +112,7 @@ def ask(*, caller: Caller, **wanted: Any) -> tuple[Found, ...]:
         "moment": None, "dense_limit": 1_000, "keyword_limit": 1_000, **wanted,
     }  # fmt: skip
     sight = visibility.sight_of(caller=caller)
-    return candidates.candidates(question=Question(**given), sight=sight).found
+    return find_candidates(question=Question(**given), sight=sight)[1]
 
 
 def named(key: str, type: EntityType = EntityType.OTHER) -> Name:

@@ -15,9 +15,9 @@ from typing import Any
 from accounts import jobs
 from accounts.jobs import Claim
 from memory.api import writing
+from memory.index.sql import search_rows
 from memory.index.sql import search_rows as vectors
 from memory.records.actions import writes
-from memory.search.sql import candidates
 
 FOLDER = Path(os.environ["FIRE_MOMENTS"])
 TOO_MUCH_BYTES = 4_000_000_000
@@ -109,7 +109,7 @@ def install() -> None:
     jobs.run_handler = lambda claim: _run_handler(claim, original=original)
     _count_slots()
     _around(jobs, "sweep", before="sweeping")
-    _around(candidates, "write_vectors", after="inside")
+    _around(search_rows, "write_vectors", after="inside")
     _around(vectors, "hold_memories", after="cutting")
     _around(writes, "insert", after="inserted")
     _around(writing, "remember", after="committed")

@@ -26,7 +26,8 @@ from memory.intake.actions.remember_all import MOST, remember_all
 from memory.providers import registry
 from memory.records.actions.candidate import NewMemory
 from memory.records.models import Memory
-from memory.search.actions.search import SearchRequest, search
+from memory.search.actions import search
+from memory.search.request import SearchRequest
 from tests.support import people
 from tests.support.load import PROJECT, content_of
 

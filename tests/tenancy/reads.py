@@ -16,17 +16,13 @@ from memory.records.models import Memory
 from memory.records.queries import memories
 from memory.review.queries import overview, reviews
 from memory.search import queries as search_queries
-from memory.search.actions.context import ContextRequest, context
-from memory.search.actions.filter_values import Narrowing
-from memory.search.actions.match import match
-from memory.search.actions.presentation import lay_out
-from memory.search.actions.recall import Closeness, recall
-from memory.search.actions.search import SearchRequest, search
-from memory.search.actions.similar import similar
-from memory.search.actions.timeline import timeline
-from memory.search.evidence import Evidence
+from memory.search.actions import lay_out, search
+from memory.search.context import ContextRequest, context
+from memory.search.lookups import Closeness, match, recall, similar, timeline
 from memory.search.neighborhood import Turn
 from memory.search.query import understand
+from memory.search.ranking import Evidence
+from memory.search.request import Narrowing, SearchRequest
 from teams import visibility
 from teams.queries import changes_since, latest_changes, newest_change, projects, surroundings
 from teams.queries import project as project_of_teams

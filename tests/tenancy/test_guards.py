@@ -25,8 +25,7 @@ from memory.mcp.tools import TOOLS
 from memory.records.actions.revise import revise
 from memory.records.queries import memories
 from memory.records.queries.memories import lock_memory
-from memory.search.sql import candidates
-from memory.search.sql.candidates import Question
+from memory.search.queries import Question, find_candidates
 from teams import idempotency, visibility
 from teams.actions.projects import create_project
 from teams.errors import RoleNotSufficient
@@ -71,7 +70,7 @@ def _candidates(caller: Caller, *, words: str, by_meaning: bool) -> set[UUID]:
     )
     with tenancy.unit():
         sight = visibility.sight_of(caller=caller)
-        found = candidates.candidates(question=question, sight=sight).found
+        _, found = find_candidates(question=question, sight=sight)
     return {item.memory_id for item in found}
 
 

@@ -11,7 +11,7 @@ from accounts.authentication import entered
 from accounts.caller import Caller
 from memory.entities.sql import entities
 from memory.intake.actions.remember_all import remember_all
-from memory.search.sql.candidates import Found
+from memory.search.queries import Found
 from teams import visibility
 from teams.actions.projects import create_project
 from teams.queries import find_project

@@ -12,7 +12,8 @@ from accounts.caller import Caller
 from accounts.jobs import Claim
 from accounts.models import Job, Organization
 from config.telemetry import LineFormatter
-from memory.search.actions.search import SearchRequest, search
+from memory.search.actions import search
+from memory.search.request import SearchRequest
 from tests.support import people
 from tests.support.memories import REDIS, stored
 

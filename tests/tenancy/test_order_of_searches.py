@@ -19,7 +19,8 @@ from accounts.authentication import entered
 from accounts.caller import Caller
 from memory.index.sql import search_rows
 from memory.records.models import Memory
-from memory.search.actions.search import SearchRequest, search
+from memory.search.actions import search
+from memory.search.request import SearchRequest
 from teams.actions.projects import create_project
 from tests.support.memories import stored
 

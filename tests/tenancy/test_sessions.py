@@ -12,7 +12,8 @@ from accounts.errors import NotFound
 from accounts.models import Organization
 from accounts.queries import jobs
 from memory.intake.actions.remember import remember
-from memory.search.actions.search import SearchRequest, search
+from memory.search.actions import search
+from memory.search.request import SearchRequest
 from memory.sessions.actions.append_turns import NewTurn, append_turns
 from memory.sessions.actions.end_session import end_session
 from memory.sessions.actions.open_session import NewSession, open_session

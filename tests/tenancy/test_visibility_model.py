@@ -23,8 +23,7 @@ from memory.index.actions import embedding
 from memory.index.sql import search_rows
 from memory.records.models import Memory
 from memory.records.queries.views import visible
-from memory.search.sql import candidates
-from memory.search.sql.candidates import Question
+from memory.search.queries import Question, find_candidates
 from teams import visibility
 from teams.models import Project, ProjectMember, Team, TeamMember
 from tests.support import crowds
@@ -188,8 +187,8 @@ def by_search(sight: visibility.Sight, **asked: Any) -> set[UUID]:
         model=embedding.active_model().key, vector=None, projects=None, type_codes=None,
         moment=None, dense_limit=MANY, keyword_limit=MANY, **asked,
     )  # fmt: skip
-    answer = candidates.candidates(question=question, sight=sight)
-    return {found.memory_id for found in answer.found}
+    _, found = find_candidates(question=question, sight=sight)
+    return {one.memory_id for one in found}
 
 
 @pytest.mark.usefixtures("in_organization")

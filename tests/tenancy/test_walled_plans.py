@@ -12,9 +12,9 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory.injection.sql.deliveries import delivered_to_agent, delivered_to_person
 from memory.records.queries.views import visible
-from memory.search.actions import filter_values
-from memory.search.actions.filter_values import Narrowing
-from memory.search.sql import lookups
+from memory.search import request
+from memory.search.queries import list_always_in_effect
+from memory.search.request import Narrowing
 from teams import visibility
 
 pytestmark = pytest.mark.usefixtures("tables_of_its_own", "in_organization")
@@ -77,9 +77,9 @@ def test_what_an_agent_was_told_is_looked_up_by_its_session_and_its_token(
 def test_what_stands_is_looked_up_among_what_stands(caller: Caller, now: datetime) -> None:
     with tenancy.unit():
         sight = visibility.sight_of(caller=caller)
-        question = filter_values.question(caller=caller, narrowing=Narrowing())
+        question = request.narrowed_question(caller=caller, narrowing=Narrowing())
         asked = _asked(
-            lambda: lookups.standing(question=question, limit=5, sight=sight), of="reflection"
+            lambda: list_always_in_effect(question=question, limit=5, sight=sight), of="reflection"
         )
         plan = _plan(*asked)
 

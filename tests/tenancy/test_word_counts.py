@@ -11,7 +11,8 @@ from accounts.authentication import entered
 from accounts.caller import Caller
 from memory.index.sql import search_rows
 from memory.intake.actions.remember import NewMemory, remember
-from memory.search.actions.search import SearchRequest, search
+from memory.search.actions import search
+from memory.search.request import SearchRequest
 from teams.actions.projects import create_project
 from teams.queries import find_project
 

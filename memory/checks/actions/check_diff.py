@@ -12,7 +12,7 @@ from memory.checks import diffs, parts
 from memory.checks.actions import run
 from memory.checks.actions.run import Ahead, Check
 from memory.checks.diffs import ChangedFile, Hunk
-from memory.search.actions.search import SECRET_LEFT_OUT
+from memory.search.actions import SECRET_LEFT_OUT
 from memory.secrets.masking import BEYOND
 from memory.text.text import check_text
 

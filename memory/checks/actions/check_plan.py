@@ -9,7 +9,7 @@ from accounts.messages import message
 from memory.checks import parts, plans
 from memory.checks.actions import run
 from memory.checks.actions.run import Ahead, Check
-from memory.search.actions.search import SECRET_LEFT_OUT
+from memory.search.actions import SECRET_LEFT_OUT
 from memory.text.text import check_text
 
 LONGEST_PLAN: Final = 100_000  # characters, ours

@@ -23,10 +23,10 @@ from memory.checks.queries import Tie
 from memory.records.queries import relations
 from memory.records.queries.relations import Contradiction
 from memory.records.queries.views import MemoryView, views_of
-from memory.search.actions import filter_values as narrowings
-from memory.search.actions.filter_values import Narrowing
-from memory.search.actions.search import SECRET_LEFT_OUT, SearchRequest, search_each
-from memory.search.sql import lookups
+from memory.search import request
+from memory.search.actions import SECRET_LEFT_OUT, search_each
+from memory.search.queries import find_about_files
+from memory.search.request import Narrowing, SearchRequest
 from memory.secrets import secret_catalog, secrets
 from memory.taxonomy import MemoryType, Status, Verification
 from memory.text import globs
@@ -242,9 +242,9 @@ def _about(caller: Caller, place: _Place, files: Iterable[str], sight: Sight) ->
     narrowing = Narrowing(
         project=str(place.project_id), types=tuple(type.value for type in CHECKED)
     )
-    question = narrowings.question(caller=caller, narrowing=narrowing)
+    question = request.narrowed_question(caller=caller, narrowing=narrowing)
     named = tuple(path for path in files if len(path) <= globs.LONGEST and globs.bare(path=path))
-    about = lookups.about_files(
+    about = find_about_files(
         files=named, closeness=BY_NAME, question=question, limit=OF_A_FILE, sight=sight
     )
     return tuple(memory_id for found in about for memory_id, _ in found)

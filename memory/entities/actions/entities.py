@@ -21,10 +21,9 @@ from memory.entities.sql.entities import Merge, Thing, Wanted
 from memory.records.queries import relations
 from memory.records.queries.relations import Sides
 from memory.records.queries.views import MemoryView
-from memory.search.actions import filter_values as narrowings
-from memory.search.actions.filter_values import Narrowing
-from memory.search.sql import lookups
-from memory.search.sql.candidates import Question
+from memory.search import request
+from memory.search.queries import Question, list_of_thing
+from memory.search.request import Narrowing
 from memory.text import globs
 from memory.text.text import check_text
 from teams import visibility
@@ -101,7 +100,7 @@ def known(
     require(caller=caller, act=Act.READ)
     check_name(name=begins)
     with tenancy.unit():
-        question = narrowings.question(caller=caller, narrowing=narrowing)
+        question = request.narrowed_question(caller=caller, narrowing=narrowing)
         wanted = Wanted(
             projects=question.projects,
             type=EntityType(type) if type else None,
@@ -127,10 +126,10 @@ def about(
     """
     started = time.perf_counter()
     require(caller=caller, act=Act.READ)
-    narrowings.check(narrowing=narrowing)
+    request.check_narrowing(narrowing=narrowing)
     check_name(name=name)
     with tenancy.unit():
-        question = narrowings.question(caller=caller, narrowing=narrowing)
+        question = request.narrowed_question(caller=caller, narrowing=narrowing)
         wanted = Wanted(
             projects=question.projects,
             type=EntityType(type) if type else None,
@@ -151,7 +150,7 @@ def _profile(
     beside = entities.neighbors(
         thing=thing, projects=wanted.projects, limit=MOST_NEIGHBORS, sight=sight
     )
-    ids = lookups.of_thing(thing=thing, question=question, limit=limit, sight=sight)
+    ids = list_of_thing(thing=thing, question=question, limit=limit, sight=sight)
     views, sides = relations.give_out_together(memory_ids=ids, sight=sight, now=now)
     memories = tuple(views[one] for one in ids if one in views)
     said = entities.merges(sight=sight) if thing.members else ()

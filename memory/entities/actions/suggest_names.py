@@ -18,8 +18,8 @@ from memory.entities.close_names import Known, Reason
 from memory.entities.rules import EntityType
 from memory.entities.sql import entities
 from memory.entities.sql.entities import Thing, Wanted
-from memory.search.actions import filter_values as narrowings
-from memory.search.actions.filter_values import Narrowing
+from memory.search import request
+from memory.search.request import Narrowing
 from memory.text import globs
 from teams import visibility
 from teams.permissions import Act, require
@@ -57,7 +57,7 @@ def close_names_of(
     check_name(name=name)
     with tenancy.unit():
         wanted = Wanted(
-            projects=narrowings.question(caller=caller, narrowing=narrowing).projects,
+            projects=request.narrowed_question(caller=caller, narrowing=narrowing).projects,
             type=EntityType(type) if type else None,
             keys=keys_of(name=name),
         )
@@ -76,7 +76,7 @@ def suggest_names(*, caller: Caller, thing: Thing, narrowing: Narrowing) -> tupl
     """
     require(caller=caller, act=Act.READ)
     with tenancy.unit():
-        projects = narrowings.question(caller=caller, narrowing=narrowing).projects
+        projects = request.narrowed_question(caller=caller, narrowing=narrowing).projects
         sight = visibility.sight_of(caller=caller)
         wanted = Wanted(projects=projects, type=thing.type, begins=_beginning(thing))
         found = entities.known(wanted=wanted, limit=MOST_COMPARED, sight=sight)

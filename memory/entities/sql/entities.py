@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -17,7 +17,6 @@ from memory.entities.same_names import Name
 from memory.records.models import Memory
 from memory.records.verdict_models import ReviewVerdict
 from memory.records.verdicts import SAME
-from memory.search.sql.candidates import Question
 from teams import visibility
 from teams.visibility import Sight, parameters
 
@@ -214,17 +213,20 @@ def known(*, wanted: Wanted, limit: int, sight: Sight) -> tuple[Thing, ...]:
     )
 
 
-def asked_together(*, question: Question, sight: Sight) -> Question:
-    """Ask for what is said to be one thing with what is asked for, by the same words. In a unit."""
-    if not question.named:
-        return question
+def with_same_names(*, named: Mapping[str, str], sight: Sight) -> dict[str, str]:
+    """Add the keys of what is one thing with what is named, by the same words. In a unit.
+
+    `named` are the words of each key in a question.
+    """
+    found = dict(named)
+    if not found:
+        return found
     numbers = same_names.groups(pairs=((one.first, one.second) for one in merges(sight=sight)))
-    found = dict(zip(question.named, question.spelled, strict=True))
-    for key, words in tuple(found.items()):
+    for key, words in named.items():
         own = [name for name in numbers if name[1] == key]
         for _, other in sorted(same_names.together(names=own, numbers=numbers)):
             found.setdefault(other, words)
-    return replace(question, named=tuple(found), spelled=tuple(found.values()))
+    return found
 
 
 def _columns_of(rows: Iterable[Memory]) -> dict[str, list[object]]:

@@ -16,11 +16,13 @@ from memory.customization.phases import Phase
 from memory.evaluation.actions.sandbox import Tell, Trial, trial
 from memory.evaluation.dataset import JudgedQuery, JudgedSet, Split
 from memory.evaluation.outcomes import Asked, Evaluation, K, System
-from memory.search import packing, packing_tokens
-from memory.search.actions.request import Rerank
-from memory.search.actions.search import PROFILES, Hit, SearchAnswer, SearchRequest, search
+from memory.search import packing
+from memory.search.actions import Hit, SearchAnswer, search
 from memory.search.packing import Packable
+from memory.search.refinement import Rerank
+from memory.search.request import PROFILES, SearchRequest
 from memory.taxonomy import MemoryType
+from memory.text import tokens as packing_tokens
 
 PACK: Final = phases.BUDGETS[Phase.IMPLEMENT]  # what an agent at work is given
 SHOW_EVERY: Final = 100  # queries between two lines of progress
@@ -105,14 +107,14 @@ def _request(query: JudgedQuery, way: SearchRequest) -> SearchRequest:
 def _asked(
     query: JudgedQuery, ranking: SearchAnswer, answer: SearchAnswer, names: dict[UUID, str]
 ) -> Asked:
-    packed = packing.pack(ranked=tuple(map(_packable, answer.hits)), budget=PACK)
+    packed, _ = packing.pack(ranked=tuple(map(_packable, answer.hits)), budget=PACK)
     return Asked(
         query_id=query.id,
         ranked=tuple(names[hit.memory.id] for hit in ranking.hits),
         best_relevance=max((hit.relevance for hit in ranking.hits), default=0.0),
         silent=answer.nothing_relevant,
-        pack=tuple(names[item.memory_id] for item in packed.chosen),
-        pack_tokens=packed.tokens,
+        pack=tuple(names[item.memory_id] for item in packed),
+        pack_tokens=sum(item.tokens for item in packed),
         took_ms=answer.took_ms,
         stages=answer.stages,
     )

@@ -18,9 +18,9 @@ from memory.evaluation.actions.sandbox import Tell, Trial, taken_out, trial
 from memory.evaluation.calibration import Checked, Pair, Silence
 from memory.evaluation.dataset import JudgedQuery, JudgedSet, Split
 from memory.evaluation.outcomes import K
-from memory.search.actions.search import SearchRequest, search
-from memory.search.calibrations import ANY, NO_VECTORS
-from memory.search.relevance import Calibration, Sign
+from memory.search.actions import search
+from memory.search.relevance import ANY, NO_VECTORS, Calibration, Sign
+from memory.search.request import SearchRequest
 
 WORDS: Final = (Sign.MATCHED, Sign.MATCHED_LEAD, Sign.MISSING)
 CLOSE: Final = (Sign.COSINE, Sign.COSINE_LEAD, *WORDS)

@@ -17,10 +17,10 @@ from memory.evaluation.outcomes import K
 from memory.evaluation.weights import Choice
 from memory.index.actions import embedding
 from memory.search import fusion, query, ranking
-from memory.search.actions import gather_candidates
-from memory.search.actions.gather_candidates import Pool
-from memory.search.actions.request import SearchRequest
+from memory.search import pool as pools
+from memory.search.pool import Pool
 from memory.search.query import QueryKind
+from memory.search.request import SearchRequest
 
 REQUEST: Final = SearchRequest(query="", limit=K, threshold=0.0)
 
@@ -58,18 +58,18 @@ def _measured(
 
 
 def _ranked(pool: Pool, names: Mapping[UUID, str], given: Mapping[str, float]) -> tuple[str, ...]:
-    task = gather_candidates.task_of(pool=pool, request=REQUEST)
+    task = pools.task_of(pool=pool, request=REQUEST)
     kept = fusion.WEIGHTS[task.kind]  # of paths that are not fitted
     weights = {**fusion.WEIGHTS, task.kind: {**kept, **given}}
     task = replace(task, weights=weights, shares={})
     standings = ranking.rank(
-        candidates=gather_candidates.candidates_of(pool=pool), evidence=pool.known, task=task
+        candidates=pools.candidates_of(pool=pool), evidence=pool.known, task=task
     )
     return tuple(names[one.memory_id] for one in standings[:K])
 
 
 def _kind(pool: Pool) -> QueryKind:
-    return gather_candidates.kind_of(pool=pool)
+    return pool.kind
 
 
 def _pools(filled: Trial, now: datetime) -> Iterator[tuple[JudgedQuery, Pool]]:
@@ -80,7 +80,7 @@ def _pools(filled: Trial, now: datetime) -> Iterator[tuple[JudgedQuery, Pool]]:
         with tenancy.unit():
             yield (
                 one,
-                gather_candidates.gather(
+                pools.gather(
                     caller=filled.caller,
                     request=request,
                     asked=asked,

@@ -22,15 +22,16 @@ from memory.injection.actions.delivery_log import Recipient
 from memory.injection.session_start_rules import RecordedMemory, handed_over
 from memory.records.deadline import TooLate
 from memory.records.queries.views import countable, views_of
-from memory.search import packing_text
-from memory.search import packing_tokens as tokens
-from memory.search.actions import filter_values
-from memory.search.actions.search import SearchAnswer, SearchRequest, search
-from memory.search.sql import lookups
+from memory.search import packing
+from memory.search import request as filter_values
+from memory.search.actions import SearchAnswer, search
+from memory.search.queries import list_always_in_effect, list_of_modules
+from memory.search.request import SearchRequest
 from memory.sessions.models import Session
 from memory.sessions.points import Point
 from memory.sessions.queries import sessions
 from memory.taxonomy import MemoryType, Status
+from memory.text import tokens
 from teams import visibility
 
 RESULTS_MOST: Final = 24  # of the search that a brief is selected from; default, not measured
@@ -107,7 +108,7 @@ def deliver_brief(
     style = styles.composed(caller=caller, topic=request.task.query, interface=None)
     aside = ""
     if style is not None:
-        aside = packing_text.heading_of_style(name=style.style.name, text=style.style.text)
+        aside = packing.heading_of_style(name=style.style.name, text=style.style.text)
         aside = aside if tokens.count(text=aside) <= STYLE_TOKENS_MOST else ""
     candidates = deliver.merge(
         sets=(
@@ -155,11 +156,13 @@ def always_included(
     """
     sight = visibility.sight_of(caller=caller)
     everywhere, of_types = (
-        filter_values.question(caller=caller, narrowing=deliver.narrowing_of(session, types))
+        filter_values.narrowed_question(
+            caller=caller, narrowing=deliver.narrowing_of(session, types)
+        )
         for types in ((), MODULE_TYPES)
     )
-    firm = lookups.standing(question=everywhere, limit=ALWAYS_INCLUDED_MOST, sight=sight)
-    on_modules = lookups.of_modules(
+    firm = list_always_in_effect(question=everywhere, limit=ALWAYS_INCLUDED_MOST, sight=sight)
+    on_modules = list_of_modules(
         modules=modules, question=of_types, limit=MODULE_MEMORIES_MOST, sight=sight
     )
     ids = tuple(dict.fromkeys((*firm, *on_modules)))

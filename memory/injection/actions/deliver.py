@@ -20,16 +20,15 @@ from memory.injection.actions.delivery_log import Recipient
 from memory.injection.selection import InjectionCandidate, SelectionContext
 from memory.records.queries import relations
 from memory.records.queries.views import GraphPart, MemoryView, views_of
-from memory.search import packing_blocks, packing_text
-from memory.search import packing_tokens as tokens
-from memory.search.actions import filter_values
-from memory.search.actions.filter_values import Narrowing
-from memory.search.actions.search import SearchAnswer
-from memory.search.packing_text import NOTICE, Block, Entry
-from memory.search.sql import lookups
+from memory.search import packing, request
+from memory.search.actions import SearchAnswer
+from memory.search.packing import NOTICE, Block, Entry
+from memory.search.queries import find_about_files, list_of_modules
+from memory.search.request import Narrowing
 from memory.sessions.models import Session
 from memory.sessions.points import OF_A_FILE, POINTS, Point
 from memory.taxonomy import MemoryType
+from memory.text import tokens
 from teams import visibility
 
 FILE_MEMORIES_MOST: Final = 20  # of one file that are looked at; default, not measured
@@ -126,9 +125,9 @@ def of_modules(
     """Find memories of some types about some modules. In a unit."""
     if not modules:
         return NO_CANDIDATES
-    ids = lookups.of_modules(
+    ids = list_of_modules(
         modules=modules,
-        question=filter_values.question(caller=caller, narrowing=narrowing_of(session, types)),
+        question=request.narrowed_question(caller=caller, narrowing=narrowing_of(session, types)),
         limit=limit,
         sight=visibility.sight_of(caller=caller),
     )
@@ -140,9 +139,9 @@ def of_files(
 ) -> CandidateSet:
     """Find what warns of some files. In a unit."""
     sight = visibility.sight_of(caller=caller)
-    question = filter_values.question(caller=caller, narrowing=narrowing_of(session, OF_A_FILE))
+    question = request.narrowed_question(caller=caller, narrowing=narrowing_of(session, OF_A_FILE))
     named: dict[UUID, str] = {}
-    about = lookups.about_files(
+    about = find_about_files(
         files=files, closeness=BY_NAME, question=question, limit=FILE_MEMORIES_MOST, sight=sight
     )
     for path, found in zip(files, about, strict=True):
@@ -285,9 +284,9 @@ def _blocks(
     while left := [one for one in kept if sides.get(one, frozenset()).difference(kept)]:
         kept = tuple(one for one in kept if one not in left)
     entries = tuple(_entry(candidates.views[one], candidates) for one in kept)
-    made = packing_blocks.blocks_of(ranked=entries, contradictions=sides, others={})
-    blocks = packing_text.by_file(blocks=made.blocks)
-    while blocks and tokens.count(text=packing_text.write(blocks=blocks)) > most:
+    blocks, _ = packing.blocks_of(ranked=entries, contradictions=sides, others={})
+    blocks = packing.by_file(blocks=blocks)
+    while blocks and tokens.count(text=packing.write(blocks=blocks)) > most:
         blocks = blocks[:-1]
     return blocks
 
@@ -317,12 +316,12 @@ def _log(
 ) -> Delivery:
     """Log a delivery and return it; the notice that all of it is data stands once an answer."""
     opening = "" if recipient.is_continued else OPENING
-    body = packing_text.write(blocks=blocks).removeprefix(OPENING)
+    body = packing.write(blocks=blocks).removeprefix(OPENING)
     text = f"{opening}{beside}{body}"
     costs: dict[UUID, int] = {}  # what each memory adds; the opening counts to the first
     before = tokens.count(text=OPENING) - tokens.count(text=opening)
     for place, block in enumerate(blocks, start=1):
-        through = tokens.count(text=packing_text.write(blocks=blocks[:place]))
+        through = tokens.count(text=packing.write(blocks=blocks[:place]))
         costs.update(dict.fromkeys((entry.memory_id for entry in block.entries), 0))
         costs[block.entries[0].memory_id] = through - before
         before = through

@@ -29,7 +29,7 @@ from memory.injection.harnesses import events as harness_events
 from memory.injection.harnesses.adapters import Meaning
 from memory.injection.harnesses.payloads import HookEvent
 from memory.records.deadline import NEVER, Deadline, TooLate
-from memory.search.actions.request import SearchRequest
+from memory.search.request import SearchRequest
 from memory.secrets import secret_catalog
 from memory.sessions.actions import append_events, close, external_binding, scratchpads
 from memory.sessions.actions.append_turns import LONGEST_TURN, Clean, NewTurn, cleaned, store

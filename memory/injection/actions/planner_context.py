@@ -19,8 +19,8 @@ from memory.injection.actions.deliver import SILENCE, CandidateSet, Delivery
 from memory.injection.actions.delivery_log import Recipient
 from memory.injection.planner import PlanImplications, PlannerMemory
 from memory.records.queries import relations
-from memory.search.actions.request import SearchRequest
-from memory.search.actions.search import search
+from memory.search.actions import search
+from memory.search.request import SearchRequest
 from memory.sessions.actions.append_turns import hold_own
 from memory.sessions.models import Session
 from memory.sessions.points import Point

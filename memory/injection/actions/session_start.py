@@ -28,7 +28,6 @@ from memory.injection.session_start_rules import (
 )
 from memory.observer import statistics
 from memory.observer.statistics import FileRow, ModuleRow
-from memory.search import packing_tokens as tokens
 from memory.sessions import file_paths
 from memory.sessions.actions import chain, scratchpads
 from memory.sessions.actions.session_upkeep import IDLE_MINUTES
@@ -39,6 +38,7 @@ from memory.statistics import counters
 from memory.statistics import queries as sums
 from memory.statistics.counters import Kind
 from memory.statistics.queries import Sums, Which
+from memory.text import tokens
 from memory.text.text import normalized
 from teams import visibility
 

@@ -8,7 +8,7 @@ switch them on, look by words alone, and never return an agent its own entry.
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -18,15 +18,15 @@ from accounts.caller import Caller
 from memory.injection import selection
 from memory.injection.actions import brief, deliver, planner_context, policy, session_start
 from memory.injection.actions.brief import BriefRequest
-from memory.injection.actions.deliver import SILENCE, Delivery
+from memory.injection.actions.deliver import SILENCE, CandidateSet, Delivery
 from memory.injection.actions.delivery_log import Recipient
 from memory.injection.actions.planner_context import PlanAdvice, PlannedTask
 from memory.injection.actions.session_start import UnfinishedWork
 from memory.injection.selection import FIRST_STEP, ON_REQUEST, Trigger
 from memory.injection.session_start_rules import FilePlan
 from memory.records.queries.views import MemoryView
-from memory.search.actions import keyword_answer
-from memory.search.actions.request import SearchRequest
+from memory.search import lookups
+from memory.search.request import SearchRequest
 from memory.sessions import event_storage, file_paths, fold, tools
 from memory.sessions.actions import scratchpads
 from memory.sessions.actions.append_turns import hold_own
@@ -144,13 +144,15 @@ def _answer_lookups(
     """Deliver what answers the first question that has an answer, by words alone. In a unit."""
     session = recipient.session
     for question in _questions(session, events, triggers & ON_REQUEST):
-        found = keyword_answer.answered(caller=caller, row=session, question=question, now=now)
-        others = {one: view for one, view in found.views.items() if not _is_own(session, view)}
+        views, relevance = lookups.answer_by_words(
+            caller=caller, project=session.project_id, question=question, now=now
+        )
+        others = {one: view for one, view in views.items() if not _is_own(session, view)}
         delivery = deliver.deliver(
             caller=caller,
             recipient=recipient,
             point=Point.STEP,
-            candidates=replace(found, views=others),
+            candidates=CandidateSet(views=others, relevance=relevance, files={}),
             now=now,
         )
         if delivery.memories or delivery.is_late:

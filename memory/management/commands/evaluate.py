@@ -22,8 +22,8 @@ from memory.evaluation.actions.fit_weights import fit_weights
 from memory.evaluation.comparison import NotComparable
 from memory.evaluation.converters import Converted, PublicSet
 from memory.evaluation.dataset import JudgedSet, Split, WrongSet
-from memory.search.actions.request import Rerank
-from memory.search.actions.search import PROFILES
+from memory.search.refinement import Rerank
+from memory.search.request import PROFILES
 
 SHIPPED: Final = Path(dataset.__file__).parent / "sets"
 CODING: Final = "coding"

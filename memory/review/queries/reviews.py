@@ -29,8 +29,7 @@ from memory.records.verdicts import Group, Proposal, Proposer, Suggestion, Verdi
 from memory.review.queries import conflicts
 from memory.review.queries.conflicts import ConflictView
 from memory.review.queries.pending import STALE, TAINTED, WAITING, awake
-from memory.search.sql import lookups
-from memory.search.sql.candidates import Question
+from memory.search.queries import Question, find_similar
 from memory.taxonomy import Scope, Source, Status, Verification
 from teams import queries as places
 from teams import visibility
@@ -365,7 +364,7 @@ def _of_project(rows: QuerySet[Memory], caller: Caller, project: str | None) -> 
 def _alike(caller: Caller, row: Memory, now: datetime) -> tuple[Alike, ...]:
     """Return what is likest by meaning, what it can be merged into before the rest. In a unit."""
     sight = visibility.sight_of(caller=caller)
-    near = dict(lookups.similar(memory_id=row.id, question=ANYWHERE, limit=LIKE, sight=sight))
+    near = dict(find_similar(memory_id=row.id, question=ANYWHERE, limit=LIKE, sight=sight))
     if not near:
         return ()
     views = memories.by_ids(caller=caller, memory_ids=tuple(near), now=now)

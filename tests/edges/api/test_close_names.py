@@ -6,7 +6,7 @@ from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.errors import NotFound
 from memory.entities.actions.suggest_names import close_names_of
-from memory.search.actions.filter_values import Narrowing
+from memory.search.request import Narrowing
 from tests.support.api import Api
 
 NAMED = ("The `ConnectionBroker` waits for a lock.", "The `ConectionBroker` is slow at night.")

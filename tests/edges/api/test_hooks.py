@@ -9,11 +9,11 @@ from django.test import override_settings
 
 from accounts import tenancy
 from memory.records.models import Memory
-from memory.search import packing_tokens
 from memory.sessions.actions import scratchpads
 from memory.sessions.actions.append_events import MOST_OF_SESSION
 from memory.sessions.models import GivenOut, Session, Turn
 from memory.sessions.points import POINTS, Point
+from memory.text import tokens
 from tests.support.api import STATEMENT, Api
 
 PAYLOADS = Path(__file__).parents[2] / "unit/memory/injection/harnesses/payloads.json"
@@ -181,7 +181,7 @@ def test_what_is_given_stands_in_the_ledger_with_the_tokens_of_the_text(
     with tenancy.unit():
         rows = list(GivenOut.objects.filter(session_id=session.id))
     spent = sum(row.tokens for row in rows)
-    assert spent == packing_tokens.count(text=given) <= POINTS[Point.TOOL_RESULT].tokens
+    assert spent == tokens.count(text=given) <= POINTS[Point.TOOL_RESULT].tokens
     assert {row.point for row in rows} == {"tool_result"}
     assert 0 < len(rows) <= 4
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from accounts.caller import Caller
-from memory.search import packing_tokens
 from memory.sessions.points import POINTS, Point
+from memory.text import tokens
 from tests.support.api import Api, agent
 
 FILE = "src/cart/prices.py"
@@ -41,7 +41,7 @@ def test_before_the_fifth_step_nothing_is_given_and_then_once(api: Api) -> None:
 
     assert (early["text"], again["text"]) == ("", "")
     assert WARNING in due["text"]
-    assert due["tokens"] == packing_tokens.count(text=due["text"]) <= POINTS[Point.STEP].tokens
+    assert due["tokens"] == tokens.count(text=due["text"]) <= POINTS[Point.STEP].tokens
 
 
 def test_without_files_those_of_the_last_events_are_meant(api: Api) -> None:

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from memory.search import packing_tokens
 from memory.sessions.points import POINTS, Point
+from memory.text import tokens
 from tests.support.api import Api
 
 FILE = "src/cart/prices.py"
@@ -70,7 +70,7 @@ def test_a_tool_result_is_given_the_warnings_of_its_files_once(api: Api) -> None
     again = at(api, "step", session, working_files=[FILE])
 
     assert WARNING in first["text"]
-    assert first["tokens"] == packing_tokens.count(text=first["text"])
+    assert first["tokens"] == tokens.count(text=first["text"])
     assert first["tokens"] <= POINTS[Point.TOOL_RESULT].tokens
     assert again["text"] == ""
 

@@ -16,7 +16,8 @@ from accounts.caller import Caller
 from accounts.models import Job
 from accounts.redis_backoff import Backoff
 from config.celery import app
-from memory.search.actions.search import SearchRequest, search
+from memory.search.actions import search
+from memory.search.request import SearchRequest
 from tests.support.memories import stored
 
 pytestmark = [

@@ -17,8 +17,8 @@ from memory.customization.actions.styles import MOST, put_style, remove_style
 from memory.customization.models import Definition
 from memory.customization.queries import methodologies, styles
 from memory.customization.style import Fit, NewStyle, Style
-from memory.search.actions.context import Context, ContextRequest, context
-from memory.search.actions.request import SearchRequest
+from memory.search.context import Context, ContextRequest, context
+from memory.search.request import SearchRequest
 from memory.taxonomy import Scope
 from teams.errors import NotBoundToProject, RoleNotSufficient
 from tests.support.memories import as_agent

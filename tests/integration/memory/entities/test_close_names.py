@@ -16,7 +16,7 @@ from memory.entities.actions.suggest_names import MOST_LOOKED_BESIDE, Suggestion
 from memory.entities.close_names import Reason
 from memory.entities.sql.entities import Thing
 from memory.records.verdict_models import ReviewVerdict
-from memory.search.actions.filter_values import Narrowing
+from memory.search.request import Narrowing
 from tests.support.memories import stored
 
 JOINED: Final = ("The `AuthGate` counts sign-ins.", "The `Authgate` answers within a second.")

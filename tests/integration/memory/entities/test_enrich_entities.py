@@ -26,7 +26,7 @@ from memory.providers.name_reader import NUMBER
 from memory.providers.settings import ProviderSettings
 from memory.records.actions.revise import revise
 from memory.records.models import Memory
-from memory.search.actions.filter_values import Narrowing
+from memory.search.request import Narrowing
 from tests.support.marking import marking, not_there
 from tests.support.memories import new, stored
 

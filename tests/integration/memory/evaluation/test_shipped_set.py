@@ -15,7 +15,7 @@ from memory.evaluation.actions.evaluate import evaluate
 from memory.evaluation.outcomes import Evaluation
 from memory.providers import registry
 from memory.providers.settings import DEFAULT_EMBEDDER, ProviderSettings
-from memory.search.actions.search import PROFILES
+from memory.search.request import PROFILES
 from tests.support import models
 
 FOLDER = Path(dataset.__file__).parent / "sets" / "coding"

@@ -15,7 +15,8 @@ from memory.customization.phases import Phase
 from memory.experiments.actions.decide_weights import Verdict, decide_weights
 from memory.experiments.queries.phase_weights import PhaseWeights, weights_of
 from memory.records.queries.views import MemoryView
-from memory.search.actions.search import SearchRequest, search
+from memory.search.actions import search
+from memory.search.request import SearchRequest
 from memory.sessions.models import GivenOut, Session
 from memory.taxonomy import MemoryType
 from teams.audit.queries import every_entry

@@ -19,7 +19,8 @@ from memory.providers import registry
 from memory.providers.settings import ProviderSettings
 from memory.records.actions.archive import archive
 from memory.review.actions.correct import correct
-from memory.search.actions.search import PROFILES, STAGES, SearchRequest, search
+from memory.search.actions import STAGES, search
+from memory.search.request import PROFILES, SearchRequest
 from teams.actions.projects import create_project
 from teams.models import Project
 from tests.support import people

@@ -20,7 +20,8 @@ from memory.index.sql import search_rows as vectors
 from memory.providers import registry
 from memory.records.actions.archive import archive
 from memory.records.actions.revise import revise
-from memory.search.actions.search import SearchRequest, search
+from memory.search.actions import search
+from memory.search.request import SearchRequest
 from tests.support.memories import CARTS, PARSER, REDIS, stored
 from tests.support.switching import active_key, do_jobs, make_active, spaces_of, true_vectors
 

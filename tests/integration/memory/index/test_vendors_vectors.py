@@ -16,7 +16,8 @@ from memory.index import query_vectors
 from memory.index.actions import embedding
 from memory.index.models import MemoryVector
 from memory.index.queries import QueriesKept
-from memory.search.actions.search import SearchAnswer, SearchRequest, search
+from memory.search.actions import SearchAnswer, search
+from memory.search.request import SearchRequest
 from tests.support import people
 from tests.support.memories import CARTS, PARSER, REDIS, stored
 from tests.support.vendor_server import Fault, Status, Vendor

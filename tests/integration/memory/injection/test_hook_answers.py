@@ -16,10 +16,10 @@ from memory.injection.harnesses import payloads
 from memory.injection.harnesses.adapters import ADAPTERS, Harness
 from memory.injection.queries import delivery_log, project_totals
 from memory.records.deadline import NEVER, Deadline
-from memory.search import packing_tokens
 from memory.sessions.actions.external_binding import Whereabouts
 from memory.sessions.models import GivenOut, Session, Turn
 from memory.sessions.points import POINTS, Point
+from memory.text import tokens
 from teams.actions.project_settings import switch_hooks
 from teams.queries import Hook
 from tests.support import memories
@@ -132,7 +132,7 @@ def test_the_first_file_is_warned_of_where_the_brief_comes_with_the_first_tool(
 
     assert back.text.index(WARNING) < back.text.index(VAT)
     assert ledger() == [("tool_result", ""), ("system_prompt", "")]
-    assert packing_tokens.count(text=back.text) == back.tokens == tokens_of_the_ledger()
+    assert tokens.count(text=back.text) == back.tokens == tokens_of_the_ledger()
 
 
 @pytest.mark.parametrize("checks", range(12))
@@ -247,7 +247,7 @@ def test_unfinished_work_stands_before_the_brief_and_within_its_tokens(
 
     assert "Work left unfinished" in back.text
     assert back.text.index(FILE) < back.text.index(VAT)
-    assert packing_tokens.count(text=back.text) == back.tokens <= BRIEF
+    assert tokens.count(text=back.text) == back.tokens <= BRIEF
     assert 0 < back.heading_tokens < back.tokens == tokens_of_the_ledger()
     assert figures_of(caller, "claude-code/run-1") == back.tokens
     assert project_totals(caller=caller, project="store").tokens == back.tokens

@@ -19,12 +19,12 @@ from memory.injection.actions.trigger_points import PointRequest, deliver_at_poi
 from memory.injection.harnesses import payloads
 from memory.injection.harnesses.adapters import ADAPTERS, Harness
 from memory.injection.selection import MEMORIES_MOST
-from memory.search import packing_tokens
-from memory.search.actions.request import SearchRequest
+from memory.search.request import SearchRequest
 from memory.sessions.actions.external_binding import Whereabouts
 from memory.sessions.actions.open_session import NewSession, open_session
 from memory.sessions.models import GivenOut, Session
 from memory.sessions.points import POINTS, Point
+from memory.text import tokens
 from teams.actions.project_settings import switch_hooks
 from teams.queries import Hook
 from tests.support import memories
@@ -135,7 +135,7 @@ def test_no_point_ever_takes_more_than_its_tokens_or_tells_a_memory_again(
     for point in asked:
         back = ask(caller, now, point, session_id, files)
         told.extend(one.memory.id for one in back.memories)
-        assert back.tokens == packing_tokens.count(text=back.text) <= POINTS[point].tokens
+        assert back.tokens == tokens.count(text=back.text) <= POINTS[point].tokens
         assert len(back.memories) <= MEMORIES_MOST[point]
 
     assert sorted(told) == ledger_of(session_id)
@@ -157,7 +157,7 @@ def test_a_memory_that_is_larger_than_its_point_is_not_given(
     back = ask(caller, now, point, session_id, FILES)
 
     assert back.tokens <= POINTS[point].tokens
-    if POINTS[point].tokens < packing_tokens.count(text=huge):
+    if POINTS[point].tokens < tokens.count(text=huge):
         assert back.memories == ()
 
 
@@ -195,7 +195,7 @@ def test_no_answer_of_a_hook_ever_takes_more_than_its_tokens_or_tells_an_agent_a
         back = told_at(program, now, {**EVENTS[event], "session_id": run, "agent_id": agent})
         told.extend((agent, one.memory.id) for one in back.memories)
         spent += back.tokens
-        assert back.tokens == packing_tokens.count(text=back.text) <= HOOK_MOST
+        assert back.tokens == tokens.count(text=back.text) <= HOOK_MOST
 
     assert len(told) == len(set(told))
     assert spent == tokens_of(f"claude-code/{run}")

@@ -13,7 +13,8 @@ from accounts.caller import Caller
 from memory.intake.actions.remember import NewMemory, remember
 from memory.providers import registry
 from memory.providers.settings import ProviderSettings
-from memory.search.actions.search import SearchRequest, search
+from memory.search.actions import search
+from memory.search.request import SearchRequest
 from teams.actions.projects import create_project
 from tests.support import models
 from tests.support.vendor_server import Status, Vendor, running_vendor

@@ -15,7 +15,7 @@ from accounts.caller import Caller
 from memory.index.actions import embedding
 from memory.records.filters import parse
 from memory.records.states import EITHER_END, ENDED, LIVE, States, states_of
-from memory.search.sql.candidates import Found
+from memory.search.queries import Found
 from tests.support import crowds
 from tests.support.crowds import Member
 

@@ -9,7 +9,7 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory.records.actions.archive import archive
 from memory.records.models import MemoryLink
-from memory.search.sql.candidates import Question
+from memory.search.queries import Question
 from tests.support import crowds
 from tests.support.memories import CARTS, PARSER, REDIS, stored
 

@@ -14,8 +14,9 @@ from memory.intake.actions.remember_all import remember_all
 from memory.records.actions.archive import archive
 from memory.records.actions.revise import revise
 from memory.review.actions.correct import correct
-from memory.search.actions.search import SearchRequest, search
+from memory.search.actions import search
 from memory.search.query import understand
+from memory.search.request import SearchRequest
 from tests.support import crowds
 from tests.support.memories import new, stored
 

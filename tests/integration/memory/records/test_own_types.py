@@ -21,7 +21,8 @@ from memory.records.filters import Filters
 from memory.records.queries import memories
 from memory.records.queries.views import MemoryView
 from memory.review.actions.correct import correct
-from memory.search.actions.search import SearchRequest, search
+from memory.search.actions import search
+from memory.search.request import SearchRequest
 from memory.sessions.points import Point
 from memory.taxonomy import MemoryType
 from teams.actions.projects import create_project

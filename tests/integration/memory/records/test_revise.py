@@ -24,7 +24,8 @@ from memory.records.actions.revise import revise
 from memory.records.models import MemoryVersion
 from memory.records.queries import memories as queries
 from memory.records.queries.views import MemoryView
-from memory.search.actions.search import SearchRequest, search
+from memory.search.actions import search
+from memory.search.request import SearchRequest
 from tests.support import memories
 from tests.support.memories import CARTS, PARSER, REDIS, stored
 

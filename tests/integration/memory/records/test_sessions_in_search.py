@@ -10,7 +10,8 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory.records.actions.archive import archive
 from memory.records.models import Memory
-from memory.search.actions.search import SearchRequest, search
+from memory.search.actions import search
+from memory.search.request import SearchRequest
 from teams.actions.projects import create_project
 from tests.support.memories import stored
 

@@ -10,8 +10,7 @@ from accounts.caller import Caller
 from memory.index.models import Lexeme
 from memory.index.sql import search_rows
 from memory.records.actions.archive import archive
-from memory.search.actions.keyword_answer import answered
-from memory.search.sql import keyword_answer
+from memory.search import lookups, queries
 from memory.sessions.actions.open_session import NewSession, open_session
 from memory.sessions.models import Session
 from teams import visibility
@@ -29,7 +28,10 @@ def found(caller: Caller, now: datetime, question: str) -> tuple[UUID, ...]:
     opened = open_session(caller=caller, new=NewSession(project="store"), now=now)
     with tenancy.unit():
         row = Session.objects.get(pk=opened.session.id)
-        return tuple(answered(caller=caller, row=row, question=question, now=now).views)
+        views, _ = lookups.answer_by_words(
+            caller=caller, project=row.project_id, question=question, now=now
+        )
+        return tuple(views)
 
 
 def test_a_question_is_answered_by_its_rarest_words(caller: Caller, now: datetime) -> None:
@@ -56,7 +58,7 @@ def test_words_that_more_memories_hold_than_are_looked_at_answer_nothing(
     for number in range(3):
         memories.stored(caller, now, f"{KNOWN} Written down for part {number}.", project="store")
 
-    monkeypatch.setattr(keyword_answer, "FEW", 2)
+    monkeypatch.setattr(queries, "FEW", 2)
 
     assert found(caller, now, QUESTION) == ()
 
@@ -77,7 +79,7 @@ def test_what_is_somebody_elses_own_answers_nothing(
 
     with tenancy.unit():
         own, others = (
-            keyword_answer.answers(
+            queries.find_by_rarest_words(
                 question=QUESTION, projects=None, limit=20, sight=visibility.sight_of(caller=who)
             )
             for who in (member_caller, caller)

@@ -15,10 +15,10 @@ from memory.checks.actions.check_diff import check_diff
 from memory.checks.actions.check_plan import check_plan
 from memory.checks.actions.run import Check
 from memory.records.queries.views import MemoryView
-from memory.search.actions import filter_values as narrowings
-from memory.search.actions.filter_values import Narrowing
-from memory.search.actions.search import SearchRequest, search, search_each
-from memory.search.sql import lookups
+from memory.search import request as narrowings
+from memory.search.actions import search, search_each
+from memory.search.queries import OF_ITS_FOLDER, find_about_files
+from memory.search.request import Narrowing, SearchRequest
 from teams import visibility
 from teams.actions.projects import create_project
 from tests.support import checked, memories, people
@@ -54,10 +54,10 @@ def about(caller: Caller, *files: str, limit: int = 20) -> tuple[tuple[Any, ...]
     """Return what is known about files, looked up together."""
     with tenancy.unit():
         narrowing = Narrowing(project="store")
-        return lookups.about_files(
+        return find_about_files(
             files=files,
-            closeness=lookups.OF_ITS_FOLDER,
-            question=narrowings.question(caller=caller, narrowing=narrowing),
+            closeness=OF_ITS_FOLDER,
+            question=narrowings.narrowed_question(caller=caller, narrowing=narrowing),
             limit=limit,
             sight=visibility.sight_of(caller=caller),
         )

@@ -13,10 +13,10 @@ from accounts.errors import InvalidInput
 from memory.customization.phases import Phase
 from memory.records.models import MemoryLink
 from memory.records.queries.views import MemoryView
-from memory.search import packing_tokens as tokens
-from memory.search.actions.context import Context, ContextRequest, Reason, context
-from memory.search.actions.request import SearchRequest
-from memory.search.organize import Order
+from memory.search.context import Context, ContextRequest, Reason, context
+from memory.search.presentation import Order
+from memory.search.request import SearchRequest
+from memory.text import tokens
 from tests.support.memories import CARTS, PARSER, REDIS, stored
 
 LOUD = "Token refresh fails loudly now when Redis is unreachable; nothing needs to catch it."

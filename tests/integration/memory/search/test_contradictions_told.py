@@ -9,8 +9,9 @@ from accounts.caller import Caller
 from memory.mcp.shapes import Call
 from memory.mcp.tools import TOOLS, arguments
 from memory.records.queries import memories
-from memory.search.actions.context import ContextRequest, context
-from memory.search.actions.search import Hit, SearchRequest, search
+from memory.search.actions import Hit, search
+from memory.search.context import ContextRequest, context
+from memory.search.request import SearchRequest
 from tests.support.memories import sent, stored
 
 OLD = "The checkout worker in `shop/checkout.py` retries a payment 3 times before it gives up."

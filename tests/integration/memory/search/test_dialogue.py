@@ -17,7 +17,8 @@ from accounts.caller import Caller
 from memory.providers import registry
 from memory.providers.settings import DEFAULT_EMBEDDER, ProviderSettings
 from memory.records.models import Memory
-from memory.search.actions.search import Hit, SearchRequest, search
+from memory.search.actions import Hit, search
+from memory.search.request import SearchRequest
 from teams.actions.projects import create_project
 from tests.support import models
 from tests.support.memories import stored

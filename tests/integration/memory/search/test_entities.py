@@ -9,7 +9,7 @@ from accounts.caller import Caller
 from accounts.errors import InvalidInput, NotFound
 from memory.entities.actions.entities import Place, Profile, Things, about, known
 from memory.records.actions.archive import archive
-from memory.search.actions.filter_values import Narrowing
+from memory.search.request import Narrowing
 from tests.support.memories import stored
 
 pytestmark = pytest.mark.usefixtures("in_organization")

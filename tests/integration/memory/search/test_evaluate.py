@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from accounts.models import Job, Organization, User
-from memory.search.actions.search import PROFILES
+from memory.search.request import PROFILES
 
 MEMORIES = (
     {

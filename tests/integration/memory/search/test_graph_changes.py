@@ -10,21 +10,19 @@ import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller, Role, TokenScope
-from memory.entities.sql import entities
 from memory.experiments.queries.experiments import LARGEST_DAYS, GraphChanges, report
 from memory.index.actions import maintenance
 from memory.index.actions.embedding import Embedded
 from memory.index.models import AccessLog
 from memory.injection.actions.trigger_points import PointRequest, deliver_at_point
 from memory.observer.actions.forget_counted import forget_counted
-from memory.search import graph_effect, query
-from memory.search.actions import gather_candidates
-from memory.search.actions import request as search_request
-from memory.search.actions.context import ContextRequest, context
-from memory.search.actions.gather_candidates import Pool
-from memory.search.actions.request import SearchRequest
-from memory.search.actions.search import search
-from memory.search.sql import candidates
+from memory.search import graph_effect, queries, query
+from memory.search import pool as pools
+from memory.search import request as search_request
+from memory.search.actions import search
+from memory.search.context import ContextRequest, context
+from memory.search.pool import Pool
+from memory.search.request import SearchRequest
 from memory.sessions.actions.open_session import NewSession, open_session
 from memory.sessions.points import Point
 from memory.statistics.models import Statistic
@@ -60,20 +58,16 @@ def gathered(caller: Caller, request: SearchRequest, now: datetime, seed: int) -
     vector = np.array([Random(seed + place).gauss() for place in range(8)], dtype=np.float32)
     embedded = Embedded(key=crowds.MODEL, vector=vector / np.linalg.norm(vector))
     with tenancy.unit():
-        pool = gather_candidates.gather(
-            caller=caller, request=request, asked=asked, embedded=embedded, now=now
+        pool = pools.gather(caller=caller, request=request, asked=asked, embedded=embedded, now=now)
+        scope = search_request.scope_of(caller=caller, request=request)
+        question = search_request.question_of(
+            request=request, scope=scope, asked=asked, embedded=embedded
         )
-        place = search_request.place(caller=caller, request=request)
-        sight = visibility.sight_of(caller=caller)
-        question = entities.asked_together(
-            question=search_request.question(
-                request=request, place=place, asked=asked, embedded=embedded
-            ),
-            sight=sight,
+        _, bare = queries.find_candidates(
+            question=replace(question, graph_limit=0), sight=visibility.sight_of(caller=caller)
         )
-        bare = candidates.candidates(question=replace(question, graph_limit=0), sight=sight)
     known = {id: replace(one, files=()) for id, one in pool.known.items()}
-    return pool, replace(pool, found=bare.found, known=known)
+    return pool, replace(pool, found=bare, known=known)
 
 
 @pytest.mark.parametrize("profile", ["plain", "coding", "rrf"])
@@ -85,10 +79,10 @@ def test_what_changed_is_what_two_real_searches_show(
 
     for seed in range(6):
         pool, bare = gathered(caller, request, now, seed)
-        standings = gather_candidates.ranked(pool=pool, request=request)
-        found = gather_candidates.graph_part(pool=pool, request=request, standings=standings)
+        standings = pools.rank(pool=pool, request=request)
+        found = pools.graph_part_of(pool=pool, request=request, standings=standings)
 
-        without = gather_candidates.ranked(pool=bare, request=request)
+        without = pools.rank(pool=bare, request=request)
         assert found is not None
         assert found.changed == (
             graph_effect.first(standings=without) != graph_effect.first(standings=standings)
@@ -104,8 +98,8 @@ def test_the_graph_changes_some_of_these_questions_and_not_all(
     for text in QUESTIONS:
         request = SearchRequest(query=text, project=store)
         pool, _ = gathered(caller, request, now, 1)
-        standings = gather_candidates.ranked(pool=pool, request=request)
-        part = gather_candidates.graph_part(pool=pool, request=request, standings=standings)
+        standings = pools.rank(pool=pool, request=request)
+        part = pools.graph_part_of(pool=pool, request=request, standings=standings)
         assert part is not None
         found.add(part.changed)
 

@@ -8,8 +8,9 @@ from accounts.caller import Caller
 from memory.customization.actions.styles import put_style
 from memory.customization.style import NewStyle
 from memory.index.actions import maintenance
-from memory.search import packing_tokens
-from memory.search.actions.search import SearchRequest, search
+from memory.search.actions import search
+from memory.search.request import SearchRequest
+from memory.text import tokens
 from tests.integration.memory.injection.test_hook_answers import (
     VAT,
     WARNING,
@@ -67,4 +68,4 @@ def test_a_style_is_told_with_a_brief_and_never_alone(
 
     assert "Answer in one sentence." in back.text
     assert VAT in back.text
-    assert packing_tokens.count(text=back.text) == back.tokens == tokens_of_the_ledger()
+    assert tokens.count(text=back.text) == back.tokens == tokens_of_the_ledger()

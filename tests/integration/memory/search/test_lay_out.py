@@ -6,9 +6,9 @@ from uuid import UUID
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.records.models import MemoryLink
-from memory.search.actions.presentation import Layout, lay_out
-from memory.search.actions.request import SearchRequest
-from memory.search.organize import Order
+from memory.search.actions import Layout, lay_out
+from memory.search.presentation import Order
+from memory.search.request import SearchRequest
 from tests.support.memories import CARTS, PARSER, REDIS, stored
 
 ASKED = SearchRequest(query="redis token refresh", threshold=0.0)

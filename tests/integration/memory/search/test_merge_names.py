@@ -11,8 +11,8 @@ from accounts.caller import Caller, Role, TokenScope
 from accounts.errors import CairnError, Conflict, InvalidInput, NotFound
 from memory.entities.actions.entities import Profile, Things, about, known
 from memory.entities.actions.merge_names import Merged, Pair, merge_names, scope_of, unmerge_names
-from memory.search.actions.filter_values import Narrowing
-from memory.search.actions.search import SearchRequest, search
+from memory.search.actions import search
+from memory.search.request import Narrowing, SearchRequest
 from teams.actions.projects import create_project
 from teams.errors import RoleNotSufficient
 from tests.support.memories import as_agent, as_role, stored

@@ -10,8 +10,8 @@ from accounts.errors import InvalidInput, NotFound
 from memory.customization.actions.own_methodologies import MOST, define, remove
 from memory.customization.phases import Phase
 from memory.customization.queries import methodologies
-from memory.search.actions.context import Context, ContextRequest, context
-from memory.search.actions.request import SearchRequest
+from memory.search.context import Context, ContextRequest, context
+from memory.search.request import SearchRequest
 from teams.errors import NotBoundToProject, RoleNotSufficient
 from tests.support.memories import as_agent
 

@@ -6,15 +6,15 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory.search import pool as pools
 from memory.search import query
-from memory.search.actions import gather_candidates
-from memory.search.actions.gather_candidates import Pool
-from memory.search.actions.request import PROFILES, SearchRequest
-from memory.search.calibrations import CALIBRATIONS
-from memory.search.candidates import Item
-from memory.search.evidence import Evidence
+from memory.search.fusion import Item
 from memory.search.neighborhood import Turn
-from memory.search.sql.candidates import Found
+from memory.search.pool import Pool
+from memory.search.queries import Found
+from memory.search.ranking import Evidence
+from memory.search.relevance import CALIBRATIONS
+from memory.search.request import PROFILES, SearchRequest
 from memory.taxonomy import MemoryType, Source
 
 FEW = st.sampled_from((0.0, 0.25, 0.25000001, 0.5, 1.0))  # so that there are ties
@@ -67,9 +67,7 @@ def test_the_order_of_what_was_found_does_not_matter(
         turns=dict(reversed(pool.turns.items())),
     )
 
-    first, second = (gather_candidates.ranked(pool=one, request=request) for one in (pool, mixed))
+    first, second = (pools.rank(pool=one, request=request) for one in (pool, mixed))
 
     assert first == second
-    assert gather_candidates.judged(pool=pool, standings=first) == gather_candidates.judged(
-        pool=mixed, standings=second
-    )
+    assert pools.judge(pool=pool, standings=first) == pools.judge(pool=mixed, standings=second)

@@ -17,11 +17,8 @@ from memory.records.queries.relations import Sides
 from memory.review.actions.conflict_settle import Settlement, settle
 from memory.review.conflict_rules import Verdict
 from memory.review.queries import reviews
-from memory.search.actions.filter_values import Narrowing
-from memory.search.actions.match import match
-from memory.search.actions.recall import Closeness, recall
-from memory.search.actions.similar import similar
-from memory.search.actions.timeline import timeline
+from memory.search.lookups import Closeness, match, recall, similar, timeline
+from memory.search.request import Narrowing
 from tests.support.memories import sent, stored
 
 OLD = "The checkout worker in `shop/checkout.py` retries a payment 3 times before it gives up."

@@ -8,7 +8,8 @@ from uuid import UUID
 import pytest
 
 from accounts.caller import Caller
-from memory.search.actions.search import SearchRequest, search
+from memory.search.actions import search
+from memory.search.request import SearchRequest
 from tests.support.memories import stored
 
 pytestmark = pytest.mark.usefixtures("in_organization", "clean_cache")

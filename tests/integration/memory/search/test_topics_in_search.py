@@ -14,9 +14,9 @@ from accounts.caller import Caller
 from memory.records import filters
 from memory.records.filters import Filters
 from memory.records.queries import memories
-from memory.search.actions.filter_values import Narrowing
-from memory.search.actions.match import match
-from memory.search.actions.search import SearchAnswer, SearchRequest, search
+from memory.search.actions import SearchAnswer, search
+from memory.search.lookups import match
+from memory.search.request import Narrowing, SearchRequest
 from memory.topics import queries as topics_queries
 from memory.topics.actions import sort_topics
 from memory.topics.models import Topic

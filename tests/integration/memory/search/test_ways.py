@@ -11,13 +11,9 @@ from accounts.caller import Caller
 from accounts.errors import InvalidInput, NotFound
 from memory.index.models import MemoryVector
 from memory.records.queries.views import MemoryView
-from memory.search.actions.filter_values import Narrowing
-from memory.search.actions.match import Matches, match
-from memory.search.actions.recall import Closeness, recall
-from memory.search.actions.request import SearchRequest
-from memory.search.actions.search import search
-from memory.search.actions.similar import similar
-from memory.search.actions.timeline import timeline
+from memory.search.actions import search
+from memory.search.lookups import Closeness, Matches, match, recall, similar, timeline
+from memory.search.request import Narrowing, SearchRequest
 from tests.support.memories import CARTS, PARSER, REDIS, stored
 
 OTHER_REDIS = "Redis refuses token refresh connections after a failover; reconnect with a delay."

@@ -15,7 +15,8 @@ from memory.index.sql import search_rows
 from memory.observer.actions.consolidate import consolidate
 from memory.observer.actions.finalize import finalize
 from memory.records.models import Memory
-from memory.search.actions.search import SearchRequest, search
+from memory.search.actions import search
+from memory.search.request import SearchRequest
 from memory.sessions.actions.append_events import append_events
 from memory.sessions.actions.append_turns import NewTurn, append_turns
 from memory.sessions.actions.delete_session import Fate, Receipt, delete_session

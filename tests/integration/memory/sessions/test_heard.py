@@ -16,7 +16,8 @@ from memory.intake.models import ActionLog
 from memory.observer.actions.consolidate import consolidate
 from memory.records.actions.confirm import MOST_SESSIONS
 from memory.records.models import Memory
-from memory.search.actions.search import SearchRequest, search
+from memory.search.actions import search
+from memory.search.request import SearchRequest
 from memory.sessions.actions.append_turns import NewTurn, append_turns
 from memory.sessions.actions.end_session import end_session
 from memory.sessions.actions.open_session import NewSession, open_session

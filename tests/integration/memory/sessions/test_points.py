@@ -17,7 +17,7 @@ from memory.injection.queries import logged_memories
 from memory.observer.actions.finalize import finalize
 from memory.records.models import Memory
 from memory.records.queries.views import MemoryView
-from memory.search.actions.request import SearchRequest
+from memory.search.request import SearchRequest
 from memory.sessions.actions.append_events import append_events
 from memory.sessions.actions.end_session import end_session
 from memory.sessions.actions.open_session import NewSession, open_session

@@ -8,11 +8,9 @@ from hypothesis import strategies as st
 
 from memory.customization.phases import Phase
 from memory.search import graph_effect, neighborhood, ranking
-from memory.search.candidates import Candidate, Item
-from memory.search.evidence import Evidence
+from memory.search.fusion import Candidate, Item
 from memory.search.query import QueryKind
-from memory.search.ranking import Standing, Task
-from memory.search.scoring import PROFILES
+from memory.search.ranking import PROFILES, Evidence, Standing, Task
 from memory.taxonomy import MemoryType, Source
 
 SCORE = st.floats(0.01, 1) | st.sampled_from((0.25, 0.5, 1.0))
@@ -83,7 +81,7 @@ def test_first_without_a_boost_are_those_of_a_ranking_without_it(drawn: Crowd, t
     candidates, known = crowd(drawn)
     standings = ranking.rank(candidates=candidates, evidence=known, task=task)
 
-    found = graph_effect.without_boost(standings=standings, profile=task.profile)
+    found = graph_effect.without_boost(standings=standings)
 
     real = ranked_unboosted(candidates, known, task)
     assert found == graph_effect.first(standings=real)
@@ -93,13 +91,11 @@ def test_first_without_a_boost_are_those_of_a_ranking_without_it(drawn: Crowd, t
 def test_scores_without_a_boost_are_the_very_numbers_of_a_ranking(drawn: Crowd, task: Task) -> None:
     candidates, known = crowd(drawn)
     standings = ranking.rank(candidates=candidates, evidence=known, task=task)
-    summands = ranking.summands(candidates=candidates, task=task)
+    summands = graph_effect.summands_of(candidates=candidates, task=task)
 
     for one in ranked_unboosted(candidates, known, task):
         before = next(each for each in standings if each.memory_id == one.memory_id)
-        counted = ranking.unboosted(
-            standing=before, profile=task.profile, summands=summands[one.memory_id]
-        )
+        counted = ranking.unboosted(standing=before, summands=summands[one.memory_id])
         assert counted == one.score
 
 
@@ -116,7 +112,7 @@ def test_a_memory_of_the_same_files_that_rises_into_the_first_has_changed_them()
     task = Task(kind=QueryKind.SEMANTIC, profile=PROFILES["plain"])
 
     standings = ranking.rank(candidates=candidates, evidence=known, task=task)
-    without = graph_effect.without_boost(standings=standings, profile=task.profile)
+    without = graph_effect.without_boost(standings=standings)
 
     assert neighborhood.WEIGHT > 0.1
     assert without == tuple(UUID(int=place) for place in range(8))

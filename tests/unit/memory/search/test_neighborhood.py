@@ -5,8 +5,7 @@ from uuid import UUID
 import pytest
 
 from memory.search import neighborhood
-from memory.search.candidates import Candidate
-from memory.search.fusion import Fused
+from memory.search.fusion import Candidate, Fused
 from memory.search.neighborhood import Turn
 
 RANKED = tuple(

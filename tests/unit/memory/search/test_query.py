@@ -1,8 +1,11 @@
-"""The kind of a query decides how the paths count."""
+"""A query is understood without a model: its kind, its words, its language, its links."""
 
 import pytest
 
+from graph.vocabulary import Layer
 from memory.search import query as queries
+from memory.search.query import LINKS_OF_LAYERS, MOST_WORDS, links_of, wording_of
+from memory.taxonomy import LinkKind
 
 
 @pytest.mark.parametrize(
@@ -31,16 +34,65 @@ def test_kinds(text: str, kind: str) -> None:
     assert queries.understand(text=text).kind == kind
 
 
-def test_a_graph_tool_used_just_now_makes_it_structural() -> None:
-    query = queries.understand(text="billing", recent_tools=("Read", "graph_search"))
-
-    assert query.kind == "structural"
-
-
 def test_a_query_is_normalized_and_widened_for_keywords() -> None:
     query = queries.understand(text="  fix\u200b  tokenStore\n")
 
     assert query.normalized == "fix tokenStore"
     assert query.keyword_text == "fix tokenStore\ntoken store"
-    assert query.terms == ("fix", "tokenstore")
     assert query.identifiers == ("tokenStore",)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("How do we rotate the signing keys of our mobile app?", 5),
+        ("who must approve what", 1),
+        ("what is it", 3),
+        ("Comment restaurer la base de métadonnées ?", 3),
+        ("src/cart.ts", 3),
+        ("?!", 0),
+        ("", 0),
+        ("word " * 400, MOST_WORDS),
+    ],
+)
+def test_words_that_tell_something_are_counted(text: str, words: int) -> None:
+    assert wording_of(text=text).words == words
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Combien de jours un marchand peut-il rembourser un paiement ?",
+        "gel des déploiements pendant les soldes de novembre",
+        "Qui décide des nouvelles couleurs du design ?",
+        "le panier diffère entre le serveur et le navigateur",
+    ],
+)
+def test_french_is_seen(text: str) -> None:
+    assert wording_of(text=text).is_french
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Which decline must never be retried?",
+        "webhook signature non ascii",
+        "E-4407",
+        "the café of the office",
+        "a cart on a page",
+    ],
+)
+def test_other_texts_are_not(text: str) -> None:
+    assert not wording_of(text=text).is_french
+
+
+def test_a_layer_has_its_links() -> None:
+    assert LinkKind.CAUSED_BY in links_of(layers=(Layer.MAGMA_CAUSAL,))
+    assert LinkKind.CAUSED_BY not in links_of(layers=(Layer.MAGMA_TEMPORAL,))
+    assert links_of(layers=(Layer.MAGMA_ENTITY,)) == ()
+
+
+def test_no_link_belongs_to_two_layers() -> None:
+    every = [kind for kinds in LINKS_OF_LAYERS.values() for kind in kinds]
+
+    assert len(every) == len(set(every))

@@ -1,19 +1,20 @@
-"""Every standing is the sum of its parts, under every profile, whatever the order given."""
+"""Profiles score as specified, and every standing is the sum of its parts in whatever order."""
 
+import math
+from dataclasses import replace
 from uuid import UUID
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory.customization import phases
 from memory.customization.phases import Phase
 from memory.records.factors import total
 from memory.search import ranking
-from memory.search.candidates import Candidate
-from memory.search.evidence import Evidence
+from memory.search.fusion import Candidate
 from memory.search.query import QueryKind
-from memory.search.ranking import Task
-from memory.search.scoring import PROFILES
+from memory.search.ranking import PROFILES, Evidence, Multiplier, Task
 from memory.taxonomy import MemoryType, Source
 
 SCORES = st.dictionaries(
@@ -81,3 +82,90 @@ def test_a_candidate_that_may_not_be_seen_any_more_is_left_out() -> None:
     task = Task(kind=QueryKind.SEMANTIC, profile=PROFILES["plain"])
 
     assert ranking.rank(candidates=(candidate,), evidence={}, task=task) == ()
+
+
+CLOSE = 0.5  # cosine, and fusion score, of what is weighed below
+GOTCHA = Evidence(memory_id=UUID(int=1), type=MemoryType.GOTCHA, source=Source.IMPORT, accesses=100)
+
+
+def _parts(profile: str, evidence: Evidence = GOTCHA, phase: Phase | None = None) -> list[float]:
+    """Return the part of the fusion and those of the other terms."""
+    share, others, _ = ranking.weigh(
+        evidence=evidence,
+        cosine=CLOSE,
+        weights=phases.weights_of(phase=phase, own={}),
+        profile=PROFILES[profile],
+    )
+    return [share * CLOSE, *(factor.value for factor in others)]
+
+
+def test_the_unified_score_of_the_worked_example() -> None:
+    hours = 4 * math.exp(0.28)  # so that ln 2 - ln(hours) / 2 is -0.14
+    evidence = replace(
+        GOTCHA, accesses=0, age_days=hours / 24, activation_floor=-2.0, confidence=0.95
+    )
+
+    _, *others = _parts("cognitive", evidence)
+
+    assert others == pytest.approx([0.25 * -0.0140, 0.15 * 0.95])
+
+
+def test_coding_adds_fusion_closeness_recency_and_use() -> None:
+    assert _parts("coding") == pytest.approx([0.20, 0.10, 0.25, 0.15])
+
+
+def test_coding_multiplies_by_phase_source_and_belief() -> None:
+    weighed = replace(GOTCHA, source=Source.EXTRACTED, confidence=0.5)
+
+    assert sum(_parts("coding", weighed, Phase.IMPLEMENT)) == pytest.approx(0.70 * 1.4 * 0.85 * 0.5)
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_the_phase_of_the_work_counts_in_every_profile(name: str) -> None:
+    raised = sum(_parts(name, phase=Phase.IMPLEMENT))
+
+    assert raised == pytest.approx(1.4 * sum(_parts(name)))
+
+
+def test_activation_stays_above_the_floor_of_its_layer() -> None:
+    old = replace(GOTCHA, accesses=0, age_days=10_000, activation_floor=2.0)
+
+    assert _parts("cognitive", old)[1] == pytest.approx(0.25 * 0.2)
+
+
+@given(
+    name=st.sampled_from(tuple(PROFILES)),
+    belief=st.floats(0, 1),
+    days=st.floats(0, 1000),
+    later=st.floats(0, 1000),
+)
+def test_no_profile_rises_with_idle_days(
+    name: str, belief: float, days: float, later: float
+) -> None:
+    fresh = replace(GOTCHA, confidence=belief, idle_days=days)
+
+    assert (
+        0.0 <= sum(_parts(name, replace(fresh, idle_days=days + later))) <= sum(_parts(name, fresh))
+    )
+
+
+def test_multipliers_are_named_beside_the_parts_they_are_in() -> None:
+    _, _, multipliers = ranking.weigh(
+        evidence=GOTCHA, cosine=CLOSE, weights={}, profile=PROFILES["coding"]
+    )
+
+    assert [factor.name for factor in multipliers] == [item.value for item in Multiplier]
+
+
+@pytest.mark.parametrize(
+    ("name", "evidence"),
+    [
+        ("coding", replace(GOTCHA, accesses=-1)),
+        ("coding", replace(GOTCHA, idle_days=-1.0)),
+        ("cognitive", replace(GOTCHA, age_days=-1.0)),
+        ("cognitive", replace(GOTCHA, confidence=math.nan)),
+    ],
+)
+def test_impossible_evidence_is_refused(name: str, evidence: Evidence) -> None:
+    with pytest.raises(ValueError, match="must be"):
+        _parts(name, evidence)

@@ -7,11 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.records.factors import total
-from memory.search import calibrations
+from memory.search import relevance
 from memory.search import relevance as relevances
-from memory.search.calibrations import ANY, CALIBRATIONS, NO_VECTORS
-from memory.search.query_language import Wording
-from memory.search.relevance import Calibration, Observed, Rivals, Sign
+from memory.search.query import Wording
+from memory.search.relevance import (
+    ANY,
+    CALIBRATIONS,
+    NO_VECTORS,
+    Calibration,
+    Observed,
+    Rivals,
+    Sign,
+)
 
 SHARES = st.floats(0, 1)
 ROWS = st.sampled_from(tuple(CALIBRATIONS.values()))
@@ -137,8 +144,8 @@ def test_slopes_point_the_way_their_signs_mean() -> None:
 
 
 def test_an_unknown_model_and_no_vectors_have_rows_without_the_size_of_a_cosine() -> None:
-    chosen = calibrations.calibration_of(model="openai/new@512", has_vectors=True)
-    worded = calibrations.calibration_of(model="local/all-minilm-l6-v2", has_vectors=False)
+    chosen = relevance.calibration_of(model="openai/new@512", has_vectors=True)
+    worded = relevance.calibration_of(model="local/all-minilm-l6-v2", has_vectors=False)
 
     assert (chosen.key, worded.key) == (ANY, NO_VECTORS)
     assert {Sign.COSINE, Sign.COSINE_LEAD}.isdisjoint({*chosen.slopes, *worded.slopes})

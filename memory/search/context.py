@@ -3,7 +3,7 @@
 Search first, then the contradictions of what was found are brought in, overlaps left out, and the
 rest packed by the shares of the phase and written under the files it is about. Whole memories
 only, both sides of a contradiction or none, never a token over the budget by our count, and each
-memory that was found and is not told is named with the reason. Nothing relevant is an answer: its
+memory that was found and is left out is named with the reason. Nothing relevant is an answer: its
 text is empty.
 """
 
@@ -20,34 +20,27 @@ from accounts.caller import Caller
 from accounts.errors import wrong_field
 from accounts.messages import message
 from memory.customization import methodology
-from memory.customization.methodology import Methodology
 from memory.customization.phases import BUDGETS, GENERAL, Budget, Phase
 from memory.customization.queries import methodologies, styles
 from memory.customization.style import Composed
-from memory.entities.sql import entities
-from memory.injection.selection import SALIENCE_BOOST
 from memory.records.queries import relations
-from memory.records.queries.relations import Relation
 from memory.records.queries.views import MemoryView, give_out, views_of
-from memory.search import organize, packing, packing_blocks, packing_text
-from memory.search import packing_tokens as tokens
-from memory.search.actions.presentation import as_links, item_of
-from memory.search.actions.search import Hit, SearchAnswer, SearchRequest, search
-from memory.search.organize import Order
-from memory.search.packing import Packable, Packed
-from memory.search.packing_blocks import Blocks
-from memory.search.packing_text import NOTICE, Block, Entry
+from memory.search import packing, presentation
+from memory.search.actions import Hit, SearchAnswer, organize_hits, search
+from memory.search.packing import NOTICE, SALIENCE_BOOST, Block, Entry, Overlap, Packable
+from memory.search.presentation import Order
+from memory.search.request import SearchRequest
 from memory.taxonomy import MemoryType
+from memory.text import tokens
 from teams import visibility
-from teams.visibility import Sight
 
-LOOKED_AT: Final = 50  # results of the search behind a context, ours
-LARGEST_BUDGET: Final = 32_000  # tokens, ours
-LARGEST_STYLE: Final = 0.25  # of the budget, ours
+LOOKED_AT: Final = 50  # results of the search behind a context
+LARGEST_BUDGET: Final = 32_000  # tokens
+LARGEST_STYLE: Final = 0.25  # of the budget; all three defaults, not measured
 
 
 class Reason(StrEnum):
-    """Why a memory that was found is not told."""
+    """Why a memory that was found is left out."""
 
     OVERLAP = "overlap"
     OVER_BUDGET = "over_budget"
@@ -91,7 +84,7 @@ class Told:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
-    """A memory that was found and is not told; `stands_for_it` says the same and is."""
+    """A memory that was found and is left out; `stands_for_it` says the same and is not."""
 
     memory: MemoryView
     reason: Reason
@@ -119,9 +112,10 @@ class Context:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Material:
-    """What may be told: blocks as ranked, who contradicts whom, and where each is to stand."""
+    """What may be told: blocks as ranked, overlaps, who contradicts whom, and the order to tell."""
 
-    blocks: Blocks
+    blocks: tuple[Block, ...]
+    overlaps: tuple[Overlap, ...]
     contradictions: Mapping[UUID, frozenset[UUID]]
     views: Mapping[UUID, MemoryView]
     relevance: Mapping[UUID, float]
@@ -135,19 +129,19 @@ def context(*, caller: Caller, request: ContextRequest, now: datetime) -> Contex
     Raises InvalidInput naming the field, NotFound for a project the caller cannot see.
     """
     started = time.perf_counter()
-    _check_budget(request.budget_tokens)
-    phase = methodology.phase(
-        methodology=request.methodology, name=request.phase, own=_own(caller, request)
-    )
+    is_named = request.phase is not None or request.methodology is not None
+    own = methodologies.own(caller=caller) if is_named else {}
+    phase = methodology.phase(methodology=request.methodology, name=request.phase, own=own)
+    budget = _budget(phase, request.budget_tokens)
     wanted = replace(request.search, phase=phase, limit=LOOKED_AT)
     answer = search(caller=caller, request=wanted, now=now)
-    material = _gather(caller, _salient(answer, request.working_files), now)
-    budget = _budget(phase, request.budget_tokens)
+    material = _gather(caller, _by_salience(answer, request.working_files), now)
     style = _style(caller, request, budget)
     heading = "" if style is None else style.text
-    blocks, packed = _pack(material, _less(budget, heading))
-    text = heading + packing_text.write(blocks=blocks)
-    told, left_out = _told(blocks, material), _left_out(material, packed)
+    less = replace(budget, tokens=budget.tokens - tokens.count(text=heading))
+    blocks, unpacked = _pack(material, less)
+    text = heading + packing.write(blocks=blocks)
+    told, left_out = _told(blocks, material), _left_out(material, unpacked)
     return Context(
         text=text,
         told=told,
@@ -156,7 +150,12 @@ def context(*, caller: Caller, request: ContextRequest, now: datetime) -> Contex
         budget_tokens=budget.tokens,
         phase=phase,
         order=material.order,
-        hint=_hint(material.order, told, left_out),
+        hint=presentation.hint(
+            order=material.order,
+            told=len(told),
+            disagreeing=sum(bool(one.contradicts) for one in told),
+            left_out=len(left_out),
+        ),
         nothing_relevant=answer.nothing_relevant,
         degraded=answer.degraded,
         took_ms=round((time.perf_counter() - started) * 1_000, 2),
@@ -165,15 +164,12 @@ def context(*, caller: Caller, request: ContextRequest, now: datetime) -> Contex
     )
 
 
-def _own(caller: Caller, request: ContextRequest) -> Mapping[str, Methodology]:
-    """Return the organization's methodologies; without a name to look up, none are read."""
-    is_named = request.phase is not None or request.methodology is not None
-    return methodologies.own(caller=caller) if is_named else {}
-
-
-def _check_budget(given: int | None) -> None:
-    if given is None or 1 <= given <= LARGEST_BUDGET:
-        return
+def _budget(phase: Phase | None, given: int | None) -> Budget:
+    usual = GENERAL if phase is None else BUDGETS[phase]
+    if given is None:
+        return usual
+    if 1 <= given <= LARGEST_BUDGET:
+        return replace(usual, tokens=given)
     raise wrong_field(
         pointer="/budget_tokens",
         detail=message("A budget of {given} tokens cannot be kept.", given=given),
@@ -184,15 +180,6 @@ def _check_budget(given: int | None) -> None:
     )
 
 
-def _budget(phase: Phase | None, given: int | None) -> Budget:
-    usual = GENERAL if phase is None else BUDGETS[phase]
-    return usual if given is None else replace(usual, tokens=given)
-
-
-def _less(budget: Budget, heading: str) -> Budget:
-    return replace(budget, tokens=budget.tokens - tokens.count(text=heading))
-
-
 def _style(caller: Caller, request: ContextRequest, budget: Budget) -> Styled | None:
     """Return the style that fits; one that would take too much of the budget is only named."""
     if not request.style:
@@ -201,56 +188,53 @@ def _style(caller: Caller, request: ContextRequest, budget: Budget) -> Styled | 
     found = styles.composed(caller=caller, topic=topic, interface=None)
     if found is None:
         return None
-    heading = packing_text.heading_of_style(name=found.style.name, text=found.style.text)
+    heading = packing.heading_of_style(name=found.style.name, text=found.style.text)
     fits = tokens.count(text=heading) <= LARGEST_STYLE * budget.tokens
     return Styled(composed=found, text=heading if fits else "")
 
 
-def _salient(answer: SearchAnswer, working: tuple[str, ...]) -> SearchAnswer:
+def _by_salience(answer: SearchAnswer, working: tuple[str, ...]) -> SearchAnswer:
     """Raise what is about the files that are worked on; without any, the order is the search's."""
     if not working:
         return answer
     near = frozenset(working)
 
-    def raised(hit: Hit) -> float:
+    def salience(hit: Hit) -> float:
         is_near = not near.isdisjoint(hit.memory.related_files)
         return hit.relevance + (SALIENCE_BOOST if is_near else 0.0)
 
-    return replace(answer, hits=tuple(sorted(answer.hits, key=raised, reverse=True)))
+    return replace(answer, hits=tuple(sorted(answer.hits, key=salience, reverse=True)))
 
 
 def _gather(caller: Caller, answer: SearchAnswer, now: datetime) -> _Material:
-    """Read what hangs together with the hits, and make blocks of it all."""
+    """Read what contradicts the hits, and make blocks of it all."""
     views = {hit.memory.id: hit.memory for hit in answer.hits}
     with tenancy.unit():
         sight = visibility.sight_of(caller=caller)
-        related = relations.relations_of(memory_ids=tuple(views), sight=sight)
-        things = entities.things_of(memory_ids=tuple(views), sight=sight)
+        order, told, related = organize_hits(caller=caller, hits=answer.hits)
         sides = relations.contradictions(relations=related)
         missing = sides.keys() - views.keys()
-        told = missing & {one.memory_id for hit in answer.hits for one in hit.contradictions}
-        others = {  # the search has noted those that it told already
-            **(views_of(memory_ids=tuple(sorted(told)), sight=sight, now=now) if told else {}),
-            **_given(tuple(sorted(missing - told)), sight, now),
-        }
-    ranked = tuple(_entry(hit.memory) for hit in answer.hits)
-    order, positions = _ordered(answer.hits, related, things)
+        noted = missing & {one.memory_id for hit in answer.hits for one in hit.contradictions}
+        fresh = tuple(sorted(missing - noted))
+        others: dict[UUID, MemoryView] = {}
+        if noted:  # by the search, when it returned them beside its hits
+            others = views_of(memory_ids=tuple(sorted(noted)), sight=sight, now=now)
+        if fresh:
+            others |= give_out(memory_ids=fresh, sight=sight, now=now)
+    blocks, overlaps = packing.blocks_of(
+        ranked=tuple(_entry(hit.memory) for hit in answer.hits),
+        contradictions=sides,
+        others={memory_id: _entry(view) for memory_id, view in others.items()},
+    )
     return _Material(
-        blocks=packing_blocks.blocks_of(
-            ranked=ranked,
-            contradictions=sides,
-            others={memory_id: _entry(view) for memory_id, view in others.items()},
-        ),
+        blocks=blocks,
+        overlaps=overlaps,
         contradictions=sides,
         views={**views, **others},
         relevance={hit.memory.id: hit.relevance for hit in answer.hits},
         order=order,
-        positions=positions,
+        positions={memory_id: position for position, memory_id in enumerate(told)},
     )
-
-
-def _given(memory_ids: tuple[UUID, ...], sight: Sight, now: datetime) -> dict[UUID, MemoryView]:
-    return give_out(memory_ids=memory_ids, sight=sight, now=now) if memory_ids else {}
 
 
 def _entry(view: MemoryView) -> Entry:
@@ -266,68 +250,49 @@ def _entry(view: MemoryView) -> Entry:
     )
 
 
-def _ordered(
-    hits: tuple[Hit, ...],
-    related: tuple[Relation, ...],
-    things: Mapping[UUID, frozenset[str]],
-) -> tuple[Order, dict[UUID, int]]:
-    items = tuple(item_of(view=hit.memory, things=things) for hit in hits)
-    found = organize.organize(items=items, links=as_links(relations=related))
-    return found.order, {memory_id: place for place, memory_id in enumerate(found.memory_ids)}
-
-
-def _pack(material: _Material, budget: Budget) -> tuple[tuple[Block, ...], Packed]:
-    """Return the blocks that fit, in the order to tell them, and how the packing went."""
+def _pack(material: _Material, budget: Budget) -> tuple[tuple[Block, ...], tuple[Packable, ...]]:
+    """Return the blocks that fit, in the order to tell them, and what did not fit."""
     room = max(0, budget.tokens - tokens.count(text=f"{NOTICE}\n"))
-    by_id = {block.entries[0].memory_id: block for block in material.blocks.blocks}
-    ranked = tuple(_packable(block) for block in material.blocks.blocks)
-    packed = packing.pack(ranked=ranked, budget=replace(budget, tokens=room))
-    chosen = sorted(packed.chosen, key=lambda item: material.positions[item.memory_id])
-    blocks = tuple(by_id[item.memory_id] for item in chosen)
-    is_ranked = material.order is Order.SCORE
-    return packing_text.by_file(blocks=blocks) if is_ranked else blocks, packed
-
-
-def _packable(block: Block) -> Packable:
-    first = block.entries[0]
-    return Packable(
-        memory_id=first.memory_id,
-        type=MemoryType(first.type),
-        tokens=tokens.count(text=packing_text.alone(block=block)),
+    by_id = {block.entries[0].memory_id: block for block in material.blocks}
+    ranked = tuple(
+        Packable(
+            memory_id=memory_id,
+            type=MemoryType(block.entries[0].type),
+            tokens=tokens.count(text=packing.alone(block=block)),
+        )
+        for memory_id, block in by_id.items()
     )
+    fitting, unpacked = packing.pack(ranked=ranked, budget=replace(budget, tokens=room))
+    in_order = sorted(fitting, key=lambda item: material.positions[item.memory_id])
+    blocks = tuple(by_id[item.memory_id] for item in in_order)
+    is_ranked = material.order is Order.SCORE
+    return packing.by_file(blocks=blocks) if is_ranked else blocks, unpacked
 
 
 def _told(blocks: tuple[Block, ...], material: _Material) -> tuple[Told, ...]:
     entries = tuple(entry for block in blocks for entry in block.entries)
-    told = frozenset(entry.memory_id for entry in entries)
+    ids = frozenset(entry.memory_id for entry in entries)
     return tuple(
         Told(
             memory=material.views[entry.memory_id],
             relevance=material.relevance.get(entry.memory_id),
             contradicts=tuple(
-                sorted(material.contradictions.get(entry.memory_id, frozenset()) & told)
+                sorted(material.contradictions.get(entry.memory_id, frozenset()) & ids)
             ),
         )
         for entry in entries
     )
 
 
-def _hint(order: Order, told: tuple[Told, ...], left_out: tuple[LeftOut, ...]) -> str:
-    disagreeing = sum(bool(one.contradicts) for one in told)
-    return organize.hint(
-        order=order, told=len(told), disagreeing=disagreeing, left_out=len(left_out)
-    )
-
-
-def _left_out(material: _Material, packed: Packed) -> tuple[LeftOut, ...]:
-    left = {item.memory_id for item in packed.left_out}
+def _left_out(material: _Material, unpacked: tuple[Packable, ...]) -> tuple[LeftOut, ...]:
+    left = {item.memory_id for item in unpacked}
     overlaps = tuple(
         LeftOut(
             memory=material.views[one.entry.memory_id],
             reason=Reason.OVERLAP,
             stands_for_it=one.stands_for_it,
         )
-        for one in material.blocks.overlaps
+        for one in material.overlaps
     )
     return overlaps + tuple(
         LeftOut(
@@ -337,7 +302,7 @@ def _left_out(material: _Material, packed: Packed) -> tuple[LeftOut, ...]:
             else Reason.CONTRADICTION_OVER_BUDGET,
             stands_for_it=None,
         )
-        for block in material.blocks.blocks
+        for block in material.blocks
         if block.entries[0].memory_id in left
         for entry in block.entries
     )

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.search import packing_tokens as tokens
+from memory.text import tokens
 
 
 @pytest.mark.parametrize(

@@ -1,25 +1,26 @@
-"""Put what was found into an order that can be read, with what it hangs together with.
+"""How results are shown: their order, why each stands where it does, what each step kept.
 
 Events are told in the order in which they happened, chains of causes from their roots on, results
 about several things thing by thing, and everything else from the best down. Which of these it is
-depends on what most of the results are.
-Pure: the results, what they name and the links between them come in, an order of ids goes out.
+depends on what most of the results are. The ranking itself stays as it is for everybody who does
+not ask for this. Pure: results, what they name and the links between them come in, ids go out.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
+from memory.records.factors import Factor
+from memory.search.ranking import Standing
+from memory.search.relevance import Calibration, Relevance
 from memory.taxonomy import LinkKind
 
-DOMINANT_SHARE: Final = 0.5  # of the results must be of one structure, at least; ours
-MOST_NEIGHBORS: Final = 10  # a hit
-MOST_SEE_ALSO: Final = 5  # a hit
-SAYS: Final = {
+DOMINANT_SHARE: Final = 0.5  # of the results must be of one structure; a default, not measured
+DESCRIPTIONS: Final = {
     "timeline": "Told in the order in which it happened.",
     "causes": "Told from causes to effects.",
     "things": "Told thing by thing, what fits best first.",
@@ -42,7 +43,7 @@ class Order(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
+class Result:
     """A result: what it is, when it happened or was learned, and the keys of what it names."""
 
     memory_id: UUID
@@ -61,34 +62,42 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Organized:
-    """The ids of the results in the order to tell them."""
+class Funnel:
+    """Found by each path, in all, judged (the best of them), and relevant enough to be shown."""
 
-    order: Order
-    memory_ids: tuple[UUID, ...]
+    paths: Mapping[str, int]
+    found: int
+    judged: int
+    shown: int
+    threshold: float
 
 
-def organize(*, items: tuple[Item, ...], links: tuple[Link, ...]) -> Organized:
+def organize(
+    *, items: tuple[Result, ...], links: tuple[Link, ...]
+) -> tuple[Order, tuple[UUID, ...]]:
     """Order results, given best first; nothing is added and nothing gets lost."""
     ids = tuple(item.memory_id for item in items)
-    causes = _causes(frozenset(ids), links)
     if items and sum(item.is_event for item in items) >= DOMINANT_SHARE * len(items):
-        told = tuple(sorted(items, key=lambda item: (item.at, item.memory_id)))
-        return Organized(order=Order.TIMELINE, memory_ids=tuple(one.memory_id for one in told))
+        by_time = sorted(items, key=lambda item: (item.at, item.memory_id))
+        return Order.TIMELINE, tuple(one.memory_id for one in by_time)
+    causes = _causes(frozenset(ids), links)
     bound = causes.keys() | {cause for found in causes.values() for cause in found}
     if items and len(bound) >= DOMINANT_SHARE * len(items):
-        return Organized(order=Order.CAUSES, memory_ids=_roots_first(ids, causes))
+        return Order.CAUSES, _roots_first(ids, causes)
     about = _about(items)
     if len(set(about.values())) > 1 and len(about) >= DOMINANT_SHARE * len(items):
-        return Organized(order=Order.THINGS, memory_ids=_together(ids, about))
-    return Organized(order=Order.SCORE, memory_ids=ids)
+        first: dict[str, int] = {}  # each result, best first, then what else is about its thing
+        for position, memory_id in enumerate(ids):
+            first.setdefault(about.get(memory_id, memory_id.hex), position)
+        return Order.THINGS, tuple(sorted(ids, key=lambda id: first[about.get(id, id.hex)]))
+    return Order.SCORE, ids
 
 
 def hint(*, order: Order, told: int, disagreeing: int, left_out: int) -> str:
     """Say in plain words how to read the results, given how many are told and how many are not."""
     if not told:
         return "Nothing fits into the budget." if left_out else "Nothing relevant is known."
-    parts = [SAYS[order]]
+    parts = [DESCRIPTIONS[order]]
     if disagreeing:
         parts.append(f"{disagreeing} of {told} contradict each other: find out which one holds.")
     if left_out:
@@ -96,7 +105,64 @@ def hint(*, order: Order, told: int, disagreeing: int, left_out: int) -> str:
     return " ".join(parts)
 
 
-def _about(items: tuple[Item, ...]) -> dict[UUID, str]:
+def explain(
+    *, standing: Standing, relevance: Relevance, threshold: float, calibration: Calibration
+) -> Mapping[str, object]:
+    """Return why a hit stands where it does: its score as named parts, as the interfaces send it.
+
+    `parts` sum to the score; `multipliers` are in every part already; `fusion` is the score before
+    the profile, and the values of `paths` sum to it, each with its own score, rank from 1 and
+    weight; `boost` are the files shared with the best hits, `rerank` the rank before and the
+    reranker's score, null when there was none; `relevance` has the parts of its log-odds.
+    """
+    boost, moved = standing.boost, standing.moved
+    return {
+        "score": standing.score,
+        "parts": _by_name(standing.factors),
+        "multipliers": _by_name(standing.multipliers),
+        "fusion": standing.fused.score,
+        "paths": {
+            part.path: {
+                "score": part.score,
+                "rank": part.rank + 1,
+                "weight": part.weight,
+                "value": part.value,
+            }
+            for part in standing.fused.contributions
+        },
+        "boost": None if boost is None else {"shared_files": boost.shared, "value": boost.value},
+        "rerank": None
+        if moved is None
+        else {"rank_before": moved.rank_before + 1, "score": moved.score},
+        "relevance": {
+            "value": relevance.value,
+            "threshold": threshold,
+            "calibration": calibration.key,
+            "signs": {sign.value: value for sign, value in relevance.signs.items()},
+            "parts": _by_name(relevance.parts),
+        },
+    }
+
+
+def funnel_of(
+    *, standings: tuple[Standing, ...], limit: int, shown: int, threshold: float
+) -> Funnel:
+    """Count the steps of a search that judged the first `limit` standings and showed some."""
+    paths = Counter(part.path for one in standings for part in one.fused.contributions)
+    return Funnel(
+        paths=dict(sorted(paths.items())),
+        found=len(standings),
+        judged=min(limit, len(standings)),
+        shown=shown,
+        threshold=threshold,
+    )
+
+
+def _by_name(factors: Iterable[Factor]) -> dict[str, float]:
+    return {factor.name: factor.value for factor in factors}
+
+
+def _about(items: tuple[Result, ...]) -> dict[UUID, str]:
     """Return which thing a result is about, of those that are about one that others are about too.
 
     That is what most of the others name as well, of equals what the best of them does; what all of
@@ -111,14 +177,6 @@ def _about(items: tuple[Item, ...]) -> dict[UUID, str]:
     }
     members = Counter(about.values())
     return {memory_id: thing for memory_id, thing in about.items() if members[thing] > 1}
-
-
-def _together(ids: tuple[UUID, ...], about: Mapping[UUID, str]) -> tuple[UUID, ...]:
-    """Tell each result, best first, and right after it what else is about its thing."""
-    places: dict[str, int] = {}
-    for place, memory_id in enumerate(ids):
-        places.setdefault(about.get(memory_id, memory_id.hex), place)
-    return tuple(sorted(ids, key=lambda memory_id: places[about.get(memory_id, memory_id.hex)]))
 
 
 def _causes(among: frozenset[UUID], links: tuple[Link, ...]) -> dict[UUID, set[UUID]]:

@@ -1,11 +1,11 @@
 """What a search is asked: the request, checked, as a question to the database.
 
-Everything a caller may narrow a search by stands here; `search` and what it calls read it, and the
-interfaces make it of what they are sent.
+Everything a caller may narrow a search by stands here. `Narrowing` holds the same filters for the
+lookups that ask without words.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
@@ -20,12 +20,13 @@ from memory.customization.phases import Own, Phase
 from memory.customization.queries import own_types as added
 from memory.index.actions.embedding import Embedded
 from memory.records.states import LIVE, States
-from memory.search import scoring
-from memory.search.candidates import Path
-from memory.search.query import Query
-from memory.search.sql.candidates import Question
+from memory.search import ranking
+from memory.search.fusion import Path
+from memory.search.queries import Question
+from memory.search.query import Query, understand
+from memory.search.refinement import Rerank
 from memory.taxonomy import MemoryType, type_row
-from memory.text import globs as text_globs
+from memory.text import globs
 from memory.text.text import check_text
 from memory.topics import queries as topics_queries
 from teams import queries as places
@@ -33,11 +34,12 @@ from teams import visibility
 
 DENSE_LIMIT: Final = 30
 KEYWORD_LIMIT: Final = 20
-TOPICS_LIMIT: Final = 15  # ours
+TOPICS_LIMIT: Final = 15  # a default, not measured
 LARGEST_LIMIT: Final = 100
 LARGEST_FILTER: Final = 10_000  # values of one filter
 LONGEST_QUERY: Final = 20_000  # characters
-PROFILES: Final = tuple(scoring.PROFILES)  # names
+PROFILES: Final = tuple(ranking.PROFILES)  # names
+NO_WORDS: Final = "anything"
 
 
 class Mode(StrEnum):
@@ -45,18 +47,6 @@ class Mode(StrEnum):
 
     HYBRID = "hybrid"
     KEYWORD = "keyword"
-
-
-class Rerank(StrEnum):
-    """Whether the best hits are put in order by a second model.
-
-    Usual: turns of conversations are, by one on this machine. Or never, when it pays, always.
-    """
-
-    USUAL = "usual"
-    NONE = "none"
-    AUTO = "auto"
-    ON = "on"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +91,24 @@ class SearchRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Narrowing:
+    """The filters of a search, for what is asked without words; empty ones let all through."""
+
+    project: str | None = None
+    projects: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+    author: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    as_of: datetime | None = None
+    limit: int = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchScope:
     """Where a search looks: the projects and topics (None: all of them).
 
     `threshold` is what the only project sets, `own` its weights of phases.
@@ -126,17 +133,22 @@ def check(*, request: SearchRequest) -> None:
         )
 
 
-def place(*, caller: Caller, request: SearchRequest) -> Place:
+def check_narrowing(*, narrowing: Narrowing) -> None:
+    """Raise InvalidInput naming every wrong field."""
+    check(request=SearchRequest(query=NO_WORDS, **asdict(narrowing)))
+
+
+def scope_of(*, caller: Caller, request: SearchRequest) -> SearchScope:
     """Find the projects of a request. In a unit. Raises NotFound for one the caller cannot see.
 
     Raises InvalidInput for a type that nobody knows.
     """
     added.check(caller=caller, names=request.types)
     named = dict.fromkeys((*((request.project,) if request.project else ()), *request.projects))
-    found = tuple(_project(caller, ref) for ref in named)
+    found = tuple(_project_scope(caller, ref) for ref in named)
     only = found[0] if len(found) == 1 else None
     meant = topics_queries.named_by(caller=caller, refs=request.topics) if request.topics else None
-    return Place(
+    return SearchScope(
         topics=meant,
         projects=tuple(project_id for one in found for project_id in one.projects or ()) or None,
         threshold=only.threshold if only else None,
@@ -144,24 +156,24 @@ def place(*, caller: Caller, request: SearchRequest) -> Place:
     )
 
 
-def _project(caller: Caller, ref: str) -> Place:
+def _project_scope(caller: Caller, ref: str) -> SearchScope:
     """Return a project and what it sets, read once in a unit for what the caller may see."""
     memo = tenancy.memo()
-    key = (Place, visibility.sight_of(caller=caller), ref)
+    key = (SearchScope, visibility.sight_of(caller=caller), ref)
     if key not in memo:
         row = places.find_project(caller=caller, ref=ref)
-        memo[key] = Place(
+        memo[key] = SearchScope(
             projects=(row.id,),
             threshold=places.threshold_of(row=row),
             own=phase_weights.read(settings=row.settings).weights,
         )
-    found: Place = memo[key]
+    found: SearchScope = memo[key]
     return found
 
 
-def threshold(*, request: SearchRequest, place: Place, usual: float) -> float:
+def threshold_of(*, request: SearchRequest, scope: SearchScope, usual: float) -> float:
     """Return the least relevance: the request's, the project's, or what was fitted."""
-    given = (request.threshold, place.threshold, usual)
+    given = (request.threshold, scope.threshold, usual)
     return next(value for value in given if value is not None)
 
 
@@ -176,27 +188,30 @@ def is_narrowed(*, request: SearchRequest) -> bool:
     return is_one_given or request.states != LIVE
 
 
-def question(
-    *, request: SearchRequest, place: Place, asked: Query, embedded: Embedded | None
+def question_of(
+    *, request: SearchRequest, scope: SearchScope, asked: Query, embedded: Embedded | None
 ) -> Question:
     """Return what the database is asked."""
+    own = _custom_types(request)
+    codes = tuple(type_row(type=MemoryType(name)).code for name in request.types if not own)
+    profile = ranking.PROFILES[request.profile] if request.profile else ranking.DEFAULT
     return Question(
         model="" if embedded is None else embedded.key,
         vector=None if embedded is None else embedded.vector,
         words=asked.keyword_text,
-        projects=place.projects,
-        type_codes=_codes(request),
+        projects=scope.projects,
+        type_codes=codes or None,
         moment=request.as_of,
         dense_limit=max(DENSE_LIMIT, request.limit),
         keyword_limit=max(KEYWORD_LIMIT, request.limit),
-        tags=(*request.tags, *map(_mark, _own(request))),
+        tags=(*request.tags, *(custom_type_rules.mark(name=name) for name in own)),
         files=request.files,
         since=request.since,
         until=request.until,
         author=request.author,
         modules=request.modules,
-        topics=place.topics,
-        topics_limit=TOPICS_LIMIT if _is_by_topics(request) else 0,
+        topics=scope.topics,
+        topics_limit=TOPICS_LIMIT if profile.paths.get(Path.COMMUNITIES) else 0,
         states=request.states,
         least_sure=request.least_sure,
         most_sure=request.most_sure,
@@ -207,23 +222,22 @@ def question(
     )
 
 
-def _is_by_topics(request: SearchRequest) -> bool:
-    profile = scoring.PROFILES[request.profile] if request.profile else scoring.DEFAULT
-    return bool(profile.paths.get(Path.COMMUNITIES))
+def narrowed_question(*, caller: Caller, narrowing: Narrowing) -> Question:
+    """Return filters alone as the database takes them. In a unit.
+
+    Raises NotFound for a project the caller cannot see.
+    """
+    request = SearchRequest(query=NO_WORDS, **asdict(narrowing))
+    return question_of(
+        request=request,
+        scope=scope_of(caller=caller, request=request),
+        asked=understand(text=NO_WORDS),
+        embedded=None,
+    )
 
 
-def _own(request: SearchRequest) -> tuple[str, ...]:
+def _custom_types(request: SearchRequest) -> tuple[str, ...]:
     return tuple(name for name in request.types if custom_type_rules.is_own(name=name))
-
-
-def _mark(name: str) -> str:
-    return custom_type_rules.mark(name=name)
-
-
-def _codes(request: SearchRequest) -> tuple[int, ...] | None:
-    if not request.types or _own(request):
-        return None
-    return tuple(type_row(type=MemoryType(name)).code for name in request.types)
 
 
 def _faults(request: SearchRequest) -> Iterator[tuple[str, bool, str]]:
@@ -247,13 +261,13 @@ def _one_of(names: Iterable[str]) -> str:
 
 
 def _filter_faults(request: SearchRequest) -> Iterator[tuple[str, bool, str]]:
-    own = _own(request)
+    own = _custom_types(request)
     known = {*(item.value for item in MemoryType), *own}
     wrong_type = next((name for name in request.types if name not in known), None)
     alone = message("A search looks for one type of a methodology's own, or for types of ours.")
     no_type = message("{name!r} is not a type of memory.", name=wrong_type or "")
     too_many = message("Name at most {most} of them.", most=LARGEST_FILTER)
-    globbed = message("Use at most {most} of them with * or ?.", most=text_globs.MOST_GLOBS)
+    globbed = message("Use at most {most} of them with * or ?.", most=globs.MOST_GLOBS)
     yield "/types", wrong_type is not None, no_type
     yield "/types", bool(own) and len(request.types) > 1, alone
     for name in ("tags", "files", "modules", "projects", "topics"):
@@ -261,8 +275,8 @@ def _filter_faults(request: SearchRequest) -> Iterator[tuple[str, bool, str]]:
         wrong = any(not value.strip() or check_text(text=value) for value in values)
         yield f"/{name}", len(values) > LARGEST_FILTER, too_many
         yield f"/{name}", wrong, message("Leave out empty values and unstorable characters.")
-    globs = sum(text_globs.is_glob(text=file) for file in request.files)
-    yield "/files", globs > text_globs.MOST_GLOBS, globbed
+    globbing = sum(globs.is_glob(text=file) for file in request.files)
+    yield "/files", globbing > globs.MOST_GLOBS, globbed
     author = request.author
     wrong = author is not None and (not author.strip() or bool(check_text(text=author)))
     yield "/author", wrong, message("Name a person's id, an agent or a tool.")

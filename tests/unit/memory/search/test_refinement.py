@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.records.factors import Factor, total
-from memory.search import rerank
-from memory.search.candidates import Item
-from memory.search.fusion import Fused
+from memory.search import refinement
+from memory.search.fusion import Fused, Item
 from memory.search.query import QueryKind
-from memory.search.ranking import Standing
+from memory.search.ranking import Evidence, Standing
+from memory.search.refinement import Rerank
+from memory.taxonomy import MemoryType, Source
 
 SCORES = st.lists(st.floats(0, 1), min_size=1, max_size=40)
 
@@ -33,7 +34,7 @@ def test_a_hit_the_reranker_likes_rises_and_says_from_where() -> None:
     standings = _standings(1.0, 0.9, 0.0)
     scores = {UUID(int=0): 0.1, UUID(int=1): 0.9, UUID(int=2): 0.5}
 
-    first, second, last = rerank.blend(standings=standings, scores=scores)
+    first, second, last = refinement.blend(standings=standings, scores=scores)
 
     assert (first.memory_id, first.moved.rank_before, first.moved.score) == (UUID(int=1), 1, 0.9)  # type: ignore[union-attr]
     assert first.score == pytest.approx(0.95)
@@ -47,7 +48,7 @@ def test_parts_sum_to_the_score_and_what_was_not_read_stays_below(
     standings = _standings(*scores)
     reranked = {one.memory_id: value for one, value in zip(standings, given_, strict=False)}
 
-    blended = rerank.blend(standings=standings, scores=reranked)
+    blended = refinement.blend(standings=standings, scores=reranked)
 
     assert {one.memory_id for one in blended} == {one.memory_id for one in standings}
     assert all(total(factors=one.factors) == pytest.approx(one.score) for one in blended)
@@ -58,7 +59,21 @@ def test_parts_sum_to_the_score_and_what_was_not_read_stays_below(
 def test_without_scores_nothing_changes() -> None:
     standings = _standings(0.4, 0.2)
 
-    assert rerank.blend(standings=standings, scores={}) == standings
+    assert refinement.blend(standings=standings, scores={}) == standings
+
+
+def _is_due(wish: str, kind: QueryKind, standings: tuple[Standing, ...], *made_of: Item) -> bool:
+    """Say whether a reranker looks, given what the first hits are made of and the rest is prose."""
+    evidence = {
+        one.memory_id: Evidence(
+            memory_id=one.memory_id,
+            type=MemoryType.FACT,
+            source=Source.IMPORT,
+            item=made_of[place] if place < len(made_of) else Item.PROSE,
+        )
+        for place, one in enumerate(standings)
+    }
+    return refinement.is_due(wish=wish, kind=kind, standings=standings, evidence=evidence)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +89,7 @@ def test_without_scores_nothing_changes() -> None:
 def test_it_pays_where_the_first_hardly_leads_and_no_name_decides(
     scores: tuple[float, ...], kind: QueryKind, pays: bool
 ) -> None:
-    assert rerank.worth_it(standings=_standings(*scores), kind=kind, items={}, things={}) is pays
+    assert _is_due(Rerank.AUTO, kind, _standings(*scores)) is pays
 
 
 @pytest.mark.parametrize(
@@ -91,22 +106,26 @@ def test_what_most_of_the_best_hits_are_decides(
     turns: int, code: int, kind: QueryKind, is_dialogue: bool, fits: bool
 ) -> None:
     standings = _standings(1.0, 0.4, 0.3, 0.2)
-    made_of = [Item.DIALOGUE] * turns + [Item.CODE] * code
-    items = {UUID(int=number): item for number, item in enumerate(made_of)}
+    made_of = (*[Item.DIALOGUE] * turns, *[Item.CODE] * code)
 
-    assert rerank.is_dialogue(kind=kind, standings=standings, items=items) is is_dialogue
-    assert rerank.fits(kind=kind, standings=standings, items=items) is fits
-    assert rerank.worth_it(kind=kind, standings=standings, items=items, things={}) is is_dialogue
+    due = {wish: _is_due(wish, kind, standings, *made_of) for wish in Rerank}
+
+    assert due == {
+        Rerank.USUAL: is_dialogue,
+        Rerank.NONE: False,
+        Rerank.AUTO: is_dialogue,
+        Rerank.ON: fits,
+    }
 
 
-def test_nothing_found_is_neither_dialogue_nor_code() -> None:
-    assert not rerank.is_dialogue(kind=QueryKind.SEMANTIC, standings=(), items={})
-    assert rerank.fits(kind=QueryKind.SEMANTIC, standings=(), items={})
+@pytest.mark.parametrize("wish", Rerank)
+def test_nothing_found_is_not_reranked(wish: Rerank) -> None:
+    assert not _is_due(wish, QueryKind.SEMANTIC, ())
 
 
 def test_a_share_outside_of_0_to_1_is_refused() -> None:
     with pytest.raises(ValueError, match="share"):
-        rerank.blend(standings=_standings(1.0), scores={UUID(int=0): 1.0}, share=1.5)
+        refinement.blend(standings=_standings(1.0), scores={UUID(int=0): 1.0}, share=1.5)
 
 
 @pytest.mark.parametrize(
@@ -125,4 +144,4 @@ def test_reranking_pays_where_close_facts_are_about_one_thing(
 ) -> None:
     things = {UUID(int=number): frozenset(thing) for number, thing in enumerate(about)}
 
-    assert rerank.has_close_facts(standings=_standings(*scores), things=things) is pays
+    assert refinement.has_close_facts(standings=_standings(*scores), things=things) is pays

@@ -1,0 +1,436 @@
+"""Search: the best-ranked memories with reasons, or silence.
+
+`search` reads as its stages: understand, embed, candidates, fusion, then second looks by a model
+where they are due, judge, read. Outside of a unit the query is embedded; inside of one, a single
+statement returns the candidates of every path; fusion and relevance are pure; then the chosen
+memories are read, and their ids go to the access log. The usual search is one unit. An organization
+whose vectors are of another model than the installation's is looked at twice: no model is asked
+inside of a unit.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+from typing import Any, Final
+from uuid import UUID
+
+from accounts import tenancy
+from accounts.caller import Caller
+from accounts.errors import wrong_field
+from memory.entities.sql import entities
+from memory.index.actions import embedding
+from memory.index.actions.embedding import Embedded
+from memory.records.deadline import NEVER, Deadline
+from memory.records.queries import relations
+from memory.records.queries.relations import Contradiction, Relation
+from memory.records.queries.views import GraphPart, MemoryView, give_out, views_of
+from memory.search import pool as pools
+from memory.search import presentation, queries, query, ranking, refinement
+from memory.search import request as search_request
+from memory.search.pool import OtherModel, Pool
+from memory.search.presentation import Funnel, Link, Order, Result
+from memory.search.query import Query
+from memory.search.ranking import Standing
+from memory.search.refinement import Rerank
+from memory.search.request import Mode, SearchRequest
+from memory.secrets import secret_catalog, secrets
+from memory.taxonomy import LinkKind, MemoryKind, MemoryType, type_row
+from memory.topics.queries import NearTopic
+from teams import visibility
+from teams.permissions import Act, require
+
+NO_VECTORS: Final = "no_vectors"
+SECRET_LEFT_OUT: Final = "secret_left_out"  # noqa: S105  a name, not a password
+MOST_EMBEDDED: Final = 2  # times that vectors are asked for, where the model changes in between
+MOST_NEIGHBORS: Final = 10  # a hit
+MOST_SEE_ALSO: Final = 5  # a hit
+STAGES: Final = ("understand", "embed", "candidates", "fusion", "hyde", "rerank", "judge", "read")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """One result: the memory, how relevant it is (0..1), and why it stands here.
+
+    `contradictions` are the other sides of what it contradicts: no side is given alone.
+    """
+
+    memory: MemoryView
+    relevance: float
+    explain: Mapping[str, Any]
+    contradictions: tuple[Contradiction, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchAnswer:
+    """The results, best first; `degraded` names what was missing, `stages` what took how long.
+
+    A stage of STAGES that was not needed is not among `stages`; values are milliseconds. `made_up`
+    is the memory that a model wrote for a second search, empty when there was none; `topic` the one
+    that the question is nearest to; `graph` what the graph did to the ranking, if for one project.
+    """
+
+    hits: tuple[Hit, ...]
+    nothing_relevant: bool
+    degraded: tuple[str, ...]
+    took_ms: float
+    stages: Mapping[str, float]
+    profile: str
+    funnel: Funnel
+    made_up: str = ""
+    topic: NearTopic | None = None
+    graph: GraphPart | None = None
+
+
+class _Watch:
+    """Milliseconds since the start, and of each stage as it ends."""
+
+    def __init__(self, deadline: Deadline) -> None:
+        self._started = self._last = time.perf_counter()
+        self._deadline = deadline
+        self.stages: dict[str, float] = {}
+
+    def end(self, stage: str) -> None:
+        """Book the time since the last stage to this one. Raises TooLate."""
+        now = time.perf_counter()
+        before = self.stages.get(stage, 0.0)
+        self.stages[stage] = round(before + (now - self._last) * 1_000, 3)
+        self._last = now
+        self._deadline.check()
+
+    def total(self) -> float:
+        """Return the milliseconds since the start."""
+        return round((time.perf_counter() - self._started) * 1_000, 2)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Run:
+    """One search under way; `vectors`: those of its and other questions, where they are asked for.
+
+    `is_whole`: that no secret was left out of its question.
+    """
+
+    caller: Caller
+    request: SearchRequest
+    asked: Query
+    now: datetime
+    watch: _Watch
+    is_whole: bool
+    vectors: Mapping[str, Embedded] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ordered:
+    """Candidates in order, what was missing on the way, and the memory a model made up.
+
+    `graph` is what the graph did to the order before a reranker. `hits` are read where no second
+    look is due.
+    """
+
+    pool: Pool
+    standings: tuple[Standing, ...]
+    degraded: tuple[str, ...] = ()
+    made_up: str = ""
+    graph: GraphPart | None = None
+    hits: tuple[Hit, ...] | None = None
+
+
+def search(
+    *, caller: Caller, request: SearchRequest, now: datetime, deadline: Deadline = NEVER
+) -> SearchAnswer:
+    """Find what the caller may see and what fits the query.
+
+    A secret in the question is left out of it, and named in `degraded`. Raises InvalidInput naming
+    the field, NotFound for a project the caller cannot see, TooLate behind a stage that ended after
+    the deadline.
+    """
+    require(caller=caller, act=Act.READ)
+    return _answer(_understand(caller, request, now, deadline))
+
+
+def search_each(
+    *, caller: Caller, requests: tuple[SearchRequest, ...], now: datetime
+) -> tuple[SearchAnswer, ...]:
+    """Answer several requests as `search` does, in one unit; their vectors are asked for at once.
+
+    No second model looks at what was found: none is asked inside of a unit.
+    """
+    require(caller=caller, act=Act.READ)
+    once = (replace(request, hyde=False, rerank=Rerank.NONE.value) for request in requests)
+    runs = tuple(_understand(caller, request, now, NEVER) for request in once)
+    hybrid = (run.asked.normalized for run in runs if run.request.mode == Mode.HYBRID)
+    texts = tuple(dict.fromkeys(hybrid))
+
+    def answer_all(vectors: Mapping[str, Embedded]) -> tuple[SearchAnswer, ...]:
+        with tenancy.unit():
+            return tuple(_answer(replace(run, vectors=vectors)) for run in runs)
+
+    for _ in range(MOST_EMBEDDED):
+        try:
+            return answer_all(embedding.embed_queries(texts=texts))
+        except OtherModel:
+            continue  # another model became active meanwhile
+    return answer_all({})
+
+
+def _answer(run: _Run) -> SearchAnswer:
+    """Go through the stages of a search that is understood."""
+    request = run.request
+    ordered = _embed(run, partial(_find, run))
+    hits = ordered.hits
+    if hits is None:
+        if request.hyde:
+            ordered = _add_made_up(run, ordered)
+        ordered = _rerank(run, ordered)
+        hits = _read(run, ordered)
+    threshold = ordered.pool.threshold
+    shown = sum(hit.explain["relevance"]["value"] >= threshold for hit in hits)
+    return SearchAnswer(
+        hits=hits,
+        nothing_relevant=not shown,
+        degraded=ordered.degraded if run.is_whole else (*ordered.degraded, SECRET_LEFT_OUT),
+        took_ms=run.watch.total(),
+        stages=run.watch.stages,
+        profile=request.profile or ranking.DEFAULT.name,
+        made_up=ordered.made_up,
+        topic=ordered.pool.topic,
+        graph=ordered.graph,
+        funnel=presentation.funnel_of(
+            standings=ordered.standings, limit=request.limit, shown=shown, threshold=threshold
+        ),
+    )
+
+
+def _understand(caller: Caller, request: SearchRequest, now: datetime, deadline: Deadline) -> _Run:
+    """Check a request, leave out of its question what looks like a secret, and understand it.
+
+    What is left may be compared, kept and sent. Raises InvalidInput where nothing else was asked.
+    """
+    watch = _Watch(deadline)
+    search_request.check(request=request)
+    words = request.query
+    findings = secret_catalog.find_secrets(text=words)
+    if findings:
+        words = secrets.leave_out(text=words, findings=findings)
+    if not words:
+        detail = secret_catalog.fault_of(text=request.query)
+        raise wrong_field(
+            pointer="/query", detail=detail, hint="Ask in words of your own.", code="secret"
+        )
+    asked = query.understand(text=words)
+    watch.end("understand")
+    return _Run(
+        caller=caller,
+        request=replace(request, query=words),
+        asked=asked,
+        now=now,
+        watch=watch,
+        is_whole=words == request.query,
+    )
+
+
+def _embed(run: _Run, look: Callable[[Embedded | None], _Ordered]) -> _Ordered:
+    """Look with a vector of the active model; with none when that changes again meanwhile."""
+
+    def embedded(key: str = "") -> Embedded | None:
+        text = run.asked.normalized
+        found = None
+        if run.request.mode == Mode.HYBRID and run.vectors is not None:
+            found = run.vectors.get(text)
+        elif run.request.mode == Mode.HYBRID:
+            found = embedding.embed_query(text=text, key=key)
+        run.watch.end("embed")
+        return found
+
+    try:
+        return look(embedded())
+    except OtherModel as other:
+        if run.vectors is not None:
+            raise
+        second = embedded(other.key)
+    try:
+        return look(second)
+    except OtherModel:
+        return look(None)
+
+
+def _find(run: _Run, embedded: Embedded | None) -> _Ordered:
+    """Gather the candidates and put them in order; read the hits where no second look is due."""
+    request = run.request
+    with tenancy.unit():
+        pool = pools.gather(
+            caller=run.caller, request=request, asked=run.asked, embedded=embedded, now=run.now
+        )
+        run.watch.end("candidates")
+        is_degraded = embedded is None and request.mode == Mode.HYBRID
+        ordered = _rank(run, pool, degraded=(NO_VECTORS,) if is_degraded else ())
+        run.watch.end("fusion")
+        is_asked = request.hyde or request.rerank in {Rerank.AUTO, Rerank.ON}
+        if is_asked or _is_rerank_due(run, ordered):
+            return ordered
+        return replace(ordered, hits=_read(run, ordered))
+
+
+def _rank(run: _Run, pool: Pool, *, degraded: tuple[str, ...] = (), made_up: str = "") -> _Ordered:
+    """Put a pool in order, and see what the graph did to it."""
+    standings = pools.rank(pool=pool, request=run.request)
+    graph = pools.graph_part_of(pool=pool, request=run.request, standings=standings)
+    return _Ordered(pool=pool, standings=standings, degraded=degraded, made_up=made_up, graph=graph)
+
+
+def _add_made_up(run: _Run, ordered: _Ordered) -> _Ordered:
+    """Search again with a memory that a model makes up, where little was found."""
+    judged = pools.judge(pool=ordered.pool, standings=ordered.standings)
+    if not refinement.is_thin(relevances=tuple(value.value for _, value in judged)):
+        return ordered
+    text = refinement.make_up_memory(question=run.asked.normalized)
+    if text is None:
+        ordered = replace(ordered, degraded=(*ordered.degraded, refinement.NO_MODEL))
+    else:
+        again = replace(run, asked=replace(run.asked, normalized=text))
+        second = _embed(again, partial(_find, again))
+        pool = pools.join(first=ordered.pool, second=second.pool)
+        ordered = _rank(run, pool, degraded=ordered.degraded, made_up=text)
+    run.watch.end("hyde")
+    return ordered
+
+
+def _is_rerank_due(run: _Run, ordered: _Ordered) -> bool:
+    return refinement.is_due(
+        wish=run.request.rerank,
+        kind=ordered.pool.kind,
+        standings=ordered.standings,
+        evidence=ordered.pool.known,
+    )
+
+
+def _rerank(run: _Run, ordered: _Ordered) -> _Ordered:
+    """Let a reranker look at the best, where that is due; texts are read where nobody asked."""
+    if not _is_rerank_due(run, ordered):
+        run.watch.end("rerank")
+        return ordered
+    pool, standings = ordered.pool, ordered.standings
+    known = dict(pool.known)
+    is_asked = run.request.rerank != Rerank.USUAL
+    if not is_asked:
+        with tenancy.unit():
+            known |= queries.read_evidence(
+                memory_ids=tuple(one.memory_id for one in standings[: refinement.TOP]),
+                sight=visibility.sight_of(caller=run.caller),
+                asked=pool.asked,
+                with_text=True,
+                now=run.now,
+            )
+    standings, missing = refinement.rerank(
+        question=pool.asked.normalized, standings=standings, evidence=known, is_asked=is_asked
+    )
+    run.watch.end("rerank")
+    return replace(ordered, standings=standings, degraded=(*ordered.degraded, *missing))
+
+
+def _read(run: _Run, ordered: _Ordered) -> tuple[Hit, ...]:
+    """Judge the best, and read those that are relevant enough with what contradicts them."""
+    pool = ordered.pool
+    best = ordered.standings[: run.request.limit]
+    judged = pools.judge(pool=pool, standings=best, anyway=run.request.anyway)
+    run.watch.end("judge")
+    with tenancy.unit():
+        sight = visibility.sight_of(caller=run.caller)
+        chosen = tuple(item.memory_id for item, _ in judged)
+        sides = relations.contradicting(memory_ids=chosen, sight=sight)
+        beside = (one.memory_id for others in sides.values() for one in others)
+        given = tuple(dict.fromkeys((*chosen, *beside)))
+        give = partial(give_out, graph=ordered.graph) if run.request.is_noted else views_of
+        views = give(memory_ids=given, sight=sight, now=run.now) if given else {}
+    run.watch.end("read")
+    return tuple(
+        Hit(
+            memory=views[item.memory_id],
+            relevance=round(value.value, 4),
+            explain=presentation.explain(
+                standing=item,
+                relevance=value,
+                threshold=pool.threshold,
+                calibration=pool.calibration,
+            ),
+            contradictions=sides.get(item.memory_id, ()),
+        )
+        for item, value in judged
+        if item.memory_id in views
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What a result is linked with: at most 10 neighbors and 5 to see also, the surest first."""
+
+    neighbors: tuple[Relation, ...] = ()
+    see_also: tuple[Relation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """The answer with its hits in order, what surrounds each, and how to read it in words."""
+
+    answer: SearchAnswer
+    order: Order
+    surroundings: Mapping[UUID, Surroundings]
+    hint: str
+
+
+def lay_out(*, caller: Caller, request: SearchRequest, now: datetime) -> Layout:
+    """Search, and put the results in the order of their story, each with what it is linked with.
+
+    Raises as `search` does.
+    """
+    answer = search(caller=caller, request=request, now=now)
+    order, ids, related = organize_hits(caller=caller, hits=answer.hits)
+    surroundings = {}
+    for memory_id in ids:
+        own = tuple(one for one in related if one.memory_id == memory_id)
+        also = tuple(one for one in own if one.kind is LinkKind.SEE_ALSO)
+        others = tuple(one for one in own if one.kind is not LinkKind.SEE_ALSO)
+        surroundings[memory_id] = Surroundings(
+            neighbors=others[:MOST_NEIGHBORS], see_also=also[:MOST_SEE_ALSO]
+        )
+    disagreeing = set(ids) & relations.contradictions(relations=related).keys()
+    hint = presentation.hint(
+        order=order,
+        told=len(ids),
+        disagreeing=len(disagreeing),
+        left_out=answer.funnel.judged - answer.funnel.shown if ids else 0,
+    )
+    by_id = {hit.memory.id: hit for hit in answer.hits}
+    hits = tuple(by_id[memory_id] for memory_id in ids)
+    return Layout(
+        answer=replace(answer, hits=hits), order=order, surroundings=surroundings, hint=hint
+    )
+
+
+def organize_hits(
+    *, caller: Caller, hits: tuple[Hit, ...]
+) -> tuple[Order, tuple[UUID, ...], tuple[Relation, ...]]:
+    """Return how to tell hits, given best first, their ids in that order, and their relations."""
+    ids = tuple(hit.memory.id for hit in hits)
+    with tenancy.unit():
+        sight = visibility.sight_of(caller=caller)
+        related = relations.relations_of(memory_ids=ids, sight=sight)
+        things = entities.things_of(memory_ids=ids, sight=sight)
+    items = tuple(
+        Result(
+            memory_id=hit.memory.id,
+            is_event=type_row(type=MemoryType(hit.memory.type)).kind is MemoryKind.EPISODIC,
+            at=hit.memory.event_at or hit.memory.created_at,
+            things=things.get(hit.memory.id, frozenset()),
+        )
+        for hit in hits
+    )
+    links = tuple(
+        Link(source=one.memory_id, target=one.other_id, kind=one.kind)
+        if one.outgoing
+        else Link(source=one.other_id, target=one.memory_id, kind=one.kind)
+        for one in related
+    )
+    order, told = presentation.organize(items=items, links=links)
+    return order, told, related

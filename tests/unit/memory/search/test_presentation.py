@@ -1,0 +1,209 @@
+"""Results are told by what most of them are, and each says why it stands where it does."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.search import presentation, ranking
+from memory.search import relevance as relevances
+from memory.search.fusion import Candidate, Contribution, Fused
+from memory.search.presentation import Link, Order, Result
+from memory.search.query import QueryKind, Wording
+from memory.search.ranking import PROFILES, Evidence, Standing, Task
+from memory.search.relevance import CALIBRATIONS, NO_VECTORS, Observed
+from memory.taxonomy import LinkKind, MemoryType, Source
+
+START = datetime(2026, 11, 20, tzinfo=UTC)
+PAIRS = st.tuples(st.integers(0, 5), st.integers(0, 5), st.sampled_from(LinkKind))
+
+
+def _items(*days: int, events: int = 0) -> tuple[Result, ...]:
+    return tuple(
+        Result(memory_id=UUID(int=n), is_event=n < events, at=START + timedelta(days=day))
+        for n, day in enumerate(days)
+    )
+
+
+def _link(source: int, kind: LinkKind, target: int) -> Link:
+    return Link(source=UUID(int=source), target=UUID(int=target), kind=kind)
+
+
+def _about(*things: str) -> tuple[Result, ...]:
+    """Return results, best first, each with the things that its words name."""
+    return tuple(
+        replace(item, things=frozenset(named.split()))
+        for item, named in zip(_items(*[0] * len(things)), things, strict=True)
+    )
+
+
+def _told(items: tuple[Result, ...], *links: Link) -> tuple[Order, list[int]]:
+    order, ids = presentation.organize(items=items, links=links)
+    return order, [one.int for one in ids]
+
+
+def test_statements_stand_from_the_best_down() -> None:
+    assert _told(_items(3, 1, 2)) == (Order.SCORE, [0, 1, 2])
+
+
+def test_events_are_told_as_they_happened() -> None:
+    assert _told(_items(3, 1, 2, events=2)) == (Order.TIMELINE, [1, 2, 0])
+
+
+def test_a_few_events_do_not_make_a_story() -> None:
+    assert _told(_items(3, 1, 2, events=1))[0] is Order.SCORE
+
+
+def test_causes_come_before_what_they_caused() -> None:
+    links = (_link(0, LinkKind.CAUSED_BY, 2), _link(2, LinkKind.CAUSED_BY, 1))
+
+    assert _told(_items(0, 0, 0, 0), *links) == (Order.CAUSES, [1, 2, 0, 3])
+
+
+def test_a_problem_comes_before_its_fix() -> None:
+    assert _told(_items(0, 0), _link(1, LinkKind.RESOLVED_BY, 0)) == (Order.CAUSES, [1, 0])
+
+
+def test_a_circle_of_causes_is_entered_at_its_best() -> None:
+    links = (_link(0, LinkKind.CAUSED_BY, 1), _link(1, LinkKind.CAUSED_BY, 0))
+
+    assert sorted(_told(_items(0, 0), *links)[1]) == [0, 1]
+
+
+def test_links_to_what_was_not_found_change_nothing() -> None:
+    assert _told(_items(0, 0), _link(0, LinkKind.CAUSED_BY, 7)) == (Order.SCORE, [0, 1])
+
+
+def test_results_about_several_things_are_told_thing_by_thing() -> None:
+    items = _about("redis", "kafka", "redis", "", "kafka worker")
+
+    assert _told(items) == (Order.THINGS, [0, 2, 1, 4, 3])
+
+
+@pytest.mark.parametrize(
+    "things",
+    [
+        ("redis", "redis", "redis"),
+        ("redis", "kafka", "celery"),
+        ("redis", "redis", "", ""),
+        ("redis", "redis", "kafka", "", "", "", ""),
+        ("shop redis", "shop", "shop redis", "shop"),
+    ],
+    ids=" | ".join,
+)
+def test_without_several_things_to_part_them_the_best_stands_first(things: tuple[str, ...]) -> None:
+    assert _told(_about(*things)) == (Order.SCORE, list(range(len(things))))
+
+
+def test_a_result_is_told_with_what_most_of_the_others_name() -> None:
+    items = _about("redis kafka", "kafka", "redis", "kafka", "redis celery", "kafka")
+
+    assert _told(items) == (Order.THINGS, [0, 1, 3, 5, 2, 4])
+
+
+@given(named=st.lists(st.frozensets(st.sampled_from("abcd")), max_size=8))
+def test_things_add_nothing_lose_nothing_and_keep_the_best_first(
+    named: list[frozenset[str]],
+) -> None:
+    items = _about(*(" ".join(things) for things in named))
+
+    _, ids = presentation.organize(items=items, links=())
+
+    assert sorted(ids) == [item.memory_id for item in items]
+    assert ids[:1] == tuple(item.memory_id for item in items[:1])
+
+
+@given(days=st.lists(st.integers(0, 9), max_size=6), events=st.integers(0, 6), links=st.sets(PAIRS))
+def test_nothing_is_added_and_nothing_gets_lost(
+    days: list[int], events: int, links: set[tuple[int, int, LinkKind]]
+) -> None:
+    items = _items(*days, events=events)
+    given = tuple(_link(source, kind, target) for source, target, kind in sorted(links))
+
+    _, ids = presentation.organize(items=items, links=given)
+
+    assert sorted(ids) == [item.memory_id for item in items]
+
+
+@pytest.mark.parametrize(
+    ("told", "disagreeing", "left_out", "says"),
+    [
+        (0, 0, 0, "Nothing relevant is known."),
+        (0, 0, 3, "Nothing fits into the budget."),
+        (4, 0, 0, "Best first."),
+        (4, 2, 1, "2 of 4 contradict each other: find out which one holds. 1 more"),
+    ],
+)
+def test_the_hint_says_how_to_read_it(
+    told: int, disagreeing: int, left_out: int, says: str
+) -> None:
+    hint = presentation.hint(
+        order=Order.SCORE, told=told, disagreeing=disagreeing, left_out=left_out
+    )
+
+    assert says in hint
+
+
+ID = UUID(int=1)
+WORDING = Wording(words=3, is_french=False)
+ROW = CALIBRATIONS[NO_VECTORS]
+
+
+def _explained(profile: str) -> dict[str, object]:
+    candidate = Candidate(memory_id=ID, scores={"dense": 0.8, "graph": 2.0})
+    known = Evidence(memory_id=ID, type=MemoryType.FACT, source=Source.USER_TAUGHT)
+    task = Task(kind=QueryKind.SEMANTIC, profile=PROFILES[profile])
+    (standing,) = ranking.rank(candidates=(candidate,), evidence={ID: known}, task=task)
+    observed = (Observed(memory_id=ID, cosine=None, matched=0.5),)
+    signs = relevances.signs_of(observed=observed, usual=ROW.rivals, wording=WORDING)[ID]
+    value = relevances.relevance(signs=signs, calibration=ROW)
+    return dict(
+        presentation.explain(standing=standing, relevance=value, threshold=0.3, calibration=ROW)
+    )
+
+
+def test_an_explanation_shows_score_rank_weight_and_value_of_each_path() -> None:
+    explained = _explained("plain")
+
+    assert explained["score"] == 1.0
+    assert explained["parts"] == {"dense": 0.5 / 0.75, "graph": 0.25 / 0.75}
+    assert explained["paths"] == {
+        "dense": {"score": 0.8, "rank": 1, "weight": 0.5 / 0.75, "value": 0.5 / 0.75},
+        "graph": {"score": 2.0, "rank": 1, "weight": 0.25 / 0.75, "value": 0.25 / 0.75},
+    }
+    assert (explained["boost"], explained["rerank"]) == (None, None)
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_the_parts_sum_to_the_score_under_every_profile(profile: str) -> None:
+    explained = _explained(profile)
+
+    assert sum(explained["parts"].values()) == pytest.approx(explained["score"])  # type: ignore[attr-defined]
+
+
+def test_relevance_is_shown_beside_the_threshold_and_what_it_was_made_of() -> None:
+    shown = _explained("plain")["relevance"]
+
+    assert (shown["threshold"], shown["calibration"]) == (0.3, NO_VECTORS)  # type: ignore[index]
+    assert set(shown["parts"]) == {"intercept", *(sign.value for sign in ROW.slopes)}  # type: ignore[index]
+    assert relevances.logistic(sum(shown["parts"].values())) == pytest.approx(shown["value"])  # type: ignore[index]
+
+
+def _standing(number: int, *paths: str) -> Standing:
+    contributions = tuple(
+        Contribution(path=path, score=1.0, rank=0, weight=0.5, value=0.5) for path in paths
+    )
+    fused = Fused(memory_id=UUID(int=number), score=1.0, contributions=contributions)
+    return Standing(memory_id=fused.memory_id, score=1.0, factors=(), multipliers=(), fused=fused)
+
+
+def test_steps_are_counted() -> None:
+    standings = (_standing(1, "dense", "keyword"), _standing(2, "dense"), _standing(3, "graph"))
+
+    counted = presentation.funnel_of(standings=standings, limit=2, shown=1, threshold=0.3)
+
+    assert counted.paths == {"dense": 2, "graph": 1, "keyword": 1}
+    assert (counted.found, counted.judged, counted.shown) == (3, 2, 1)
