@@ -1,7 +1,7 @@
 """Why a hit stands where it stands, as the list draws it: its score as a bar of parts.
 
-The explanation of a search comes as plain values (`memory.search.explain`); here it becomes one
-value that a line shows. Every drawing says in words, too, what it draws.
+The explanation of a search comes as plain values (`memory.search.presentation`); here it becomes
+one value that a line shows. Every drawing says in words, too, what it draws.
 """
 
 from collections.abc import Mapping

@@ -92,7 +92,7 @@ _OF_CONTEXT: Final = (
     "tokens", "budget_tokens", "phase", "order", "hint", "nothing_relevant", "degraded", "took_ms",
     "profile",
 )  # fmt: skip
-_WHY: Final = record(  # as memory.search.explain makes it
+_WHY: Final = record(  # as memory.search.presentation makes it
     score=NUMBER,
     parts=FREE,
     multipliers=FREE,

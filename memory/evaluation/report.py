@@ -58,7 +58,7 @@ def differences(*, title: str, rows: tuple[Row, ...]) -> str:
 
 
 def calibrations(*, rows: tuple[Checked, ...]) -> str:
-    """Return fitted rows as the table of `memory.search.calibrations` takes them, and checks."""
+    """Return fitted rows as the table of `memory.search.relevance` takes them, and checks."""
     return "\n".join(line for row in rows for line in _calibration(row))
 
 

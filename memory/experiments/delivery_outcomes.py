@@ -16,7 +16,7 @@ from memory.sessions.scratchpad import Deed, Scratchpad
 from memory.sessions.tools import Act
 
 WENT_ON: Final = 5  # deeds after which work has gone on without it, ours
-CITED: Final = "Memory: {citation}"  # as `memory.search.packing_text` writes it
+CITED: Final = "Memory: {citation}"  # as `memory.search.packing` writes it
 
 
 class Came(StrEnum):

@@ -16,7 +16,6 @@ from accounts import jobs
 from accounts.jobs import Claim
 from memory.api import writing
 from memory.index.sql import search_rows
-from memory.index.sql import search_rows as vectors
 from memory.records.actions import writes
 
 FOLDER = Path(os.environ["FIRE_MOMENTS"])
@@ -110,7 +109,7 @@ def install() -> None:
     _count_slots()
     _around(jobs, "sweep", before="sweeping")
     _around(search_rows, "write_vectors", after="inside")
-    _around(vectors, "hold_memories", after="cutting")
+    _around(search_rows, "hold_memories", after="cutting")
     _around(writes, "insert", after="inserted")
     _around(writing, "remember", after="committed")
     _around(writing, "remember_all", after="committed")
