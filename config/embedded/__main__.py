@@ -1,29 +1,44 @@
 """`python -m config.embedded run|servers|stop-check|manage`: the door of the start."""
 
 import argparse
+import json
 import os
+import shlex
+import shutil
 import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
-from config.embedded import console, home, inside, only_servers, run, stop_check
+from config import env
+from config.embedded import console as consoles
+from config.embedded import home as homes
+from config.embedded import servers, startup
+from config.embedded import setup as setups
 from config.embedded.console import Console
-from config.embedded.errors import StartError
+from config.embedded.errors import HomeError, StartError
+from config.embedded.postgres import Durability
+from config.embedded.processes import Group, StopRequested
+from config.embedded.setup import Setup
+
+READ_BYTES = 4096
 
 
 def main(*, arguments: list[str]) -> int:
     """Run the chosen command; return 0, or 1 after printing why it could not go on."""
     chosen = _parse(arguments)
-    out = console.standard() if chosen.command == "run" else console.on_errors()
+    out = consoles.standard() if chosen.command == "run" else consoles.on_errors()
     try:
-        _run(chosen, out)
+        _run(chosen, os.environ, out)
     except StartError as error:
-        out.failed(sentence=str(error))
+        out.failed(reason=str(error))
         return 1
     except OSError as error:
-        if error.errno not in home.REASONS:
+        if error.errno not in homes.REASONS:
             raise
         root = Path(os.environ.get("CAIRN_HOME") or "var")
-        out.failed(sentence=f"{home.unusable(root=root, error=error)} ({error})")
+        out.failed(reason=f"{homes.unusable(root=root, error=error)} ({error})")
         return 1
     return 0
 
@@ -32,25 +47,86 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m config.embedded", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("run", help="start everything; settings come from the environment")
-    servers = commands.add_parser("servers", help="start database and queue alone")
-    servers.add_argument("--fast", action="store_true", help="throw-away folder, no fsync")
+    only = commands.add_parser("servers", help="start database and queue alone")
+    only.add_argument("--fast", action="store_true", help="throw-away folder, no fsync")
     commands.add_parser("stop-check", help="say whether anything of a start still works")
     manage = commands.add_parser("manage", help="run a command of manage.py in the home")
     manage.add_argument("rest", nargs=argparse.REMAINDER, help="the command with its arguments")
     return parser.parse_args(arguments)
 
 
-def _run(chosen: argparse.Namespace, out: Console) -> None:
+def _run(chosen: argparse.Namespace, environment: Mapping[str, str], out: Console) -> None:
     if chosen.command == "run":
-        run.run(environment=os.environ, console=out)
-    elif chosen.command == "stop-check":
-        stop_check.check(environment=os.environ, console=out)
+        startup.run(environment=environment, console=out)
+        return
+    setup = setups.read(environment=environment)
+    if chosen.command == "stop-check":
+        _check_stopped(setup, environment, out)
     elif chosen.command == "manage":
-        inside.manage(environment=os.environ, arguments=tuple(chosen.rest))
+        _manage(setup, environment, tuple(chosen.rest))
     elif chosen.fast:
-        only_servers.serve_fast(environment=os.environ, console=out)
+        folder = Path(tempfile.mkdtemp(prefix="cairn-servers-"))
+        try:
+            _serve(replace(setup, home=folder), environment, out, Durability.FAST)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
     else:
-        only_servers.serve_lasting(environment=os.environ, console=out)
+        _serve(setup, environment, out, Durability.SAFE)
+
+
+def _check_stopped(setup: Setup, environment: Mapping[str, str], out: Console) -> None:
+    """Print that nothing runs over the folder; raises HomeError naming what does."""
+    home = homes.Home(root=setup.home)
+    if home.run.exists():
+        with homes.held(home=home):
+            servers.check_stopped(environment=environment, home=home.root)
+    out.say(f"nothing runs over {home.root}")
+
+
+def _manage(setup: Setup, environment: Mapping[str, str], arguments: tuple[str, ...]) -> None:
+    """Become `manage.py` with the running group's environment; raises HomeError without one."""
+    try:
+        given = json.loads(homes.Home(root=setup.home).environment.read_text())
+    except FileNotFoundError as error:
+        raise HomeError(f"Cairn does not run over {setup.home}; start it with: make run") from error
+    command = (sys.executable, str(env.ROOT / "manage.py"), *arguments)
+    os.execve(sys.executable, command, {**environment, **given})  # noqa: S606 - no shell needed
+
+
+def _serve(
+    setup: Setup, environment: Mapping[str, str], out: Console, durability: Durability
+) -> None:
+    """Serve Postgres and Valkey alone, their addresses printed for a shell; raises StartError.
+
+    They run until SIGTERM, Ctrl-C, or the end of standard input, so a script that holds the other
+    end of the pipe takes them down with itself.
+    """
+    home = homes.prepare(root=setup.home)
+    with homes.held(home=home):
+        group = Group(console=out)
+
+        def stop_at_end_of_input() -> None:
+            if not os.read(sys.stdin.fileno(), READ_BYTES):
+                group.request_stop()
+
+        group.listen()
+        group.watch(descriptor=sys.stdin.fileno(), on_input=stop_at_end_of_input)
+        try:
+            served = servers.start_servers(
+                group=group, setup=setup, environment=environment, durability=durability
+            )
+            for name, value in (
+                ("DATABASE_URL", served.database_url),
+                ("REDIS_URL", served.redis_url),
+                ("DATABASE_OWNER_URL", served.database_owner_url),
+            ):
+                print(f"export {name}={shlex.quote(value)}", flush=True)
+            group.run_until_stopped()
+        except StopRequested:
+            out.say("stopping")
+        finally:
+            group.stop()
+            servers.tidy(home=home.root, environment=environment)
 
 
 if __name__ == "__main__":

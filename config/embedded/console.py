@@ -44,9 +44,9 @@ class Console:
         """Print that a step is done and how long it took."""
         self._print(f"  {self._paint('✓', GREEN)} {step:<34} {seconds:6.1f} s")
 
-    def failed(self, *, sentence: str) -> None:
+    def failed(self, *, reason: str) -> None:
         """Print why the start stopped."""
-        self._print(f"  {self._paint('✗', RED)} {sentence}")
+        self._print(f"  {self._paint('✗', RED)} {reason}")
 
     def heading(self, text: str) -> None:
         """Print a line that stands out."""

@@ -3,7 +3,7 @@
 A normal user runs it as is. Root puts it into a user namespace of its own, in which root is called
 by another name: files stay root's outside and no folder has to be opened for anyone. Where the
 kernel or the container forbids that, root hands it to an unprivileged user instead; then its data
-and its programs must lie where that user can reach them, which `places` sees to.
+and its programs must lie where that user can reach them, which `home` sees to.
 """
 
 import ctypes

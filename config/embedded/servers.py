@@ -1,19 +1,80 @@
-"""Make the two embedded servers ready to be started: programs found, data folders made (10.1)."""
+"""Start the two embedded servers: programs found, folders made, remains of a killed start cleared.
+
+Servers given by DATABASE_URL and REDIS_URL are used as they are. The caller holds the data folder's
+lock, so no other start can be behind what is found there: a server that still works in the folder
+is waited for and then ended; a pid file whose number belongs to something else, as after a reboot,
+is removed, because Postgres would refuse to start over it.
+"""
 
 import os
 import shutil
-from collections.abc import Mapping
+import signal
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
-from config.embedded import identity, places, postgres, remains, valkey
+from config.embedded import home as homes
+from config.embedded import identity, postgres, valkey
+from config.embedded.console import Console
 from config.embedded.errors import HomeError
+from config.embedded.postgres import Durability
+from config.embedded.processes import Group
+from config.embedded.setup import Setup
 
-SHARED_BUFFERS_VARIABLE = "CAIRN_PG_SHARED_BUFFERS"
-DEFAULT_SHARED_BUFFERS = "128MB"
+POLL_SECONDS = 0.1
+STAGES = (  # signal sent after the wait before it, and the seconds then waited
+    (None, 5.0),
+    (signal.SIGINT, 15.0),
+    (signal.SIGQUIT, 5.0),
+    (signal.SIGKILL, 5.0),
+)
+
+
+def start_servers(
+    *, group: Group, setup: Setup, environment: Mapping[str, str], durability: Durability
+) -> Setup:
+    """Start what is not given and await it; return the setup with both addresses.
+
+    Raises StartError when a server cannot be started.
+    """
+    if not setup.database_url:
+        with step(group.console, "database server"):
+            cluster = prepare_postgres(
+                home=setup.home, environment=environment, durability=durability
+            )
+            child = group.keep_running(
+                postgres.program(cluster=cluster, environment=environment),
+                is_ready=lambda: postgres.is_ready(cluster=cluster),
+            )
+            group.await_ready(child)
+            postgres.create_database(cluster=cluster)
+        setup = replace(setup, database_url=cluster.url, database_owner_url=cluster.owner_url)
+    if not setup.redis_url:
+        with step(group.console, "queue server"):
+            store = prepare_store(home=setup.home, environment=environment)
+            child = group.keep_running(
+                valkey.program(store=store, environment=environment),
+                is_ready=lambda: valkey.is_ready(store=store),
+            )
+            group.await_ready(child)
+        setup = replace(setup, redis_url=store.url)
+    return setup
+
+
+@contextmanager
+def step(console: Console, title: str) -> Iterator[None]:
+    """Print that a step begins, and at its end how long it took."""
+    began = time.monotonic()
+    console.begun(step=title)
+    yield
+    console.done(step=title, seconds=time.monotonic() - began)
 
 
 def prepare_postgres(
-    *, home: Path, environment: Mapping[str, str], durability: postgres.Durability
+    *, home: Path, environment: Mapping[str, str], durability: Durability
 ) -> postgres.Cluster:
     """Find the programs, choose as whom they run, and make the data folder on the first start.
 
@@ -24,17 +85,19 @@ def prepare_postgres(
         home.chmod(0o711)
     binaries = postgres.find_binaries(environment=environment)
     cluster = postgres.Cluster(
-        binaries=places.reachable_binaries(binaries=binaries, owner=owner),
-        data=places.data_folder(home=home, owner=owner),
-        sockets=places.socket_folder(home=home, owner=owner, environment=environment),
+        binaries=homes.reachable_binaries(binaries=binaries, owner=owner),
+        data=homes.data_folder(home=home, owner=owner),
+        sockets=homes.socket_folder(home=home, owner=owner, environment=environment),
         identity=owner,
         durability=durability,
-        shared_buffers=environment.get(SHARED_BUFFERS_VARIABLE) or DEFAULT_SHARED_BUFFERS,
+        shared_buffers=environment.get("CAIRN_PG_SHARED_BUFFERS") or "128MB",
     )
-    remains.clear(folder=cluster.data, pid_file=cluster.data / postgres.PID_NAME)
-    places.give(folder=cluster.data, owner=owner)
-    if not postgres.is_initialized(cluster=cluster):
-        _refuse_foreign(folder=cluster.data)
+    clear_stale(folder=cluster.data, pid_file=cluster.data / postgres.PID_NAME)
+    homes.give(folder=cluster.data, owner=owner)
+    if not (cluster.data / postgres.VERSION_NAME).is_file():
+        if cluster.data.exists() and any(cluster.data.iterdir()):
+            raise HomeError(f"{cluster.data} is not a Postgres data folder; move it away.")
+        shutil.rmtree(cluster.data, ignore_errors=True)
         postgres.initialize(cluster=cluster)
     return cluster
 
@@ -43,20 +106,60 @@ def prepare_store(*, home: Path, environment: Mapping[str, str]) -> valkey.Store
     """Find the program and make the data folder; raises BinaryError or HomeError."""
     data = home / "redis"
     data.mkdir(mode=0o700, exist_ok=True)
-    remains.clear(folder=data, pid_file=data / valkey.PID_NAME)
-    sockets = places.socket_folder(home=home, owner=identity.SELF, environment=environment)
+    clear_stale(folder=data, pid_file=data / valkey.PID_NAME)
+    sockets = homes.socket_folder(home=home, owner=identity.SELF, environment=environment)
     return valkey.Store(binary=valkey.find_binary(), data=data, sockets=sockets)
 
 
 def tidy(*, home: Path, environment: Mapping[str, str]) -> None:
     """Remove the socket folders of stopped servers."""
     for owner in (identity.choose(environment=environment), identity.SELF):
-        folder = places.socket_path(home=home, owner=owner, environment=environment)
+        folder = homes.socket_path(home=home, owner=owner, environment=environment)
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _refuse_foreign(*, folder: Path) -> None:
-    if folder.exists() and any(folder.iterdir()):
-        raise HomeError(f"{folder} is not a Postgres data folder; move it away.")
-    if folder.exists():
-        shutil.rmtree(folder)
+def clear_stale(*, folder: Path, pid_file: Path) -> None:
+    """Wait until no earlier server works in `folder`, and remove its stale pid file.
+
+    Raises HomeError when a server does not go away even when killed.
+    """
+    pid = _read_pid(pid_file)
+    if pid is None or sys.platform != "linux":
+        return
+    for number, seconds in STAGES:
+        if number is not None and works_in(pid=pid, folder=folder):
+            os.kill(pid, number)
+        deadline = time.monotonic() + seconds
+        while works_in(pid=pid, folder=folder) and time.monotonic() <= deadline:
+            time.sleep(POLL_SECONDS)
+        if not works_in(pid=pid, folder=folder):
+            pid_file.unlink(missing_ok=True)
+            return
+    raise HomeError(f"Process {pid} still works in {folder} and does not end; end it first.")
+
+
+def works_in(*, pid: int, folder: Path) -> bool:
+    """Say whether the process is alive with `folder` as its working directory."""
+    try:
+        return Path(f"/proc/{pid}/cwd").samefile(folder)
+    except (FileNotFoundError, ProcessLookupError, PermissionError):
+        return False
+
+
+def check_stopped(*, environment: Mapping[str, str], home: Path) -> None:
+    """Check that no server works over a data folder; raises HomeError naming one that does."""
+    owner = identity.choose(environment=environment)
+    data = homes.data_folder(home=home, owner=owner)
+    pid_files = (data / postgres.PID_NAME, home / "redis" / valkey.PID_NAME)
+    for pid_file in pid_files:
+        pid = _read_pid(pid_file)
+        if pid is not None and works_in(pid=pid, folder=pid_file.parent):
+            raise HomeError(f"Process {pid} still works in {pid_file.parent}.")
+
+
+def _read_pid(pid_file: Path) -> int | None:
+    try:
+        first = pid_file.read_text().split("\n", 1)[0].strip()
+    except FileNotFoundError:
+        return None
+    return int(first) if first.isdecimal() else None

@@ -1,14 +1,66 @@
-"""What one start is made of, read from the environment before anything runs."""
+"""What one start is made of, read from the environment, and the address of its web server."""
 
+import errno
+import os
+import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from config import env
-from config.embedded import ports
+from config.embedded.errors import PortError
 from config.embedded.home import Secrets
 
-SETTINGS_MODULE = "config.settings.embedded"
+ANSWER_SECONDS = 2.0
+LIVE_PATH = "/health/live"
+EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104 - compared only
+
+
+def check_free(*, host: str, port: int) -> None:
+    """Raise PortError with the way out unless a server may listen on the address."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, kind, protocol, _name, address = found[0]
+        with socket.socket(family, kind, protocol) as line:
+            line.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            line.bind(address)
+            line.listen(1)
+    except OSError as error:
+        raise PortError(_reason(host=host, port=port, error=error)) from error
+
+
+def base_url(*, host: str, port: int) -> str:
+    """Return the address to print: http, with brackets around an IPv6 host."""
+    name = EVERYWHERE.get(host, host)
+    return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
+
+
+def is_live(*, host: str, port: int) -> bool:
+    """Say whether the web server answers its liveness page without a fault of its own."""
+    request = f"GET {LIVE_PATH} HTTP/1.0\r\nHost: localhost\r\n\r\n"
+    address = (EVERYWHERE.get(host, host), port)
+    try:
+        with socket.create_connection(address, timeout=ANSWER_SECONDS) as line:
+            line.sendall(request.encode())
+            status = line.recv(64).split(b" ", 2)
+    except OSError:
+        return False
+    return len(status) > 1 and status[1] < b"500"
+
+
+def _reason(*, host: str, port: int, error: OSError) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return (
+            f"Port {port} is used by another program; stop it or choose another port, "
+            f"for example: CAIRN_PORT={port + 1} make run"
+        )
+    if error.errno == errno.EACCES:
+        return f"This user may not listen on port {port}; choose one above 1023 by CAIRN_PORT."
+    reason = error.strerror or os.strerror(error.errno or 0)
+    return f"{host} cannot be listened on ({reason}); correct CAIRN_HOST."
+
+
+SETTINGS_MODULE = "config.settings.production"
 OWNERS_ALONE = "DATABASE_OWNER_URL"  # for what makes tables, never for what serves
 
 
@@ -33,7 +85,7 @@ def read(*, environment: Mapping[str, str]) -> Setup:
     values = env.read(environment)
     home = values["CAIRN_HOME"].absolute()
     host, port = values["CAIRN_HOST"], values["CAIRN_PORT"]
-    own_url = environment.get("CAIRN_BASE_URL") or ports.base_url(host=host, port=port)
+    own_url = environment.get("CAIRN_BASE_URL") or base_url(host=host, port=port)
     return Setup(
         home=home,
         host=host,

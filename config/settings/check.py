@@ -1,12 +1,6 @@
 """For type checks and builds: no secrets, no servers, nothing connects."""
 
 from config.settings.base import *  # noqa: F403
-from config.settings.interfaces import *  # noqa: F403
-from config.settings.logging import *  # noqa: F403
-from config.settings.providers import *  # noqa: F403
-from config.settings.queues import *  # noqa: F403
-from config.settings.security import *  # noqa: F403
-from config.settings.tenancy import *  # noqa: F403
 
 SECRET_KEY = "only for checks, never for a running server"  # noqa: S105
 TOKEN_PEPPER = "only for checks, never for a running server"  # noqa: S105

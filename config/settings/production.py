@@ -1,14 +1,8 @@
-"""Servers of one's own: secrets and addresses must be given."""
+"""Servers of one's own and the one-command start: secrets and addresses must be given."""
 
 from config import env
 from config.settings.base import *  # noqa: F403
 from config.settings.base import ENV
-from config.settings.interfaces import *  # noqa: F403
-from config.settings.logging import *  # noqa: F403
-from config.settings.providers import *  # noqa: F403
-from config.settings.queues import *  # noqa: F403
-from config.settings.security import *  # noqa: F403
-from config.settings.tenancy import *  # noqa: F403
 
 for _name in ("CAIRN_SECRET_KEY", "CAIRN_TOKEN_PEPPER", "DATABASE_URL", "REDIS_URL"):
     if not ENV[_name]:

@@ -22,10 +22,11 @@ from typing import IO, Any, LiteralString
 import psycopg
 
 from config import env
-from config.embedded import launch, ports, postgres, programs, servers, valkey
+from config.embedded import postgres, processes, servers, startup, valkey
+from config.embedded import setup as ports
 from config.embedded import setup as setups
-from config.embedded.launch import Program
 from config.embedded.postgres import Durability
+from config.embedded.processes import Program
 from tests.support.site import free_port
 
 PROGRAM = ("-m", "tests.support.crash_program")
@@ -212,17 +213,17 @@ class Installation:
         with psycopg.connect(self.given["DATABASE_OWNER_URL"]) as connection:
             return connection.execute(statement).rowcount
 
-    def _described(self, name: str, told: programs.Environment) -> Program:
+    def _described(self, name: str, told: startup.Environment) -> Program:
         setup = setups.read(environment=self.given)
         if name in BEATS:
-            return replace(programs.beat(run_folder=self.home, environment=told), name=name)
+            return replace(startup.beat(run_folder=self.home, environment=told), name=name)
         if name == "hands":
             command = (sys.executable, *PROGRAM, "work")
             return Program(name=name, command=command, environment=told, folder=env.ROOT)
         if name == "worker":
-            worker = programs.worker(setup=setup, environment=told)
+            worker = startup.worker(setup=setup, environment=told)
             return replace(worker, command=(*worker.command, "-I", MOMENTS))
-        web = programs.web(setup=setup, environment=told)
+        web = startup.web(setup=setup, environment=told)
         product = "config.asgi:application"
         command = (
             f"{MOMENTS}_web:application" if part == product else part for part in web.command
@@ -248,7 +249,9 @@ class Installation:
     def _launch(self, program: Program) -> None:
         with self.changing:
             self.launched[program.name] = program
-            self.running[program.name] = launch.start(program=program, output=self.log.fileno())
+            self.running[program.name] = processes.start_program(
+                program=program, output=self.log.fileno()
+            )
 
     def keep(self, *, until: Event) -> None:
         """Start worker and beat again when they end by themselves, until told to stop."""

@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 import psycopg
 import pytest
 
-from config.embedded import identity, launch
+from config.embedded import identity, processes
 from tests.support.crashing import await_that
 from tests.support.site import free_port
 
@@ -64,7 +64,7 @@ def in_front(*, home: Path, of: Mapping[str, str], size: int) -> Iterator[Mappin
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="cairn-pooler-")))
         log = stack.enter_context((home / "pgbouncer.log").open("ab"))
         described = _described(folder, _files(folder, of, port, size))
-        child = launch.start(program=described, output=log.fileno())
+        child = processes.start_program(program=described, output=log.fileno())
         stack.callback(child.wait)
         stack.callback(child.terminate)
         await_that(lambda: _answers(pooled["DATABASE_URL"]))
@@ -92,14 +92,14 @@ def left_behind(*, pooled: str, size: int) -> list[tuple[str, str]]:
         return [row for line in lines for row in line.execute(LEFT_BEHIND, [list(KEPT_APART)])]
 
 
-def _described(folder: Path, files: Mapping[str, str]) -> launch.Program:
+def _described(folder: Path, files: Mapping[str, str]) -> processes.Program:
     """Write the files where the user that PgBouncer runs as can read them; describe it."""
     owner = identity.choose(environment=os.environ)
     os.chown(folder, owner.uid, owner.gid)
     for name, text in files.items():
         (folder / name).write_text(text)
         os.chown(folder / name, owner.uid, owner.gid)
-    return launch.Program(
+    return processes.Program(
         name="pgbouncer",
         command=(str(program()), str(folder / "pgbouncer.ini")),
         environment=tuple(os.environ.items()),

@@ -9,13 +9,23 @@ none.
 
 import atexit
 import os
+import signal
+import subprocess
 import sys
 import tempfile
-from contextlib import ExitStack
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from config.embedded.testing import servers
+from config.embedded import postgres, servers, valkey
+from config.embedded.errors import ServerError
+from config.embedded.postgres import Durability
+from config.embedded.processes import Program, start_program
 
+READY_SECONDS = 60
+POLL_SECONDS = 0.05
+LOG_NAME = "servers.log"
 STARTED_BY = "CAIRN_TEST_SERVERS"  # which process of the run started those that are named
 PROCESS = "PYTEST_XDIST_WORKER"  # the name of this one, in a run that several share
 ALONE = "alone"
@@ -44,12 +54,61 @@ def start(*, home: Path | None = None) -> None:
         return
     if home is None:
         home = Path(_running.enter_context(tempfile.TemporaryDirectory(prefix="cairn-test-")))
-    environment = _running.enter_context(servers(home=home))
-    os.environ["DATABASE_URL"] = environment.database_url
-    os.environ["REDIS_URL"] = environment.redis_url
-    os.environ["DATABASE_OWNER_URL"] = environment.database_owner_url
+    cluster, store = _running.enter_context(throw_away(home=home))
+    os.environ["DATABASE_URL"] = cluster.url
+    os.environ["REDIS_URL"] = store.url
+    os.environ["DATABASE_OWNER_URL"] = cluster.owner_url
     os.environ[STARTED_BY] = process
     atexit.register(_running.close)
+
+
+@contextmanager
+def throw_away(*, home: Path) -> Iterator[tuple[postgres.Cluster, valkey.Store]]:
+    """Start both servers with their data under `home`, without surviving a power cut; stop them.
+
+    What they print goes to `servers.log` in `home`. Raises StartError when one does not start.
+    Both die with the process that started them, even when that is killed.
+    """
+    home.mkdir(parents=True, exist_ok=True)
+    cluster = servers.prepare_postgres(
+        home=home, environment=os.environ, durability=Durability.FAST
+    )
+    store = servers.prepare_store(home=home, environment=os.environ)
+    log = home / LOG_NAME
+    with ExitStack() as stack:
+        stack.callback(servers.tidy, home=home, environment=os.environ)
+        output = stack.enter_context(log.open("ab"))
+        for program in (
+            postgres.program(cluster=cluster, environment=os.environ),
+            valkey.program(store=store, environment=os.environ),
+        ):
+            child = start_program(program=program, output=output.fileno())
+            stack.callback(_stop, child, program)
+        _await("postgres", log, lambda: postgres.is_ready(cluster=cluster))
+        _await("redis", log, lambda: valkey.is_ready(store=store))
+        postgres.create_database(cluster=cluster)
+        postgres.let_owner_create_databases(cluster=cluster)
+        yield cluster, store
+
+
+def _await(name: str, log: Path, is_ready: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + READY_SECONDS
+    while not is_ready():
+        if time.monotonic() > deadline:
+            raise ServerError(f"{name} was not ready within {READY_SECONDS} s; see {log}.")
+        time.sleep(POLL_SECONDS)
+
+
+def _stop(child: subprocess.Popen[bytes], program: Program) -> None:
+    for halt in program.halts:
+        child.send_signal(halt.signal)
+        try:
+            child.wait(timeout=halt.seconds)
+        except subprocess.TimeoutExpired:
+            continue
+        return
+    child.send_signal(signal.SIGKILL)
+    child.wait()
 
 
 def _is_unit_run(arguments: list[str]) -> bool:

@@ -19,7 +19,7 @@ from urllib.request import urlopen
 
 import psycopg
 
-from config.embedded import programs
+from config.embedded import startup
 from tests.support import servers
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -55,7 +55,7 @@ def running(
     seeded = json.loads(run("-m", "tests.support.seed", environment=environment))
     with log.open("wb") as output:
         server = subprocess.Popen(
-            [sys.executable, *programs.SERVER, "--host", "127.0.0.1",
+            [sys.executable, *startup.SERVER, "--host", "127.0.0.1",
              "--port", environment["CAIRN_PORT"]],
             env={**environment, **(over or {})}, cwd=ROOT, stdout=output, stderr=output,
         )  # fmt: skip

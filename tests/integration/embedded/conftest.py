@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 
 from config.embedded.console import Console
-from config.embedded.group import Group
-from config.embedded.launch import Halt, Program
-from config.embedded.process import After, Process
+from config.embedded.processes import After, Group, Halt, Process, Program
 
 MakeChild = Callable[..., Process]
 

@@ -1,4 +1,4 @@
-"""Children are watched, restarted and stopped (config.embedded.group, process)."""
+"""Children are watched, restarted and stopped (config.embedded.processes)."""
 
 import io
 import os
@@ -8,10 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from config.embedded import group as groups
+from config.embedded import processes
 from config.embedded.errors import BinaryError, ServerError
-from config.embedded.group import Group, StopRequested
-from config.embedded.process import After, Process
+from config.embedded.processes import After, Group, Process, StopRequested
 
 from .conftest import MakeChild
 
@@ -77,10 +76,22 @@ def test_killed_child_is_started_again_and_said_so(
     assert "web is back" in printed.getvalue()
 
 
+@pytest.mark.parametrize(("ran_seconds", "deaths"), [(59, 7), (61, 1)])
+def test_good_run_forgives_earlier_deaths(
+    make_child: MakeChild, ran_seconds: float, deaths: int
+) -> None:
+    child = make_child(FOREVER)
+    child.deaths = 6
+
+    child.plan_restart(now=child.started_at + ran_seconds)
+
+    assert child.deaths == deaths
+
+
 def test_child_that_never_comes_up_is_given_up(
     group: Group, make_child: MakeChild, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(groups, "HOPELESS_DEATHS", 1)
+    monkeypatch.setattr(processes, "HOPELESS_DEATHS", 1)
     child = make_child("raise SystemExit('no settings')")
     child.is_ready = lambda: False
     group.add(child)

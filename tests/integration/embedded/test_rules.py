@@ -8,46 +8,42 @@ from pathlib import Path
 
 import pytest
 
-from config.embedded import halting, home, ports, remains, restarts, setup, steps, welcome
+from config.embedded import home, processes, servers, setup, startup
 from config.embedded.errors import HomeError, PortError, StepError
-from config.embedded.launch import Halt
-from config.embedded.restarts import Restarts
+from config.embedded.processes import Halt
 
 
 def test_delay_doubles_up_to_half_a_minute() -> None:
-    delays = [restarts.delay_seconds(restarts=Restarts(deaths=deaths)) for deaths in range(1, 8)]
+    delays = [processes.delay_seconds(deaths=deaths) for deaths in range(1, 8)]
 
     assert delays == [1, 2, 4, 8, 16, 30, 30]
-
-
-def test_good_run_forgives_earlier_deaths() -> None:
-    often = Restarts(deaths=6)
-
-    assert restarts.after_death(restarts=often, ran_seconds=61).deaths == 1
-    assert restarts.after_death(restarts=often, ran_seconds=59).deaths == 7
 
 
 def test_stopping_goes_through_its_stages_and_ends_in_a_kill() -> None:
     halts = (Halt(signal=signal.SIGTERM, seconds=5), Halt(signal=signal.SIGQUIT, seconds=3))
 
-    sent = [halting.signal_after(halts=halts, elapsed_seconds=second) for second in (0, 4.9, 5, 8)]
+    sent = [
+        processes.signal_after(halts=halts, elapsed_seconds=second) for second in (0, 4.9, 5, 8)
+    ]
 
     assert sent == [signal.SIGTERM, signal.SIGTERM, signal.SIGQUIT, signal.SIGKILL]
 
 
-def test_demo_is_loaded_only_at_the_first_start_and_only_if_wanted() -> None:
-    fresh = steps.Situation(with_demo=True, has_credentials=False, done=frozenset())
-    used = steps.Situation(with_demo=True, has_credentials=True, done=frozenset({"demo"}))
-    unwanted = steps.Situation(with_demo=False, has_credentials=False, done=frozenset())
+def _steps(*, demo: str = "1", has_credentials: bool = False, done: set[str] | None = None) -> str:
+    chosen = setup.read(environment={"CAIRN_DEMO": demo})
+    due = startup.due_steps(
+        setup=chosen,
+        credentials=Path("credentials.json"),
+        has_credentials=has_credentials,
+        done=frozenset(done or ()),
+    )
+    return " ".join(step.name for step in due)
 
-    assert [step.name for step in steps.due(situation=fresh)][-2:] == ["bootstrap", "demo"]
-    assert [step.name for step in steps.due(situation=used)] == [
-        "weights",
-        "rules",
-        "words",
-        "migrate",
-    ]
-    assert "demo" not in [step.name for step in steps.due(situation=unwanted)]
+
+def test_demo_is_loaded_only_at_the_first_start_and_only_if_wanted() -> None:
+    assert _steps() == "weights rules words migrate bootstrap demo"
+    assert _steps(has_credentials=True, done={"demo"}) == "weights rules words migrate"
+    assert _steps(demo="0") == "weights rules words migrate bootstrap"
 
 
 def test_busy_port_says_the_way_out() -> None:
@@ -55,17 +51,17 @@ def test_busy_port_says_the_way_out() -> None:
         port = taken.getsockname()[1]
 
         with pytest.raises(PortError, match=f"CAIRN_PORT={port + 1} make run"):
-            ports.check_free(host="127.0.0.1", port=port)
+            setup.check_free(host="127.0.0.1", port=port)
 
 
 def test_host_that_is_not_ours_is_refused() -> None:
     with pytest.raises(PortError, match="correct CAIRN_HOST"):
-        ports.check_free(host="192.0.2.1", port=8000)
+        setup.check_free(host="192.0.2.1", port=8000)
 
 
 def test_address_to_print_is_one_a_browser_can_open() -> None:
-    assert ports.base_url(host="0.0.0.0", port=8000) == "http://127.0.0.1:8000"
-    assert ports.base_url(host="::", port=8000) == "http://[::1]:8000"
+    assert setup.base_url(host="0.0.0.0", port=8000) == "http://127.0.0.1:8000"
+    assert setup.base_url(host="::", port=8000) == "http://[::1]:8000"
 
 
 def test_secrets_are_made_once_and_private(tmp_path: Path) -> None:
@@ -99,7 +95,7 @@ def test_stale_pid_file_of_another_process_is_removed(tmp_path: Path) -> None:
     pid_file = tmp_path / "postmaster.pid"
     pid_file.write_text(f"{os.getpid()}\n")
 
-    remains.clear(folder=tmp_path, pid_file=pid_file)
+    servers.clear_stale(folder=tmp_path, pid_file=pid_file)
 
     assert not pid_file.exists()
 
@@ -117,10 +113,10 @@ def test_children_learn_addresses_and_secrets() -> None:
 
 def test_credentials_follow_the_address(tmp_path: Path) -> None:
     folder = home.Home(root=tmp_path)
-    kept = dict.fromkeys(welcome.FIELDS, "x")
+    kept = dict.fromkeys(startup.FIELDS, "x")
     folder.credentials.write_text(json.dumps(kept))
 
-    fields = welcome.publish(home=folder, url="http://127.0.0.1:9000")
+    fields = startup.publish_credentials(home=folder, url="http://127.0.0.1:9000")
 
     assert fields["url"] == "http://127.0.0.1:9000"
     assert json.loads(folder.credentials.read_text()) == fields
@@ -129,4 +125,4 @@ def test_credentials_follow_the_address(tmp_path: Path) -> None:
 
 def test_lost_credentials_are_told(tmp_path: Path) -> None:
     with pytest.raises(StepError, match="missing or damaged"):
-        welcome.publish(home=home.Home(root=tmp_path), url="http://127.0.0.1:8000")
+        startup.publish_credentials(home=home.Home(root=tmp_path), url="http://127.0.0.1:8000")

@@ -16,7 +16,8 @@ import pytest
 import redis
 
 from config import env
-from config.embedded import places, remains
+from config.embedded import home as homes
+from config.embedded import servers
 from config.embedded.identity import Identity
 
 MODULE = (sys.executable, "-m", "config.embedded")
@@ -195,7 +196,7 @@ def test_end_of_input_stops_the_servers(home: Path) -> None:
     served.process.communicate(input="", timeout=END_SECONDS)
 
     assert served.process.returncode == 0
-    assert not remains.works_in(pid=pid, folder=home / "postgres")
+    assert not servers.works_in(pid=pid, folder=home / "postgres")
 
 
 def test_given_addresses_start_no_server(tmp_path: Path) -> None:
@@ -242,8 +243,8 @@ def test_data_moves_out_of_a_folder_the_other_user_cannot_enter(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tmp_path.chmod(0o700)
-    monkeypatch.setattr(places, "OUTSIDE", tmp_path / "outside")
+    monkeypatch.setattr(homes, "OUTSIDE", tmp_path / "outside")
 
-    data = places.data_folder(home=tmp_path, owner=Identity(user="nobody"))
+    data = homes.data_folder(home=tmp_path, owner=Identity(user="nobody"))
 
     assert data.is_relative_to(tmp_path / "outside")

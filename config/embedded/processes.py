@@ -1,0 +1,415 @@
+"""Programs under supervision: started, watched, restarted and stopped together.
+
+The kernel signals a child when the *thread* that started it ends, so children are started from the
+main thread only and cannot outlive the supervisor. Each child leads a process group of its own:
+Ctrl-C in the terminal reaches the supervisor alone, which then stops everything in order. One loop
+and one `poll` serve all children, because a supervisor that is always there should cost next to
+nothing. Signals only count and wake the loop; everything happens in `Group.turn`.
+"""
+
+import ctypes
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from types import FrameType
+
+from config.embedded.console import Console
+from config.embedded.errors import BinaryError, ServerError
+from config.embedded.identity import SELF, Identity, enter_namespace
+
+PR_SET_PDEATHSIG = 1  # linux/prctl.h
+ORPHANED_EXIT = 125
+NOTHING = r"(?!)"  # matches no line
+READ_BYTES = 65_536
+LONGEST_LINE_BYTES = 65_536
+STOP_ORDER = (("web",), ("worker", "beat"), ("redis",), ("postgres",))
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+# Defaults, not measured.
+SETTLED_SECONDS = 3.0  # a program that cannot run ends sooner than that
+FIRST_DELAY_SECONDS = 1.0
+LONGEST_DELAY_SECONDS = 30.0
+GOOD_RUN_SECONDS = 60.0
+TURN_SECONDS = 0.5
+READY_POLL_SECONDS = 0.1
+READY_SECONDS = 120.0
+HOPELESS_DEATHS = 3  # a child that never was ready and died so often will not come up
+SECOND_REQUEST_SECONDS = 1.0  # make passes SIGTERM on, so one request may arrive twice
+
+_LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Halt:
+    """One stage of stopping: the signal sent and how long the program then has."""
+
+    signal: signal.Signals
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """What is run, as whom, with which environment, and how it is asked to stop."""
+
+    name: str
+    command: tuple[str, ...]
+    environment: tuple[tuple[str, str], ...]
+    folder: Path
+    halts: tuple[Halt, ...] = field(default=(Halt(signal=signal.SIGTERM, seconds=5),))
+    identity: Identity = SELF
+    noise: str = NOTHING  # a pattern of lines that are not shown
+    orphan_signal: signal.Signals = signal.SIGKILL  # what the kernel sends when we are gone
+
+
+def start_program(*, program: Program, output: int) -> subprocess.Popen[bytes]:
+    """Start the program with both its outputs on the descriptor `output`.
+
+    Raises BinaryError when it cannot be executed.
+    """
+    switched = program.identity.user is not None
+    parent = os.getpid()
+
+    def before_running() -> None:
+        if program.identity.namespace_uid is not None:
+            enter_namespace(inside_uid=program.identity.namespace_uid)
+        if sys.platform == "linux":
+            _LIBC.prctl(PR_SET_PDEATHSIG, int(program.orphan_signal), 0, 0, 0)
+            if os.getppid() != parent:
+                os._exit(ORPHANED_EXIT)
+
+    try:
+        return subprocess.Popen(
+            program.command,
+            env=dict(program.environment),
+            cwd=program.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            process_group=0,
+            user=program.identity.user,
+            group=program.identity.gid if switched else None,
+            extra_groups=[] if switched else None,
+            preexec_fn=before_running,  # noqa: PLW1509 - one thread only, see above
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise BinaryError(
+            f"{program.name} cannot be started ({program.command[0]}): {error}"
+        ) from error
+
+
+def signal_after(*, halts: Sequence[Halt], elapsed_seconds: float) -> signal.Signals:
+    """Return the signal of the stage that `elapsed_seconds` falls into; after them SIGKILL."""
+    ends_at = 0.0
+    for halt in halts:
+        ends_at += halt.seconds
+        if elapsed_seconds < ends_at:
+            return halt.signal
+    return signal.SIGKILL
+
+
+def delay_seconds(*, deaths: int) -> float:
+    """Return how long to wait before the next start after so many deaths: 1, 2, 4 … 30 seconds."""
+    return min(FIRST_DELAY_SECONDS * 2.0 ** min(deaths - 1, 10), LONGEST_DELAY_SECONDS)
+
+
+class After(Enum):
+    """What happens when a child has ended."""
+
+    RESTART = "restart"
+    NOTHING = "nothing"
+
+
+class Process:
+    """A program under supervision, across its restarts.
+
+    `is_ready` is asked from the start until it says yes; without one, a program counts as ready
+    when it has run for a few seconds. `deaths` counts those without a good run in between.
+    """
+
+    def __init__(
+        self,
+        *,
+        program: Program,
+        after: After,
+        is_ready: Callable[[], bool] | None,
+        console: Console,
+    ) -> None:
+        self.program = program
+        self.after = after
+        self.is_ready = is_ready
+        self.ready = False
+        self.started_at = 0.0
+        self.restart_at: float | None = None
+        self.deaths = 0
+        self.output: int | None = None
+        self.returncode: int | None = None
+        self._console = console
+        self._child: subprocess.Popen[bytes] | None = None
+        self._rest = b""
+
+    @property
+    def name(self) -> str:
+        """The name its lines are prefixed with."""
+        return self.program.name
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has been started and has not been seen to end."""
+        return self._child is not None
+
+    @property
+    def pid(self) -> int | None:
+        """Its process id while it runs."""
+        return None if self._child is None else self._child.pid
+
+    def start(self, *, now: float) -> None:
+        """Start the program with a fresh pipe for its output; `now` in seconds, monotonic."""
+        reading, writing = os.pipe()
+        os.set_blocking(reading, False)
+        try:
+            self._child = start_program(program=self.program, output=writing)
+        except BaseException:
+            os.close(reading)
+            raise
+        finally:
+            os.close(writing)
+        self.output, self.started_at = reading, now
+        self.restart_at, self.returncode, self.ready = None, None, False
+
+    def read(self) -> None:
+        """Print the whole lines that have come in since the last call."""
+        while self.output is not None:
+            try:
+                chunk = os.read(self.output, READ_BYTES)
+            except BlockingIOError:
+                return
+            if not chunk:
+                self._close_output()
+                return
+            self._print_lines(chunk)
+
+    def has_ended(self) -> bool:
+        """Say whether the child has just ended; if so, end what it left and take its exit code."""
+        child = self._child
+        if child is None:
+            return False
+        if os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
+            return False
+        self.send_to_group(signal.SIGKILL)
+        self.returncode, self._child = child.wait(), None
+        self.read()
+        self._close_output()
+        return True
+
+    def has_become_ready(self, *, now: float) -> bool:
+        """Say whether it runs, was not ready before, and is now."""
+        if self._child is None or self.ready:
+            return False
+        settled = now - self.started_at >= SETTLED_SECONDS
+        self.ready = settled if self.is_ready is None else self.is_ready()
+        return self.ready
+
+    def plan_restart(self, *, now: float) -> float:
+        """Decide when to start again; return the delay in seconds.
+
+        A run of a minute and more wipes the deaths before it.
+        """
+        self.deaths = 1 if now - self.started_at >= GOOD_RUN_SECONDS else self.deaths + 1
+        delay = delay_seconds(deaths=self.deaths)
+        self.restart_at = now + delay
+        return delay
+
+    def send(self, number: signal.Signals) -> None:
+        """Send a signal to the program itself."""
+        if self._child is not None:
+            os.kill(self._child.pid, number)
+
+    def send_to_group(self, number: signal.Signals) -> None:
+        """Send a signal to the program and everything in its process group."""
+        if self._child is None:
+            return
+        try:
+            os.killpg(self._child.pid, number)
+        except ProcessLookupError:
+            self.send(number)
+
+    def _close_output(self) -> None:
+        """Print what is left of a last line and close the pipe."""
+        if self._rest:
+            self._print_lines(b"\n")
+        if self.output is not None:
+            os.close(self.output)
+            self.output = None
+
+    def _print_lines(self, chunk: bytes) -> None:
+        *lines, self._rest = (self._rest + chunk).split(b"\n")
+        if len(self._rest) > LONGEST_LINE_BYTES:
+            lines.append(self._rest)
+            self._rest = b""
+        for line in lines:
+            text = line.decode(errors="replace").rstrip("\r")
+            if text.strip() and not re.search(self.program.noise, text):
+                self._console.line(name=self.name, text=text)
+
+
+class StopRequested(Exception):
+    """Someone asked for the end: Ctrl-C, SIGTERM, or the closed terminal."""
+
+
+class Group:
+    """The children, in the order they were started."""
+
+    def __init__(self, *, console: Console) -> None:
+        self.console = console
+        self._children: list[Process] = []
+        self._requests = 0
+        self._watched: dict[int, Callable[[], None]] = {}
+
+    def listen(self) -> None:
+        """Take over the signals of this process; call once, from the main thread."""
+        reading, writing = os.pipe()
+        os.set_blocking(reading, False)
+        os.set_blocking(writing, False)
+        self.watch(descriptor=reading, on_input=lambda: _drain(reading))
+        signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, _ignore)
+        for number in STOP_SIGNALS:
+            signal.signal(number, self._on_stop_signal)
+
+    def watch(self, *, descriptor: int, on_input: Callable[[], None]) -> None:
+        """Call `on_input` whenever the descriptor has something to read."""
+        self._watched[descriptor] = on_input
+
+    def request_stop(self) -> None:
+        """Ask for the end as a signal would."""
+        self._requests += 1
+
+    def add(self, child: Process) -> None:
+        """Start a child and look after it from now on; raises BinaryError when it cannot start."""
+        self._children.append(child)
+        child.start(now=time.monotonic())
+
+    def keep_running(
+        self, program: Program, *, is_ready: Callable[[], bool] | None = None
+    ) -> Process:
+        """Start a program and start it again whenever it ends."""
+        child = Process(
+            program=program, after=After.RESTART, is_ready=is_ready, console=self.console
+        )
+        self.add(child)
+        return child
+
+    def run_to_end(self, child: Process) -> int:
+        """Start a child that ends by itself; return its exit code."""
+        self.add(child)
+        while child.returncode is None:
+            self.turn()
+        self._children.remove(child)
+        return child.returncode
+
+    def await_ready(self, child: Process) -> None:
+        """Wait until the child is ready. Raises ServerError when that is hopeless."""
+        deadline = time.monotonic() + READY_SECONDS
+        while not child.ready:
+            if child.deaths >= HOPELESS_DEATHS:
+                raise ServerError(f"{child.name} does not start; its last lines are above.")
+            if time.monotonic() > deadline:
+                raise ServerError(f"{child.name} was not ready within {READY_SECONDS:.0f} s.")
+            self.turn()
+
+    def run_until_stopped(self) -> None:
+        """Look after the children; ends only by StopRequested."""
+        while True:
+            self.turn()
+
+    def turn(self) -> None:
+        """Wait shortly for something to do and do it. Raises StopRequested."""
+        if self._requests:
+            raise StopRequested
+        self._wait()
+        now = time.monotonic()
+        for child in tuple(self._children):
+            if child.has_ended():
+                self._after_end(child, now)
+            elif child.restart_at is not None and now >= child.restart_at:
+                self._restart(child, now)
+            elif child.has_become_ready(now=now) and child.deaths:
+                self.console.say(f"{child.name} is back")
+
+    def stop(self) -> None:
+        """Stop all children in order, each by its stages; a second request kills what is left."""
+        began = time.monotonic()
+        named = {name for names in STOP_ORDER for name in names}
+        self._stop_all([child for child in self._children if child.name not in named], began)
+        for names in STOP_ORDER:
+            self._stop_all([child for child in self._children if child.name in names], began)
+
+    def _after_end(self, child: Process, now: float) -> None:
+        code = child.returncode
+        if child.after is After.NOTHING or code is None:
+            return
+        delay = child.plan_restart(now=now)
+        ended = f"ended with code {code}"
+        if code < 0:
+            ended = f"was ended by {signal.Signals(-code).name}"
+        self.console.say(f"{child.name} {ended}; starting it again in {delay:.0f} s")
+
+    def _restart(self, child: Process, now: float) -> None:
+        try:
+            child.start(now=now)
+        except BinaryError as error:
+            delay = child.plan_restart(now=now)
+            self.console.say(f"{error}; trying again in {delay:.0f} s")
+
+    def _stop_all(self, children: Sequence[Process], stop_began: float) -> None:
+        began = time.monotonic()
+        sent: dict[str, signal.Signals] = {}
+        while running := [child for child in children if child.is_running]:
+            now = time.monotonic()
+            if now - stop_began < SECOND_REQUEST_SECONDS:
+                self._requests = 0
+            for child in running:
+                halts = () if self._requests else child.program.halts
+                wanted = signal_after(halts=halts, elapsed_seconds=now - began)
+                if sent.get(child.name) is not wanted:
+                    sent[child.name] = wanted
+                    send = child.send_to_group if wanted is signal.SIGKILL else child.send
+                    send(wanted)
+            self._wait()
+            for child in running:
+                child.has_ended()
+
+    def _wait(self) -> None:
+        readers = dict(self._watched)
+        for child in self._children:
+            if child.output is not None:
+                readers[child.output] = child.read
+        poller = select.poll()
+        for descriptor in readers:
+            poller.register(descriptor, select.POLLIN)
+        waiting = any(child.is_running and not child.ready for child in self._children)
+        seconds = READY_POLL_SECONDS if waiting else TURN_SECONDS
+        for descriptor, _event in poller.poll(seconds * 1000):
+            readers[descriptor]()
+
+    def _on_stop_signal(self, _number: int, _frame: FrameType | None) -> None:
+        self._requests += 1
+
+
+def _drain(descriptor: int) -> None:
+    while True:
+        try:
+            os.read(descriptor, 4096)
+        except BlockingIOError:
+            return
+
+
+def _ignore(_number: int, _frame: FrameType | None) -> None:
+    """Do nothing: the wake-up descriptor has already been written to."""
