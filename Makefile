@@ -88,7 +88,7 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy .
 	$(BIN)/lint-imports
-	$(BIN)/python -m config.translations check
+	$(BIN)/python -m tests.support.catalogs
 
 check: lint
 	$(BIN)/pytest -q -p no:valkey tests/architecture tests/unit

@@ -4,6 +4,7 @@ MCP needs the server's lifespan; without forwarding it, every call fails. Everyt
 Django, sockets only from our own origin; the consumer asks whose session their cookie is.
 """
 
+import gc
 import os
 from threading import Thread
 from typing import Any
@@ -18,7 +19,7 @@ from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E40
 from channels.sessions import CookieMiddleware  # noqa: E402
 
 from accounts import timeouts  # noqa: E402
-from config import collecting, throttling  # noqa: E402
+from config import throttling  # noqa: E402
 from frontend.routing import websocket_urlpatterns  # noqa: E402
 from memory.mcp import app as mcp  # noqa: E402
 from memory.secrets import secret_catalog  # noqa: E402
@@ -29,7 +30,8 @@ timeouts.limit_silence(seconds=DATABASE_SILENCE_S)
 Thread(target=secret_catalog.prepare, name="rules about secrets", daemon=True).start()
 sockets = AllowedHostsOriginValidator(CookieMiddleware(URLRouter(websocket_urlpatterns)))
 agents = mcp.asgi_app(counter=throttling.counter)
-collecting.keep_loaded()
+gc.collect()
+gc.freeze()  # as in config.celery: nothing that is loaded is looked through again
 
 
 async def application(scope: dict[str, Any], receive: Any, send: Any) -> None:

@@ -24,14 +24,14 @@ class WrongEnvironment(SystemExit):
     """The environment cannot be used; the message names the variable and the way out."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Variable:
     """One environment variable: how it is read and what stands when it is absent."""
 
     name: str
     read: Callable[[str], Any]
     default: Any
-    says: str
+    description: str
 
 
 def read(environ: Mapping[str, str] | None = None) -> dict[str, Any]:
@@ -54,7 +54,9 @@ def _value(variable: Variable, source: Mapping[str, str]) -> Any:
     try:
         return variable.read(text)
     except ValueError as error:
-        raise WrongEnvironment(f"{variable.name} is wrong: {error} ({variable.says}).") from error
+        raise WrongEnvironment(
+            f"{variable.name} is wrong: {error} ({variable.description})."
+        ) from error
 
 
 def _boolean(text: str) -> bool:
@@ -121,97 +123,78 @@ def _prices(text: str) -> dict[str, tuple[Decimal, Decimal]]:
 
 
 VARIABLES = (
-    Variable(name="CAIRN_SECRET_KEY", read=_secret, default="", says="signs sessions and links"),
-    Variable(name="CAIRN_TOKEN_PEPPER", read=_secret, default="", says="keys API token digests"),
+    Variable("CAIRN_SECRET_KEY", _secret, "", "signs sessions and links"),
+    Variable("CAIRN_TOKEN_PEPPER", _secret, "", "keys API token digests"),
+    Variable("CAIRN_SECRET_KEY_FALLBACKS", _secrets, (), "earlier keys, by commas"),
+    Variable("CAIRN_TOKEN_PEPPER_FALLBACKS", _secrets, (), "earlier peppers, by commas"),
+    Variable("DATABASE_URL", _url_of(DATABASE_SCHEMES), "", "PostgreSQL 16+"),
     Variable(
-        name="CAIRN_SECRET_KEY_FALLBACKS", read=_secrets, default=(), says="earlier keys, by commas"
+        "DATABASE_OWNER_URL",
+        _url_of(DATABASE_SCHEMES),
+        "",
+        "the same database as the owner of the tables",
+    ),
+    Variable("REDIS_URL", _url_of(REDIS_SCHEMES), "", "Redis 7 or Valkey"),
+    Variable("CAIRN_HOME", Path, ROOT / "var", "the data folder"),
+    Variable("CAIRN_HOST", str, "127.0.0.1", "address to listen on"),
+    Variable("CAIRN_PORT", _port, 8000, "port of the web server"),
+    Variable(
+        "CAIRN_BASE_URL",
+        _url_of(("http", "https")),
+        "http://127.0.0.1:8000",
+        "where people and agents reach it",
+    ),
+    Variable("CAIRN_ALLOWED_HOSTS", _words, (), "host names, by commas"),
+    Variable("CAIRN_DEMO", _boolean, True, "load the demo at first start"),
+    Variable("CAIRN_MODELS", Path, ROOT / "var" / "models", "model weights"),
+    Variable("CAIRN_MODELS_FROM", Path, None, "folder with model weights"),
+    Variable("CAIRN_EMBEDDER", str, "local/all-minilm-l6-v2", "key of the embedding model"),
+    Variable(
+        "CAIRN_RERANKER",
+        str,
+        "static/maxsim",
+        "key of the reranking model, for searches that ask for one",
+    ),
+    Variable("CAIRN_EMBEDDER_THREADS", _whole, 1, "of the local embedder"),
+    Variable("CAIRN_EMBED_INLINE", _boolean, True, "embed in the request"),
+    Variable("CAIRN_KEEP_ACTIONS_DAYS", _positive, 90, "of the action log"),
+    Variable("CAIRN_KEEP_TURNS_DAYS", _positive, 30, "of sessions that ended"),
+    Variable("CAIRN_OPENAI_BASE_URL", _url_of(("http", "https")), "", "API"),
+    Variable("CAIRN_OPENAI_API_KEY", str, "", "key of that API"),
+    Variable("CAIRN_OPENAI_EMBEDDING_MODEL", str, "", "its embedding model"),
+    Variable(
+        "CAIRN_OPENAI_CHAT_MODEL", str, "", "its chat model, for `hyde` searches and extraction"
     ),
     Variable(
-        name="CAIRN_TOKEN_PEPPER_FALLBACKS",
-        read=_secrets,
-        default=(),
-        says="earlier peppers, by commas",
+        "CAIRN_MODEL_TOKENS_PER_MONTH",
+        _whole,
+        5_000_000,
+        "that extraction may use in an organization and month; 0: no bound",
     ),
     Variable(
-        name="DATABASE_URL", read=_url_of(DATABASE_SCHEMES), default="", says="PostgreSQL 16+"
+        "CAIRN_MODEL_PRICES",
+        _prices,
+        {},
+        "of a million tokens in and out, as openai/NAME=0.15:0.6, by commas",
     ),
-    Variable(
-        name="DATABASE_OWNER_URL",
-        read=_url_of(DATABASE_SCHEMES),
-        default="",
-        says="the same database as the owner of the tables",
-    ),
-    Variable(name="REDIS_URL", read=_url_of(REDIS_SCHEMES), default="", says="Redis 7 or Valkey"),
-    Variable(name="CAIRN_HOME", read=Path, default=ROOT / "var", says="the data folder"),
-    Variable(name="CAIRN_HOST", read=str, default="127.0.0.1", says="address to listen on"),
-    Variable(name="CAIRN_PORT", read=_port, default=8000, says="port of the web server"),
-    Variable(
-        name="CAIRN_BASE_URL",
-        read=_url_of(("http", "https")),
-        default="http://127.0.0.1:8000",
-        says="where people and agents reach it",
-    ),
-    Variable(name="CAIRN_ALLOWED_HOSTS", read=_words, default=(), says="host names, by commas"),
-    Variable(name="CAIRN_DEMO", read=_boolean, default=True, says="load the demo at first start"),
-    Variable(name="CAIRN_MODELS", read=Path, default=ROOT / "var" / "models", says="model weights"),
-    Variable(name="CAIRN_MODELS_FROM", read=Path, default=None, says="folder with model weights"),
-    Variable(
-        name="CAIRN_EMBEDDER",
-        read=str,
-        default="local/all-minilm-l6-v2",
-        says="key of the embedding model",
-    ),
-    Variable(
-        name="CAIRN_RERANKER",
-        read=str,
-        default="static/maxsim",
-        says="key of the reranking model, for searches that ask for one",
-    ),
-    Variable(name="CAIRN_EMBEDDER_THREADS", read=_whole, default=1, says="of the local embedder"),
-    Variable(name="CAIRN_EMBED_INLINE", read=_boolean, default=True, says="embed in the request"),
-    Variable(name="CAIRN_KEEP_ACTIONS_DAYS", read=_positive, default=90, says="of the action log"),
-    Variable(
-        name="CAIRN_KEEP_TURNS_DAYS", read=_positive, default=30, says="of sessions that ended"
-    ),
-    Variable(name="CAIRN_OPENAI_BASE_URL", read=_url_of(("http", "https")), default="", says="API"),
-    Variable(name="CAIRN_OPENAI_API_KEY", read=str, default="", says="key of that API"),
-    Variable(name="CAIRN_OPENAI_EMBEDDING_MODEL", read=str, default="", says="its embedding model"),
-    Variable(
-        name="CAIRN_OPENAI_CHAT_MODEL",
-        read=str,
-        default="",
-        says="its chat model, for `hyde` searches and extraction",
-    ),
-    Variable(
-        name="CAIRN_MODEL_TOKENS_PER_MONTH",
-        read=_whole,
-        default=5_000_000,
-        says="that extraction may use in an organization and month; 0: no bound",
-    ),
-    Variable(
-        name="CAIRN_MODEL_PRICES",
-        read=_prices,
-        default={},
-        says="of a million tokens in and out, as openai/NAME=0.15:0.6, by commas",
-    ),
-    Variable(name="CAIRN_OPENAI_DIMENSIONS", read=_whole, default=1024, says="of its vectors"),
-    Variable(name="CAIRN_COHERE_API_KEY", read=str, default="", says="key of Cohere"),
-    Variable(name="CAIRN_COHERE_BASE_URL", read=_url_of(("http", "https")), default="", says="API"),
-    Variable(name="CAIRN_EMAIL_HOST", read=str, default="", says="SMTP server; none prints mails"),
-    Variable(name="CAIRN_EMAIL_PORT", read=_port, default=587, says="its port"),
-    Variable(name="CAIRN_EMAIL_USER", read=str, default="", says="its user"),
-    Variable(name="CAIRN_EMAIL_PASSWORD", read=str, default="", says="its password"),
-    Variable(name="CAIRN_EMAIL_FROM", read=str, default="cairn@localhost", says="sender of mails"),
-    Variable(name="CAIRN_TRUSTED_PROXIES", read=_whole, default=0, says="proxies in front"),
-    Variable(name="CAIRN_WORKERS", read=_whole, default=2, says="processes of the worker"),
-    Variable(name="CAIRN_JOB_SECONDS", read=_positive, default=900, says="longest run of a job"),
-    Variable(name="CAIRN_JOB_MEMORY_MB", read=_positive, default=2048, says="most memory of a job"),
-    Variable(name="CAIRN_PG_BIN_DIR", read=Path, default=None, says="other Postgres binaries"),
-    Variable(name="CAIRN_PG_AS_USER", read=str, default="", says="user of embedded Postgres"),
-    Variable(name="CAIRN_PG_SHARED_BUFFERS", read=str, default="128MB", says="its memory"),
-    Variable(name="CAIRN_TOKEN", read=str, default="", says="of agents here; not read by us"),
-    Variable(name="CAIRN_CHROMIUM", read=Path, default=None, says="browser of the tests"),
-    Variable(name="CAIRN_PGBOUNCER", read=Path, default=None, says="connection pool of the tests"),
-    Variable(name="CAIRN_TEST_SERVERS", read=str, default="", says="used by the tests"),
-    Variable(name="CAIRN_SCALE", read=str, default="", says="long: tests measure at full length"),
+    Variable("CAIRN_OPENAI_DIMENSIONS", _whole, 1024, "of its vectors"),
+    Variable("CAIRN_COHERE_API_KEY", str, "", "key of Cohere"),
+    Variable("CAIRN_COHERE_BASE_URL", _url_of(("http", "https")), "", "API"),
+    Variable("CAIRN_EMAIL_HOST", str, "", "SMTP server; none prints mails"),
+    Variable("CAIRN_EMAIL_PORT", _port, 587, "its port"),
+    Variable("CAIRN_EMAIL_USER", str, "", "its user"),
+    Variable("CAIRN_EMAIL_PASSWORD", str, "", "its password"),
+    Variable("CAIRN_EMAIL_FROM", str, "cairn@localhost", "sender of mails"),
+    Variable("CAIRN_TRUSTED_PROXIES", _whole, 0, "proxies in front"),
+    Variable("CAIRN_WORKERS", _whole, 2, "processes of the worker"),
+    Variable("CAIRN_JOB_SECONDS", _positive, 900, "longest run of a job"),
+    Variable("CAIRN_JOB_MEMORY_MB", _positive, 2048, "most memory of a job"),
+    Variable("CAIRN_PG_BIN_DIR", Path, None, "other Postgres binaries"),
+    Variable("CAIRN_PG_AS_USER", str, "", "user of embedded Postgres"),
+    Variable("CAIRN_PG_SHARED_BUFFERS", str, "128MB", "its memory"),
+    Variable("CAIRN_TOKEN", str, "", "of agents here; not read by us"),
+    Variable("CAIRN_CHROMIUM", Path, None, "browser of the tests"),
+    Variable("CAIRN_PGBOUNCER", Path, None, "connection pool of the tests"),
+    Variable("CAIRN_TEST_SERVERS", str, "", "used by the tests"),
+    Variable("CAIRN_SCALE", str, "", "long: tests measure at full length"),
 )

@@ -1,7 +1,7 @@
 """What refusals say, in the reader's language.
 
 A refusal comes in English (`accounts.messages`); the catalog has the French of every sentence that
-the sources raise, which `config.translations` checks. Programs are always answered in English.
+the sources raise, which `tests.support.catalogs` checks. Programs are always answered in English.
 """
 
 import re

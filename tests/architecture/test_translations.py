@@ -3,14 +3,15 @@
 from babel.messages.catalog import Catalog
 
 from config import translations
+from tests.support import catalogs
 
 
 def test_every_text_is_translated() -> None:
-    assert translations.check() == ()
+    assert catalogs.check() == ()
 
 
 def test_sources_are_really_read() -> None:
-    singulars = {text.singular for text in translations.texts()}
+    singulars = {text.singular for text in catalogs.texts()}
 
     assert {"Confirm", "%(number)s memory", "Gotcha", "Remembered."} <= singulars
 
@@ -18,18 +19,16 @@ def test_sources_are_really_read() -> None:
 def test_line_never_ends_before_a_sign_of_french() -> None:
     french = Catalog(locale="fr")
     french.add("Really?", "Vraiment ?")
-    text = translations.Text(singular="Really?", plural="", context=None, place="here:1")
+    text = catalogs.Text(singular="Really?", place="here:1")
 
-    complaints = translations.complaints(catalog=french, wanted=(text,))
+    complaints = catalogs.complaints(catalog=french, wanted=(text,))
 
     assert list(complaints) == ["here:1: 'Really?' needs a no-break space before ; : ! ? »"]
 
 
 def test_missing_text_is_named() -> None:
-    text = translations.Text(singular="Nobody wrote this", plural="", context=None, place="here:1")
+    text = catalogs.Text(singular="Nobody wrote this", place="here:1")
 
-    complaints = translations.complaints(
-        catalog=translations.catalog(language="fr"), wanted=(text,)
-    )
+    complaints = catalogs.complaints(catalog=translations.catalog(language="fr"), wanted=(text,))
 
     assert list(complaints) == ["here:1: 'Nobody wrote this' is not translated"]

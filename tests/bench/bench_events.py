@@ -17,7 +17,7 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from accounts.caller import Caller
-from config import collecting
+from config import celery
 from memory.observer.actions.finalize import finalize
 from memory.observer.actions.observe import observe
 from memory.sessions.actions.append_events import append_events
@@ -71,7 +71,7 @@ def _send(client: httpx.Client, path: str, rows: Rows) -> None:
 def _ends(caller: Caller, sessions: int) -> None:
     now = timezone.now()
     clock, spent = [], []
-    collecting.keep_loaded()  # as a worker does
+    celery.keep_loaded()
     for seed in range(sessions + 1):
         session_id = _session(caller, _rows(EVENTS, seed=seed), now)
         took = measures.cost(partial(finalize, session_id=session_id, now=now))

@@ -7,6 +7,7 @@
 import json
 import time
 from argparse import ArgumentParser
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -23,16 +24,16 @@ from accounts.audit import Origin, Surface
 from accounts.authentication import caller_from_token, entered
 from accounts.caller import Caller
 from accounts.errors import CairnError
-from config.demo import folder as folders
-from config.demo import load, own, play
-from config.demo.candidates import of_statement
+from config.demo import documents, play
 from memory.documents import markdown
+from memory.intake.actions.remember_all import remember_all
 from memory.records.actions.candidate import NewMemory
 from memory.taxonomy import SourceInterface
 from teams import queries as places
 from teams.actions.projects import create_project
 
 PACE_SECONDS: Final = 2.0
+BATCH: Final = 250  # statements a transaction
 LOOPBACK: Final = "127.0.0.1"
 
 
@@ -69,29 +70,49 @@ class Command(BaseCommand):
     def _load(self, token: str, project: str, folder: Path | None) -> None:
         now, began = timezone.now(), time.monotonic()
         caller = _caller(token, now=now)
-        new = self._of_folder(folder, project) if folder else own.candidates(project=project)
+        new = (
+            self._of_folder(folder, project)
+            if folder
+            else documents.own_statements(project=project)
+        )
         _ensure_project(caller, project, now=now)
-        summary = load.load(caller=caller, new=new, now=now, report=self._report)
+        outcomes: Counter[str] = Counter()
+        gates: Counter[str] = Counter()
+        with entered(caller):
+            for start in range(0, len(new), BATCH):
+                batch = new[start : start + BATCH]
+                for outcome in remember_all(caller=caller, new=batch, now=now):
+                    outcomes[outcome.outcome] += 1
+                    if outcome.outcome == "refused":
+                        gates[outcome.gate] += 1
+                self._report(start + len(batch), len(new))
+        counts = ", ".join(f"{outcomes[name]} {name}" for name in ("added", "confirmed", "updated"))
+        refused = "none refused"
+        if gates:
+            by_gate = ", ".join(f"{gate} {count}" for gate, count in sorted(gates.items()))
+            refused = f"{outcomes['refused']} refused ({by_gate})"
         seconds = time.monotonic() - began
-        self.stdout.write(f"{summary.sentence} {seconds:.1f} s; vectors follow in the background.")
+        self.stdout.write(
+            f"{counts}, {refused}. {seconds:.1f} s; vectors follow in the background."
+        )
 
     def _of_folder(self, folder: Path, project: str) -> tuple[NewMemory, ...]:
         if not folder.is_dir():
             raise CommandError(f"{folder} is not a folder; name one that holds documents.")
-        documents = folders.documents(folder=folder)
-        for document in documents:
+        found = documents.documents(folder=folder)
+        for document in found:
             if document.skipped:
                 self.stdout.write(f"Not read: {document.path} ({document.skipped}).")
-        if not documents:
+        if not found:
             raise CommandError(f"{folder} holds no README, agent rules or documentation.")
         return tuple(
-            of_statement(
+            documents.of_statement(
                 statement=statement,
                 path=document.path,
                 project=project,
-                tags=(folders.tag_of(path=document.path),),
+                tags=(documents.tag_of(path=document.path),),
             )
-            for document in documents
+            for document in found
             for statement in markdown.read(text=document.text, path=document.path)
         )
 

@@ -11,7 +11,7 @@ from django.core.management.base import CommandError
 from accounts.actions.tokens import NewToken, create_token
 from accounts.caller import Caller, TokenScope
 from config import env
-from config.demo import own, play
+from config.demo import documents, play
 from memory.records.filters import Filters
 from memory.records.queries import memories
 from memory.records.queries.views import MemoryView
@@ -161,7 +161,7 @@ def test_the_recorded_session_only_builds_on_what_it_kept() -> None:
 
 
 def test_cairns_own_statements_name_files_that_exist() -> None:
-    told = own.candidates(project="shop")
+    told = documents.own_statements(project="shop")
 
     assert len(told) > 300
     assert all((env.ROOT / item.source_uri).is_file() for item in told)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from config.demo import folder
+from config.demo import documents
 
 
 @pytest.mark.parametrize(
@@ -16,14 +16,14 @@ from config.demo import folder
     ],
 )  # fmt: skip
 def test_documents_are_known_by_name(path: str) -> None:
-    assert folder.is_document(path=path)
+    assert documents.is_document(path=path)
 
 
 @pytest.mark.parametrize(
     "path", ["notes.md", "src/main.py", "docs/logo.png", "README.rst", "readme/index.html", "docs"]
 )
 def test_other_files_are_not(path: str) -> None:
-    assert not folder.is_document(path=path)
+    assert not documents.is_document(path=path)
 
 
 def test_folders_of_package_managers_and_links_are_not_entered(tmp_path: Path) -> None:
@@ -32,7 +32,7 @@ def test_folders_of_package_managers_and_links_are_not_entered(tmp_path: Path) -
         (tmp_path / path).write_text("# words", encoding="utf-8")
     (tmp_path / "loop").symlink_to(tmp_path)
 
-    found = [document.path for document in folder.documents(folder=tmp_path)]
+    found = [document.path for document in documents.documents(folder=tmp_path)]
 
     assert found == ["a/README.md"]
 
@@ -40,9 +40,9 @@ def test_folders_of_package_managers_and_links_are_not_entered(tmp_path: Path) -
 def test_a_dangling_link_and_a_huge_file_are_named_with_their_reason(tmp_path: Path) -> None:
     (tmp_path / "README.md").symlink_to(tmp_path / "gone.md")
     with (tmp_path / "CLAUDE.md").open("wb") as file:
-        file.truncate(folder.LARGEST_BYTES + 1)
+        file.truncate(documents.LARGEST_BYTES + 1)
 
-    skipped = {item.path: item.skipped for item in folder.documents(folder=tmp_path)}
+    skipped = {item.path: item.skipped for item in documents.documents(folder=tmp_path)}
 
     assert skipped == {"CLAUDE.md": "too large", "README.md": "no such file or directory"}
 
@@ -52,4 +52,4 @@ def test_a_dangling_link_and_a_huge_file_are_named_with_their_reason(tmp_path: P
     [("CLAUDE.md", "agent-rules"), ("a/README.md", "readme"), ("docs/x.md", "docs")],
 )
 def test_a_tag_says_what_kind_of_document_it_was(path: str, tag: str) -> None:
-    assert folder.tag_of(path=path) == tag
+    assert documents.tag_of(path=path) == tag

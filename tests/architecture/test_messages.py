@@ -1,27 +1,25 @@
-"""The sentences of refusals are found in the sources, and each has a text in every catalog."""
+"""The messages of refusals are found in the sources, and each has a text in every catalog."""
 
 from pathlib import PurePosixPath
 
 import pytest
 from babel.messages.catalog import Catalog
 
-from config import sentences, translations
-from config.sentences import Found
+from tests.support import catalogs
+from tests.support.catalogs import Text
 
 SAID = 'raise NotFound(detail=message("No {name}.", name=name), hint="Look.")'
 
 
-def _found(source: str, name: str = "module.py") -> tuple[Found, ...]:
-    return tuple(sentences.of_source(source=source, name=name))
+def _found(source: str, path: str = "module.py") -> tuple[Text, ...]:
+    return tuple(catalogs.messages_of(source=source, path=path))
 
 
 def _complaints(english: str, french: str) -> list[str]:
     catalog = Catalog(locale="fr")
     catalog.add(english, french)
-    text = translations.Text(
-        singular=english, plural="", context=None, place="here:1", is_sentence=True
-    )
-    return list(translations.complaints(catalog=catalog, wanted=(text,)))
+    text = Text(singular=english, place="here:1", is_message=True)
+    return list(catalogs.complaints(catalog=catalog, wanted=(text,)))
 
 
 @pytest.mark.parametrize(
@@ -37,12 +35,12 @@ def _complaints(english: str, french: str) -> list[str]:
         'def _wrong(pointer: str, detail: str) -> None: ...\n_wrong("/a", "Look.")',
     ],
 )
-def test_sentence_is_found_wherever_it_is_written(source: str) -> None:
-    assert {(one.text, one.fault) for one in _found(source)} == {("Look.", "")}
+def test_message_is_found_wherever_it_is_written(source: str) -> None:
+    assert {(one.singular, one.fault) for one in _found(source)} == {("Look.", "")}
 
 
 def test_titles_of_errors_are_sentences_and_no_other_titles() -> None:
-    assert [one.text for one in _found('title = "Not found"', "errors.py")] == ["Not found"]
+    assert [one.singular for one in _found('title = "Not found"', "errors.py")] == ["Not found"]
     assert _found('title = "Not found"') == ()
 
 
@@ -61,24 +59,21 @@ def test_titles_of_errors_are_sentences_and_no_other_titles() -> None:
         'def _wrong(detail: str) -> None: ...\n_wrong(f"No {name}.")',
     ],
 )
-def test_sentence_that_no_catalog_can_have_is_a_fault(source: str) -> None:
+def test_message_that_no_catalog_can_have_is_a_fault(source: str) -> None:
     assert [bool(one.fault) for one in _found(source)] == [True]
 
 
 def test_what_only_programs_are_told_is_not_looked_at() -> None:
     told = ("memory/api/writing.py", "memory/mcp/app.py", "config/rest/problems.py", "a/b.html")
 
-    assert not any(sentences.is_read(path=PurePosixPath(path)) for path in told)
-    assert sentences.is_read(path=PurePosixPath("memory/records/actions/confirm.py"))
+    assert not any(catalogs.is_for_pages(path=PurePosixPath(path)) for path in told)
+    assert catalogs.is_for_pages(path=PurePosixPath("memory/records/actions/confirm.py"))
 
 
-def test_sentence_without_a_french_text_is_named() -> None:
-    wanted = tuple(
-        translations.Text(singular=one.text, plural="", context=None, place="here:1")
-        for one in _found(SAID)
-    )
+def test_message_without_a_french_text_is_named() -> None:
+    wanted = _found(SAID, "here")
 
-    assert list(translations.complaints(catalog=Catalog(locale="fr"), wanted=wanted)) == [
+    assert list(catalogs.complaints(catalog=Catalog(locale="fr"), wanted=wanted)) == [
         "here:1: 'Look.' is not translated",
         "here:1: 'No {name}.' is not translated",
     ]
@@ -98,6 +93,6 @@ def test_french_may_put_the_places_in_another_order() -> None:
 
 
 def test_sources_are_really_read() -> None:
-    found = {text.singular for text in translations.texts() if text.is_sentence}
+    found = {text.singular for text in catalogs.texts() if text.is_message}
 
     assert {"The address {slug} is taken.", "This memory is {status}."} <= found

@@ -1,0 +1,205 @@
+"""Statements for the demo: what a folder's documents say, and what Cairn says about itself.
+
+Only names decide which files of a folder are read, so an import can be foretold: agent rules,
+READMEs, documentation. Folders that tools or package managers fill are not entered, links are not
+followed, and what is not read is named with its reason. Nothing is made up for the demo: every
+statement is read from files when it is loaded, and names the file and line it came from.
+"""
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any, Final
+
+from config import env
+from memory.documents import docstrings, markdown
+from memory.documents.markdown import Statement
+from memory.records.actions.candidate import NewMemory
+from memory.taxonomy import MemoryType, Source
+from memory.text import decoding_rules
+
+LARGEST_BYTES: Final = 2_000_000  # of one document; larger ones are data
+NOT_ENTERED: Final = frozenset({
+    "node_modules", "bower_components", "vendor", "third_party", "site-packages", "__pycache__",
+    "venv", "env", "build", "dist", "target", "out", "coverage", "htmlcov", "var", "tmp",
+})  # fmt: skip
+HIDDEN_ENTERED: Final = frozenset({".cursor", ".github", ".claude"})
+RULE_FILES: Final = frozenset({
+    "claude.md", "claude.local.md", "agents.md", "gemini.md", "copilot-instructions.md",
+    ".cursorrules", ".windsurfrules", ".clinerules", "conventions.md", "contributing.md",
+})  # fmt: skip
+DOCUMENT_FOLDERS: Final = frozenset({"docs", "doc", "adr", "adrs", "rules", "runbooks"})
+DOCUMENT_SUFFIXES: Final = frozenset({".md", ".mdc", ".markdown"})
+README_SUFFIXES: Final = frozenset({"", ".md", ".markdown", ".txt"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """One file of a folder: its path as the folder sees it, its text, or why it was not read."""
+
+    path: str
+    text: str
+    skipped: str = ""
+
+
+def documents(*, folder: Path) -> tuple[Document, ...]:
+    """Read the documents of a folder in the order of their paths.
+
+    A folder inside it that cannot be listed is one skipped document.
+    """
+    closed: list[OSError] = []
+    paths = sorted(path for path in _files(folder, closed.append) if is_document(path=path))
+    return (
+        *(_read(folder, path) for path in paths),
+        *(Document(path=str(error.filename), text="", skipped=_reason(error)) for error in closed),
+    )
+
+
+def is_document(*, path: str) -> bool:
+    """Say whether a path, relative to its folder, is a document that speaks about the work."""
+    pure = PurePosixPath(path)
+    name, suffix = pure.name.lower(), pure.suffix.lower()
+    if name in RULE_FILES:
+        return True
+    if name.partition(".")[0] == "readme":
+        return suffix in README_SUFFIXES
+    in_documents = not DOCUMENT_FOLDERS.isdisjoint(part.lower() for part in pure.parts[:-1])
+    return in_documents and suffix in DOCUMENT_SUFFIXES
+
+
+def tag_of(*, path: str) -> str:
+    """Return the tag that says what kind of document a statement came from."""
+    name = PurePosixPath(path).name.lower()
+    if name in RULE_FILES or name.endswith(".mdc"):
+        return "agent-rules"
+    return "readme" if name.startswith("readme") else "docs"
+
+
+def _files(folder: Path, on_error: Callable[[OSError], None]) -> Iterator[str]:
+    for root, names, files in os.walk(folder, onerror=on_error):
+        names[:] = [name for name in names if _is_entered(name)]
+        for name in files:
+            yield (Path(root) / name).relative_to(folder).as_posix()
+
+
+def _is_entered(name: str) -> bool:
+    if name.startswith("."):
+        return name in HIDDEN_ENTERED
+    return name.lower() not in NOT_ENTERED
+
+
+def _read(folder: Path, path: str) -> Document:
+    try:
+        if (folder / path).stat().st_size > LARGEST_BYTES:
+            return Document(path=path, text="", skipped="too large")
+        decoded = decoding_rules.decode(data=(folder / path).read_bytes())
+    except OSError as error:
+        return Document(path=path, text="", skipped=_reason(error))
+    if decoded is None:
+        return Document(path=path, text="", skipped="binary")
+    return Document(path=path, text=decoded.text)
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or "unreadable").lower()
+
+
+LONGEST_URI: Final = 500  # characters, the column's
+
+
+def of_statement(
+    *,
+    statement: Statement,
+    path: str,
+    project: str,
+    tags: tuple[str, ...],
+    files: tuple[str, ...] = (),
+) -> NewMemory:
+    """Return the candidate of one statement; `path` and its line are its source."""
+    attributes: dict[str, Any] = {}
+    if statement.type is MemoryType.WORKFLOW_RECIPE and statement.steps:
+        attributes = {
+            "task_pattern": statement.content.partition("\n")[0].rstrip(":"),
+            "steps": [{"order": i, "description": one} for i, one in enumerate(statement.steps, 1)],
+        }
+    return NewMemory(
+        content=statement.content,
+        type=statement.type.value,
+        source=Source.IMPORT.value,
+        project=project,
+        external_id=statement.external_id,
+        tags=tags,
+        related_files=files,
+        attributes=attributes,
+        source_uri=path[-LONGEST_URI:],
+        source_line=statement.line,
+    )
+
+
+PACKAGES: Final = ("accounts", "config", "frontend", "graph", "memory", "teams")
+NOT_READ: Final = frozenset({"migrations", "tests"})
+DEPENDENCIES: Final = "pyproject.toml"
+EXAMPLES: Final = frozenset({  # pages made of sample calls, which are not true of this project
+    "README.md", "01-overview.md", "02-quick-start.md", "04-agents.md", "05-query-box.md",
+    "07-api-guide.md",
+})  # fmt: skip
+
+_REASON = re.compile(r'^\s*"(?P<package>[\w.\[\],-]+)==(?P<version>[\w.]+)",\s*#\s*(?P<reason>.+)$')
+
+
+def own_statements(*, project: str) -> tuple[NewMemory, ...]:
+    """Return every statement of this installation as a candidate for a project."""
+    return (
+        *_documents(project),
+        *_modules(project),
+        *_dependencies(project),
+    )
+
+
+def _documents(project: str) -> Iterator[NewMemory]:
+    for document in documents(folder=env.ROOT):
+        if Path(document.path).name in EXAMPLES:
+            continue
+        tag = tag_of(path=document.path)
+        for statement in markdown.read(text=document.text, path=document.path):
+            yield of_statement(
+                statement=statement, path=document.path, project=project, tags=(tag,)
+            )
+
+
+def _modules(project: str) -> Iterator[NewMemory]:
+    for path in sorted(path for name in PACKAGES for path in (env.ROOT / name).rglob("*.py")):
+        inside = path.relative_to(env.ROOT)
+        if not NOT_READ.isdisjoint(inside.parts):
+            continue
+        relative = inside.as_posix()
+        for statement in docstrings.read(source=path.read_text(encoding="utf-8"), path=relative):
+            yield of_statement(
+                statement=statement,
+                path=relative,
+                project=project,
+                tags=("module",),
+                files=(relative,),
+            )
+
+
+def _dependencies(project: str) -> Iterator[NewMemory]:
+    lines = (env.ROOT / DEPENDENCIES).read_text(encoding="utf-8").splitlines()
+    for number, line in enumerate(lines, 1):
+        found = _REASON.match(line)
+        if found is None:
+            continue
+        package = found["package"]
+        yield NewMemory(
+            content=f"Cairn depends on {package} {found['version']}: {found['reason']}",
+            type=MemoryType.DECISION.value,
+            source=Source.IMPORT.value,
+            project=project,
+            external_id=f"{DEPENDENCIES}#{package}",
+            tags=("dependency",),
+            related_files=(DEPENDENCIES,),
+            source_uri=DEPENDENCIES,
+            source_line=number,
+        )
