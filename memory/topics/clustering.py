@@ -24,8 +24,8 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from graph.algorithms import communities, weighted
-from graph.algorithms.weighted import Edge, Weighted
+from graph.algorithms import communities
+from graph.algorithms.communities import Edge, Graph
 from memory.topics import labels
 
 SMALLEST: Final = 3  # memories of a topic; ours
@@ -91,7 +91,7 @@ def sort(
     subjects by their places.
     """
     edges = (*links, *shared(subjects=subjects), *near(vectors=vectors))
-    graph = weighted.build(nodes=len(subjects), edges=edges)
+    graph = communities.build(nodes=len(subjects), edges=edges)
     found = sorted(_divided(graph, tuple(range(len(graph)))), key=lambda n: (-len(n), n[0]))
     large = tuple(nodes for nodes in found if len(nodes) >= SMALLEST)
     ids = [frozenset(subjects[node].memory_id for node in nodes) for nodes in large]
@@ -162,9 +162,9 @@ def _pairs(places: list[int]) -> Iterable[tuple[int, int]]:
     return ((ring[at], ring[at + step]) for at in range(len(places)) for step in range(1, RING + 1))
 
 
-def _divided(graph: Weighted, nodes: tuple[int, ...]) -> list[tuple[int, ...]]:
+def _divided(graph: Graph, nodes: tuple[int, ...]) -> list[tuple[int, ...]]:
     """Return the communities of some nodes; large ones that have parts are divided further."""
-    part = weighted.among(graph=graph, nodes=nodes)
+    part = graph.among(nodes)
     found = communities.find(graph=part)
     is_whole = len(nodes) == len(graph)
     if not is_whole and communities.quality(graph=part, communities=found) < STRUCTURE:

@@ -18,7 +18,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 
-from graph.algorithms import communities, weighted
+from graph.algorithms import communities
 from memory.topics import clustering
 from memory.topics.clustering import Subject, Vectors
 from tests.bench import measures
@@ -38,7 +38,7 @@ def main(*, sizes: tuple[int, ...]) -> None:
         near = partial(clustering.near, vectors=vectors)
         shared = partial(clustering.shared, subjects=subjects)
         edges = (*_shown("nearest vectors", near), *_shown("shared things", shared))
-        graph = weighted.build(nodes=size, edges=edges)
+        graph = communities.build(nodes=size, edges=edges)
         found = _shown("Leiden", partial(communities.find, graph=graph))
         quality = communities.quality(graph=graph, communities=found)
         measures.line("its result", f"{len(found)} communities, Q {quality:.3f}")
