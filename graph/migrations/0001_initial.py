@@ -9,7 +9,7 @@ class Migration(migrations.Migration):
 
     initial = True
 
-    dependencies = (("teams", "0003_versions"),)
+    dependencies = (("teams", "0001_baseline"),)
 
     operations = (
         migrations.CreateModel(

@@ -53,7 +53,7 @@ class Migration(migrations.Migration):
         ("memory", "0031_roots"),
     ]
 
-    dependencies = [("teams", "0004_audit_lookups")]
+    dependencies = [("teams", "0001_baseline")]
 
     operations = [
         migrations.CreateModel(
