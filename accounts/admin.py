@@ -62,15 +62,12 @@ class ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg]  # not generic at ru
     form = Scanned
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Nobody adds rows here."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Nobody changes rows here."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Nobody deletes rows here."""
         return False
 
 

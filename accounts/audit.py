@@ -55,20 +55,13 @@ class Actor(Protocol):
     """Who acts: a Caller, or somebody outside of the organization."""
 
     @property
-    def user_id(self) -> UUID | None:
-        """The person."""
-
+    def user_id(self) -> UUID | None: ...
     @property
-    def token_id(self) -> UUID | None:
-        """The credential, None for a session."""
-
+    def token_id(self) -> UUID | None: ...  # None for a session
     @property
-    def agent(self) -> str:
-        """The software that calls."""
-
+    def agent(self) -> str: ...  # the software that calls
     @property
-    def source_interface(self) -> str:
-        """The tool that calls."""
+    def source_interface(self) -> str: ...  # the tool that calls
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,10 +79,10 @@ class Writer(Protocol):
 
     def __call__(
         self,
-        *,
         act: str,
         object_type: str,
         object_id: str,
+        *,
         caller: Actor,
         details: Mapping[str, Any] | None = None,
         fields: tuple[str, ...] = (),
@@ -167,21 +160,14 @@ def organization_unit(*, organization: Organization) -> Iterator[None]:
 
 
 def append(
-    *,
     act: str,
     object_type: str,
     object_id: str,
+    *,
     caller: Actor,
     details: Mapping[str, Any] | None = None,
     fields: tuple[str, ...] = (),
 ) -> None:
     """Append one entry at the end of the open unit. Raises NoTenant outside of one."""
     (write,) = _writers
-    write(
-        act=act,
-        object_type=object_type,
-        object_id=object_id,
-        caller=caller,
-        details=details,
-        fields=fields,
-    )
+    write(act, object_type, object_id, caller=caller, details=details, fields=fields)

@@ -3,27 +3,6 @@
 An error says what happened (`detail`), what to do (`hint`) and, for input, where (`errors`). The
 edge turns it into problem+json without knowing its class (RFC 9457). `code` is stable;
 sentences may change.
-
-    CairnError                 500  base: never raised itself
-    ├── InvalidInput           422  understood and wrong; `errors` points at the fields
-    ├── Unauthenticated        401  no credential, or not a good one
-    │   └── InvalidToken       401  malformed, unknown, expired or revoked token
-    ├── QuotaExceeded          402  the plan's limit is reached
-    ├── Forbidden              403  known, and not allowed
-    │   └── RoleNotSufficient  403  the role may not do this; the hint names who may
-    ├── NotFound               404  not there, or not for this caller: the two are answered alike
-    ├── Conflict               409  contradicts the present state
-    │   ├── LastOwner          409  an organization keeps at least one owner
-    │   └── AddressTaken       409  another organization has this address
-    ├── PreconditionFailed     412  If-Match names an older version
-    ├── TooLarge               413  more than one request may carry
-    ├── PreconditionRequired   428  an edit without If-Match
-    ├── RateLimited            429  too fast; `retry_after_seconds`
-    ├── Unavailable            503  something we need is down; try again
-    ├── GrantPending           400  nobody has decided about a program yet (RFC 8628)
-    ├── SlowDown               400  a program asks more often than it was told to
-    ├── GrantDenied            400  the person refused
-    └── GrantExpired           400  the code is unknown, too old, or was used
 """
 
 from dataclasses import dataclass

@@ -1,12 +1,4 @@
-"""What the graph refuses, as leaves of the common tree.
-
-CairnError                          (accounts.errors)
-├── InvalidInput
-│   ├── UnknownEdgeType      422    not an edge type of that layer
-│   └── ManifestMismatch     422    an uploaded file is not the one its hash promised
-└── Conflict
-    └── IndexRunning         409    one index run a project at a time
-"""
+"""What the graph refuses, as leaves of the common tree."""
 
 from accounts.errors import Conflict, InvalidInput
 

@@ -1,12 +1,4 @@
-"""What teams refuse, as leaves of the common tree.
-
-CairnError                       (accounts.errors)
-├── Forbidden                    (RoleNotSufficient is in accounts.errors)
-│   └── NotBoundToProject  403   the token is bound to other projects
-└── Conflict
-    ├── DisputeClosed      409   a settled dispute takes no more comments or verdicts
-    └── SlugTaken          409   the slug names another project or team
-"""
+"""What teams refuse, as leaves of the common tree."""
 
 from accounts.errors import Conflict, Forbidden, RoleNotSufficient
 

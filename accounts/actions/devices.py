@@ -71,13 +71,8 @@ def approve(*, caller: Caller, user_code: str, lent: Lent) -> Asked:
         projects=lent.projects,
     )
     with audit.caller_unit(caller=caller):
-        audit.append(
-            act="token.approved",
-            object_type="token",
-            object_id=str(grant.asked.id),
-            caller=caller,
-            details={"of": str(user_id), "scopes": sorted(lent.scopes)},
-        )
+        details = {"of": str(user_id), "scopes": sorted(lent.scopes)}
+        audit.append("token.approved", "token", str(grant.asked.id), caller=caller, details=details)
         _decide(grant.key, decision)
     return grant.asked
 

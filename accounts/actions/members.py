@@ -11,7 +11,6 @@ because each request asks for the membership, and their open pages are woken to 
 
 import logging
 import secrets
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from smtplib import SMTPException
@@ -69,7 +68,13 @@ def invite(*, caller: Caller, email: str, role: Role, now: datetime) -> SentInvi
         _clear_the_way(organization, address, now=now)
         row = Invitation(organization=organization, email=address, role=role, invited_by=inviter)
         secret = _store(row, now=now)
-        _note_invitation(caller, "created", row)
+        audit.append(
+            "invitation.created",
+            "invitation",
+            str(row.id),
+            caller=caller,
+            details={"role": row.role},
+        )
     return _send(row, secret=secret)
 
 
@@ -84,7 +89,13 @@ def resend_invitation(*, caller: Caller, invitation_id: UUID, now: datetime) -> 
         rights.check_not_above(caller=caller, role=Role(row.role))
         row.invited_by = inviter
         secret = _store(row, now=now)
-        _note_invitation(caller, "resent", row)
+        audit.append(
+            "invitation.resent",
+            "invitation",
+            str(row.id),
+            caller=caller,
+            details={"role": row.role},
+        )
     return _send(row, secret=secret)
 
 
@@ -94,7 +105,13 @@ def revoke_invitation(*, caller: Caller, invitation_id: UUID, now: datetime) -> 
         row = _locked_invitation(caller, invitation_id)
         row.revoked_at = now
         row.save(update_fields=["revoked_at"])
-        _note_invitation(caller, "revoked", row)
+        audit.append(
+            "invitation.revoked",
+            "invitation",
+            str(row.id),
+            caller=caller,
+            details={"role": row.role},
+        )
     return invitation_view(row)
 
 
@@ -111,30 +128,28 @@ def accept_invitation(*, user_id: UUID, secret: str, now: datetime) -> Organizat
         row = invitations.find_open(rows=pending, secret=secret, now=now)
         if not user.is_active or row.email.lower() != user.email.lower():
             raise invitations.not_open()
-        _take_in(row, user=user, now=now)
+        organization = _locked_organization(row.organization_id)
+        if not Membership.objects.filter(organization=organization, user=user).exists():
+            check_room(organization=organization)
+            Membership.objects.create(
+                organization=organization, user=user, role=row.role, created_at=now
+            )
         row.accepted_at = now
         row.save(update_fields=["accepted_at"])
         guest = audit.Person(user_id=user_id, source_interface=DASHBOARD)
-        _note_invitation(guest, "accepted", row)
+        audit.append(
+            "invitation.accepted",
+            "invitation",
+            str(row.id),
+            caller=guest,
+            details={"role": row.role},
+        )
     return directory.organization_of(user_id=user_id, slug=row.organization.slug)
 
 
-def _note_invitation(caller: audit.Actor, verb: str, row: Invitation) -> None:
-    audit.append(
-        act=f"invitation.{verb}",
-        object_type="invitation",
-        object_id=str(row.id),
-        caller=caller,
-        details={"role": row.role},
-    )
-
-
-def _take_in(row: Invitation, *, user: User, now: datetime) -> None:
-    organization = _locked_organization(row.organization_id)
-    if Membership.objects.filter(organization=organization, user=user).exists():
-        return
-    check_room(organization=organization)
-    Membership.objects.create(organization=organization, user=user, role=row.role, created_at=now)
+def _note_invitation(verb: str, row: Invitation, *, caller: audit.Actor) -> None:
+    details = {"role": row.role}
+    audit.append(f"invitation.{verb}", "invitation", str(row.id), caller=caller, details=details)
 
 
 def _clear_the_way(organization: Organization, address: str, *, now: datetime) -> None:
@@ -174,17 +189,12 @@ def _send(row: Invitation, *, secret: str) -> SentInvitation:
         {"organization": organization.name, "invitation": view, "link": link, "days": DAYS},
     )
     subject, _, body = text.partition("\n")
-    return SentInvitation(
-        invitation=view, link=link, mailed=_mail(" ".join(subject.split()), body, view.email)
-    )
-
-
-def _mail(subject: str, body: str, address: str) -> bool:
     try:
-        return send_mail(subject, body.lstrip(), None, [address]) == 1
+        mailed = send_mail(" ".join(subject.split()), body.lstrip(), None, [view.email]) == 1
     except (SMTPException, OSError) as error:
         log.warning("An invitation was not mailed: %s", type(error).__name__)
-        return False
+        mailed = False
+    return SentInvitation(invitation=view, link=link, mailed=mailed)
 
 
 def _locked_invitation(caller: Caller, invitation_id: UUID) -> Invitation:
@@ -241,7 +251,9 @@ def hold_member(*, caller: Caller, ref: str) -> MemberView:
         .first()
     )
     if row is None:
-        raise _no_member()
+        raise NotFound(
+            detail="There is no such member.", hint="The list of members shows who belongs."
+        )
     return member_view(row)
 
 
@@ -260,7 +272,8 @@ def change_role(*, caller: Caller, user_id: UUID, role: Role) -> MemberView:
             _check_not_last_owner(row)
         row.role = role
         row.save(update_fields=["role"])
-        _note_member(caller, "role_changed", user_id, {"from": before.value, "to": role.value})
+        details = {"from": before.value, "to": role.value}
+        audit.append("member.role_changed", "user", str(user_id), caller=caller, details=details)
         live.wake_pages_of(user_id=user_id)
     return member_view(row)
 
@@ -274,7 +287,8 @@ def remove_member(*, caller: Caller, user_id: UUID, now: datetime) -> MemberView
     with audit.caller_unit(caller=caller):
         row = _locked_member(caller, user_id)
         rights.check_not_above(caller=caller, role=Role(row.role))
-        _note_member(caller, "removed", user_id, {"role": row.role})
+        details = {"role": row.role}
+        audit.append("member.removed", "user", str(user_id), caller=caller, details=details)
         return _take_out(row, now=now)
 
 
@@ -286,18 +300,9 @@ def leave(*, caller: Caller, now: datetime) -> MemberView:
         )
     with audit.caller_unit(caller=caller):
         row = _locked_member(caller, caller.user_id)
-        _note_member(caller, "left", caller.user_id, {"role": row.role})
+        details = {"role": row.role}
+        audit.append("member.left", "user", str(caller.user_id), caller=caller, details=details)
         return _take_out(row, now=now)
-
-
-def _note_member(caller: Caller, verb: str, user_id: UUID, details: Mapping[str, str]) -> None:
-    audit.append(
-        act=f"member.{verb}",
-        object_type="user",
-        object_id=str(user_id),
-        caller=caller,
-        details=details,
-    )
 
 
 def _locked_member(caller: Caller, user_id: UUID) -> Membership:
@@ -308,14 +313,10 @@ def _locked_member(caller: Caller, user_id: UUID) -> Membership:
         .first()
     )
     if row is None:
-        raise _no_member()
+        raise NotFound(
+            detail="There is no such member.", hint="The list of members shows who belongs."
+        )
     return row
-
-
-def _no_member() -> NotFound:
-    return NotFound(
-        detail="There is no such member.", hint="The list of members shows who belongs."
-    )
 
 
 def _take_out(row: Membership, *, now: datetime) -> MemberView:

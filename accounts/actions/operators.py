@@ -102,7 +102,7 @@ def retry_job(*, caller: Caller, job_id: UUID) -> bool:
     with audit.caller_unit(caller=caller):
         is_done = jobs.retry(job_id=job_id)
         if is_done:
-            _note_job(caller, "retried", job_id)
+            audit.append("job.retried", "job", str(job_id), caller=caller)
     return is_done
 
 
@@ -111,9 +111,5 @@ def cancel_job(*, caller: Caller, job_id: UUID) -> bool:
     with audit.caller_unit(caller=caller):
         is_done = jobs.cancel(job_id=job_id)
         if is_done:
-            _note_job(caller, "cancelled", job_id)
+            audit.append("job.cancelled", "job", str(job_id), caller=caller)
     return is_done
-
-
-def _note_job(caller: Caller, verb: str, job_id: UUID) -> None:
-    audit.append(act=f"job.{verb}", object_type="job", object_id=str(job_id), caller=caller)

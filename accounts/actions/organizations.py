@@ -43,7 +43,7 @@ def create_organization(
     with audit.organization_unit(organization=row):
         Organization.objects.filter(pk=row.pk).update(ready=True)
         founder = audit.Person(user_id=user_id, source_interface=DASHBOARD)
-        _note(founder, "created", row)
+        audit.append("organization.created", "organization", str(row.id), caller=founder)
     return directory.organization_of(user_id=user_id, slug=row.slug)
 
 
@@ -78,20 +78,10 @@ def change_organization(
         for field in changed:
             setattr(row, field, wanted[field])
         row.save(update_fields=changed)
-        _note(caller, "changed", row, fields=changed)
+        audit.append(
+            "organization.changed", "organization", str(row.id), caller=caller, fields=changed
+        )
     return directory.organization_view(row, role=caller.role)
-
-
-def _note(
-    caller: audit.Actor, verb: str, row: Organization, *, fields: tuple[str, ...] = ()
-) -> None:
-    audit.append(
-        act=f"organization.{verb}",
-        object_type="organization",
-        object_id=str(row.id),
-        caller=caller,
-        fields=fields,
-    )
 
 
 def _unfinished(

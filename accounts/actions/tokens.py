@@ -180,41 +180,26 @@ def note_use(*, credential: Credential, use: Use, now: datetime) -> bool:
     is_other_hook = use.hook is not None and _hooks.get(credential.token_id) != use.hook
     if not is_due and not credential.new_digest and not is_other_hook:
         return False
+    hook = {} if use.hook is None else {"last_used_hook": use.hook}
     with tenancy.walled(organization_id=credential.organization_id):
         if credential.new_digest:
             Token.objects.filter(pk=credential.token_id).update(digest=credential.new_digest)
         written = Token.objects.filter(
             Q(last_used_at=None) | Q(last_used_at__lte=due), pk=credential.token_id
-        ).update(last_used_at=now, **_columns(use))
+        ).update(last_used_at=now, last_used_ip=_address(use.ip), last_used_agent=use.agent, **hook)
         if is_other_hook and not written:
             Token.objects.filter(pk=credential.token_id).update(last_used_hook=use.hook)
-    _keep_hook(credential, use)
-    return written == 1 and (last is None or _slot(last) != _slot(now))
-
-
-def _columns(use: Use) -> dict[str, str | int | None]:
-    """Return what is stored of a use; which hook script it was stays, where none called."""
-    hook = {} if use.hook is None else {"last_used_hook": use.hook}
-    return {"last_used_ip": _address(use.ip), "last_used_agent": use.agent, **hook}
-
-
-def _keep_hook(credential: Credential, use: Use) -> None:
-    """Know which hook script of a token was written last; one of many tokens starts anew."""
-    if use.hook is None:
-        return
-    if len(_hooks) >= HOOKS_MOST:
-        _hooks.clear()
-    _hooks[credential.token_id] = use.hook
+    if use.hook is not None:
+        if len(_hooks) >= HOOKS_MOST:
+            _hooks.clear()
+        _hooks[credential.token_id] = use.hook
+    slot, last_slot = (int(at.timestamp()) // SEEN_SECONDS for at in (now, last or now))
+    return written == 1 and (last is None or last_slot != slot)
 
 
 def _note(caller: Caller, verb: str, token: TokenView, **more: str) -> None:
-    audit.append(
-        act=f"token.{verb}",
-        object_type="token",
-        object_id=str(token.id),
-        caller=caller,
-        details={"of": str(token.user_id), "scopes": sorted(token.scopes), **more},
-    )
+    details = {"of": str(token.user_id), "scopes": sorted(token.scopes), **more}
+    audit.append(f"token.{verb}", "token", str(token.id), caller=caller, details=details)
 
 
 def _issue(row: Token) -> IssuedToken:
@@ -294,10 +279,6 @@ def _check_fields(new: NewToken) -> None:
         raise wrong_field(pointer="/source_interface", detail=detail)
 
 
-def _slot(moment: datetime) -> int:
-    return int(moment.timestamp()) // SEEN_SECONDS
-
-
 def _address(ip: str) -> str | None:
     try:
         return str(ipaddress.ip_address(ip.partition("%")[0]))
@@ -342,7 +323,9 @@ def _end_leaked(text: str, *, now: datetime) -> bool:
     ):
         ended = Token.objects.filter(pk=row.id, revoked_at=None).update(revoked_at=now)
         if ended:
-            _note_leak(row)
+            details = {"of": str(row.user_id)}
+            audit.append("token.leaked", "token", str(row.id), caller=FINDER, details=details)
+            jobs.enqueue(TELL, payload={"token": str(row.id)}, key=str(row.id))
     return bool(ended)
 
 
@@ -356,17 +339,6 @@ def _living(text: str, now: datetime) -> Presented | None:
         return None
     is_over = row.revoked_at is not None or row.expires_at <= now or not row.is_ready
     return None if is_over else row
-
-
-def _note_leak(row: Presented) -> None:
-    audit.append(
-        act="token.leaked",
-        object_type="token",
-        object_id=str(row.id),
-        caller=FINDER,
-        details={"of": str(row.user_id)},
-    )
-    jobs.enqueue(TELL, payload={"token": str(row.id)}, key=str(row.id))
 
 
 def _mail(row: Token, organization: Organization) -> None:

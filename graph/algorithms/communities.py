@@ -17,6 +17,7 @@ from typing import Final
 import graspologic_native
 
 ROUNDS: Final = 10  # over the whole graph; default, not measured
+RANDOMNESS: Final = 0.01  # θ of the paper: how readily a refinement takes what is not best
 
 Edge = tuple[int, int, float]
 Communities = tuple[tuple[int, ...], ...]
@@ -65,7 +66,16 @@ def find(*, graph: Graph, seed: int = 0) -> Communities:
     """Return every node in one community, the largest first, each sorted and connected."""
     numbers: dict[int, int] = {}
     if graph.edges:
-        _, found = graspologic_native.leiden(_named(graph), iterations=ROUNDS, seed=seed)
+        _, found = graspologic_native.leiden(
+            [(str(first), str(second), weight) for first, second, weight in graph.edges],
+            starting_communities=None,
+            resolution=1.0,
+            randomness=RANDOMNESS,
+            iterations=ROUNDS,
+            use_modularity=True,
+            seed=seed,
+            trials=1,
+        )
         numbers = {int(node): number for node, number in found.items()}
     parts = _connected_parts(graph, numbers)
     return tuple(sorted(parts, key=lambda nodes: (-len(nodes), nodes[0])))
@@ -87,11 +97,6 @@ def quality(*, graph: Graph, communities: Iterable[Iterable[int]]) -> float:
             inside.append(weight / whole)
     expected = math.fsum((strength / (2 * whole)) ** 2 for strength in strengths.values())
     return math.fsum(inside) - expected
-
-
-def _named(graph: Graph) -> list[tuple[str, str, float]]:
-    """Return the edges as the library takes them."""
-    return [(str(first), str(second), weight) for first, second, weight in graph.edges]
 
 
 def _connected_parts(graph: Graph, numbers: dict[int, int]) -> Iterable[tuple[int, ...]]:

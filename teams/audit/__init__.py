@@ -45,10 +45,10 @@ class HeadLost(RuntimeError):
 
 
 def append(
-    *,
     act: str,
     object_type: str,
     object_id: str,
+    *,
     caller: Actor,
     details: Mapping[str, Any] | None = None,
     fields: tuple[str, ...] = (),
