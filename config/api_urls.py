@@ -8,11 +8,9 @@ from django.urls import URLPattern, path, re_path
 from accounts.api import devices, jobs, leaks, me, tokens
 from accounts.api.endpoints import Endpoint, declared_in
 from config.rest import documentation, views
-from graph.api import code_index, files
+from graph.api import code_index
 from memory.api import (
     action_log,
-    browsing,
-    changing,
     checking,
     conflicts,
     embedders,
@@ -23,15 +21,14 @@ from memory.api import (
     hooks,
     imports,
     injections,
-    links,
+    memories,
     methodologies,
     notes,
-    openness,
     phase_weights,
-    reading,
+    project_access,
     reviews,
     rollbacks,
-    searching,
+    search,
     sessions,
     styles,
     summaries,
@@ -39,27 +36,17 @@ from memory.api import (
     trust,
     turns,
     usage,
-    writing,
 )
-from teams.api import audit, changes, pauses, people, projects, teams
-from teams.api import experiments as project_experiments
-from teams.api import hooks as project_hooks
+from teams.api import audit, changes, project_settings, projects, teams
 
 MODULES: Final = (
     projects,
-    pauses,
-    project_hooks,
-    project_experiments,
-    openness,
+    project_settings,
+    project_access,
     code_index,
-    files,
-    people,
     teams,
-    writing,
-    reading,
-    changing,
-    links,
-    searching,
+    memories,
+    search,
     checking,
     sessions,
     turns,
@@ -67,7 +54,6 @@ MODULES: Final = (
     injections,
     events,
     summaries,
-    browsing,
     entities,
     imports,
     exports,

@@ -22,7 +22,9 @@ from types import ModuleType
 from typing import Any, Final, get_type_hints
 from uuid import UUID
 
-from accounts.api.schemas import Body, Headers, PageQuery, Query, Result, identifier
+from pydantic import BaseModel
+
+from accounts.api.schemas import Body, Headers, PageQuery, Query, identifier
 from accounts.api.shapes import Field, Record
 from accounts.caller import Caller, Role, TokenScope
 
@@ -138,7 +140,7 @@ class Endpoint:
     _: KW_ONLY
     tag: str
     scope: TokenScope | None
-    answer: type[Result] | None = None
+    answer: type[BaseModel] | None = None
     status: int = 200
     also: Mapping[int, str] = field(default_factory=dict)
     media: tuple[str, ...] = ()

@@ -258,8 +258,7 @@ class Nothing(Body):
 class Changes(Body):
     """The body of a PATCH: `sent` are the fields that were sent; null is refused unless allowed.
 
-    Fields have the default None, which nobody reads, and a type without None unless null means
-    something.
+    Its fields are `unsent(...)`, and their types hold None only where null means something.
     """
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1})
@@ -283,6 +282,11 @@ class Changes(Body):
             names = ", ".join(type(self).model_fields)
             raise InvalidInput(detail="There is nothing to change.", hint=f"Send one of: {names}.")
         return self.sent
+
+
+def unsent(**options: Any) -> Any:
+    """Return a field of `Changes`: it has no value where it is not sent."""
+    return Field(None, **options)
 
 
 class Query(Sent):
@@ -324,7 +328,9 @@ class Resource(NamedTuple):
 class Result(BaseModel):
     """What a call answers, made of values by the names of their attributes."""
 
-    model_config = ConfigDict(from_attributes=True, frozen=True)
+    model_config = ConfigDict(
+        from_attributes=True, frozen=True, extra="forbid", validate_by_name=True
+    )
     resource: ClassVar[Resource | None] = None
 
     @classmethod
@@ -335,6 +341,7 @@ class Result(BaseModel):
         reference = handler(schema)
         described = handler.resolve_ref_schema(reference)
         described.pop("title", None)
+        described.pop("additionalProperties", None)  # clients must not rely on it
         hidden = {one.alias or name for name, one in cls.model_fields.items() if one.exclude_if}
         properties = described.get("properties", {})
         for name, part in properties.items():
@@ -344,22 +351,11 @@ class Result(BaseModel):
                 properties[name] = _without_null(part)
         return reference
 
-    @classmethod
-    def made_of(cls, value: Any) -> "Result":
-        """Return the answer that a value, or several for a list, is shown as."""
-        return cls.model_validate(value)
-
 
 class Items(Result, Generic[T]):
     """A list."""
 
     items: tuple[T, ...]
-
-    @classmethod
-    def made_of(cls, value: Any) -> "Result":
-        """Return the list that values are shown as."""
-        is_bare = isinstance(value, Sequence)
-        return cls.model_validate({"items": value} if is_bare else value)
 
 
 class Page(Items[T], Generic[T]):
@@ -395,6 +391,12 @@ def check_texts(*, model: type[Model], texts: Mapping[str, str]) -> Model:
         for name, text in texts.items()
     }
     return check(model=model, value=value)
+
+
+def shown_as(model: type[Model], value: Any) -> Model:
+    """Return the answer that a value, or several for a list, is shown as."""
+    is_bare_list = issubclass(model, Items) and isinstance(value, Sequence)
+    return model.model_validate({"items": value} if is_bare_list else value, from_attributes=True)
 
 
 def is_none(value: Any) -> bool:
@@ -479,10 +481,9 @@ def _fault(model: type[BaseModel], error: ErrorDetails) -> FieldError:
             code, detail = "type", f"This must be text, not {_kind(value)}."
     elif "_than" in kind:
         ((word, bound),) = context.items()
-        code, detail = (
-            "range",
-            f"This must be at {'least' if word in {'ge', 'gt'} else 'most'} {bound:,}.",
-        )
+        side = "least" if word in {"ge", "gt"} else "most"
+        number = int(bound) if float(bound).is_integer() else bound
+        code, detail = "range", f"This must be at {side} {number:,}."
     elif kind == "finite_number":
         code, detail = "range", "This must be a number that has an end."
     elif kind.endswith(("too_short", "too_long")):

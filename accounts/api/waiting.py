@@ -12,7 +12,10 @@ from threading import BoundedSemaphore
 from typing import Final, TypeVar
 from uuid import UUID
 
+import pydantic
+
 from accounts import tenancy
+from accounts.api.schemas import Query
 from accounts.api.shapes import Field, Whole
 from accounts.caller import Caller
 from accounts.errors import InvalidToken
@@ -29,6 +32,19 @@ WAIT: Final = Field(
     default=0,
 )
 Found = TypeVar("Found")
+
+
+class WaitQuery(Query):
+    """How long a call waits for its background work."""
+
+    wait: int = pydantic.Field(
+        0,
+        ge=0,
+        le=LONGEST_WAIT,
+        description="Seconds to wait for the background work of this call, 0 to 30.",
+    )
+
+
 _places = BoundedSemaphore(MOST_WAITING)
 
 

@@ -22,7 +22,6 @@ from accounts.api.endpoints import BYTES, JSON, Edits, Endpoint, Reply
 from accounts.api.schemas import ID, TEXT, WHOLE, Changes, record, several
 from accounts.api.shapes import Record
 from config.rest import pagination, parsing, problems, rendering, replies
-from graph.api import code_index, files
 from memory.api import (
     action_log,
     checking,
@@ -33,8 +32,6 @@ from memory.api import (
     experiments,
     hooks,
     imports,
-    injections,
-    links,
     notes,
     output,
     phase_weights,
@@ -48,10 +45,6 @@ from memory.api import (
     turns,
     usage,
 )
-from teams.api import experiments as project_experiments
-from teams.api import hooks as project_hooks
-from teams.api import pauses
-from teams.api import schemas as teams_schemas
 
 Used = tuple[type[BaseModel], JsonSchemaMode]
 References = Mapping[Any, dict[str, Any]]  # of `Used` models
@@ -176,22 +169,14 @@ def _schemas(endpoints: tuple[Endpoint, ...]) -> dict[str, Any]:
     }
     problem = {**PROBLEM, "properties": {**PROBLEM["properties"], **_optional_of_problems()}}
     return {
-        **teams_schemas.SCHEMAS,
-        **pauses.SCHEMAS,
-        **project_hooks.SCHEMAS,
-        **project_experiments.SCHEMAS,
-        **code_index.SCHEMAS,
-        **files.SCHEMAS,
         **output.SCHEMAS,
         **embedders.SCHEMAS,
         **action_log.SCHEMAS,
         **checking.SCHEMAS,
         **conflicts.SCHEMAS,
         **entities.SCHEMAS,
-        **links.SCHEMAS,
         **hooks.SCHEMAS,
         **imports.SCHEMAS,
-        **injections.SCHEMAS,
         **notes.SCHEMAS,
         **sessions.SCHEMAS,
         **events.SCHEMAS,

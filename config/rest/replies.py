@@ -8,8 +8,10 @@ and the paths of the calls, so a new call is linked without being listed here.
 from collections.abc import Mapping
 from typing import Any, Final
 
+from pydantic import BaseModel
+
 from accounts.api.endpoints import Edits, Endpoint, Reply
-from accounts.api.schemas import TEXT, WHOLE, Resource, Result
+from accounts.api.schemas import TEXT, WHOLE, Resource
 
 SOURCES: Final[Mapping[str, Resource]] = {  # of answers that are described by hand
     "Memory": Resource("memories/{id}", "/id", "/version"),
@@ -49,9 +51,10 @@ def header_components() -> dict[str, Any]:
     }
 
 
-def headers(*, answer: type[Result] | None, status: int, endpoint: Endpoint) -> dict[str, Any]:
+def headers(*, answer: type[BaseModel] | None, status: int, endpoint: Endpoint) -> dict[str, Any]:
     """Return references to the headers of a success; calls of nobody are not counted."""
-    has_version = answer is not None and answer.resource is not None and answer.resource.version
+    resource = _resource(answer)
+    has_version = resource is not None and resource.version
     tagged = ("ETag",) if has_version else ()
     located = ("Location",) if has_version and status == 201 else ()
     return _references((*tagged, *located, *(() if endpoint.public else COUNTED), "X-Request-Id"))
@@ -73,7 +76,7 @@ def headers_of_fault(*, status: int) -> dict[str, Any]:
 
 def link_components(*, endpoints: tuple[Endpoint, ...]) -> dict[str, Any]:
     """Return a link per answer that names a thing and call that takes it further."""
-    answers = {one.answer.__name__: one.answer.resource for one in endpoints if one.answer}
+    answers = {one.answer.__name__: _resource(one.answer) for one in endpoints if one.answer}
     resources = {**SOURCES, **{name: one for name, one in answers.items() if one}}
     return {
         f"{name}.{endpoint.name}": _link(resource, endpoint)
@@ -87,9 +90,13 @@ def links_of(*, reply: Reply, endpoints: tuple[Endpoint, ...]) -> dict[str, Any]
     return _links(reply.schema, SOURCES.get(reply.schema), endpoints)
 
 
-def links(*, answer: type[Result] | None, endpoints: tuple[Endpoint, ...]) -> dict[str, Any]:
+def links(*, answer: type[BaseModel] | None, endpoints: tuple[Endpoint, ...]) -> dict[str, Any]:
     """Return references to the links of a success."""
-    return {} if answer is None else _links(answer.__name__, answer.resource, endpoints)
+    return {} if answer is None else _links(answer.__name__, _resource(answer), endpoints)
+
+
+def _resource(answer: type[BaseModel] | None) -> Resource | None:
+    return getattr(answer, "resource", None)
 
 
 def _links(name: str, resource: Resource | None, endpoints: tuple[Endpoint, ...]) -> dict[str, Any]:

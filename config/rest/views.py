@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Final
 
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from pydantic import BaseModel
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.request import Request
 from rest_framework.views import APIView
@@ -22,7 +23,7 @@ from rest_framework.views import APIView
 from accounts import audit
 from accounts.api import shapes, strict
 from accounts.api.endpoints import JSON, STRANGER, Answer, Call, Endpoint
-from accounts.api.schemas import Body, Result, check, check_texts
+from accounts.api.schemas import Body, Resource, check, check_texts, shown_as
 from accounts.api.shapes import Record
 from accounts.authentication import count_try, entered
 from accounts.caller import Caller, TokenScope
@@ -223,7 +224,7 @@ def _respond(endpoint: Endpoint, call: Call, answer: Answer) -> HttpResponse:
     if endpoint.answer is None:
         content = b"" if status == 204 else rendering.to_json(value=body)
     else:
-        shown = endpoint.answer.made_of(body)
+        shown = shown_as(endpoint.answer, body)
         version, location = _place(endpoint, shown, answer, status)
         content = shown.__pydantic_serializer__.to_json(shown, by_alias=True)
     response = HttpResponse(content, status=status, content_type=JSON)
@@ -237,10 +238,10 @@ def _respond(endpoint: Endpoint, call: Call, answer: Answer) -> HttpResponse:
 
 
 def _place(
-    endpoint: Endpoint, shown: Result, answer: Answer, status: int
+    endpoint: Endpoint, shown: BaseModel, answer: Answer, status: int
 ) -> tuple[int | None, str]:
     """Return the version that an answer shows, and where what was made is found from now on."""
-    resource = shown.resource
+    resource: Resource | None = getattr(shown, "resource", None)
     if resource is None or not resource.version:
         return answer.version, answer.location
     path = re.sub(r"{[a-z]+}", str(_at(shown, resource.key)), resource.path)

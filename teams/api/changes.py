@@ -1,80 +1,71 @@
 """The change feed over REST, with a long poll: how agents follow an organization."""
 
-from dataclasses import asdict
-from typing import Any, Final
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from pydantic import Field
 
 from accounts.api import waiting
-from accounts.api.endpoints import Answer, Ask, Endpoint, Reply
-from accounts.api.shapes import Field, Text, Whole
+from accounts.api.endpoints import Call, get
+from accounts.api.schemas import Name, Query, Result
 from accounts.caller import TokenScope
 from teams import queries
 
-FIELDS: Final = (
-    Field(
-        name="after",
-        shape=Whole(smallest=0, largest=10**18 - 1),
-        says="`next_after` of the answer before; 0 begins at the oldest.",
-        default=0,
-    ),
-    Field(name="limit", shape=Whole(smallest=1, largest=200), says="At most.", default=50),
-    Field(
-        name="wait",
-        shape=Whole(smallest=0, largest=waiting.LONGEST_WAIT),
-        says="Seconds to wait for something new, 0 to 30.",
-        default=0,
-    ),
-    Field(name="project", shape=Text(largest=64, smallest=1), says="Only of this project."),
-)
-EXAMPLE: Final[dict[str, Any]] = {
-    "items": [
-        {
-            "id": 41,
-            "kind": "memory.created",
-            "object_id": "01936f2e-7a10-7c3e-9a53-2f8f2f3c1a77",
-            "project_id": "01936f2e-7a10-7c3e-9a53-2f8f2f3c1a10",
-            "actor_user": None,
-            "actor_name": "Claude Code on the laptop",
-            "source_interface": "claude-code",
-            "summary": {"citation": "Redis must be warm before…", "type": "gotcha"},
-            "created_at": "2026-11-20T12:00:00Z",
-        }
-    ],
-    "next_after": 41,
-}
+
+class ChangesQuery(Query):
+    """Which changes are asked for."""
+
+    after: int = Field(
+        0,
+        ge=0,
+        le=10**18 - 1,
+        description="`next_after` of the answer before; 0 begins at the oldest.",
+    )
+    limit: int = Field(50, ge=1, le=200, description="At most.")
+    wait: int = Field(
+        0,
+        ge=0,
+        le=waiting.LONGEST_WAIT,
+        description="Seconds to wait for something new, 0 to 30.",
+    )
+    project: Name | None = Field(None, max_length=64, description="Only of this project.")
 
 
-def index(ask: Ask) -> Answer:
-    """Return what happened after a change, oldest first; wait for something when asked to."""
-    query = ask.query
+class Change(Result):
+    """Something that happened."""
+
+    id: int
+    kind: str
+    object_id: UUID
+    project_id: UUID | None
+    actor_user: UUID | None
+    actor_name: str
+    source_interface: str
+    summary: dict[str, Any]
+    created_at: datetime
+
+
+class ChangeFeed(Result):
+    """Oldest first."""
+
+    items: tuple[Change, ...]
+    next_after: int
+
+
+@get("changes", tag="changes", scope=TokenScope.READ, answer=ChangeFeed)
+def list_changes(call: Call, query: ChangesQuery) -> dict[str, Any]:
+    """Follow what happens.
+
+    The ordered feed of changes the caller may see. Keep `next_after` and send it as `after`;
+    nothing is missed and nothing comes twice.
+    """
     found = waiting.until(
         look=lambda: queries.changes_since(
-            caller=ask.caller,
-            after=query["after"],
-            limit=query["limit"],
-            project=query["project"],
+            caller=call.caller, after=query.after, limit=query.limit, project=query.project
         ),
-        seconds=query["wait"],
-        check=lambda: waiting.check_holds(caller=ask.caller),
+        seconds=query.wait,
+        check=lambda: waiting.check_holds(caller=call.caller),
     )
     changes = found or ()
-    newest = changes[-1].id if changes else query["after"]
-    return Answer(body={"items": [asdict(view) for view in changes], "next_after": newest})
-
-
-ENDPOINTS: Final = (
-    Endpoint(
-        method="GET",
-        path="changes",
-        name="list_changes",
-        tag="changes",
-        summary="Follow what happens",
-        says=(
-            "The ordered feed of changes the caller may see. Keep `next_after` and send it as "
-            "`after`; nothing is missed and nothing comes twice."
-        ),
-        scope=TokenScope.READ,
-        run=index,
-        query=FIELDS,
-        replies=(Reply(status=200, says="Oldest first.", schema="Changes", example=EXAMPLE),),
-    ),
-)
+    return {"items": changes, "next_after": changes[-1].id if changes else query.after}

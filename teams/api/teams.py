@@ -1,125 +1,202 @@
-"""Teams over REST: who shares memories across projects."""
+"""Teams over REST, and who belongs to a team or a project."""
 
-from dataclasses import asdict
-from typing import Any, Final
+from datetime import datetime
+from typing import ClassVar
+from uuid import UUID
 
-from accounts.api.endpoints import Answer, Ask, Edits, Endpoint, Reply
-from accounts.api.shapes import Field, Record, Text
+from pydantic import Field
+
+from accounts.api.endpoints import Answer, Call, Edits, delete, get, patch, post
+from accounts.api.schemas import Body, Items, Name, Resource, Result
 from accounts.caller import TokenScope
-from teams.actions import people, projects
-from teams.queries import TeamView, team
-from teams.queries import teams as teams_of_teams
+from teams import queries
+from teams.actions import people
+from teams.api.projects import SLUG
+from teams.queries import Kind, PersonView, TeamView
 
-NEW_TEAM: Final = Record(
-    name="NewTeam",
-    fields=(
-        Field(
-            name="slug",
-            shape=Text(largest=64, smallest=1, form=projects.SLUG.pattern.replace(r"\Z", "")),
-            says="Its short name, by which memories name it: small letters, digits, hyphens.",
-            required=True,
-        ),
-        Field(name="name", shape=Text(largest=100), says="Its name.", default=""),
-    ),
-)
-NEW_NAME: Final = Record(
-    name="TeamChanges",
-    fields=(
-        Field(
-            name="name", shape=Text(largest=100, smallest=1), says="Its new name.", required=True
-        ),
-    ),
-)
-EXAMPLE: Final[dict[str, Any]] = {
-    "id": "01936f2e-7a10-7c3e-9a53-2f8f2f3c1a30",
-    "slug": "payments",
-    "name": "Payments",
-    "created_at": "2026-11-20T12:00:00Z",
-    "version": 1,
-}
-TEAM: Final = Reply(status=200, says="The team.", schema="Team", example=EXAMPLE)
+LONGEST = 254  # characters of an e-mail address
+ADDED = "They were there already."
 
 
-def create(ask: Ask) -> Answer:
-    """Make a team."""
-    view = people.create_team(caller=ask.caller, **ask.body)
-    return Answer(
-        status=201, body=asdict(view), version=view.version, location=f"/api/v1/teams/{view.slug}"
+class NewTeam(Body):
+    """A team to make."""
+
+    slug: Name = Field(
+        max_length=64,
+        description="Its short name, by which memories name it: small letters, digits, hyphens.",
+        examples=["payments"],
+        json_schema_extra={"pattern": f"^{SLUG}$"},
+    )
+    name: str = Field("", max_length=100, description="Its name.", examples=["Payments"])
+
+
+class TeamChanges(Body):
+    """What a team is to be called."""
+
+    name: Name = Field(
+        max_length=100, description="Its new name.", examples=["Payments and billing"]
     )
 
 
-def index(ask: Ask) -> Answer:
-    """Return the teams the caller can see, by slug."""
-    return Answer(body={"items": [asdict(view) for view in teams_of_teams(caller=ask.caller)]})
+class NewPerson(Body):
+    """A person to add."""
 
-
-def look(ask: Ask) -> Answer:
-    """Return one team by slug or id."""
-    return _shown(team(caller=ask.caller, ref=ask.path["ref"]))
-
-
-def rename(ask: Ask) -> Answer:
-    """Call a team something else."""
-    return _shown(
-        people.rename_team(
-            caller=ask.caller, ref=ask.path["ref"], if_version=ask.if_version, **ask.body
-        )
+    person: Name = Field(
+        max_length=LONGEST,
+        description="A member of the organization, by id or e-mail address.",
+        examples=["ada@example.org"],
     )
 
 
-def _shown(view: TeamView) -> Answer:
-    return Answer(body=asdict(view), version=view.version)
+class Team(Result):
+    """The team."""
+
+    resource: ClassVar = Resource("teams/{ref}", "/slug", "/version")
+    id: UUID
+    slug: str
+    name: str
+    created_at: datetime
+    version: int
 
 
-ENDPOINTS: Final = (
-    Endpoint(
-        method="POST",
-        path="teams",
-        name="create_team",
-        tag="teams",
-        summary="Make a team",
-        says="Owners and admins do; who makes it is in it.",
-        scope=TokenScope.ADMIN,
-        run=create,
-        body=NEW_TEAM,
-        example={"slug": "payments", "name": "Payments"},
-        idempotent=True,
-        replies=(Reply(status=201, says="The team.", schema="Team", example=EXAMPLE),),
-    ),
-    Endpoint(
-        method="GET",
-        path="teams",
-        name="list_teams",
-        tag="teams",
-        summary="List teams",
-        says="Those one is in; owners and admins see all.",
-        scope=TokenScope.READ,
-        run=index,
-        replies=(Reply(status=200, says="By slug.", schema="Teams", example={"items": [EXAMPLE]}),),
-    ),
-    Endpoint(
-        method="GET",
-        path="teams/{ref}",
-        name="get_team",
-        tag="teams",
-        summary="Look at one team, by slug or id",
-        scope=TokenScope.READ,
-        run=look,
-        replies=(TEAM,),
-    ),
-    Endpoint(
-        method="PATCH",
-        path="teams/{ref}",
-        name="rename_team",
-        tag="teams",
-        summary="Call a team something else",
-        says="Send If-Match with the ETag you read; 412 says that someone was faster.",
-        scope=TokenScope.ADMIN,
-        run=rename,
-        body=NEW_NAME,
-        example={"name": "Payments and billing"},
-        edits=Edits.NAMED_VERSION,
-        idempotent=True,
-        replies=(TEAM,),
-    ),
+class Person(Result):
+    """The person, without the e-mail address, which no agent needs."""
+
+    id: UUID
+    name: str
+    role: str
+    since: datetime
+
+
+@post("teams", tag="teams", scope=TokenScope.ADMIN, answer=Team, status=201, idempotent=True)
+def create_team(call: Call, body: NewTeam) -> TeamView:
+    """Make a team.
+
+    Owners and admins do; who makes it is in it.
+    """
+    return people.create_team(caller=call.caller, slug=body.slug, name=body.name)
+
+
+@get("teams", tag="teams", scope=TokenScope.READ, answer=Items[Team])
+def list_teams(call: Call) -> tuple[TeamView, ...]:
+    """List teams.
+
+    Those one is in; owners and admins see all.
+    """
+    return queries.teams(caller=call.caller)
+
+
+@get("teams/{ref}", tag="teams", scope=TokenScope.READ, answer=Team)
+def get_team(call: Call) -> TeamView:
+    """Look at one team, by slug or id."""
+    return queries.team(caller=call.caller, ref=call.ref)
+
+
+@patch(
+    "teams/{ref}",
+    tag="teams",
+    scope=TokenScope.ADMIN,
+    answer=Team,
+    edits=Edits.NAMED_VERSION,
+    idempotent=True,
 )
+def rename_team(call: Call, body: TeamChanges) -> TeamView:
+    """Call a team something else.
+
+    Send If-Match with the ETag you read; 412 says that someone was faster.
+    """
+    return people.rename_team(
+        caller=call.caller, ref=call.ref, name=body.name, if_version=call.if_version
+    )
+
+
+@get("projects/{ref}/members", tag="projects", scope=TokenScope.READ, answer=Items[Person])
+def list_project_members(call: Call) -> tuple[PersonView, ...]:
+    """List the people of a project.
+
+    Those who were added. They matter where it is closed: everyone reaches an open one, and owners
+    and admins reach all.
+    """
+    return queries.people_in(caller=call.caller, kind=Kind.PROJECT, ref=call.ref)
+
+
+@post(
+    "projects/{ref}/members",
+    tag="projects",
+    scope=TokenScope.ADMIN,
+    answer=Person,
+    status=201,
+    also={200: ADDED},
+    idempotent=True,
+)
+def add_project_member(call: Call, body: NewPerson) -> Answer:
+    """Add a member of the organization to a project.
+
+    Owners and admins do. Who is there already stays.
+    """
+    return _added(call, Kind.PROJECT, body)
+
+
+@delete(
+    "projects/{ref}/members/{id}",
+    tag="projects",
+    scope=TokenScope.ADMIN,
+    answer=Person,
+    idempotent=True,
+)
+def remove_project_member(call: Call) -> PersonView:
+    """Take a person out of a project.
+
+    Owners and admins do. From the next call on, the person sees it no longer.
+    """
+    return people.remove_person(
+        caller=call.caller, kind=Kind.PROJECT, ref=call.ref, user_id=call.id
+    )
+
+
+@get("teams/{ref}/members", tag="teams", scope=TokenScope.READ, answer=Items[Person])
+def list_team_members(call: Call) -> tuple[PersonView, ...]:
+    """List the people of a team.
+
+    Its memories are theirs alone.
+    """
+    return queries.people_in(caller=call.caller, kind=Kind.TEAM, ref=call.ref)
+
+
+@post(
+    "teams/{ref}/members",
+    tag="teams",
+    scope=TokenScope.ADMIN,
+    answer=Person,
+    status=201,
+    also={200: ADDED},
+    idempotent=True,
+)
+def add_team_member(call: Call, body: NewPerson) -> Answer:
+    """Add a member of the organization to a team.
+
+    Owners and admins do. Who is there already stays.
+    """
+    return _added(call, Kind.TEAM, body)
+
+
+@delete(
+    "teams/{ref}/members/{id}",
+    tag="teams",
+    scope=TokenScope.ADMIN,
+    answer=Person,
+    idempotent=True,
+)
+def remove_team_member(call: Call) -> PersonView:
+    """Take a person out of a team.
+
+    Owners and admins do. From the next call on, the person sees it no longer.
+    """
+    return people.remove_person(caller=call.caller, kind=Kind.TEAM, ref=call.ref, user_id=call.id)
+
+
+def _added(call: Call, kind: Kind, body: NewPerson) -> Answer:
+    view, is_new = people.add_person(
+        caller=call.caller, kind=kind, ref=call.ref, person=body.person
+    )
+    return Answer(view, status=201 if is_new else 200)

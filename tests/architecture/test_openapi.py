@@ -47,6 +47,8 @@ def _contract(document: dict[str, Any]) -> dict[str, Any]:
 def _plain(value: Any, document: dict[str, Any]) -> Any:
     if isinstance(value, list):
         return [_plain(one, document) for one in value]
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
     if not isinstance(value, dict):
         return value
     if "$ref" in value:

@@ -14,7 +14,7 @@ from typing import Any
 
 from accounts import jobs
 from accounts.jobs import Claim
-from memory.api import writing
+from memory.api import memories
 from memory.index.sql import search_rows
 from memory.records.actions import writes
 
@@ -111,8 +111,8 @@ def install() -> None:
     _around(search_rows, "write_vectors", after="inside")
     _around(search_rows, "hold_memories", after="cutting")
     _around(writes, "insert", after="inserted")
-    _around(writing, "remember", after="committed")
-    _around(writing, "remember_all", after="committed")
+    _around(memories, "remember", after="committed")
+    _around(memories, "remember_all", after="committed")
 
 
 install()

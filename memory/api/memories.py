@@ -1,0 +1,357 @@
+"""Memories over REST: remember, read, change, and the links between them."""
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Annotated, Any, Final
+from uuid import UUID
+
+from pydantic import Field
+
+from accounts.api import waiting
+from accounts.api.endpoints import Answer, Call, Edits, delete, get, patch, post
+from accounts.api.schemas import (
+    Body,
+    Choice,
+    Identifier,
+    Items,
+    Name,
+    Nothing,
+    PageQuery,
+    Query,
+    Result,
+    Several,
+)
+from accounts.api.waiting import WaitQuery
+from accounts.caller import TokenScope
+from accounts.errors import wrong_field
+from memory.api.schemas.memories import (
+    CorrectionOfMemory,
+    Files,
+    Kind,
+    Memory,
+    MemoryChanges,
+    MemoryPage,
+    Modules,
+    NewMemories,
+    NewMemory,
+    Pin,
+    Reason,
+    Remembered,
+    RememberedAll,
+    ShownStatus,
+    Slug,
+    Tags,
+    Versions,
+    with_sides,
+)
+from memory.api.schemas.reviews import Decided
+from memory.errors import RefusedByGate
+from memory.intake.actions.remember import Outcome, remember
+from memory.intake.actions.remember_all import remember_all
+from memory.records import filters
+from memory.records.actions.archive import archive
+from memory.records.actions.confirm import confirm
+from memory.records.actions.pin import pin
+from memory.records.actions.restore import restore
+from memory.records.actions.revise import revise
+from memory.records.queries import memories
+from memory.records.queries.memories import Cursor, LinkView, VersionView
+from memory.records.queries.views import MemoryView
+from memory.review.actions.correct import Correction
+from memory.review.actions.correct import edit as correct
+from memory.review.actions.unlink import Edge, unlink
+from memory.review.actions.verdict import Decided as DecidedValue
+from memory.taxonomy import LinkKind
+
+
+class BulkQuery(WaitQuery):
+    """How many memories are stored."""
+
+    project: Slug | None = Field(None, description="A project's slug or id.")
+
+
+class ArchiveQuery(Query):
+    """How a memory is archived."""
+
+    reason: Reason = Field("", description="Why, for the history.")
+
+
+class MemoryQuery(PageQuery):
+    """Which memories to list."""
+
+    project: Slug | None = Field(None, description="A project's slug or id.")
+    q: str | None = Field(
+        None, max_length=2_000, description="Filters as in the dashboard's query box."
+    )
+    types: Several[Kind] | None = Field(None, max_length=28, description="Only these types.")
+    status: Several[ShownStatus] | None = Field(None, max_length=3, description="Default: active.")
+    tags: Tags | None = Field(None, description="With all of these tags.")
+    files: Files | None = Field(None, description="About these paths; end with * for a folder.")
+    modules: Modules | None = Field(None, description="About one of these modules.")
+    topics: Several[Annotated[Name, Field(max_length=200)]] | None = Field(
+        None,
+        max_length=64,
+        description="In one of these topics, by id or by words of its name.",
+    )
+    author: Name | None = Field(None, max_length=120, description="By this tool or agent.")
+    minimum_confidence: float | None = Field(None, ge=0, le=1, description="At least this sure.")
+    maximum_confidence: float | None = Field(None, ge=0, le=1, description="At most this sure.")
+    pinned: bool | None = Field(None, description="Pinned or not.")
+    needs_review: bool | None = Field(None, description="Waiting for a person or not.")
+    stale: bool | None = Field(None, description="Stale or not.")
+
+
+DIRECT: Final = tuple(
+    name for name in MemoryQuery.model_fields if name not in {"project", "q", "limit", "cursor"}
+)
+
+
+class LinkEnd(Body):
+    """A link of a memory."""
+
+    other: Identifier = Field(
+        description="The memory at its other end.",
+        examples=["01936f2e-7a10-7c3e-9a53-2f8f2f3c1a79"],
+    )
+    kind: Choice[LinkKind] = Field(description="As the list of links says.", examples=["extend"])
+    outgoing: bool = Field(True, description="Whether it leads from this memory to the other one.")
+
+
+class Link(Result):
+    """A link of a memory; `automatic`: a rule or a model found it."""
+
+    other: UUID = Field(validation_alias="other_id")
+    kind: LinkKind
+    outgoing: bool
+    citation: str
+    type: str
+    confidence: float
+    automatic: bool
+    description: str
+    may_end: bool
+
+
+class Links(Items[Link]):
+    """Its links; `may_end`: it can be taken back."""
+
+
+@post(
+    "memories",
+    tag="memories",
+    scope=TokenScope.WRITE,
+    answer=Remembered,
+    status=201,
+    idempotent=True,
+)
+def create_memory(call: Call, body: NewMemory, query: WaitQuery) -> Remembered:
+    """Remember something.
+
+    Sends one statement through the intake gates. What is known already is confirmed instead of
+    stored twice; an external_id that exists is brought up to date. A refusal is a 422 that names
+    the gate and says what would pass.
+    """
+    new = body.made_for(call.caller)
+    return _remembered(call, remember(caller=call.caller, new=new, now=call.now), query.wait)
+
+
+@post(
+    "memories/bulk",
+    tag="memories",
+    scope=TokenScope.WRITE,
+    answer=RememberedAll,
+    idempotent=True,
+    bulk=True,
+    lines="memories",
+)
+def create_memories(call: Call, body: NewMemories, query: BulkQuery) -> dict[str, Any]:
+    """Remember up to 1,000 things at once.
+
+    All in one transaction, embedded by one background job. Also takes NDJSON
+    (application/x-ndjson), one memory a line, with the project in the query.
+    """
+    project = body.project or query.project
+    new = tuple(one.made_for(call.caller, project=project) for one in body.memories)
+    outcomes = remember_all(caller=call.caller, new=new, now=call.now)
+    job_id = next((one.job_id for one in outcomes if one.job_id), None)
+    waiting.until_done(caller=call.caller, job_id=job_id, seconds=query.wait)
+    return {"outcomes": outcomes, "job_id": job_id}
+
+
+@get("memories", tag="memories", scope=TokenScope.READ, answer=MemoryPage)
+def list_memories(call: Call, query: MemoryQuery) -> Answer:
+    """List memories.
+
+    Newest first. Lists in the query are separated by commas.
+    """
+    chosen = filters.parse(text=query.q or "", project=query.project)
+    if chosen.text:
+        raise wrong_field(
+            pointer="/q",
+            detail="A list has no order of relevance, so it takes filters and no words.",
+            hint="POST /api/v1/search looks for words.",
+            code="words",
+        )
+    given = {name: value for name in DIRECT if (value := getattr(query, name)) is not None}
+    page = memories.page(
+        caller=call.caller,
+        filters=replace(chosen, **given),
+        cursor=_cursor(call.cursor),
+        limit=query.limit,
+        now=call.now,
+    )
+    last = page.next_cursor
+    return Answer(
+        [with_sides(view, page.sides.get(view.id, ())) for view in page.items],
+        next_cursor=None if last is None else f"{last.created_at.isoformat()}|{last.memory_id}",
+    )
+
+
+@get("memories/{id}", tag="memories", scope=TokenScope.READ, answer=Memory)
+def get_memory(call: Call) -> Memory:
+    """Look at one memory."""
+    view, sides = memories.get_together(caller=call.caller, memory_id=call.id, now=call.now)
+    return with_sides(view, sides)
+
+
+@get("memories/{id}/history", tag="memories", scope=TokenScope.READ, answer=Versions)
+def list_versions(call: Call) -> tuple[VersionView, ...]:
+    """See how a memory changed."""
+    return memories.history(caller=call.caller, memory_id=call.id)
+
+
+@patch(
+    "memories/{id}",
+    tag="memories",
+    scope=TokenScope.WRITE,
+    answer=Memory,
+    edits=Edits.NAMED_VERSION,
+    idempotent=True,
+)
+def edit_memory(call: Call, body: MemoryChanges) -> MemoryView:
+    """Change a memory.
+
+    Send If-Match with the ETag you read; 412 says that someone was faster.
+    """
+    return revise(
+        caller=call.caller,
+        memory_id=call.id,
+        changes=body.changed(),
+        if_version=call.if_version,
+        now=call.now,
+    )
+
+
+@delete(
+    "memories/{id}",
+    tag="memories",
+    scope=TokenScope.WRITE,
+    answer=Memory,
+    edits=Edits.ANY_VERSION,
+    idempotent=True,
+)
+def archive_memory(call: Call, query: ArchiveQuery) -> MemoryView:
+    """Archive a memory.
+
+    It leaves searches and can be restored.
+    """
+    return archive(
+        caller=call.caller,
+        memory_id=call.id,
+        reason=query.reason,
+        if_version=call.if_version,
+        now=call.now,
+    )
+
+
+@post(
+    "memories/{id}/restore",
+    tag="memories",
+    scope=TokenScope.WRITE,
+    answer=Memory,
+    idempotent=True,
+)
+def restore_memory(call: Call, body: Nothing) -> MemoryView:
+    """Restore an archived memory."""
+    return restore(caller=call.caller, memory_id=call.id, now=call.now)
+
+
+@post(
+    "memories/{id}/confirm",
+    tag="memories",
+    scope=TokenScope.WRITE,
+    answer=Memory,
+    idempotent=True,
+)
+def confirm_memory(call: Call, body: Nothing) -> MemoryView:
+    """Say that a memory is right."""
+    return confirm(caller=call.caller, memory_id=call.id, now=call.now)
+
+
+@post("memories/{id}/pin", tag="memories", scope=TokenScope.WRITE, answer=Memory, idempotent=True)
+def pin_memory(call: Call, body: Pin) -> MemoryView:
+    """Pin a memory, or let go of it."""
+    return pin(caller=call.caller, memory_id=call.id, pinned=body.pinned, now=call.now)
+
+
+@post(
+    "memories/{id}/correct",
+    tag="memories",
+    scope=TokenScope.WRITE,
+    answer=Remembered,
+    status=201,
+    idempotent=True,
+)
+def correct_memory(call: Call, body: CorrectionOfMemory, query: WaitQuery) -> Remembered:
+    """Put a corrected memory in its place.
+
+    The wrong one is superseded and stays readable.
+    """
+    corrected = correct(
+        caller=call.caller,
+        memory_id=call.id,
+        correction=Correction(**dict(body)),
+        now=call.now,
+    )
+    return _remembered(call, corrected.outcome, query.wait)
+
+
+@get("memories/{id}/links", tag="memories", scope=TokenScope.READ, answer=Links)
+def list_links(call: Call) -> tuple[LinkView, ...]:
+    """List what a memory hangs together with.
+
+    Links whose other end you see. `automatic`: a rule or a model found it.
+    """
+    return memories.links(caller=call.caller, memory_id=call.id)
+
+
+@post(
+    "memories/{id}/unlink",
+    tag="memories",
+    scope=TokenScope.WRITE,
+    answer=Decided,
+    idempotent=True,
+)
+def unlink_memory(call: Call, body: LinkEnd) -> Answer:
+    """Take a link between two memories back.
+
+    Neither memory changes; `POST reviews/{id}/undo` puts it back as it was. What supersedes or
+    contradicts ends by settling the conflict, or by undoing the correction.
+    """
+    edge = Edge(other_id=body.other, kind=body.kind, outgoing=body.outgoing)
+    done: DecidedValue = unlink(caller=call.caller, memory_id=call.id, edge=edge, now=call.now)
+    return Answer(done, version=done.memory.version)
+
+
+def _remembered(call: Call, outcome: Outcome, seconds: int) -> Remembered:
+    """Show the outcome of one memory. Raises RefusedByGate."""
+    if outcome.memory is None:
+        raise RefusedByGate(gate=outcome.gate, detail=outcome.reason, hint=outcome.hint)
+    is_embedded = waiting.until_done(caller=call.caller, job_id=outcome.job_id, seconds=seconds)
+    return Remembered.of(outcome, is_embedded=is_embedded)
+
+
+def _cursor(inner: str | None) -> Cursor | None:
+    if inner is None:
+        return None
+    moment, _, last = inner.partition("|")
+    return Cursor(created_at=datetime.fromisoformat(moment), memory_id=UUID(last))

@@ -1,0 +1,1 @@
+"""The shapes of memories that REST and MCP share, one module a subject."""

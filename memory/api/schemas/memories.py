@@ -1,0 +1,304 @@
+"""A memory: what is sent to store and change one, and how one is answered.
+
+Content is bounded loosely here: the length gate says its own bounds, with a hint, and in a bulk it
+refuses one memory instead of the whole request. Bounds of the other fields are the columns'.
+"""
+
+from datetime import datetime
+from typing import Annotated, Any, ClassVar, Literal
+from uuid import UUID
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from accounts.api.schemas import (
+    Body,
+    Changes,
+    Choice,
+    ChoiceOrForm,
+    Free,
+    Items,
+    Moment,
+    Name,
+    OneOf,
+    Page,
+    Resource,
+    Result,
+    Several,
+    unsent,
+)
+from accounts.caller import Caller, is_person
+from memory.customization.custom_type_rules import FORM, LONGEST
+from memory.intake.actions import remember as intake
+from memory.intake.actions.remember import Outcome
+from memory.records.actions.validation import LARGEST_LINE
+from memory.records.queries.relations import Contradiction
+from memory.records.queries.views import MemoryView
+from memory.review.actions.correct import KINDS
+from memory.taxonomy import MemoryType, Reach, Scope, Source, Status
+
+SHOWN_DIGITS = 4  # of confidences and values between 0 and 1
+LARGEST_CONTENT = 100_000  # characters
+Content = Annotated[str, Field(max_length=LARGEST_CONTENT)]
+Kind = Annotated[str, ChoiceOrForm(MemoryType, form=FORM, most=LONGEST)]
+ShownStatus = Annotated[str, OneOf(one for one in Status if one is not Status.DELETED)]
+Tags = Annotated[Several[Annotated[Name, Field(max_length=64)]], Field(max_length=64)]
+Files = Annotated[Several[Annotated[Name, Field(max_length=400)]], Field(max_length=64)]
+Modules = Annotated[Several[Annotated[Name, Field(max_length=200)]], Field(max_length=64)]
+Slug = Annotated[Name, Field(max_length=64)]  # or an id
+Reason = Annotated[str, Field(max_length=200)]
+Rounded = Annotated[float, AfterValidator(lambda value: round(value, SHOWN_DIGITS))]
+Absent = BeforeValidator(lambda value: value or None)  # an empty text is answered as null
+
+
+class MemoryFields(Body):
+    """What a memory is made of."""
+
+    content: Content = Field(
+        description="One statement worth keeping.",
+        examples=["The cart service caches prices for 60 s; tests must clear it first."],
+    )
+    type: Kind | None = Field(
+        None,
+        description="What it is about; found by itself when left out.",
+        examples=["gotcha"],
+    )
+    external_id: str = Field(
+        "",
+        max_length=200,
+        description="Your own id, unique in a project: upserts.",
+        examples=["cart-cache"],
+    )
+    tags: Tags = Field((), description="Words to find it by.", examples=[["cart", "cache"]])
+    related_files: Files = Field((), description="Paths it is about.", examples=[["cart/cache.py"]])
+    related_modules: Modules = Field((), description="Modules it is about.")
+    scope: Choice[Scope] | None = Field(
+        None, description="Who sees it; the project, when there is one."
+    )
+    team: Slug | None = Field(None, description="The team's slug, for the scope team.")
+    attributes: Free = Field({}, description="The typed payload of some types.")
+    confidence: float | None = Field(None, ge=0, le=1, description="How sure, 0 to 1.")
+    pinned: bool = Field(False, description="Whether it never fades.")
+    event_at: Moment | None = Field(None, description="When it happened.")
+    reach: Choice[Reach] = Field(Reach.GLOBAL, description="Where in the work it applies.")
+    phase: str = Field("", max_length=20, description="The phase of work.")
+    methodology: str = Field("", max_length=40, description="The methodology.")
+    source: Annotated[str, OneOf(one for one in Source if one is not Source.USER_TAUGHT)] | None = (
+        Field(None, description="How it was learned.")  # a person's word is its own
+    )
+    source_uri: str = Field("", max_length=500, description="Where it was found.")
+    source_line: int | None = Field(None, ge=0, le=LARGEST_LINE, description="The line there.")
+    commit_sha: str = Field("", max_length=64, description="The commit it was true at.")
+
+
+class NewMemory(MemoryFields):
+    """A memory to store."""
+
+    project: Slug | None = Field(None, description="A project's slug or id.", examples=["shop"])
+
+    def made_for(self, caller: Caller, *, project: str | None = None) -> intake.NewMemory:
+        """Return the value of it; `project` stands in when it names none."""
+        usual = Source.USER_TAUGHT if is_person(caller=caller) else Source.AGENT_EXPLICIT
+        own = {"project": self.project or project, "source": self.source or usual.value}
+        return intake.NewMemory(**{**dict(self), **own})
+
+
+class NewMemories(Body):
+    """Memories to store together."""
+
+    project: Slug | None = Field(None, description="A project's slug or id.", examples=["shop"])
+    memories: Several[NewMemory] = Field(
+        max_length=1_000,
+        description="At most 1,000; a memory may name another project of its own.",
+        examples=[[{"content": "The cart service caches prices for 60 s."}, {"content": "Hmm."}]],
+    )
+
+
+class MemoryChanges(Changes):
+    """What is to change about a memory."""
+
+    content: Content = unsent(description="The new text.")
+    type: Kind = unsent(description="The new type.")
+    external_id: str = unsent(max_length=200, description="Your own id.")
+    tags: Tags = unsent(description="All tags from now on.", examples=[["cart", "cache", "tests"]])
+    related_files: Files = unsent(description="All paths from now on.")
+    related_modules: Modules = unsent(description="All modules from now on.")
+    scope: Choice[Scope] = unsent(description="Who sees it.")
+    team: Slug = unsent(description="The team's slug, for the scope team.")
+    pinned: bool = unsent(description="Whether it never fades.")
+    attributes: Free = unsent(description="The typed payload.")
+    reason: Reason = unsent(description="Why, for the history.", examples=["also about tests"])
+
+
+class CorrectionOfMemory(Body):
+    """What is right instead of a memory."""
+
+    content: Content = Field(
+        description="What is right.",
+        examples=["The cart service caches prices for 5 s since version 3."],
+    )
+    kind: Annotated[str, OneOf(KINDS)] = Field(
+        "wrong", description="What was wrong.", examples=["outdated"]
+    )
+    reason: Reason = Field("", description="Why, for the history.")
+    scope: Annotated[str, OneOf(one for one in Scope if one is not Scope.TEAM)] | None = Field(
+        None, description="Who sees the corrected one; else whoever saw the wrong one."
+    )
+
+
+class Pin(Body):
+    """Whether a memory is pinned."""
+
+    pinned: bool = Field(True, description="Or let go.", examples=[True])
+
+
+class Contradicting(Result):
+    """The other side of a contradiction."""
+
+    id: UUID = Field(validation_alias="memory_id")
+    type: str
+    citation: str
+    content: str
+    conflict_id: UUID | None
+
+
+class Memory(Result):
+    """The memory; `project` is its slug, null for none.
+
+    What contradicts it is there only where something does.
+    """
+
+    resource: ClassVar = Resource("memories/{id}", "/id", "/version")
+    project: Annotated[str | None, Absent] = Field(validation_alias="project_slug")
+    project_id: UUID | None
+    id: UUID
+    external_id: str
+    type: str
+    own_type: str
+    content: str
+    citation: str
+    tags: tuple[str, ...]
+    related_files: tuple[str, ...]
+    related_modules: tuple[str, ...]
+    structure: str
+    attributes: dict[str, Any]
+    scope: str
+    team_id: UUID | None
+    reach: str
+    phase: str
+    methodology: str
+    confidence: Rounded
+    effective_confidence: Rounded
+    confirmations: int
+    last_confirmed_at: datetime | None
+    verification: str
+    verified_at: datetime | None
+    needs_review: bool
+    user_verified: bool
+    taint_reason: str
+    authority: int
+    importance: Rounded
+    surprise: Rounded
+    tier: str
+    governance: int
+    pinned: bool
+    decay_half_life_days: Rounded | None
+    event_at: datetime | None
+    created_at: datetime
+    updated_at: datetime
+    valid_from: datetime
+    valid_until: datetime | None
+    status: str
+    superseded_by: UUID | None
+    stale_at: datetime | None
+    archived_reason: str
+    version: int
+    source: str
+    source_interface: str
+    source_uri: str
+    source_line: int | None
+    commit_sha: str
+    author_user: UUID | None
+    author_agent: str
+    access_count: int
+    last_accessed_at: datetime | None
+    embedded: bool
+    contradictions: tuple[Contradicting, ...] = Field((), exclude_if=lambda sides: not sides)
+
+
+class MemoryPage(Page[Memory]):
+    """A page of memories."""
+
+
+class Remembered(Result):
+    """What became of a memory that was sent."""
+
+    resource: ClassVar = Resource("memories/{id}", "/memory/id", "/memory/version")
+    outcome: Literal["added", "confirmed", "known", "updated", "refused"]
+    memory: Memory
+    gate: str
+    reason: str
+    hint: str
+    embedding: Literal["stored", "queued", "none"]
+    job_id: UUID | None
+    operation: Literal["", "supersedes", "contradicts", "extend", "derive"]
+    related_id: UUID | None
+    conflict_id: UUID | None
+    cause: str
+
+    @classmethod
+    def of(cls, outcome: Outcome, *, is_embedded: bool) -> "Remembered":
+        """Show an outcome; `is_embedded` says that its job has ended well since."""
+        shown = cls.model_validate(outcome)
+        if not is_embedded:
+            return shown
+        memory = shown.memory.model_copy(update={"embedded": True})
+        return shown.model_copy(update={"embedding": "stored", "memory": memory})
+
+
+class Named(Result):
+    """A memory by its ids."""
+
+    id: UUID
+    external_id: str
+
+
+class RememberedOne(Result):
+    """What became of one memory of many."""
+
+    outcome: Literal["added", "confirmed", "known", "updated", "refused"]
+    memory: Named | None
+    gate: str
+    reason: str
+    hint: str
+
+
+class RememberedAll(Result):
+    """An outcome a memory, in order."""
+
+    outcomes: tuple[RememberedOne, ...]
+    job_id: UUID | None
+
+
+class Version(Result):
+    """What a memory said at some time."""
+
+    number: int
+    content: str
+    fields: dict[str, Any]
+    reason: str
+    changed_by: UUID | None
+    changed_agent: str
+    changed_at: datetime
+
+
+class Versions(Items[Version]):
+    """The versions of a memory, the present one first."""
+
+
+def with_sides(view: MemoryView, sides: tuple[Contradiction, ...]) -> Memory:
+    """Show a memory with what contradicts it, so that no side is told alone."""
+    shown = Memory.model_validate(view)
+    if not sides:
+        return shown
+    others = tuple(Contradicting.model_validate(side) for side in sides)
+    return shown.model_copy(update={"contradictions": others})

@@ -1,0 +1,449 @@
+"""What is looked for in memories, and what is found."""
+
+from datetime import datetime
+from typing import Annotated, Any, Final
+from uuid import UUID
+
+from pydantic import AliasPath, BaseModel, BeforeValidator, Field, RootModel
+
+from accounts.api.schemas import (
+    Body,
+    Choice,
+    Identifier,
+    Moment,
+    Name,
+    OneOf,
+    PageQuery,
+    Query,
+    Result,
+    Several,
+    is_none,
+)
+from accounts.errors import wrong_field
+from memory.api.schemas.injections import LARGEST_STEP, GivenAtPoint
+from memory.api.schemas.memories import Contradicting, Files, Kind, Memory, Modules, Slug
+from memory.customization.phases import Phase
+from memory.customization.style import Fit
+from memory.injection.actions.trigger_points import PointRequest
+from memory.injection.planner import STEPS_MOST
+from memory.records import states
+from memory.records.filters import STATES
+from memory.search.context import LARGEST_BUDGET, ContextRequest, Reason
+from memory.search.lookups import Closeness
+from memory.search.presentation import Order
+from memory.search.refinement import Rerank
+from memory.search.request import (
+    LARGEST_FILTER,
+    LARGEST_LIMIT,
+    LONGEST_QUERY,
+    PROFILES,
+    Mode,
+    Narrowing,
+    SearchRequest,
+)
+from memory.sessions.points import Point
+from memory.taxonomy import MemoryType
+
+PATTERN: Final = "pattern"
+MOST_IN_ADDRESS: Final = 32  # values of one filter: a server reads addresses of up to 64 kB
+USUAL_LIMIT: Final = 10
+MOST_TOPICS: Final = 64  # as in lists and over MCP
+NOT_SEARCHED: Final = frozenset({"phase", "modules"})  # of a context, where they mean another thing
+Words = Several[Annotated[Name, Field(max_length=400)]]
+Topics = Annotated[
+    Several[Annotated[Name, Field(max_length=200)]],
+    Field(
+        max_length=MOST_TOPICS,
+        description="In one of these topics, by id or by words of its name.",
+    ),
+]
+Types = Annotated[Several[Kind], Field(max_length=len(MemoryType), description="Only these types.")]
+Limit = Annotated[int, Field(ge=1, le=LARGEST_LIMIT, description="How many at most.")]
+Question = Annotated[
+    Name, Field(max_length=LONGEST_QUERY, description="What to look for, in words.")
+]
+
+
+class AddressFilters(Query):
+    """What a list of memories is narrowed to, in an address."""
+
+    project: Slug | None = Field(None, description="A project's slug or id.")
+    projects: Several[Slug] = Field(
+        (), max_length=MOST_IN_ADDRESS, description="Only these projects, by slug or id."
+    )
+    types: Types = ()
+    tags: Several[Slug] = Field(
+        (), max_length=MOST_IN_ADDRESS, description="With all of these tags."
+    )
+    files: Words = Field(
+        (),
+        max_length=MOST_IN_ADDRESS,
+        description="About one of these: paths, ends of paths, or globs.",
+    )
+    topics: Topics = ()
+    author: Name | None = Field(
+        None, max_length=120, description="A person's id, an agent or a tool."
+    )
+
+
+class SimilarQuery(AddressFilters):
+    """What may be like a memory."""
+
+    limit: Limit = USUAL_LIMIT
+
+
+class RecallQuery(AddressFilters):
+    """Which file is asked about."""
+
+    path: Name = Field(max_length=400, description="The path of a file.")
+    closeness: Choice[Closeness] = Field(
+        Closeness.NAME,
+        description="How far from the file: it, paths that end alike, or its folder.",
+    )
+    limit: Limit = USUAL_LIMIT
+
+
+class TimelineQuery(AddressFilters, PageQuery):
+    """When and about what something happened."""
+
+    since: Moment | None = Field(None, description="Learned at that moment or later.")
+    until: Moment | None = Field(None, description="Learned before that moment.")
+    as_of: Moment | None = Field(None, description="What was known at that moment.")
+
+
+class Filters(Body):
+    """What a search is narrowed to."""
+
+    project: Slug | None = Field(None, description="A project's slug or id.", examples=["shop"])
+    projects: Several[Slug] = Field(
+        (), max_length=LARGEST_FILTER, description="Only these projects, by slug or id."
+    )
+    types: Types = ()
+    tags: Several[Slug] = Field(
+        (), max_length=LARGEST_FILTER, description="With all of these tags."
+    )
+    files: Words = Field(
+        (),
+        max_length=LARGEST_FILTER,
+        description="About one of these: paths, ends of paths, or globs.",
+    )
+    topics: Topics = ()
+    author: Name | None = Field(
+        None, max_length=120, description="A person's id, an agent or a tool."
+    )
+    since: Moment | None = Field(None, description="Learned at that moment or later.")
+    until: Moment | None = Field(None, description="Learned before that moment.")
+    as_of: Moment | None = Field(None, description="What was known at that moment.")
+
+
+class RankedFilters(Filters):
+    """What a search is narrowed to, and how it ranks."""
+
+    profile: Annotated[str, OneOf(PROFILES)] | None = Field(None, description="How to rank.")
+    rerank: Choice[Rerank] = Field(
+        Rerank.USUAL,
+        description=(
+            "Whether a second model puts the best results in order; usual: turns of conversations."
+        ),
+    )
+    threshold: float | None = Field(
+        None, ge=0, le=1, description="Least relevance; 0 returns the bare ranking."
+    )
+
+
+class Search(RankedFilters):
+    """A search."""
+
+    query: Question = Field(examples=["stale prices in tests"])
+    states: Several[Annotated[str, OneOf(STATES)]] = Field(
+        (),
+        max_length=len(STATES),
+        description=("Memories in these states; else those that are live. `any` is every one."),
+    )
+    limit: Limit = Field(USUAL_LIMIT, examples=[5])
+    mode: Annotated[str, OneOf((*Mode, PATTERN))] = Field(
+        Mode.HYBRID.value,
+        description=(
+            "How to look: by meaning and words, by words alone, or by a regular expression."
+        ),
+    )
+    phase: Choice[Phase] | None = Field(None, description="Raises the phase's types.")
+    hyde: bool = Field(False, description="Whether a model may write what is missing.")
+    explain: bool = Field(False, description="Whether each result says why it stands there.")
+    organize: bool = Field(
+        False,
+        description=(
+            "Whether results stand in their story's order, each with what it is linked with."
+        ),
+    )
+
+    def request(self) -> SearchRequest:
+        """Return the value of it."""
+        return SearchRequest(**{**_searched(self), "states": states.named(names=self.states)})
+
+
+class ContextQuestion(RankedFilters):
+    """What a context is packed for."""
+
+    query: Question = Field(examples=["clear the price cache in the cart tests"])
+    phase: Name | None = Field(
+        None,
+        max_length=40,
+        description="The phase of work, or its own name.",
+        examples=["implement"],
+    )
+    methodology: Name | None = Field(
+        None, max_length=40, description="Whose names of phases are used."
+    )
+    budget_tokens: int | None = Field(
+        None,
+        ge=1,
+        le=LARGEST_BUDGET,
+        description="Tokens the text may take; the phase's own when left out.",
+        examples=[1500],
+    )
+    topic: Name | None = Field(
+        None,
+        max_length=LONGEST_QUERY,
+        description="What the session is about, for the style of answers; else the query says it.",
+    )
+    style: bool = Field(True, description="Whether the style that fits begins the text.")
+    working_files: Files = Field(
+        (), description="Files that are worked on: what is about them comes first."
+    )
+    point: Choice[Point] | None = Field(
+        None,
+        description=("A point of a session at which memory is given back, never the same twice."),
+    )
+    session: Identifier | None = Field(
+        None, description="The session of yours that is at this point."
+    )
+    modules: Modules = Field((), description="Modules of the task, at first_message and planner.")
+    step: int = Field(5, ge=1, le=LARGEST_STEP, description="The step that comes next, at step.")
+    estimate: int | None = Field(
+        None, ge=1, le=STEPS_MOST, description="Steps of the plan, at planner."
+    )
+
+    def request(self) -> ContextRequest:
+        """Return the value of it where it names no point."""
+        return ContextRequest(
+            search=self._wanted(),
+            phase=self.phase,
+            methodology=self.methodology,
+            budget_tokens=self.budget_tokens,
+            topic=self.topic,
+            style=self.style,
+            working_files=self.working_files,
+        )
+
+    def at_point(self, point: Point) -> PointRequest:
+        """Return the value of it where it names a point. Raises InvalidInput."""
+        if self.session is None:
+            raise wrong_field(
+                pointer="/session",
+                detail="A point belongs to a session.",
+                hint="POST /api/v1/sessions opens one; leave the point out to pack a context.",
+                code="needs_session",
+            )
+        return PointRequest(
+            point=point,
+            session_id=self.session,
+            task=self._wanted(),
+            files=self.working_files,
+            modules=self.modules,
+            step=self.step,
+            estimate=self.estimate,
+        )
+
+    def _wanted(self) -> SearchRequest:
+        given = _searched(self)
+        return SearchRequest(**{name: given[name] for name in given if name not in NOT_SEARCHED})
+
+
+def narrowing(given: BaseModel, *, limit: int = USUAL_LIMIT) -> Narrowing:
+    """Return the value of filters that were sent."""
+    names = Narrowing.__dataclass_fields__.keys() - {"limit"}
+    sent = {name: value for name, value in given if name in names and value is not None}
+    return Narrowing(**sent, limit=limit)
+
+
+def _searched(given: BaseModel) -> dict[str, Any]:
+    return {name: value for name, value in given if name in SearchRequest.__dataclass_fields__}
+
+
+class Boost(Result):
+    """What files shared with the best results added to a score."""
+
+    shared_files: int
+    value: float
+
+
+class Reranked(Result):
+    """What the second model thought of a result."""
+
+    rank_before: int
+    score: float
+
+
+class Relevance(Result):
+    """How relevant a result is, and why."""
+
+    value: float
+    threshold: float
+    calibration: str
+    signs: dict[str, Any]
+    parts: dict[str, Any]
+
+
+class Explanation(Result):
+    """Why a result stands where it stands, as `memory.search.presentation` makes it."""
+
+    score: float
+    parts: dict[str, Any]
+    multipliers: dict[str, Any]
+    fusion: float
+    paths: dict[str, Any]
+    boost: Boost | None
+    rerank: Reranked | None
+    relevance: Relevance
+
+
+class LinkedMemory(Result):
+    """A memory that a result is linked with."""
+
+    id: UUID = Field(validation_alias="other_id")
+    type: str
+    citation: str
+    kind: str
+    outgoing: bool
+
+
+class SearchResult(Result):
+    """A memory that was found; some fields are there only where they were asked for."""
+
+    memory: Memory
+    relevance: float
+    explain: Explanation | None = Field(None, exclude_if=is_none)
+    excerpt: str | None = Field(None, exclude_if=is_none)
+    neighbors: tuple[LinkedMemory, ...] | None = Field(None, exclude_if=is_none)
+    see_also: tuple[LinkedMemory, ...] | None = Field(None, exclude_if=is_none)
+    contradictions: tuple[Contradicting, ...] | None = Field(None, exclude_if=is_none)
+
+
+class NearestTopic(Result):
+    """The topic that a question is nearest to."""
+
+    id: UUID = Field(validation_alias=AliasPath("topic", "id"))
+    label: str = Field(validation_alias=AliasPath("topic", "label"))
+    closeness: float
+
+
+class Funnel(Result):
+    """How many memories each step of a search kept."""
+
+    paths: dict[str, Any]
+    found: int
+    judged: int
+    shown: int
+    threshold: float
+
+
+class SearchResults(Result):
+    """The results, best first."""
+
+    results: tuple[SearchResult, ...]
+    nothing_relevant: bool
+    degraded: tuple[str, ...]
+    took_ms: float
+    profile: str
+    order: Order | None = Field(None, exclude_if=is_none)
+    hint: str | None = Field(None, exclude_if=is_none)
+    made_up: str | None = Field(None, exclude_if=is_none)
+    topic: NearestTopic | None = Field(None, exclude_if=is_none)
+    funnel: Funnel | None = Field(None, exclude_if=is_none)
+
+
+class SimilarMemory(Result):
+    """A memory that is like another."""
+
+    memory: Memory
+    similarity: float
+
+
+class SimilarMemories(Result):
+    """Most alike first."""
+
+    items: tuple[SimilarMemory, ...]
+    degraded: tuple[str, ...]
+    took_ms: float
+
+
+class RecalledMemory(Result):
+    """A memory about a file."""
+
+    memory: Memory
+    closeness: Closeness
+
+
+class Recalled(Result):
+    """Closest first."""
+
+    items: tuple[RecalledMemory, ...]
+    took_ms: float
+
+
+class Happened(Result):
+    """A memory, and when it happened."""
+
+    memory: Memory
+    at: datetime
+
+
+class StyleOfContext(Result):
+    """The style that a context begins with, or only names where it would take too much."""
+
+    id: UUID = Field(validation_alias=AliasPath("composed", "style", "id"))
+    name: str = Field(validation_alias=AliasPath("composed", "style", "name"))
+    reason: Fit = Field(validation_alias=AliasPath("composed", "fit"))
+    topic: str = Field(validation_alias=AliasPath("composed", "topic"))
+    told: Annotated[bool, BeforeValidator(bool)] = Field(validation_alias="text")
+
+
+class MemoryOfContext(Result):
+    """A memory of a context."""
+
+    memory: Memory
+    relevance: float | None
+    contradicts: tuple[UUID, ...]
+
+
+class LeftOutOfContext(Result):
+    """A memory that was found and is not in a context."""
+
+    id: UUID = Field(validation_alias=AliasPath("memory", "id"))
+    type: str = Field(validation_alias=AliasPath("memory", "type"))
+    citation: str = Field(validation_alias=AliasPath("memory", "citation"))
+    reason: Reason
+    stands_for_it: UUID | None
+
+
+class Context(Result):
+    """The text and what it is made of."""
+
+    text: str
+    memories: tuple[MemoryOfContext, ...] = Field(validation_alias="told")
+    left_out: tuple[LeftOutOfContext, ...]
+    tokens: int
+    budget_tokens: int
+    phase: Phase | None
+    order: Order
+    hint: str
+    nothing_relevant: bool
+    degraded: tuple[str, ...]
+    took_ms: float
+    profile: str
+    style: StyleOfContext | None
+
+
+class ContextAnswer(RootModel[Context | GivenAtPoint]):
+    """The text and what it is made of."""

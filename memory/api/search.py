@@ -1,0 +1,186 @@
+"""Search over REST, and ways to ask without words: what is alike, about a file, in time."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from accounts.api.endpoints import Answer, Call, get, post
+from accounts.api.schemas import Page
+from accounts.caller import TokenScope
+from memory.api.schemas.injections import GivenAtPoint
+from memory.api.schemas.memories import with_sides
+from memory.api.schemas.search import (
+    PATTERN,
+    Context,
+    ContextAnswer,
+    ContextQuestion,
+    Happened,
+    Recalled,
+    RecallQuery,
+    Search,
+    SearchResults,
+    SimilarMemories,
+    SimilarQuery,
+    TimelineQuery,
+    narrowing,
+)
+from memory.injection.actions.trigger_points import deliver_at_point
+from memory.records import states
+from memory.records.queries.relations import Sides
+from memory.search.actions import SearchAnswer, lay_out
+from memory.search.actions import search as find
+from memory.search.context import context as pack
+from memory.search.lookups import Matches, Moment, match, recall, similar
+from memory.search.lookups import timeline as tell
+
+
+@post("search", tag="search", scope=TokenScope.READ, answer=SearchResults)
+def search(call: Call, body: Search) -> dict[str, Any]:
+    """Search memories.
+
+    By meaning and by words. When nothing is relevant it says so instead of guessing; `threshold` 0
+    returns the ranking anyway. With `mode` keyword by words alone; with `mode` pattern `query` is a
+    regular expression, and the newest matches come first.
+    """
+    if body.mode == PATTERN:
+        states.check_live(names=body.states)
+        chosen = narrowing(body, limit=body.limit)
+        return _matches(
+            match(caller=call.caller, pattern=body.query, narrowing=chosen, now=call.now)
+        )
+    if not body.organize:
+        answer = find(caller=call.caller, request=body.request(), now=call.now)
+        return _results(answer, with_reasons=body.explain)
+    layout = lay_out(caller=call.caller, request=body.request(), now=call.now)
+    shown = _results(layout.answer, with_reasons=body.explain)
+    for one, hit in zip(shown["results"], layout.answer.hits, strict=True):
+        around = layout.surroundings[hit.memory.id]
+        one |= {"neighbors": around.neighbors, "see_also": around.see_also}
+    return {**shown, "order": layout.order, "hint": layout.hint}
+
+
+@post("context", tag="search", scope=TokenScope.READ, answer=ContextAnswer)
+def context(call: Call, body: ContextQuestion) -> Context | GivenAtPoint:
+    """Pack a context.
+
+    What an agent should know for a piece of work, as text within a token budget: whole memories,
+    grouped by file, cited, both sides of a contradiction together. `left_out` names what was found
+    and is not in the text, and why. With `point` and `session` it gives what that point has for the
+    session instead, and enters it into the session's ledger: the brief (system_prompt), files to
+    have at hand and unfinished work (first_message), warnings (tool_result), what belongs between
+    steps (step), and what a plan should know (planner). Most often nothing.
+    """
+    if body.point is None:
+        packed = pack(caller=call.caller, request=body.request(), now=call.now)
+        return Context.model_validate(packed)
+    request = body.at_point(body.point)
+    given = deliver_at_point(caller=call.caller, request=request, now=call.now)
+    return GivenAtPoint.of(given, point=body.point)
+
+
+@get("memories/{id}/similar", tag="search", scope=TokenScope.READ, answer=SimilarMemories)
+def list_similar(call: Call, query: SimilarQuery) -> dict[str, Any]:
+    """Find what is like a memory.
+
+    Nearest by meaning; by words, and `degraded` says so, while it has no vector.
+    """
+    chosen = narrowing(query, limit=query.limit)
+    found = similar(caller=call.caller, memory_id=call.id, narrowing=chosen, now=call.now)
+    items = _with_sides(found.items, found.sides, "similarity")
+    return {"items": items, "degraded": found.degraded, "took_ms": found.took_ms}
+
+
+@get("files/memories", tag="search", scope=TokenScope.READ, answer=Recalled)
+def recall_file(call: Call, query: RecallQuery) -> dict[str, Any]:
+    """Recall what is known about a file.
+
+    Of the very path first, then of paths that end alike, then of its folder.
+    """
+    found = recall(
+        caller=call.caller,
+        path=query.path,
+        closeness=query.closeness,
+        narrowing=narrowing(query, limit=query.limit),
+        now=call.now,
+    )
+    return {"items": _with_sides(found.items, found.sides, "closeness"), "took_ms": found.took_ms}
+
+
+@get("timeline", tag="search", scope=TokenScope.READ, answer=Page[Happened])
+def timeline(call: Call, query: TimelineQuery) -> Answer:
+    """Tell what happened.
+
+    Oldest first, by when it happened, or else by when it was learned; `since` and `until` are about
+    that moment.
+    """
+    found = tell(
+        caller=call.caller,
+        narrowing=narrowing(query),
+        after=_moment(call.cursor),
+        limit=query.limit,
+        now=call.now,
+    )
+    last = found.next_moment
+    return Answer(
+        _with_sides(found.items, found.sides, "at"),
+        next_cursor=None if last is None else f"{last.at.isoformat()}|{last.memory_id}",
+    )
+
+
+def _results(answer: SearchAnswer, *, with_reasons: bool) -> dict[str, Any]:
+    """Show the results of a search; with reasons, also what each step kept."""
+    return {
+        "results": [
+            {
+                "memory": hit.memory,
+                "relevance": hit.relevance,
+                "contradictions": hit.contradictions or None,
+                "explain": hit.explain if with_reasons else None,
+            }
+            for hit in answer.hits
+        ],
+        "nothing_relevant": answer.nothing_relevant,
+        "degraded": answer.degraded,
+        "took_ms": answer.took_ms,
+        "profile": answer.profile,
+        "made_up": answer.made_up or None,
+        "topic": answer.topic,
+        "funnel": answer.funnel if with_reasons else None,
+    }
+
+
+def _matches(found: Matches) -> dict[str, Any]:
+    """Show what a pattern matches as results of a search: a match is wholly relevant."""
+    return {
+        "results": [
+            {
+                "memory": with_sides(one.memory, found.sides.get(one.memory.id, ())),
+                "relevance": 1.0,
+                "excerpt": one.excerpt,
+            }
+            for one in found.items
+        ],
+        "nothing_relevant": not found.items,
+        "degraded": (),
+        "took_ms": found.took_ms,
+        "profile": "pattern",
+    }
+
+
+def _with_sides(found: Iterable[Any], sides: Sides, beside: str) -> list[dict[str, Any]]:
+    """Show memories with what contradicts each, and with one more attribute of what was found."""
+    return [
+        {
+            "memory": with_sides(one.memory, sides.get(one.memory.id, ())),
+            beside: getattr(one, beside),
+        }
+        for one in found
+    ]
+
+
+def _moment(inner: str | None) -> Moment | None:
+    if inner is None:
+        return None
+    at, _, last = inner.partition("|")
+    return Moment(at=datetime.fromisoformat(at), memory_id=UUID(last))
