@@ -22,12 +22,12 @@ from accounts import timeouts  # noqa: E402
 from config import throttling  # noqa: E402
 from frontend.routing import websocket_urlpatterns  # noqa: E402
 from memory.mcp import app as mcp  # noqa: E402
-from memory.secrets import secret_catalog  # noqa: E402
+from memory.secrets import scanner  # noqa: E402
 
 DATABASE_SILENCE_S = 20  # longer than any statement of a request
 
 timeouts.limit_silence(seconds=DATABASE_SILENCE_S)
-Thread(target=secret_catalog.prepare, name="rules about secrets", daemon=True).start()
+Thread(target=scanner.prepare, name="rules about secrets", daemon=True).start()
 sockets = AllowedHostsOriginValidator(CookieMiddleware(URLRouter(websocket_urlpatterns)))
 agents = mcp.asgi_app(counter=throttling.counter)
 gc.collect()

@@ -31,7 +31,7 @@ from config.schedule import SWEEP_SECONDS
 from memory.providers import name_reader, weights
 from memory.providers.name_reader import Readiness
 from memory.providers.pins import NAME_READER
-from memory.secrets import secret_catalog
+from memory.secrets import scanner
 
 CONNECT_SECONDS = 2
 ANSWER_SECONDS = 1.0
@@ -242,7 +242,7 @@ def check_name_reader() -> Check:
 
 def check_scanner() -> Check:
     """Look whether texts can be searched for secrets: without the rules nothing is stored."""
-    if fault := secret_catalog.fault():
+    if fault := scanner.fault():
         fix = "Install the packages again, and let the folder of the models be written to."
         return _wrong("scanner", f"its rules cannot be read: {fault}", fix)
     return _well("scanner", "the rules about secrets are loaded")

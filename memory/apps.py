@@ -13,5 +13,5 @@ class MemoryConfig(AppConfig):
 
     def ready(self) -> None:
         """Let the apps below ask what a secret looks like."""
-        judge = import_module("memory.secrets.secret_catalog")
+        judge = import_module("memory.secrets.scanner")
         import_module("accounts.free_texts").open_door(judge=judge)

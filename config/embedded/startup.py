@@ -136,7 +136,7 @@ def due_steps(
         Step(
             name="rules",
             title="rules about secrets",
-            command=(sys.executable, "-m", "memory.secrets.secret_catalog", *models),
+            command=(sys.executable, "-m", "memory.secrets.scanner", *models),
         ),
         Step(
             name="words",

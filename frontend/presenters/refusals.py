@@ -16,7 +16,7 @@ from accounts.caller import Role, TokenScope
 from accounts.messages import Message, MessageList, Value
 from frontend.labels import memory_labels
 from memory.intake.actions.remember import SENT_AGAIN
-from memory.secrets.secrets import SecretKind
+from memory.secrets.findings import SecretKind
 from memory.taxonomy import Scope, Status
 from memory.text.text import TextFaultKind
 

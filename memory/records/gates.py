@@ -15,8 +15,8 @@ from memory.intake.integrate import CONFLICT_COSINE, NOVELTY_COSINE
 from memory.records import statements
 from memory.records.statements import Difference, Said
 from memory.records.surprise import NEUTRAL
-from memory.secrets import secrets
-from memory.secrets.secrets import Finding
+from memory.secrets import findings
+from memory.secrets.findings import Finding
 from memory.taxonomy import MemoryType
 from memory.text import text as texts
 
@@ -175,10 +175,10 @@ def _length(content: str, thresholds: Thresholds) -> _Verdict | None:
 def _secrets(candidate: GateCandidate) -> _Verdict | None:
     if not candidate.secrets:
         return None
-    found = secrets.places(text=candidate.content, findings=candidate.secrets)
+    found = findings.places(text=candidate.content, findings=candidate.secrets)
     return _refusal(
         Gate.SECRETS,
-        secrets.says(places=found),
+        findings.message_of(places=found),
         "Say where the secret is kept instead of what it is, and send the memory again.",
         candidate.secrets[0].kind.value,
     )

@@ -35,7 +35,8 @@ from memory.search.query import Query
 from memory.search.ranking import Standing
 from memory.search.refinement import Rerank
 from memory.search.request import Mode, SearchRequest
-from memory.secrets import secret_catalog, secrets
+from memory.secrets import findings as secrets
+from memory.secrets import scanner
 from memory.taxonomy import LinkKind, MemoryKind, MemoryType, type_row
 from memory.topics.queries import NearTopic
 from teams import visibility
@@ -210,11 +211,11 @@ def _understand(caller: Caller, request: SearchRequest, now: datetime, deadline:
     watch = _Watch(deadline)
     search_request.check(request=request)
     words = request.query
-    findings = secret_catalog.find_secrets(text=words)
+    findings = scanner.find_secrets(text=words)
     if findings:
         words = secrets.leave_out(text=words, findings=findings)
     if not words:
-        detail = secret_catalog.fault_of(text=request.query)
+        detail = scanner.fault_of(text=request.query)
         raise wrong_field(
             pointer="/query", detail=detail, hint="Ask in words of your own.", code="secret"
         )

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from memory.client import masking
-from memory.secrets import secret_catalog
+from memory.secrets import scanner
 from tests.bench import measures
 from tests.bench.odd_texts import texts
 
@@ -30,9 +30,9 @@ class Figure:
 
 def main(*, length: int, most: int | None) -> None:
     """Print the figures, the costliest first."""
-    secret_catalog.prepare()
+    scanner.prepare()
     here: dict[str, Callable[[str], object]] = {
-        "server": lambda text: secret_catalog.find_spoken(text=text),
+        "server": lambda text: scanner.find_spoken(text=text),
         "agent's machine": lambda text: masking.mask(text=text),
     }
     for place, look in here.items():

@@ -15,7 +15,7 @@ from accounts.actions.tokens import NewToken, create_token
 from accounts.caller import Caller, Role, TokenScope
 from accounts.models import Organization, User
 from config.asgi import application
-from memory.secrets import secret_catalog
+from memory.secrets import scanner
 from teams.actions.projects import create_project
 from tests.support import people
 
@@ -36,7 +36,7 @@ class Place:
 @contextmanager
 def running() -> Iterator[str]:
     """Serve the whole application; yield its address. The rules about secrets have been read."""
-    secret_catalog.prepare()
+    scanner.prepare()
     settings = uvicorn.Config(application, port=0, lifespan="on", log_level="warning")
     server = uvicorn.Server(settings)
     thread = threading.Thread(target=server.run, daemon=True)

@@ -13,7 +13,7 @@ from memory.checks.actions import run
 from memory.checks.actions.run import Ahead, Check
 from memory.checks.diffs import ChangedFile, Hunk
 from memory.search.actions import SECRET_LEFT_OUT
-from memory.secrets.masking import BEYOND
+from memory.secrets.event_masking import BEYOND
 from memory.text.text import check_text
 
 LONGEST_DIFF: Final = 1_000_000  # characters, ours; a body is 1 MiB

@@ -27,7 +27,8 @@ from memory.search import request
 from memory.search.actions import SECRET_LEFT_OUT, search_each
 from memory.search.queries import find_about_files
 from memory.search.request import Narrowing, SearchRequest
-from memory.secrets import secret_catalog, secrets
+from memory.secrets import findings as secrets
+from memory.secrets import scanner
 from memory.taxonomy import MemoryType, Status, Verification
 from memory.text import globs
 from teams import queries as places
@@ -106,7 +107,7 @@ class _Place:
 
 def without_secrets(*, text: str) -> tuple[str, bool]:
     """Return a text without what looks like a secret, its lines kept, and whether there was any."""
-    findings = secret_catalog.find_secrets(text=text)
+    findings = scanner.find_secrets(text=text)
     return (secrets.redact(text=text, findings=findings), True) if findings else (text, False)
 
 
@@ -194,7 +195,7 @@ def _request(project: str, words: str) -> SearchRequest:
 
 def _searchable(question: str, found: _Evidence) -> str:
     """Return a question without what looks like a secret."""
-    findings = secret_catalog.find_secrets(text=question)
+    findings = scanner.find_secrets(text=question)
     if not findings:
         return question
     found.degraded[SECRET_LEFT_OUT] = None

@@ -20,7 +20,7 @@ from memory.records import gates
 from memory.records.actions import candidate as records_candidate
 from memory.records.actions.candidate import Draft, NewMemory
 from memory.records.gates import GateCandidate, GateOutcome, Neighborhood
-from memory.secrets import secret_catalog
+from memory.secrets import scanner
 from memory.taxonomy import Source, SourceInterface
 
 LARGEST_UPLOAD: Final = 50 * 1_048_576  # bytes of all files together, ours
@@ -160,7 +160,7 @@ def _judged(importer: Caller, upload: Upload, number: int, candidate: Candidate)
     try:
         drafted = records_candidate.draft(caller=importer, new=new)
     except (InvalidInput, Forbidden) as error:
-        told = secret_catalog.without_secrets(text=error.detail)
+        told = scanner.without_secrets(text=error.detail)
         reason = error.detail if told == error.detail else told
         return _refused(at, INPUT, reason, error.hint)
     result = gates.run(
@@ -182,7 +182,7 @@ def _refused(at: dict[str, Any], gate: str, reason: str, hint: str) -> Judged:
 def _without_secrets(found: Reading) -> Reading:
     """Return a reading whose file names hold no secret; they are told and stored."""
     names = {file.name for file in found.files} | {fault.file for fault in found.faults}
-    shown = {name: secret_catalog.without_secrets(text=name)[-LONGEST_NAME:] for name in names}
+    shown = {name: scanner.without_secrets(text=name)[-LONGEST_NAME:] for name in names}
     if all(name == told for name, told in shown.items()):
         return found
     return Reading(

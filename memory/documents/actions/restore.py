@@ -30,7 +30,7 @@ from memory.records.actions import candidate, writes
 from memory.records.actions.candidate import Draft, NewMemory, Place
 from memory.records.models import Memory, MemoryLink, MemoryVersion
 from memory.records.versions import check as check_version
-from memory.secrets import secret_catalog
+from memory.secrets import scanner
 from memory.taxonomy import (
     LinkKind,
     Reach,
@@ -123,9 +123,7 @@ def _drafted(
             _check_texts(record)
             yield record, candidate.draft(caller=caller, new=_new(record, project))
         except (CairnError, ValueError, TypeError, KeyError) as error:
-            refused.append(
-                (str(record.get("id", "")), secret_catalog.without_secrets(text=str(error)))
-            )
+            refused.append((str(record.get("id", "")), scanner.without_secrets(text=str(error))))
 
 
 def _check_texts(record: Record) -> None:
@@ -141,7 +139,7 @@ def _check_texts(record: Record) -> None:
     for version in record[cairn.VERSIONS]:
         check_version(fields=version["fields"])
     whole = "\n\n\n\n".join(cairn.texts_in(value=record))
-    found = secret_catalog.fault_of(text=whole)
+    found = scanner.fault_of(text=whole)
     if found:
         raise InvalidInput(detail=message("The record holds a secret: {kinds}", kinds=found))
 

@@ -23,7 +23,7 @@ from memory.records.filters import Filters
 from memory.records.models import Memory, MemoryLink, MemoryVersion
 from memory.records.queries.memories import matching, was_seen
 from memory.records.queries.views import countable
-from memory.secrets import secret_catalog
+from memory.secrets import scanner
 from memory.topics import queries as topics_queries
 from memory.topics.models import TopicMember
 from teams import visibility
@@ -154,12 +154,12 @@ def _plain(value: Any) -> Any:
 def _clean(record: Record) -> Record:
     """Return a record without what looks like a secret by the rules of today."""
     whole = "\n\n\n\n".join(cairn.texts_in(value=record))
-    return _redacted(record) if secret_catalog.find_secrets(text=whole) else record
+    return _redacted(record) if scanner.find_secrets(text=whole) else record
 
 
 def _redacted(value: Any) -> Any:
     if isinstance(value, str):
-        return secret_catalog.without_secrets(text=value)
+        return scanner.without_secrets(text=value)
     if isinstance(value, Mapping):
         return {name: _redacted(inner) for name, inner in value.items()}
     return [_redacted(inner) for inner in value] if isinstance(value, list) else value

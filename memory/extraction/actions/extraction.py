@@ -19,7 +19,7 @@ from memory.extraction.prompts import schemas
 from memory.providers import registry
 from memory.providers.contracts import ChatAnswer, ChatMessage, ChatModel, ChatRequest, ChatRole
 from memory.providers.errors import ProviderError
-from memory.secrets import secret_catalog
+from memory.secrets import scanner
 from memory.sessions.turns import Speaker, Turn
 
 log = logging.getLogger(__name__)
@@ -192,12 +192,12 @@ def _by_words(
 
 
 def _clean(text: str) -> str:
-    return secret_catalog.without_secrets(text=text)
+    return scanner.without_secrets(text=text)
 
 
 def _harmless(found: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
     """Return the candidates that hold no secret."""
-    return tuple(one for one in found if not secret_catalog.find_secrets(text=one.content))
+    return tuple(one for one in found if not scanner.find_secrets(text=one.content))
 
 
 def _held_back(found: tuple[Candidate, ...], kept: tuple[Candidate, ...]) -> Counter[str]:

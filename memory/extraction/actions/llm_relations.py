@@ -30,7 +30,7 @@ from memory.providers.contracts import ChatMessage, ChatRequest, ChatRole
 from memory.providers.errors import ProviderError
 from memory.records.actions.candidate import NewMemory, place
 from memory.records.gates import GateOutcome
-from memory.secrets import secret_catalog
+from memory.secrets import scanner
 
 log = logging.getLogger(__name__)
 
@@ -150,4 +150,4 @@ def _request(pairs: tuple[Pair, ...]) -> ChatRequest:
 
 
 def _clean(text: str) -> str:
-    return secret_catalog.without_secrets(text=text)
+    return scanner.without_secrets(text=text)

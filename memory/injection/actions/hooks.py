@@ -30,7 +30,7 @@ from memory.injection.harnesses.adapters import Meaning
 from memory.injection.harnesses.payloads import HookEvent
 from memory.records.deadline import NEVER, Deadline, TooLate
 from memory.search.request import SearchRequest
-from memory.secrets import secret_catalog
+from memory.secrets import scanner
 from memory.sessions.actions import append_events, close, external_binding, scratchpads
 from memory.sessions.actions.append_turns import LONGEST_TURN, Clean, NewTurn, cleaned, store
 from memory.sessions.actions.external_binding import Whereabouts
@@ -140,7 +140,7 @@ def _turns(event: HookEvent) -> tuple[NewTurn, ...]:
     for speaker, whole in texts:
         text = whole
         if len(whole) > LONGEST_TURN:
-            clean = secret_catalog.without_secrets(text=whole[: LONGEST_TURN + BEYOND_CUT])
+            clean = scanner.without_secrets(text=whole[: LONGEST_TURN + BEYOND_CUT])
             text = clean[:LONGEST_TURN]
         if whole.strip():
             turns.append(NewTurn(role=speaker.value, text=text))

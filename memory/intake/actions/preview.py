@@ -20,7 +20,7 @@ from memory.records.actions import candidate
 from memory.records.actions.candidate import Draft, NewMemory
 from memory.records.queries import memories
 from memory.records.queries.views import MemoryView
-from memory.secrets import secrets
+from memory.secrets import findings
 from teams.permissions import Act, require
 
 SIMILAR_LIMIT: Final = 3
@@ -66,8 +66,8 @@ def preview(*, caller: Caller, new: NewMemory, now: datetime) -> Preview:
         files=seen.files,
         modules=seen.modules,
         names=() if drafted.findings else names.names_of(spans=seen.entities)[:MOST_NAMES],
-        secrets=tuple(sorted(kind.value for kind in secrets.kinds(findings=drafted.findings))),
-        redacted=secrets.redact(text=new.content, findings=drafted.findings),
+        secrets=tuple(sorted(kind.value for kind in findings.kinds(findings=drafted.findings))),
+        redacted=findings.redact(text=new.content, findings=drafted.findings),
         similar=() if drafted.findings else _similar(caller, drafted, now),
     )
 

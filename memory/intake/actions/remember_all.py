@@ -36,7 +36,7 @@ from memory.records.duplicates import Seen
 from memory.records.gates import Gate, GateOutcome, GateResult, Neighborhood, Thresholds
 from memory.records.models import Memory
 from memory.records.queries.views import to_view
-from memory.secrets import secret_catalog
+from memory.secrets import scanner
 from memory.taxonomy import MemoryType
 from teams.permissions import Act, require
 
@@ -123,7 +123,7 @@ def _refused(error: InvalidInput | Forbidden) -> Outcome:
         outcome="refused",
         memory=None,
         gate="input",
-        reason=secret_catalog.without_secrets(text=error.detail),  # it may repeat what was sent
+        reason=scanner.without_secrets(text=error.detail),  # it may repeat what was sent
         hint=error.hint,
         cause=error.code,
     )

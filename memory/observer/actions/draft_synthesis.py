@@ -24,7 +24,7 @@ from memory.observer.drafting import Fact
 from memory.observer.syntheses import DRAFTS_MOST, Draft, Summary
 from memory.providers.contracts import ChatMessage, ChatModel, ChatRequest, ChatRole
 from memory.providers.errors import ProviderError
-from memory.secrets import secret_catalog
+from memory.secrets import scanner
 from memory.sessions.models import Session
 
 log = logging.getLogger(__name__)
@@ -86,7 +86,7 @@ def _asked(module: str, told: tuple[Fact, ...], model: ChatModel) -> Drafted:
         spent = Spent(model=model.key, calls=1, fallbacks=1)
         return Drafted(drafts=(), spent=spent, degraded=Degraded.MODEL_FAILED.value)
     found, dropped = drafting.read(data=answer.data, told=told)
-    kept = tuple(one for one in found if not secret_catalog.find_secrets(text=one.content))
+    kept = tuple(one for one in found if not scanner.find_secrets(text=one.content))
     held = Counter({"secret": len(found) - len(kept)})
     return Drafted(
         drafts=kept,
@@ -118,4 +118,4 @@ def _request(module: str, told: tuple[Fact, ...]) -> ChatRequest:
 
 
 def _clean(text: str) -> str:
-    return secret_catalog.without_secrets(text=text)
+    return scanner.without_secrets(text=text)

@@ -25,7 +25,7 @@ from memory.observer.actions.promoting import Offer, Proposing
 from memory.observer.promotion import Candidate
 from memory.providers.contracts import ChatMessage, ChatModel, ChatRequest, ChatRole
 from memory.providers.errors import ProviderError
-from memory.secrets import secret_catalog
+from memory.secrets import scanner
 from memory.sessions.models import Session
 from memory.sessions.scratchpad import Scratchpad
 
@@ -98,7 +98,7 @@ def _phrased(asked: tuple[Candidate, ...], model: ChatModel) -> Phrased:
         spent = Spent(model=model.key, calls=1, fallbacks=1)
         return Phrased(spent=spent, degraded=Degraded.MODEL_FAILED.value)
     words, dropped = phrasing.read(data=answer.data, candidates=asked)
-    kept = {key: text for key, text in words.items() if not secret_catalog.find_secrets(text=text)}
+    kept = {key: text for key, text in words.items() if not scanner.find_secrets(text=text)}
     held = Counter({"secret": len(words) - len(kept)})
     spent = Spent(
         model=model.key,
@@ -126,4 +126,4 @@ def _request(candidates: tuple[Candidate, ...]) -> ChatRequest:
 
 
 def _clean(text: str) -> str:
-    return secret_catalog.without_secrets(text=text)
+    return scanner.without_secrets(text=text)

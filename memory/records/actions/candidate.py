@@ -15,8 +15,8 @@ from memory.errors import GovernanceDenied
 from memory.intake import classify
 from memory.intake.classify import Classification, TypeBasis
 from memory.records.actions.validation import NewMemory, check_fields, fitting
-from memory.secrets import secret_catalog
-from memory.secrets.secrets import Finding
+from memory.secrets import scanner
+from memory.secrets.findings import Finding
 from memory.taxonomy import Governance, MemoryType, Scope
 from memory.text import text as texts
 from teams import queries as places
@@ -61,7 +61,7 @@ def draft(*, caller: Caller, new: NewMemory) -> Draft:
         new=new,
         classification=classification,
         content_hash=texts.content_hash(content=new.content),
-        findings=secret_catalog.find_secrets(text=new.content),
+        findings=scanner.find_secrets(text=new.content),
     )
 
 

@@ -17,7 +17,8 @@ from accounts.errors import FieldError, InvalidInput
 from accounts.messages import message
 from memory.customization import custom_type_rules
 from memory.intake import attributes as payloads
-from memory.secrets import secret_catalog, secrets
+from memory.secrets import findings as secrets
+from memory.secrets import scanner
 from memory.taxonomy import MemoryType, Reach, Scope, Source
 from memory.text import moments
 from memory.text import text as texts
@@ -233,7 +234,7 @@ def _secret_errors(new: NewMemory) -> tuple[FieldError, ...]:
     short = ((pointer, "", text) for pointer, text in _short_texts(new))
     texts = (*short, *_named("/attributes", new.attributes))
     wholes = [f"{before}{text}" for _, before, text in texts]
-    findings = secret_catalog.find_secrets(text=APART.join(wholes))
+    findings = scanner.find_secrets(text=APART.join(wholes))
     starts = tuple(accumulate((len(whole) + len(APART) for whole in wholes), initial=0))
     touched = {
         at
@@ -243,7 +244,7 @@ def _secret_errors(new: NewMemory) -> tuple[FieldError, ...]:
     errors: dict[str, FieldError] = {}
     refused: list[str] = []  # names among them, which no pointer repeats
     for pointer, before, text in (texts[at] for at in sorted(touched)):
-        if len(errors) == secrets.MOST_TOLD or any(name in pointer for name in refused):
+        if len(errors) == secrets.MOST_NAMED or any(name in pointer for name in refused):
             continue
         for error in _secret_error(pointer, text, before=before):
             errors.setdefault(pointer, error)
@@ -255,12 +256,12 @@ def _secret_error(pointer: str, text: str, *, before: str = "") -> tuple[FieldEr
     """Tell what a text holds, where that stands in the text; what is before it is its name."""
     findings = tuple(
         replace(found, start=max(0, found.start - len(before)), end=found.end - len(before))
-        for found in secret_catalog.find_secrets(text=f"{before}{text}")
+        for found in scanner.find_secrets(text=f"{before}{text}")
         if found.end > len(before)
     )
     if not findings:
         return ()
-    told = secrets.says(places=secrets.places(text=text, findings=findings))
+    told = secrets.message_of(places=secrets.places(text=text, findings=findings))
     return (_fault(pointer, told, "secret"),)
 
 

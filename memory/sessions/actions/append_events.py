@@ -18,8 +18,9 @@ from accounts import jobs, tenancy
 from accounts.caller import Caller
 from accounts.errors import FieldError, Forbidden, InvalidInput, RateLimited, wrong_field
 from accounts.messages import message
-from memory.secrets import masking, secret_catalog, secrets
-from memory.secrets.secrets import Finding
+from memory.secrets import event_masking, scanner
+from memory.secrets import findings as secrets
+from memory.secrets.findings import Finding
 from memory.sessions import event_parsing, event_storage, tools
 from memory.sessions.actions.append_turns import MOST_MASKED, Masked, hold_own
 from memory.sessions.event_parsing import Batch, Refused
@@ -159,7 +160,7 @@ def cleaned(*, events: tuple[object, ...]) -> Clean:
     rows: list[object] = []
     for position, event in enumerate(events):
         found: list[str] = []
-        rows.append(masking.masked(row=event, redact=_redactor(found, known)))
+        rows.append(event_masking.mask_texts(row=event, redact=_redactor(found, known)))
         if found:
             kinds[position] = tuple(found)
     batch = event_parsing.read_all(rows=tuple(rows))
@@ -169,7 +170,7 @@ def cleaned(*, events: tuple[object, ...]) -> Clean:
     return Clean(batch=batch, events=dict(zip(places, batch.events, strict=True)), kinds=kinds)
 
 
-def _redactor(found: list[str], known: dict[tuple[str, str], _Redacted]) -> masking.Redact:
+def _redactor(found: list[str], known: dict[tuple[str, str], _Redacted]) -> event_masking.Redact:
     """Return what takes secrets out of a text and notes their kinds; the same text once a call."""
 
     def redact(name: str, text: str) -> str:
@@ -183,7 +184,7 @@ def _redactor(found: list[str], known: dict[tuple[str, str], _Redacted]) -> mask
 
 
 def _redacted(name: str, text: str) -> _Redacted:
-    findings = secret_catalog.find_spoken(text=text)
+    findings = scanner.find_spoken(text=text)
     if not findings and name:
         findings = _told_by_name(f"{name}: ", text)
     kinds = tuple(one.kind.value for one in findings)
@@ -194,7 +195,7 @@ def _told_by_name(name: str, text: str) -> tuple[Finding, ...]:
     """Find what looks like a secret only beside its name, by its place in the text alone."""
     return tuple(
         replace(one, start=max(0, one.start - len(name)), end=one.end - len(name))
-        for one in secret_catalog.find_spoken(text=name + text)
+        for one in scanner.find_spoken(text=name + text)
         if one.end > len(name)
     )
 

@@ -15,7 +15,8 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import Forbidden, wrong_field
 from accounts.messages import message
-from memory.secrets import secret_catalog, secrets
+from memory.secrets import findings as secrets
+from memory.secrets import scanner
 from memory.sessions.models import Session, Turn
 from memory.sessions.queries import sessions
 from memory.sessions.turns import Speaker
@@ -140,7 +141,7 @@ def cleaned(*, turns: tuple[NewTurn, ...]) -> tuple[Clean, ...]:
 
 def _clean(place: int, turn: NewTurn) -> Clean:
     _check(place, turn)
-    findings = secret_catalog.find_spoken(text=turn.text)
+    findings = scanner.find_spoken(text=turn.text)
     if not findings:
         return Clean(turn=turn, text=turn.text, kinds=())
     told = secrets.redact(text=turn.text, findings=findings)

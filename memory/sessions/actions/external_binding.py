@@ -9,7 +9,7 @@ from django.utils.crypto import salted_hmac
 
 from accounts.caller import Caller
 from memory.injection.harnesses.payloads import HookEvent
-from memory.secrets import secret_catalog
+from memory.secrets import scanner
 from memory.sessions.actions import append_events, append_turns, rollover
 from memory.sessions.actions.open_session import LONGEST, NewSession, place_session
 from memory.sessions.models import Session
@@ -112,7 +112,7 @@ def project_of(*, caller: Caller, whereabouts: Whereabouts, folder: str) -> str 
 
 
 def _clean(text: str, field: str) -> str:
-    return secret_catalog.without_secrets(text=text)[: LONGEST[field]]
+    return scanner.without_secrets(text=text)[: LONGEST[field]]
 
 
 def agent_of(*, hearing: HookEvent) -> str:
@@ -127,7 +127,7 @@ def _name(hearing: HookEvent) -> str:
 
 def _without_secrets(said: str) -> str:
     """Return an id as it may be kept: a digest where it holds a secret."""
-    if secret_catalog.find_secrets(text=said):
+    if scanner.find_secrets(text=said):
         return salted_hmac(SALT, said, algorithm="sha256").hexdigest()
     return said
 

@@ -17,8 +17,8 @@ from accounts.login_throttle import GUESSES
 from accounts.models import Job, Token
 from accounts.tokens import TokenKind
 from config import env
-from memory.secrets import secret_catalog
-from memory.secrets.secrets import SecretKind
+from memory.secrets import scanner
+from memory.secrets.findings import SecretKind
 from teams.models import AuditEntry
 from tests.support.api import Api
 
@@ -158,7 +158,7 @@ def test_the_published_pattern_is_the_one_in_the_documents() -> None:
 def test_our_own_scanner_finds_what_is_published(kind: TokenKind, around: str) -> None:
     text = around.format(tokens.mint(kind=kind, entropy=bytes(range(24))).text)
 
-    (found,) = secret_catalog.find_secrets(text=text)
+    (found,) = scanner.find_secrets(text=text)
 
     published = re.search(tokens.PUBLISHED_PATTERN, text)
     assert published is not None

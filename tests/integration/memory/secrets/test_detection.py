@@ -10,8 +10,8 @@ from typing import Final
 
 import pytest
 
-from memory.secrets import secret_catalog
-from memory.secrets.secret_catalog import find_secrets, without_secrets
+from memory.secrets import scanner
+from memory.secrets.scanner import find_secrets, without_secrets
 from tests.support import secret_corpus, secret_kinds
 from tests.support.goals import Scale
 from tests.support.secret_corpus import Planted
@@ -27,7 +27,7 @@ SEED: Final = 20261122
 @pytest.fixture(scope="module")
 def corpus() -> tuple[Planted, ...]:
     """Every kind in every context and encoding."""
-    secret_catalog.prepare()
+    scanner.prepare()
     return tuple(secret_corpus.planted(seed=SEED))
 
 
@@ -92,7 +92,7 @@ def test_places_behind_many_others_are_counted_in_characters() -> None:
 
 @pytest.mark.goal(name="G16")
 def test_looking_at_a_memory_takes_its_time(scale: Scale, figure: Callable[[str], None]) -> None:
-    secret_catalog.prepare()
+    scanner.prepare()
     ours = "\n".join(secret_corpus.clean(seed=SEED))
     rounds = scale.of(short=60, long=2_000)
 
@@ -110,7 +110,7 @@ def test_looking_at_a_memory_takes_its_time(scale: Scale, figure: Callable[[str]
 @pytest.mark.goal(name="G16")
 def test_a_start_does_not_read_the_catalog(figure: Callable[[str], None]) -> None:
     program = (
-        "import sys, time; began = time.thread_time(); import memory.secrets.secret_catalog; "
+        "import sys, time; began = time.thread_time(); import memory.secrets.scanner; "
         "print(time.thread_time() - began, 'kingfisher_sdk' in sys.modules)"
     )
 
@@ -136,9 +136,7 @@ def _milliseconds(text: str) -> float:
     return (time.thread_time() - began) * 1_000
 
 
-@pytest.mark.parametrize(
-    "edge", [secret_catalog.STEP, secret_catalog.STEP + secret_catalog.OVERLAP]
-)
+@pytest.mark.parametrize("edge", [scanner.STEP, scanner.STEP + scanner.OVERLAP])
 @pytest.mark.parametrize("before", [-40, -39, -20, -1, 0, 1])
 def test_a_key_is_found_whole_where_windows_begin_and_end(edge: int, before: int) -> None:
     key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"

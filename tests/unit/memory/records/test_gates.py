@@ -17,7 +17,7 @@ from memory.records.gates import (
     Neighborhood,
     Thresholds,
 )
-from memory.secrets.secrets import Finding, SecretKind
+from memory.secrets.findings import Finding, SecretKind
 from memory.taxonomy import MemoryType
 
 CONTENT = "The auth service uses JWT tokens with RS256 signing, rotated every 90 days."

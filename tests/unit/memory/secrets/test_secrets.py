@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from accounts import tokens
 from accounts.tokens import TokenKind
-from memory.secrets import secret_rules, secret_scan, secret_values, secrets
-from memory.secrets.secret_rules import Match
-from memory.secrets.secrets import Finding, SecretKind
+from memory.secrets import findings, scanner, secret_values
+from memory.secrets.findings import Finding, SecretKind
+from memory.secrets.readings import readings
 
 OWN = tokens.mint(kind=TokenKind.SERVICE, entropy=bytes(range(7, 31))).text
 RANDOM = "q7Rz1Vb9Kx3Tn5Wm8Yp2Lc4Hd6Gf0JsE"
@@ -24,7 +24,6 @@ JWT = ".".join(("eyJ" + RANDOM, "eyJ" + RANDOM[::-1], RANDOM.swapcase()))
 PLANTED = (
     (f"Use {OWN} for the import", OWN, "cairn_token"),
     (f"aws configure set key {AWS}", AWS, "vendor_key"),
-    (f"git clone with {GITHUB} works", GITHUB, "vendor_key"),
     (f"The cookie holds {JWT} then", JWT, "json_web_token"),
     (f"bot 123456789:{RANDOM}abc runs", f"123456789:{RANDOM}abc", "chat_bot_token"),
     ("postgres://app:s3cr3tPw@db:5432/x", "s3cr3tPw", "url_credentials"),
@@ -53,8 +52,6 @@ PLANTED = (
     ("The db password is Xk9#mQ2v today", "Xk9#mQ2v", "secret_in_prose"),
     ("Staging password for admin was changed to w1nter-2026", "w1nter-2026", "secret_in_prose"),
 )
-SIGNS = '= : " ( name value key token PassWord \u212aey db:5432:shop:me: ?sig= Tractor!4711vio'
-PIECES = (*(text for text, _, _ in PLANTED), *SIGNS.split(), *" \n\u00a0\u3000", RANDOM)
 CLEAN = (
     "The password is stored in the vault and rotated by the platform team.",
     "Set password = os.environ['DB_PASSWORD'] in the settings.",
@@ -93,20 +90,20 @@ CLEAN = (
 
 def found_in(text: str) -> tuple[Finding, ...]:
     """Find by our own rules alone."""
-    return secrets.find(text=text, catalog=lambda _: ())
+    return scanner.find(every=readings(text=text), catalog=scanner.no_catalog)
 
 
 @pytest.mark.parametrize(("text", "value", "kind"), PLANTED, ids=[row[2] for row in PLANTED])
 def test_a_planted_secret_is_found_where_it_stands(text: str, value: str, kind: str) -> None:
-    findings = found_in(text)
+    found = found_in(text)
 
-    assert kind in {found.kind for found in findings}
-    assert any(value in text[found.start : found.end] for found in findings)
+    assert kind in {one.kind for one in found}
+    assert any(value in text[one.start : one.end] for one in found)
 
 
 @pytest.mark.parametrize(("text", "value", "kind"), PLANTED, ids=[row[2] for row in PLANTED])
 def test_a_redacted_text_no_longer_holds_the_secret(text: str, value: str, kind: str) -> None:
-    redacted = secrets.redact(text=text, findings=found_in(text))
+    redacted = findings.redact(text=text, findings=found_in(text))
 
     assert value not in redacted
     assert f"[redacted: {kind}]" in redacted
@@ -121,7 +118,7 @@ def test_clean_developer_text_is_not_flagged(text: str) -> None:
 def test_a_private_key_is_found_as_a_whole() -> None:
     key = f"-----BEGIN RSA PRIVATE KEY-----\n{RANDOM}\n{RANDOM}\n-----END RSA PRIVATE KEY-----"
 
-    redacted = secrets.redact(text=f"a {key} b", findings=found_in(f"a {key} b"))
+    redacted = findings.redact(text=f"a {key} b", findings=found_in(f"a {key} b"))
 
     assert redacted == "a [redacted: private_key] b"
 
@@ -130,17 +127,17 @@ def test_of_a_private_key_that_is_cut_off_nothing_is_left() -> None:
     key = f"-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\n{RANDOM}\n{RANDOM}"
 
     for text in (key, key.replace("\n", "\\n"), f"{key}\n-----END RSA PRIVATE KEY-----"):
-        redacted = secrets.redact(text=f"a {text}", findings=found_in(f"a {text}"))
+        redacted = findings.redact(text=f"a {text}", findings=found_in(f"a {text}"))
 
         assert redacted == "a [redacted: private_key]"
 
 
-@pytest.mark.parametrize("secret", [OWN, GITHUB, JWT])
+@pytest.mark.parametrize("secret", [OWN, JWT])
 @pytest.mark.parametrize("line_break", ["\n", "\\\n", '"\n  "', "\r\n"])
 def test_a_secret_broken_over_lines_is_found(secret: str, line_break: str) -> None:
     text = f"key {secret[:22]}{line_break}{secret[22:]} end"
 
-    redacted = secrets.redact(text=text, findings=found_in(text))
+    redacted = findings.redact(text=text, findings=found_in(text))
 
     assert secret[22:] not in redacted
 
@@ -157,26 +154,24 @@ def test_a_secret_broken_over_lines_is_found(secret: str, line_break: str) -> No
 )
 def test_an_encoded_secret_is_found(encoded: str) -> None:
     for text in (f"blob {encoded} end", f"GCP_SA_B64={encoded}", f"{'QWxsIGlzIHdlbGwu '}{encoded}"):
-        findings = found_in(text)
+        found = found_in(text)
 
-        assert [found.kind for found in findings] == [SecretKind.ENCODED_SECRET]
-        assert encoded[-16:] in text[findings[0].start : findings[0].end]
+        assert [one.kind for one in found] == [SecretKind.ENCODED_SECRET]
+        assert encoded[-16:] in text[found[0].start : found[0].end]
 
 
 def test_overlapping_findings_are_redacted_once() -> None:
-    findings = (
+    found = (
         Finding(kind=SecretKind.ASSIGNED_SECRET, start=4, end=9),
         Finding(kind=SecretKind.VENDOR_KEY, start=2, end=7),
     )
 
-    assert secrets.redact(text="0123456789", findings=findings) == "01[redacted: vendor_key]9"
+    assert findings.redact(text="0123456789", findings=found) == "01[redacted: vendor_key]9"
 
 
 @given(text=st.text(st.sampled_from("aA1=:/@.-_\"' \n%password")))
 def test_findings_are_in_order_disjoint_and_inside_the_text(text: str) -> None:
-    findings = found_in(text)
-
-    bounds = [place for found in findings for place in (found.start, found.end)]
+    bounds = [place for one in found_in(text) for place in (one.start, one.end)]
     assert bounds == sorted(bounds)
     assert all(0 <= place <= len(text) for place in bounds)
 
@@ -203,18 +198,18 @@ def test_what_is_found_in_ascii_is_found_in_any_text(words: list[str]) -> None:
 def test_a_finding_is_told_by_line_and_column_and_never_by_its_value() -> None:
     text = f"First line.\npassword: {RANDOM}\n"
 
-    told = str(secrets.says(places=secrets.places(text=text, findings=found_in(text))))
+    told = str(findings.message_of(places=findings.places(text=text, findings=found_in(text))))
 
     assert "assigned_secret at line 2, column 11" in told
     assert RANDOM not in told
 
 
 def test_what_the_catalog_finds_is_a_finding_unless_it_stands_for_another_value() -> None:
-    def catalog(text: str) -> tuple[Match, ...]:
-        return (Match(kind=SecretKind.VENDOR_KEY, start=0, end=len(text)),)
+    def whole(text: str) -> tuple[Finding, ...]:
+        return scanner.find(every=readings(text=text), catalog=lambda one: ((0, len(one)),))
 
-    assert [one.kind for one in secrets.find(text="q7Rz1Vb9", catalog=catalog)] == ["vendor_key"]
-    assert secrets.find(text="<your key>", catalog=catalog) == ()
+    assert [one.kind for one in whole("q7Rz1Vb9")] == ["vendor_key"]
+    assert whole("<your key>") == ()
 
 
 @pytest.mark.parametrize(
@@ -227,7 +222,7 @@ def test_what_the_catalog_finds_is_a_finding_unless_it_stands_for_another_value(
         f"The&nbsp;token&nbsp;is&nbsp;{RANDOM}",
         f"{{&quot;password&quot;: &quot;{RANDOM}&quot;}}",
         f'{{\\"password\\": \\"{RANDOM}\\"}}',
-        "\u200b".join(GITHUB),
+        "\u200b".join(OWN),
         "".join(chr(ord(one) + 0xFEE0) for one in f"password={RANDOM}"),
     ],
     ids=[
@@ -245,7 +240,7 @@ def test_what_the_catalog_finds_is_a_finding_unless_it_stands_for_another_value(
 def test_a_secret_written_another_way_is_found_and_taken_out(written: str) -> None:
     text = f"before {written} after"
 
-    redacted = secrets.redact(text=text, findings=found_in(text))
+    redacted = findings.redact(text=text, findings=found_in(text))
 
     assert found_in(redacted) == ()
     assert redacted.startswith("before ")
@@ -259,32 +254,75 @@ def test_any_text_can_be_read_every_way(text: str) -> None:
         assert 0 <= found.start < found.end <= len(text)
 
 
-@given(parts=st.lists(st.sampled_from(PIECES), max_size=12))
-def test_signs_leave_out_no_match(parts: list[str]) -> None:
-    text = "".join(parts)
-    tried = {
-        Match(kind=rule.kind, start=found.start(group), end=found.end(group))
-        for rule in secret_rules.RULES
-        for group in ("value" if "value" in rule.pattern.groupindex else 0,)
-        for found in rule.pattern.finditer(text)
-        if secret_scan.follows(rule=rule, text=text, at=found.start())
-        and rule.accepts(found.group(group))
-    }
+WRITTEN = st.lists(
+    st.sampled_from(
+        [
+            "a",
+            "b c",
+            "%41",
+            "\\n",
+            "\u200b",
+            "\uff21",
+            "&amp;",
+            "\\u0042",
+            "\n",
+            "é",
+            '"\n "',
+            "aA1+/bB2",
+        ]
+    ),
+    max_size=16,
+).map("".join)
 
-    assert set(secret_scan.scan(text=text)) == tried
+
+@given(WRITTEN)
+def test_each_character_of_a_reading_came_from_a_part_of_the_text(text: str) -> None:
+    for reading in readings(text=text, is_spoken=True):
+        spans = [reading.span(at, at + 1) for at in range(len(reading.text))]
+
+        assert all(0 <= start < end <= len(text) for start, end in spans)
+        assert spans == sorted(spans)
 
 
-@given(
-    parts=st.lists(st.sampled_from(PIECES), max_size=12),
-    before=st.lists(st.sampled_from(PIECES), max_size=12),
-    is_put_together=st.booleans(),
-)
-def test_words_known_from_another_reading_leave_out_no_match(
-    parts: list[str], before: list[str], *, is_put_together: bool
-) -> None:
-    text, known = "".join(parts), secret_scan.readings()
-    secret_scan.scan(text="".join(before), is_put_together=is_put_together, known=known)
+def test_a_reading_holds_the_lines_that_read_otherwise_and_no_others() -> None:
+    text = "plain\nq=%41 b\nplain too\n\nkey aaaaaaaa\nbbbbbbbb &amp;c\nend"
 
-    for one in (False, True):
-        found = set(secret_scan.scan(text=text, is_put_together=one, known=known))
-        assert found == set(secret_scan.scan(text=text, is_put_together=one))
+    every = list(readings(text=text))
+
+    assert [one.text for one in every] == [
+        text, "key aaaaaaaabbbbbbbb &amp;c", "key aaaaaaaabbbbbbbb &c", "q=A b\nbbbbbbbb &c",
+    ]  # fmt: skip
+
+
+def test_of_two_that_read_alike_each_is_found_where_it_stands() -> None:
+    hidden = base64.b64encode(b'password = "hunter2-Xy77"').decode().rstrip("=")
+    escaped = "".join(f"%{ord(sign):02X}" for sign in hidden)
+    text = f"first {hidden}\u200bzz and then {escaped} end"
+
+    found = found_in(text)
+
+    assert [text[one.start : one.end] for one in found] == [hidden, escaped]
+
+
+def test_what_is_found_is_taken_out_and_the_rest_stays() -> None:
+    found = tuple(
+        Finding(kind=SecretKind.ASSIGNED_SECRET, start=start, end=end)
+        for start, end in ((0, 3), (8, 13))
+    )
+
+    assert findings.leave_out(text="one two three", findings=found) == "two"
+
+
+@given(st.lists(st.sampled_from(["a", "\n", "é"])).map("".join), st.sets(st.integers(0, 40)))
+def test_places_are_lines_and_columns_as_an_editor_counts_them(text: str, at: set[int]) -> None:
+    starts = [start for start in sorted(at) if start < len(text)]
+    found = tuple(
+        Finding(kind=SecretKind.ASSIGNED_SECRET, start=start, end=start + 1) for start in starts
+    )
+
+    placed = findings.places(text=text, findings=found)
+
+    lines = [text[:start].split("\n") for start in starts]
+    assert [(one.line, one.column) for one in placed] == [
+        (len(before), len(before[-1]) + 1) for before in lines
+    ]

@@ -29,7 +29,7 @@ IN_WORDS: Final = frozenset({"command", "cmd", "script"})  # some tools give a l
 Redact = Callable[[str, str], str]  # of a field's telling name, or none, and its text
 
 
-def masked(*, row: object, redact: Redact) -> object:
+def mask_texts(*, row: object, redact: Redact) -> object:
     """Return a row with each of its texts redacted; other values are as they were."""
     return _masked(row, redact, 0, "")
 

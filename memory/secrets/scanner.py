@@ -1,14 +1,12 @@
-"""The rules of Kingfisher about the keys of 400 services, and our own beside them.
+"""Find secrets in texts: our rules and Kingfisher's, in every reading of a text.
 
-Everything is done in this process; whether a key still opens anything is never tried, for that
-would send it away. Compiling the rules takes ten seconds, so that is a step of the first start
-(`python -m memory.secrets.secret_catalog --into FOLDER`) and kept beside the models; reading what
-was compiled takes one, so a server does it while it starts (`prepare`).
+`python -m memory.secrets.scanner --into FOLDER` compiles Kingfisher's rules beside the models, a
+step of the first start; `prepare` reads what was compiled.
 """
 
 import argparse
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,9 +14,11 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from memory.providers import registry
-from memory.secrets import secrets
-from memory.secrets.secret_rules import Match, SecretKind
-from memory.secrets.secrets import Finding
+from memory.secrets import findings
+from memory.secrets.findings import Finding, SecretKind
+from memory.secrets.readings import Reading, readings
+from memory.secrets.rules import find_by_table
+from memory.secrets.secret_values import is_placeholder
 
 if TYPE_CHECKING:
     from kingfisher_sdk import Scanner
@@ -37,24 +37,59 @@ _lock = Lock()
 
 
 def find_secrets(*, text: str) -> tuple[Finding, ...]:
-    """Find what looks like a secret, in order; an empty text is not looked through."""
-    return secrets.find(text=text, catalog=_catalog) if text else ()
+    """Find what looks like a secret, in order; overlapping findings are merged."""
+    return find(every=readings(text=text), catalog=_find_by_catalog) if text else ()
 
 
 def find_spoken(*, text: str) -> tuple[Finding, ...]:
-    """Find what looks like a secret in a turn, also between marks of emphasis."""
-    return secrets.find_spoken(text=text, catalog=_catalog) if text else ()
+    """Find secrets in a turn, also those that show only once marks of emphasis are left out."""
+    if not text:
+        return ()
+    return find(every=readings(text=text, is_spoken=True), catalog=_find_by_catalog)
+
+
+def find_without_loading(*, text: str) -> tuple[Finding, ...]:
+    """Find as `find_secrets` does, by our rules alone while the catalog is not loaded.
+
+    For lines of the log: to load the catalog is logged itself.
+    """
+    is_loaded = _load.cache_info().currsize > 0
+    return find(every=readings(text=text), catalog=_find_by_catalog if is_loaded else no_catalog)
+
+
+def find(
+    *, every: Iterable[Reading], catalog: Callable[[str], Iterable[tuple[int, int]]]
+) -> tuple[Finding, ...]:
+    """Find by our rules and a catalog in every reading of a text; in order, overlaps merged."""
+    found: list[Finding] = []
+    for reading in every:
+        here = list(find_by_table(text=reading.text, is_joined=reading.is_joined))
+        here += (
+            Finding(kind=SecretKind.VENDOR_KEY, start=start, end=end)
+            for start, end in catalog(reading.text)
+            if not is_placeholder(reading.text[start:end])
+        )
+        for one in here:
+            start, end = reading.span(one.start, one.end)
+            kind = SecretKind.ENCODED_SECRET if reading.is_decoded else one.kind
+            found.append(Finding(kind=kind, start=start, end=end))
+    return findings.merge_overlaps(findings=found)
+
+
+def no_catalog(_: str) -> tuple[tuple[int, int], ...]:
+    """Find nothing: for a search by our own rules alone."""
+    return ()
 
 
 def fault_of(*, text: str) -> str:
-    """Return a sentence that names kind and place of what a text holds; empty for nothing."""
-    findings = find_secrets(text=text)
-    return secrets.says(places=secrets.places(text=text, findings=findings)) if findings else ""
+    """Return a message that names kind and place of what a text holds; empty for nothing."""
+    found = find_secrets(text=text)
+    return findings.message_of(places=findings.places(text=text, findings=found)) if found else ""
 
 
 def without_secrets(*, text: str) -> str:
     """Return a text with each secret replaced by its kind in brackets."""
-    return secrets.redact(text=text, findings=find_secrets(text=text))
+    return findings.redact(text=text, findings=find_secrets(text=text))
 
 
 def prepare() -> None:
@@ -80,7 +115,7 @@ def compile_rules(*, into: Path) -> bool:
     folder = into / FOLDER
     if any(file.stat().st_mtime >= installed for file in folder.glob("*.vscdb")):
         return False
-    _read(into)
+    _load(into)
     return True
 
 
@@ -91,19 +126,22 @@ def main() -> None:
     compile_rules(into=parser.parse_args().into)
 
 
-def _catalog(text: str) -> Iterator[Match]:
+def _find_by_catalog(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where Kingfisher finds something, in characters."""
     written = text.encode("utf-8", errors="replace")
     starts = range(0, max(1, len(written) - OVERLAP), STEP)
-    spans = sorted({span for start in starts for span in _spans(written, start)})
-    if not spans:
-        return
-    at = _characters(written, {offset for span in spans for offset in span})
-    for start, end in spans:
-        yield Match(kind=SecretKind.VENDOR_KEY, start=at[start], end=at[end])
+    spans = sorted({span for start in starts for span in _scan_window(written, start)})
+    at: dict[int, int] = {}
+    count = done = 0
+    for offset in sorted({offset for span in spans for offset in span}):
+        count += len(written[done:offset].translate(None, CONTINUATIONS))
+        at[offset] = count
+        done = offset
+    yield from ((at[start], at[end]) for start, end in spans)
 
 
-def _spans(written: bytes, start: int) -> Iterator[tuple[int, int]]:
-    """Yield where the catalog finds something in the window that begins there.
+def _scan_window(written: bytes, start: int) -> Iterator[tuple[int, int]]:
+    """Yield where Kingfisher finds something in the window that begins there, in bytes.
 
     What touches an edge within the text may be half of something: the next window has the whole.
     """
@@ -116,24 +154,13 @@ def _spans(written: bytes, start: int) -> Iterator[tuple[int, int]]:
             yield start + first, start + last
 
 
-def _characters(written: bytes, offsets: Iterable[int]) -> dict[int, int]:
-    """Return for bytes of a written text how many characters begin before each; one pass."""
-    found: dict[int, int] = {}
-    count = done = 0
-    for offset in sorted(offsets):
-        count += len(written[done:offset].translate(None, CONTINUATIONS))
-        found[offset] = count
-        done = offset
-    return found
-
-
 def _scanner() -> "Scanner":
     with _lock:  # of two threads at once, one reads the rules
-        return _read(registry.models_dir())
+        return _load(registry.models_dir())
 
 
 @cache
-def _read(models: Path) -> "Scanner":
+def _load(models: Path) -> "Scanner":
     from kingfisher_sdk import Rules, Scanner  # noqa: PLC0415  36 MB that no start waits for
 
     folder = models / FOLDER
