@@ -21,7 +21,7 @@ from uuid import UUID
 
 from celery import current_app
 from django.db import IntegrityError, connection, transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, QuerySet
 from django.db.models.functions import Least, Now
 from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
@@ -59,6 +59,7 @@ GONE_FOR_GOOD: Final = message(
     times=MAX_CLAIMS,
 )
 KEEP_JOBS_DAYS: Final = 14
+ENDED_WELL: Final = (Job.State.DONE, Job.State.CANCELLED)
 KEEP_SLOTS_DAYS: Final = 2
 WAKE_TASK: Final = "cairn.wake"
 
@@ -146,9 +147,7 @@ def enqueue(
 def put_off(*, name: str, key: str, delay_seconds: int, longest_seconds: int) -> None:
     """Let the waiting job of a key begin so much later than now, within a bound of its age."""
     later, last = Now() + timedelta(seconds=delay_seconds), timedelta(seconds=longest_seconds)
-    here = tenancy.current().organization_id
-    waiting = Job.objects.filter(organization_id=here, name=name, key=key, state=Job.State.QUEUED)
-    with tenancy.walled(organization_id=here):
+    with _own_jobs(name=name, key=key, state=Job.State.QUEUED) as waiting:
         waiting.update(run_after=Least(later, F("created_at") + last))
 
 
@@ -258,13 +257,8 @@ def sweep() -> dict[str, int]:
 
 def retry(*, job_id: UUID) -> bool:
     """Queue a failed, quarantined or cancelled job of the entered organization again."""
-    organization_id = tenancy.current().organization_id
-    ended = Job.objects.filter(
-        Q(state__in=(Job.State.FAILED, Job.State.QUARANTINED, Job.State.CANCELLED)),
-        pk=job_id,
-        organization_id=organization_id,
-    )
-    with tenancy.walled(organization_id=organization_id):
+    states = (Job.State.FAILED, Job.State.QUARANTINED, Job.State.CANCELLED)
+    with _own_jobs(pk=job_id, state__in=states) as ended:
         queue = ended.values_list("queue", flat=True).first()
         if queue is None:
             return False
@@ -277,44 +271,29 @@ def retry(*, job_id: UUID) -> bool:
 
 def known_keys(*, names: tuple[str, ...], keys: tuple[str, ...]) -> frozenset[str]:
     """Return those keys for which the entered organization has a job that is not done."""
-    organization_id = tenancy.current().organization_id
-    not_done = Job.objects.filter(
-        organization_id=organization_id, name__in=names, key__in=keys
-    ).exclude(state__in=(Job.State.DONE, Job.State.CANCELLED))
-    with tenancy.walled(organization_id=organization_id):
-        return frozenset(not_done.values_list("key", flat=True))
+    with _own_jobs(name__in=names, key__in=keys) as rows:
+        return frozenset(rows.exclude(state__in=ENDED_WELL).values_list("key", flat=True))
 
 
 def last_error(*, name: str) -> str:
     """Return why the newest job of a name waits or failed; nothing when it is well."""
-    organization_id = tenancy.current().organization_id
-    not_done = Job.objects.filter(organization_id=organization_id, name=name).exclude(
-        state__in=(Job.State.DONE, Job.State.CANCELLED)
-    )
-    with tenancy.walled(organization_id=organization_id):
-        newest = not_done.order_by("-created_at", "-id").values_list("error", "error_parts").first()
+    with _own_jobs(name=name) as rows:
+        not_done = rows.exclude(state__in=ENDED_WELL).order_by("-created_at", "-id")
+        newest = not_done.values_list("error", "error_parts").first()
     return "" if newest is None else from_parts(text=newest[0], parts=newest[1])
 
 
 def retry_refused(*, names: tuple[str, ...], limit: int) -> int:
     """Queue jobs again that were refused more than an hour ago; return how many, at most limit."""
-    organization_id = tenancy.current().organization_id
-    refused = Job.objects.filter(
-        organization_id=organization_id,
-        name__in=names,
-        state=Job.State.FAILED,
-        finished_at__lt=Now() - timedelta(seconds=REFUSED_SECONDS),
-    )
-    with tenancy.walled(organization_id=organization_id):
+    before = Now() - timedelta(seconds=REFUSED_SECONDS)
+    with _own_jobs(name__in=names, state=Job.State.FAILED, finished_at__lt=before) as refused:
         found = tuple(refused.order_by("finished_at", "id").values_list("id", flat=True)[:limit])
         return sum(retry(job_id=job_id) for job_id in found)
 
 
 def cancel(*, job_id: UUID) -> bool:
     """Cancel a job of the entered organization that is still queued."""
-    organization_id = tenancy.current().organization_id
-    waiting = Job.objects.filter(pk=job_id, organization_id=organization_id, state=Job.State.QUEUED)
-    with tenancy.walled(organization_id=organization_id):
+    with _own_jobs(pk=job_id, state=Job.State.QUEUED) as waiting:
         return waiting.update(state=Job.State.CANCELLED, finished_at=Now()) == 1
 
 
@@ -323,11 +302,9 @@ def hold_ended(*, name: str, carrying: Mapping[str, Any]) -> bool:
 
     Whoever wants to try one again waits until the unit ends.
     """
-    here, told = tenancy.current().organization_id, dict(carrying)
-    rows = Job.objects.filter(organization_id=here, name=name, payload__contains=told)
-    rows = rows.select_for_update(of=("self",))
-    with tenancy.walled(organization_id=here):
-        states = set(rows.order_by("id").values_list("state", flat=True))
+    with _own_jobs(name=name, payload__contains=dict(carrying)) as rows:
+        held = rows.select_for_update(of=("self",)).order_by("id")
+        states = set(held.values_list("state", flat=True))
     return states.isdisjoint({Job.State.QUEUED, Job.State.RUNNING})
 
 
@@ -347,6 +324,14 @@ def evict() -> None:
     """Forget finished jobs and slots past their time; failed ones wait for a person."""
     security_definers.forget_jobs(age=timedelta(days=KEEP_JOBS_DAYS))
     Slot.objects.filter(starts_at__lt=Now() - timedelta(days=KEEP_SLOTS_DAYS)).delete()
+
+
+@contextmanager
+def _own_jobs(**wanted: Any) -> Iterator[QuerySet[Job]]:
+    """Yield some jobs of the entered organization, inside the wall of it."""
+    organization_id = tenancy.current().organization_id
+    with tenancy.walled(organization_id=organization_id):
+        yield Job.objects.filter(organization_id=organization_id, **wanted)
 
 
 @contextmanager

@@ -1,0 +1,1 @@
+"""What pages and interfaces read of people, organizations, credentials and jobs."""

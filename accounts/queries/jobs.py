@@ -64,7 +64,9 @@ def list_jobs(
         raise _invalid("/limit", message("The limit is 1 to {most}.", most=MAXIMUM_PAGE))
     rows = _of(caller).order_by("-created_at", "id")
     if state is not None:
-        rows = rows.filter(state=_known(state))
+        if state not in STATES:
+            raise _invalid("/state", message("The state is one of {names}.", names=tuple(STATES)))
+        rows = rows.filter(state=state)
     if cursor is not None:
         rows = rows.filter(_after(cursor))
     with tenancy.walled(organization_id=caller.organization_id):
@@ -146,12 +148,6 @@ def _of(caller: Caller) -> QuerySet[Job]:
     if rights.manages(caller=caller):
         return rows
     return rows.filter(created_by=principal(caller=caller))
-
-
-def _known(state: str) -> str:
-    if state not in STATES:
-        raise _invalid("/state", message("The state is one of {names}.", names=tuple(STATES)))
-    return state
 
 
 def _cursor(last: JobView) -> str:

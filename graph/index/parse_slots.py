@@ -1,9 +1,9 @@
 """How many calls of one organization have files read at a time.
 
 All calls of a process share one parser, and each that waits for it keeps a thread. So nobody's
-calls take all of them: what is more than a few is told to come again. The places are in Redis,
-where all processes see them; no call holds a connection to the database meanwhile. One whose
-process died is free when its lease ends. Where Redis is away, each process counts for itself.
+calls take all of them: what is more than a few is told to come again. The slots are in Redis, where
+all processes see them; no call holds a connection to the database meanwhile. One whose process died
+is free when its lease ends. Where Redis is away, each process counts for itself.
 """
 
 import logging
@@ -22,47 +22,31 @@ from accounts import redis_backoff, tenancy
 from accounts.errors import RateLimited
 from accounts.messages import message
 
-AT_ONCE: Final = 2  # calls of an organization; ours
-AGAIN_SECONDS: Final = 5  # until one of them may be done, which takes less as a rule; ours
-LEASE_SECONDS: Final = 120  # of a place; a call begins no file after 20, and one takes 10 at most
+# Defaults, not measured.
+AT_ONCE: Final = 2  # calls of an organization
+AGAIN_SECONDS: Final = 5  # until one of them may be done, which takes less as a rule
+LEASE_SECONDS: Final = 120  # of a slot; a call begins no file after 20, and one takes 10 at most
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Place:
-    """A place of an organization, and the mark of who has it."""
-
-    key: str
-    mark: str
-
-
 @dataclass(frozen=True, slots=True)
-class Turns:
-    """The calls that are being read, by organization; those of this process, and all by places."""
+class ParseSlots:
+    """The calls whose files this process reads, by organization."""
 
     _held: Counter[UUID] = field(default_factory=Counter)
     _lock: Lock = field(default_factory=Lock)
 
     @contextmanager
     def hold(self) -> Iterator[None]:
-        """Hold a place of the entered organization. Raises RateLimited where all are taken."""
-        with self._here():
-            place = _taken()
-            try:
-                yield
-            finally:
-                if place is not None:
-                    _give_back(place)
-
-    @contextmanager
-    def _here(self) -> Iterator[None]:
+        """Hold a slot of the entered organization. Raises RateLimited where all are taken."""
         organization_id = tenancy.current().organization_id
         with self._lock:
             if self._held[organization_id] >= AT_ONCE:
                 raise _full()
             self._held[organization_id] += 1
         try:
-            yield
+            with _slot_of_all_processes():
+                yield
         finally:
             with self._lock:
                 self._held.subtract((organization_id,))
@@ -70,16 +54,24 @@ class Turns:
                     del self._held[organization_id]
 
 
-def _taken() -> _Place | None:
-    """Take a place that is free in all processes; None where nobody knows. Raises RateLimited."""
-    if redis_backoff.redis.is_active():
-        return None
-    mark = uuid4().hex
+@contextmanager
+def _slot_of_all_processes() -> Iterator[None]:
+    """Hold a slot that all processes see, unless Redis is away. Raises RateLimited."""
+    holder = uuid4().hex
+    key = None if redis_backoff.redis.is_active() else _take(holder)
+    try:
+        yield
+    finally:
+        if key is not None:
+            _free(key, holder)
+
+
+def _take(holder: str) -> str | None:
     try:
         for number in range(AT_ONCE):
             key = tenancy.key("reading", str(number))
-            if cache.add(key, mark, LEASE_SECONDS):
-                return _Place(key=key, mark=mark)
+            if cache.add(key, holder, LEASE_SECONDS):
+                return key
     except RedisError as error:
         redis_backoff.redis.start()
         log.warning("Calls that are read are counted in this process alone: %s", error)
@@ -87,14 +79,14 @@ def _taken() -> _Place | None:
     raise _full()
 
 
-def _give_back(place: _Place) -> None:
-    """Free a place, unless its lease has ended and somebody else has it."""
+def _free(key: str, holder: str) -> None:
+    """Free a slot, unless its lease has ended and somebody else has it."""
     try:
-        if cache.get(place.key) == place.mark:
-            cache.delete(place.key)
+        if cache.get(key) == holder:
+            cache.delete(key)
     except RedisError as error:
         redis_backoff.redis.start()
-        log.warning("A place of a call that was read is free when its lease ends: %s", error)
+        log.warning("A slot of a call that was read is free when its lease ends: %s", error)
 
 
 def _full() -> RateLimited:
@@ -104,4 +96,4 @@ def _full() -> RateLimited:
     )
 
 
-READING: Final = Turns()
+READING: Final = ParseSlots()

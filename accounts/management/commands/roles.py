@@ -1,20 +1,24 @@
 """Make the application's database role on a server of one's own, and say what to put where.
 
-May be run again: a role that is there keeps its password and gets what it lacks.
+Web, worker and clock connect as a role that owns no table, for row-level security to hold. Where
+the settings know the owner, the application's role is the one of DATABASE_URL, with its password.
+Where they do not, the one role there is becomes the owner, and a new one is made for the
+application. May be run again: a role that is there keeps its password and gets what it lacks.
 """
 
+import secrets
 from argparse import ArgumentParser
 from typing import Any
 from urllib.parse import quote
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
-from django.db import ProgrammingError
+from django.db import ProgrammingError, connection
 
-from accounts.actions.roles import MadeRole, make_application_role
-from accounts.errors import Conflict
+from accounts.tenancy import rls
 
 NAME = "cairn_app"
+PASSWORD_BYTES = 24  # 192 bits, 32 characters
 
 
 class Command(BaseCommand):
@@ -30,24 +34,39 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Make it; refuse in a sentence."""
-        try:
-            made = make_application_role(name=options["name"])
-        except Conflict as error:
-            raise CommandError(f"{error.detail} {error.hint}") from error
-        except ProgrammingError as error:
-            raise CommandError(
-                f"The owner's role may not make it: {str(error).strip().splitlines()[0]}. "
-                f"Let a superuser give it CREATEROLE, or make the role."
-            ) from error
-        self.stdout.write(f"{made.name} may read and write rows and owns nothing.")
-        if settings.DATABASE_OWNER is None:
-            self._say_addresses(made)
-        if not made.is_admitted or settings.DATABASE_OWNER is None:
+        knows_owner = settings.DATABASE_OWNER is not None
+        given = settings.DATABASES["default"]
+        name = str(given["USER"]) if knows_owner else options["name"]
+        password = str(given["PASSWORD"]) if knows_owner else ""
+        with connection.as_owner():  # type: ignore[attr-defined]
+            if rls.powers().role == name:
+                raise CommandError(
+                    f"{name} owns the tables, so it cannot be the application's role too. "
+                    "Give the two addresses two roles, or choose another name."
+                )
+            is_known = rls.has_role(name=name)
+            if not knows_owner and not is_known:
+                password = secrets.token_urlsafe(PASSWORD_BYTES)
+            try:
+                if password or not is_known:
+                    rls.make_role(name=name, password=password)
+                is_admitted = rls.is_installed()  # else `migrate` lets it in
+                if is_admitted:
+                    rls.admit(role=name)
+            except ProgrammingError as error:
+                raise CommandError(
+                    f"The owner's role may not make it: {str(error).strip().splitlines()[0]}. "
+                    f"Let a superuser give it CREATEROLE, or make the role."
+                ) from error
+        self.stdout.write(f"{name} may read and write rows and owns nothing.")
+        if not knows_owner:
+            self._print_addresses(name, password)
+        if not is_admitted or not knows_owner:
             self.stdout.write("Then run: manage.py migrate")
 
-    def _say_addresses(self, made: MadeRole) -> None:
+    def _print_addresses(self, name: str, password: str) -> None:
         given = settings.DATABASES["default"]
-        password = quote(made.password, safe="") or "ITS-PASSWORD"
-        place = f"{quote(str(given['HOST']), safe='')}:{given['PORT'] or 5432}/{given['NAME']}"
+        shown = quote(password, safe="") or "ITS-PASSWORD"
+        server = f"{quote(str(given['HOST']), safe='')}:{given['PORT'] or 5432}/{given['NAME']}"
         self.stdout.write("Set DATABASE_OWNER_URL to what DATABASE_URL is now, for migrate alone,")
-        self.stdout.write(f"and DATABASE_URL=postgresql://{made.name}:{password}@{place}")
+        self.stdout.write(f"and DATABASE_URL=postgresql://{name}:{shown}@{server}")

@@ -9,7 +9,7 @@ from accounts import redis_backoff as resting
 from accounts import tenancy
 from accounts.errors import RateLimited
 from accounts.redis_backoff import Backoff
-from graph.index.parse_slots import LEASE_SECONDS, Turns
+from graph.index.parse_slots import LEASE_SECONDS, ParseSlots
 
 pytestmark = pytest.mark.usefixtures("in_organization", "clean_cache")
 
@@ -23,7 +23,7 @@ def awake(monkeypatch: pytest.MonkeyPatch) -> Backoff:
 
 
 def test_the_places_are_those_of_all_processes() -> None:
-    one, two, three = Turns(), Turns(), Turns()  # of a process each
+    one, two, three = ParseSlots(), ParseSlots(), ParseSlots()  # of a process each
 
     with one.hold(), two.hold(), pytest.raises(RateLimited, match="2 calls"), three.hold():
         raise AssertionError("there was a third place")
@@ -33,7 +33,7 @@ def test_the_places_are_those_of_all_processes() -> None:
 
 
 def test_a_place_whose_process_died_is_free_when_its_lease_ends() -> None:
-    with Turns().hold():
+    with ParseSlots().hold():
         key = tenancy.key("reading", "0")
         client = cache._cache.get_client()  # type: ignore[attr-defined]
         left = client.ttl(cache.make_and_validate_key(key))
@@ -45,7 +45,7 @@ def test_a_place_whose_process_died_is_free_when_its_lease_ends() -> None:
 def test_a_place_that_somebody_else_has_by_now_stays_theirs() -> None:
     key = tenancy.key("reading", "0")
 
-    with Turns().hold():
+    with ParseSlots().hold():
         cache.set(key, "somebody else", LEASE_SECONDS)
 
     assert cache.get(key) == "somebody else"
@@ -53,10 +53,10 @@ def test_a_place_that_somebody_else_has_by_now_stays_theirs() -> None:
 
 def test_where_redis_is_away_each_process_counts_for_itself(awake: Backoff) -> None:
     awake.begin()
-    own = Turns()
+    own = ParseSlots()
 
     with ExitStack() as held:
-        for turns in (own, own, Turns()):
+        for turns in (own, own, ParseSlots()):
             held.enter_context(turns.hold())
         with pytest.raises(RateLimited), own.hold():
             raise AssertionError("there was a third place in one process")
