@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from celery import shared_task
@@ -21,7 +21,7 @@ from accounts.identifiers import as_uuid
 from accounts.jobs import Claim
 from accounts.queries import directory
 from accounts.queries.directory import Initiator
-from memory.documents.actions.run_import import fail_import, run_import
+from memory.documents.actions.import_batches import fail_import, run_import
 from memory.documents.queries import imports
 from memory.entities.actions import enrich_entities, join_names, read_names
 from memory.experiments.actions import demote_harmful
@@ -47,7 +47,7 @@ log = logging.getLogger(__name__)
 @jobs.handler("memory.embed")
 @jobs.handler("memory.embed_bulk")
 def embed(claim: Claim) -> Mapping[str, Any]:
-    """Embed the memories a job names, batch by batch, with progress; then look what they change."""
+    """Embed the memories a job names, batch by batch; then decide what they change."""
     ids = tuple(UUID(item) for item in claim.payload["ids"])
     share = share_of(memory_ids=ids)
     embedded = changed = 0
@@ -136,11 +136,11 @@ def take_in(claim: Claim) -> Mapping[str, Any]:
 @jobs.handler("memory.roll_back")
 def roll_back_what_was_chosen(claim: Claim) -> Mapping[str, Any]:
     """Take back what somebody chose, in the name of who asked."""
-    began = execute.beginner_of(payload=claim.payload["by"])
+    began = execute.read_beginner(payload=claim.payload["by"])
     try:
         return execute.run(
             caller=_who_began(began),
-            choice=execute.choice_of(payload=claim.payload["choice"]),
+            choice=execute.read_choice(payload=claim.payload["choice"]),
             asked_at=datetime.fromisoformat(claim.payload["asked_at"]),
             tell=partial(_progress_so_far, claim),
         )
@@ -211,92 +211,32 @@ def read_names_again(claim: Claim) -> Mapping[str, Any]:
     return read_names.read_part(tell=partial(_progress, claim))
 
 
-@shared_task(name="cairn.merge_access", ignore_result=True)  # type: ignore[untyped-decorator]
-def merge_access(interval_seconds: int) -> None:
-    """Move every organization's access log into its usage counts."""
-    _in_each("merge-access", interval_seconds, maintenance.merge_access)
-
-
-@shared_task(name="cairn.embed_missing", ignore_result=True)  # type: ignore[untyped-decorator]
-def embed_missing(interval_seconds: int) -> None:
-    """Queue the embedding of memories that were left without a vector."""
-    _in_each("embed-missing", interval_seconds, maintenance.embed_missing)
-
-
-@shared_task(name="cairn.sort_topics", ignore_result=True)  # type: ignore[untyped-decorator]
-def queue_sorting(interval_seconds: int) -> None:
-    """Queue the sorting of every organization's memories, once a night."""
-    _in_each("sort-topics", interval_seconds, topics_actions.queue)
-
-
-@shared_task(name="cairn.enrich_entities", ignore_result=True)  # type: ignore[untyped-decorator]
-def queue_enriching(interval_seconds: int) -> None:
-    """Queue the reading of names in every organization, once a night."""
-    _in_each("enrich-entities", interval_seconds, enrich_entities.queue)
-
-
-@shared_task(name="cairn.prove", ignore_result=True)  # type: ignore[untyped-decorator]
-def queue_proving(interval_seconds: int) -> None:
-    """Queue the look at what every organization's memories are worth, once a night."""
-    _in_each("prove", interval_seconds, demote_harmful.queue)
-
-
-@shared_task(name="cairn.join_names", ignore_result=True)  # type: ignore[untyped-decorator]
-def queue_joining(interval_seconds: int) -> None:
-    """Queue the joining of every organization's names, once a night."""
-    _in_each("join-names", interval_seconds, join_names.queue)
-
-
-@shared_task(name="cairn.forget_actions", ignore_result=True)  # type: ignore[untyped-decorator]
-def forget_actions(interval_seconds: int) -> None:
-    """Forget turns past their time, and what became of candidates and searches, once a night."""
+def _forget_actions() -> int:
+    """Forget turns past their time, and what became of candidates and searches."""
     now = timezone.now()
-
-    def work() -> int:
-        forgotten = session_upkeep.forget(now=now) + forget_counted(now=now)
-        return forgotten + action_log.forget(now=now, days=settings.KEEP_ACTIONS_DAYS)
-
-    _in_each("forget-actions", interval_seconds, work)
+    forgotten = session_upkeep.forget(now=now) + forget_counted(now=now)
+    return forgotten + action_log.forget(now=now, days=settings.KEEP_ACTIONS_DAYS)
 
 
-@shared_task(name="cairn.read_names", ignore_result=True)  # type: ignore[untyped-decorator]
-def read_names_where_old(interval_seconds: int) -> None:
-    """Queue the reading of names that an older reader has read."""
-    _in_each("read-names", interval_seconds, read_names.queue_when_old)
+UPKEEP: Final[Mapping[str, Callable[[], object]]] = {  # in every organization, once a slot
+    "merge_access": maintenance.merge_access,  # the access log into the usage counts
+    "embed_missing": maintenance.embed_missing,
+    "read_names": read_names.queue_when_old,
+    "tend_sessions": lambda: session_upkeep.end_idle(now=timezone.now()),
+    "raise_alarms": lambda: raise_alarms(now=timezone.now()),
+    "forget_actions": _forget_actions,
+    "sort_topics": topics_actions.queue,
+    "enrich_entities": enrich_entities.queue,
+    "join_names": join_names.queue,
+    "prove": demote_harmful.queue,
+    "find_pairs": queue_weekly,
+}
 
 
-@shared_task(name="cairn.tend_sessions", ignore_result=True)  # type: ignore[untyped-decorator]
-def tend_sessions(interval_seconds: int) -> None:
-    """End every organization's silent sessions, and those that go on day and night."""
-    _in_each(
-        "tend-sessions", interval_seconds, partial(session_upkeep.end_idle, now=timezone.now())
-    )
-
-
-@shared_task(name="cairn.raise_alarms", ignore_result=True)  # type: ignore[untyped-decorator]
-def look_for_plants(interval_seconds: int) -> None:
-    """Look at what machines wrote into every organization for attempts to plant a memory."""
-    _in_each("raise-alarms", interval_seconds, partial(raise_alarms, now=timezone.now()))
-
-
-@shared_task(name="cairn.find_pairs", ignore_result=True)  # type: ignore[untyped-decorator]
-def find_pairs(interval_seconds: int) -> None:
-    """Look in every organization for modules that sessions touch together, once a week."""
-    _in_each("find-pairs", interval_seconds, queue_weekly)
-
-
-def _progress(claim: Claim, done: int, total: int) -> None:
-    jobs.progress(held=claim, done=done, total=total)
-
-
-def _progress_so_far(claim: Claim, done: int, total: int, so_far: Mapping[str, Any]) -> None:
-    jobs.progress(held=claim, done=done, total=total, so_far=so_far)
-
-
-def _in_each(slot: str, interval_seconds: int, work: Callable[[], object]) -> None:
-    """Do upkeep in every organization, once a slot; one that fails stops no other."""
+def run_upkeep(name: str, interval_seconds: int) -> None:
+    """Do a piece of upkeep in every organization, once a slot; one that fails stops no other."""
     close_old_connections()
-    if not jobs.take_slot(name=slot, interval_seconds=interval_seconds):
+    if not jobs.take_slot(name=name.replace("_", "-"), interval_seconds=interval_seconds):
         return
     for tenant in tenancy.each_organization():
         try:
@@ -305,6 +245,25 @@ def _in_each(slot: str, interval_seconds: int, work: Callable[[], object]) -> No
                 slug=tenant.slug,
                 schema_name=tenant.schema_name,
             ):
-                work()
+                UPKEEP[name]()
         except DatabaseError:
-            log.exception("Upkeep %s of %s failed", slot, tenant.slug)
+            log.exception("Upkeep %s of %s failed", name, tenant.slug)
+
+
+def _register_upkeep(name: str) -> None:
+    def upkeep(interval_seconds: int) -> None:
+        run_upkeep(name, interval_seconds)
+
+    shared_task(name=f"cairn.{name}", ignore_result=True)(upkeep)
+
+
+for _name in UPKEEP:
+    _register_upkeep(_name)
+
+
+def _progress(claim: Claim, done: int, total: int) -> None:
+    jobs.progress(held=claim, done=done, total=total)
+
+
+def _progress_so_far(claim: Claim, done: int, total: int, so_far: Mapping[str, Any]) -> None:
+    jobs.progress(held=claim, done=done, total=total, so_far=so_far)

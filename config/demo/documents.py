@@ -14,8 +14,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from config import env
-from memory.documents import docstrings, markdown
-from memory.documents.markdown import Statement
+from memory.documents import statements
+from memory.documents.statements import Statement
 from memory.records.actions.candidate import NewMemory
 from memory.taxonomy import MemoryType, Source
 from memory.text import decoding_rules
@@ -163,7 +163,7 @@ def _documents(project: str) -> Iterator[NewMemory]:
         if Path(document.path).name in EXAMPLES:
             continue
         tag = tag_of(path=document.path)
-        for statement in markdown.read(text=document.text, path=document.path):
+        for statement in statements.read_document(text=document.text, path=document.path):
             yield of_statement(
                 statement=statement, path=document.path, project=project, tags=(tag,)
             )
@@ -175,7 +175,9 @@ def _modules(project: str) -> Iterator[NewMemory]:
         if not NOT_READ.isdisjoint(inside.parts):
             continue
         relative = inside.as_posix()
-        for statement in docstrings.read(source=path.read_text(encoding="utf-8"), path=relative):
+        for statement in statements.read_docstring(
+            source=path.read_text(encoding="utf-8"), path=relative
+        ):
             yield of_statement(
                 statement=statement,
                 path=relative,

@@ -14,7 +14,7 @@ from accounts.caller import Caller
 from accounts.queries.directory import people
 from frontend.labels.memory_labels import Name
 from memory.records.queries.views import MemoryView
-from memory.review.conflict_rules import Bar, Verdict
+from memory.review.conflict_rules import Bar, ConflictVerdict
 from memory.review.queries.conflicts import ConflictView
 
 CAUSES: Final[Mapping[str, Name]] = {
@@ -30,22 +30,22 @@ CAUSES: Final[Mapping[str, Name]] = {
     "share": gettext_lazy("The call that brought it had replaced its share already."),
 }
 VERDICTS: Final[Mapping[str, Name]] = {
-    Verdict.KEEP_OLDER.value: gettext_lazy("Keep the older one"),
-    Verdict.KEEP_NEWER.value: gettext_lazy("Keep the newer one"),
-    Verdict.BOTH.value: gettext_lazy("Both are true, each in its own case"),
-    Verdict.EDIT.value: gettext_lazy("Neither: write what is right"),
+    ConflictVerdict.KEEP_OLDER.value: gettext_lazy("Keep the older one"),
+    ConflictVerdict.KEEP_NEWER.value: gettext_lazy("Keep the newer one"),
+    ConflictVerdict.BOTH.value: gettext_lazy("Both are true, each in its own case"),
+    ConflictVerdict.EDIT.value: gettext_lazy("Neither: write what is right"),
 }
 ENDED: Final[Mapping[str, Name]] = {
-    Verdict.KEEP_OLDER.value: gettext_lazy("The older one was kept."),
-    Verdict.KEEP_NEWER.value: gettext_lazy("The newer one was kept."),
-    Verdict.BOTH.value: gettext_lazy("Both are true, each in its own case."),
-    Verdict.EDIT.value: gettext_lazy("Another text took the place of both."),
+    ConflictVerdict.KEEP_OLDER.value: gettext_lazy("The older one was kept."),
+    ConflictVerdict.KEEP_NEWER.value: gettext_lazy("The newer one was kept."),
+    ConflictVerdict.BOTH.value: gettext_lazy("Both are true, each in its own case."),
+    ConflictVerdict.EDIT.value: gettext_lazy("Another text took the place of both."),
 }
-KEYS: Final[Mapping[Verdict, str]] = {
-    Verdict.KEEP_OLDER: "1",
-    Verdict.KEEP_NEWER: "2",
-    Verdict.BOTH: "b",
-    Verdict.EDIT: "e",
+KEYS: Final[Mapping[ConflictVerdict, str]] = {
+    ConflictVerdict.KEEP_OLDER: "1",
+    ConflictVerdict.KEEP_NEWER: "2",
+    ConflictVerdict.BOTH: "b",
+    ConflictVerdict.EDIT: "e",
 }
 WHO: Final[Mapping[Bar, Name]] = {
     Bar.VIEWER: gettext_lazy("Viewers read. Members and above decide."),
@@ -118,13 +118,13 @@ def _card(view: ConflictView, names: Mapping[UUID, str]) -> Card:
         options=tuple(_option(verdict, why) for verdict, why in rights.verdicts),
         whys=tuple((why.value, WHO[why]) for why in bars),
         may_settle=bool(allowed),
-        may_edit=Verdict.EDIT in allowed,
+        may_edit=ConflictVerdict.EDIT in allowed,
         reopen_why=_reopen_why(rights.reopen),
         ended=ENDED.get(view.verdict, ""),
     )
 
 
-def _option(verdict: Verdict, why: Bar | None) -> Option:
+def _option(verdict: ConflictVerdict, why: Bar | None) -> Option:
     return Option(
         value=verdict.value,
         name=VERDICTS[verdict.value],

@@ -19,8 +19,8 @@ from memory.records.queries import memories
 from memory.records.queries.memories import LinkView, VersionView
 from memory.records.queries.relations import Contradiction
 from memory.records.queries.views import MemoryView
-from memory.review.queries import proofs
-from memory.review.queries.proofs import Proof
+from memory.review.queries import session_summary
+from memory.review.queries.session_summary import MemoryOrigin
 from memory.taxonomy import MemoryType
 
 NONE: Final = Reentered()
@@ -53,7 +53,7 @@ class Inspected:
     active: bool
     may_change: bool
     is_of_session: bool = False
-    proof: Proof | None = None
+    proof: MemoryOrigin | None = None
     signal: Name = ""
     reentered: Reentered = NONE
 
@@ -65,7 +65,7 @@ def inspect(*, memory: MemoryView, caller: Caller, now: datetime) -> Inspected:
     if memory.author_user is not None:
         ids.add(memory.author_user)
     names = people(caller=caller, ids=ids) if ids else {}
-    proof = proofs.of_memory(caller=caller, memory=memory)
+    proof = session_summary.find_origin(caller=caller, memory=memory)
     return Inspected(
         memory=memory,
         curve=figures.curve(
@@ -81,7 +81,7 @@ def inspect(*, memory: MemoryView, caller: Caller, now: datetime) -> Inspected:
         author=_who(memory.author_agent, memory.author_user, names),
         active=memory.status == "active",
         may_change=may(caller=caller, scope=Scope.WRITE),
-        is_of_session=proofs.is_of_session(memory=memory),
+        is_of_session=session_summary.is_of_session(memory=memory),
         proof=proof,
         signal="" if proof is None else name_of(session_labels.SIGNALS, proof.signal),
         reentered=_reentered(memory, caller),

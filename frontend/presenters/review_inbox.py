@@ -11,13 +11,22 @@ from frontend.labels import memory_labels, session_labels
 from frontend.labels.memory_labels import Name, name_of
 from frontend.presenters import conflict_card
 from frontend.presenters.conflict_card import Card
+from memory.documents.queries import imports
 from memory.documents.queries.imports import ImportView
 from memory.records.queries.views import MemoryView
 from memory.records.verdicts import Group
-from memory.review.queries import proofs, reviews
+from memory.review.queries import inbox as reviews
+from memory.review.queries import session_summary
 from memory.review.queries.conflicts import ConflictView
-from memory.review.queries.proofs import Proof
-from memory.review.queries.reviews import Counts, Decided, Due, DuePage, DuePlace, Item
+from memory.review.queries.inbox import (
+    InboxCounts,
+    InboxItem,
+    InboxPage,
+    InboxPosition,
+    WaitingMemory,
+    WeeklyVerdicts,
+)
+from memory.review.queries.session_summary import MemoryOrigin
 from memory.taxonomy import Scope
 from teams.permissions import Act, allows
 
@@ -50,12 +59,12 @@ class Opened:
     `proof` is what it rests on in a session, None where that is gone or hidden; `signal` in words.
     """
 
-    item: Item
+    item: WaitingMemory
     author: str
     may_merge: bool
     details: tuple[tuple[str, str], ...]
     is_of_session: bool
-    proof: Proof | None
+    proof: MemoryOrigin | None
     signal: Name
 
 
@@ -70,15 +79,15 @@ class Inbox:
     group: Group | None
     batch: UUID | None
     tabs: tuple[Tab, ...]
-    rows: tuple[Due, ...]
+    rows: tuple[InboxItem, ...]
     authors: dict[UUID, str]
     total: int
     together: int
     more: int
-    counts: Counts
+    counts: InboxCounts
     opened: Opened | None
     card: Card | None
-    decided: Decided | None
+    decided: WeeklyVerdicts | None
     may_decide: bool
 
 
@@ -103,12 +112,13 @@ def read(
 
     Raises NotFound for a project, an import or an item that the caller cannot see.
     """
-    counts = reviews.counts(caller=caller, project=project, batch=batch, now=now)
-    page = reviews.page(
+    imported = imports.imported_memories(caller=caller, batch_id=batch)
+    counts = reviews.count_waiting(caller=caller, project=project, imported=imported, now=now)
+    page = reviews.list_waiting(
         caller=caller,
         project=project,
         group=group,
-        batch=batch,
+        imported=imported,
         after=None,
         limit=min(most, ROWS_MOST),
         now=now,
@@ -132,7 +142,7 @@ def read(
         else None,
         decided=None
         if counts.total or batch
-        else reviews.decided(caller=caller, project=project, now=now),
+        else reviews.count_decided(caller=caller, project=project, now=now),
         may_decide=may_decide(caller=caller),
     )
 
@@ -146,18 +156,19 @@ def waiting(
     *, caller: Caller, project: str, group: Group | None, batch: UUID | None, now: datetime
 ) -> int:
     """Return how many memories wait in a group, or in all, maybe of an import. Raises NotFound."""
-    counts = reviews.counts(caller=caller, project=project, batch=batch, now=now)
+    imported = imports.imported_memories(caller=caller, batch_id=batch)
+    counts = reviews.count_waiting(caller=caller, project=project, imported=imported, now=now)
     return _together(counts, group)
 
 
 def opened(*, caller: Caller, memory_id: UUID, now: datetime) -> Opened:
     """Return one item with what a page says of it. Raises NotFound."""
-    item = reviews.item(caller=caller, memory_id=memory_id, now=now)
+    item = reviews.waiting_memory(caller=caller, memory_id=memory_id, now=now)
     is_own = item.memory.scope == Scope.PERSONAL
-    proof = proofs.of_memory(caller=caller, memory=item.memory)
+    proof = session_summary.find_origin(caller=caller, memory=item.memory)
     return Opened(
         item=item,
-        is_of_session=proofs.is_of_session(memory=item.memory),
+        is_of_session=session_summary.is_of_session(memory=item.memory),
         proof=proof,
         signal="" if proof is None else name_of(session_labels.SIGNALS, proof.signal),
         author=_author(item.memory, _names(caller, (item.memory,))),
@@ -170,7 +181,7 @@ def opened(*, caller: Caller, memory_id: UUID, now: datetime) -> Opened:
     )
 
 
-def next_of(*, inbox: Inbox, after: DuePlace) -> Due | None:
+def next_of(*, inbox: Inbox, after: InboxPosition) -> InboxItem | None:
     """Return what stands behind what was just decided, else the first that waits."""
     rows = [one for one in inbox.rows if one.place.item_id != after.item_id]
     behind = (after.since, after.item_id)
@@ -178,21 +189,21 @@ def next_of(*, inbox: Inbox, after: DuePlace) -> Due | None:
     return next(later, next(iter(rows), None))
 
 
-def _more(page: DuePage) -> int:
+def _more(page: InboxPage) -> int:
     """Return how many rows to show next, 0 where there are no more or too many."""
     shown = len(page.items)
     has_more = page.next_place is not None and shown < ROWS_MOST
     return min(shown + PAGE_SIZE, ROWS_MOST) if has_more else 0
 
 
-def _together(counts: Counts, group: Group | None) -> int:
+def _together(counts: InboxCounts, group: Group | None) -> int:
     """Return how many can be decided about at once; conflicts are settled one by one."""
     if group is None:
         return counts.total - counts.by_group[Group.CONFLICTS]
     return 0 if group is Group.CONFLICTS else counts.by_group[group]
 
 
-def _tabs(counts: Counts, group: Group | None) -> tuple[Tab, ...]:
+def _tabs(counts: InboxCounts, group: Group | None) -> tuple[Tab, ...]:
     every = Tab(key="", name=memory_labels.EVERY_GROUP, count=counts.total, is_open=group is None)
     return (
         every,

@@ -12,7 +12,7 @@ from frontend.labels.memory_labels import Name
 from frontend.presenters import review_inbox
 from memory.experiments.queries.reentries import Again
 from memory.review.queries import session_summary
-from memory.review.queries.session_summary import Came, Summary
+from memory.review.queries.session_summary import SessionCandidate, SessionSummary
 from memory.sessions.queries import learned
 from teams.trust import Asking
 
@@ -21,7 +21,7 @@ from teams.trust import Asking
 class Item:
     """A memory of a session: the signal it comes from, the turn or the events it rests on."""
 
-    came: Came
+    came: SessionCandidate
     signal: Name
     turn: int | None
     events: tuple[int, ...]
@@ -55,11 +55,11 @@ class Card:
 
 def of(*, caller: Caller, session_id: UUID, now: datetime) -> Card:
     """Return what a session came to. Raises NotFound also for one the caller may not see."""
-    found = session_summary.summary(caller=caller, session_id=session_id, now=now)
+    found = session_summary.get_summary(caller=caller, session_id=session_id, now=now)
     return card(caller=caller, summary=found)
 
 
-def card(*, caller: Caller, summary: Summary) -> Card:
+def card(*, caller: Caller, summary: SessionSummary) -> Card:
     """Return a summary as its page shows it."""
     items = tuple(_item(came) for came in summary.candidates)
     shown = summary.shown
@@ -77,7 +77,7 @@ def card(*, caller: Caller, summary: Summary) -> Card:
     )
 
 
-def _item(came: Came) -> Item:
+def _item(came: SessionCandidate) -> Item:
     return Item(
         came=came,
         signal=session_labels.SIGNALS.get(came.why, came.why),

@@ -30,7 +30,7 @@ from frontend.presenters import toasts
 from memory.records.queries import memories
 from memory.records.queries.views import MemoryView
 from memory.review.queries import overview
-from memory.review.queries.overview import Beside
+from memory.review.queries.overview import FrameCounts
 from teams import queries as places
 from teams.queries import ProjectView
 
@@ -174,12 +174,12 @@ def _inside(view: Inner[P], moment: Moment) -> Outer:
     return inside
 
 
-def _tally(request: HttpRequest) -> Beside | None:
+def _tally(request: HttpRequest) -> FrameCounts | None:
     """Return the counts of the page's project; None of none, and where a part alone is shown."""
     frame: Frame | None = getattr(request, "frame", None)
     if frame is None or frame.project is None or getattr(request, "htmx", False):
         return None
-    return overview.beside(caller=frame.caller, project_id=frame.project.id, now=frame.now)
+    return overview.count_for_frame(caller=frame.caller, project_id=frame.project.id, now=frame.now)
 
 
 def _redacted(context: Mapping[str, Any]) -> dict[str, Any]:

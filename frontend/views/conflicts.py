@@ -14,12 +14,11 @@ from frontend.presenters import conflict_card
 from frontend.presenters.review_inbox import may_decide
 from frontend.views import base, inbox
 from frontend.views.base import Frame
-from memory.review.actions.conflict_settle import Settlement, reopen, settle
-from memory.review.actions.snooze_conflict import snooze_conflict
-from memory.review.conflict_rules import Verdict
+from memory.review.actions.settlements import Settlement, reopen, settle, snooze_conflict
+from memory.review.conflict_rules import ConflictVerdict
 from memory.review.queries import conflicts as queries
-from memory.review.queries.conflicts import ConflictView, State
-from memory.review.queries.reviews import DuePlace
+from memory.review.queries.conflicts import ConflictState, ConflictView
+from memory.review.queries.inbox import InboxPosition
 
 LIST: Final = "pages/conflicts.html"
 ONE: Final = "pages/conflict.html"
@@ -30,8 +29,12 @@ LARGEST_VERSION: Final = 9  # digits
 @base.reader
 def conflicts(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show the conflicts of the project, the newest first."""
-    state = State.SETTLED if request.GET.get("state") == State.SETTLED else State.OPEN
-    page = queries.page(
+    state = (
+        ConflictState.SETTLED
+        if request.GET.get("state") == ConflictState.SETTLED
+        else ConflictState.OPEN
+    )
+    page = queries.list_conflicts(
         caller=frame.caller,
         project=_slug(frame),
         state=state,
@@ -77,7 +80,7 @@ def decide(frame: Frame, conflict_id: UUID, form: Mapping[str, str]) -> None:
     if verdict == "reopen":
         reopen(caller=frame.caller, conflict_id=conflict_id, if_version=if_version, now=frame.now)
         return
-    if verdict not in set(Verdict):
+    if verdict not in set(ConflictVerdict):
         raise wrong_field(
             pointer="/verdict",
             detail="Choose what is kept.",
@@ -85,7 +88,7 @@ def decide(frame: Frame, conflict_id: UUID, form: Mapping[str, str]) -> None:
             code="choice",
         )
     settlement = Settlement(
-        verdict=Verdict(verdict),
+        verdict=ConflictVerdict(verdict),
         reason=form.get("reason", "").strip(),
         content=form.get("content", "").replace("\r\n", "\n").strip(),
         if_version=if_version,
@@ -95,7 +98,7 @@ def decide(frame: Frame, conflict_id: UUID, form: Mapping[str, str]) -> None:
 
 def here(frame: Frame, conflict_id: UUID) -> ConflictView:
     """Return a conflict of the page's project. Raises NotFound for another place's."""
-    view = queries.conflict(caller=frame.caller, conflict_id=conflict_id, now=frame.now)
+    view = queries.get_conflict(caller=frame.caller, conflict_id=conflict_id, now=frame.now)
     if frame.project is None or view.newer.project_id != frame.project.id:
         raise NotFound(
             detail="There is no such conflict here.", hint="It may be in another project."
@@ -112,7 +115,7 @@ def _around(frame: Frame) -> dict[str, Any]:
     return {
         "section": "conflicts",
         "open": queries.count_open(caller=frame.caller, project=slug),
-        "standing": " ".join(queries.standing(caller=frame.caller, project=slug)),
+        "standing": " ".join(queries.list_open_versions(caller=frame.caller, project=slug)),
         "now": frame.now,
     }
 
@@ -138,7 +141,7 @@ def inbox_item(request: HttpRequest, frame: Frame, conflict_id: UUID) -> HttpRes
         if not request.htmx:  # type: ignore[attr-defined]
             raise
         return _pane(request, frame, conflict_id, error=error)
-    place = DuePlace(since=view.found_at, item_id=view.id)
+    place = InboxPosition(since=view.found_at, item_id=view.id)
     undo_at = f"{base.address('inbox_conflict_undo', frame, view.id)}{inbox.query(request)}"
     return inbox.moved_on(
         request, frame, behind=place, say=gettext("Conflict settled."), undo_at=undo_at
@@ -160,7 +163,7 @@ def rest_conflict(request: HttpRequest, frame: Frame, conflict_id: UUID) -> Http
         if error.status == 422:
             return _asked(request, view, error=error)
         raise
-    place = DuePlace(since=view.found_at, item_id=view.id)
+    place = InboxPosition(since=view.found_at, item_id=view.id)
     undo_at = f"{base.address('inbox_undo', frame, done.review_id)}{inbox.query(request)}"
     return inbox.moved_on(request, frame, behind=place, say=gettext("Snoozed."), undo_at=undo_at)
 

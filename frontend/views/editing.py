@@ -17,7 +17,7 @@ from memory.records.actions.revise import revise
 from memory.records.queries import memories
 from memory.records.queries.memories import LinkView
 from memory.records.queries.views import MemoryView
-from memory.review.actions.correct import Correction, edit
+from memory.review.actions.corrections import Correction, edit
 from memory.taxonomy import LinkKind, Scope
 from teams.permissions import Act, allows
 

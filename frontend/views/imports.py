@@ -14,19 +14,17 @@ from frontend.labels import memory_labels
 from frontend.presenters import review_inbox
 from frontend.views import base
 from frontend.views.base import Frame
-from memory.documents.actions.begin_import import begin_import
-from memory.documents.actions.cancel_import import cancel_import
-from memory.documents.actions.importing import LARGEST_UPLOAD, Upload
-from memory.documents.actions.preview_import import preview_import
-from memory.documents.actions.retry_import import retry_import
-from memory.documents.actions.undo_import import undo_import
+from memory.documents.actions.import_batches import begin_import, cancel_import, retry_import
+from memory.documents.actions.import_undo import undo_import
+from memory.documents.actions.uploads import LARGEST_UPLOAD, Upload, preview_import
 from memory.documents.queries import imports as queries
 from memory.documents.queries.imports import ImportView
 from memory.records.actions.bulk import MOST
 from memory.records.verdicts import Group
-from memory.review.actions.decide_all import OfImport, Words, decide_all
-from memory.review.actions.undo import undo_together
-from memory.review.queries import reviews
+from memory.review.actions.bulk import WaitingGroup, decide_bulk
+from memory.review.actions.verdict_undo import undo_call
+from memory.review.actions.verdicts import VerdictDetails
+from memory.review.queries import inbox as reviews
 
 SHOWN = 30  # imports a page
 ROWS_SHOWN = 300  # rows of a preview; each can be left out
@@ -108,11 +106,16 @@ def _retry(request: HttpRequest, frame: Frame, import_id: UUID) -> str:
 def _decide(request: HttpRequest, frame: Frame, import_id: UUID) -> str:
     """Keep or reject what waits; the page says then how to take that back."""
     (count,) = _numbers([request.POST.get("count", "")]) or {0}
-    done = decide_all(
+    done = decide_bulk(
         caller=frame.caller,
         verb=request.POST["verb"],
-        chosen=OfImport(batch_id=import_id, count=count),
-        words=Words(reason=request.POST.get("reason", "").strip()),
+        chosen=WaitingGroup(
+            project=None,
+            group=None,
+            count=count,
+            imported=queries.imported_memories(caller=frame.caller, batch_id=import_id),
+        ),
+        details=VerdictDetails(reason=request.POST.get("reason", "").strip()),
         now=frame.now,
     )
     return f"?decided={done[0].review_id}"
@@ -122,7 +125,7 @@ def _take_back(request: HttpRequest, frame: Frame, import_id: UUID) -> str:
     review_id = _after(request.POST.get("review", ""))
     if review_id is None:
         raise InvalidInput(detail="There is no such verdict of yours.", hint="Reload the page.")
-    undo_together(caller=frame.caller, review_id=review_id, now=frame.now)
+    undo_call(caller=frame.caller, review_id=review_id, now=frame.now)
     return ""
 
 
@@ -149,7 +152,7 @@ def _page(
 ) -> HttpResponse:
     after = _after(request.GET.get("after", ""))
     project = frame.project.slug if frame.project else ""
-    page = queries.page(
+    page = queries.list_imports(
         caller=frame.caller, project=project, after=after, limit=SHOWN, now=frame.now
     )
     context = {
@@ -168,8 +171,11 @@ def _one(
 ) -> HttpResponse:
     view = here(frame, import_id)
     start = request.GET.get("after", "")
-    waits = reviews.counts(caller=frame.caller, project=None, batch=import_id, now=frame.now)
-    rows = queries.rows(
+    imported = queries.imported_memories(caller=frame.caller, batch_id=import_id)
+    waits = reviews.count_waiting(
+        caller=frame.caller, project=None, imported=imported, now=frame.now
+    )
+    rows = queries.list_rows(
         caller=frame.caller,
         batch_id=import_id,
         after=int(start) if start.isdecimal() and len(start) < LONGEST_NUMBER else 0,
@@ -196,7 +202,7 @@ def _one(
 
 def here(frame: Frame, import_id: UUID) -> ImportView:
     """Return an import of the page's project. Raises NotFound for another place's."""
-    view = queries.batch(caller=frame.caller, batch_id=import_id, now=frame.now)
+    view = queries.get_import(caller=frame.caller, batch_id=import_id, now=frame.now)
     if frame.project is None or view.project_id != frame.project.id:
         raise NotFound(detail="There is no such import.", hint="It may be another project's.")
     return view

@@ -22,36 +22,31 @@ from frontend.views.imports import here as batch_here
 from frontend.views.verbs import ids_of
 from memory.documents.queries import imports
 from memory.records.actions.bulk import MOST
+from memory.records.actions.verdict_log import DecidedMemory
 from memory.records.queries.views import MemoryView
 from memory.records.verdicts import Group
-from memory.review.actions.decide_all import Whole, Words, decide_all
-from memory.review.actions.keep import keep
-from memory.review.actions.merge import merge
-from memory.review.actions.reject import reject
-from memory.review.actions.snooze import snooze
-from memory.review.actions.undo import undo, undo_together
-from memory.review.actions.verdict import Decided
-from memory.review.queries import reviews
+from memory.review.actions.bulk import WaitingGroup, decide_bulk
+from memory.review.actions.verdict_undo import undo, undo_call
+from memory.review.actions.verdicts import VerdictDetails, keep, merge, reject, snooze
 from memory.review.queries.conflicts import ConflictView
-from memory.review.queries.pending_sessions import WaitingSession, waiting_sessions
-from memory.review.queries.reviews import DuePlace
+from memory.review.queries.inbox import InboxPosition, WaitingSession, waiting_sessions
 
-Verb = Callable[[HttpRequest, Frame, UUID], Decided]
+Verb = Callable[[HttpRequest, Frame, UUID], DecidedMemory]
 SESSIONS: Final = 6  # of which something waits, beside the list
 BATCHES: Final = 12  # imports beside the list
 REST_DAYS: Final[Mapping[str, int]] = {"day": 1, "week": 7, "month": 30}
 
 
-def _keep(request: HttpRequest, frame: Frame, memory_id: UUID) -> Decided:
+def _keep(request: HttpRequest, frame: Frame, memory_id: UUID) -> DecidedMemory:
     return keep(caller=frame.caller, memory_id=memory_id, now=frame.now)
 
 
-def _reject(request: HttpRequest, frame: Frame, memory_id: UUID) -> Decided:
+def _reject(request: HttpRequest, frame: Frame, memory_id: UUID) -> DecidedMemory:
     reason = request.POST.get("reason", "").strip()
     return reject(caller=frame.caller, memory_id=memory_id, reason=reason, now=frame.now)
 
 
-def _merge(request: HttpRequest, frame: Frame, memory_id: UUID) -> Decided:
+def _merge(request: HttpRequest, frame: Frame, memory_id: UUID) -> DecidedMemory:
     chosen = ids_of(request.POST.getlist("into")[:1])
     if not chosen:
         raise InvalidInput(
@@ -60,7 +55,7 @@ def _merge(request: HttpRequest, frame: Frame, memory_id: UUID) -> Decided:
     return merge(caller=frame.caller, memory_id=memory_id, into=chosen[0], now=frame.now)
 
 
-def _snooze(request: HttpRequest, frame: Frame, memory_id: UUID) -> Decided:
+def _snooze(request: HttpRequest, frame: Frame, memory_id: UUID) -> DecidedMemory:
     end = until(request.POST.get("for", ""), frame.now)
     return snooze(caller=frame.caller, memory_id=memory_id, until=end, now=frame.now)
 
@@ -143,13 +138,13 @@ def bulk(request: HttpRequest, frame: Frame) -> HttpResponse:
     sent = request.POST
     is_whole = "whole" in sent
     chosen = _whole(request, frame) if is_whole else ids_of(sent.getlist("memory"))
-    if not isinstance(chosen, Whole):
+    if not isinstance(chosen, WaitingGroup):
         base.check_here(frame, chosen)
-    done = decide_all(
+    done = decide_bulk(
         caller=frame.caller,
         verb=sent.get("verb", ""),
         chosen=chosen,
-        words=Words(
+        details=VerdictDetails(
             reason=sent.get("reason", "").strip(), until=until(sent.get("for", "week"), frame.now)
         ),
         now=frame.now,
@@ -169,7 +164,7 @@ def bulk(request: HttpRequest, frame: Frame) -> HttpResponse:
 @base.member
 def take_back(request: HttpRequest, frame: Frame, review_id: UUID) -> HttpResponse:
     """Undo a verdict, and show what waits again."""
-    run = undo_together if "together" in request.GET else _undo_one
+    run = undo_call if "together" in request.GET else _undo_one
     done = run(caller=frame.caller, review_id=review_id, now=frame.now)
     return again(request, frame, done[0].conflict_id or done[0].memory.id)
 
@@ -186,12 +181,12 @@ def after(
     """Answer a verdict: the next item, the list without it, and a toast that undoes it."""
     to = "" if review_id is None else base.address("inbox_undo", frame, review_id)
     undo_at = f"{to}{query(request)}{'&together' if together else ''}" if to else ""
-    place = DuePlace(since=memory.created_at, item_id=memory.id)
+    place = InboxPosition(since=memory.created_at, item_id=memory.id)
     return moved_on(request, frame, behind=place, say=say, undo_at=undo_at)
 
 
 def moved_on(
-    request: HttpRequest, frame: Frame, *, behind: DuePlace, say: str, undo_at: str
+    request: HttpRequest, frame: Frame, *, behind: InboxPosition, say: str, undo_at: str
 ) -> HttpResponse:
     """Show what stands behind what was decided, with a toast that undoes it."""
     if not request.htmx:  # type: ignore[attr-defined]
@@ -216,12 +211,12 @@ def opened_in_list(request: HttpRequest, frame: Frame, item_id: UUID) -> HttpRes
     return HttpResponseRedirect(_address(request, frame, peek=item_id))
 
 
-def _undo_one(*, caller: object, review_id: UUID, now: datetime) -> tuple[Decided, ...]:
+def _undo_one(*, caller: object, review_id: UUID, now: datetime) -> tuple[DecidedMemory, ...]:
     return (undo(caller=caller, review_id=review_id, now=now),)  # type: ignore[arg-type]
 
 
 def _context(
-    request: HttpRequest, frame: Frame, *, peek: UUID | None, behind: DuePlace | None = None
+    request: HttpRequest, frame: Frame, *, peek: UUID | None, behind: InboxPosition | None = None
 ) -> dict[str, object]:
     shown = _read(request, frame, None if peek is None else _found(frame, peek))
     if behind is not None:
@@ -254,13 +249,13 @@ def _batches(frame: Frame, shown: Inbox) -> tuple[Batch, ...]:
     """Return the newest imports of which something waits, and the one that is shown."""
     if shown.group is not Group.IMPORTS and shown.batch is None:
         return ()
-    found = reviews.by_import(
+    found = imports.list_waiting_imports(
         caller=frame.caller, project=_slug(frame), limit=BATCHES, now=frame.now
     )
     batches = tuple(Batch(view=view, count=count) for view, count in found)
     if shown.batch is None or any(one.view.id == shown.batch for one in batches):
         return batches
-    view = imports.batch(caller=frame.caller, batch_id=shown.batch, now=frame.now)
+    view = imports.get_import(caller=frame.caller, batch_id=shown.batch, now=frame.now)
     return (Batch(view=view, count=shown.counts.total), *batches)
 
 
@@ -297,7 +292,7 @@ def _asked(
     return base.dialog(request, f"partials/inbox_{verb}.html", context, status=status)
 
 
-def _whole(request: HttpRequest, frame: Frame) -> Whole:
+def _whole(request: HttpRequest, frame: Frame) -> WaitingGroup:
     typed = request.POST.get("count", "").strip()
     if not typed.isdecimal() or len(typed) > 9:
         raise InvalidInput(
@@ -306,7 +301,12 @@ def _whole(request: HttpRequest, frame: Frame) -> Whole:
         )
     group = review_inbox.group_named(group_text(request))
     batch = _batch(request, frame)
-    return Whole(project=_slug(frame), group=group, count=int(typed), batch=batch)
+    return WaitingGroup(
+        project=_slug(frame),
+        group=group,
+        count=int(typed),
+        imported=imports.imported_memories(caller=frame.caller, batch_id=batch),
+    )
 
 
 def rests() -> tuple[tuple[str, Name], ...]:

@@ -10,8 +10,8 @@ from accounts.errors import InvalidInput
 from frontend.views import base
 from frontend.views.base import Frame
 from frontend.views.verbs import changed, ids_of
-from memory.review.actions.undo import undo
-from memory.review.actions.unlink import Edge, unlink
+from memory.review.actions.verdict_undo import undo
+from memory.review.actions.verdicts import MemoryEdge, unlink
 from memory.taxonomy import LinkKind
 
 
@@ -35,10 +35,10 @@ def put_back(request: HttpRequest, frame: Frame, memory_id: UUID, review_id: UUI
     return changed(request, frame, memory, say=_("The link is back."))
 
 
-def _edge(request: HttpRequest) -> Edge:
+def _edge(request: HttpRequest) -> MemoryEdge:
     kind, others = request.POST.get("kind", ""), ids_of(request.POST.getlist("other")[:1])
     if kind not in set(LinkKind) or not others:
         raise InvalidInput(detail="There is no such link.", hint="Reload the page.")
-    return Edge(
+    return MemoryEdge(
         other_id=others[0], kind=LinkKind(kind), outgoing=request.POST.get("outgoing") == "1"
     )

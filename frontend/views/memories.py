@@ -37,7 +37,7 @@ def memories(request: HttpRequest, frame: Frame) -> HttpResponse:
             return base.page(request, "partials/memory_rows.html", context)
         context["suggestions"] = memory_labels.FILTERS
         context["inspected"] = _peek(request, frame)
-        tally = overview.tally(caller=frame.caller, project=slug, now=frame.now)
+        tally = overview.count_project(caller=frame.caller, project=slug, now=frame.now)
         context["tally"] = tally
         context["total"] = shown.total if asked.text else tally.memories
     status = 200 if shown.error is None else shown.error.status

@@ -11,7 +11,7 @@ from accounts.errors import CairnError, NotFound, wrong_field
 from frontend.labels import memory_labels
 from frontend.views import base
 from frontend.views.base import Frame
-from memory.documents.actions.push_note import NewNote, Pushed, push_note, remove_note
+from memory.documents.actions.note_push import NewNote, NotePushed, push_note, remove_note
 from memory.documents.queries import notes as queries
 from memory.documents.queries.notes import NoteView
 from memory.taxonomy import Scope
@@ -41,7 +41,7 @@ def notes(request: HttpRequest, frame: Frame) -> HttpResponse:
 @base.member
 def note(request: HttpRequest, frame: Frame, note_id: UUID) -> HttpResponse:
     """Show a note, each line beside what it says as a memory; let it be a source no more."""
-    found = queries.note(caller=frame.caller, note_id=note_id)
+    found = queries.get_note(caller=frame.caller, note_id=note_id)
     if frame.project is None or found.project_id != frame.project.id:
         raise NotFound(detail="There is no such note.", hint="It may be another project's.")
     if request.method == "POST":
@@ -80,7 +80,7 @@ def _check_same(frame: Frame, new: NewNote) -> None:
 
 def _known(frame: Frame) -> tuple[NoteView, ...]:
     project = frame.project.slug if frame.project else ""
-    return queries.page(caller=frame.caller, project=project, limit=queries.LARGEST_PAGE)
+    return queries.list_notes(caller=frame.caller, project=project, limit=queries.LARGEST_PAGE)
 
 
 def _listed(
@@ -97,9 +97,9 @@ def _listed(
 
 
 def _note(
-    request: HttpRequest, frame: Frame, found: NoteView, *, pushed: Pushed | None = None
+    request: HttpRequest, frame: Frame, found: NoteView, *, pushed: NotePushed | None = None
 ) -> HttpResponse:
-    lines = queries.lines(caller=frame.caller, note_id=found.id, now=frame.now)
+    lines = queries.list_lines(caller=frame.caller, note_id=found.id, now=frame.now)
     context = {
         **_usual(frame),
         "note": found,
@@ -116,7 +116,7 @@ def _usual(frame: Frame) -> dict[str, Any]:
     return {"section": "memories", "now": frame.now, "may_write": may_write}
 
 
-def _said(pushed: Pushed) -> str:
+def _said(pushed: NotePushed) -> str:
     """Say what keeping a document did."""
     refused = len(pushed.refused)
     counts = (

@@ -16,7 +16,7 @@ from accounts.queries.directory import organizations_of
 from frontend.views import base
 from frontend.views.base import Frame
 from memory.review.queries import overview
-from memory.review.queries.overview import ProjectTally
+from memory.review.queries.overview import ProjectCard
 from teams.actions.projects import create_project
 from teams.permissions import Act, allows
 from teams.queries import ProjectView
@@ -27,7 +27,7 @@ class Card:
     """A project on its organization's page."""
 
     project: ProjectView
-    tally: ProjectTally | None
+    tally: ProjectCard | None
 
 
 @base.person
@@ -44,8 +44,9 @@ def organizations(request: HttpRequest) -> HttpResponse:
 @base.reader
 def organization(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show the projects of an organization."""
-    tallies: Mapping[UUID, ProjectTally] = {
-        tally.project_id: tally for tally in overview.by_project(caller=frame.caller, now=frame.now)
+    tallies: Mapping[UUID, ProjectCard] = {
+        tally.project_id: tally
+        for tally in overview.list_projects(caller=frame.caller, now=frame.now)
     }
     cards = tuple(
         Card(project=project, tally=tallies.get(project.id)) for project in frame.projects

@@ -18,28 +18,26 @@ from accounts.queries.directory import people
 from frontend.labels.memory_labels import Name
 from frontend.views import base
 from frontend.views.base import Frame
-from memory.review.rollback import permissions
-from memory.review.rollback import queries as rollback_queries
-from memory.review.rollback.execute import roll_back
-from memory.review.rollback.permissions import CHOOSING, Choice
-from memory.review.rollback.queries import COUNTED, Item
-from memory.review.rollback.rules import AT_ONCE, MOST, MOST_REWRITTEN, Fate, Left
+from memory.review.rollback import plan, selection
+from memory.review.rollback.execute import MOST_AT_ONCE, MOST_REWRITTEN, roll_back
+from memory.review.rollback.plan import COUNTED, MOST, LeftReason, RollbackFate, RollbackItem
+from memory.review.rollback.selection import CHOICES, RollbackChoice
 from memory.review.rollback.undo import undo_rollback
 from teams.permissions import Act, allows
 
 SHOWN: Final = 50  # memories a page
 MOMENTS: Final = frozenset({"since", "until"})
-FATES: Final[Mapping[Fate, Name]] = {
-    Fate.ARCHIVED: _("is archived"),
-    Fate.REWRITTEN: _("says again what it said"),
-    Fate.LEFT: _("is left"),
+FATES: Final[Mapping[RollbackFate, Name]] = {
+    RollbackFate.ARCHIVED: _("is archived"),
+    RollbackFate.REWRITTEN: _("says again what it said"),
+    RollbackFate.LEFT: _("is left"),
 }
-WHYS: Final[Mapping[Left, Name]] = {
-    Left.CHANGED: _("Somebody else has rewritten it since."),
-    Left.KEPT: _("Somebody else has kept it since."),
-    Left.SAME: _("It is as it was before already."),
-    Left.TWIN: _("Another memory says by then what it said."),
-    Left.MOVED: _("Others see it now than those who saw the text before."),
+WHYS: Final[Mapping[LeftReason, Name]] = {
+    LeftReason.CHANGED: _("Somebody else has rewritten it since."),
+    LeftReason.KEPT: _("Somebody else has kept it since."),
+    LeftReason.SAME: _("It is as it was before already."),
+    LeftReason.TWIN: _("Another memory says by then what it said."),
+    LeftReason.MOVED: _("Others see it now than those who saw the text before."),
 }
 
 
@@ -47,7 +45,7 @@ WHYS: Final[Mapping[Left, Name]] = {
 class Line:
     """One memory of a preview, in words."""
 
-    item: Item
+    item: RollbackItem
     fate: Name
     why: Name
 
@@ -78,11 +76,11 @@ def take_back(request: HttpRequest, frame: Frame, review_id: UUID) -> HttpRespon
 
 def _asked(request: HttpRequest, frame: Frame, sent: Mapping[str, str]) -> HttpResponse:
     """Show the form, with the preview where something is chosen."""
-    if not any(sent.get(name, "").strip() for name in CHOOSING):
+    if not any(sent.get(name, "").strip() for name in CHOICES):
         return _page(request, frame, sent=sent)
     try:
         choice = _choice(frame, sent)
-        seen = rollback_queries.preview(
+        seen = plan.preview(
             caller=frame.caller,
             choice=choice,
             after=as_uuid(text=sent.get("after", "")),
@@ -99,16 +97,16 @@ def _asked(request: HttpRequest, frame: Frame, sent: Mapping[str, str]) -> HttpR
     return _page(request, frame, sent=sent, seen=seen, lines=lines, told=told)
 
 
-def _line(item: Item) -> Line:
+def _line(item: RollbackItem) -> Line:
     return Line(item=item, fate=FATES[item.fate], why=WHYS[item.why] if item.why else "")
 
 
-def _choice(frame: Frame, sent: Mapping[str, str]) -> Choice:
+def _choice(frame: Frame, sent: Mapping[str, str]) -> RollbackChoice:
     """Read what was chosen. Raises InvalidInput naming the field."""
-    given = {name: sent.get(name, "").strip() for name in CHOOSING}
+    given = {name: sent.get(name, "").strip() for name in CHOICES}
     ids = {name: _id(name, text) for name, text in given.items() if name not in MOMENTS}
     since, until = (_moment(name, given[name]) for name in ("since", "until"))
-    return Choice(project=_slug(frame), since=since, until=until, **ids)
+    return RollbackChoice(project=_slug(frame), since=since, until=until, **ids)
 
 
 def _id(name: str, text: str) -> UUID | None:
@@ -153,11 +151,11 @@ def _page(
         "writers": _writers(frame),
         "may_all": allows(role=frame.caller.role, act=Act.RESTORE),
         "may_own": allows(role=frame.caller.role, act=Act.WRITE),
-        "at_once": AT_ONCE,
+        "at_once": MOST_AT_ONCE,
         "counted": COUNTED,
         "done": as_uuid(text=request.GET.get("done", "")),
         "job": _job(request, frame),
-        "chosen": tuple((name, sent.get(name, "")) for name in CHOOSING if sent.get(name, "")),
+        "chosen": tuple((name, sent.get(name, "")) for name in CHOICES if sent.get(name, "")),
         **more,
     }
     return base.page(request, "pages/rollback.html", context, status=status)
@@ -167,7 +165,7 @@ def _writers(frame: Frame) -> tuple[tuple[str, str], ...]:
     """Return whom one may choose: oneself, or as a steward all who have written here."""
     ids = {frame.caller.user_id} if frame.caller.user_id else set()
     if allows(role=frame.caller.role, act=Act.RESTORE):
-        ids |= set(permissions.writers(caller=frame.caller, project=_slug(frame)))
+        ids |= set(selection.list_writers(caller=frame.caller, project=_slug(frame)))
     named = people(caller=frame.caller, ids=ids)
     return tuple(sorted(((str(id), name) for id, name in named.items()), key=lambda one: one[1]))
 

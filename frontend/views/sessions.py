@@ -16,7 +16,7 @@ from frontend.templatetags.cairn import short_id
 from frontend.views import base
 from frontend.views.base import Frame
 from memory.experiments.queries import session_figures
-from memory.review.rollback.permissions import may_take_back
+from memory.review.rollback.selection import may_roll_back_session
 from memory.sessions.actions import close
 from memory.sessions.actions.delete_session import Fate, delete_session, may_delete
 from memory.sessions.actions.end_session import end_session
@@ -77,7 +77,7 @@ def one(request: HttpRequest, frame: Frame, session_id: UUID) -> HttpResponse:
         "people": _people(frame, session),
         "is_own": is_own(frame, session),
         "may_delete": may_delete(caller=frame.caller, opened_by=session.opened_by),
-        "may_take_back": may_take_back(caller=frame.caller, opened_by=session.opened_by),
+        "may_take_back": may_roll_back_session(caller=frame.caller, opened_by=session.opened_by),
         "result": tuple((name, _count(session, name)) for name in COUNTS),
         "steps": _steps(request, frame, session_id),
         "turns": page.items,

@@ -17,8 +17,8 @@ from frontend.presenters.session_summary import Card
 from frontend.views import base, sessions
 from frontend.views.base import Frame
 from frontend.views.verbs import ids_of
-from memory.review.actions.decide_session import NewVerdict, Others, SessionDecided, decide_session
-from memory.review.actions.undo import undo, undo_together
+from memory.review.actions.bulk import OtherMemories, SessionDecided, SessionVerdict, decide_session
+from memory.review.actions.verdict_undo import undo, undo_call
 
 SAY: Final[dict[str, Name]] = {
     "keep": gettext_lazy("Kept."),
@@ -62,7 +62,7 @@ def take_back(
 ) -> HttpResponse:
     """Undo a verdict, or all that was decided with it."""
     sessions.here(frame, session_id)
-    run: Callable[..., object] = undo_together if "together" in request.GET else undo
+    run: Callable[..., object] = undo_call if "together" in request.GET else undo
     run(caller=frame.caller, review_id=review_id, now=frame.now)
     return _shown(
         request,
@@ -89,7 +89,7 @@ def _decided(request: HttpRequest, frame: Frame, session_id: UUID) -> SessionDec
         verdicts=()
         if is_all
         else tuple(
-            NewVerdict(
+            SessionVerdict(
                 memory_id=memory_id,
                 verdict=verdict,
                 content=sent.get("content", "").strip(),
@@ -97,7 +97,7 @@ def _decided(request: HttpRequest, frame: Frame, session_id: UUID) -> SessionDec
             )
             for memory_id in ids_of(sent.getlist("memory"))
         ),
-        others=Others(count=_count(sent.get("count", ""))) if is_all else None,
+        others=OtherMemories(count=_count(sent.get("count", ""))) if is_all else None,
         now=frame.now,
     )
 

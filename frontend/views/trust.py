@@ -11,9 +11,9 @@ from frontend.labels import session_labels
 from frontend.labels.memory_labels import Name
 from frontend.views import base
 from frontend.views.base import Frame
-from memory.review.actions.trust import set_trust
-from memory.review.queries import trust as standings
-from memory.review.queries.trust import TrustView
+from memory.sessions.actions.trust import set_trust
+from memory.sessions.queries import trust_evidence
+from memory.sessions.queries.trust_evidence import TrustView
 from teams.permissions import Act, allows
 from teams.trust import LEVELS, LevelRow, TrustLevel
 
@@ -46,7 +46,7 @@ def trust(request: HttpRequest, frame: Frame) -> HttpResponse:
         level = _level(request.POST.get("level", ""))
         set_trust(caller=frame.caller, ref=ref, level=level, now=frame.now)
         return base.moved(request, to=base.address("trust", frame))
-    view = standings.look(caller=frame.caller, ref=ref)
+    view = trust_evidence.get_trust(caller=frame.caller, ref=ref)
     below = TrustLevel(max(view.level - 1, TrustLevel.CAUTIOUS))
     context = {
         "section": "connections",

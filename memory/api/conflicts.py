@@ -10,11 +10,10 @@ from accounts.api.shapes import Field, Record, Text
 from accounts.caller import TokenScope
 from accounts.identifiers import as_uuid
 from memory.api import examples, inputs, output
-from memory.review.actions.conflict_settle import Settlement, reopen, settle
-from memory.review.actions.snooze_conflict import snooze_conflict
-from memory.review.conflict_rules import Bar, Rights, Verdict
+from memory.review.actions.settlements import Settlement, reopen, settle, snooze_conflict
+from memory.review.conflict_rules import Bar, ConflictRights, ConflictVerdict
 from memory.review.queries import conflicts
-from memory.review.queries.conflicts import ConflictView, State
+from memory.review.queries.conflicts import ConflictState, ConflictView
 
 SAME_NAME: Final = (
     "id", "kind", "cause", "cosine", "found_at", "verdict", "reason", "settled_by", "settled_at",
@@ -51,12 +50,12 @@ SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
         cause=TEXT,
         cosine=maybe(NUMBER),
         found_at=MOMENT,
-        verdict={"type": "string", "enum": ["", *Verdict]},
+        verdict={"type": "string", "enum": ["", *ConflictVerdict]},
         reason=TEXT,
         settled_by=maybe(ID),
         settled_at=maybe(MOMENT),
         version=WHOLE,
-        barred=record(**dict.fromkeys((*Verdict, "reopen"), _BAR)),
+        barred=record(**dict.fromkeys((*ConflictVerdict, "reopen"), _BAR)),
     ),
     "ConflictPage": page_of("Conflict"),
     "RestingConflict": record(review_id=ID, conflict=ref("Conflict")),
@@ -66,7 +65,7 @@ SETTLEMENT: Final = Record(
     fields=(
         Field(
             name="verdict",
-            shape=Text(largest=12, choices=tuple(Verdict)),
+            shape=Text(largest=12, choices=tuple(ConflictVerdict)),
             says="keep_older, keep_newer, both (each holds in its own case), or edit.",
             required=True,
         ),
@@ -86,18 +85,18 @@ SETTLEMENT: Final = Record(
 )
 STATE: Final = Field(
     name="state",
-    shape=Text(largest=8, choices=tuple(State)),
+    shape=Text(largest=8, choices=tuple(ConflictState)),
     says="open or settled.",
-    default=State.OPEN.value,
+    default=ConflictState.OPEN.value,
 )
 
 
 def index(ask: Ask) -> Answer:
     """Return a page of conflicts, the newest first."""
-    page = conflicts.page(
+    page = conflicts.list_conflicts(
         caller=ask.caller,
         project=ask.query["project"],
-        state=State(ask.query["state"]),
+        state=ConflictState(ask.query["state"]),
         after=None if ask.cursor is None else as_uuid(text=ask.cursor),
         limit=ask.query["limit"],
         now=ask.now,
@@ -108,13 +107,15 @@ def index(ask: Ask) -> Answer:
 
 def look(ask: Ask) -> Answer:
     """Return one conflict."""
-    return _answer(conflicts.conflict(caller=ask.caller, conflict_id=path_id(ask=ask), now=ask.now))
+    return _answer(
+        conflicts.get_conflict(caller=ask.caller, conflict_id=path_id(ask=ask), now=ask.now)
+    )
 
 
 def end(ask: Ask) -> Answer:
     """Settle a conflict."""
     settlement = Settlement(
-        verdict=Verdict(ask.body["verdict"]),
+        verdict=ConflictVerdict(ask.body["verdict"]),
         reason=ask.body["reason"],
         content=ask.body["content"],
         if_version=ask.if_version,
@@ -152,7 +153,7 @@ def shown(view: ConflictView) -> dict[str, Any]:
     }
 
 
-def _barred(rights: Rights) -> dict[str, str]:
+def _barred(rights: ConflictRights) -> dict[str, str]:
     """Return why the caller may not do something, empty where they may."""
     named = (*((verdict.value, why) for verdict, why in rights.verdicts), ("reopen", rights.reopen))
     return {name: "" if why is None else why.value for name, why in named}

@@ -7,7 +7,7 @@ from accounts.api.shapes import Field, Record, Text, Whole
 from accounts.caller import TokenScope
 from memory.api import inputs
 from memory.documents.actions.export import ExportRequest, export
-from memory.documents.writing import BUDGET_TOKENS, MEDIA, ExportFormat
+from memory.documents.writing import BUDGET_TOKENS, WRITERS, ExportFormat
 from memory.search.context import LARGEST_BUDGET
 
 EXPORT: Final = Record(
@@ -63,7 +63,7 @@ ENDPOINTS: Final = (
             Reply(
                 status=200,
                 says="The file.",
-                media=tuple(dict.fromkeys(media.partition(";")[0] for media, _ in MEDIA.values())),
+                media=tuple(dict.fromkeys(one.media.partition(";")[0] for one in WRITERS.values())),
             ),
         ),
     ),

@@ -20,12 +20,9 @@ from accounts.api.schemas import (
 from accounts.api.shapes import Field, Several, Text, Whole
 from accounts.caller import TokenScope
 from memory.api import inputs, output
-from memory.documents.actions.begin_import import begin_import
-from memory.documents.actions.cancel_import import cancel_import
-from memory.documents.actions.importing import LARGEST_UPLOAD, Upload
-from memory.documents.actions.preview_import import preview_import
-from memory.documents.actions.retry_import import retry_import
-from memory.documents.actions.undo_import import undo_import
+from memory.documents.actions.import_batches import begin_import, cancel_import, retry_import
+from memory.documents.actions.import_undo import undo_import
+from memory.documents.actions.uploads import LARGEST_UPLOAD, Upload, preview_import
 from memory.documents.candidates import MOST_CANDIDATES
 from memory.documents.queries import imports
 from memory.documents.queries.imports import ImportView, RowView
@@ -171,7 +168,7 @@ def begin(ask: Ask) -> Answer:
 
 def index(ask: Ask) -> Answer:
     """Return a page of imports, the newest first."""
-    page = imports.page(
+    page = imports.list_imports(
         caller=ask.caller,
         project=ask.query["project"],
         after=UUID(ask.cursor) if ask.cursor else None,
@@ -185,14 +182,14 @@ def index(ask: Ask) -> Answer:
 def get(ask: Ask) -> Answer:
     """Return one import."""
     return Answer(
-        body=shown(imports.batch(caller=ask.caller, batch_id=path_id(ask=ask), now=ask.now))
+        body=shown(imports.get_import(caller=ask.caller, batch_id=path_id(ask=ask), now=ask.now))
     )
 
 
 def rows(ask: Ask) -> Answer:
     """Return a page of the rows of an import, in their order."""
     limit = ask.query["limit"]
-    found = imports.rows(
+    found = imports.list_rows(
         caller=ask.caller,
         batch_id=path_id(ask=ask),
         after=int(ask.cursor or 0),

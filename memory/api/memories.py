@@ -54,13 +54,13 @@ from memory.records.actions.confirm import confirm
 from memory.records.actions.pin import pin
 from memory.records.actions.restore import restore
 from memory.records.actions.revise import revise
+from memory.records.actions.verdict_log import DecidedMemory as DecidedValue
 from memory.records.queries import memories
 from memory.records.queries.memories import Cursor, LinkView, VersionView
 from memory.records.queries.views import MemoryView
-from memory.review.actions.correct import Correction
-from memory.review.actions.correct import edit as correct
-from memory.review.actions.unlink import Edge, unlink
-from memory.review.actions.verdict import Decided as DecidedValue
+from memory.review.actions.corrections import Correction
+from memory.review.actions.corrections import edit as correct
+from memory.review.actions.verdicts import MemoryEdge, unlink
 from memory.taxonomy import LinkKind
 
 
@@ -337,7 +337,7 @@ def unlink_memory(call: Call, body: LinkEnd) -> Answer:
     Neither memory changes; `POST reviews/{id}/undo` puts it back as it was. What supersedes or
     contradicts ends by settling the conflict, or by undoing the correction.
     """
-    edge = Edge(other_id=body.other, kind=body.kind, outgoing=body.outgoing)
+    edge = MemoryEdge(other_id=body.other, kind=body.kind, outgoing=body.outgoing)
     done: DecidedValue = unlink(caller=call.caller, memory_id=call.id, edge=edge, now=call.now)
     return Answer(done, version=done.memory.version)
 

@@ -9,7 +9,7 @@ from accounts.api.schemas import ID, MOMENT, TEXT, WHOLE, maybe, record, ref, se
 from accounts.api.shapes import Field, Record, Text
 from accounts.caller import TokenScope
 from memory.api import inputs, output
-from memory.documents.actions.push_note import (
+from memory.documents.actions.note_push import (
     LARGEST,
     LONGEST_PATH,
     NewNote,
@@ -94,21 +94,23 @@ def push(ask: Ask) -> Answer:
 
 def index(ask: Ask) -> Answer:
     """Return the notes of a project."""
-    found = notes.page(caller=ask.caller, project=ask.query["project"], limit=notes.LARGEST_PAGE)
+    found = notes.list_notes(
+        caller=ask.caller, project=ask.query["project"], limit=notes.LARGEST_PAGE
+    )
     return Answer(body={"items": [_shown(one) for one in found]})
 
 
 def look(ask: Ask) -> Answer:
     """Return a note with its memories, line by line."""
     note_id = path_id(ask=ask)
-    found = notes.lines(caller=ask.caller, note_id=note_id, now=ask.now)
+    found = notes.list_lines(caller=ask.caller, note_id=note_id, now=ask.now)
     lines = [
         {"number": one.number, "memories": [output.memory(memory) for memory in one.memories]}
         for one in found
         if one.memories
     ]
     text = "\n".join(one.text for one in found)
-    note = notes.note(caller=ask.caller, note_id=note_id)
+    note = notes.get_note(caller=ask.caller, note_id=note_id)
     return Answer(body={"note": _shown(note), "text": text, "lines": lines})
 
 

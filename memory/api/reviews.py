@@ -10,15 +10,13 @@ from accounts.api.schemas import FREE, ID, NUMBER, TEXT, TRUTH, WHOLE, maybe, re
 from accounts.api.shapes import Field, Identifier, Record, Text
 from accounts.caller import TokenScope
 from memory.api import conflicts, examples, inputs, output
+from memory.documents.queries import imports
+from memory.records.actions.verdict_log import DecidedMemory
 from memory.records.verdicts import Group, Verdict, Why
-from memory.review.actions.keep import keep
-from memory.review.actions.merge import merge
-from memory.review.actions.reject import reject
-from memory.review.actions.snooze import snooze
-from memory.review.actions.undo import undo
-from memory.review.actions.verdict import Decided
-from memory.review.queries import reviews
-from memory.review.queries.reviews import Due, DuePlace
+from memory.review.actions.verdict_undo import undo
+from memory.review.actions.verdicts import keep, merge, reject, snooze
+from memory.review.queries import inbox
+from memory.review.queries.inbox import InboxItem, InboxPosition
 
 _GROUPS: Final = tuple(item.value for item in Group)
 GROUP: Final = Field(name="group", shape=Text(largest=9, choices=_GROUPS), says="Why it waits.")
@@ -68,12 +66,13 @@ _DECIDED: Final = {
 def index(ask: Ask) -> Answer:
     """Return a page of what waits for the caller, the longest waiting first."""
     named, project, batch = (ask.query[name] for name in ("group", "project", "import"))
-    counts = reviews.counts(caller=ask.caller, project=project, batch=batch, now=ask.now)
-    page = reviews.page(
+    imported = imports.imported_memories(caller=ask.caller, batch_id=batch)
+    counts = inbox.count_waiting(caller=ask.caller, project=project, imported=imported, now=ask.now)
+    page = inbox.list_waiting(
         caller=ask.caller,
         project=project,
         group=None if named is None else Group(named),
-        batch=batch,
+        imported=imported,
         after=_place(ask.cursor),
         limit=ask.query["limit"],
         now=ask.now,
@@ -92,7 +91,7 @@ def index(ask: Ask) -> Answer:
 
 def look(ask: Ask) -> Answer:
     """Return one memory with all it takes to decide."""
-    item = reviews.item(caller=ask.caller, memory_id=path_id(ask=ask), now=ask.now)
+    item = inbox.waiting_memory(caller=ask.caller, memory_id=path_id(ask=ask), now=ask.now)
     alike = [
         {"memory": output.memory(one.memory), "similarity": one.similarity,
          "mergeable": one.mergeable}
@@ -141,7 +140,7 @@ def take_back(ask: Ask) -> Answer:
     return _decided(undo(caller=ask.caller, review_id=path_id(ask=ask), now=ask.now))
 
 
-def _due(one: Due) -> dict[str, Any]:
+def _due(one: InboxItem) -> dict[str, Any]:
     return {
         "memory": output.memory(one.memory),
         "group": one.group,
@@ -149,7 +148,7 @@ def _due(one: Due) -> dict[str, Any]:
     }
 
 
-def _decided(decided: Decided) -> Answer:
+def _decided(decided: DecidedMemory) -> Answer:
     return Answer(
         body={
             "review_id": decided.review_id,
@@ -160,11 +159,11 @@ def _decided(decided: Decided) -> Answer:
     )
 
 
-def _place(inner: str | None) -> DuePlace | None:
+def _place(inner: str | None) -> InboxPosition | None:
     if inner is None:
         return None
     moment, _, last = inner.partition("|")
-    return DuePlace(since=datetime.fromisoformat(moment), item_id=UUID(last))
+    return InboxPosition(since=datetime.fromisoformat(moment), item_id=UUID(last))
 
 
 def _verb(

@@ -10,11 +10,10 @@ from accounts.api.schemas import ID, TEXT, WHOLE, maybe, record, several
 from accounts.api.shapes import Field, Identifier, Moment, Record
 from accounts.caller import TokenScope
 from memory.api import inputs
-from memory.review.rollback import queries as rollback_queries
-from memory.review.rollback.execute import RolledBack, roll_back
-from memory.review.rollback.permissions import Choice
-from memory.review.rollback.queries import COUNTED
-from memory.review.rollback.rules import AT_ONCE, MOST, MOST_REWRITTEN, Fate, Left
+from memory.review.rollback import plan
+from memory.review.rollback.execute import MOST_AT_ONCE, MOST_REWRITTEN, RolledBack, roll_back
+from memory.review.rollback.plan import COUNTED, MOST, LeftReason, RollbackFate
+from memory.review.rollback.selection import RollbackChoice
 from memory.review.rollback.undo import undo_rollback
 
 _CHOOSING: Final = (
@@ -30,7 +29,7 @@ _CHOOSING: Final = (
     Field(name="until", shape=Moment(), says="Written before that moment."),
 )
 ROLLBACK: Final = Record(name="Rollback", fields=_CHOOSING)
-_WHY: Final = {"type": "string", "enum": [one.value for one in Left]}
+_WHY: Final = {"type": "string", "enum": [one.value for one in LeftReason]}
 SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
     "RollbackPreview": record(
         counts=record(
@@ -46,7 +45,7 @@ SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
                 memory_id=ID,
                 citation=TEXT,
                 type=TEXT,
-                fate={"type": "string", "enum": [one.value for one in Fate]},
+                fate={"type": "string", "enum": [one.value for one in RollbackFate]},
                 why=maybe(_WHY),
                 stands_again=several(ID),
             )
@@ -101,7 +100,7 @@ _WHO: Final = (
 
 def look(ask: Ask) -> Answer:
     """Say what a rollback would take back."""
-    seen = rollback_queries.preview(
+    seen = plan.preview(
         caller=ask.caller,
         choice=_choice(ask, ask.query),
         after=UUID(ask.cursor) if ask.cursor else None,
@@ -131,9 +130,9 @@ def shown(done: RolledBack) -> dict[str, Any]:
     return asdict(done)
 
 
-def _choice(ask: Ask, given: Mapping[str, Any]) -> Choice:
+def _choice(ask: Ask, given: Mapping[str, Any]) -> RollbackChoice:
     chosen = {field.name: given[field.name] for field in _CHOOSING}
-    return Choice(project=ask.path["ref"], **chosen)
+    return RollbackChoice(project=ask.path["ref"], **chosen)
 
 
 ENDPOINTS: Final = (
@@ -169,9 +168,9 @@ ENDPOINTS: Final = (
         summary="Roll back what a writer, a session, a time or an ancestor produced",
         says=(
             "What was produced is archived, what was changed has its text before, and what was "
-            f"replaced stands again; nothing is deleted. A job does more than {AT_ONCE} memories, "
-            f"at most {MOST:,} a call, and at most {MOST_REWRITTEN} that have their text before. "
-            f"{_WHO}"
+            "replaced stands again; nothing is deleted. A job does more than "
+            f"{MOST_AT_ONCE} memories, at most {MOST:,} a call, and at most {MOST_REWRITTEN} that "
+            f"have their text before. {_WHO}"
         ),
         scope=TokenScope.WRITE,
         run=begin,

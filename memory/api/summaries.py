@@ -12,10 +12,10 @@ from accounts.caller import TokenScope
 from memory.api import examples, inputs, output
 from memory.api.sessions import SESSION, shown
 from memory.records.actions.validation import LONGEST_REASON
-from memory.review.actions import decide_session as deciding
-from memory.review.actions.decide_session import NewVerdict, Others, decide_session
+from memory.review.actions import bulk
+from memory.review.actions.bulk import OtherMemories, SessionVerdict, decide_session
 from memory.review.queries import session_summary
-from memory.review.queries.session_summary import EMPTY, Came, Summary
+from memory.review.queries.session_summary import EMPTY, SessionCandidate, SessionSummary
 
 VERDICT: Final = Record(
     name="SessionVerdict",
@@ -28,7 +28,7 @@ VERDICT: Final = Record(
         ),
         Field(
             name="verdict",
-            shape=Text(largest=6, choices=deciding.VERDICTS),
+            shape=Text(largest=6, choices=bulk.SESSION_VERDICTS),
             says="What becomes of it; later: it waits again in a week, for you.",
             required=True,
         ),
@@ -51,7 +51,7 @@ VERDICTS: Final = Record(
     fields=(
         Field(
             name="verdicts",
-            shape=Several(of=VERDICT, largest=deciding.MOST),
+            shape=Several(of=VERDICT, largest=bulk.MOST_VERDICTS),
             says="What is decided, memory by memory.",
             default=(),
         ),
@@ -131,7 +131,7 @@ SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
 
 def look(ask: Ask) -> Answer:
     """Return what a session came to."""
-    found = session_summary.summary(caller=ask.caller, session_id=path_id(ask=ask), now=ask.now)
+    found = session_summary.get_summary(caller=ask.caller, session_id=path_id(ask=ask), now=ask.now)
     return Answer(body=told(found))
 
 
@@ -140,14 +140,14 @@ def decide(ask: Ask) -> Answer:
     done = decide_session(
         caller=ask.caller,
         session_id=path_id(ask=ask),
-        verdicts=tuple(NewVerdict(**one) for one in ask.body["verdicts"]),
-        others=Others(count=ask.body["count"]) if ask.body["save_all"] else None,
+        verdicts=tuple(SessionVerdict(**one) for one in ask.body["verdicts"]),
+        others=OtherMemories(count=ask.body["count"]) if ask.body["save_all"] else None,
         now=ask.now,
     )
     return Answer(body={"decided": dict(done.decided), "summary": told(done.summary)})
 
 
-def told(summary: Summary) -> dict[str, Any]:
+def told(summary: SessionSummary) -> dict[str, Any]:
     """Return a summary as callers see it."""
     return {
         "session": shown(summary.session),
@@ -168,7 +168,7 @@ def told(summary: Summary) -> dict[str, Any]:
     }
 
 
-def _candidate(one: Came) -> dict[str, Any]:
+def _candidate(one: SessionCandidate) -> dict[str, Any]:
     fields = {name: value for name, value in asdict(one).items() if name != "memory"}
     return {"memory": output.memory(one.memory), **fields}
 

@@ -8,9 +8,9 @@ from accounts.api.schemas import MOMENT, NUMBER, TEXT, TRUTH, WHOLE, maybe, reco
 from accounts.api.schemas import several as list_of
 from accounts.api.shapes import Field, Record, Text
 from accounts.caller import TokenScope
-from memory.review.actions.trust import set_trust
-from memory.review.queries import trust
-from memory.review.queries.trust import TrustView
+from memory.sessions.actions.trust import set_trust
+from memory.sessions.queries import trust_evidence
+from memory.sessions.queries.trust_evidence import TrustView
 from teams.trust import NextLevel, TrustLevel, level_row
 
 NAMES: Final = tuple(level.name.lower() for level in TrustLevel)
@@ -71,7 +71,7 @@ SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
 
 def look(ask: Ask) -> Answer:
     """Return where the caller stands."""
-    return Answer(body=_shown(trust.look(caller=ask.caller, ref=ask.path["ref"])))
+    return Answer(body=_shown(trust_evidence.get_trust(caller=ask.caller, ref=ask.path["ref"])))
 
 
 def change(ask: Ask) -> Answer:

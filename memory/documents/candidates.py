@@ -1,4 +1,4 @@
-"""What a file holds: candidates for memories, faults with their place, and what is to be told.
+"""What a file holds: candidates for memories, faults with their place, and what people should know.
 
 Pure values between the readers of formats and the import that sends candidates through the door. A
 reader never raises for a bad row: it is a fault with its line, and the rest goes on. A whole file
@@ -13,11 +13,11 @@ from typing import Any, Final
 
 from accounts.messages import Message
 
-MOST_CANDIDATES: Final = 20_000  # of one upload, ours
+MOST_CANDIDATES: Final = 20_000  # of one upload; default, not measured
 LONGEST_NAME: Final = 400  # characters of a file's name that are kept
 
 
-class Format(StrEnum):
+class FileFormat(StrEnum):
     """What a file was found to be."""
 
     MARKDOWN = "markdown"
@@ -34,11 +34,11 @@ class Format(StrEnum):
     UNKNOWN = "unknown"
 
 
-OWN_FORMATS: Final = frozenset({Format.OWN_JSON, Format.OWN_LINES, Format.OWN_MARKDOWN})
+OWN_FORMATS: Final = frozenset({FileFormat.OWN_JSON, FileFormat.OWN_LINES, FileFormat.OWN_MARKDOWN})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
+class CandidateLink:
     """A relation to another candidate, which is named by one of its keys."""
 
     kind: str
@@ -49,7 +49,7 @@ class Link:
 class Candidate:
     """One statement of a file, as the door takes it; `keys` are names by which others link to it.
 
-    `record` is the whole line of an export of ours, for those who bring one back as it was.
+    `record` is the whole line of our own export, for those who restore one.
     """
 
     content: str
@@ -69,12 +69,12 @@ class Candidate:
     source_line: int | None = None
     commit_sha: str = ""
     keys: tuple[str, ...] = ()
-    links: tuple[Link, ...] = ()
+    links: tuple[CandidateLink, ...] = ()
     record: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
+class FileFault:
     """A row or a file that could not be read: where, and why."""
 
     file: str
@@ -87,7 +87,7 @@ class FileRead:
     """One file: what it was found to be, how much was in it, and what people should know of it."""
 
     name: str
-    format: Format
+    format: FileFormat
     candidates: int
     notices: tuple[Message | str, ...] = ()
 
@@ -98,32 +98,24 @@ class Reading:
 
     files: tuple[FileRead, ...]
     candidates: tuple[Candidate, ...]
-    faults: tuple[Fault, ...]
+    faults: tuple[FileFault, ...]
 
+    @classmethod
+    def of_file(
+        cls,
+        *,
+        name: str,
+        format: FileFormat,
+        candidates: tuple[Candidate, ...] = (),
+        faults: tuple[FileFault, ...] = (),
+        notices: tuple[Message | str, ...] = (),
+    ) -> "Reading":
+        """Return the reading of one file."""
+        file = FileRead(name=name, format=format, candidates=len(candidates), notices=notices)
+        return cls(files=(file,), candidates=candidates, faults=faults)
 
-def together(*, readings: tuple[Reading, ...]) -> Reading:
-    """Join the readings of several files, in their order."""
-    return Reading(
-        files=tuple(file for one in readings for file in one.files),
-        candidates=tuple(found for one in readings for found in one.candidates),
-        faults=tuple(fault for one in readings for fault in one.faults),
-    )
-
-
-def of_file(
-    *,
-    name: str,
-    format: Format,
-    candidates: tuple[Candidate, ...] = (),
-    faults: tuple[Fault, ...] = (),
-    notices: tuple[Message | str, ...] = (),
-) -> Reading:
-    """Return the reading of one file."""
-    file = FileRead(name=name, format=format, candidates=len(candidates), notices=notices)
-    return Reading(files=(file,), candidates=candidates, faults=faults)
-
-
-def unreadable(*, name: str, detail: Message | str, line: int | None = None) -> Reading:
-    """Return the reading of a file of which nothing is taken."""
-    fault = Fault(file=name, line=line, detail=detail)
-    return of_file(name=name, format=Format.UNKNOWN, faults=(fault,))
+    @classmethod
+    def unreadable(cls, *, name: str, detail: Message | str, line: int | None = None) -> "Reading":
+        """Return the reading of a file of which nothing is taken."""
+        fault = FileFault(file=name, line=line, detail=detail)
+        return cls.of_file(name=name, format=FileFormat.UNKNOWN, faults=(fault,))

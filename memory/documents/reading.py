@@ -1,168 +1,236 @@
-"""Which format a file has, and what it holds: the one way from bytes to candidates.
+"""From the bytes of an upload to candidates: which format each file has, and what it holds.
 
 Content decides before the name does: a zip and a database by their first bytes, JSON by its first
 character, everything else is words. So a file with a wrong ending is read for what it is. File
 follows file until an upload has as many statements as are taken; the rest is not read.
+
+Nothing of a zip is unpacked to a disk. What a file's head says of its size is not believed: it is
+read in pieces and left when it is too large or unpacks to far more than it was. Names with `..`, a
+root or a drive, links, encrypted files and archives inside of archives are refused, each by itself.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+import stat
+import zipfile
+import zlib
+from collections.abc import Iterator
 from dataclasses import replace
+from io import BytesIO
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from accounts.messages import message
-from memory.documents import archives, front_matter, notes, records
-from memory.documents.archives import Member
+from accounts.messages import Message, message
 from memory.documents.candidates import (
     LONGEST_NAME,
     MOST_CANDIDATES,
-    Fault,
-    Format,
+    FileFault,
+    FileFormat,
     Reading,
-    of_file,
-    together,
-    unreadable,
 )
-from memory.documents.formats import cairn, memory_v3
+from memory.documents.formats import cairn, json_rows, markdown_notes, memory_v3
 from memory.text import decoding
 
-LARGEST_TEXT: Final = 16 * 1_048_576  # bytes of one text, ours
-LARGEST_OWN: Final = 50 * 1_048_576  # bytes of an export of ours, as much as is handed in at once
-OWN: Final = f'{{"format": "{cairn.FORMAT}"'.encode()  # how it begins
+LARGEST_TEXT: Final = 16 * 1_048_576  # bytes of one text; default, not measured
+LARGEST_OWN: Final = 50 * 1_048_576  # bytes of an own export, as much as is handed in at once
+OWN_JSON: Final = f'{{"format": "{cairn.FORMAT}"'.encode()  # how it begins
+OWN_NOTE: Final = f"---\nformat: {cairn.FORMAT}\n".encode()
 WORDS: Final = frozenset({
     "", ".md", ".markdown", ".mdown", ".mdx", ".mdc", ".txt", ".rst", ".adoc", ".cursorrules",
     ".windsurfrules", ".clinerules", ".rules", ".text", ".log",
 })  # fmt: skip
 RECORDS: Final = frozenset({".json", ".jsonl", ".ndjson"})
+ZIP: Final = (b"PK\x03\x04", b"PK\x05\x06")  # how it begins, with files and empty
+MOST_FILES: Final = 5_000
+MOST_OWN_FILES: Final = 50_000  # of an own export, which has a file a memory
+LARGEST_FILE: Final = 16 * 1_048_576  # bytes unpacked
+LARGEST_WHOLE: Final = 128 * 1_048_576  # bytes unpacked, of all files together
+HIGHEST_RATIO: Final = 200  # unpacked to packed; text is at most some 30
+SMALL: Final = 1_048_576  # bytes up to which the ratio does not matter
+PIECE: Final = 65_536
+IGNORED: Final = frozenset({"__macosx", ".git", ".obsidian", ".trash", "node_modules"})
+IGNORED_NAMES: Final = frozenset({".ds_store", "thumbs.db"})
+BROKEN: Final = (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError)
 
 
 def read(*, name: str, data: bytes) -> Reading:
     """Read one upload, a file or a zip of files."""
-    return _bounded(_readings(_clean(name), data))
+    return read_all(files=((name, data),))
 
 
 def read_all(*, files: tuple[tuple[str, bytes], ...]) -> Reading:
-    """Read several uploads as one."""
-    return _bounded(one for name, data in files for one in _readings(_clean(name), data))
+    """Read several uploads as one, until its measure is full; what comes after is not read."""
+    taken: list[Reading] = []
+    found = faults = 0
+    for one in _read_each(files):
+        taken.append(one)
+        found, faults = found + len(one.candidates), faults + len(one.faults)
+        if max(found, faults) > MOST_CANDIDATES:
+            break
+    return _cut(
+        Reading(
+            files=tuple(file for one in taken for file in one.files),
+            candidates=tuple(found for one in taken for found in one.candidates),
+            faults=tuple(fault for one in taken for fault in one.faults),
+        )
+    )
 
 
-def _readings(name: str, data: bytes) -> Iterator[Reading]:
+def _read_each(files: tuple[tuple[str, bytes], ...]) -> Iterator[Reading]:
     """Read file after file, each when it is asked for."""
-    if archives.is_archive(data=data):
-        yield from _read_archive(name, data)
-    else:
-        yield _read_file(name, data)
-
-
-def _read_archive(name: str, data: bytes) -> Iterator[Reading]:
-    is_empty = True
-    for member in archives.members(data=data):
-        found = _read_member(name, member)
-        if found is not None:
-            is_empty = False
-            yield found
-    if is_empty:
-        yield unreadable(name=name, detail="The zip holds nothing that can be imported.")
-
-
-def _read_member(name: str, member: Member) -> Reading | None:
-    if member.fault:
-        fault = Fault(file=member.name or name, line=None, detail=member.fault)
-        return Reading(files=(), candidates=(), faults=(fault,))
-    if archives.is_archive(data=member.data):
-        return unreadable(name=member.name, detail="A zip inside of a zip is not read.")
-    if _is_of_interest(member.name, member.data):
-        return _read_file(member.name, member.data)
-    return None
-
-
-def _is_of_interest(name: str, data: bytes) -> bool:
-    """Say whether a file of a folder is words or records; pictures and programs lie beside them."""
-    ending = PurePosixPath(name).suffix.lower()
-    return ending in WORDS | RECORDS or memory_v3.is_database(data=data)
+    for name, data in files:
+        plain = "".join(one for one in name.replace("\\", "/") if one.isprintable())
+        parts = [part for part in PurePosixPath(plain).parts if part not in {"/", ".."}]
+        clean = "/".join(parts)[-LONGEST_NAME:] or "pasted.md"
+        if data.startswith(ZIP):
+            yield from _read_archive(clean, data)
+        else:
+            yield _read_file(clean, data)
 
 
 def _read_file(name: str, data: bytes) -> Reading:
     if memory_v3.is_database(data=data):
         return memory_v3.read(name=name, data=data)
-    most = LARGEST_OWN if data.startswith(OWN) else LARGEST_TEXT
+    most = LARGEST_OWN if data.startswith(OWN_JSON) else LARGEST_TEXT
     if len(data) > most:
         detail = message("The file is larger than {most} bytes.", most=most)
-        return unreadable(name=name, detail=detail)
+        return Reading.unreadable(name=name, detail=detail)
     decoded = decoding.decode(data=data)
     if decoded.fault:
-        return unreadable(name=name, detail=decoded.fault)
+        return Reading.unreadable(name=name, detail=decoded.fault)
     if not decoded.text.strip():
-        return unreadable(name=name, detail="The file is empty.")
+        return Reading.unreadable(name=name, detail="The file is empty.")
     found = _read_text(name, decoded.text)
     if not decoded.notice:
         return found
-    told = tuple(replace(file, notices=(decoded.notice, *file.notices)) for file in found.files)
-    return replace(found, files=told)
+    noted = tuple(replace(file, notices=(decoded.notice, *file.notices)) for file in found.files)
+    return replace(found, files=noted)
 
 
 def _read_text(name: str, text: str) -> Reading:
-    is_named_words = PurePosixPath(name).suffix.lower() in WORDS - {""}
-    if not is_named_words and records.looks_like_lines(text=text):
-        return records.read_lines(name=name, text=text)
-    starts_json = text.lstrip()[:1] in {"{", "["}
-    if starts_json and not is_named_words:
-        return records.read_document(name=name, text=text)
-    if PurePosixPath(name).suffix.lower() in RECORDS:
-        return unreadable(name=name, line=1, detail="The file does not begin like JSON.")
-    ours = _own_memory(name, text)
-    return ours or notes.read(name=name, text=text)
-
-
-def _own_memory(name: str, text: str) -> Reading | None:
-    """Read a file of our Markdown export: one memory, its fields at the head."""
-    note = front_matter.read(text=text)
+    ending = PurePosixPath(name).suffix.lower()
+    if ending not in WORDS - {""}:
+        if json_rows.looks_like_lines(text=text):
+            return json_rows.read_lines(name=name, text=text)
+        if text.lstrip()[:1] in {"{", "["}:
+            return json_rows.read_document(name=name, text=text)
+    if ending in RECORDS:
+        detail = "The file does not begin like JSON."
+        return Reading.unreadable(name=name, line=1, detail=detail)
+    note = markdown_notes.split_head(text=text)
     if note.fields.get("format") != cairn.FORMAT:
-        return None
-    told = note.fields.get("record")
-    record: dict[str, Any] = told if isinstance(told, dict) else {}
-    body = note.body.removeprefix("\n").removesuffix("\n")
-    return _own_reading(name, {"content": body, **record})
-
-
-def _own_reading(name: str, record: Mapping[str, Any]) -> Reading:
+        return markdown_notes.read(name=name, text=text)
+    kept = note.fields.get("record")  # our Markdown export: one memory, its fields at the head
+    fields: dict[str, Any] = kept if isinstance(kept, dict) else {}
+    record = {"content": note.body.removeprefix("\n").removesuffix("\n"), **fields}
     try:
-        found = records.of_record(name=name, line=1, record=record)
+        found = json_rows.read_record(name=name, line=1, record=record)
     except ValueError as error:
         detail = message("The record is broken: {fault}.", fault=str(error))
-        return unreadable(name=name, line=1, detail=detail)
-    return of_file(name=name, format=Format.OWN_MARKDOWN, candidates=(found,))
+        return Reading.unreadable(name=name, line=1, detail=detail)
+    return Reading.of_file(name=name, format=FileFormat.OWN_MARKDOWN, candidates=(found,))
 
 
-def _bounded(readings: Iterable[Reading]) -> Reading:
-    """Join readings until an upload's measure is full; what comes after is not read at all."""
-    taken: list[Reading] = []
-    found = faults = 0
-    for one in readings:
-        taken.append(one)
-        found, faults = found + len(one.candidates), faults + len(one.faults)
-        if max(found, faults) > MOST_CANDIDATES:
-            break
-    return _cut(together(readings=tuple(taken)))
+def _read_archive(name: str, data: bytes) -> Iterator[Reading]:
+    """Read the files of a zip, in its order; pictures and programs among them are left out."""
+    is_empty = True
+    for member, content, fault in _unpack(data):
+        if fault:
+            place = FileFault(file=member or name, line=None, detail=fault)
+            found = Reading(files=(), candidates=(), faults=(place,))
+        elif content.startswith(ZIP):
+            detail = "A zip inside of a zip is not read."
+            found = Reading.unreadable(name=member, detail=detail)
+        elif PurePosixPath(member).suffix.lower() in WORDS | RECORDS or memory_v3.is_database(
+            data=content
+        ):
+            found = _read_file(member, content)
+        else:
+            continue
+        is_empty = False
+        yield found
+    if is_empty:
+        yield Reading.unreadable(name=name, detail="The zip holds nothing that can be imported.")
+
+
+def _unpack(data: bytes) -> Iterator[tuple[str, bytes, Message | str]]:
+    """Yield the name and bytes of each file of a zip, or why it is refused.
+
+    A broken zip is one file with a fault and no name.
+    """
+    left, most = LARGEST_WHOLE, MOST_FILES
+    try:
+        with zipfile.ZipFile(BytesIO(data)) as archive:
+            for number, info in enumerate(archive.infolist()):
+                if number >= most:
+                    yield "", b"", message("The zip holds more than {most} files.", most=most)
+                    return
+                if info.is_dir() or _is_ignored(info.filename):
+                    continue
+                found = _unpack_file(archive, info, min(LARGEST_FILE, left))
+                left -= len(found[1])
+                if number == 0 and found[1].startswith(OWN_NOTE):
+                    most = MOST_OWN_FILES
+                yield found
+                if left <= 0:
+                    yield (
+                        "",
+                        b"",
+                        message("The zip unpacks to more than {most} bytes.", most=LARGEST_WHOLE),
+                    )
+                    return
+    except (*BROKEN, OSError, ValueError):
+        yield "", b"", message("The zip is broken or of a kind that is not read.")
+
+
+def _unpack_file(
+    archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int
+) -> tuple[str, bytes, Message | str]:
+    name = info.filename.replace("\\", "/")[-LONGEST_NAME:]
+    fault = _find_fault(info, name)
+    if fault:
+        return name, b"", fault
+    found = bytearray()
+    try:
+        with archive.open(info) as packed:
+            while piece := packed.read(PIECE):
+                found += piece
+                highest = HIGHEST_RATIO * max(1, info.compress_size)
+                is_bomb = len(found) > SMALL and len(found) > highest
+                if is_bomb or len(found) > most:
+                    size = len(found)
+                    detail = message("The file unpacks to more than {most} bytes.", most=size)
+                    return name, b"", detail
+    except (*BROKEN, RuntimeError):
+        return name, b"", message("The file in the zip is broken or packed in an unknown way.")
+    return name, bytes(found), ""
+
+
+def _find_fault(info: zipfile.ZipInfo, name: str) -> Message | str:
+    if stat.S_ISLNK(info.external_attr >> 16):
+        return message("The file in the zip is a link; links are not followed.")
+    parts = PurePosixPath(name).parts
+    if ".." in parts or name.startswith("/") or ":" in parts[0] or "\x00" in name:
+        return message("The file's name leads out of the folder.")
+    if info.flag_bits & 0x1:
+        return message("The file in the zip is encrypted.")
+    return ""
+
+
+def _is_ignored(name: str) -> bool:
+    parts = [part.lower() for part in PurePosixPath(name.replace("\\", "/")).parts]
+    return bool(IGNORED & set(parts)) or bool(parts and parts[-1] in IGNORED_NAMES)
 
 
 def _cut(found: Reading) -> Reading:
     most = MOST_CANDIDATES
-    told = found.faults[:most]
+    faults = found.faults[:most]
     if len(found.faults) > most:
         beyond = found.faults[most]
         detail = message("More than {most} rows cannot be read; the rest was left.", most=most)
-        told = (*told, Fault(file=beyond.file, line=beyond.line, detail=detail))
+        faults = (*faults, FileFault(file=beyond.file, line=beyond.line, detail=detail))
     if len(found.candidates) > most:
         dropped = found.candidates[most]
         detail = message(
             "Only the first {most} statements are taken; divide what is left.", most=most
         )
-        told = (*told, Fault(file=dropped.file, line=dropped.line, detail=detail))
-    return replace(found, candidates=found.candidates[:most], faults=told)
-
-
-def _clean(name: str) -> str:
-    plain = "".join(one for one in name.replace("\\", "/") if one.isprintable())
-    parts = [part for part in PurePosixPath(plain).parts if part not in {"/", ".."}]
-    return "/".join(parts)[-LONGEST_NAME:] or "pasted.md"
+        faults = (*faults, FileFault(file=dropped.file, line=dropped.line, detail=detail))
+    return replace(found, candidates=found.candidates[:most], faults=faults)

@@ -11,7 +11,8 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import IO, Any, Final, cast
 
@@ -20,7 +21,7 @@ from memory.taxonomy import MemoryType, Status
 from memory.text import tokens
 
 Record = Mapping[str, Any]
-BUDGET_TOKENS: Final = 4_000  # of a CLAUDE.md, ours: what an agent reads at each start
+BUDGET_TOKENS: Final = 4_000  # of a CLAUDE.md, read at each start; default, not measured
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")  # what spreadsheets compute
 COLUMNS: Final = (
     "id", "type", "content", "tags", "related_files", "related_modules", "scope", "status",
@@ -46,11 +47,11 @@ HEADINGS: Final[Mapping[MemoryType, str]] = {  # of a CLAUDE.md, in their order
     MemoryType.FACT: "Facts",
     MemoryType.REFERENCE: "Where to look",
 }
-TOLD: Final = (  # what a CLAUDE.md takes of a record, and its rank
+CLAUDE_FIELDS: Final = (  # what a CLAUDE.md takes of a record, and its rank
     "id", "type", "content", "related_files", "pinned", "governance", "importance", "confidence",
 )  # fmt: skip
 LONGEST_SLUG: Final = 60  # characters
-MOMENT: Final = (1980, 1, 1, 0, 0, 0)  # of every file in a zip, so that equal exports are equal
+ZIP_TIME: Final = (1980, 1, 1, 0, 0, 0)  # of every file in a zip, so that equal exports are equal
 _UNSAFE: Final = re.compile("[\x00-\x09\x0b-\x1f\x7f]")
 _SLUG: Final = re.compile(r"[^a-z0-9]+")
 
@@ -65,17 +66,8 @@ class ExportFormat(StrEnum):
     CLAUDE = "claude"
 
 
-MEDIA: Final[Mapping[ExportFormat, tuple[str, str]]] = {  # type, and the ending of the name
-    ExportFormat.JSON: ("application/json", "json"),
-    ExportFormat.LINES: ("application/x-ndjson", "ndjson"),
-    ExportFormat.MARKDOWN: ("application/zip", "zip"),
-    ExportFormat.CSV: ("text/csv; charset=utf-8", "csv"),
-    ExportFormat.CLAUDE: ("text/markdown; charset=utf-8", "md"),
-}
-
-
-class _Sink:
-    """What a zip is written to: it keeps pieces until they are taken."""
+class ZipSink:
+    """A file that a zip is written to: it keeps pieces until they are taken."""
 
     def __init__(self) -> None:
         self.pieces: list[bytes] = []
@@ -94,22 +86,7 @@ class _Sink:
         return found
 
 
-def pieces(
-    *, format: ExportFormat, records: Iterable[Record], budget_tokens: int
-) -> Iterator[bytes]:
-    """Yield a file of that format piece by piece; the budget is of a CLAUDE.md alone."""
-    if format is ExportFormat.JSON:
-        return as_json(records=records)
-    if format is ExportFormat.LINES:
-        return as_lines(records=records)
-    if format is ExportFormat.MARKDOWN:
-        return as_folder(records=records)
-    if format is ExportFormat.CSV:
-        return as_csv(records=records)
-    return iter((as_claude_md(records=records, budget_tokens=budget_tokens),))
-
-
-def as_json(*, records: Iterable[Record]) -> Iterator[bytes]:
+def _write_json(records: Iterable[Record], _budget: int) -> Iterator[bytes]:
     """Yield one JSON document."""
     head = _json(cairn.HEADER).removesuffix("}")
     yield f'{head}, "memories": [\n'.encode()
@@ -118,26 +95,26 @@ def as_json(*, records: Iterable[Record]) -> Iterator[bytes]:
     yield b"]}\n"
 
 
-def as_lines(*, records: Iterable[Record]) -> Iterator[bytes]:
+def _write_lines(records: Iterable[Record], _budget: int) -> Iterator[bytes]:
     """Yield a line that says what this is, and a record a line."""
     yield f"{_json(cairn.HEADER)}\n".encode()
     for record in records:
         yield f"{_json(record)}\n".encode()
 
 
-def as_folder(*, records: Iterable[Record]) -> Iterator[bytes]:
+def _write_folder(records: Iterable[Record], _budget: int) -> Iterator[bytes]:
     """Yield a zip with a note a memory, in a folder a type."""
-    sink = _Sink()
+    sink = ZipSink()
     with zipfile.ZipFile(cast(IO[bytes], sink), "w", zipfile.ZIP_DEFLATED) as archive:
         for record in records:
-            info = zipfile.ZipInfo(_file_name(record), MOMENT)
+            info = zipfile.ZipInfo(_file_name(record), ZIP_TIME)
             info.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(info, as_note(record=record))
+            archive.writestr(info, write_note(record=record))
             yield sink.taken()
     yield sink.taken()
 
 
-def as_note(*, record: Record) -> str:
+def write_note(*, record: Record) -> str:
     """Write a memory as a note: what other tools read, the whole record, the text."""
     content = str(record["content"])
     is_plain = not _UNSAFE.search(content)
@@ -152,21 +129,21 @@ def as_note(*, record: Record) -> str:
     return "\n".join(("---", *head, "---", "", body, ""))
 
 
-def as_csv(*, records: Iterable[Record]) -> Iterator[bytes]:
+def _write_csv(records: Iterable[Record], _budget: int) -> Iterator[bytes]:
     """Yield the fields that people look at, one memory a row; nothing in it is computed."""
     yield _row(COLUMNS)
     for record in records:
         yield _row([_cell(record.get(name)) for name in COLUMNS])
 
 
-def as_claude_md(*, records: Iterable[Record], budget_tokens: int) -> bytes:
-    """Write what holds, by its kind, the most important first, as far as the budget reaches.
+def _write_claude_md(records: Iterable[Record], budget_tokens: int) -> Iterator[bytes]:
+    """Write active memories by their type, the most important first, within a budget of tokens.
 
     Only as many of the highest are kept in mind as the budget has tokens: no more can be in it.
     """
     left = budget_tokens - tokens.count(text="# What this project knows")
     chosen: dict[MemoryType, list[str]] = {}
-    held = ({name: record[name] for name in TOLD} for record in records if _holds(record))
+    held = ({name: record[name] for name in CLAUDE_FIELDS} for record in records if _holds(record))
     for record in heapq.nsmallest(budget_tokens, held, key=_rank):
         kind = MemoryType(record["type"])
         said = _bullet(record)
@@ -180,7 +157,32 @@ def as_claude_md(*, records: Iterable[Record], budget_tokens: int) -> bytes:
     for kind, heading in HEADINGS.items():
         if kind in chosen:
             parts += [f"## {heading}", "", *chosen[kind], ""]
-    return "\n".join(parts).encode()
+    yield "\n".join(parts).encode()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportWriter:
+    """How a format is written: its media type, the ending of its name, and its writer.
+
+    The writer takes records and the budget of tokens, which only a CLAUDE.md has.
+    """
+
+    media: str
+    ending: str
+    write: Callable[[Iterable[Record], int], Iterator[bytes]]
+
+
+WRITERS: Final[Mapping[ExportFormat, ExportWriter]] = {
+    ExportFormat.JSON: ExportWriter(media="application/json", ending="json", write=_write_json),
+    ExportFormat.LINES: ExportWriter(
+        media="application/x-ndjson", ending="ndjson", write=_write_lines
+    ),
+    ExportFormat.MARKDOWN: ExportWriter(media="application/zip", ending="zip", write=_write_folder),
+    ExportFormat.CSV: ExportWriter(media="text/csv; charset=utf-8", ending="csv", write=_write_csv),
+    ExportFormat.CLAUDE: ExportWriter(
+        media="text/markdown; charset=utf-8", ending="md", write=_write_claude_md
+    ),
+}
 
 
 def _holds(record: Record) -> bool:

@@ -7,15 +7,15 @@ from accounts.api.shapes import Record
 from accounts.caller import TokenScope
 from memory.mcp.shapes import BANNER, MEMORY, PROJECT, Call, Tool, limit, shown
 from memory.review.queries import conflicts
-from memory.review.queries.conflicts import ConflictView, State
+from memory.review.queries.conflicts import ConflictState, ConflictView
 
 
 def listed(call: Call) -> dict[str, Any]:
     """List open conflicts, the newest first, each with both sides."""
-    page = conflicts.page(
+    page = conflicts.list_conflicts(
         caller=call.caller,
         project=call.arguments["project"] or call.project,
-        state=State.OPEN,
+        state=ConflictState.OPEN,
         after=None,
         limit=call.arguments["limit"],
         now=call.now,

@@ -6,8 +6,8 @@ from accounts.api.schemas import ID, TEXT, WHOLE, maybe, record, several
 from accounts.api.shapes import Field, Record, Text
 from accounts.caller import TokenScope
 from memory.api import inputs
-from memory.documents.actions.push_note import LARGEST, LONGEST_PATH, NewNote
-from memory.documents.actions.push_note import push_note as push
+from memory.documents.actions.note_push import LARGEST, LONGEST_PATH, NewNote
+from memory.documents.actions.note_push import push_note as push
 from memory.mcp.shapes import PROJECT, Call, Tool, option
 
 SHOWN: Final = 50  # refused statements an answer; the counts are of all

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Final
 
 
-class Verdict(StrEnum):
+class ConflictVerdict(StrEnum):
     """How a conflict ends."""
 
     KEEP_OLDER = "keep_older"
@@ -32,11 +32,11 @@ class Bar(StrEnum):
     PERSONAL = "personal"
 
 
-LEAVING: Final[dict[Verdict, tuple[int, ...]]] = {  # 0 is the older one, 1 the newer one
-    Verdict.KEEP_OLDER: (1,),
-    Verdict.KEEP_NEWER: (0,),
-    Verdict.BOTH: (),
-    Verdict.EDIT: (0, 1),
+LEAVING: Final[dict[ConflictVerdict, tuple[int, ...]]] = {  # 0 is the older one, 1 the newer one
+    ConflictVerdict.KEEP_OLDER: (1,),
+    ConflictVerdict.KEEP_NEWER: (0,),
+    ConflictVerdict.BOTH: (),
+    ConflictVerdict.EDIT: (0, 1),
 }
 
 
@@ -50,7 +50,7 @@ class Decider:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pair:
+class ConflictPair:
     """The two memories as a right to settle sees them, the older one first.
 
     `wrote`: the one who asks wrote it. `personal`: nobody but its author sees it.
@@ -58,33 +58,34 @@ class Pair:
 
     wrote: tuple[bool, bool]
     personal: tuple[bool, bool]
-    is_same_place: bool
+    is_same_audience: bool
     is_open: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rights:
+class ConflictRights:
     """What somebody may do with a conflict: by verdict why not, None where they may."""
 
-    verdicts: tuple[tuple[Verdict, Bar | None], ...]
+    verdicts: tuple[tuple[ConflictVerdict, Bar | None], ...]
     reopen: Bar | None
 
-    def allowed(self) -> tuple[Verdict, ...]:
+    def allowed(self) -> tuple[ConflictVerdict, ...]:
         """Return the verdicts that they may give."""
         return tuple(verdict for verdict, why in self.verdicts if why is None)
 
 
-def rights(*, decider: Decider, pair: Pair, settled_it: bool | None) -> Rights:
+def rights(*, decider: Decider, pair: ConflictPair, settled_it: bool | None) -> ConflictRights:
     """Return what somebody may do; `settled_it`: they settled it, None while nobody has."""
-    return Rights(
+    return ConflictRights(
         verdicts=tuple(
-            (verdict, bar(decider=decider, pair=pair, verdict=verdict)) for verdict in Verdict
+            (verdict, bar(decider=decider, pair=pair, verdict=verdict))
+            for verdict in ConflictVerdict
         ),
         reopen=bar_to_reopen(decider=decider, settled_it=settled_it),
     )
 
 
-def bar(*, decider: Decider, pair: Pair, verdict: Verdict) -> Bar | None:
+def bar(*, decider: Decider, pair: ConflictPair, verdict: ConflictVerdict) -> Bar | None:
     """Return why somebody may not give a verdict, None where they may."""
     hindrances = (
         (Bar.VIEWER, not decider.may_write),
@@ -108,19 +109,16 @@ def bar_to_reopen(*, decider: Decider, settled_it: bool | None) -> Bar | None:
     return next((why for why, holds in hindrances if holds), None)
 
 
-def _is_theirs(pair: Pair, verdict: Verdict) -> bool:
+def _is_theirs(pair: ConflictPair, verdict: ConflictVerdict) -> bool:
     """Say whether who wrote one of the two decides by that about nobody else's."""
-    if verdict is Verdict.BOTH:
-        return all(pair.wrote) or _is_private(pair)
+    if verdict is ConflictVerdict.BOTH:
+        sides = zip(pair.wrote, pair.personal, strict=True)
+        return all(pair.wrote) or any(mine and alone for mine, alone in sides)
     return all(pair.wrote[side] for side in LEAVING[verdict])
 
 
-def _is_private(pair: Pair) -> bool:
-    return any(mine and alone for mine, alone in zip(pair.wrote, pair.personal, strict=True))
-
-
-def _keeps_reach(pair: Pair, verdict: Verdict) -> bool:
+def _keeps_reach(pair: ConflictPair, verdict: ConflictVerdict) -> bool:
     """Say whether nothing shared leaves for what fewer people see."""
-    if pair.is_same_place or verdict is Verdict.BOTH:
+    if pair.is_same_audience or verdict is ConflictVerdict.BOTH:
         return True
-    return verdict is not Verdict.EDIT and not pair.personal[1 - LEAVING[verdict][0]]
+    return verdict is not ConflictVerdict.EDIT and not pair.personal[1 - LEAVING[verdict][0]]

@@ -11,7 +11,7 @@ from django.http import FileResponse, HttpRequest, HttpResponse
 from django.urls import path
 
 from config.handlers import OneThreadHandler
-from memory.documents.actions.importing import LARGEST_UPLOAD
+from memory.documents.actions.uploads import LARGEST_UPLOAD
 
 PIECE: Final = OneThreadHandler.chunk_size
 LENGTH: Final = 40 * PIECE

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.review.actions.correct import correct
+from memory.review.actions.corrections import correct
 from teams.actions.projects import create_project
 from teams.models import Team, TeamMember
 from tests.support.memories import stored

@@ -14,15 +14,18 @@ django.setup()
 from accounts import tenancy  # noqa: E402
 from accounts.actions.tokens import NewToken, create_token  # noqa: E402
 from accounts.caller import Caller, Role  # noqa: E402
-from memory.documents.actions.begin_import import begin_import  # noqa: E402
-from memory.documents.actions.importing import Upload  # noqa: E402
-from memory.documents.actions.push_note import NewNote, push_note  # noqa: E402
-from memory.documents.actions.run_import import fail_import, run_import  # noqa: E402
+from memory.documents.actions.import_batches import (  # noqa: E402
+    begin_import,
+    fail_import,
+    run_import,
+)
+from memory.documents.actions.note_push import NewNote, push_note  # noqa: E402
+from memory.documents.actions.uploads import Upload  # noqa: E402
 from memory.intake.actions.remember import NewMemory, remember  # noqa: E402
 from memory.records.actions.confirm import confirm  # noqa: E402
 from memory.records.actions.pin import pin  # noqa: E402
 from memory.records.models import Memory  # noqa: E402
-from memory.review.actions.correct import correct  # noqa: E402
+from memory.review.actions.corrections import correct  # noqa: E402
 from teams.actions.projects import create_project  # noqa: E402
 from tests.support import operator, people  # noqa: E402
 

@@ -6,8 +6,8 @@ from typing import Any, Final
 from accounts import tenancy
 from accounts.caller import Caller
 from memory import tasks
-from memory.documents.actions.begin_import import begin_import
-from memory.documents.actions.importing import Upload
+from memory.documents.actions.import_batches import begin_import
+from memory.documents.actions.uploads import Upload
 from memory.documents.queries import imports
 from memory.documents.queries.imports import ImportView
 from memory.records.models import Memory
@@ -33,7 +33,7 @@ def run(caller: Caller, sent: Upload, now: datetime) -> ImportView:
     """Begin an import and do its job as a worker does."""
     begun = begin_import(caller=caller, upload=sent, now=now)
     tasks.take_in(work.taken(begun.job_id))
-    return imports.batch(caller=caller, batch_id=begun.id, now=now)
+    return imports.get_import(caller=caller, batch_id=begun.id, now=now)
 
 
 def active() -> list[str]:

@@ -8,7 +8,7 @@ from accounts.caller import Caller
 from memory.customization.models import Definition
 from memory.customization.queries import trust_levels
 from memory.customization.queries.definitions import Kind
-from memory.review.queries import pending
+from memory.records.queries import pending
 from teams import queries as places
 from teams import trust
 from teams.trust import TrustLevel
@@ -24,7 +24,7 @@ def stand(caller: Caller, project: str, level: TrustLevel, now: datetime) -> Non
     )
     with tenancy.unit():
         Definition.objects.update_or_create(
-            audience=pending.answering(caller=caller),
+            audience=pending.answerable(caller=caller),
             kind=Kind.TRUST,
             name=places.find_project(caller=caller, ref=project).id.hex,
             defaults={"body": trust_levels.to_body(standing=standing), "defined_at": now},

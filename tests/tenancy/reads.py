@@ -14,7 +14,7 @@ from memory.intake.actions.preview import preview
 from memory.records.filters import Filters
 from memory.records.models import Memory
 from memory.records.queries import memories
-from memory.review.queries import overview, reviews
+from memory.review.queries import inbox, overview
 from memory.search import queries as search_queries
 from memory.search.actions import lay_out, search
 from memory.search.context import ContextRequest, context
@@ -64,9 +64,9 @@ class Asking:
 Read = Callable[[Asking], Any]
 
 
-def beside(asking: Asking, project_id: UUID) -> overview.Beside:
+def beside(asking: Asking, project_id: UUID) -> overview.FrameCounts:
     """Return what stands beside a page of a project."""
-    return overview.beside(caller=asking.caller, project_id=project_id, now=asking.now)
+    return overview.count_for_frame(caller=asking.caller, project_id=project_id, now=asking.now)
 
 
 ABOUT_ALL: dict[str, Read] = {
@@ -102,16 +102,16 @@ ABOUT_ALL: dict[str, Read] = {
         caller=a.caller, narrowing=Narrowing(), after=None, limit=100, now=a.now
     ),
     "reviews.counts": lambda a: _of_waiting(
-        lambda: reviews.counts(caller=a.caller, project=None, now=a.now)
+        lambda: inbox.count_waiting(caller=a.caller, project=None, now=a.now)
     ),
     "reviews.page": lambda a: _of_waiting(
-        lambda: reviews.page(
+        lambda: inbox.list_waiting(
             caller=a.caller, project=None, group=None, after=None, limit=100, now=a.now
         )
     ),
-    "reviews.decided": lambda a: reviews.decided(caller=a.caller, project=None, now=a.now),
+    "reviews.decided": lambda a: inbox.count_decided(caller=a.caller, project=None, now=a.now),
     "overview.beside": lambda a: beside(a, a.memory_id),
-    "overview.by_project": lambda a: overview.by_project(caller=a.caller, now=a.now),
+    "overview.by_project": lambda a: overview.list_projects(caller=a.caller, now=a.now),
     "places.projects": lambda a: projects(caller=a.caller),
     "places.surroundings": lambda a: surroundings(caller=a.caller),
     "places.changes_since": lambda a: changes_since(caller=a.caller, after=0, limit=500),
@@ -123,7 +123,9 @@ ABOUT_ALL: dict[str, Read] = {
 }
 ABOUT_A_MEMORY: dict[str, Read] = {
     "memories.get": lambda a: memories.get(caller=a.caller, memory_id=a.memory_id, now=a.now),
-    "reviews.item": lambda a: reviews.item(caller=a.caller, memory_id=a.memory_id, now=a.now),
+    "reviews.item": lambda a: inbox.waiting_memory(
+        caller=a.caller, memory_id=a.memory_id, now=a.now
+    ),
     "memories.get_together": lambda a: memories.get_together(
         caller=a.caller, memory_id=a.memory_id, now=a.now
     ),
@@ -179,7 +181,9 @@ ABOUT_A_PROJECT: dict[str, Read] = {
     ),
     "queries.milestones": lambda a: milestones(caller=a.caller, project=a.project),
     "overview.overview": lambda a: overview.overview(caller=a.caller, project=a.project, now=a.now),
-    "overview.tally": lambda a: overview.tally(caller=a.caller, project=a.project, now=a.now),
+    "overview.tally": lambda a: overview.count_project(
+        caller=a.caller, project=a.project, now=a.now
+    ),
     "places.project": lambda a: project_of_teams(caller=a.caller, ref=a.project),
     "places.changes_since of one": lambda a: changes_since(
         caller=a.caller, after=0, limit=5, project=a.project

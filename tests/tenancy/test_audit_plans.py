@@ -10,9 +10,8 @@ from django.db import connection
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.review.rollback import queries as rollback_queries
-from memory.review.rollback.endorsements import judgments
-from memory.review.rollback.permissions import Choice, chosen
+from memory.review.rollback.plan import COUNTED, find_judgments, make_plan
+from memory.review.rollback.selection import RollbackChoice, resolve_choice
 from teams.actions.projects import create_project
 from teams.audit.queries import Filters, page
 from tests.conftest import NOW
@@ -38,24 +37,24 @@ FROM generate_series(1, %(entries)s) AS n
 
 
 @pytest.fixture
-def asked(caller: Caller) -> tuple[Caller, Choice]:
+def asked(caller: Caller) -> tuple[Caller, RollbackChoice]:
     """Who rolls back what, in an organization with a long log."""
     project = create_project(caller=caller, slug="store", name="Store", now=NOW)
     with tenancy.unit(), connection.cursor() as cursor:
         cursor.execute(FILL, {"entries": ENTRIES})
-    return caller, Choice(project=project.slug, person=uuid4())
+    return caller, RollbackChoice(project=project.slug, person=uuid4())
 
 
 def test_confirmations_are_looked_up_in_an_index_of_nothing_else(
-    asked: tuple[Caller, Choice],
+    asked: tuple[Caller, RollbackChoice],
 ) -> None:
     caller, choice = asked
 
     with tenancy.unit():
-        what = chosen(caller=caller, choice=choice, now=ASKED_AT)
+        chosen = resolve_choice(caller=caller, choice=choice, now=ASKED_AT)
         plans = [
-            *_plans(lambda: rollback_queries.counts(caller=caller, what=what)),
-            *_plans(lambda: judgments(ids=[uuid4()], what=what)),
+            *_plans(lambda: make_plan(caller=caller, selection=chosen, most=COUNTED)),
+            *_plans(lambda: find_judgments(ids=[uuid4()], selection=chosen)),
         ]
 
     assert len(plans) >= 4
@@ -64,7 +63,9 @@ def test_confirmations_are_looked_up_in_an_index_of_nothing_else(
         assert "Seq Scan on teams_auditentry" not in plan, plan
 
 
-def test_what_was_done_to_an_object_is_looked_up_by_it(asked: tuple[Caller, Choice]) -> None:
+def test_what_was_done_to_an_object_is_looked_up_by_it(
+    asked: tuple[Caller, RollbackChoice],
+) -> None:
     caller, _ = asked
     filters = Filters(object_id=str(uuid4()))
 

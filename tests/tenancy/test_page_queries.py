@@ -58,7 +58,7 @@ def test_personal_memories_of_others_are_not_counted(
 
     with entered(member_caller):
         after = overview.overview(caller=member_caller, project="shop", now=now)
-        cards = overview.by_project(caller=member_caller, now=now)
+        cards = overview.list_projects(caller=member_caller, now=now)
 
     assert after.tally == before
     assert [card.memories for card in cards] == [1]
@@ -69,7 +69,7 @@ def test_cards_count_nothing_of_another_organization(
     shops: None, other_caller: Caller, now: datetime
 ) -> None:
     with entered(other_caller):
-        assert overview.by_project(caller=other_caller, now=now) == ()
+        assert overview.list_projects(caller=other_caller, now=now) == ()
 
 
 def test_project_of_another_organization_is_not_found(
@@ -79,7 +79,7 @@ def test_project_of_another_organization_is_not_found(
         create_project(caller=caller, slug="hidden", name="Hidden", now=now)
 
     with entered(other_caller):
-        for read in (overview.overview, overview.tally):
+        for read in (overview.overview, overview.count_project):
             with pytest.raises(NotFound):
                 read(caller=other_caller, project="hidden", now=now)
         with pytest.raises(NotFound):

@@ -25,7 +25,7 @@ from accounts.authentication import caller_from_token, entered
 from accounts.caller import Caller
 from accounts.errors import CairnError
 from config.demo import documents, play
-from memory.documents import markdown
+from memory.documents import statements
 from memory.intake.actions.remember_all import remember_all
 from memory.records.actions.candidate import NewMemory
 from memory.taxonomy import SourceInterface
@@ -113,7 +113,7 @@ class Command(BaseCommand):
                 tags=(documents.tag_of(path=document.path),),
             )
             for document in found
-            for statement in markdown.read(text=document.text, path=document.path)
+            for statement in statements.read_document(text=document.text, path=document.path)
         )
 
     def _report(self, done: int, total: int) -> None:

@@ -33,7 +33,7 @@ from memory.intake.actions.remember import Outcome
 from memory.records.actions.validation import LARGEST_LINE
 from memory.records.queries.relations import Contradiction
 from memory.records.queries.views import MemoryView
-from memory.review.actions.correct import KINDS
+from memory.review.actions.corrections import KINDS
 from memory.taxonomy import MemoryType, Reach, Scope, Source, Status
 
 SHOWN_DIGITS = 4  # of confidences and values between 0 and 1

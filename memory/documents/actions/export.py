@@ -1,7 +1,7 @@
 """Write memories as a file: what the caller may see and a filter lets through.
 
 The file is whole before its first byte is sent. So all of it is of one moment and read inside the
-walls of its organization, a fault is told instead of half a file, and however slowly somebody
+walls of its organization, a fault is reported instead of half a file, and however slowly somebody
 takes it, no connection to the database waits. What is large lies on the disk, not in memory. Tried
 and dropped: sending while reading, which keeps one of the few connections for as long as the
 slowest reader takes.
@@ -19,15 +19,14 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import TooLarge, wrong_field
 from accounts.messages import message
-from memory.documents import writing
 from memory.documents.queries import exports
-from memory.documents.writing import BUDGET_TOKENS, ExportFormat, Record
+from memory.documents.writing import BUDGET_TOKENS, WRITERS, ExportFormat, Record
 from memory.records import filters as language
 from memory.records.filters import Filters
 from teams import audit
 from teams.permissions import Act, require
 
-MOST: Final = 1_000_000  # memories of one file, ours: some 2 GB on the disk
+MOST: Final = 1_000_000  # memories of one file, some 2 GB on the disk; not measured
 KEPT_IN_MEMORY: Final = 1_048_576  # bytes of a file; more goes to the disk
 
 
@@ -52,7 +51,7 @@ class Exported:
 
 
 def export(*, caller: Caller, request: ExportRequest, now: datetime) -> Exported:
-    """Write a file and tell the audit log. Raises InvalidInput, NotFound, TooLarge.
+    """Write a file and record it in the audit log. Raises InvalidInput, NotFound, TooLarge.
 
     RateLimited where the organization writes as many as it may at once.
     """
@@ -74,8 +73,14 @@ def export(*, caller: Caller, request: ExportRequest, now: datetime) -> Exported
             caller=caller,
             details={"memories": memories, "format": request.format.value},
         )
-    media, ending = writing.MEDIA[request.format]
-    return Exported(name=_name(request, now, ending), media=media, file=file, memories=memories)
+    writer = WRITERS[request.format]
+    name = "CLAUDE.md"
+    if request.format is not ExportFormat.CLAUDE:
+        scope = "".join(
+            one for one in request.project or "memories" if one.isalnum() or one in "-_"
+        )
+        name = f"{scope[:64]}-{now:%Y-%m-%d}.{writer.ending}"
+    return Exported(name=name, media=writer.media, file=file, memories=memories)
 
 
 def _written(
@@ -86,12 +91,10 @@ def _written(
     The transaction in which they are read ends with this, also where the disk is full.
     """
     numbers = count()
-    told = (record for record, _ in zip(records, numbers, strict=False))
+    counted = (record for record, _ in zip(records, numbers, strict=False))
     with closing(records), ExitStack() as opened:
         file = opened.enter_context(SpooledTemporaryFile(max_size=KEPT_IN_MEMORY))
-        for piece in writing.pieces(
-            format=request.format, records=told, budget_tokens=request.budget_tokens
-        ):
+        for piece in WRITERS[request.format].write(counted, request.budget_tokens):
             file.write(piece)
         opened.pop_all()  # it is whole, and stays open
     file.seek(0)
@@ -109,10 +112,3 @@ def filters_of(*, request: ExportRequest) -> Filters:
             code="words",
         )
     return filters
-
-
-def _name(request: ExportRequest, now: datetime, ending: str) -> str:
-    if request.format is ExportFormat.CLAUDE:
-        return "CLAUDE.md"
-    place = "".join(one for one in request.project or "memories" if one.isalnum() or one in "-_")
-    return f"{place[:64]}-{now:%Y-%m-%d}.{ending}"

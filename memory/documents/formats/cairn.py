@@ -1,7 +1,7 @@
-"""Our own exports: the record of a memory, and which of its fields come back how.
+"""Our own exports: the record of a memory, and which of its fields are restored how.
 
-A record is one JSON object: every field of the memory, and beside them its versions, its links and
-its topics. Every column of a memory is decided in `FIELDS`; a test fails for one that is not.
+A record is one JSON object: every field of the memory, with its versions, its links and its topics.
+Every column of a memory is decided in `FIELDS`; a test fails for one that is not.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,8 +18,8 @@ VERSIONS, LINKS, TOPICS = "versions", "links", "topics"  # beside the fields of 
 BESIDE: Final = (VERSIONS, LINKS, TOPICS)
 
 
-class Fate(StrEnum):
-    """What becomes of a field on the way out and back."""
+class FieldRule(StrEnum):
+    """What becomes of a field when it is exported and restored."""
 
     KEPT = "kept"  # written, and back as it was
     MAPPED = "mapped"  # written, and back as what stands for it in the new place
@@ -27,7 +27,7 @@ class Fate(StrEnum):
     LEFT = "left"  # not written; the reason stands beside it
 
 
-FIELDS: Final[Mapping[str, tuple[Fate, str]]] = {
+FIELDS: Final[Mapping[str, tuple[FieldRule, str]]] = {
     **dict.fromkeys(
         (
             "external_id", "type", "content", "citation", "tags", "related_files",
@@ -41,28 +41,28 @@ FIELDS: Final[Mapping[str, tuple[Fate, str]]] = {
             "source_hash", "source_line", "commit_sha", "author_agent", "access_count",
             "last_accessed_at",
         ),
-        (Fate.KEPT, ""),
+        (FieldRule.KEPT, ""),
     ),
-    "id": (Fate.MAPPED, "a new id in every organization; links follow"),
-    "project": (Fate.MAPPED, "the project that is imported into"),
-    "team_id": (Fate.MAPPED, "the team that is named; teams are each organization's own"),
-    "superseded_by": (Fate.MAPPED, "the new id of the successor"),
-    "author_user": (Fate.MAPPED, "kept for people of the organization, else who imports"),
-    "session_id": (Fate.MAPPED, "kept for those of the organization"),
-    "provenance_sessions": (Fate.MAPPED, "kept for those of the organization"),
-    "content_hash": (Fate.DERIVED, "made of the content"),
-    "audience": (Fate.LEFT, "made of scope, project, team and person"),
-    "names_version": (Fate.LEFT, "what a text names is read anew"),
-    "enriched_by": (Fate.LEFT, "what a text names is read anew"),
+    "id": (FieldRule.MAPPED, "a new id in every organization; links follow"),
+    "project": (FieldRule.MAPPED, "the project that is imported into"),
+    "team_id": (FieldRule.MAPPED, "the team that is named; teams are each organization's own"),
+    "superseded_by": (FieldRule.MAPPED, "the new id of the successor"),
+    "author_user": (FieldRule.MAPPED, "kept for people of the organization, else who imports"),
+    "session_id": (FieldRule.MAPPED, "kept for those of the organization"),
+    "provenance_sessions": (FieldRule.MAPPED, "kept for those of the organization"),
+    "content_hash": (FieldRule.DERIVED, "made of the content"),
+    "audience": (FieldRule.LEFT, "made of scope, project, team and person"),
+    "names_version": (FieldRule.LEFT, "what a text names is read anew"),
+    "enriched_by": (FieldRule.LEFT, "what a text names is read anew"),
 }  # fmt: skip
-MOMENTS: Final = (
+TIMES: Final = (
     "last_confirmed_at", "verified_at", "event_at", "created_at", "updated_at", "valid_from",
     "valid_until", "stale_at", "last_accessed_at",
 )  # fmt: skip
 
 
-def moment(*, text: Any) -> datetime | None:
-    """Return a moment as it was written, None for none. Raises ValueError.
+def read_time(*, text: Any) -> datetime | None:
+    """Return a timestamp as it was written, None for none. Raises ValueError.
 
     One that no row can hold is refused as well.
     """

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from accounts.messages import Message, message
-from memory.documents.candidates import Candidate, Fault, Format, Link, Reading, of_file, unreadable
+from memory.documents.candidates import Candidate, CandidateLink, FileFault, FileFormat, Reading
 from memory.taxonomy import LinkKind, MemoryType
 from memory.text import moments
 
@@ -53,21 +53,21 @@ def read(*, name: str, data: bytes) -> Reading:
     try:
         rows, is_cut = _rows(data)
     except _Refused as error:
-        return unreadable(name=name, detail=error.detail)
+        return Reading.unreadable(name=name, detail=error.detail)
     except (sqlite3.Error, UnicodeDecodeError, OverflowError):
-        return unreadable(name=name, detail="The database is damaged or not memory-v3's.")
+        return Reading.unreadable(name=name, detail="The database is damaged or not memory-v3's.")
     found, faults = [], []
     source = _source(rows)
     for row in rows:
         one = _candidate(name, source, row)
-        if isinstance(one, Fault):
+        if isinstance(one, FileFault):
             faults.append(one)
         elif one is not None:
             found.append(one)
     notices = tuple(_notices(data, rows, is_cut))
-    return of_file(
+    return Reading.of_file(
         name=name,
-        format=Format.MEMORY_V3,
+        format=FileFormat.MEMORY_V3,
         candidates=tuple(found),
         faults=tuple(faults),
         notices=notices,
@@ -145,13 +145,13 @@ def _source(rows: list[dict[str, Any]]) -> str:
     return f"memory-v3:{digest[:12]}"
 
 
-def _candidate(name: str, source: str, row: dict[str, Any]) -> Candidate | Fault | None:
+def _candidate(name: str, source: str, row: dict[str, Any]) -> Candidate | FileFault | None:
     content, number = row["content"], row["id"]
     line = _line(number)
     if row.get("archived"):
         return None
     if not isinstance(content, str) or not content.strip() or not isinstance(number, int):
-        return Fault(file=name, line=line, detail="The row has no text or no number.")
+        return FileFault(file=name, line=line, detail="The row has no text or no number.")
     type_, confidence = row.get("content_type"), row.get("confidence")
     is_share = isinstance(confidence, float) and 0 <= confidence <= 1
     return Candidate(
@@ -162,13 +162,13 @@ def _candidate(name: str, source: str, row: dict[str, Any]) -> Candidate | Fault
         external_id=f"{source}:{number}",
         tags=tuple(one for one in _json_list(row.get("tags")) if isinstance(one, str))[:64],
         confidence=confidence if is_share else None,
-        event_at=_moment(row.get("created_at")),
+        event_at=_time(row.get("created_at")),
         source_uri=_text(row.get("source_file"), 500),
         source_line=_line(row.get("source_line")),
         source_hash=_text(row.get("source_hash"), 64),
         keys=(f"{source}:{number}",),
         links=tuple(
-            Link(kind=LinkKind.SEE_ALSO.value, target=f"{source}:{other}")
+            CandidateLink(kind=LinkKind.SEE_ALSO.value, target=f"{source}:{other}")
             for other in _json_list(row.get("linked_memories"))
             if isinstance(other, int)
         ),
@@ -203,7 +203,7 @@ def _line(value: Any) -> int | None:
     return value if isinstance(value, int) and 0 <= value < 2**31 else None
 
 
-def _moment(value: Any) -> datetime | None:
+def _time(value: Any) -> datetime | None:
     try:
         found = datetime.fromisoformat(str(value))
     except ValueError:

@@ -18,7 +18,7 @@ from accounts.caller import Caller
 from accounts.errors import RateLimited
 from accounts.messages import message
 from memory.documents.formats import cairn
-from memory.documents.formats.cairn import Fate
+from memory.documents.formats.cairn import FieldRule
 from memory.records.filters import Filters
 from memory.records.models import Memory, MemoryLink, MemoryVersion
 from memory.records.queries.memories import matching, was_seen
@@ -29,11 +29,13 @@ from memory.topics.models import TopicMember
 from teams import visibility
 
 PAGE: Final = 500
-AT_ONCE: Final = 3  # exports that an organization may write at once, each a connection; ours
-AGAIN_SECONDS: Final = 30  # until one of them may be done: 20,000 memories; ours
+AT_ONCE: Final = 3  # exports an organization writes at once, each a connection; not measured
+AGAIN_SECONDS: Final = 30  # until one of them may be done: 20,000 memories; not measured
 LOCK_SPACE: Final = 0x0CA2  # of advisory locks, one a place; 0x0CA1 is the feed's
 TOPICS: Final = 200  # names of topics looked up
-WRITTEN: Final = tuple(name for name, (fate, _) in cairn.FIELDS.items() if fate is not Fate.LEFT)
+WRITTEN: Final = tuple(
+    name for name, (rule, _) in cairn.FIELDS.items() if rule is not FieldRule.LEFT
+)
 OF_USAGE: Final = frozenset({"access_count", "last_accessed_at"})
 Record = dict[str, Any]
 

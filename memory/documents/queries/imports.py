@@ -14,9 +14,9 @@ from accounts.errors import NotFound
 from accounts.queries import jobs
 from accounts.queries.directory import Initiator
 from memory.documents.models import Import, ImportRow
-from memory.records.models import Memory
+from memory.records.queries import pending
 from memory.records.queries.views import MemoryView, countable, views_of
-from memory.review.queries import pending
+from memory.review.queries import inbox
 from memory.taxonomy import Status
 from teams import queries as places
 from teams import visibility
@@ -75,7 +75,7 @@ class ImportPage:
     next_after: UUID | None
 
 
-def page(
+def list_imports(
     *, caller: Caller, project: str | None, after: UUID | None, limit: int, now: datetime
 ) -> ImportPage:
     """Return batches of a project, or of all places. Raises NotFound for a hidden project."""
@@ -91,19 +91,19 @@ def page(
     return ImportPage(items=items, next_after=found[size - 1].id if len(found) > size else None)
 
 
-def batch(*, caller: Caller, batch_id: UUID, now: datetime) -> ImportView:
+def get_import(*, caller: Caller, batch_id: UUID, now: datetime) -> ImportView:
     """Return one batch. Raises NotFound."""
     with tenancy.unit():
         row = _found(_visible(caller).filter(pk=batch_id))
         return view_of(caller=caller, batch=row, now=now)
 
 
-def lock(*, caller: Caller, batch_id: UUID) -> Import:
+def lock_import(*, caller: Caller, batch_id: UUID) -> Import:
     """Return the row of a batch, locked until the unit ends. Raises NotFound."""
     return _found(_visible(caller).select_for_update().filter(pk=batch_id))
 
 
-def rows(
+def list_rows(
     *, caller: Caller, batch_id: UUID, after: int, limit: int, now: datetime
 ) -> tuple[RowView, ...]:
     """Return the rows of a batch after a number, in their order. Raises NotFound."""
@@ -116,31 +116,34 @@ def rows(
     return tuple(_row(one, memories) for one in found)
 
 
-def check_visible(*, caller: Caller, batch_id: UUID) -> None:
-    """Return when the caller may see a batch. In a unit. Raises NotFound."""
-    _found(_visible(caller).filter(pk=batch_id))
+def imported_memories(*, caller: Caller, batch_id: UUID | None) -> QuerySet[Any] | None:
+    """Return the ids of the memories that came with a batch, for the inbox; None without one.
 
-
-def came(*, batch_id: UUID) -> QuerySet[Any]:
-    """Return the ids of the memories that came with a batch. In a unit."""
-    told = ImportRow.objects.filter(batch_id=batch_id, outcome="added", memory_id__isnull=False)
-    return told.order_by().values("memory_id")
-
-
-def of_which(
-    *, caller: Caller, project: str, due: QuerySet[Memory], limit: int, now: datetime
-) -> tuple[tuple[ImportView, int], ...]:
-    """Return the newest batches of a project of which memories are due, and how many of each.
-
-    In a unit. Raises NotFound.
+    Raises NotFound.
     """
-    place = places.find_project(caller=caller, ref=project).id
-    seen = _visible(caller).filter(project_id=place).order_by()
-    told = ImportRow.objects.filter(batch__in=seen, outcome="added", memory_id__in=due.values("id"))
-    counted = told.order_by().values_list("batch_id").annotate(n=Count("pk"))
-    found = dict(counted.order_by("-batch_id")[:limit])
-    rows = tuple(Import.objects.filter(pk__in=found).order_by("-id"))
-    return tuple((view, found[view.id]) for view in _views(caller, rows, now))
+    if batch_id is None:
+        return None
+    with tenancy.unit():
+        _found(_visible(caller).filter(pk=batch_id))
+    rows = ImportRow.objects.filter(batch_id=batch_id, outcome="added", memory_id__isnull=False)
+    return rows.order_by().values("memory_id")
+
+
+def list_waiting_imports(
+    *, caller: Caller, project: str, limit: int, now: datetime
+) -> tuple[tuple[ImportView, int], ...]:
+    """Return the newest imports of which memories wait, and how many do. Raises NotFound."""
+    with tenancy.unit():
+        place = places.find_project(caller=caller, ref=project).id
+        due = inbox.waiting_rows(caller=caller, project=project, imported=None, now=now)
+        seen = _visible(caller).filter(project_id=place).order_by()
+        told = ImportRow.objects.filter(
+            batch__in=seen, outcome="added", memory_id__in=due.values("id")
+        )
+        counted = told.order_by().values_list("batch_id").annotate(n=Count("pk"))
+        found = dict(counted.order_by("-batch_id")[:limit])
+        rows = tuple(Import.objects.filter(pk__in=found).order_by("-id"))
+        return tuple((view, found[view.id]) for view in _views(caller, rows, now))
 
 
 def who_began(*, batch_id: UUID) -> Initiator | None:
@@ -172,7 +175,7 @@ def _visible(caller: Caller) -> QuerySet[Import]:
 
 def _waiting(caller: Caller, now: datetime) -> QuerySet[Any]:
     """Return what the inbox shows the caller now."""
-    due = pending.WAITING & pending.awake(caller=caller, now=now)
+    due = pending.WAITING & pending.is_awake(caller=caller, now=now)
     return countable(caller=caller).filter(due, status=Status.ACTIVE.value).order_by()
 
 

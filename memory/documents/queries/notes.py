@@ -11,9 +11,9 @@ from django.db.models import QuerySet
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import NotFound
-from memory.documents import markdown
-from memory.documents import notes as reader
+from memory.documents import statements as documents
 from memory.documents.candidates import Candidate
+from memory.documents.formats import markdown_notes
 from memory.documents.models import NoteVersion
 from memory.records.models import Memory
 from memory.records.queries.views import MemoryView, countable, views_of
@@ -22,7 +22,7 @@ from teams import queries as places
 from teams import visibility
 
 LARGEST_PAGE: Final = 200
-MOST_READ: Final = 10  # versions of a note, the last ones, in which a statement is looked for; ours
+MOST_READ: Final = 10  # last versions of a note searched for a statement; default, not measured
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class NoteView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class NoteLine:
     """One line of a note, and what it says as a memory, where it says anything."""
 
     number: int
@@ -49,7 +49,7 @@ class Line:
     memories: tuple[MemoryView, ...]
 
 
-def page(*, caller: Caller, project: str, limit: int) -> tuple[NoteView, ...]:
+def list_notes(*, caller: Caller, project: str, limit: int) -> tuple[NoteView, ...]:
     """Return the notes of a project by their paths. Raises NotFound for a hidden project."""
     with tenancy.unit():
         place = places.find_project(caller=caller, ref=project)
@@ -57,19 +57,19 @@ def page(*, caller: Caller, project: str, limit: int) -> tuple[NoteView, ...]:
         return tuple(view_of(row=row) for row in rows[: min(limit, LARGEST_PAGE)])
 
 
-def note(*, caller: Caller, note_id: UUID) -> NoteView:
+def get_note(*, caller: Caller, note_id: UUID) -> NoteView:
     """Return one note. Raises NotFound."""
     with tenancy.unit():
         return view_of(row=_found(_visible(caller).filter(note=note_id)))
 
 
-def text(*, caller: Caller, note_id: UUID) -> str:
+def get_text(*, caller: Caller, note_id: UUID) -> str:
     """Return the text of a note as it was sent. Raises NotFound."""
     with tenancy.unit():
         return _found(_visible(caller).filter(note=note_id)).text
 
 
-def lines(*, caller: Caller, note_id: UUID, now: datetime) -> tuple[Line, ...]:
+def list_lines(*, caller: Caller, note_id: UUID, now: datetime) -> tuple[NoteLine, ...]:
     """Return a note line by line, with the memories the caller may see. Raises NotFound."""
     with tenancy.unit():
         row = _found(_visible(caller).filter(note=note_id))
@@ -87,14 +87,14 @@ def lines(*, caller: Caller, note_id: UUID, now: datetime) -> tuple[Line, ...]:
     for id, view in seen.items():
         by_line.setdefault(at[id], []).append(view)
     return tuple(
-        Line(number=number, text=line, memories=tuple(by_line.get(number, ())))
+        NoteLine(number=number, text=line, memories=tuple(by_line.get(number, ())))
         for number, line in enumerate(row.text.split("\n"), start=1)
     )
 
 
 def statements(*, row: NoteVersion) -> tuple[Candidate, ...]:
     """Return what a version of a note says."""
-    return reader.read(name=row.path, text=row.text).candidates
+    return markdown_notes.read(name=row.path, text=row.text).candidates
 
 
 def memories_of(*, row: NoteVersion, external_ids: Iterable[str]) -> QuerySet[Memory]:
@@ -120,7 +120,7 @@ def gone(*, row: NoteVersion, said: frozenset[str]) -> tuple[Memory, ...]:
         status=Status.ACTIVE.value,
         source=Source.IMPORT.value,
         source_uri=row.path,
-        external_id__startswith=markdown.statement_ids(path=row.path),
+        external_id__startswith=documents.statement_ids(path=row.path),
     )
     of_notes = rows.exclude(source_hash="").exclude(external_id="").order_by("id")
     left = tuple(one for one in of_notes if one.external_id not in said)
@@ -142,14 +142,6 @@ def _ever_said(row: NoteVersion, memories: Iterable[Memory]) -> frozenset[str]:
         for version in versions[:MOST_READ]:
             found.update(one.external_id for one in statements(row=version))
     return frozenset(found & taken.keys())
-
-
-def lock(*, audience: UUID, project_id: UUID, path: str) -> NoteVersion | None:
-    """Return the present version at a path, locked until the unit ends; None where none is."""
-    rows = NoteVersion.objects.select_for_update().filter(
-        audience=audience, project_id=project_id, path=path, is_current=True
-    )
-    return rows.first()
 
 
 def lock_note(*, caller: Caller, note_id: UUID) -> NoteVersion:

@@ -19,9 +19,9 @@ from memory.entities.rules import EntityType
 from memory.entities.same_names import Name
 from memory.entities.sql import entities
 from memory.entities.sql.entities import Merge, Thing, Wanted
+from memory.records.queries import pending
 from memory.records.verdict_models import ReviewVerdict
 from memory.records.verdicts import SAME
-from memory.review.queries import pending
 from memory.taxonomy import Scope
 from teams import audit, visibility
 from teams.permissions import Act, require
@@ -67,7 +67,7 @@ def merge_names(*, caller: Caller, pair: Pair, now: datetime) -> Merged:
         made = ReviewVerdict.objects.create(
             verdict=SAME,
             audience=audience,
-            decided_by=pending.answering(caller=caller),
+            decided_by=pending.answerable(caller=caller),
             decided_agent=caller.agent,
             decided_at=now,
             before={"first": list(_own(first)), "second": list(_own(second))},

@@ -12,7 +12,7 @@ from accounts.authentication import entered
 from accounts.errors import CairnError
 from memory.documents.actions.export import ExportRequest, export
 from memory.documents.writing import BUDGET_TOKENS, ExportFormat
-from memory.management.signed_in import add_person, caller_of
+from memory.management.targets import add_person, caller_of
 
 
 class Command(BaseCommand):

@@ -11,13 +11,11 @@ from django.utils import timezone
 from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.errors import CairnError
-from memory.documents.actions import importing
-from memory.documents.actions.begin_import import begin_import
-from memory.documents.actions.importing import Upload
-from memory.documents.actions.preview_import import preview_import
-from memory.documents.actions.restore import reinstate
-from memory.documents.actions.run_import import run_import
-from memory.management.signed_in import add_person, caller_of
+from memory.documents.actions import uploads
+from memory.documents.actions.import_batches import begin_import, run_import
+from memory.documents.actions.restoration import restore_export
+from memory.documents.actions.uploads import Upload, preview_import
+from memory.management.targets import add_person, caller_of
 
 
 class Command(BaseCommand):
@@ -61,9 +59,11 @@ class Command(BaseCommand):
         self.stdout.write(f"{len(seen.files)} files: {told}")
 
     def _bring_back(self, caller: Caller, upload: Upload) -> None:
-        found = importing.read(upload=upload)
+        found = uploads.read_upload(upload=upload)
         records = tuple(one.record for one in found.candidates if one.record)
-        done = reinstate(caller=caller, project=upload.project, records=records, now=timezone.now())
+        done = restore_export(
+            caller=caller, project=upload.project, records=records, now=timezone.now()
+        )
         for id, reason in done.refused:
             self.stdout.write(f"{id}: {reason}")
         refused = len(done.refused) + len(found.faults)

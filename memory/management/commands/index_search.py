@@ -10,8 +10,9 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.db import connection
 
-from accounts import tenancy
+from accounts.tenancy import Tenant
 from memory.index.actions import indexing
+from memory.management import targets
 
 
 class Command(BaseCommand):
@@ -21,7 +22,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Take the organization."""
-        parser.add_argument("--organization", help="its short name; all when left out")
+        targets.add_organization(parser)
         parser.add_argument(
             "--memory",
             help="what Postgres may take for it, such as 2GB; as it is set when left out",
@@ -29,18 +30,12 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Make them; say for each organization what was made."""
-        chosen = options["organization"]
         with connection.as_owner():  # type: ignore[attr-defined]
-            for tenant in tuple(tenancy.each_organization()):
-                if chosen in {None, tenant.slug}:
-                    self._make(tenant, options["memory"])
+            for tenant in targets.list_organizations(options):
+                self._make(tenant, options["memory"])
 
-    def _make(self, tenant: tenancy.Tenant, memory: str | None) -> None:
-        with tenancy.enter(
-            organization_id=tenant.organization_id,
-            slug=tenant.slug,
-            schema_name=tenant.schema_name,
-        ):
+    def _make(self, tenant: Tenant, memory: str | None) -> None:
+        with targets.enter(tenant):
             made = indexing.make_beside(
                 say=lambda name: self.stderr.write(f"… {tenant.slug}: making {name}"),
                 memory=memory,

@@ -26,7 +26,7 @@ from memory.records import alarms
 from memory.records.actions import writes
 from memory.records.alarms import Alarm, Written
 from memory.records.models import Memory, MemoryVersion
-from memory.review.queries.alarms import BURST, DOMINANT, KIND
+from memory.review.queries.overview import ALARM, ALARM_BURST, ALARM_DOMINANT
 from memory.sessions.models import GivenOut
 from memory.statistics.models import Statistic
 from memory.statistics.sql import statistics as sums
@@ -81,7 +81,7 @@ def raise_alarms(*, now: datetime) -> Raised:
             _looked(page.last, now)
         seen, alarms_raised, held = seen + len(rows), alarms_raised + one[0], held + one[1]
     with tenancy.unit():
-        last = _raised(defaultdict(set, {one: {DOMINANT} for one in _dominant(now)}), now)
+        last = _raised(defaultdict(set, {one: {ALARM_DOMINANT} for one in _dominant(now)}), now)
     return Raised(memories=seen, alarms=alarms_raised + last[0], held=held + last[1])
 
 
@@ -123,7 +123,7 @@ def _ringing(rows: Iterable[Memory], page: _Page) -> defaultdict[UUID, set[str]]
         writers[writer].append(Written(id=row.id, at_seconds=at, content=row.content))
     for written in writers.values():
         for memory_id in alarms.burst(written=written):
-            found[memory_id].add(BURST)
+            found[memory_id].add(ALARM_BURST)
     return found
 
 
@@ -168,7 +168,7 @@ def _dominant(now: datetime) -> tuple[UUID, ...]:
 def _fresh(found: Mapping[UUID, set[str]]) -> dict[UUID, set[str]]:
     """Return what has not been raised before."""
     keys = tuple(str(one) for one in found)
-    kept = Statistic.objects.filter(kind=KIND, key__in=keys).order_by()
+    kept = Statistic.objects.filter(kind=ALARM, key__in=keys).order_by()
     known = {key: set(counts) for key, counts in kept.values_list("key", "counts")}
     fresh = {one: rings - known.get(str(one), set()) for one, rings in found.items()}
     return {one: rings for one, rings in fresh.items() if rings}
@@ -176,7 +176,7 @@ def _fresh(found: Mapping[UUID, set[str]]) -> dict[UUID, set[str]]:
 
 def _must_wait(rings: set[str]) -> bool:
     """Say whether agents are not given a memory any more until a person has looked at it."""
-    return BURST in rings or len(rings & OF_CONTENT) >= alarms.HELD_FROM
+    return ALARM_BURST in rings or len(rings & OF_CONTENT) >= alarms.HELD_FROM
 
 
 def _raise(fresh: Mapping[UUID, set[str]], waiting: set[UUID], now: datetime) -> tuple[int, int]:
@@ -203,7 +203,7 @@ def _raise(fresh: Mapping[UUID, set[str]], waiting: set[UUID], now: datetime) ->
             writes.save(row=row, fields=("needs_review",), now=now)
             held += 1
     if told:
-        sums.add(kind=KIND, additions=additions, now=now)
+        sums.add(kind=ALARM, additions=additions, now=now)
         _note(told)
     return sum(map(len, told.values())), held
 

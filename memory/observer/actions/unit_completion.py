@@ -30,7 +30,7 @@ from memory.records.actions import revise
 from memory.records.actions import writes as door
 from memory.records.actions.candidate import NewMemory
 from memory.records.models import Memory
-from memory.review.actions import reactivate
+from memory.review.actions import reactivation
 from memory.sessions.models import Session
 from memory.sessions.scratchpad import Scratchpad
 from memory.taxonomy import Source, Status
@@ -92,7 +92,7 @@ def _said(session_id: UUID) -> Mapping[str, Memory]:
 
 def _put_away(who: Proposing, rows: tuple[Memory, ...], now: datetime) -> None:
     rows = tuple(row for row in rows if row.status == Status.ACTIVE)
-    reactivate.put_away(caller=who.caller, rows=rows, reason=NO_MORE, now=now)
+    reactivation.archive_held(caller=who.caller, rows=rows, reason=NO_MORE, now=now)
     for row in rows:
         door.record(caller=who.caller, act="memory.archived", memory_id=row.id)
 

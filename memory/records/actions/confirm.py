@@ -11,14 +11,13 @@ from accounts.messages import message
 from memory.errors import NotActive
 from memory.records import confidence as belief
 from memory.records import note_statements
-from memory.records.actions import writes
+from memory.records.actions import verdict_log, writes
+from memory.records.actions.verdict_log import DecidedMemory, Traces
 from memory.records.models import Memory
+from memory.records.queries import pending
 from memory.records.queries.memories import lock_memory
 from memory.records.queries.views import MemoryView, to_view
 from memory.records.verdicts import Group, Verdict
-from memory.review.actions import verdict
-from memory.review.actions.verdict import Decided, Traces
-from memory.review.queries import reviews
 from memory.taxonomy import Status, Verification
 from teams.permissions import Act, require
 
@@ -46,19 +45,19 @@ def say(*, caller: Caller, memory_id: UUID, now: datetime) -> MemoryView:
     wait by confirming. That a memory of one's own still holds takes nobody else.
     """
     row = lock_memory(caller=caller, memory_id=memory_id)
-    group = reviews.group_of(row=row) if is_person(caller=caller) else None
+    group = pending.group_of(row=row) if is_person(caller=caller) else None
     if group is None:
         return apply(caller=caller, memory_id=memory_id, now=now)
     is_only_stale = group is Group.STALE and not row.needs_review
-    if is_only_stale and not reviews.may_keep(caller=caller, row=row):
+    if is_only_stale and not pending.may_approve(caller=caller, row=row):
         return _renewed(caller, row, now)
     return approve(caller=caller, row=row, now=now).memory
 
 
-def approve(*, caller: Caller, row: Memory, now: datetime) -> Decided:
+def approve(*, caller: Caller, row: Memory, now: datetime) -> DecidedMemory:
     """Keep a locked memory that waits, inside the current unit. Raises SelfApproval."""
     traces = Traces()
-    verdict.check_may_approve(caller=caller, row=row)
+    verdict_log.check_may_approve(caller=caller, row=row)
     traces.keep(row)
     apply(caller=caller, memory_id=row.id, now=now)
     row.refresh_from_db()
@@ -70,9 +69,11 @@ def approve(*, caller: Caller, row: Memory, now: datetime) -> Decided:
         row.stale_at, row.taint_reason = None, ""
         fields += ["stale_at", "taint_reason"]
     writes.save(row=row, fields=tuple(fields), now=now)
-    made = verdict.note(caller=caller, row=row, verdict=Verdict.KEEP, traces=traces, now=now)
+    made = verdict_log.record_verdict(
+        caller=caller, row=row, verdict=Verdict.KEEP, traces=traces, now=now
+    )
     view = to_view(lock_memory(caller=caller, memory_id=row.id), now=now)
-    return Decided(memory=view, verdict=Verdict.KEEP, review_id=made)
+    return DecidedMemory(memory=view, verdict=Verdict.KEEP, review_id=made)
 
 
 def _renewed(caller: Caller, row: Memory, now: datetime) -> MemoryView:

@@ -1,10 +1,9 @@
 """Read conflicts: which are open, one with both sides, and how many there are.
 
-A conflict is told to who may see both of its memories. One of which a side has left since, archived
-or replaced, is not open any more: nothing is left to decide.
+A conflict is shown to who may see both of its memories. One of which a side has left since,
+archived or replaced, is not open any more: nothing is left to decide.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -17,10 +16,10 @@ from accounts.caller import Caller, TokenScope, is_person, may
 from accounts.errors import NotFound
 from memory.records.conflict_models import Conflict
 from memory.records.models import Memory
+from memory.records.queries import pending
 from memory.records.queries.views import MemoryView, countable, give_out, views_of
 from memory.review import conflict_rules
-from memory.review.conflict_rules import Decider, Pair, Rights
-from memory.review.queries.pending import conflict_awake
+from memory.review.conflict_rules import ConflictPair, ConflictRights, Decider
 from memory.taxonomy import Scope, Status
 from teams import queries as places
 from teams import visibility
@@ -28,10 +27,13 @@ from teams.permissions import Act, allows
 
 LARGEST_PAGE = 200
 Side = Memory | MemoryView
+COLUMNS = (  # of a row, as a view has them
+    "id", "kind", "cause", "cosine", "found_at", "verdict", "reason", "settled_by", "settled_at",
+)  # fmt: skip
 OPEN = Q(verdict="", older__status=Status.ACTIVE.value, newer__status=Status.ACTIVE.value)
 
 
-class State(StrEnum):
+class ConflictState(StrEnum):
     """Which conflicts are asked for."""
 
     OPEN = "open"
@@ -59,7 +61,7 @@ class ConflictView:
     settled_by: UUID | None
     settled_at: datetime | None
     version: int
-    rights: Rights
+    rights: ConflictRights
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,11 +72,11 @@ class ConflictPage:
     next_after: UUID | None
 
 
-def page(
+def list_conflicts(
     *,
     caller: Caller,
     project: str | None,
-    state: State,
+    state: ConflictState,
     after: UUID | None,
     limit: int,
     now: datetime,
@@ -87,7 +89,8 @@ def page(
     """
     size = min(limit, LARGEST_PAGE)
     with tenancy.unit():
-        rows = _of_project(_visible(caller).filter(_in_state(state)), caller, project)
+        wanted = OPEN if state is ConflictState.OPEN else ~Q(verdict="")
+        rows = _of_project(_visible(caller).filter(wanted), caller, project)
         if after is not None:
             rows = rows.filter(id__lt=after)
         found = tuple(rows.order_by("-id")[: size + 1])
@@ -108,7 +111,7 @@ def count_settled(*, caller: Caller, project: str | None, since: datetime) -> in
         return rows.filter(settled_at__gte=since).exclude(verdict="").count()
 
 
-def waiting(
+def list_due(
     *,
     caller: Caller,
     project: str | None,
@@ -129,7 +132,7 @@ def waiting(
         return _views(caller, tuple(rows.order_by("found_at", "id")[:limit]), now)
 
 
-def tally(
+def count_due(
     *, caller: Caller, project: str | None, among: Q, now: datetime
 ) -> tuple[int, datetime | None]:
     """Return how many conflicts wait for the caller, and since when the oldest does.
@@ -142,14 +145,14 @@ def tally(
     return int(found["count"]), found["oldest"]
 
 
-def count_by_project(*, caller: Caller, now: datetime) -> dict[UUID, int]:
+def count_due_by_project(*, caller: Caller, now: datetime) -> dict[UUID, int]:
     """Return how many conflicts wait for the caller, by project; none is left out."""
     with tenancy.unit():
         rows = _due(caller, None, now).values_list("project_id").annotate(count=Count("id"))
-        return {place: count for place, count in rows.order_by("project_id") if place is not None}
+        return {id: count for id, count in rows.order_by("project_id") if id is not None}
 
 
-def standing(*, caller: Caller, project: str) -> tuple[str, ...]:
+def list_open_versions(*, caller: Caller, project: str) -> tuple[str, ...]:
     """Return each open conflict of a project with its version; nothing where there are too many.
 
     By this a page learns that what it shows was decided or has changed. Raises NotFound.
@@ -163,18 +166,20 @@ def standing(*, caller: Caller, project: str) -> tuple[str, ...]:
     return tuple(f"{one[0]}:{one[1] + one[2] + one[3] - 2}" for one in found)
 
 
-def conflict(*, caller: Caller, conflict_id: UUID, now: datetime) -> ConflictView:
+def get_conflict(*, caller: Caller, conflict_id: UUID, now: datetime) -> ConflictView:
     """Return one conflict. Raises NotFound, also where a side may not be seen."""
     with tenancy.unit():
-        return view_of(caller=caller, row=find(caller=caller, conflict_id=conflict_id), now=now)
+        return view_of(
+            caller=caller, row=find_conflict(caller=caller, conflict_id=conflict_id), now=now
+        )
 
 
-def find(*, caller: Caller, conflict_id: UUID) -> Conflict:
+def find_conflict(*, caller: Caller, conflict_id: UUID) -> Conflict:
     """Return the row of a conflict, for actions. In a unit. Raises NotFound."""
     return _found(_visible(caller).filter(pk=conflict_id))
 
 
-def lock(*, caller: Caller, conflict_id: UUID) -> Conflict:
+def lock_conflict(*, caller: Caller, conflict_id: UUID) -> Conflict:
     """Return the row of a conflict, locked until the unit ends. Raises NotFound."""
     return _found(_visible(caller).select_for_update(of=("self",)).filter(pk=conflict_id))
 
@@ -189,12 +194,17 @@ def version_of(*, row: Conflict, sides: tuple[Side, Side]) -> int:
     return row.version + sum(side.version - 1 for side in sides)
 
 
-def rights_of(*, caller: Caller, row: Conflict, sides: tuple[Side, Side]) -> Rights:
+def rights_of(*, caller: Caller, row: Conflict, sides: tuple[Side, Side]) -> ConflictRights:
     """Return what a caller may do with a conflict whose sides they see, the older one first."""
-    pair = Pair(
-        wrote=(_wrote(caller, sides[0]), _wrote(caller, sides[1])),
-        personal=(sides[0].scope == Scope.PERSONAL, sides[1].scope == Scope.PERSONAL),
-        is_same_place=_place(sides[0]) == _place(sides[1]),
+    older, newer = sides
+    is_known = caller.user_id is not None
+    pair = ConflictPair(
+        wrote=(
+            is_known and older.author_user == caller.user_id,
+            is_known and newer.author_user == caller.user_id,
+        ),
+        personal=(older.scope == Scope.PERSONAL, newer.scope == Scope.PERSONAL),
+        is_same_audience=_audience(older) == _audience(newer),
         is_open=not row.verdict and all(side.status == Status.ACTIVE for side in sides),
     )
     settled_it = row.settled_by == caller.user_id if row.verdict else None
@@ -213,12 +223,8 @@ def decider_of(*, caller: Caller) -> Decider:
     )
 
 
-def _wrote(caller: Caller, side: Side) -> bool:
-    return caller.user_id is not None and side.author_user == caller.user_id
-
-
-def _place(side: Side) -> tuple[str, UUID | None]:
-    """Return who sees a memory: two of one place are seen by the same people."""
+def _audience(side: Side) -> tuple[str, UUID | None]:
+    """Return who sees a memory: where it is the same, the same people do."""
     owners = {Scope.PERSONAL: side.author_user, Scope.TEAM: side.team_id}
     return side.scope, owners.get(Scope(side.scope), side.project_id)
 
@@ -235,7 +241,8 @@ def _open(caller: Caller, project: str | None) -> QuerySet[Conflict]:
 
 def _due(caller: Caller, project: str | None, now: datetime) -> QuerySet[Conflict]:
     """Return the open ones that the caller has not snoozed. In a unit. Raises NotFound."""
-    return _open(caller, project).filter(conflict_awake(caller=caller, now=now))
+    awake = pending.is_conflict_awake(caller=caller, now=now)
+    return _open(caller, project).filter(awake)
 
 
 def _of_project(
@@ -244,10 +251,6 @@ def _of_project(
     if project is None:
         return rows
     return rows.filter(project_id=places.find_project(caller=caller, ref=project).id)
-
-
-def _in_state(state: State) -> Q:
-    return OPEN if state is State.OPEN else ~Q(verdict="")
 
 
 def _found(rows: QuerySet[Conflict]) -> Conflict:
@@ -265,25 +268,17 @@ def _views(caller: Caller, rows: tuple[Conflict, ...], now: datetime) -> tuple[C
     sight = visibility.sight_of(caller=caller)
     read = views_of if is_person(caller=caller) else give_out
     sides = read(memory_ids=ids, sight=sight, now=now) if ids else {}
-    return tuple(
-        _view(caller, row, sides) for row in rows if row.older_id in sides and row.newer_id in sides
-    )
-
-
-def _view(caller: Caller, row: Conflict, sides: Mapping[UUID, MemoryView]) -> ConflictView:
-    both = (sides[row.older_id], sides[row.newer_id])
-    return ConflictView(
-        id=row.id,
-        older=both[0],
-        newer=both[1],
-        kind=row.kind,
-        cause=row.cause,
-        cosine=row.cosine,
-        found_at=row.found_at,
-        verdict=row.verdict,
-        reason=row.reason,
-        settled_by=row.settled_by,
-        settled_at=row.settled_at,
-        version=version_of(row=row, sides=both),
-        rights=rights_of(caller=caller, row=row, sides=both),
-    )
+    found = []
+    for row in rows:
+        if row.older_id not in sides or row.newer_id not in sides:
+            continue
+        both = (sides[row.older_id], sides[row.newer_id])
+        view = ConflictView(
+            **{name: getattr(row, name) for name in COLUMNS},
+            older=both[0],
+            newer=both[1],
+            version=version_of(row=row, sides=both),
+            rights=rights_of(caller=caller, row=row, sides=both),
+        )
+        found.append(view)
+    return tuple(found)

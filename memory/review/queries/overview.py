@@ -1,25 +1,30 @@
 """Figures of a project's memory, counted when asked; nothing is estimated.
 
 A figure whose source does not exist yet is absent, never guessed. Every count passes the same
-visibility as reading the memories would.
+visibility as reading the memories would. Alarms are shown to who settles things.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Final
 from uuid import UUID
 
 from django.db.models import (
     Case,
     Count,
+    Exists,
     F,
     Func,
     Max,
     Min,
+    OuterRef,
     Q,
     QuerySet,
+    UUIDField,
     Value,
     When,
-)
+)  # fmt: skip
+from django.db.models.functions import Cast
 
 from accounts import tenancy
 from accounts.caller import Caller
@@ -29,20 +34,27 @@ from memory.index.models import MemoryUsage
 from memory.records.health import Health, HealthCounts, health
 from memory.records.models import Memory, MemoryLink
 from memory.records.queries import memories
+from memory.records.queries.pending import STALE, TAINTED, WAITING, is_awake
 from memory.records.queries.views import MemoryView, countable
-from memory.review.queries import alarms, conflicts
-from memory.review.queries.alarms import Alarmed
-from memory.review.queries.pending import STALE, TAINTED, WAITING, awake
+from memory.review.queries import conflicts
+from memory.statistics.models import Statistic
 from memory.taxonomy import LinkKind, Status, Verification
 from teams import queries as places
 from teams import visibility
-from teams.models import Project
+from teams.permissions import Act, allows
 from teams.queries import experiments_in
 
 WEEK = timedelta(days=7)
 MONTH = timedelta(days=30)
 MOST_ATTENTION = 5  # rows
-MOST_PLACES = 5  # rows of the table of modules, ours
+MOST_MODULES = 5  # rows of the table of modules; default, not measured
+ALARM: Final = "alarm"  # kind of statistics; its key is the memory's id, its counts the alarms
+ALARM_BURST: Final = "burst"
+ALARM_DOMINANT: Final = "dominant"
+ALARM_DAYS: Final = timedelta(days=30)  # that an alarm is shown; default, not measured
+ALARMS_READ: Final = 100  # the newest; default, not measured
+MOST_ALARMS: Final = 5  # rows
+URGENT: Final = ("orders", "command", ALARM_BURST, ALARM_DOMINANT, "address")  # most urgent first
 
 ACTIVE = Q(status=Status.ACTIVE.value)
 VERIFIED = Q(verification=Verification.VERIFIED.value) | Q(user_verified=True)
@@ -50,7 +62,7 @@ REASONS = ("contradicted", "tainted", "stale", "review")  # the most urgent firs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
+class ProjectCounts:
     """Counts of active memories; `due` is how many wait in the caller's review inbox."""
 
     memories: int
@@ -65,8 +77,8 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Beside:
-    """Counts that stand beside every page of a project; `due` as in `Tally`."""
+class FrameCounts:
+    """Counts in the frame of every page of a project; `due` as in `ProjectCounts`."""
 
     memories: int
     due: int
@@ -81,12 +93,20 @@ class Attention:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class ModuleCounts:
     """A module, and how many memories are about it."""
 
     name: str
     memories: int
     verified: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alarmed:
+    """A memory with its alarms, the most urgent first."""
+
+    memory: MemoryView
+    alarms: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,16 +116,16 @@ class OverviewView:
     `saved` is None where sessions are not compared, or too few of them that the caller may know of.
     """
 
-    tally: Tally
+    tally: ProjectCounts
     health: Health | None
     saved: Saved | None
     attention: tuple[Attention, ...]
     alarms: tuple[Alarmed, ...]
-    places: tuple[Place, ...]
+    places: tuple[ModuleCounts, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProjectTally:
+class ProjectCard:
     """What the card of a project says."""
 
     project_id: UUID
@@ -119,49 +139,65 @@ def overview(*, caller: Caller, project: str, now: datetime) -> OverviewView:
     with tenancy.unit():
         place = places.find_project(caller=caller, ref=project)
         rows = countable(caller=caller).filter(ACTIVE, project_id=place.id)
-        tally = _with_conflicts(_tally(rows, caller, now), caller, project, now)
+        tally = _count(rows, caller, project, now)
+        saved = None
+        if experiments_in(project=place).enabled:
+            saved = experiments.report(
+                caller=caller, project=place.slug, days=experiments.USUAL_DAYS, now=now
+            ).saved
         return OverviewView(
             tally=tally,
-            health=health(counts=_health_counts(tally)),
-            saved=_saved(caller, place, now),
-            attention=_attention(rows, caller, now),
-            alarms=alarms.of_project(caller=caller, project_id=place.id, rows=rows, now=now),
-            places=_places(rows),
+            health=health(
+                counts=HealthCounts(
+                    modules=0,
+                    modules_covered=0,
+                    memories=tally.memories,
+                    verified=tally.verified,
+                    stale=tally.stale,
+                    awaiting_review=tally.needs_review,
+                    disputed=0,
+                    corrected_in_30_days=tally.corrected_in_month,
+                )
+            ),
+            saved=saved,
+            attention=_list_attention(rows, caller, now),
+            alarms=_list_alarms(caller, place.id, rows, now),
+            places=_list_modules(rows),
         )
 
 
-def tally(*, caller: Caller, project: str, now: datetime) -> Tally:
+def count_project(*, caller: Caller, project: str, now: datetime) -> ProjectCounts:
     """Return the counts of a project alone. Raises NotFound."""
     with tenancy.unit():
         place = places.find_project(caller=caller, ref=project)
         rows = countable(caller=caller).filter(ACTIVE, project_id=place.id)
-        return _with_conflicts(_tally(rows, caller, now), caller, project, now)
+        return _count(rows, caller, project, now)
 
 
-def beside(*, caller: Caller, project_id: UUID, now: datetime) -> Beside:
-    """Return what stands beside every page of a project that the caller sees: two statements."""
+def count_for_frame(*, caller: Caller, project_id: UUID, now: datetime) -> FrameCounts:
+    """Return the counts in the frame of a project's pages: two statements. In a unit of its own."""
     with tenancy.unit():
         rows = countable(caller=caller).filter(ACTIVE, project_id=project_id)
-        due = WAITING & awake(caller=caller, now=now)
+        due = WAITING & is_awake(caller=caller, now=now)
         found = rows.aggregate(memories=Count("id"), due=Count("id", filter=due))
         here = Q(project_id=project_id)
-        disputed, _ = conflicts.tally(caller=caller, project=None, among=here, now=now)
-        return Beside(memories=found["memories"], due=found["due"] + disputed)
+        disputed, _ = conflicts.count_due(caller=caller, project=None, among=here, now=now)
+        return FrameCounts(memories=found["memories"], due=found["due"] + disputed)
 
 
-def by_project(*, caller: Caller, now: datetime) -> tuple[ProjectTally, ...]:
+def list_projects(*, caller: Caller, now: datetime) -> tuple[ProjectCard, ...]:
     """Return the counts of every project that has a visible memory, by project id."""
     with tenancy.unit():
         sight = visibility.sight_of(caller=caller)
         rows = Memory.objects.filter(visibility.as_q(sight=sight), ACTIVE, project__isnull=False)
         groups = rows.values("project_id").annotate(
             memories=Count("id"),
-            due=Count("id", filter=WAITING & awake(caller=caller, now=now)),
+            due=Count("id", filter=WAITING & is_awake(caller=caller, now=now)),
             last=Max("updated_at"),
         )
-        disputed = conflicts.count_by_project(caller=caller, now=now)
+        disputed = conflicts.count_due_by_project(caller=caller, now=now)
         return tuple(
-            ProjectTally(
+            ProjectCard(
                 project_id=group["project_id"],
                 memories=group["memories"],
                 due=group["due"] + disputed.get(group["project_id"], 0),
@@ -171,16 +207,9 @@ def by_project(*, caller: Caller, now: datetime) -> tuple[ProjectTally, ...]:
         )
 
 
-def _saved(caller: Caller, place: Project, now: datetime) -> Saved | None:
-    """Return what memory saved, as the page of experiments tells it, where it is compared."""
-    if not experiments_in(project=place).enabled:
-        return None
-    days = experiments.USUAL_DAYS
-    return experiments.report(caller=caller, project=place.slug, days=days, now=now).saved
-
-
-def _tally(rows: QuerySet[Memory], caller: Caller, now: datetime) -> Tally:
-    due = WAITING & awake(caller=caller, now=now)
+def _count(rows: QuerySet[Memory], caller: Caller, project: str, now: datetime) -> ProjectCounts:
+    """Count memories, and the conflicts that wait in the inbox."""
+    due = WAITING & is_awake(caller=caller, now=now)
     corrections = MemoryLink.objects.filter(
         source__in=rows, kind=LinkKind.SUPERSEDES.value, created_at__gte=now - MONTH
     )
@@ -195,35 +224,19 @@ def _tally(rows: QuerySet[Memory], caller: Caller, now: datetime) -> Tally:
         stale=Count("id", filter=STALE),
     )
     corrected = corrections.values("source_id").distinct().count()
-    return Tally(
+    disputed, since = conflicts.count_due(caller=caller, project=project, among=Q(), now=now)
+    oldest = (one for one in (found.pop("oldest_review_at"), since) if one)
+    return ProjectCounts(
         needs_review=found.pop("waiting"),
+        due=found.pop("due") + disputed,
+        oldest_review_at=min(oldest, default=None),
         used_in_month=used.count(),
         corrected_in_month=corrected,
         **found,
     )
 
 
-def _with_conflicts(tally: Tally, caller: Caller, project: str, now: datetime) -> Tally:
-    """Add the conflicts that wait in the inbox."""
-    count, since = conflicts.tally(caller=caller, project=project, among=Q(), now=now)
-    oldest = min((one for one in (tally.oldest_review_at, since) if one), default=None)
-    return replace(tally, due=tally.due + count, oldest_review_at=oldest)
-
-
-def _health_counts(tally: Tally) -> HealthCounts:
-    return HealthCounts(
-        modules=0,
-        modules_covered=0,
-        memories=tally.memories,
-        verified=tally.verified,
-        stale=tally.stale,
-        awaiting_review=tally.needs_review,
-        disputed=0,
-        corrected_in_30_days=tally.corrected_in_month,
-    )
-
-
-def _attention(rows: QuerySet[Memory], caller: Caller, now: datetime) -> tuple[Attention, ...]:
+def _list_attention(rows: QuerySet[Memory], caller: Caller, now: datetime) -> tuple[Attention, ...]:
     urgency = Case(
         When(verification=Verification.CONTRADICTED.value, then=Value(0)),
         When(TAINTED, then=Value(1)),
@@ -241,15 +254,37 @@ def _attention(rows: QuerySet[Memory], caller: Caller, now: datetime) -> tuple[A
     )
 
 
-def _places(rows: QuerySet[Memory]) -> tuple[Place, ...]:
+def _list_modules(rows: QuerySet[Memory]) -> tuple[ModuleCounts, ...]:
     groups = (
         rows.exclude(related_modules=[])
         .annotate(module=Func(F("related_modules"), function="unnest"))
         .values("module")
         .annotate(memories=Count("id"), verified=Count("id", filter=VERIFIED))
-        .order_by("-memories", "module")[:MOST_PLACES]
+        .order_by("-memories", "module")[:MOST_MODULES]
     )
     return tuple(
-        Place(name=group["module"], memories=group["memories"], verified=group["verified"])
+        ModuleCounts(name=group["module"], memories=group["memories"], verified=group["verified"])
         for group in groups
     )
+
+
+def _list_alarms(
+    caller: Caller, project_id: UUID, rows: QuerySet[Memory], now: datetime
+) -> tuple[Alarmed, ...]:
+    """Return the alarms about some active memories that the caller sees. In a unit.
+
+    Nothing for who settles nothing; what a person has vouched for meanwhile alarms no more.
+    """
+    if not allows(role=caller.role, act=Act.SETTLE):
+        return ()
+    kept = Statistic.objects.filter(
+        kind=ALARM, project_id=project_id, updated_at__gte=now - ALARM_DAYS
+    )
+    memory_id = Case(When(kind=ALARM, then=Cast("key", UUIDField())))
+    seen = rows.filter(pk=OuterRef("memory_id"), user_verified=False)
+    found = kept.alias(memory_id=memory_id).filter(Exists(seen)).order_by("-updated_at", "key")
+    newest = found.values_list("key", "counts")[:ALARMS_READ]
+    rang = {UUID(key): tuple(one for one in URGENT if one in counts) for key, counts in newest}
+    ids = sorted(rang, key=lambda one: (URGENT.index(rang[one][0]), one))[:MOST_ALARMS]
+    views = memories.by_ids(caller=caller, memory_ids=tuple(ids), now=now) if ids else {}
+    return tuple(Alarmed(memory=views[one], alarms=rang[one]) for one in ids if one in views)

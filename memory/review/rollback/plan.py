@@ -1,78 +1,362 @@
-"""What a rollback will do, in the order in which it does it, for all that a call takes.
+"""Plan what a rollback does, in the order in which it writes; and preview it.
 
-First what goes, and behind it what has room to stand again; then what goes back to its text, one
-memory after the other: what another one says by then stays as it is.
+First what is archived, and behind it what has room to be restored; then what gets back an earlier
+text, one memory after the other: where another memory says that text by then, it stays as it is.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
 from uuid import UUID
 
+from django.db.models import Exists, F, Q
+
+from accounts import tenancy
 from accounts.caller import Caller
-from memory.records.models import Memory, MemoryVersion
+from accounts.queries import credentials
+from memory.records.conflict_models import Conflict
+from memory.records.models import Memory, MemoryLink, MemoryVersion
 from memory.records.queries import uniqueness
-from memory.records.queries.uniqueness import Claim, Taken
-from memory.review.rollback import selection
-from memory.review.rollback.changes import versions_before
-from memory.review.rollback.permissions import Chosen
-from memory.review.rollback.protected import stood_for
-from memory.review.rollback.rules import Left
+from memory.records.queries.memories import AUDIENCE
+from memory.records.queries.uniqueness import Taken
+from memory.records.queries.views import countable
+from memory.records.versions import BROUGHT_BACK
+from memory.review.rollback import selection as selections
+from memory.review.rollback.selection import RollbackChoice, Selection
+from memory.taxonomy import Status
 from memory.text import text as texts
+
+MOST: Final = 1_000  # memories that one call archives and rewrites; default, not measured
+COUNTED: Final = MOST + 1  # where counting ends; it stands for that many or more
+LARGEST_PAGE: Final = 200
+LONGEST_CHAIN: Final = 20  # memories that replaced one another; default, not measured
+IS_SAME: Final = "is_same"  # annotation of a version: its memory has its text
+Judgment = tuple[UUID, datetime]  # who found a memory right, and when
+
+
+class RollbackFate(StrEnum):
+    """What becomes of a memory."""
+
+    ARCHIVED = "archived"
+    REWRITTEN = "rewritten"
+    LEFT = "left"
+
+
+class LeftReason(StrEnum):
+    """Why a memory stays as it is."""
+
+    CHANGED = "changed"  # somebody else has rewritten it since
+    KEPT = "kept"  # somebody else has decided since that it is right
+    MOVED = "moved"  # others see it now than those who saw the text before
+    SAME = "same"  # it is again, or still, as it was before
+    TWIN = "twin"  # another memory says by then what it said
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """What goes, behind which of it what stands again, what has no room to, and what goes back.
+class VersionChange:
+    """A change of a memory, by the number of the version before it.
 
-    `ends` says of each changed memory why it is left, None where it goes back to its text.
+    `is_theirs`: it was made by those who are rolled back.
     """
 
-    going: frozenset[UUID]
-    again: Mapping[UUID, UUID]
+    number: int
+    made_by: UUID | None
+    made_at: datetime
+    is_theirs: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RollbackPlan:
+    """What is archived, what is restored behind which of it or has no room, what is rewritten.
+
+    `ends` are the changed memories: the version each goes back to, or why it is left.
+    """
+
+    archived: frozenset[UUID]
+    restored: Mapping[UUID, UUID]
     blocked: frozenset[UUID]
-    ends: Mapping[UUID, Left | None]
+    ends: Mapping[UUID, MemoryVersion | LeftReason]
+
+    def rewritten(self) -> tuple[UUID, ...]:
+        """Return which memories go back to an earlier version, in their order."""
+        return tuple(id for id, end in self.ends.items() if not isinstance(end, LeftReason))
 
 
-def plan(*, caller: Caller, what: Chosen, most: int) -> Plan:
-    """Plan what becomes of the first of what was produced, and of what was changed. In a unit."""
-    theirs = selection.produced(caller=caller, what=what).filter(~stood_for(what=what))
-    roots = theirs.order_by("id").values_list("id", flat=True)[:most]
-    going, behind = selection.chains(caller=caller, what=what, ids=roots)
-    rows = Memory.objects.filter(pk__in=behind).only(*uniqueness.COLUMNS).order_by("id")
-    standing = tuple(uniqueness.claim_of(row=row) for row in rows)
-    changed = selection.rewritten(caller=caller, what=what, besides=tuple(behind))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RollbackItem:
+    """One memory of a preview; `stands_again` is what it had replaced."""
+
+    memory_id: UUID
+    citation: str
+    type: str
+    fate: RollbackFate
+    why: LeftReason | None
+    stands_again: tuple[UUID, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RollbackCounts:
+    """How much a rollback does; `conflicts` and `links` are those that end with it."""
+
+    archived: int
+    rewritten: int
+    reinstated: int
+    conflicts: int
+    links: int
+    left: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RollbackPreview:
+    """What a rollback would do: in numbers, and some of the memories by their ids."""
+
+    counts: RollbackCounts
+    items: tuple[RollbackItem, ...]
+    next_after: UUID | None
+
+
+def preview(
+    *, caller: Caller, choice: RollbackChoice, after: UUID | None, limit: int, now: datetime
+) -> RollbackPreview:
+    """Return what a rollback would do, and change nothing. Raises as `resolve_choice`."""
+    size = min(limit, LARGEST_PAGE)
+    with tenancy.unit():
+        selection = selections.resolve_choice(caller=caller, choice=choice, now=now)
+        selections.check_in_person(caller=caller)
+        plan = make_plan(caller=caller, selection=selection, most=COUNTED)
+        rows = selections.concerned_rows(caller=caller, selection=selection)
+        if after is not None:
+            rows = rows.filter(id__gt=after)
+        found = tuple(rows.order_by("id")[: size + 1])
+        items = _preview_items(caller, selection, found[:size], plan)
+        return RollbackPreview(
+            counts=count_plan(caller=caller, selection=selection, plan=plan),
+            items=items,
+            next_after=items[-1].memory_id if len(found) > size else None,
+        )
+
+
+def make_plan(*, caller: Caller, selection: Selection, most: int) -> RollbackPlan:
+    """Plan the first `most` of what was produced, and all that was changed. In a unit."""
+    produced = selections.produced_rows(caller=caller, selection=selection)
+    roots = produced.filter(~selections.is_protected(selection=selection)).order_by("id")
+    archived, behind = _follow_chains(caller, selection, roots.values_list("id", flat=True)[:most])
+    claims = [uniqueness.claim_of(row=row) for row in _claiming_rows(behind)]
+    changed = selections.changed_rows(caller=caller, selection=selection, besides=tuple(behind))
     ids = changed.order_by("id").values_list("id", flat=True)[: most + len(behind)]
-    ends = versions_before(ids=ids, what=what)
-    back = _claims(ends)
-    taken = Taken(wanted=(*standing, *back), leaving=going)
-    free = {one.memory_id for one in standing if taken.take(claim=one)}
-    whys: dict[UUID, Left | None] = {
-        one: end if isinstance(end, Left) else Left.TWIN
-        for one, end in ends.items()
-        if one in free or one not in behind
-    }
-    whys |= {one.memory_id: None for one in back if one.memory_id in whys and taken.take(claim=one)}
-    return Plan(
-        going=frozenset(going),
-        again={one: successor for one, successor in behind.items() if one in free},
+    ends = dict(find_ends(ids=ids, selection=selection))
+
+    versions = {id: end for id, end in ends.items() if not isinstance(end, LeftReason)}
+    kept = MemoryVersion.objects.filter(pk__in=[one.pk for one in versions.values()])
+    content = dict(kept.order_by().values_list("pk", "content"))
+    rewrites = []
+    for row in _claiming_rows(versions):
+        version = versions[row.id]
+        kind = version.fields.get("type", row.type)
+        name = version.fields.get("external_id", row.external_id)
+        digest = texts.content_hash(content=content[version.pk])
+        claim = uniqueness.claim_of(row=row, content_hash=digest, type=kind, external_id=name)
+        rewrites.append(claim)
+
+    taken = Taken(wanted=(*claims, *rewrites), leaving=archived)
+    free = {one.memory_id for one in claims if taken.take(claim=one)}
+    for id in behind.keys() - free:
+        ends.pop(id, None)
+    for claim in rewrites:
+        if claim.memory_id in ends and not taken.take(claim=claim):
+            ends[claim.memory_id] = LeftReason.TWIN
+    return RollbackPlan(
+        archived=frozenset(archived),
+        restored={id: successor for id, successor in behind.items() if id in free},
         blocked=frozenset(behind.keys() - free),
-        ends=whys,
+        ends=ends,
     )
 
 
-def _claims(ends: Mapping[UUID, MemoryVersion | Left]) -> tuple[Claim, ...]:
-    """Return what memories claim that go back to a version, in the order in which they do."""
-    versions = {one: end for one, end in ends.items() if not isinstance(end, Left)}
-    said = dict(
-        MemoryVersion.objects.filter(pk__in=[one.pk for one in versions.values()])
-        .order_by()
-        .values_list("pk", "content")
+def count_plan(*, caller: Caller, selection: Selection, plan: RollbackPlan) -> RollbackCounts:
+    """Count what a plan does, each within the caller's visibility and up to COUNTED. In a unit."""
+    gone = plan.archived
+    seen = countable(caller=caller).filter(project=selection.project_id).order_by()
+    links = Q(source__in=gone, target__in=seen) | Q(target__in=gone, source__in=seen)
+    sides = Q(older__in=gone, newer__in=seen) | Q(newer__in=gone, older__in=seen)
+    rewritten = len(plan.rewritten())
+    stays = selections.protected_rows(caller=caller, selection=selection).order_by()
+    left = stays[:COUNTED].count() + len(plan.blocked) + len(plan.ends) - rewritten
+    return RollbackCounts(
+        archived=min(len(gone), COUNTED),
+        rewritten=min(rewritten, COUNTED),
+        reinstated=min(len(plan.restored), COUNTED),
+        conflicts=Conflict.objects.filter(sides, verdict="").order_by()[:COUNTED].count(),
+        links=MemoryLink.objects.filter(links).order_by()[:COUNTED].count(),
+        left=min(left, COUNTED),
     )
-    rows = Memory.objects.filter(pk__in=versions).only(*uniqueness.COLUMNS).order_by("id")
-    return tuple(_claim(row, versions[row.id], said) for row in rows)
 
 
-def _claim(row: Memory, version: MemoryVersion, said: Mapping[int, str]) -> Claim:
-    kept = {name: version.fields.get(name, getattr(row, name)) for name in ("type", "external_id")}
-    text = texts.content_hash(content=said[version.pk])
-    return uniqueness.claim_of(row=row, content_hash=text, **kept)
+def find_ends(
+    *, ids: Iterable[UUID], selection: Selection
+) -> Mapping[UUID, MemoryVersion | LeftReason]:
+    """Return the version each changed memory goes back to, or why it is left. In a unit.
+
+    The versions come without their text. The same statements for one memory as for many.
+    """
+    wanted = frozenset(ids)
+    judged = find_judgments(ids=wanted, selection=selection)
+    changes: dict[UUID, list[VersionChange]] = {}
+    rows = selections.versions_in_effect().filter(memory__in=wanted)
+    rows = rows.annotate(is_theirs=Q(selections.was_ended(selection=selection)))
+    columns = ("memory_id", "number", "changed_by", "changed_at", "is_theirs")
+    for id, number, by, at, is_theirs in rows.order_by("memory_id", "number").values_list(*columns):
+        one = VersionChange(number=number, made_by=by, made_at=at, is_theirs=is_theirs)
+        changes.setdefault(id, []).append(one)
+    numbers = {
+        id: find_end(changes=changes.get(id, ()), judgments=judged.get(id, ())) for id in wanted
+    }
+    known = {id: end for id, end in numbers.items() if not isinstance(end, LeftReason)}
+    versions = MemoryVersion.objects.filter(memory__in=known, number__in=set(known.values()))
+    versions = versions.defer("content").annotate(**{IS_SAME: Q(content=F("memory__content"))})
+    found = {(one.memory_id, one.number): one for one in versions.order_by()}
+    ends: dict[UUID, MemoryVersion | LeftReason] = {}
+    for row in Memory.objects.filter(pk__in=wanted).defer("content", "citation").order_by("id"):
+        end = numbers[row.id]
+        ends[row.id] = end if isinstance(end, LeftReason) else _check_end(row, found[row.id, end])
+    return ends
+
+
+def find_end(
+    *, changes: Iterable[VersionChange], judgments: Iterable[Judgment]
+) -> int | LeftReason:
+    """Return the number of the version that a memory goes back to, or why it stays as it is.
+
+    The last changes are taken back, down to one that somebody else made, or found right since.
+    """
+    judged = tuple(judgments)
+    reason = LeftReason.CHANGED
+    first: int | None = None
+    for change in sorted(changes, key=lambda one: one.number, reverse=True):
+        if not change.is_theirs:
+            break
+        if any(at >= change.made_at and by != change.made_by for by, at in judged):
+            reason = LeftReason.KEPT
+            break
+        first = change.number
+    return reason if first is None else first
+
+
+def find_judgments(
+    *, ids: Iterable[UUID], selection: Selection
+) -> Mapping[UUID, tuple[Judgment, ...]]:
+    """Return by whom and when each memory was found right. In a unit.
+
+    A verdict that a token gave counts as its holder's.
+    """
+    names = {str(one): one for one in ids}
+    wanted = frozenset(names.values())
+    rows: list[tuple[UUID | None, UUID | None, datetime | None]] = []
+    verdicts = selections.keeping_verdicts(selection=selection).filter(memory__in=wanted)
+    decided = tuple(verdicts.values_list("memory_id", "decided_by", "decided_at"))
+    holders = credentials.holders(token_ids=frozenset(by for _, by, _ in decided))
+    rows.extend((id, holders.get(by, by), at) for id, by, at in decided)
+    for side, holds in selections.WINNERS.items():
+        settled = selections.settlements(selection=selection).filter(
+            **{f"{side}__in": wanted}, verdict__in=holds
+        )
+        rows.extend(settled.values_list(side, "settled_by", "settled_at"))
+    said = selections.confirmations(selection=selection)
+    alone = said.filter(act=selections.CONFIRMED, object_id__in=names)
+    told = alone.values_list("object_id", "actor_user", "created_at")
+    rows.extend((names[name], by, at) for name, by, at in told)
+    bulk = said.filter(
+        act__in=selections.BULK_CONFIRMED, details__confirmed__has_any_keys=sorted(names)
+    )
+    for several, by, at in bulk.values_list("details__confirmed", "actor_user", "created_at"):
+        rows.extend((names[one], by, at) for one in several if one in names)
+    found: dict[UUID, tuple[Judgment, ...]] = {}
+    for id, judge, judged_at in rows:
+        if id is not None and judge is not None and judged_at is not None:
+            found[id] = (*found.get(id, ()), (judge, judged_at))
+    return found
+
+
+def _follow_chains(
+    caller: Caller, selection: Selection, roots: Iterable[UUID]
+) -> tuple[dict[UUID, UUID], dict[UUID, UUID]]:
+    """Return what goes with these memories, and what is behind them, each with its root.
+
+    What of theirs replaced one another goes together; behind the first of them is what was there
+    before, or what somebody else protects.
+    """
+    going, behind = {one: one for one in roots}, dict[UUID, UUID]()
+    fresh = set(going)
+    for _ in range(LONGEST_CHAIN):
+        rows = countable(caller=caller).order_by("id")
+        rows = rows.filter(superseded_by__in=fresh, status=Status.SUPERSEDED.value)
+        below = rows.annotate(goes=selections.will_go(selection=selection))
+        fresh = set()
+        for id, successor, goes in below.values_list("id", "superseded_by", "goes"):
+            if successor is None:
+                continue
+            if goes and id not in going:
+                going[id] = going[successor]
+                fresh.add(id)
+            elif not goes:
+                behind[id] = going[successor]
+        if not fresh:
+            break
+    return going, behind
+
+
+def _claiming_rows(ids: Iterable[UUID]) -> Iterable[Memory]:
+    return Memory.objects.filter(pk__in=tuple(ids)).only(*uniqueness.COLUMNS).order_by("id")
+
+
+def _check_end(row: Memory, version: MemoryVersion) -> MemoryVersion | LeftReason:
+    """Return a version, or why its memory does not go back to it."""
+    if version.fields.get(AUDIENCE) != str(row.audience):
+        return LeftReason.MOVED
+    names = (name for name in BROUGHT_BACK if name in version.fields)
+    is_same = all(getattr(row, name) == version.fields[name] for name in names)
+    return LeftReason.SAME if is_same and getattr(version, IS_SAME) else version
+
+
+def _preview_items(
+    caller: Caller, selection: Selection, rows: tuple[Memory, ...], plan: RollbackPlan
+) -> tuple[RollbackItem, ...]:
+    """Return what becomes of a page of memories; of those past the plan, each by itself."""
+    ids = frozenset(row.id for row in rows)
+    whys: dict[UUID, LeftReason | None] = {}
+    produced = selections.produced_rows(caller=caller, selection=selection).filter(
+        pk__in=ids - plan.ends.keys()
+    )
+    own = produced.annotate(
+        is_changed=Exists(selections.changes_by_others(selection=selection)),
+        is_kept=selections.is_kept(selection=selection),
+    ).order_by()
+    for id, is_changed, is_kept in own.values_list("id", "is_changed", "is_kept"):
+        whys[id] = LeftReason.CHANGED if is_changed else LeftReason.KEPT if is_kept else None
+    archived = frozenset(whys)
+    planned = {id: end for id, end in plan.ends.items() if id in ids}
+    beyond = find_ends(ids=ids - archived - planned.keys(), selection=selection)
+    for id, end in (*planned.items(), *beyond.items()):
+        whys[id] = end if isinstance(end, LeftReason) else None
+    restored: dict[UUID, list[UUID]] = {}
+    for id, successor in plan.restored.items():
+        restored.setdefault(successor, []).append(id)
+    return tuple(
+        RollbackItem(
+            memory_id=row.id,
+            citation=row.citation,
+            type=row.type,
+            fate=_fate(whys[row.id], row.id in archived),
+            why=whys[row.id],
+            stands_again=tuple(restored.get(row.id, ())),
+        )
+        for row in rows
+    )
+
+
+def _fate(why: LeftReason | None, is_archived: bool) -> RollbackFate:
+    if why is not None:
+        return RollbackFate.LEFT
+    return RollbackFate.ARCHIVED if is_archived else RollbackFate.REWRITTEN

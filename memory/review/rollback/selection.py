@@ -1,114 +1,368 @@
-"""What a rollback reaches: produced, changed, replaced, all within the caller's sight.
+"""Select what a rollback reaches: who may choose it, which rows, and which of them stay.
 
-What they may not see is neither counted nor listed, and is never touched.
+Everything is of the caller's visibility: what they may not see is neither counted nor listed, and
+never touched. A memory is protected where somebody else has rewritten, kept or confirmed it since;
+who asks for the rollback and who is rolled back do not count as somebody else.
 """
 
-from collections.abc import Collection, Iterable, Mapping
-from typing import Any
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, F, Func, IntegerField, OuterRef, Q, QuerySet, UUIDField
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast
 
-from accounts.caller import Caller
-from memory.records.models import Memory
-from memory.records.queries import uniqueness
-from memory.records.queries.uniqueness import Taken
+from accounts import tenancy
+from accounts.caller import Caller, TokenScope, is_person
+from accounts.errors import FieldError, InvalidInput, NotFound
+from accounts.messages import message
+from accounts.queries import credentials
+from memory.intake.models import ActionLog
+from memory.records.actions.verdict_log import RESTORED, REWRITTEN
+from memory.records.conflict_models import Conflict
+from memory.records.models import Memory, MemoryLink, MemoryVersion
+from memory.records.queries.memories import find_memory
 from memory.records.queries.views import countable
-from memory.review.rollback.changes import changed, is_known
-from memory.review.rollback.permissions import Chosen
-from memory.review.rollback.protected import goes, of, stood_for
-from memory.review.rollback.rules import LONGEST_CHAIN
-from memory.taxonomy import Status
+from memory.records.verdict_models import ReviewVerdict
+from memory.records.verdicts import Verdict
+from memory.review.conflict_rules import ConflictVerdict
+from memory.sessions.models import Session
+from memory.sessions.queries import sessions
+from memory.taxonomy import LinkKind, Status
+from teams import queries as places
+from teams.errors import RoleNotSufficient
+from teams.models import AuditEntry
+from teams.permissions import Act, allows, require
+
+CHOICES: Final = ("person", "token", "session", "ancestor", "since", "until")
+DEEPEST: Final = 20  # steps from an ancestor; default, not measured
+MOST_DERIVED: Final = 5_000  # memories looked at below an ancestor; default, not measured
+STORED: Final = ("added", "superseded", "contradicted", "extended")  # outcomes that made a memory
+KEEPING: Final = (Verdict.KEEP.value, Verdict.EDIT.value, Verdict.MERGE.value)
+CONFIRMED: Final = "memory.confirmed"
+BULK_CONFIRMED: Final = ("memory.bulk_confirmed", "memory.bulk_written")
+SUCCESSOR: Final = "older__superseded_by"  # of a conflict: the text that replaced both sides
+WINNERS: Final[Mapping[str, tuple[str, ...]]] = {  # memory of a conflict: verdicts that keep it
+    "older": (ConflictVerdict.KEEP_OLDER.value, ConflictVerdict.BOTH.value),
+    "newer": (ConflictVerdict.KEEP_NEWER.value, ConflictVerdict.BOTH.value),
+    SUCCESSOR: (ConflictVerdict.EDIT.value,),
+}
 
 
-def produced(*, caller: Caller, what: Chosen) -> QuerySet[Memory]:
-    """Return the memories that were produced and stand. In a unit."""
-    return _here(caller, what).filter(of(what=what), status=Status.ACTIVE.value)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RollbackChoice:
+    """What is to be rolled back in a project: all conditions hold together, at least one is given.
 
-
-def rewritten(*, caller: Caller, what: Chosen, besides: Collection[UUID] = ()) -> QuerySet[Memory]:
-    """Return the memories that were changed, and that others wrote or stand for. In a unit.
-
-    Of those that stand, and of those `besides` that will.
+    `since` and `until` are about the time at which something was written.
     """
-    if not is_known(what=what):
+
+    project: str
+    person: UUID | None = None
+    token: UUID | None = None
+    session: UUID | None = None
+    ancestor: UUID | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """A checked choice: its project, when it was asked for, and whose work it is.
+
+    `person` is whose work alone it is, None for anybody's; `derived` what came of the ancestor;
+    `mine` are the caller and their tokens, whose own decisions protect nothing.
+    """
+
+    choice: RollbackChoice
+    project_id: UUID
+    asked_at: datetime
+    person: UUID | None
+    derived: tuple[UUID, ...] | None
+    mine: frozenset[UUID]
+
+    @property
+    def reaches_changes(self) -> bool:
+        """Say whether changes can be rolled back: no version says in which session it was made."""
+        return not self.choice.session and not self.choice.token and self.derived is None
+
+    @property
+    def is_time_only(self) -> bool:
+        """Say whether whoever wrote within a time is rolled back."""
+        return self.person is None and self.reaches_changes
+
+
+def resolve_choice(*, caller: Caller, choice: RollbackChoice, now: datetime) -> Selection:
+    """Check who asks for what. In a unit.
+
+    Own work is any writer's to take back, that of others takes a steward. Raises
+    RoleNotSufficient, InvalidInput for an empty choice, and NotFound for a project, a session or an
+    ancestor that the caller does not see there.
+    """
+    _check_choice(choice)
+    project = places.find_project(caller=caller, ref=choice.project)
+    session: Session | None = None
+    if choice.session is not None:
+        session = sessions.find(caller=caller, session_id=choice.session)
+        if session.project_id != project.id:
+            raise sessions.missing()
+    derived = _find_derived(caller, project.id, choice.ancestor)
+    tokens = credentials.own_token_ids(caller=caller)
+    is_own = caller.user_id is not None and (
+        choice.person == caller.user_id
+        or (session is not None and session.opened_by == caller.user_id)
+        or choice.token in tokens
+    )
+    person = choice.person
+    if not allows(role=caller.role, act=Act.RESTORE):
+        require(caller=caller, act=Act.WRITE if is_own else Act.RESTORE)
+        person = caller.user_id
+    return Selection(
+        choice=replace(choice, project=str(project.id)),
+        project_id=project.id,
+        asked_at=now,
+        person=person,
+        derived=derived,
+        mine=tokens | ({caller.user_id} if caller.user_id else frozenset()),
+    )
+
+
+def check_in_person(*, caller: Caller) -> None:
+    """Let persons pass, and tokens of the scope admin. Raises RoleNotSufficient."""
+    require(caller=caller, act=Act.WRITE)
+    if not is_person(caller=caller) and TokenScope.ADMIN not in caller.scopes:
+        raise RoleNotSufficient(
+            detail="An agent does not roll back what was remembered.",
+            hint="A person does, in the dashboard or with a token of the scope admin.",
+        )
+
+
+def may_roll_back_session(*, caller: Caller, opened_by: UUID | None) -> bool:
+    """Say whether a caller may roll back a session that they see."""
+    is_own = opened_by is not None and opened_by == caller.user_id
+    wanted = Act.WRITE if is_own else Act.RESTORE
+    return is_person(caller=caller) and allows(role=caller.role, act=wanted)
+
+
+def list_writers(*, caller: Caller, project: str) -> tuple[UUID, ...]:
+    """Return who has written what the caller sees of a project. Raises NotFound."""
+    with tenancy.unit():
+        project_id = places.find_project(caller=caller, ref=project).id
+        rows = countable(caller=caller).filter(project=project_id, author_user__isnull=False)
+        found = rows.order_by("author_user").values_list("author_user", flat=True).distinct()
+        return tuple(one for one in found if one is not None)
+
+
+def produced_rows(*, caller: Caller, selection: Selection) -> QuerySet[Memory]:
+    """Return the active memories that were produced. In a unit."""
+    rows = _project_rows(caller, selection)
+    return rows.filter(was_produced(selection=selection), status=Status.ACTIVE.value)
+
+
+def changed_rows(
+    *, caller: Caller, selection: Selection, besides: Collection[UUID] = ()
+) -> QuerySet[Memory]:
+    """Return changed memories that others wrote or protect; active or `besides`. In a unit."""
+    if not selection.reaches_changes:
         return Memory.objects.none()
-    rows = _here(caller, what).filter(Q(status=Status.ACTIVE.value) | Q(pk__in=besides))
-    return rows.filter(changed(what=what)).exclude(goes(what=what))
+    rows = _project_rows(caller, selection).filter(
+        Q(status=Status.ACTIVE.value) | Q(pk__in=besides)
+    )
+    return rows.filter(_was_changed(selection)).exclude(will_go(selection=selection))
 
 
-def concerned(*, caller: Caller, what: Chosen) -> QuerySet[Memory]:
+def concerned_rows(*, caller: Caller, selection: Selection) -> QuerySet[Memory]:
     """Return all that a rollback looks at, produced or changed. In a unit."""
-    theirs = rewritten(caller=caller, what=what).values("id")
-    rows = _here(caller, what).filter(status=Status.ACTIVE.value)
-    return rows.filter(of(what=what) | Q(id__in=theirs))
+    changed = changed_rows(caller=caller, selection=selection).values("id")
+    rows = _project_rows(caller, selection).filter(status=Status.ACTIVE.value)
+    return rows.filter(was_produced(selection=selection) | Q(id__in=changed))
 
 
-def replaced(*, caller: Caller, ids: Any) -> QuerySet[Memory]:
-    """Return what the caller sees that these memories took the place of. In a unit."""
-    rows = countable(caller=caller).order_by()
-    return rows.filter(superseded_by__in=ids, status=Status.SUPERSEDED.value)
+def protected_rows(*, caller: Caller, selection: Selection) -> QuerySet[Memory]:
+    """Return what was produced and stays. In a unit.
 
-
-def stays(*, caller: Caller, what: Chosen) -> QuerySet[Memory]:
-    """Return what was produced and stays, since somebody else stands for it. In a unit.
-
-    What was changed since is not among it: whether that goes back is looked at by itself.
+    What was changed as well is not among it: whether that is restored is decided by itself.
     """
-    rows = produced(caller=caller, what=what).filter(stood_for(what=what))
-    return rows.exclude(changed(what=what)) if is_known(what=what) else rows
+    rows = produced_rows(caller=caller, selection=selection)
+    rows = rows.filter(is_protected(selection=selection))
+    return rows.exclude(_was_changed(selection)) if selection.reaches_changes else rows
 
 
-def closure(
-    *, caller: Caller, what: Chosen, ids: frozenset[UUID]
-) -> tuple[frozenset[UUID], frozenset[UUID]]:
-    """Return what goes with these memories, and what stands again behind them. In a unit.
+def was_produced(*, selection: Selection) -> Q:
+    """Return the condition that a memory was produced by what was chosen."""
+    choice = selection.choice
+    made = Q(created_at__lte=selection.asked_at)
+    if selection.person is not None:
+        made &= Q(author_user=selection.person)
+    if choice.session is not None:
+        made &= Q(session_id=choice.session)
+    if choice.token is not None:
+        here = {"project_id": selection.project_id, "token_id": choice.token}
+        logged = ActionLog.objects.filter(**here, outcome__in=STORED, memory_id__isnull=False)
+        opened = Session.objects.filter(**here)
+        made &= Q(session_id__in=opened.order_by().values("id")) | Q(
+            id__in=logged.order_by().values("memory_id")
+        )
+    if selection.derived is not None:
+        made &= Q(id__in=selection.derived)
+    return made & _is_within("created_at", choice)
 
-    What of theirs replaced one another goes together; behind the first of them is what was there,
-    or what somebody else stands for.
+
+def will_go(*, selection: Selection) -> Q:
+    """Return the condition that a memory was produced so and nobody else protects it."""
+    return was_produced(selection=selection) & ~is_protected(selection=selection)
+
+
+def is_protected(*, selection: Selection) -> Q:
+    """Return the condition that somebody else has rewritten, kept or confirmed a memory since."""
+    return Q(Exists(changes_by_others(selection=selection))) | is_kept(selection=selection)
+
+
+def is_kept(*, selection: Selection) -> Q:
+    """Return the condition that somebody else has found a memory right.
+
+    By a verdict of the inbox, by settling a conflict, or by confirming it in person. Words that an
+    agent has rewritten since were not confirmed; where changes can be rolled back, the memory goes
+    back to those that were.
     """
-    going, behind = chains(caller=caller, what=what, ids=ids)
-    return frozenset(going), frozenset(behind)
+    verdicts = keeping_verdicts(selection=selection).filter(memory=OuterRef("pk"))
+    kept = Q(Exists(verdicts.exclude(decided_by=F("memory__author_user"))))
+    for side, holds in WINNERS.items():
+        rows = settlements(selection=selection).filter(**{side: OuterRef("pk")}, verdict__in=holds)
+        if side != SUCCESSOR or not selection.is_time_only:  # its author settled by own words
+            rows = rows.exclude(settled_by=F(f"{side}__author_user"))
+        kept |= Q(Exists(rows))
+    authors = Memory.objects.filter(
+        was_produced(selection=selection),
+        project=selection.project_id,
+        author_user__isnull=False,
+    )
+    said = confirmations(selection=selection).exclude(
+        actor_user__in=authors.order_by().values("author_user")
+    )
+    alone = said.filter(act=CONFIRMED).values(one=Cast("object_id", UUIDField()))
+    each = Func(F("details__confirmed"), function="jsonb_array_elements_text")
+    bulk = said.filter(act__in=BULK_CONFIRMED).values(one=Cast(each, UUIDField()))
+    confirmed = Q(id__in=alone) | Q(id__in=bulk)
+    return kept | (confirmed if selection.reaches_changes else confirmed & Q(user_verified=True))
 
 
-def with_twins(*, caller: Caller, what: Chosen, ids: frozenset[UUID]) -> frozenset[UUID]:
-    """Return these of what was produced, and those that bar what would stand again. In a unit.
+def keeping_verdicts(*, selection: Selection) -> QuerySet[ReviewVerdict]:
+    """Return the verdicts by which others than the caller have said that a memory is right."""
+    rows = ReviewVerdict.objects.filter(verdict__in=KEEPING, undone_at__isnull=True)
+    return rows.exclude(decided_by__in=selection.mine).order_by()
 
-    They go as well, so they go first or together: else it would hang on the order of ids.
+
+def settlements(*, selection: Selection) -> QuerySet[Conflict]:
+    """Return the conflicts that others than the caller have settled."""
+    rows = Conflict.objects.filter(settled_by__isnull=False)
+    return rows.exclude(settled_by__in=selection.mine).order_by()
+
+
+def confirmations(*, selection: Selection) -> QuerySet[AuditEntry]:
+    """Return what others than the caller have confirmed in person.
+
+    Read by the index teams_audit_confirmed, which holds nothing else.
     """
-    theirs = produced(caller=caller, what=what).exclude(stood_for(what=what)).order_by()
-    for _ in range(LONGEST_CHAIN):
-        _, behind = closure(caller=caller, what=what, ids=ids)
-        rows = Memory.objects.filter(pk__in=behind).only(*uniqueness.COLUMNS)
-        taken = Taken(wanted=[uniqueness.claim_of(row=row) for row in rows.order_by("id")])
-        more = frozenset(theirs.filter(pk__in=taken.owners()).values_list("id", flat=True))
-        if more <= ids:
+    rows = AuditEntry.objects.filter(
+        act__in=(CONFIRMED, *BULK_CONFIRMED),
+        object_type="memory",
+        actor_user__isnull=False,
+        token_id__isnull=True,
+        agent="",
+    )
+    return rows.exclude(actor_user__in=selection.mine).order_by()
+
+
+def changes_by_others(*, selection: Selection) -> QuerySet[MemoryVersion]:
+    """Return the versions in effect of a memory that somebody else has ended."""
+    rows = versions_in_effect().filter(memory=OuterRef("pk"), changed_by__isnull=False)
+    rows = rows.exclude(changed_by__in=selection.mine)
+    if selection.is_time_only:  # whoever wrote within the time is rolled back
+        return rows.exclude(was_ended(selection=selection)).order_by()
+    return rows.exclude(changed_by=F("memory__author_user")).order_by()
+
+
+def versions_in_effect() -> QuerySet[MemoryVersion]:
+    """Return the versions that no rollback has taken back, nor made.
+
+    A later rollback looks past those, by the verdict that is kept and never by the words of a
+    reason, which anybody may write.
+    """
+    number = {
+        name: Cast(KeyTextTransform(name, "before"), IntegerField())
+        for name in (RESTORED, REWRITTEN)
+    }
+    over = ReviewVerdict.objects.filter(
+        memory=OuterRef("memory"), verdict=Verdict.ROLL_BACK.value, undone_at__isnull=True
+    ).annotate(first=number[RESTORED], last=number[REWRITTEN])
+    over = over.filter(first__lte=OuterRef("number"), last__gte=OuterRef("number"))
+    return MemoryVersion.objects.filter(~Exists(over.order_by()))
+
+
+def was_ended(*, selection: Selection) -> Q:
+    """Return the condition that a version was ended by who is rolled back, at that time."""
+    made = Q(changed_at__lte=selection.asked_at)
+    if selection.person is not None:
+        made &= Q(changed_by=selection.person)
+    return made & _is_within("changed_at", selection.choice)
+
+
+def _was_changed(selection: Selection) -> Exists:
+    rows = versions_in_effect().filter(was_ended(selection=selection), memory=OuterRef("pk"))
+    return Exists(rows.order_by())
+
+
+def _project_rows(caller: Caller, selection: Selection) -> QuerySet[Memory]:
+    return countable(caller=caller).filter(project=selection.project_id)
+
+
+def _is_within(column: str, choice: RollbackChoice) -> Q:
+    """Return the condition that a timestamp is within the time that is chosen."""
+    given: dict[str, Any] = {f"{column}__gte": choice.since, f"{column}__lt": choice.until}
+    return Q(**{name: value for name, value in given.items() if value is not None})
+
+
+def _check_choice(choice: RollbackChoice) -> None:
+    if all(getattr(choice, name) is None for name in CHOICES):
+        raise InvalidInput(
+            detail="Say what is to be rolled back.",
+            hint=message("Give at least one of: {names}.", names=CHOICES),
+            errors=(FieldError(pointer="", detail="Nothing is chosen.", code="nothing_chosen"),),
+        )
+    if choice.since and choice.until and choice.since >= choice.until:
+        raise InvalidInput(
+            detail="The time ends before it begins.",
+            hint="Give an end that is later than the beginning.",
+            errors=(
+                FieldError(pointer="/until", detail="This is not after `since`.", code="range"),
+            ),
+        )
+
+
+def _find_derived(
+    caller: Caller, project_id: UUID, ancestor: UUID | None
+) -> tuple[UUID, ...] | None:
+    """Return what the caller sees that derives from a memory, step by step, within bounds."""
+    if ancestor is None:
+        return None
+    root = find_memory(caller=caller, memory_id=ancestor)
+    if root.project_id != project_id:
+        raise NotFound(
+            detail="There is no such memory.",
+            hint="It may have been deleted, or belong to a scope you cannot see.",
+        )
+    known, fresh = {root.id}, {root.id}
+    seen = countable(caller=caller).filter(project=project_id).order_by().values("id")
+    for _ in range(DEEPEST):
+        links = MemoryLink.objects.filter(
+            target__in=fresh, kind=LinkKind.DERIVE.value, source__in=seen
+        )
+        found = links.order_by("source_id").values_list("source_id", flat=True).distinct()
+        fresh = set(found[:MOST_DERIVED]) - known
+        known |= fresh
+        if not fresh or len(known) > MOST_DERIVED:
             break
-        ids |= more
-    return ids
-
-
-def chains(
-    *, caller: Caller, what: Chosen, ids: Iterable[UUID]
-) -> tuple[Mapping[UUID, UUID], Mapping[UUID, UUID]]:
-    """Return `closure`, each memory with that of the ids before which it stood."""
-    going, behind = {one: one for one in ids}, dict[UUID, UUID]()
-    fresh = set(going)
-    for _ in range(LONGEST_CHAIN):
-        below = replaced(caller=caller, ids=fresh).annotate(goes=goes(what=what))
-        fresh = set()
-        for one, successor, too in below.values_list("id", "superseded_by", "goes").order_by("id"):
-            if successor is None:
-                continue
-            if too and one not in going:
-                going[one] = going[successor]
-                fresh.add(one)
-            elif not too:
-                behind[one] = going[successor]
-        if not fresh:
-            break
-    return going, behind
-
-
-def _here(caller: Caller, what: Chosen) -> QuerySet[Memory]:
-    return countable(caller=caller).filter(project=what.project_id)
+    return tuple(sorted(known - {root.id}))

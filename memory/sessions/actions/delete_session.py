@@ -19,7 +19,7 @@ from accounts.errors import Conflict, Forbidden
 from memory.index.sql import search_rows
 from memory.observer.actions import counter_writes
 from memory.records.models import Memory
-from memory.review.actions import trust
+from memory.sessions.actions import trust
 from memory.sessions.models import GivenOut, Session, Turn
 from memory.sessions.queries import sessions
 from memory.sessions.sql import erasing
@@ -113,7 +113,7 @@ def _deleted(caller: Caller, row: Session, memories: Fate, now: datetime) -> Rec
         counted_at=_counted_at(row),
     )
     turns, events = row.turns.count(), Turn.done.filter(session=row).count()
-    trust.remember(row=row, now=now)
+    trust.keep_session_evidence(row=row, now=now)
     erased = _erased(caller, row, trace, now) if memories is Fate.DELETE else 0
     kept = erasing.strip_provenance(trace=trace)
     erasing.fold_given(trace=trace)

@@ -19,10 +19,9 @@ from memory.customization import phase_weights
 from memory.customization.actions.own_methodologies import define
 from memory.customization.actions.styles import put_style
 from memory.customization.style import NewStyle
-from memory.documents.actions.begin_import import begin_import
-from memory.documents.actions.importing import Upload
-from memory.documents.actions.push_note import NewNote, push_note
-from memory.documents.actions.run_import import run_import
+from memory.documents.actions.import_batches import begin_import, run_import
+from memory.documents.actions.note_push import NewNote, push_note
+from memory.documents.actions.uploads import Upload
 from memory.entities.actions.merge_names import Pair, merge_names
 from memory.index.models import EmbeddingModel
 from memory.intake.actions.remember import NewMemory, remember
@@ -30,14 +29,13 @@ from memory.records.actions.archive import archive
 from memory.records.actions.revise import revise
 from memory.records.models import Memory, MemoryLink
 from memory.records.queries.views import MemoryView
-from memory.review.actions.conflict_settle import Settlement, settle
-from memory.review.actions.snooze import snooze
-from memory.review.actions.unlink import Edge, unlink
-from memory.review.conflict_rules import Verdict
+from memory.review.actions.settlements import Settlement, settle
+from memory.review.actions.verdicts import MemoryEdge, snooze, unlink
+from memory.review.conflict_rules import ConflictVerdict
 from memory.review.queries import conflicts
 from memory.review.queries.conflicts import ConflictView
 from memory.review.rollback.execute import roll_back
-from memory.review.rollback.permissions import Choice
+from memory.review.rollback.selection import RollbackChoice
 from memory.sessions.actions.open_session import NewSession, open_session
 from memory.taxonomy import LinkKind
 from teams.actions.people import add_person, create_team
@@ -190,7 +188,7 @@ def _linked(caller: Caller, now: datetime, memory_id: str) -> dict[str, str]:
         with tenancy.unit():
             for kind in (LinkKind.EXTEND, LinkKind.DERIVE):
                 MemoryLink.objects.create(kind=kind.value, automatic=True, **ends)
-        edge = Edge(other_id=UUID(memory_id), kind=LinkKind.DERIVE, outgoing=True)
+        edge = MemoryEdge(other_id=UUID(memory_id), kind=LinkKind.DERIVE, outgoing=True)
         made = unlink(caller=caller, memory_id=linked.id, edge=edge, now=now)
     return {"linked": str(linked.id), "unlinked": str(made.review_id)}
 
@@ -202,7 +200,7 @@ def _rolled_back(caller: Caller, now: datetime) -> dict[str, str]:
         text = "The depot of the south closes at four on Fridays, and takes no parcels then."
         new = NewMemory(content=text, source="agent_explicit", project="shop", session_id=opened.id)
         remember(caller=caller, new=new, now=now)
-        choice = Choice(project="shop", session=opened.id)
+        choice = RollbackChoice(project="shop", session=opened.id)
         done = roll_back(caller=caller, choice=choice, now=now)
     return {"rolled_back": str(done.review_id)}
 
@@ -266,14 +264,14 @@ def _conflict(caller: Caller, now: datetime, name: str) -> ConflictView:
         new = NewMemory(content=text.format(5), source="user_taught", project="shop")
         found = remember(caller=caller, new=new, now=now).conflict_id
         assert found is not None
-        return conflicts.conflict(caller=caller, conflict_id=found, now=now)
+        return conflicts.get_conflict(caller=caller, conflict_id=found, now=now)
 
 
 def _settled(caller: Caller, now: datetime) -> UUID:
     """Settle a conflict of its own."""
     one = _conflict(caller, now, "harbor")
     with entered(caller):
-        settlement = Settlement(verdict=Verdict.KEEP_OLDER, reason="It is still so.")
+        settlement = Settlement(verdict=ConflictVerdict.KEEP_OLDER, reason="It is still so.")
         return settle(caller=caller, conflict_id=one.id, settlement=settlement, now=now).id
 
 

@@ -24,12 +24,12 @@ def _pair(caller: Caller, **given: str) -> ConflictView:
         sent(caller, NOW, OLD, project="shop")
         found = sent(caller, NOW, NEW, project="shop", **given).conflict_id
         assert found is not None
-        return conflicts.conflict(caller=caller, conflict_id=found, now=NOW)
+        return conflicts.get_conflict(caller=caller, conflict_id=found, now=NOW)
 
 
 def _look(caller: Caller, one: ConflictView) -> ConflictView:
     with entered(caller):
-        return conflicts.conflict(caller=caller, conflict_id=one.id, now=NOW)
+        return conflicts.get_conflict(caller=caller, conflict_id=one.id, now=NOW)
 
 
 def _here(caller: Caller) -> ProjectView:

@@ -13,7 +13,7 @@ from accounts.caller import Caller
 from accounts.models import User
 from config.translations import catalog
 from memory.records.queries.views import MemoryView
-from memory.review.actions.correct import correct
+from memory.review.actions.corrections import correct
 from tests.edges.pages.conftest import HTMX, STATEMENT, verb
 
 SHOP = "/o/acme/p/shop/"

@@ -27,7 +27,7 @@ def rules(more: bytes = b"") -> SimpleUploadedFile:
 
 def the_import(caller: Caller) -> ImportView:
     with entered(caller):
-        (found,) = imports.page(
+        (found,) = imports.list_imports(
             caller=caller, project=None, after=None, limit=9, now=datetime.now(UTC)
         ).items
     return found

@@ -12,7 +12,7 @@ from accounts.authentication import entered
 from accounts.caller import Caller
 from memory.records.queries import memories
 from memory.records.queries.views import MemoryView
-from memory.review.actions.keep import keep
+from memory.review.actions.verdicts import keep
 from tests.edges.pages.conftest import HTMX, remembered
 from tests.support.waiting import fields_of, many_waiting, waiting
 

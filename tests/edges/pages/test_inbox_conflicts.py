@@ -8,9 +8,9 @@ from django.test import Client
 
 from accounts.authentication import entered
 from accounts.caller import Caller
-from memory.review.actions.conflict_settle import Settlement, settle
-from memory.review.conflict_rules import Verdict
-from memory.review.queries import conflicts, overview, reviews
+from memory.review.actions.settlements import Settlement, settle
+from memory.review.conflict_rules import ConflictVerdict
+from memory.review.queries import conflicts, inbox, overview
 from memory.review.queries.conflicts import ConflictView
 from tests.support.memories import sent
 from tests.support.waiting import waiting
@@ -29,12 +29,12 @@ def _pair(caller: Caller, **given: str) -> ConflictView:
         sent(caller, now, OLD, project="shop")
         found = sent(caller, now, NEW, project="shop", **given).conflict_id
         assert found is not None
-        return conflicts.conflict(caller=caller, conflict_id=found, now=now)
+        return conflicts.get_conflict(caller=caller, conflict_id=found, now=now)
 
 
 def _look(caller: Caller, one: ConflictView) -> ConflictView:
     with entered(caller):
-        return conflicts.conflict(caller=caller, conflict_id=one.id, now=datetime.now(UTC))
+        return conflicts.get_conflict(caller=caller, conflict_id=one.id, now=datetime.now(UTC))
 
 
 @pytest.fixture
@@ -60,9 +60,9 @@ def test_every_count_of_what_waits_has_the_conflict(caller: Caller, pair: Confli
     now = datetime.now(UTC)
 
     with entered(caller):
-        waits = reviews.counts(caller=caller, project="shop", now=now)
-        tally = overview.tally(caller=caller, project="shop", now=now)
-        (card,) = overview.by_project(caller=caller, now=now)
+        waits = inbox.count_waiting(caller=caller, project="shop", now=now)
+        tally = overview.count_project(caller=caller, project="shop", now=now)
+        (card,) = overview.list_projects(caller=caller, now=now)
 
     assert (waits.total, tally.due, card.due) == (1, 1, 1)
     assert waits.oldest_at == tally.oldest_review_at == pair.found_at
@@ -100,7 +100,7 @@ def test_who_was_slower_is_told_what_happened(
     owner_pages: Client, caller: Caller, pair: ConflictView
 ) -> None:
     with entered(caller):
-        settlement = Settlement(verdict=Verdict.KEEP_OLDER, reason="Rolled back.")
+        settlement = Settlement(verdict=ConflictVerdict.KEEP_OLDER, reason="Rolled back.")
         now = datetime.now(UTC)
         settle(caller=caller, conflict_id=pair.id, settlement=settlement, now=now)
 
@@ -138,7 +138,7 @@ def test_all_at_once_is_about_memories_alone(
 
     assert "1 memory waits here." in asked
     with entered(caller):
-        waits = reviews.counts(caller=caller, project="shop", now=datetime.now(UTC))
+        waits = inbox.count_waiting(caller=caller, project="shop", now=datetime.now(UTC))
     assert (waits.total, _look(caller, pair).verdict) == (1, "")
 
 
@@ -162,9 +162,9 @@ def test_a_conflict_with_a_personal_memory_is_in_nobody_elses_inbox(
         assert pages.get(f"{INBOX}/conflicts/{mine.id}", headers=HTMX).status_code == 404
         assert pages.post(f"{INBOX}/conflicts/{mine.id}/undo", headers=HTMX).status_code == 404
     with entered(member_caller):
-        waits = reviews.counts(caller=member_caller, project="shop", now=datetime.now(UTC))
-        tally = overview.tally(caller=member_caller, project="shop", now=datetime.now(UTC))
-        cards = overview.by_project(caller=member_caller, now=datetime.now(UTC))
+        waits = inbox.count_waiting(caller=member_caller, project="shop", now=datetime.now(UTC))
+        tally = overview.count_project(caller=member_caller, project="shop", now=datetime.now(UTC))
+        cards = overview.list_projects(caller=member_caller, now=datetime.now(UTC))
     assert (waits.total, waits.oldest_at, tally.due, tally.oldest_review_at) == (0, None, 0, None)
     assert [card.due for card in cards] == [0]
 

@@ -13,11 +13,10 @@ from accounts.errors import CairnError, InvalidInput, NotFound
 from memory.errors import NotActive
 from memory.records.models import Memory
 from memory.records.verdict_models import ReviewVerdict
-from memory.review.actions.conflict_settle import Settlement, settle
-from memory.review.actions.snooze_conflict import snooze_conflict
-from memory.review.actions.undo import undo
-from memory.review.conflict_rules import Verdict
-from memory.review.queries import conflicts, overview, reviews
+from memory.review.actions.settlements import Settlement, settle, snooze_conflict
+from memory.review.actions.verdict_undo import undo
+from memory.review.conflict_rules import ConflictVerdict
+from memory.review.queries import conflicts, inbox, overview
 from memory.review.queries.conflicts import ConflictView
 from teams.errors import RoleNotSufficient
 from teams.models import AuditEntry
@@ -30,9 +29,9 @@ WEEK = timedelta(days=7)
 def _counted(caller: Caller, now: datetime) -> tuple[int, int, int]:
     """Return how many wait: in the inbox, on the overview, on the card of the project."""
     with entered(caller):
-        waits = reviews.counts(caller=caller, project="shop", now=now)
-        tally = overview.tally(caller=caller, project="shop", now=now)
-        (card,) = overview.by_project(caller=caller, now=now)
+        waits = inbox.count_waiting(caller=caller, project="shop", now=now)
+        tally = overview.count_project(caller=caller, project="shop", now=now)
+        (card,) = overview.list_projects(caller=caller, now=now)
     return waits.total, tally.due, card.due
 
 
@@ -62,7 +61,9 @@ def test_both_of_its_memories_wait_as_before(caller: Caller, pair: ConflictView)
         with tenancy.unit():
             Memory.objects.filter(pk=pair.newer.id).update(needs_review=True)
         snooze_conflict(caller=caller, conflict_id=pair.id, until=now + WEEK, now=now)
-        page = reviews.page(caller=caller, project="shop", group=None, after=None, limit=9, now=now)
+        page = inbox.list_waiting(
+            caller=caller, project="shop", group=None, after=None, limit=9, now=now
+        )
 
     assert [(one.memory.id, one.conflict) for one in page.items] == [(pair.newer.id, None)]
 
@@ -92,14 +93,14 @@ def test_without_a_time_the_dialog_comes_back(owner_pages: Client, pair: Conflic
 
 def test_one_that_is_settled_does_not_rest(caller: Caller, pair: ConflictView) -> None:
     now = datetime.now(UTC)
-    settlement = Settlement(verdict=Verdict.KEEP_OLDER, reason="Rolled back.")
+    settlement = Settlement(verdict=ConflictVerdict.KEEP_OLDER, reason="Rolled back.")
     with entered(caller):
         settle(caller=caller, conflict_id=pair.id, settlement=settlement, now=now)
 
         with pytest.raises(NotActive):
             snooze_conflict(caller=caller, conflict_id=pair.id, until=now + WEEK, now=now)
 
-        week = reviews.decided(caller=caller, project="shop", now=now)
+        week = inbox.count_decided(caller=caller, project="shop", now=now)
     assert (week.settled, week.total) == (1, 1)
 
 
@@ -147,12 +148,12 @@ def test_nobody_counts_what_somebody_settled_about_a_personal_memory(
     caller: Caller, member_caller: Caller, shop: str
 ) -> None:
     mine, now = _pair(caller, scope="personal"), datetime.now(UTC)
-    settlement = Settlement(verdict=Verdict.BOTH, reason="Each in its case.")
+    settlement = Settlement(verdict=ConflictVerdict.BOTH, reason="Each in its case.")
     with entered(caller):
         settle(caller=caller, conflict_id=mine.id, settlement=settlement, now=now)
 
     with entered(member_caller):
-        week = reviews.decided(caller=member_caller, project="shop", now=now)
+        week = inbox.count_decided(caller=member_caller, project="shop", now=now)
 
     assert (week.settled, week.total) == (0, 0)
 

@@ -1,10 +1,12 @@
 """The review inbox narrowed to one import: what came with it, counted, decided, and who sees it."""
 
 from datetime import UTC, datetime
-from uuid import uuid4
+from typing import Any
+from uuid import UUID, uuid4
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db.models import QuerySet
 from django.test import Client
 
 from accounts.authentication import entered
@@ -17,8 +19,8 @@ from memory.index.actions import embedding
 from memory.intake.actions.apply_later import integrate_stored, share_of
 from memory.records.queries import memories
 from memory.records.verdicts import Group
-from memory.review.actions.snooze import snooze
-from memory.review.queries import reviews
+from memory.review.actions.verdicts import snooze
+from memory.review.queries import inbox
 from tests.edges.pages.conftest import remembered
 from tests.support import work
 from tests.support.waiting import waiting
@@ -36,15 +38,21 @@ def _taken(pages: Client, caller: Caller, text: bytes = RULES, **form: str) -> I
     pages.post(HERE, {"file": SimpleUploadedFile("mill.md", text), **form})
     now = datetime.now(UTC)
     with entered(caller):
-        page = imports.page(caller=caller, project="shop", after=None, limit=1, now=now)
+        page = imports.list_imports(caller=caller, project="shop", after=None, limit=1, now=now)
         tasks.take_in(work.taken(page.items[0].job_id))
-        return imports.batch(caller=caller, batch_id=page.items[0].id, now=now)
+        return imports.get_import(caller=caller, batch_id=page.items[0].id, now=now)
 
 
-def _counts(caller: Caller, batch: ImportView) -> reviews.Counts:
+def of_import(caller: Caller, batch_id: UUID) -> QuerySet[Any] | None:
+    return imports.imported_memories(caller=caller, batch_id=batch_id)
+
+
+def _counts(caller: Caller, batch: ImportView) -> inbox.InboxCounts:
     with entered(caller):
         now = datetime.now(UTC)
-        return reviews.counts(caller=caller, project="shop", batch=batch.id, now=now)
+        return inbox.count_waiting(
+            caller=caller, project="shop", imported=of_import(caller, batch.id), now=now
+        )
 
 
 @pytest.fixture
@@ -74,14 +82,19 @@ def test_the_page_of_an_import_leads_to_as_many_as_it_says(
     batch = _taken(owner_pages, caller)
     with entered(caller):
         now = datetime.now(UTC)
-        (one, _) = reviews.due_ids(
-            caller=caller, project=None, group=None, batch=batch.id, most=9, now=now
+        (one, _) = inbox.waiting_ids(
+            caller=caller,
+            project=None,
+            group=None,
+            imported=of_import(caller, batch.id),
+            most=9,
+            now=now,
         )
         snooze(caller=caller, memory_id=one, until=now.replace(year=now.year + 1), now=now)
 
     page = owner_pages.get(f"{HERE}/{batch.id}").content.decode()
     with entered(caller):
-        listed = imports.batch(caller=caller, batch_id=batch.id, now=now)
+        listed = imports.get_import(caller=caller, batch_id=batch.id, now=now)
 
     assert f'{INBOX}?import={batch.id}">Review 1 memory<' in page
     assert (batch.to_review, listed.to_review) == (2, 1)
@@ -101,7 +114,7 @@ def test_what_waits_of_an_import_is_decided_about_at_once_and_nothing_else(
     assert _counts(caller, batch).total == 0
     with entered(caller):
         now = datetime.now(UTC)
-        assert reviews.counts(caller=caller, project="shop", now=now).total == 1
+        assert inbox.count_waiting(caller=caller, project="shop", now=now).total == 1
     empty = owner_pages.get(INBOX, {"import": str(batch.id)}).content.decode()
     assert "Nothing of this import waits for you" in empty
 
@@ -112,8 +125,13 @@ def test_a_verdict_leads_to_the_next_one_of_the_import(
     batch = _taken(owner_pages, caller)
     with entered(caller):
         now = datetime.now(UTC)
-        first, second = reviews.due_ids(
-            caller=caller, project=None, group=None, batch=batch.id, most=9, now=now
+        first, second = inbox.waiting_ids(
+            caller=caller,
+            project=None,
+            group=None,
+            imported=of_import(caller, batch.id),
+            most=9,
+            now=now,
         )
 
     address = f"{INBOX}/{first}/keep?group=imports&import={batch.id}"
@@ -130,8 +148,13 @@ def test_the_conflicts_that_an_import_brought_wait_with_it(
     batch = _taken(owner_pages, caller, NEW)
     with entered(caller):
         now = datetime.now(UTC)
-        ids = reviews.due_ids(
-            caller=caller, project=None, group=None, batch=batch.id, most=9, now=now
+        ids = inbox.waiting_ids(
+            caller=caller,
+            project=None,
+            group=None,
+            imported=of_import(caller, batch.id),
+            most=9,
+            now=now,
         )
         embedding.embed_batch(memory_ids=ids)
         integrate_stored(memory_ids=ids, share=share_of(memory_ids=ids), now=now)
@@ -176,10 +199,15 @@ def test_nobody_counts_what_waits_of_an_import_that_they_do_not_see(
 
     for each in (member_caller, other_caller):
         with entered(each), pytest.raises(NotFound):
-            reviews.counts(caller=each, project=None, batch=mine.id, now=datetime.now(UTC))
+            inbox.count_waiting(
+                caller=each, project=None, imported=of_import(each, mine.id), now=datetime.now(UTC)
+            )
     with entered(member_caller):
         now = datetime.now(UTC)
-        assert reviews.by_import(caller=member_caller, project="shop", limit=9, now=now) == ()
+        assert (
+            imports.list_waiting_imports(caller=member_caller, project="shop", limit=9, now=now)
+            == ()
+        )
 
 
 def test_an_import_of_the_project_counts_only_what_the_reader_sees(
@@ -188,8 +216,13 @@ def test_an_import_of_the_project_counts_only_what_the_reader_sees(
     batch = _taken(owner_pages, caller)
     with entered(caller):
         now = datetime.now(UTC)
-        one, _ = reviews.due_ids(
-            caller=caller, project=None, group=None, batch=batch.id, most=9, now=now
+        one, _ = inbox.waiting_ids(
+            caller=caller,
+            project=None,
+            group=None,
+            imported=of_import(caller, batch.id),
+            most=9,
+            now=now,
         )
         shown = memories.get(caller=caller, memory_id=one, now=now)
 

@@ -14,9 +14,9 @@ from accounts.errors import Conflict, NotFound
 from memory.records.models import Memory, MemoryLink
 from memory.records.queries import memories
 from memory.records.queries.views import MemoryView
-from memory.review.actions.undo import undo
-from memory.review.actions.unlink import Edge, unlink
-from memory.review.queries import reviews
+from memory.review.actions.verdict_undo import undo
+from memory.review.actions.verdicts import MemoryEdge, unlink
+from memory.review.queries import inbox
 from memory.taxonomy import LinkKind
 from teams.errors import RoleNotSufficient
 from teams.models import AuditEntry, Change
@@ -43,8 +43,8 @@ def edges(caller: Caller) -> list[dict[str, object]]:
     return [{name: value for name, value in one.items() if name != "id"} for one in found]
 
 
-def edge(other: MemoryView, kind: LinkKind = LinkKind.EXTEND) -> Edge:
-    return Edge(other_id=other.id, kind=kind, outgoing=True)
+def edge(other: MemoryView, kind: LinkKind = LinkKind.EXTEND) -> MemoryEdge:
+    return MemoryEdge(other_id=other.id, kind=kind, outgoing=True)
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def test_neither_memory_changes_and_the_week_of_the_inbox_does_not_count_it(
     with entered(caller):
         unlink(caller=caller, memory_id=pair[0].id, edge=edge(pair[1]), now=NOW)
         versions = {one.version for one in memories_of(caller, pair)}
-        week = reviews.decided(caller=caller, project="shop", now=NOW)
+        week = inbox.count_decided(caller=caller, project="shop", now=NOW)
 
     assert (versions, week.total) == ({1}, 0)
 
@@ -147,8 +147,8 @@ def test_nobody_is_told_of_a_link_to_a_memory_that_they_do_not_see(
 ) -> None:
     mine, shared = remembered(caller, scope="personal"), remembered(caller, OTHER)
     linked(caller, mine, shared)
-    back = Edge(other_id=mine.id, kind=LinkKind.EXTEND, outgoing=False)
-    nowhere = Edge(other_id=uuid4(), kind=LinkKind.EXTEND, outgoing=False)
+    back = MemoryEdge(other_id=mine.id, kind=LinkKind.EXTEND, outgoing=False)
+    nowhere = MemoryEdge(other_id=uuid4(), kind=LinkKind.EXTEND, outgoing=False)
 
     said = set()
     for each in (back, nowhere):

@@ -16,8 +16,7 @@ from frontend.views import rollbacks as rollback_pages
 from memory.records.filters import Filters
 from memory.records.queries import memories
 from memory.records.verdict_models import ReviewVerdict
-from memory.review.rollback import execute, partial
-from memory.review.rollback import queries as rollback_counts
+from memory.review.rollback import execute, plan
 from memory.sessions.actions.open_session import NewSession, open_session
 from tests.edges.pages.conftest import remembered
 from tests.support import work
@@ -111,9 +110,8 @@ def test_nothing_to_take_back_is_said(owner_pages: Client, shop: str) -> None:
 
 @pytest.fixture
 def fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a job fail for good after its first part, which is of one memory."""
-    monkeypatch.setattr(execute, "AT_ONCE", 0)
-    monkeypatch.setattr(partial, "AT_ONCE", 1)
+    """Let a job fail for good after it has done its work."""
+    monkeypatch.setattr(execute, "MOST_AT_ONCE", 0)
     told = jobs.progress
 
     def end(**given: Any) -> None:
@@ -139,11 +137,11 @@ def test_what_a_job_that_failed_took_back_is_undone_on_the_page(
 
     told = by_job(owner_pages, shop, member_caller)
     undo_at = told.split('id="rollback-job"')[1].split('action="')[1].split('"')[0]
-    half = kept(caller)
+    left = kept(caller)
     owner_pages.post(undo_at)
 
     assert "The disk is full." in told
-    assert len(half) == 1
+    assert left == []
     assert kept(caller) == sorted([CARTS, REDIS])
 
 
@@ -154,7 +152,7 @@ def test_a_job_does_in_person_what_a_person_asked_for(
     member_caller: Caller,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(execute, "AT_ONCE", 0)
+    monkeypatch.setattr(execute, "MOST_AT_ONCE", 0)
     memory = remembered(member_caller, REDIS)
 
     by_job(owner_pages, shop, member_caller)
@@ -186,7 +184,7 @@ def test_a_moment_before_all_years_is_refused(owner_pages: Client, shop: str) ->
 def test_counts_that_end_say_so(
     owner_pages: Client, shop: str, caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (rollback_counts, rollback_pages):
+    for module in (plan, rollback_pages):
         monkeypatch.setattr(module, "COUNTED", 1)
     for text in (REDIS, CARTS):
         remembered(caller, text)

@@ -17,14 +17,14 @@ from memory.customization.actions.styles import put_style
 from memory.customization.custom_type_rules import OwnType
 from memory.customization.methodology import Transition
 from memory.customization.style import NewStyle
-from memory.documents.actions.begin_import import begin_import
-from memory.documents.actions.importing import Upload
-from memory.documents.actions.push_note import NewNote, push_note
+from memory.documents.actions.import_batches import begin_import
+from memory.documents.actions.note_push import NewNote, push_note
+from memory.documents.actions.uploads import Upload
 from memory.index.sql import search_rows
 from memory.records.actions.revise import revise
 from memory.records.conflict_models import Conflict
 from memory.records.models import Memory, MemoryLink
-from memory.review.actions.correct import correct
+from memory.review.actions.corrections import correct
 from memory.sessions.actions.append_events import append_events
 from memory.sessions.actions.append_turns import NewTurn, append_turns
 from memory.sessions.actions.open_session import NewSession, open_session

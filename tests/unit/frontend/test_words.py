@@ -6,7 +6,7 @@ from accounts.queries.jobs import STATES
 from config.schedule import BEAT
 from frontend.labels import memory_labels
 from memory.records.health import HealthCounts, health
-from memory.review.actions.correct import KINDS
+from memory.review.actions.corrections import KINDS
 from memory.taxonomy import (
     LinkKind,
     MemoryType,

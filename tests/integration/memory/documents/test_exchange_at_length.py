@@ -11,10 +11,10 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory import tasks
 from memory.documents import reading
-from memory.documents.actions.begin_import import begin_import
 from memory.documents.actions.export import ExportRequest, export
-from memory.documents.actions.importing import Upload
-from memory.documents.actions.undo_import import undo_import
+from memory.documents.actions.import_batches import begin_import
+from memory.documents.actions.import_undo import undo_import
+from memory.documents.actions.uploads import Upload
 from memory.documents.queries import imports
 from memory.documents.queries.imports import ImportView
 from memory.documents.writing import ExportFormat
@@ -33,7 +33,7 @@ Figure = Callable[[str], None]
 def taken_in(caller: Caller, upload: Upload, now: datetime) -> ImportView:
     begun = begin_import(caller=caller, upload=upload, now=now)
     tasks.take_in(work.taken(begun.job_id))
-    return imports.batch(caller=caller, batch_id=begun.id, now=now)
+    return imports.get_import(caller=caller, batch_id=begun.id, now=now)
 
 
 def reviewed() -> None:

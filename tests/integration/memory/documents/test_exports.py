@@ -15,13 +15,13 @@ from accounts.caller import Caller, Role
 from accounts.errors import Forbidden, InvalidInput, NotFound, RoleNotSufficient
 from memory.documents import reading
 from memory.documents.actions.export import ExportRequest, export
-from memory.documents.actions.restore import Reinstated, reinstate
+from memory.documents.actions.restoration import RestoredExport, restore_export
 from memory.documents.formats import cairn
-from memory.documents.formats.cairn import FIELDS, Fate
+from memory.documents.formats.cairn import FIELDS, FieldRule
 from memory.documents.writing import ExportFormat
 from memory.records.actions.revise import revise
 from memory.records.models import Memory, MemoryLink
-from memory.review.actions.correct import correct
+from memory.review.actions.corrections import correct
 from teams.actions.projects import create_project
 from teams.models import AuditEntry
 from tests.support import memories, people, records
@@ -42,8 +42,8 @@ def exported(caller: Caller, now: datetime, **given: Any) -> list[dict[str, Any]
     return [dict(one.record) for one in found.candidates]
 
 
-def brought_back(caller: Caller, told: list[dict[str, Any]], now: datetime) -> Reinstated:
-    return reinstate(caller=caller, project="empty", records=tuple(told), now=now)
+def brought_back(caller: Caller, told: list[dict[str, Any]], now: datetime) -> RestoredExport:
+    return restore_export(caller=caller, project="empty", records=tuple(told), now=now)
 
 
 def comparable(told: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -89,7 +89,7 @@ def test_what_is_exported_comes_back_as_it_was(
     after = exported(caller, now, project=empty, format=format)
     assert (done.added, done.refused) == (count, ())
     assert comparable(after) == comparable(before)
-    kept = sum(fate is Fate.KEPT for fate, _ in FIELDS.values())
+    kept = sum(fate is FieldRule.KEPT for fate, _ in FIELDS.values())
     figure(f"{format}: {count:,} memories equal, {kept} fields kept, back in {took:.1f} s")
 
 
@@ -234,7 +234,7 @@ def test_broken_and_secret_records_are_refused_one_by_one(
 
 
 @pytest.mark.parametrize("moment", ["9999-12-31T23:59:59-05:00", "0001-01-01T00:00:00+14:00"])
-@pytest.mark.parametrize("name", [*cairn.MOMENTS, "versions"])
+@pytest.mark.parametrize("name", [*cairn.TIMES, "versions"])
 def test_moment_that_no_row_holds_is_refused_and_all_others_stay_readable(
     caller: Caller, store: str, empty: str, now: datetime, name: str, moment: str
 ) -> None:

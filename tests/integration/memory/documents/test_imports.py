@@ -11,12 +11,10 @@ from accounts.caller import Caller
 from accounts.errors import InvalidInput, NotFound, TooLarge
 from accounts.models import Job
 from memory import tasks
-from memory.documents.actions import importing
-from memory.documents.actions.begin_import import begin_import
-from memory.documents.actions.cancel_import import cancel_import
-from memory.documents.actions.importing import Upload
-from memory.documents.actions.preview_import import preview_import
-from memory.documents.actions.undo_import import undo_import
+from memory.documents.actions import uploads
+from memory.documents.actions.import_batches import begin_import, cancel_import
+from memory.documents.actions.import_undo import undo_import
+from memory.documents.actions.uploads import Upload, preview_import
 from memory.documents.models import ImportRow
 from memory.documents.queries import imports
 from memory.records.models import Memory, MemoryLink
@@ -136,7 +134,7 @@ def test_a_file_of_which_nothing_can_be_taken_is_refused_with_its_place(
 def test_too_much_at_once_is_refused(
     caller: Caller, store: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(importing, "LARGEST_UPLOAD", 10)
+    monkeypatch.setattr(uploads, "LARGEST_UPLOAD", 10)
 
     with pytest.raises(TooLarge):
         preview_import(caller=caller, upload=upload())
@@ -163,15 +161,18 @@ def test_imports_of_others_are_not_there(
 
     for batch in (hidden, own):
         for ask in (
-            lambda id: imports.batch(caller=member_caller, batch_id=id, now=now),
-            lambda id: imports.rows(caller=member_caller, batch_id=id, after=0, limit=9, now=now),
+            lambda id: imports.get_import(caller=member_caller, batch_id=id, now=now),
+            lambda id: imports.list_rows(
+                caller=member_caller, batch_id=id, after=0, limit=9, now=now
+            ),
             lambda id: undo_import(caller=member_caller, batch_id=id, now=now),
             lambda id: cancel_import(caller=member_caller, batch_id=id, now=now),
         ):
             with pytest.raises(NotFound):
                 ask(batch.id)
     assert (
-        imports.page(caller=member_caller, project=None, after=None, limit=9, now=now).items == ()
+        imports.list_imports(caller=member_caller, project=None, after=None, limit=9, now=now).items
+        == ()
     )
 
 
@@ -216,7 +217,7 @@ def test_very_many_links_of_one_statement_are_bounded(
     )
 
     with tenancy.unit():
-        assert len(ImportRow.objects.get().candidate["links"]) == importing.MOST_LINKS
+        assert len(ImportRow.objects.get().candidate["links"]) == uploads.MOST_LINKS
 
 
 def test_place_is_looked_for_before_anything_is_read(caller: Caller, now: datetime) -> None:

@@ -12,10 +12,8 @@ from accounts.caller import Caller
 from accounts.errors import Conflict, Forbidden, NotFound
 from accounts.models import Job, Token
 from memory import tasks
-from memory.documents.actions.begin_import import begin_import
-from memory.documents.actions.retry_import import retry_import
-from memory.documents.actions.run_import import fail_import
-from memory.documents.actions.undo_import import undo_import
+from memory.documents.actions.import_batches import begin_import, fail_import, retry_import
+from memory.documents.actions.import_undo import undo_import
 from memory.documents.queries import imports
 from tests.support import memories, work
 from tests.support.taking_in import active, run, upload
@@ -26,7 +24,7 @@ pytestmark = pytest.mark.usefixtures("in_organization")
 def test_a_job_that_died_between_two_parts_goes_on(
     caller: Caller, store: str, now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memory.documents.actions.run_import.PART", 2)
+    monkeypatch.setattr("memory.documents.actions.import_batches.PART", 2)
     begun = begin_import(caller=caller, upload=upload(), now=now)
 
     def die(**_: object) -> None:
@@ -39,7 +37,9 @@ def test_a_job_that_died_between_two_parts_goes_on(
     assert len(active()) == 2
     tasks.take_in(work.taken(begun.job_id))
 
-    assert dict(imports.batch(caller=caller, batch_id=begun.id, now=now).counts) == {"added": 3}
+    assert dict(imports.get_import(caller=caller, batch_id=begun.id, now=now).counts) == {
+        "added": 3
+    }
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_import_of_a_token_that_has_ended_fails_and_says_so(
     with pytest.raises(jobs.PermanentFailure):
         tasks.take_in(work.taken(begun.job_id))
 
-    failed = imports.batch(caller=caller, batch_id=begun.id, now=now)
+    failed = imports.get_import(caller=caller, batch_id=begun.id, now=now)
     assert (failed.state, active()) == ("failed", [])
     assert "token" in failed.error
     assert undo_import(caller=caller, batch_id=begun.id, now=now).batch.state == "undone"
@@ -91,7 +91,7 @@ def test_row_that_the_database_refuses_stops_no_other(
     with connection.execute_wrapper(no_ledger):
         tasks.take_in(work.taken(begun.job_id))
 
-    done = imports.batch(caller=caller, batch_id=begun.id, now=now)
+    done = imports.get_import(caller=caller, batch_id=begun.id, now=now)
     assert (done.state, dict(done.counts)) == ("done", {"added": 2, "refused": 1})
 
 
@@ -108,10 +108,10 @@ def test_import_whose_job_ended_without_success_says_why_and_is_tried_again(
     begun = begin_import(caller=caller, upload=upload(), now=now)
     Job.objects.filter(pk=str(begun.job_id)).update(state=state, error=error)
 
-    failed = imports.batch(caller=caller, batch_id=begun.id, now=now)
+    failed = imports.get_import(caller=caller, batch_id=begun.id, now=now)
     again = retry_import(caller=caller, batch_id=begun.id, now=now)
     tasks.take_in(work.taken(again.job_id))
-    done = imports.batch(caller=caller, batch_id=begun.id, now=now)
+    done = imports.get_import(caller=caller, batch_id=begun.id, now=now)
 
     assert (failed.state, failed.error) == ("failed", error or "Its job was cancelled.")
     assert (again.state, again.error) == ("queued", "")

@@ -14,7 +14,7 @@ from accounts.models import Job
 from memory.experiments.actions import demote_harmful
 from memory.experiments.actions.demote_harmful import Proved
 from memory.records.models import Memory
-from memory.review.actions.keep import keep
+from memory.review.actions.verdicts import keep
 from memory.sessions.models import Session
 from teams.actions.project_settings import change_experiments
 from teams.models import AuditEntry, Change

@@ -22,7 +22,7 @@ from memory.records.actions.revise import revise
 from memory.records.conflict_models import Conflict
 from memory.records.models import Memory, MemoryLink
 from memory.records.queries.views import MemoryView
-from memory.review.actions.unlink import Edge, unlink
+from memory.review.actions.verdicts import MemoryEdge, unlink
 from memory.statistics.models import Statistic
 from memory.taxonomy import LinkKind
 from teams.actions.projects import change_project
@@ -193,7 +193,7 @@ def test_a_link_that_was_taken_back_stays_away_from_what_others_add(
     judge_added(memory_id=added.id, now=now)
     with tenancy.unit():
         other = MemoryLink.objects.get().target_id
-    edge = Edge(other_id=other, kind=LinkKind.EXTEND, outgoing=True)
+    edge = MemoryEdge(other_id=other, kind=LinkKind.EXTEND, outgoing=True)
     unlink(caller=caller, memory_id=added.id, edge=edge, now=now)
 
     stored(caller, now, FAR, project=wishing)
@@ -207,7 +207,7 @@ def test_a_pair_that_was_told_apart_is_compared_again_only_for_another_text(
     added = _pair(caller, now, wishing)
     judge_added(memory_id=added.id, now=now)
     with tenancy.unit():
-        edge = Edge(
+        edge = MemoryEdge(
             other_id=MemoryLink.objects.get().target_id, kind=LinkKind.EXTEND, outgoing=True
         )
     unlink(caller=caller, memory_id=added.id, edge=edge, now=now)

@@ -18,7 +18,7 @@ from memory.intake.actions.remember import NewMemory, remember
 from memory.providers import registry
 from memory.providers.settings import ProviderSettings
 from memory.records.actions.archive import archive
-from memory.review.actions.correct import correct
+from memory.review.actions.corrections import correct
 from memory.search.actions import STAGES, search
 from memory.search.request import PROFILES, SearchRequest
 from teams.actions.projects import create_project

@@ -22,7 +22,7 @@ from memory.records.actions.revise import revise
 from memory.records.conflict_models import Conflict
 from memory.records.models import Memory
 from memory.review.queries import conflicts
-from memory.review.queries.conflicts import State
+from memory.review.queries.conflicts import ConflictState
 from teams.models import AuditEntry
 from tests.support.memories import PARSER, new, stored
 from tests.support.work import taken
@@ -41,8 +41,8 @@ def _row(memory_id: UUID) -> Memory:
 
 def _open(caller: Caller, now: datetime, project: str | None = None) -> int:
     return len(
-        conflicts.page(
-            caller=caller, project=project, state=State.OPEN, after=None, limit=50, now=now
+        conflicts.list_conflicts(
+            caller=caller, project=project, state=ConflictState.OPEN, after=None, limit=50, now=now
         ).items
     )
 

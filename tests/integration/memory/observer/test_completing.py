@@ -13,7 +13,7 @@ from memory.customization.queries import methodologies
 from memory.observer.actions import unit_completion
 from memory.records.actions.archive import archive
 from memory.records.models import Memory
-from memory.review.actions.reject import reject
+from memory.review.actions.verdicts import reject
 from memory.sessions.actions.append_events import append_events
 from memory.sessions.models import Session
 from tests.integration.memory.sessions.test_finalize import ended, opened

@@ -11,9 +11,9 @@ from memory.observer.actions import raise_alarms as raising
 from memory.observer.actions.raise_alarms import Raised, raise_alarms
 from memory.records.actions import confirm, revise
 from memory.records.models import Memory
-from memory.review.actions import keep
+from memory.review.actions import verdicts
 from memory.review.queries import overview
-from memory.review.queries.alarms import Alarmed
+from memory.review.queries.overview import Alarmed
 from memory.sessions.models import GivenOut
 from memory.statistics.models import Statistic
 from teams.actions.projects import create_project
@@ -152,7 +152,7 @@ def test_what_a_person_keeps_rings_no_more(
 ) -> None:
     row = wrote(agent, store, ORDER)
     looked(row)
-    keep.keep(caller=member_caller, memory_id=row.id, now=now)
+    verdicts.keep(caller=member_caller, memory_id=row.id, now=now)
 
     assert told(steward, store, row) == ()
 

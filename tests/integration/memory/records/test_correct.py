@@ -11,7 +11,7 @@ from memory.errors import NotActive, ProtectedMemory, RefusedByGate, SelfApprova
 from memory.records.models import Memory
 from memory.records.queries import memories as queries
 from memory.records.queries.views import MemoryView
-from memory.review.actions.correct import Correction, correct, edit
+from memory.review.actions.corrections import Correction, correct, edit
 from tests.support.memories import CARTS, REDIS, as_agent, stored
 from tests.support.waiting import waiting
 

@@ -9,8 +9,8 @@ import pytest
 from accounts import tenancy
 from accounts.caller import Caller, Role
 from accounts.errors import Conflict, Forbidden
-from memory.documents.actions.preview_import import preview_import
-from memory.documents.actions.undo_import import undo_import
+from memory.documents.actions.import_undo import undo_import
+from memory.documents.actions.uploads import preview_import
 from memory.intake.actions import apply_decision
 from memory.intake.integrate import Decision, Operation
 from memory.records.actions.confirm import confirm
@@ -19,7 +19,7 @@ from memory.records.conflict_models import Conflict as Settled
 from memory.records.models import Memory, MemoryLink
 from memory.records.queries.views import MemoryView
 from memory.records.verdict_models import ReviewVerdict
-from memory.review.actions.unlink import Edge, unlink
+from memory.review.actions.verdicts import MemoryEdge, unlink
 from memory.taxonomy import LinkKind
 from tests.support import memories
 from tests.support.taking_in import active, run, upload
@@ -66,7 +66,7 @@ def test_a_link_that_was_taken_back_keeps_nothing_of_an_import(
     with tenancy.unit():
         one, other = Memory.objects.order_by("content")[:2]
         MemoryLink.objects.create(source=one, target=other, kind="extend", confidence=1)
-    edge = Edge(other_id=other.id, kind=LinkKind.EXTEND, outgoing=True)
+    edge = MemoryEdge(other_id=other.id, kind=LinkKind.EXTEND, outgoing=True)
     unlink(caller=caller, memory_id=one.id, edge=edge, now=now)
 
     undone = undo_import(caller=caller, batch_id=done.id, now=now)

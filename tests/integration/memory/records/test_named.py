@@ -13,7 +13,7 @@ from memory.entities.models import Mention
 from memory.intake.actions.remember_all import remember_all
 from memory.records.actions.archive import archive
 from memory.records.actions.revise import revise
-from memory.review.actions.correct import correct
+from memory.review.actions.corrections import correct
 from memory.search.actions import search
 from memory.search.query import understand
 from memory.search.request import SearchRequest

@@ -20,7 +20,7 @@ from memory.records.actions.revise import revise
 from memory.records.filters import Filters
 from memory.records.queries import memories
 from memory.records.queries.views import MemoryView
-from memory.review.actions.correct import correct
+from memory.review.actions.corrections import correct
 from memory.search.actions import search
 from memory.search.request import SearchRequest
 from memory.sessions.points import Point

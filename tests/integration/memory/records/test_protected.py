@@ -15,9 +15,8 @@ from memory.records.actions.pin import pin
 from memory.records.actions.revise import revise
 from memory.records.models import Memory
 from memory.records.queries.views import MemoryView
-from memory.review.actions.correct import correct
-from memory.review.actions.merge import merge
-from memory.review.actions.reject import reject
+from memory.review.actions.corrections import correct
+from memory.review.actions.verdicts import merge, reject
 from tests.support.memories import CARTS, PARSER, REDIS, as_agent, sent, stored
 
 pytestmark = pytest.mark.usefixtures("in_organization")

@@ -11,7 +11,7 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import PreconditionFailed
 from accounts.models import Organization
-from memory.documents.actions.push_note import NewNote, push_note
+from memory.documents.actions.note_push import NewNote, push_note
 from memory.intake.actions.remember_all import remember_all
 from memory.records.actions.confirm import confirm
 from memory.records.actions.revise import revise

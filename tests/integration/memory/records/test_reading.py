@@ -15,7 +15,7 @@ from memory.records.actions.revise import revise
 from memory.records.filters import Filters
 from memory.records.models import Memory
 from memory.records.queries import memories as queries
-from memory.review.actions.correct import correct
+from memory.review.actions.corrections import correct
 from tests.support.memories import CARTS, PARSER, REDIS, stored
 
 pytestmark = pytest.mark.usefixtures("in_organization")

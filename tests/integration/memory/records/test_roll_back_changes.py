@@ -16,18 +16,17 @@ from memory.records.actions.confirm import confirm
 from memory.records.actions.revise import revise
 from memory.records.models import Memory
 from memory.records.queries.views import MemoryView
-from memory.review.rollback import queries as rollback_queries
+from memory.review.rollback import execute, plan
 from memory.review.rollback.execute import RolledBack, roll_back
-from memory.review.rollback.permissions import Choice
-from memory.review.rollback.queries import Preview
-from memory.review.rollback.rules import Fate, Left
+from memory.review.rollback.plan import LeftReason, RollbackFate, RollbackPreview
+from memory.review.rollback.selection import RollbackChoice
 from tests.support.memories import CARTS, PARSER, REDIS, as_agent, stored
 
 pytestmark = pytest.mark.usefixtures("in_organization")
 
 HOUR = timedelta(hours=1)
 Roll = Callable[..., RolledBack]
-Look = Callable[..., Preview]
+Look = Callable[..., RollbackPreview]
 
 
 @pytest.fixture
@@ -41,7 +40,7 @@ def roll(caller: Caller, store: str, now: datetime) -> Roll:
     """Roll back in the project as the owner, so many hours later."""
 
     def by(hours: int, **chosen: Any) -> RolledBack:
-        choice = Choice(project=store, **chosen)
+        choice = RollbackChoice(project=store, **chosen)
         return roll_back(caller=caller, choice=choice, now=now + hours * HOUR)
 
     return by
@@ -51,11 +50,9 @@ def roll(caller: Caller, store: str, now: datetime) -> Roll:
 def look(caller: Caller, store: str, now: datetime) -> Look:
     """Preview a rollback as the owner, so many hours later."""
 
-    def by(hours: int, **chosen: Any) -> Preview:
-        choice, then = Choice(project=store, **chosen), now + hours * HOUR
-        return rollback_queries.preview(
-            caller=caller, choice=choice, after=None, limit=200, now=then
-        )
+    def by(hours: int, **chosen: Any) -> RollbackPreview:
+        choice, then = RollbackChoice(project=store, **chosen), now + hours * HOUR
+        return plan.preview(caller=caller, choice=choice, after=None, limit=200, now=then)
 
     return by
 
@@ -84,7 +81,7 @@ def test_two_rolled_back_one_after_the_other_leave_the_first_text(
     first = roll(2, person=member_caller.user_id)
 
     assert (later.rewritten, between) == (1, CARTS)
-    assert [one.fate for one in seen.items] == [Fate.REWRITTEN]
+    assert [one.fate for one in seen.items] == [RollbackFate.REWRITTEN]
     assert (first.rewritten, row_of(memory.id).content) == (1, REDIS)
     assert look(3, person=member_caller.user_id).items == ()
 
@@ -121,7 +118,7 @@ def test_no_reason_keeps_a_change_from_being_taken_back(
     caller: Caller, member_caller: Caller, store: str, now: datetime, roll: Roll
 ) -> None:
     memory = stored(caller, now, REDIS, project=store)
-    change(as_agent(member_caller), memory, now, content=CARTS, reason=rollback_queries.REASON)
+    change(as_agent(member_caller), memory, now, content=CARTS, reason=execute.REASON)
 
     done = roll(1, person=member_caller.user_id)
 
@@ -156,7 +153,7 @@ def test_pin_external_id_and_what_was_verified_are_taken_back(
     names = ("content", "pinned", "external_id", "user_verified", "verification", "verified_at")
     changed = [getattr(before, name) != getattr(between, name) for name in names]
     assert changed == [True] * len(names)
-    assert [one.fate for one in seen.items] == [Fate.REWRITTEN]
+    assert [one.fate for one in seen.items] == [RollbackFate.REWRITTEN]
     assert done.rewritten == 1
     after = row_of(memory.id)
     assert [getattr(after, name) for name in names] == [getattr(before, name) for name in names]
@@ -185,7 +182,7 @@ def test_what_is_as_before_already_is_left_and_says_so(
     seen = look(1, person=member_caller.user_id)
     done = roll(1, person=member_caller.user_id)
 
-    assert [(one.fate, one.why) for one in seen.items] == [(Fate.LEFT, Left.SAME)]
+    assert [(one.fate, one.why) for one in seen.items] == [(RollbackFate.LEFT, LeftReason.SAME)]
     assert (seen.counts.left, done.rewritten, done.left) == (1, 0, 1)
 
 
@@ -213,7 +210,7 @@ def test_a_preview_counts_no_further_than_one_more_than_a_call_takes(
     caller: Caller, member_caller: Caller, store: str, now: datetime, look: Look,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr(rollback_queries, "COUNTED", 2)
+    monkeypatch.setattr(plan, "COUNTED", 2)
     for text in (REDIS, CARTS, PARSER):
         stored(member_caller, now, text, project=store)
 

@@ -12,8 +12,8 @@ from memory.records.actions.revise import revise
 from memory.records.conflict_models import Conflict
 from memory.records.models import Memory
 from memory.records.queries.views import MemoryView
-from memory.review.actions.conflict_settle import Settlement, reopen, settle
-from memory.review.conflict_rules import Verdict
+from memory.review.actions.settlements import Settlement, reopen, settle
+from memory.review.conflict_rules import ConflictVerdict
 from memory.review.queries import conflicts
 from memory.review.queries.conflicts import ConflictView
 from teams import queries as places
@@ -34,7 +34,7 @@ def found(caller: Caller, member_caller: Caller, store: str, now: datetime) -> C
     sent(as_agent(caller), now, OLD, project=store, source="agent_explicit")
     newer = sent(as_agent(member_caller), now, NEW, project=store, source="agent_explicit")
     assert newer.conflict_id is not None
-    return conflicts.conflict(caller=caller, conflict_id=newer.conflict_id, now=now)
+    return conflicts.get_conflict(caller=caller, conflict_id=newer.conflict_id, now=now)
 
 
 def moved(caller: Caller, side: MemoryView, now: datetime, scope: str, content: str) -> None:
@@ -53,7 +53,7 @@ def told_of_conflicts(caller: Caller) -> list[tuple[UUID, str]]:
 
 
 def settled_and_reopened(caller: Caller, conflict_id: UUID, now: datetime) -> None:
-    why = Settlement(verdict=Verdict.BOTH, reason="Both hold.")
+    why = Settlement(verdict=ConflictVerdict.BOTH, reason="Both hold.")
     settle(caller=caller, conflict_id=conflict_id, settlement=why, now=now)
     reopen(caller=caller, conflict_id=conflict_id, if_version=None, now=now)
 
@@ -91,7 +91,7 @@ def test_who_is_told_follows_both_sides(
 
     with tenancy.unit():
         assert Conflict.objects.get().audience == first
-    settled = Settlement(verdict=Verdict.KEEP_OLDER, reason="It was so.")
+    settled = Settlement(verdict=ConflictVerdict.KEEP_OLDER, reason="It was so.")
     settle(caller=member_caller, conflict_id=found.id, settlement=settled, now=now + LATER)
     assert told_of_conflicts(member_caller)[-1][0] == found.newer.id
 

@@ -12,7 +12,7 @@ from memory.intake.models import ActionLog
 from memory.records.conflict_models import Conflict
 from memory.records.models import Memory, MemoryLink
 from memory.review.queries import conflicts
-from memory.review.queries.conflicts import State
+from memory.review.queries.conflicts import ConflictState
 from memory.taxonomy import LinkKind
 from teams.actions.projects import change_project
 from teams.models import AuditEntry, Change
@@ -33,8 +33,8 @@ def _row(memory_id: UUID) -> Memory:
 
 def _open(caller: Caller, now: datetime, project: str | None = None) -> int:
     return len(
-        conflicts.page(
-            caller=caller, project=project, state=State.OPEN, after=None, limit=50, now=now
+        conflicts.list_conflicts(
+            caller=caller, project=project, state=ConflictState.OPEN, after=None, limit=50, now=now
         ).items
     )
 
@@ -118,7 +118,9 @@ def test_equals_contradict_and_both_stay_with_a_conflict(
 
     assert (outcome.operation, outcome.cause) == (LinkKind.CONTRADICTS.value, "equal")
     assert _row(old.id).status == "active"
-    found = conflicts.conflict(caller=caller, conflict_id=outcome.conflict_id or old.id, now=now)
+    found = conflicts.get_conflict(
+        caller=caller, conflict_id=outcome.conflict_id or old.id, now=now
+    )
     assert (found.older.id, found.verdict) == (old.id, "")
     assert outcome.memory is not None
     assert found.newer.id == outcome.memory.id

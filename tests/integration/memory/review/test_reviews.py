@@ -16,13 +16,10 @@ from memory.records.models import Memory
 from memory.records.queries import memories
 from memory.records.queries.views import MemoryView
 from memory.records.verdicts import Group, Verdict, Why
-from memory.review.actions.decide_all import Whole, Words, decide_all
-from memory.review.actions.keep import keep
-from memory.review.actions.merge import merge
-from memory.review.actions.reject import reject
-from memory.review.actions.snooze import snooze
-from memory.review.actions.undo import undo
-from memory.review.queries import reviews
+from memory.review.actions.bulk import WaitingGroup, decide_bulk
+from memory.review.actions.verdict_undo import undo
+from memory.review.actions.verdicts import VerdictDetails, keep, merge, reject, snooze
+from memory.review.queries import inbox
 from teams.actions.projects import create_project
 from teams.errors import RoleNotSufficient
 from tests.support.memories import CARTS, PARSER, REDIS, as_agent, as_role, sent, stored
@@ -45,7 +42,9 @@ def due(caller: Caller, now: datetime, shop: str) -> MemoryView:
 
 
 def listed(caller: Caller, now: datetime, group: Group | None = None) -> list[str]:
-    page = reviews.page(caller=caller, project="shop", group=group, after=None, limit=50, now=now)
+    page = inbox.list_waiting(
+        caller=caller, project="shop", group=group, after=None, limit=50, now=now
+    )
     return [one.memory.content for one in page.items]
 
 
@@ -54,7 +53,7 @@ def test_each_waits_in_its_most_pressing_group(caller: Caller, now: datetime, sh
     waiting(caller, now, CARTS, project=shop, set={"taint_reason": "web", "stale_at": now})
     waiting(caller, now, PARSER, project=shop, set={"needs_review": False, "stale_at": now})
 
-    counts = reviews.counts(caller=caller, project="shop", now=now)
+    counts = inbox.count_waiting(caller=caller, project="shop", now=now)
 
     assert counts.by_group == {
         Group.TAINTED: 1, Group.CONFLICTS: 0, Group.STALE: 1, Group.IMPORTS: 0, Group.NEW: 1
@@ -67,8 +66,10 @@ def test_pages_follow_each_other(caller: Caller, now: datetime, shop: str) -> No
     for hours, text in enumerate((REDIS, CARTS, PARSER)):
         waiting(caller, now + timedelta(hours=hours), text, project=shop)
 
-    first = reviews.page(caller=caller, project="shop", group=None, after=None, limit=2, now=now)
-    rest = reviews.page(
+    first = inbox.list_waiting(
+        caller=caller, project="shop", group=None, after=None, limit=2, now=now
+    )
+    rest = inbox.list_waiting(
         caller=caller, project="shop", group=None, after=first.next_place, limit=2, now=now
     )
 
@@ -88,7 +89,9 @@ def test_pages_of_memories_and_conflicts_follow_each_other_by_how_long_they_wait
 
     found, after = [], None
     for _ in range(3):
-        page = reviews.page(caller=caller, project=shop, group=None, after=after, limit=1, now=now)
+        page = inbox.list_waiting(
+            caller=caller, project=shop, group=None, after=after, limit=1, now=now
+        )
         found += [one.conflict.id if one.conflict else one.group for one in page.items]
         after = page.next_place
 
@@ -229,7 +232,7 @@ def test_an_item_shows_what_is_like_it_and_suggests_to_merge(
     old = stored(caller, now, REDIS, project=shop, type="gotcha")
     near = waiting(caller, now, AGAIN, project=shop)
 
-    item = reviews.item(caller=caller, memory_id=near.id, now=now)
+    item = inbox.waiting_memory(caller=caller, memory_id=near.id, now=now)
 
     assert [(one.memory.id, one.mergeable) for one in item.alike] == [(old.id, True)]
     assert item.alike[0].similarity > verdicts.SAME_COSINE
@@ -241,7 +244,13 @@ def test_all_of_a_selection_or_none(caller: Caller, now: datetime, shop: str) ->
     second = stored(caller, now, CARTS, project=shop)
 
     with pytest.raises(Conflict):
-        decide_all(caller=caller, verb="keep", chosen=(first.id, second.id), words=Words(), now=now)
+        decide_bulk(
+            caller=caller,
+            verb="keep",
+            chosen=(first.id, second.id),
+            details=VerdictDetails(),
+            now=now,
+        )
 
     assert listed(caller, now) == [REDIS]
 
@@ -251,37 +260,39 @@ def test_a_whole_group_is_decided_when_its_count_is_right(
 ) -> None:
     for text in (REDIS, CARTS):
         waiting(caller, now, text, project=shop)
-    whole = Whole(project="shop", group=Group.NEW, count=2)
+    whole = WaitingGroup(project="shop", group=Group.NEW, count=2)
 
-    done = decide_all(caller=caller, verb="reject", chosen=whole, words=Words(), now=now)
+    done = decide_bulk(
+        caller=caller, verb="reject", chosen=whole, details=VerdictDetails(), now=now
+    )
 
     assert len(done) == 2
     assert listed(caller, now) == []
 
 
 def test_a_wrong_count_decides_nothing(caller: Caller, now: datetime, due: MemoryView) -> None:
-    whole = Whole(project="shop", group=None, count=7)
+    whole = WaitingGroup(project="shop", group=None, count=7)
 
     with pytest.raises(Conflict, match="1 wait here now, not 7"):
-        decide_all(caller=caller, verb="keep", chosen=whole, words=Words(), now=now)
+        decide_bulk(caller=caller, verb="keep", chosen=whole, details=VerdictDetails(), now=now)
 
 
 def test_of_more_than_can_be_decided_at_once_the_longest_waiting_are(
     caller: Caller, now: datetime, shop: str
 ) -> None:
     many_waiting(caller, now, MOST + 3, project=shop)
-    first = reviews.due_ids(caller=caller, project=shop, group=None, most=MOST, now=now)
-    words = Words(until=now + timedelta(days=1))
+    first = inbox.waiting_ids(caller=caller, project=shop, group=None, most=MOST, now=now)
+    words = VerdictDetails(until=now + timedelta(days=1))
 
     def snoozed(count: int) -> set[UUID]:
-        whole = Whole(project=shop, group=None, count=count)
-        done = decide_all(caller=caller, verb="snooze", chosen=whole, words=words, now=now)
+        whole = WaitingGroup(project=shop, group=None, count=count)
+        done = decide_bulk(caller=caller, verb="snooze", chosen=whole, details=words, now=now)
         return {one.memory.id for one in done}
 
     with pytest.raises(Conflict):
         snoozed(MOST + 3)
     assert snoozed(MOST) == set(first)
-    assert reviews.counts(caller=caller, project=shop, now=now).total == 3
+    assert inbox.count_waiting(caller=caller, project=shop, now=now).total == 3
 
 
 def test_the_week_counts_what_was_decided_and_not_undone(
@@ -293,7 +304,7 @@ def test_the_week_counts_what_was_decided_and_not_undone(
     made = reject(caller=caller, memory_id=undone.id, reason="", now=now)
     undo(caller=caller, review_id=made.review_id, now=now)
 
-    decided = reviews.decided(caller=caller, project="shop", now=now)
+    decided = inbox.count_decided(caller=caller, project="shop", now=now)
 
     assert decided.by_verdict == {Verdict.KEEP: 1}
 

@@ -18,14 +18,18 @@ from memory.records.models import MemoryLink, MemoryVersion
 from memory.records.queries import memories
 from memory.records.queries.views import MemoryView
 from memory.records.verdicts import Group
-from memory.review.actions.decide_all import Whole, Words, decide_all
-from memory.review.actions.keep import keep
-from memory.review.actions.merge import merge
-from memory.review.actions.reject import reject
-from memory.review.actions.snooze import snooze
-from memory.review.actions.undo import undo, undo_together
-from memory.review.actions.unlink import Edge, unlink
-from memory.review.queries import reviews
+from memory.review.actions.bulk import WaitingGroup, decide_bulk
+from memory.review.actions.verdict_undo import undo, undo_call
+from memory.review.actions.verdicts import (
+    MemoryEdge,
+    VerdictDetails,
+    keep,
+    merge,
+    reject,
+    snooze,
+    unlink,
+)
+from memory.review.queries import inbox
 from memory.taxonomy import LinkKind
 from teams.actions.projects import create_project
 from tests.support.memories import CARTS, REDIS, as_agent, stored
@@ -48,7 +52,9 @@ def due(caller: Caller, now: datetime, shop: str) -> MemoryView:
 
 
 def listed(caller: Caller, now: datetime, group: Group | None = None) -> list[str]:
-    page = reviews.page(caller=caller, project="shop", group=group, after=None, limit=50, now=now)
+    page = inbox.list_waiting(
+        caller=caller, project="shop", group=group, after=None, limit=50, now=now
+    )
     return [one.memory.content for one in page.items]
 
 
@@ -129,10 +135,10 @@ def test_what_was_decided_together_is_undone_together(
 ) -> None:
     due = [waiting(caller, now, text, project=shop) for text in (REDIS, CARTS)]
     before = [fields_of(one) for one in due]
-    whole = Whole(project="shop", group=None, count=2)
-    done = decide_all(caller=caller, verb="keep", chosen=whole, words=Words(), now=now)
+    whole = WaitingGroup(project="shop", group=None, count=2)
+    done = decide_bulk(caller=caller, verb="keep", chosen=whole, details=VerdictDetails(), now=now)
 
-    undo_together(caller=caller, review_id=done[0].review_id, now=now + timedelta(seconds=3))
+    undo_call(caller=caller, review_id=done[0].review_id, now=now + timedelta(seconds=3))
 
     assert [fields_of(one) for one in due] == before
 
@@ -146,7 +152,7 @@ def test_a_token_takes_back_no_verdict_that_its_person_gave_in_person(
         with pytest.raises(NotFound):
             undo(caller=agent, review_id=decided.review_id, now=now)
         with pytest.raises(NotFound):
-            undo_together(caller=agent, review_id=decided.review_id, now=now)
+            undo_call(caller=agent, review_id=decided.review_id, now=now)
 
     undo(caller=caller, review_id=decided.review_id, now=now)
     assert memories.get(caller=caller, memory_id=due.id, now=now).status == "active"
@@ -198,7 +204,7 @@ def test_putting_a_link_back_locks_both_memories_in_one_order(
     ends = {"source_id": later.id, "target_id": earlier.id}
     with tenancy.unit():
         MemoryLink.objects.create(**ends, kind="extend", confidence=1)
-    edge = Edge(other_id=earlier.id, kind=LinkKind.EXTEND, outgoing=True)
+    edge = MemoryEdge(other_id=earlier.id, kind=LinkKind.EXTEND, outgoing=True)
     made = unlink(caller=caller, memory_id=later.id, edge=edge, now=now)
 
     held: list[UUID] = []

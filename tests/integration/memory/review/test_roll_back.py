@@ -17,12 +17,11 @@ from memory.records.conflict_models import Conflict as Between
 from memory.records.models import Memory, MemoryLink
 from memory.records.queries.views import MemoryView
 from memory.records.verdict_models import ReviewVerdict
-from memory.review.actions.correct import correct
-from memory.review.rollback import queries as rollback_queries
+from memory.review.actions.corrections import correct
+from memory.review.rollback import plan
 from memory.review.rollback.execute import RolledBack, roll_back
-from memory.review.rollback.permissions import Choice
-from memory.review.rollback.queries import Preview
-from memory.review.rollback.rules import Fate, Left
+from memory.review.rollback.plan import LeftReason, RollbackFate, RollbackPreview
+from memory.review.rollback.selection import RollbackChoice
 from memory.review.rollback.undo import undo_rollback
 from memory.sessions.actions.open_session import NewSession, open_session
 from teams.audit.queries import Filters, page
@@ -34,7 +33,7 @@ pytestmark = pytest.mark.usefixtures("in_organization")
 MILL = "The mill is fed by the northern weir, so its gate stays shut while it rains."
 LATER = timedelta(hours=1)
 Roll = Callable[..., RolledBack]
-Look = Callable[..., Preview]
+Look = Callable[..., RollbackPreview]
 
 
 @pytest.fixture
@@ -42,7 +41,9 @@ def roll(caller: Caller, store: str, now: datetime) -> Roll:
     """Roll back in the project, an hour later; the owner unless somebody else."""
 
     def by(who: Caller = caller, **chosen: Any) -> RolledBack:
-        return roll_back(caller=who, choice=Choice(project=store, **chosen), now=now + LATER)
+        return roll_back(
+            caller=who, choice=RollbackChoice(project=store, **chosen), now=now + LATER
+        )
 
     return by
 
@@ -51,11 +52,9 @@ def roll(caller: Caller, store: str, now: datetime) -> Roll:
 def look(caller: Caller, store: str, now: datetime) -> Look:
     """Preview a rollback; the owner unless somebody else."""
 
-    def by(who: Caller = caller, **chosen: Any) -> Preview:
-        choice = Choice(project=store, **chosen)
-        return rollback_queries.preview(
-            caller=who, choice=choice, after=None, limit=200, now=now + LATER
-        )
+    def by(who: Caller = caller, **chosen: Any) -> RollbackPreview:
+        choice = RollbackChoice(project=store, **chosen)
+        return plan.preview(caller=who, choice=choice, after=None, limit=200, now=now + LATER)
 
     return by
 
@@ -116,7 +115,7 @@ def test_session_is_taken_back_and_nothing_else(
     seen = look(member_caller, session=session)
     done = roll(member_caller, session=session)
 
-    assert (seen.counts.archived, [one.fate for one in seen.items]) == (1, [Fate.ARCHIVED])
+    assert (seen.counts.archived, [one.fate for one in seen.items]) == (1, [RollbackFate.ARCHIVED])
     assert (done.archived, done.left, done.job_id) == (1, 0, None)
     assert active() == [CARTS]
 
@@ -208,7 +207,7 @@ def test_changed_memory_says_again_what_it_said(
     seen = look(person=member_caller.user_id)
     done = roll(person=member_caller.user_id)
 
-    assert [(one.fate, one.why) for one in seen.items] == [(Fate.REWRITTEN, None)]
+    assert [(one.fate, one.why) for one in seen.items] == [(RollbackFate.REWRITTEN, None)]
     assert (done.rewritten, done.archived) == (1, 0)
     row = row_of(memory)
     assert (row.content, row.tags) == (REDIS, ["cache"])
@@ -247,7 +246,11 @@ def test_what_somebody_else_has_changed_or_kept_since_is_left(
     done = roll(person=member_caller.user_id)
 
     whys = {one.memory_id: one.why for one in seen.items}
-    assert whys == {rewritten.id: Left.CHANGED, kept.id: Left.KEPT, theirs.id: Left.CHANGED}
+    assert whys == {
+        rewritten.id: LeftReason.CHANGED,
+        kept.id: LeftReason.KEPT,
+        theirs.id: LeftReason.CHANGED,
+    }
     assert (seen.counts.left, seen.counts.archived) == (3, 0)
     assert (done.archived, done.rewritten, done.left) == (0, 0, 3)
 
@@ -383,7 +386,7 @@ def test_choice_of_nothing_of_a_time_turned_round_or_of_another_place_is_refused
         with pytest.raises(NotFound):
             roll(**hidden)
     with pytest.raises(NotFound):
-        roll_back(caller=caller, choice=Choice(project="nowhere", since=now), now=now)
+        roll_back(caller=caller, choice=RollbackChoice(project="nowhere", since=now), now=now)
 
     assert active() == [REDIS]
 

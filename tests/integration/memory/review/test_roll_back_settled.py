@@ -12,9 +12,9 @@ from accounts.caller import Caller, Role
 from accounts.errors import Conflict as Changed
 from memory.records.conflict_models import Conflict
 from memory.records.queries.views import MemoryView
-from memory.review.actions.conflict_settle import Settlement, settle
-from memory.review.conflict_rules import Verdict
-from memory.review.rollback.rules import Fate, Left
+from memory.review.actions.settlements import Settlement, settle
+from memory.review.conflict_rules import ConflictVerdict
+from memory.review.rollback.plan import LeftReason, RollbackFate
 from memory.review.rollback.undo import undo_rollback
 from teams.models import Change
 from tests.integration.memory.review.test_roll_back_stands import (
@@ -48,7 +48,7 @@ def sides(
 def settled(sides: tuple[MemoryView, MemoryView], steward: Caller, now: datetime) -> UUID:
     """The conflict of the two, which a steward has settled by another text."""
     between = conflict_of(*sides, now)
-    decision = Settlement(verdict=Verdict.EDIT, reason="Both were wrong.", content=PARSER)
+    decision = Settlement(verdict=ConflictVerdict.EDIT, reason="Both were wrong.", content=PARSER)
     settle(caller=steward, conflict_id=between, settlement=decision, now=now + LATER / 2)
     return between
 
@@ -73,7 +73,7 @@ def test_the_text_of_who_settled_stays(
     done = roll(**given)
 
     whys = [one.why for one in seen.items]
-    assert whys == ([Left.KEPT] if chosen == "all times" else [])
+    assert whys == ([LeftReason.KEPT] if chosen == "all times" else [])
     assert (seen.counts.archived, seen.counts.reinstated, done.archived) == (0, 0, 0)
     assert active() == [PARSER]
     assert row_of(settled).verdict == "edit"
@@ -84,14 +84,14 @@ def test_a_text_of_theirs_by_which_somebody_else_settled_is_left(
     now: datetime, roll: Roll, look: Look,
 ) -> None:  # fmt: skip
     known = stored(member_caller, now, PARSER, project=store)
-    decision = Settlement(verdict=Verdict.EDIT, reason="Both were wrong.", content=PARSER)
+    decision = Settlement(verdict=ConflictVerdict.EDIT, reason="Both were wrong.", content=PARSER)
     between = conflict_of(*sides, now)
     settle(caller=steward, conflict_id=between, settlement=decision, now=now)
 
     seen = look(person=member_caller.user_id)
     done = roll(person=member_caller.user_id)
 
-    assert fates(seen) == {known.id: (Fate.LEFT, Left.KEPT)}
+    assert fates(seen) == {known.id: (RollbackFate.LEFT, LeftReason.KEPT)}
     assert (done.archived, done.left, active()) == (0, 1, [PARSER])
 
 
@@ -132,7 +132,7 @@ def test_undoing_is_refused_where_somebody_has_settled_it_meanwhile(
     done = roll(person=steward.user_id)
     assert done.review_id is not None
     other = replace(caller, user_id=uuid4(), role=Role.STEWARD)
-    both = Settlement(verdict=Verdict.BOTH, reason="Both hold.")
+    both = Settlement(verdict=ConflictVerdict.BOTH, reason="Both hold.")
     settle(caller=other, conflict_id=settled, settlement=both, now=now + timedelta(hours=2))
 
     with pytest.raises(Changed, match="conflict that opened again"):

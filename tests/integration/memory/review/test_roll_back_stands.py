@@ -18,14 +18,13 @@ from memory.records.conflict_models import Conflict
 from memory.records.models import Memory
 from memory.records.queries.views import MemoryView
 from memory.records.verdict_models import ReviewVerdict
-from memory.review.actions.conflict_settle import Settlement, settle
-from memory.review.actions.correct import correct
-from memory.review.conflict_rules import Verdict
-from memory.review.rollback import queries as rollback_queries
+from memory.review.actions.corrections import correct
+from memory.review.actions.settlements import Settlement, settle
+from memory.review.conflict_rules import ConflictVerdict
+from memory.review.rollback import plan
 from memory.review.rollback.execute import RolledBack, roll_back
-from memory.review.rollback.permissions import Choice
-from memory.review.rollback.queries import Preview
-from memory.review.rollback.rules import Fate, Left
+from memory.review.rollback.plan import LeftReason, RollbackFate, RollbackPreview
+from memory.review.rollback.selection import RollbackChoice
 from tests.support.memories import CARTS, PARSER, REDIS, as_agent, stored
 from tests.support.taking_in import active
 
@@ -34,7 +33,7 @@ pytestmark = pytest.mark.usefixtures("in_organization")
 LATER = timedelta(hours=1)
 MILL = "The mill is fed by the northern weir, so its gate stays shut while it rains."
 Roll = Callable[..., RolledBack]
-Look = Callable[..., Preview]
+Look = Callable[..., RollbackPreview]
 
 
 @pytest.fixture
@@ -48,7 +47,9 @@ def roll(caller: Caller, store: str, now: datetime) -> Roll:
     """Roll back in the project as the owner, an hour later."""
 
     def by(**chosen: Any) -> RolledBack:
-        return roll_back(caller=caller, choice=Choice(project=store, **chosen), now=now + LATER)
+        return roll_back(
+            caller=caller, choice=RollbackChoice(project=store, **chosen), now=now + LATER
+        )
 
     return by
 
@@ -57,16 +58,14 @@ def roll(caller: Caller, store: str, now: datetime) -> Roll:
 def look(caller: Caller, store: str, now: datetime) -> Look:
     """Preview a rollback as the owner, an hour later."""
 
-    def by(**chosen: Any) -> Preview:
-        choice, then = Choice(project=store, **chosen), now + LATER
-        return rollback_queries.preview(
-            caller=caller, choice=choice, after=None, limit=200, now=then
-        )
+    def by(**chosen: Any) -> RollbackPreview:
+        choice, then = RollbackChoice(project=store, **chosen), now + LATER
+        return plan.preview(caller=caller, choice=choice, after=None, limit=200, now=then)
 
     return by
 
 
-def fates(seen: Preview) -> dict[UUID, tuple[Fate, Left | None]]:
+def fates(seen: RollbackPreview) -> dict[UUID, tuple[RollbackFate, LeftReason | None]]:
     return {one.memory_id: (one.fate, one.why) for one in seen.items}
 
 
@@ -119,11 +118,15 @@ def test_what_others_stand_for_stands_again_where_it_was_replaced(
 
 @pytest.mark.parametrize(
     "how",
-    [(Verdict.KEEP_NEWER, True), (Verdict.BOTH, True), (Verdict.KEEP_OLDER, False)],
+    [
+        (ConflictVerdict.KEEP_NEWER, True),
+        (ConflictVerdict.BOTH, True),
+        (ConflictVerdict.KEEP_OLDER, False),
+    ],
 )
 def test_what_others_settled_a_conflict_for_is_left(
     caller: Caller, member_caller: Caller, steward: Caller, store: str, now: datetime,
-    roll: Roll, look: Look, how: tuple[Verdict, bool],
+    roll: Roll, look: Look, how: tuple[ConflictVerdict, bool],
 ) -> None:  # fmt: skip
     verdict, is_left = how
     older = stored(caller, now, REDIS, project=store)
@@ -135,7 +138,7 @@ def test_what_others_settled_a_conflict_for_is_left(
     seen = look(person=member_caller.user_id)
     done = roll(person=member_caller.user_id)
 
-    assert fates(seen) == ({newer.id: (Fate.LEFT, Left.KEPT)} if is_left else {})
+    assert fates(seen) == ({newer.id: (RollbackFate.LEFT, LeftReason.KEPT)} if is_left else {})
     assert done.archived == 0
     assert (CARTS in active()) == is_left
 
@@ -154,7 +157,7 @@ def test_what_others_confirmed_in_person_is_left(
     seen = fates(look(person=member_caller.user_id))
     done = roll(person=member_caller.user_id)
 
-    left, gone = (Fate.LEFT, Left.KEPT), (Fate.ARCHIVED, None)
+    left, gone = (RollbackFate.LEFT, LeftReason.KEPT), (RollbackFate.ARCHIVED, None)
     assert seen == {one.id: left, several.id: left, agents.id: gone, own.id: gone}
     assert (done.archived, done.left) == (2, 2)
     assert active() == sorted([REDIS, CARTS])
@@ -177,7 +180,7 @@ def confirmed_together(who: Caller, memory: MemoryView, now: datetime) -> None:
 def settled(who: Caller, memory: MemoryView, now: datetime) -> None:
     """Say that a memory holds beside another."""
     other = stored(replace(who, user_id=uuid4()), now, MILL, project=str(memory.project_id))
-    decision = Settlement(verdict=Verdict.BOTH, reason="It was looked up.")
+    decision = Settlement(verdict=ConflictVerdict.BOTH, reason="It was looked up.")
     settle(caller=who, conflict_id=conflict_of(other, memory, now), settlement=decision, now=now)
 
 
@@ -199,7 +202,7 @@ def test_a_changed_memory_that_others_judged_right_since_is_left(
     done = roll(person=member_caller.user_id)
 
     assert fates(seen) == {
-        judged.id: (Fate.LEFT, Left.KEPT), other.id: (Fate.REWRITTEN, None)
+        judged.id: (RollbackFate.LEFT, LeftReason.KEPT), other.id: (RollbackFate.REWRITTEN, None)
     }  # fmt: skip
     assert (seen.counts.rewritten, seen.counts.left) == (done.rewritten, done.left) == (1, 1)
     assert {CARTS, PARSER} <= set(active())
@@ -236,13 +239,13 @@ def test_what_was_changed_once_more_goes_back_to_what_others_judged_right(
     changed_by_member(member_caller, memory, CARTS, now + EARLY)
     judge(steward, memory, now)
     changed_by_member(as_agent(member_caller), memory, PARSER, now + LATE)
-    choice, then = Choice(project=store, person=member_caller.user_id), now + 2 * LATE
+    choice, then = RollbackChoice(project=store, person=member_caller.user_id), now + 2 * LATE
 
-    seen = rollback_queries.preview(caller=caller, choice=choice, after=None, limit=200, now=then)
+    seen = plan.preview(caller=caller, choice=choice, after=None, limit=200, now=then)
     done = roll_back(caller=caller, choice=choice, now=then)
     again = roll_back(caller=caller, choice=choice, now=then + LATER)
 
-    assert fates(seen)[memory.id] == (Fate.REWRITTEN, None)
+    assert fates(seen)[memory.id] == (RollbackFate.REWRITTEN, None)
     assert (seen.counts.archived, seen.counts.rewritten, seen.counts.left) == (0, 1, 0)
     assert (done.archived, done.rewritten, done.left) == (0, 1, 0)
     assert CARTS in active()

@@ -1,4 +1,4 @@
-"""What a job of a rollback does: within its bounds, told after every part, and undone."""
+"""What a job of a rollback does: within its bounds, told when it is done, and undone."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -10,8 +10,8 @@ import pytest
 
 from accounts.caller import Caller, Role
 from memory.records.models import Memory
-from memory.review.rollback import execute, partial
-from memory.review.rollback.permissions import Choice
+from memory.review.rollback import execute
+from memory.review.rollback.selection import RollbackChoice
 from memory.review.rollback.undo import undo_rollback
 from tests.integration.memory.review.test_roll_back import (
     LATER,
@@ -35,7 +35,7 @@ Before = Callable[[Callable[[], object]], None]
 
 
 class Died(Exception):
-    """A worker that goes away after its first part."""
+    """A worker that goes away before its job is noted as done."""
 
 
 @pytest.fixture
@@ -44,11 +44,9 @@ def run(
     member_caller: Caller,
     store: str,
     now: datetime,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> Run:
-    """Take back what the member did as a job does, one memory a part; return what was told."""
-    monkeypatch.setattr(partial, "AT_ONCE", 1)
-    choice = Choice(project=store, person=member_caller.user_id)
+    """Take back what the member did as a job does; return what was told."""
+    choice = RollbackChoice(project=store, person=member_caller.user_id)
 
     def done(told: Told, *, dies: bool = False) -> Told:
         def tell(done: int, total: int, so_far: Mapping[str, Any]) -> None:
@@ -65,7 +63,7 @@ def run(
 @pytest.fixture
 def just_before(monkeypatch: pytest.MonkeyPatch) -> Before:
     """Let something happen once, just before memories are locked."""
-    take = partial.lock
+    take = execute.lock_memories
 
     def happens(deed: Callable[[], object]) -> None:
         waiting = [deed]
@@ -75,7 +73,7 @@ def just_before(monkeypatch: pytest.MonkeyPatch) -> Before:
                 waiting.pop()()
             return take(ids=ids)
 
-        monkeypatch.setattr(partial, "lock", lock)
+        monkeypatch.setattr(execute, "lock_memories", lock)
 
     return happens
 
@@ -100,7 +98,7 @@ def test_what_goes_along_does_not_use_the_bound_up(
     last = run([])[-1]
 
     assert (last["archived"], last["reinstated"], last["left"]) == (3, 1, 1)
-    assert (last["done"], last["total"]) == (2, 3)
+    assert (last["done"], last["total"]) == (3, 4)
     assert last["review_id"] is not None
 
 
@@ -166,7 +164,7 @@ def test_what_a_job_that_failed_has_done_is_undone_and_done_again(
 
     first = UUID(told[0]["review_id"])
     undone = undo_rollback(caller=caller, review_id=first, now=now + 2 * LATER)
-    assert (undone, active()) == (1, sorted([REDIS, CARTS]))
+    assert (undone, active()) == (2, sorted([REDIS, CARTS]))
     last = run([])[-1]
 
     assert (last["archived"], active()) == (2, [])

@@ -16,15 +16,14 @@ from accounts.errors import CairnError
 from memory.records.actions.confirm import confirm
 from memory.records.actions.revise import revise
 from memory.records.models import Memory
-from memory.review.actions.conflict_settle import Settlement, settle
-from memory.review.actions.correct import correct
-from memory.review.conflict_rules import Verdict
+from memory.review.actions.corrections import correct
+from memory.review.actions.settlements import Settlement, settle
+from memory.review.conflict_rules import ConflictVerdict
 from memory.review.rollback import execute as whole
-from memory.review.rollback import partial
-from memory.review.rollback import queries as rollback_queries
-from memory.review.rollback.execute import FIGURES, roll_back
-from memory.review.rollback.permissions import Choice
-from memory.review.rollback.rules import Fate, Left
+from memory.review.rollback import plan
+from memory.review.rollback.execute import COUNTS, roll_back
+from memory.review.rollback.plan import LeftReason, RollbackFate
+from memory.review.rollback.selection import RollbackChoice
 from tests.integration.memory.review.test_roll_back_stands import conflict_of
 from tests.support.memories import CARTS, PARSER, REDIS, as_agent, stored
 from tests.support.taking_in import active
@@ -85,7 +84,9 @@ class World:
             return
         one, two = (self.view_of(self.any_of(chance)) for _ in range(2))
         decision = Settlement(
-            verdict=chance.choice(tuple(Verdict)), reason="Looked up.", content=chance.choice(TEXTS)
+            verdict=chance.choice(tuple(ConflictVerdict)),
+            reason="Looked up.",
+            content=chance.choice(TEXTS),
         )
         with tenancy.unit():
             if Memory.objects.filter(pk__in=(one.id, two.id), status="active").count() < 2:
@@ -109,7 +110,7 @@ def world(caller: Caller, member_caller: Caller, store: str, now: datetime) -> W
 
 
 def figures(told: Any) -> Mapping[str, int]:
-    return {name: getattr(told, name) for name in FIGURES}
+    return {name: getattr(told, name) for name in COUNTS}
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -122,16 +123,16 @@ def test_the_numbers_of_a_preview_are_those_of_the_receipt(
     stored(caller, now, TEXTS[0], project=store)
     world.live(chance=chance, deeds=24)
     chosen = {"person": member_caller.user_id} if by == "person" else {"since": now + 8 * MINUTE}
-    choice, then = Choice(project=store, **chosen), now + LATER
+    choice, then = RollbackChoice(project=store, **chosen), now + LATER
 
-    seen = rollback_queries.preview(caller=caller, choice=choice, after=None, limit=200, now=then)
+    seen = plan.preview(caller=caller, choice=choice, after=None, limit=200, now=then)
     done = roll_back(caller=caller, choice=choice, now=then)
 
     assert figures(done) == figures(seen.counts)
     fates = [one.fate for one in seen.items]
     again = [id for one in seen.items for id in one.stands_again]
     assert len(again) == done.reinstated
-    assert fates.count(Fate.ARCHIVED) <= done.archived
+    assert fates.count(RollbackFate.ARCHIVED) <= done.archived
 
 
 @pytest.mark.parametrize("seed", range(40, 52))
@@ -141,13 +142,11 @@ def test_a_job_comes_to_the_numbers_of_the_preview(
 ) -> None:  # fmt: skip
     stored(caller, now, TEXTS[0], project=store)
     world.live(chance=Random(seed), deeds=24)
-    choice, then = Choice(project=store, since=now + 8 * MINUTE), now + LATER
-    monkeypatch.setattr(partial, "AT_ONCE", 2)
-
-    seen = rollback_queries.preview(caller=caller, choice=choice, after=None, limit=200, now=then)
+    choice, then = RollbackChoice(project=store, since=now + 8 * MINUTE), now + LATER
+    seen = plan.preview(caller=caller, choice=choice, after=None, limit=200, now=then)
     done = whole.run(caller=caller, choice=choice, asked_at=then, tell=lambda *_: None)
 
-    assert {name: done[name] for name in FIGURES} == figures(seen.counts)
+    assert {name: done[name] for name in COUNTS} == figures(seen.counts)
 
 
 def test_what_another_memory_says_by_now_is_left_and_the_preview_says_so(
@@ -159,12 +158,12 @@ def test_what_another_memory_says_by_now_is_left_and_the_preview_says_so(
         now=now,
     )  # fmt: skip
     stored(caller, now, REDIS, project=store)
-    choice, then = Choice(project=store, person=member_caller.user_id), now + LATER
+    choice, then = RollbackChoice(project=store, person=member_caller.user_id), now + LATER
 
-    seen = rollback_queries.preview(caller=caller, choice=choice, after=None, limit=200, now=then)
+    seen = plan.preview(caller=caller, choice=choice, after=None, limit=200, now=then)
     done = roll_back(caller=caller, choice=choice, now=then)
 
-    assert [(one.fate, one.why) for one in seen.items] == [(Fate.LEFT, Left.TWIN)]
+    assert [(one.fate, one.why) for one in seen.items] == [(RollbackFate.LEFT, LeftReason.TWIN)]
     assert figures(seen.counts) == figures(done)
     assert (done.rewritten, done.left, active()) == (0, 1, sorted([CARTS, REDIS]))
 
@@ -176,12 +175,10 @@ def test_what_goes_in_a_later_part_keeps_nothing_from_standing_again(
     old = stored(caller, now, REDIS, project=store)
     correct(caller=member_caller, memory_id=old.id, content=CARTS, kind="wrong", reason="", now=now)
     stored(member_caller, now, REDIS, project=store)
-    choice, then = Choice(project=store, person=member_caller.user_id), now + LATER
-    monkeypatch.setattr(partial, "AT_ONCE", 1)
-
-    seen = rollback_queries.preview(caller=caller, choice=choice, after=None, limit=200, now=then)
+    choice, then = RollbackChoice(project=store, person=member_caller.user_id), now + LATER
+    seen = plan.preview(caller=caller, choice=choice, after=None, limit=200, now=then)
     done = whole.run(caller=caller, choice=choice, asked_at=then, tell=lambda *_: None)
 
-    assert {name: done[name] for name in FIGURES} == figures(seen.counts)
+    assert {name: done[name] for name in COUNTS} == figures(seen.counts)
     assert (done["archived"], done["reinstated"], done["left"]) == (2, 1, 0)
     assert active() == [REDIS]

@@ -12,8 +12,8 @@ from accounts.caller import Caller
 from accounts.errors import Conflict
 from accounts.models import Job, Organization
 from memory.records.verdict_models import ReviewVerdict
-from memory.review.rollback import execute, partial
-from memory.review.rollback.permissions import Choice
+from memory.review.rollback import execute
+from memory.review.rollback.selection import RollbackChoice
 from memory.review.rollback.undo import undo_rollback
 from tests.integration.memory.sessions.test_taken_at_once import LONGEST_WAIT, until_somebody_waits
 from tests.support import work
@@ -29,7 +29,7 @@ Then = Callable[[], object]
 
 
 class Died(Exception):
-    """A worker that goes away after its first part."""
+    """A worker that goes away before its job is noted as done."""
 
 
 def die(*_: object) -> None:
@@ -37,16 +37,15 @@ def die(*_: object) -> None:
 
 
 @pytest.fixture
-def half(
+def died(
     caller: Caller, member_caller: Caller, store: str, now: datetime,
     monkeypatch: pytest.MonkeyPatch,
 ) -> UUID:  # fmt: skip
-    """The job of a rollback that failed after the first of three memories."""
+    """The job of a rollback that failed after it had taken three memories back."""
     for text in TEXTS:
         stored(member_caller, now, text, project=store)
-    monkeypatch.setattr(execute, "AT_ONCE", 0)
-    monkeypatch.setattr(partial, "AT_ONCE", 1)
-    choice = Choice(project=store, person=member_caller.user_id)
+    monkeypatch.setattr(execute, "MOST_AT_ONCE", 0)
+    choice = RollbackChoice(project=store, person=member_caller.user_id)
     job_id = execute.roll_back(caller=caller, choice=choice, now=now + LATER).job_id
     held = work.taken(job_id)
     with pytest.raises(Died):
@@ -56,10 +55,10 @@ def half(
 
 
 @pytest.fixture
-def undo(caller: Caller, half: UUID, now: datetime) -> Callable[[], int]:
+def undo(caller: Caller, died: UUID, now: datetime) -> Callable[[], int]:
     """Undo what the job has done."""
     with tenancy.unit():
-        review_id = ReviewVerdict.objects.get(undone_at=None).id
+        review_id = ReviewVerdict.objects.filter(undone_at=None)[0].id
     return lambda: undo_rollback(caller=caller, review_id=review_id, now=now + 2 * LATER)
 
 
@@ -98,23 +97,23 @@ def state_of(job_id: UUID) -> str:
 
 
 def test_a_retry_waits_for_the_undo_and_then_takes_all_of_it_back_anew(
-    organization: Organization, half: UUID, undo: Callable[[], int]
+    organization: Organization, died: UUID, undo: Callable[[], int]
 ) -> None:
-    done = one_then_the_other(organization, undo, lambda: retry(half))
+    done = one_then_the_other(organization, undo, lambda: retry(died))
     between = active()
-    tasks.run(held=work.taken(half))
+    tasks.run(held=work.taken(died))
 
-    assert (done, between) == ([1, True], TEXTS)
+    assert (done, between) == ([3, True], TEXTS)
     assert active() == []
     with tenancy.unit():
         assert ReviewVerdict.objects.filter(undone_at=None).count() == len(TEXTS)
 
 
 def test_an_undo_waits_for_the_retry_and_is_refused(
-    organization: Organization, half: UUID, undo: Callable[[], int]
+    organization: Organization, died: UUID, undo: Callable[[], int]
 ) -> None:
-    said = one_then_the_other(organization, lambda: retry(half), undo)
-    tasks.run(held=work.taken(half))
+    said = one_then_the_other(organization, lambda: retry(died), undo)
+    tasks.run(held=work.taken(died))
 
     assert said == [True, "A job still takes back what was chosen; nothing was undone."]
     assert active() == []
@@ -122,33 +121,33 @@ def test_an_undo_waits_for_the_retry_and_is_refused(
     assert active() == TEXTS
 
 
-def test_nothing_is_undone_while_the_job_runs(half: UUID, undo: Callable[[], int]) -> None:
-    retry(half)
-    work.taken(half)
+def test_nothing_is_undone_while_the_job_runs(died: UUID, undo: Callable[[], int]) -> None:
+    retry(died)
+    work.taken(died)
 
     with pytest.raises(Conflict, match="still takes back"):
         undo()
 
-    assert len(active()) == len(TEXTS) - 1
+    assert active() == []
 
 
 def test_an_undo_waits_for_the_job_to_be_cancelled(
-    organization: Organization, half: UUID, undo: Callable[[], int]
+    organization: Organization, died: UUID, undo: Callable[[], int]
 ) -> None:
-    retry(half)
+    retry(died)
 
-    done = one_then_the_other(organization, lambda: cancel(half), undo)
+    done = one_then_the_other(organization, lambda: cancel(died), undo)
 
-    assert done == [True, 1]
-    assert (state_of(half), active()) == ("cancelled", TEXTS)
+    assert done == [True, 3]
+    assert (state_of(died), active()) == ("cancelled", TEXTS)
 
 
 def test_what_has_failed_is_not_cancelled_while_it_is_undone(
-    half: UUID, undo: Callable[[], int]
+    died: UUID, undo: Callable[[], int]
 ) -> None:
     with tenancy.unit():
         undone = undo()
-        is_cancelled = cancel(half)
+        is_cancelled = cancel(died)
 
-    assert (undone, is_cancelled) == (1, False)
-    assert (state_of(half), active()) == ("failed", TEXTS)
+    assert (undone, is_cancelled) == (3, False)
+    assert (state_of(died), active()) == ("failed", TEXTS)

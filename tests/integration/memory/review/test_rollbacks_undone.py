@@ -12,8 +12,8 @@ from accounts.caller import Caller, TokenScope
 from accounts.errors import Conflict
 from memory.records.models import Memory
 from memory.records.queries.views import MemoryView
-from memory.review.actions.undo import undo, undo_together
-from memory.review.queries import reviews
+from memory.review.actions.verdict_undo import undo, undo_call
+from memory.review.queries import inbox
 from memory.review.rollback.undo import undo_rollback
 from teams.models import Change
 from tests.integration.memory.review.test_roll_back import (
@@ -66,7 +66,7 @@ def test_what_stands_again_and_says_again_what_it_said_is_undone_too(
     assert roll(person=member_caller.user_id).archived == 1
 
 
-@pytest.mark.parametrize("take_back", [undo, undo_together])
+@pytest.mark.parametrize("take_back", [undo, undo_call])
 def test_a_part_of_a_rollback_is_not_undone_by_itself(
     caller: Caller,
     member_caller: Caller,
@@ -131,6 +131,6 @@ def test_what_was_rolled_back_is_nothing_that_the_inbox_decided(
         stored(member_caller, now, text, project=store)
     roll(person=member_caller.user_id)
 
-    week = reviews.decided(caller=caller, project=store, now=now + 2 * LATER)
+    week = inbox.count_decided(caller=caller, project=store, now=now + 2 * LATER)
 
     assert (week.total, dict(week.by_verdict)) == (0, {})

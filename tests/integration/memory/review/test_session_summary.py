@@ -10,10 +10,10 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import Conflict, Forbidden, InvalidInput, NotFound
 from memory.records.models import Memory
-from memory.review.actions import decide_session as deciding
-from memory.review.actions.decide_session import NewVerdict, Others, SessionDecided, decide_session
+from memory.review.actions import bulk
+from memory.review.actions.bulk import OtherMemories, SessionDecided, SessionVerdict, decide_session
 from memory.review.queries import session_summary
-from memory.review.queries.session_summary import Summary
+from memory.review.queries.session_summary import SessionSummary
 from memory.sessions.models import Session
 from teams.models import AuditEntry
 from tests.integration.memory.sessions.test_finalize import ran
@@ -34,17 +34,17 @@ def session(agent: Caller, store: str, now: datetime) -> Session:
     return ran(agent, now, project=store)
 
 
-def seen(caller: Caller, session: Session, now: datetime) -> Summary:
+def seen(caller: Caller, session: Session, now: datetime) -> SessionSummary:
     """Return the summary as somebody sees it."""
-    return session_summary.summary(caller=caller, session_id=session.id, now=now)
+    return session_summary.get_summary(caller=caller, session_id=session.id, now=now)
 
 
 def decided(
     caller: Caller,
     session: Session,
     now: datetime,
-    *verdicts: NewVerdict,
-    others: Others | None = None,
+    *verdicts: SessionVerdict,
+    others: OtherMemories | None = None,
 ) -> SessionDecided:
     """Decide about a session."""
     return decide_session(
@@ -76,7 +76,7 @@ def test_a_session_without_events_came_to_nothing(agent: Caller, store: str, now
 
 
 def test_all_of_it_is_kept_at_once(person: Caller, session: Session, now: datetime) -> None:
-    done = decided(person, session, now, others=Others())
+    done = decided(person, session, now, others=OtherMemories())
 
     assert done.decided == {"keep": 2}
     assert done.summary.waiting == 0
@@ -91,8 +91,8 @@ def test_each_is_decided_in_its_own_way(person: Caller, session: Session, now: d
         person,
         session,
         now,
-        NewVerdict(memory_id=first, verdict="edit", content="The cart never imports pricing."),
-        NewVerdict(memory_id=second, verdict="reject", reason="Not worth it."),
+        SessionVerdict(memory_id=first, verdict="edit", content="The cart never imports pricing."),
+        SessionVerdict(memory_id=second, verdict="reject", reason="Not worth it."),
     )
 
     assert done.decided == {"edit": 1, "reject": 1}
@@ -108,10 +108,14 @@ def test_later_leaves_it_waiting_for_others(
     first = seen(person, session, now).candidates[0].memory.id
 
     done = decided(
-        person, session, now, NewVerdict(memory_id=first, verdict="later"), others=Others()
+        person,
+        session,
+        now,
+        SessionVerdict(memory_id=first, verdict="later"),
+        others=OtherMemories(),
     )
 
-    again = decided(person, session, now, others=Others())
+    again = decided(person, session, now, others=OtherMemories())
 
     assert done.decided == {"later": 1, "keep": 1}
     assert (done.summary.waiting, again.decided) == (0, {})
@@ -123,10 +127,10 @@ def test_nothing_is_kept_that_nobody_counted(
     person: Caller, session: Session, now: datetime
 ) -> None:
     with pytest.raises(Conflict) as refused:
-        decided(person, session, now, others=Others(count=1))
+        decided(person, session, now, others=OtherMemories(count=1))
 
     assert "2 wait here now, not 1" in str(refused.value.detail)
-    assert decided(person, session, now, others=Others(count=2)).decided == {"keep": 2}
+    assert decided(person, session, now, others=OtherMemories(count=2)).decided == {"keep": 2}
 
 
 def test_the_log_says_which_were_decided_how(
@@ -134,7 +138,7 @@ def test_the_log_says_which_were_decided_how(
 ) -> None:
     ids = sorted(str(one.memory.id) for one in seen(person, session, now).candidates)
 
-    decided(person, session, now, others=Others())
+    decided(person, session, now, others=OtherMemories())
 
     with tenancy.unit():
         entry = AuditEntry.objects.get(act="session.decided")
@@ -145,15 +149,15 @@ def test_one_that_cannot_be_decided_leaves_all_undecided(
     person: Caller, session: Session, now: datetime
 ) -> None:
     first, second = (one.memory.id for one in seen(person, session, now).candidates)
-    decided(person, session, now, NewVerdict(memory_id=second, verdict="reject"))
+    decided(person, session, now, SessionVerdict(memory_id=second, verdict="reject"))
 
     with pytest.raises(Conflict):
         decided(
             person,
             session,
             now,
-            NewVerdict(memory_id=first, verdict="keep"),
-            NewVerdict(memory_id=second, verdict="keep"),
+            SessionVerdict(memory_id=first, verdict="keep"),
+            SessionVerdict(memory_id=second, verdict="keep"),
         )
 
     assert seen(person, session, now).waiting == 1
@@ -161,7 +165,7 @@ def test_one_that_cannot_be_decided_leaves_all_undecided(
 
 def test_who_proposed_does_not_approve(agent: Caller, session: Session, now: datetime) -> None:
     with pytest.raises(Forbidden):
-        decided(agent, session, now, others=Others())
+        decided(agent, session, now, others=OtherMemories())
 
     assert seen(agent, session, now).waiting == 2
 
@@ -177,7 +181,7 @@ def test_a_wrong_verdict_names_its_place(
     person: Caller, session: Session, now: datetime, given: dict[str, object], pointer: str
 ) -> None:
     first = seen(person, session, now).candidates[0].memory.id
-    verdict = replace(NewVerdict(memory_id=first, verdict="keep"), **given)  # type: ignore[arg-type]
+    verdict = replace(SessionVerdict(memory_id=first, verdict="keep"), **given)  # type: ignore[arg-type]
 
     with pytest.raises(InvalidInput) as refused:
         decided(person, session, now, verdict)
@@ -189,7 +193,7 @@ def test_nothing_and_the_same_twice_are_refused(
     person: Caller, session: Session, now: datetime
 ) -> None:
     first = seen(person, session, now).candidates[0].memory.id
-    twice = (NewVerdict(memory_id=first, verdict="keep"),) * 2
+    twice = (SessionVerdict(memory_id=first, verdict="keep"),) * 2
 
     with pytest.raises(InvalidInput):
         decided(person, session, now)
@@ -204,7 +208,7 @@ def test_a_personal_session_is_nobody_else_s(
         with pytest.raises(NotFound):
             seen(somebody, session, now)
         with pytest.raises(NotFound):
-            decided(somebody, session, now, others=Others())
+            decided(somebody, session, now, others=OtherMemories())
 
 
 def test_a_memory_of_another_session_is_as_none(
@@ -214,7 +218,7 @@ def test_a_memory_of_another_session_is_as_none(
     first = seen(person, session, now).candidates[0].memory.id
 
     with pytest.raises(InvalidInput) as refused:
-        decided(person, other, now, NewVerdict(memory_id=first, verdict="keep"))
+        decided(person, other, now, SessionVerdict(memory_id=first, verdict="keep"))
 
     assert refused.value.errors[0].code == "unknown"
-    assert deciding.VERDICTS == ("keep", "edit", "reject", "later")
+    assert bulk.SESSION_VERDICTS == ("keep", "edit", "reject", "later")

@@ -21,10 +21,10 @@ from memory.errors import NotActive, RefusedByGate, SelfApproval
 from memory.records.actions.archive import archive
 from memory.records.actions.revise import revise
 from memory.records.models import Memory, MemoryLink
-from memory.review.actions.conflict_settle import Settlement, reopen, settle
-from memory.review.conflict_rules import Verdict
+from memory.review.actions.settlements import Settlement, reopen, settle
+from memory.review.conflict_rules import ConflictVerdict
 from memory.review.queries import conflicts
-from memory.review.queries.conflicts import ConflictView, State
+from memory.review.queries.conflicts import ConflictState, ConflictView
 from teams.models import AuditEntry
 from tests.support.memories import as_agent, sent
 
@@ -53,11 +53,13 @@ def _conflict(first: Caller, second: Caller, store: str, now: datetime) -> Confl
     sent(as_agent(first), now, OLD, project=store, source="agent_explicit")
     outcome = sent(as_agent(second), now, NEW, project=store, source="agent_explicit")
     assert outcome.conflict_id is not None
-    return conflicts.conflict(caller=first, conflict_id=outcome.conflict_id, now=now)
+    return conflicts.get_conflict(caller=first, conflict_id=outcome.conflict_id, now=now)
 
 
-def _settled(caller: Caller, one: ConflictView, now: datetime, verdict: Verdict) -> ConflictView:
-    content = RIGHT if verdict is Verdict.EDIT else ""
+def _settled(
+    caller: Caller, one: ConflictView, now: datetime, verdict: ConflictVerdict
+) -> ConflictView:
+    content = RIGHT if verdict is ConflictVerdict.EDIT else ""
     settlement = Settlement(verdict=verdict, reason=WHY, content=content, if_version=one.version)
     return settle(caller=caller, conflict_id=one.id, settlement=settlement, now=now + LATER)
 
@@ -76,14 +78,18 @@ def _row(memory_id: UUID) -> Memory:
 @pytest.mark.parametrize(
     ("verdict", "states"),
     [
-        (Verdict.KEEP_OLDER, ("active", "superseded")),
-        (Verdict.KEEP_NEWER, ("superseded", "active")),
-        (Verdict.BOTH, ("active", "active")),
-        (Verdict.EDIT, ("superseded", "superseded")),
+        (ConflictVerdict.KEEP_OLDER, ("active", "superseded")),
+        (ConflictVerdict.KEEP_NEWER, ("superseded", "active")),
+        (ConflictVerdict.BOTH, ("active", "active")),
+        (ConflictVerdict.EDIT, ("superseded", "superseded")),
     ],
 )
 def test_a_verdict_is_carried_out_and_can_be_taken_back(
-    steward: Caller, found: ConflictView, now: datetime, verdict: Verdict, states: tuple[str, str]
+    steward: Caller,
+    found: ConflictView,
+    now: datetime,
+    verdict: ConflictVerdict,
+    states: tuple[str, str],
 ) -> None:
     ended = _settled(steward, found, now, verdict)
 
@@ -113,7 +119,7 @@ def test_edges_that_a_settlement_took_come_back_as_they_were(
         MemoryLink.objects.update(created_at=now)
     before = _edges(found)
 
-    ended = _settled(steward, found, now, Verdict.BOTH)
+    ended = _settled(steward, found, now, ConflictVerdict.BOTH)
     assert _edges(found) == []
     reopen(caller=steward, conflict_id=found.id, if_version=ended.version, now=now + LATER)
 
@@ -132,7 +138,7 @@ def _edges(one: ConflictView) -> list[dict[str, Any]]:
 def test_what_leaves_names_its_successor_and_the_reason(
     steward: Caller, found: ConflictView, now: datetime
 ) -> None:
-    _settled(steward, found, now, Verdict.KEEP_NEWER)
+    _settled(steward, found, now, ConflictVerdict.KEEP_NEWER)
 
     gone = _row(found.older.id)
     assert (gone.superseded_by_id, gone.archived_reason) == (found.newer.id, WHY)
@@ -145,7 +151,7 @@ def test_what_leaves_names_its_successor_and_the_reason(
 def test_a_text_of_ones_own_replaces_both(
     steward: Caller, found: ConflictView, now: datetime
 ) -> None:
-    _settled(steward, found, now, Verdict.EDIT)
+    _settled(steward, found, now, ConflictVerdict.EDIT)
 
     successors = {_row(side.id).superseded_by_id for side in (found.older, found.newer)}
     assert {_row(id).content for id in successors if id is not None} == {RIGHT}
@@ -154,11 +160,11 @@ def test_a_text_of_ones_own_replaces_both(
 def test_what_is_settled_is_not_found_any_more(
     steward: Caller, found: ConflictView, store: str, now: datetime
 ) -> None:
-    _settled(steward, found, now, Verdict.BOTH)
+    _settled(steward, found, now, ConflictVerdict.BOTH)
 
     assert conflicts.count_open(caller=steward, project=store) == 0
-    page = conflicts.page(
-        caller=steward, project=store, state=State.SETTLED, after=None, limit=5, now=now
+    page = conflicts.list_conflicts(
+        caller=steward, project=store, state=ConflictState.SETTLED, after=None, limit=5, now=now
     )
     assert [one.id for one in page.items] == [found.id]
     assert _links(found) == 0
@@ -167,11 +173,11 @@ def test_what_is_settled_is_not_found_any_more(
 def test_who_wrote_one_of_the_two_does_not_decide_for_it(
     caller: Caller, found: ConflictView, now: datetime
 ) -> None:
-    for verdict in (Verdict.KEEP_OLDER, Verdict.BOTH, Verdict.EDIT):
+    for verdict in (ConflictVerdict.KEEP_OLDER, ConflictVerdict.BOTH, ConflictVerdict.EDIT):
         with pytest.raises(SelfApproval):
             _settled(caller, found, now, verdict)
 
-    assert _settled(caller, found, now, Verdict.KEEP_NEWER).verdict == "keep_newer"
+    assert _settled(caller, found, now, ConflictVerdict.KEEP_NEWER).verdict == "keep_newer"
 
 
 def test_a_member_withdraws_what_they_wrote_and_settles_nothing_else(
@@ -180,14 +186,14 @@ def test_a_member_withdraws_what_they_wrote_and_settles_nothing_else(
     stranger = replace(member_caller, user_id=UUID(int=7))
 
     with pytest.raises(RoleNotSufficient):
-        _settled(stranger, found, now, Verdict.KEEP_NEWER)
-    assert _settled(member_caller, found, now, Verdict.KEEP_OLDER).verdict == "keep_older"
+        _settled(stranger, found, now, ConflictVerdict.KEEP_NEWER)
+    assert _settled(member_caller, found, now, ConflictVerdict.KEEP_OLDER).verdict == "keep_older"
 
 
 def test_who_wrote_both_settles_them(caller: Caller, store: str, now: datetime) -> None:
     mine = _conflict(caller, caller, store, now)
 
-    assert _settled(caller, mine, now, Verdict.KEEP_NEWER).verdict == "keep_newer"
+    assert _settled(caller, mine, now, ConflictVerdict.KEEP_NEWER).verdict == "keep_newer"
 
 
 def test_agents_settle_nothing(steward: Caller, found: ConflictView, now: datetime) -> None:
@@ -195,8 +201,10 @@ def test_agents_settle_nothing(steward: Caller, found: ConflictView, now: dateti
     agent = replace(as_agent(steward), scopes=scopes)
 
     with pytest.raises(RoleNotSufficient):
-        _settled(agent, found, now, Verdict.KEEP_NEWER)
-    assert conflicts.conflict(caller=agent, conflict_id=found.id, now=now).rights.allowed() == ()
+        _settled(agent, found, now, ConflictVerdict.KEEP_NEWER)
+    assert (
+        conflicts.get_conflict(caller=agent, conflict_id=found.id, now=now).rights.allowed() == ()
+    )
 
 
 def test_nobody_settles_over_a_text_that_has_changed_since(
@@ -206,11 +214,11 @@ def test_nobody_settles_over_a_text_that_has_changed_since(
     revise(caller=caller, memory_id=found.older.id, changes=changes, if_version=None, now=now)
 
     with pytest.raises(PreconditionFailed, match="was changed meanwhile"):
-        _settled(steward, found, now, Verdict.KEEP_OLDER)
+        _settled(steward, found, now, ConflictVerdict.KEEP_OLDER)
 
-    seen = conflicts.conflict(caller=steward, conflict_id=found.id, now=now)
+    seen = conflicts.get_conflict(caller=steward, conflict_id=found.id, now=now)
     assert seen.version == found.version + 1
-    assert _settled(steward, seen, now, Verdict.KEEP_OLDER).verdict == "keep_older"
+    assert _settled(steward, seen, now, ConflictVerdict.KEEP_OLDER).verdict == "keep_older"
 
 
 def test_a_personal_memory_takes_the_place_of_none_that_others_see(
@@ -219,21 +227,23 @@ def test_a_personal_memory_takes_the_place_of_none_that_others_see(
     sent(caller, now, OLD, project=store)
     outcome = sent(caller, now, NEW, project=store, scope="personal")
     assert outcome.conflict_id is not None
-    mine = conflicts.conflict(caller=caller, conflict_id=outcome.conflict_id, now=now)
+    mine = conflicts.get_conflict(caller=caller, conflict_id=outcome.conflict_id, now=now)
 
-    for verdict in (Verdict.KEEP_NEWER, Verdict.EDIT):
+    for verdict in (ConflictVerdict.KEEP_NEWER, ConflictVerdict.EDIT):
         with pytest.raises(Forbidden):
             _settled(caller, mine, now, verdict)
-    assert _settled(caller, mine, now, Verdict.KEEP_OLDER).verdict == "keep_older"
+    assert _settled(caller, mine, now, ConflictVerdict.KEEP_OLDER).verdict == "keep_older"
 
 
 @pytest.mark.parametrize(
     "settlement",
     [
-        Settlement(verdict=Verdict.BOTH, reason=" "),
-        Settlement(verdict=Verdict.BOTH, reason="x" * 201),
-        Settlement(verdict=Verdict.BOTH, reason="the password = hunter2Xq9!zLm4 was rotated"),
-        Settlement(verdict=Verdict.EDIT, reason=WHY),
+        Settlement(verdict=ConflictVerdict.BOTH, reason=" "),
+        Settlement(verdict=ConflictVerdict.BOTH, reason="x" * 201),
+        Settlement(
+            verdict=ConflictVerdict.BOTH, reason="the password = hunter2Xq9!zLm4 was rotated"
+        ),
+        Settlement(verdict=ConflictVerdict.EDIT, reason=WHY),
     ],
     ids=["no reason", "long", "a secret", "no text"],
 )
@@ -249,7 +259,7 @@ def test_what_cannot_be_meant_is_refused(
 def test_a_text_that_a_gate_refuses_leaves_both_as_they_are(
     steward: Caller, found: ConflictView, now: datetime
 ) -> None:
-    short = Settlement(verdict=Verdict.EDIT, reason=WHY, content="No.")
+    short = Settlement(verdict=ConflictVerdict.EDIT, reason=WHY, content="No.")
 
     with pytest.raises(RefusedByGate):
         settle(caller=steward, conflict_id=found.id, settlement=short, now=now)
@@ -260,12 +270,12 @@ def test_a_text_that_a_gate_refuses_leaves_both_as_they_are(
 def test_what_is_over_is_not_settled_again_and_what_changed_is_not_taken_back(
     steward: Caller, found: ConflictView, now: datetime
 ) -> None:
-    ended = _settled(steward, found, now, Verdict.KEEP_NEWER)
+    ended = _settled(steward, found, now, ConflictVerdict.KEEP_NEWER)
 
     with pytest.raises(PreconditionFailed, match="was settled meanwhile"):
-        _settled(steward, found, now, Verdict.BOTH)
+        _settled(steward, found, now, ConflictVerdict.BOTH)
     with pytest.raises(NotActive):
-        _settled(steward, ended, now, Verdict.BOTH)
+        _settled(steward, ended, now, ConflictVerdict.BOTH)
     with tenancy.unit():
         Memory.objects.filter(pk=found.older.id).update(status="archived")
     with pytest.raises(Conflict):
@@ -279,9 +289,9 @@ def test_a_side_that_was_archived_ends_the_conflict(
 
     assert conflicts.count_open(caller=steward, project=None) == 0
     with pytest.raises(PreconditionFailed, match="has left meanwhile"):
-        _settled(steward, found, now, Verdict.BOTH)
+        _settled(steward, found, now, ConflictVerdict.BOTH)
     with pytest.raises(NotActive):
-        _settled(steward, replace(found, version=found.version + 1), now, Verdict.BOTH)
+        _settled(steward, replace(found, version=found.version + 1), now, ConflictVerdict.BOTH)
 
 
 def test_a_conflict_is_nothing_to_who_sees_one_side_only(
@@ -292,12 +302,12 @@ def test_a_conflict_is_nothing_to_who_sees_one_side_only(
     assert outcome.conflict_id is not None
 
     with pytest.raises(NotFound):
-        conflicts.conflict(caller=member_caller, conflict_id=outcome.conflict_id, now=now)
+        conflicts.get_conflict(caller=member_caller, conflict_id=outcome.conflict_id, now=now)
     with pytest.raises(NotFound):
         settle(
             caller=member_caller,
             conflict_id=outcome.conflict_id,
-            settlement=Settlement(verdict=Verdict.BOTH, reason=WHY),
+            settlement=Settlement(verdict=ConflictVerdict.BOTH, reason=WHY),
             now=now,
         )
 
@@ -311,7 +321,7 @@ def test_taking_back_a_text_that_was_there_before_leaves_that_memory(
     with tenancy.unit():
         Memory.objects.filter(pk__in=(found.older.id, found.newer.id)).update(status="active")
     assert right is not None
-    ended = _settled(steward, found, now, Verdict.EDIT)
+    ended = _settled(steward, found, now, ConflictVerdict.EDIT)
     assert _row(found.older.id).superseded_by_id == right.id
 
     reopen(caller=steward, conflict_id=found.id, if_version=ended.version, now=now + LATER)
@@ -323,7 +333,7 @@ def test_taking_back_a_text_that_was_there_before_leaves_that_memory(
 def test_a_text_that_somebody_changed_since_is_not_archived(
     caller: Caller, steward: Caller, found: ConflictView, now: datetime
 ) -> None:
-    ended = _settled(steward, found, now, Verdict.EDIT)
+    ended = _settled(steward, found, now, ConflictVerdict.EDIT)
     written = _row(found.older.id).superseded_by_id
     assert written is not None
     changes = {"tags": ["payments"]}
@@ -348,7 +358,7 @@ def test_a_text_that_would_replace_a_fourth_memory_is_refused(
     assert fourth is not None
 
     with pytest.raises(Conflict):
-        _settled(steward, found, now, Verdict.EDIT)
+        _settled(steward, found, now, ConflictVerdict.EDIT)
 
     assert (_row(fourth.id).status, _states(found)) == ("active", ("active", "active"))
 
@@ -362,8 +372,8 @@ def test_a_settled_text_with_an_external_id_can_be_taken_back(
         external_id="wiki-1",
     )  # fmt: skip
     assert outcome.conflict_id is not None
-    one = conflicts.conflict(caller=caller, conflict_id=outcome.conflict_id, now=now)
-    ended = _settled(steward, one, now, Verdict.EDIT)
+    one = conflicts.get_conflict(caller=caller, conflict_id=outcome.conflict_id, now=now)
+    ended = _settled(steward, one, now, ConflictVerdict.EDIT)
 
     reopen(caller=steward, conflict_id=one.id, if_version=ended.version, now=now + LATER)
 
@@ -374,7 +384,7 @@ def test_a_settled_text_with_an_external_id_can_be_taken_back(
 def test_both_sides_were_true_until_what_is_right_began(
     steward: Caller, found: ConflictView, now: datetime
 ) -> None:
-    _settled(steward, found, now, Verdict.EDIT)
+    _settled(steward, found, now, ConflictVerdict.EDIT)
 
     older, newer = _row(found.older.id), _row(found.newer.id)
     assert older.superseded_by_id is not None

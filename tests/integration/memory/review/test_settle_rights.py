@@ -9,8 +9,8 @@ import pytest
 from accounts.caller import Caller, Role
 from accounts.errors import Forbidden, RoleNotSufficient
 from memory.errors import SelfApproval
-from memory.review.actions.conflict_settle import Settlement, reopen, settle
-from memory.review.conflict_rules import Bar, Verdict
+from memory.review.actions.settlements import Settlement, reopen, settle
+from memory.review.conflict_rules import Bar, ConflictVerdict
 from memory.review.queries import conflicts
 from memory.review.queries.conflicts import ConflictView
 from tests.support.memories import as_agent, as_role, sent
@@ -23,11 +23,13 @@ LATER = timedelta(hours=1)
 pytestmark = pytest.mark.usefixtures("in_organization")
 
 
-def _settled(caller: Caller, one: ConflictView, now: datetime, verdict: Verdict) -> ConflictView:
+def _settled(
+    caller: Caller, one: ConflictView, now: datetime, verdict: ConflictVerdict
+) -> ConflictView:
     settlement = Settlement(
         verdict=verdict,
         reason="It was raised last week.",
-        content=RIGHT if verdict is Verdict.EDIT else "",
+        content=RIGHT if verdict is ConflictVerdict.EDIT else "",
         if_version=one.version,
     )
     return settle(caller=caller, conflict_id=one.id, settlement=settlement, now=now + LATER)
@@ -44,7 +46,7 @@ def test_what_a_conflict_says_of_rights_is_what_settling_does(
     newer = sent(as_agent(caller), now, NEW, project=store, scope=scope, source="agent_explicit")
     assert newer.conflict_id is not None
     asks = as_role(caller if is_authors or scope == "personal" else member_caller, role)
-    one = conflicts.conflict(caller=asks, conflict_id=newer.conflict_id, now=now)
+    one = conflicts.get_conflict(caller=asks, conflict_id=newer.conflict_id, now=now)
 
     for verdict, bar in one.rights.verdicts:
         if bar is None:
@@ -64,10 +66,10 @@ def test_both_are_kept_by_whose_note_one_of_them_is_alone(
     sent(as_agent(caller), now, OLD, project=store, source="agent_explicit")
     note = sent(member_caller, now, NEW, project=store, scope="personal")
     assert note.conflict_id is not None
-    one = conflicts.conflict(caller=member_caller, conflict_id=note.conflict_id, now=now)
+    one = conflicts.get_conflict(caller=member_caller, conflict_id=note.conflict_id, now=now)
 
-    assert one.rights.allowed() == (Verdict.KEEP_OLDER, Verdict.BOTH)
-    assert _settled(member_caller, one, now, Verdict.BOTH).verdict == "both"
+    assert one.rights.allowed() == (ConflictVerdict.KEEP_OLDER, ConflictVerdict.BOTH)
+    assert _settled(member_caller, one, now, ConflictVerdict.BOTH).verdict == "both"
 
 
 def test_a_settlement_is_taken_back_by_whoever_made_it_or_a_steward(
@@ -76,13 +78,13 @@ def test_a_settlement_is_taken_back_by_whoever_made_it_or_a_steward(
     sent(as_agent(caller), now, OLD, project=store, source="agent_explicit")
     newer = sent(as_agent(member_caller), now, NEW, project=store, source="agent_explicit")
     assert newer.conflict_id is not None
-    found = conflicts.conflict(caller=caller, conflict_id=newer.conflict_id, now=now)
+    found = conflicts.get_conflict(caller=caller, conflict_id=newer.conflict_id, now=now)
     steward = replace(caller, user_id=UUID(int=9), role=Role.STEWARD)
-    _settled(member_caller, found, now, Verdict.KEEP_OLDER)
+    _settled(member_caller, found, now, ConflictVerdict.KEEP_OLDER)
 
     stranger = replace(member_caller, user_id=UUID(int=7))
     rights = {
-        asks: conflicts.conflict(caller=asks, conflict_id=found.id, now=now).rights.reopen
+        asks: conflicts.get_conflict(caller=asks, conflict_id=found.id, now=now).rights.reopen
         for asks in (stranger, member_caller, steward)
     }
 

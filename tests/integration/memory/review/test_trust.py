@@ -11,14 +11,16 @@ from accounts.errors import Forbidden
 from memory.records.actions import confirm
 from memory.records.actions.bulk import do_all
 from memory.records.models import Memory
+from memory.records.queries import pending
 from memory.records.verdict_models import ReviewVerdict
-from memory.review.actions import correct, keep, merge, reject
-from memory.review.actions.trust import set_trust
-from memory.review.queries import pending, trust
-from memory.review.queries.trust import TrustView
+from memory.review.actions import corrections, verdicts
 from memory.sessions.actions.delete_session import Fate, delete_session
 from memory.sessions.actions.open_session import NewSession, open_session
+from memory.sessions.actions.trust import set_trust
 from memory.sessions.models import Session
+from memory.sessions.queries import trust_evidence
+from memory.sessions.queries import trust_evidence as trust
+from memory.sessions.queries.trust_evidence import TrustView
 from teams.models import AuditEntry
 from teams.trust import TrustLevel
 from tests.support import memories
@@ -66,7 +68,7 @@ def proposed(agent: Caller, project: str, now: datetime, count: int = 1) -> tupl
 
 def stands(caller: Caller, project: str) -> TrustView:
     """Return where somebody stands."""
-    return trust.look(caller=caller, ref=project)
+    return trust_evidence.get_trust(caller=caller, ref=project)
 
 
 def test_everybody_begins_cautious(person: Caller, store: str) -> None:
@@ -86,7 +88,7 @@ def test_three_sessions_and_half_confirmed_raise_it_when_the_fourth_begins(
 ) -> None:
     for _ in range(3):
         first, _second = proposed(agent, store, now, count=2)
-        keep.keep(caller=person, memory_id=first.id, now=now)
+        verdicts.keep(caller=person, memory_id=first.id, now=now)
     before = stands(person, store)
 
     later = now + timedelta(hours=1)
@@ -112,7 +114,7 @@ def test_what_a_person_confirms_or_merges_outside_of_the_inbox_counts_as_confirm
         do_all(caller=person, verb="confirm", memory_ids=(first.id,), now=now)
     else:
         steward = memories.as_role(person, Role.STEWARD)
-        merge.merge(caller=steward, memory_id=first.id, into=second.id, now=now)
+        verdicts.merge(caller=steward, memory_id=first.id, into=second.id, now=now)
 
     found = stands(person, store)
 
@@ -126,7 +128,7 @@ def test_what_another_memory_replaced_before_anybody_decided_is_not_counted(
     with tenancy.unit():
         Memory.objects.filter(pk=first.id).update(status="superseded", superseded_by=second)
         Memory.objects.filter(pk=second.id).update(status="archived")
-    keep.keep(caller=person, memory_id=third.id, now=now)
+    verdicts.keep(caller=person, memory_id=third.id, now=now)
 
     found = stands(person, store)
 
@@ -137,7 +139,7 @@ def test_what_an_agent_keeps_or_somebody_else_decides_raises_nothing(
     person: Caller, agent: Caller, caller: Caller, store: str, now: datetime
 ) -> None:
     (mine,) = proposed(agent, store, now)
-    keep.keep(caller=caller, memory_id=mine.id, now=now)
+    verdicts.keep(caller=caller, memory_id=mine.id, now=now)
     with tenancy.unit():
         ReviewVerdict.objects.create(
             memory=mine,
@@ -155,11 +157,11 @@ def test_rejections_edits_and_later_corrections_count_as_corrected(
     person: Caller, agent: Caller, store: str, now: datetime
 ) -> None:
     rejected, edited, later, undecided = proposed(agent, store, now, count=4)
-    reject.reject(caller=person, memory_id=rejected.id, reason="", now=now)
+    verdicts.reject(caller=person, memory_id=rejected.id, reason="", now=now)
     for one, kept in ((edited, False), (later, True)):
         if kept:
-            keep.keep(caller=person, memory_id=one.id, now=now)
-        correct.correct(
+            verdicts.keep(caller=person, memory_id=one.id, now=now)
+        corrections.correct(
             caller=person, memory_id=one.id, content=f"Not so: {one.id}.", kind="wrong",
             reason="", now=now,
         )  # fmt: skip
@@ -200,7 +202,7 @@ def test_a_person_steps_back_and_stays_there_until_they_return(
     back = set_trust(caller=person, ref=store, level=TrustLevel.CAUTIOUS, now=now)
     for _ in range(3):
         (one,) = proposed(agent, store, now)
-        keep.keep(caller=person, memory_id=one.id, now=now)
+        verdicts.keep(caller=person, memory_id=one.id, now=now)
     open_session(caller=agent, new=NewSession(project=store), now=now)
     still = stands(person, store)
 
@@ -249,7 +251,7 @@ def test_three_wrong_memories_of_a_session_offer_a_step_back_that_is_answered_on
 ) -> None:
     stand(person, store, TrustLevel.STANDARD, now)
     for one in proposed(agent, store, now, count=3):
-        reject.reject(caller=person, memory_id=one.id, reason="", now=now)
+        verdicts.reject(caller=person, memory_id=one.id, reason="", now=now)
     offered = stands(person, store)
     later = now + timedelta(minutes=1)
 
@@ -264,7 +266,7 @@ def test_an_agent_answers_no_offer_and_puts_off_nothing(
 ) -> None:
     stand(person, store, TrustLevel.STANDARD, now)
     for one in proposed(agent, store, now, count=3):
-        reject.reject(caller=person, memory_id=one.id, reason="", now=now)
+        verdicts.reject(caller=person, memory_id=one.id, reason="", now=now)
     before = stands(person, store)
 
     later = now + timedelta(minutes=1)
@@ -281,7 +283,7 @@ def test_sessions_that_proposed_nothing_prove_nothing_and_push_nothing_out(
 ) -> None:
     monkeypatch.setattr(trust, "LOOKED_AT", 2)
     (one,) = proposed(agent, store, now)
-    reject.reject(caller=person, memory_id=one.id, reason="", now=now)
+    verdicts.reject(caller=person, memory_id=one.id, reason="", now=now)
     for minutes in range(1, 4):
         proposed(agent, store, now + timedelta(minutes=minutes), count=0)
 
@@ -295,8 +297,8 @@ def test_deleting_a_session_forgets_no_mistake(
     person: Caller, agent: Caller, store: str, now: datetime, by_agent: bool, fate: Fate
 ) -> None:
     rejected, kept = proposed(agent, store, now, count=2)
-    reject.reject(caller=person, memory_id=rejected.id, reason="", now=now)
-    keep.keep(caller=person, memory_id=kept.id, now=now)
+    verdicts.reject(caller=person, memory_id=rejected.id, reason="", now=now)
+    verdicts.keep(caller=person, memory_id=kept.id, now=now)
     proposed(agent, store, now)
     before = stands(person, store).evidence
     assert kept.session_id is not None
@@ -324,7 +326,7 @@ def test_what_was_deleted_counts_for_the_level_that_it_was_at(
     person: Caller, agent: Caller, store: str, now: datetime
 ) -> None:
     (one,) = proposed(agent, store, now)
-    keep.keep(caller=person, memory_id=one.id, now=now)
+    verdicts.keep(caller=person, memory_id=one.id, now=now)
     assert one.session_id is not None
     delete_session(caller=agent, session_id=one.session_id, memories=Fate.KEEP, now=now)
 
@@ -341,8 +343,8 @@ def test_what_others_and_agents_correct_is_no_mistake_of_the_person(
     for one, by in zip(
         proposed(agent, store, now, count=4), (caller, agent, caller, agent), strict=True
     ):
-        keep.keep(caller=person, memory_id=one.id, now=now)
-        correct.correct(
+        verdicts.keep(caller=person, memory_id=one.id, now=now)
+        corrections.correct(
             caller=by, memory_id=one.id, content=f"Not so: {one.id}.", kind="wrong",
             reason="", now=now,
         )  # fmt: skip

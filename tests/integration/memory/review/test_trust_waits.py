@@ -8,8 +8,8 @@ import pytest
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.records.models import Memory
-from memory.review.actions import decide_session, keep
-from memory.review.actions.decide_session import Others
+from memory.review.actions import bulk, verdicts
+from memory.review.actions.bulk import OtherMemories
 from memory.review.queries import session_summary
 from teams.trust import TrustLevel
 from tests.integration.memory.review.test_trust import FETCHED, person, stands
@@ -38,7 +38,7 @@ def test_a_level_says_what_waits_when_a_session_has_ended(
 
     row = ran(memories.as_agent(caller), now, project=store)
 
-    told = session_summary.summary(caller=caller, session_id=row.id, now=now)
+    told = session_summary.get_summary(caller=caller, session_id=row.id, now=now)
     assert {one.memory.needs_review for one in told.candidates} == {waits}
     assert (len(told.candidates), told.asking.value) == (2, asking)
 
@@ -64,8 +64,8 @@ def test_all_that_waits_is_confirmed_at_once(
     stand(person, store, TrustLevel.STANDARD, now)
     row = ran(agent, now, project=store)
 
-    done = decide_session.decide_session(
-        caller=person, session_id=row.id, verdicts=(), others=Others(count=2), now=now
+    done = bulk.decide_session(
+        caller=person, session_id=row.id, verdicts=(), others=OtherMemories(count=2), now=now
     )
 
     assert done.decided == {"keep": 2}
@@ -76,9 +76,9 @@ def test_what_a_person_kept_is_sure_enough_for_the_first_level(
     person: Caller, agent: Caller, store: str, now: datetime
 ) -> None:
     row = ran(agent, now, project=store)
-    told: Any = session_summary.summary(caller=person, session_id=row.id, now=now).candidates[0]
+    told: Any = session_summary.get_summary(caller=person, session_id=row.id, now=now).candidates[0]
 
-    kept = keep.keep(caller=person, memory_id=told.memory.id, now=now)
+    kept = verdicts.keep(caller=person, memory_id=told.memory.id, now=now)
 
     assert told.memory.confidence < 0.8
     assert kept.memory.confidence == 0.9

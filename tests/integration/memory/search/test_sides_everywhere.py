@@ -14,9 +14,9 @@ from memory.mcp.tools import TOOLS, arguments
 from memory.records.filters import Filters
 from memory.records.queries import memories
 from memory.records.queries.relations import Sides
-from memory.review.actions.conflict_settle import Settlement, settle
-from memory.review.conflict_rules import Verdict
-from memory.review.queries import reviews
+from memory.review.actions.settlements import Settlement, settle
+from memory.review.conflict_rules import ConflictVerdict
+from memory.review.queries import inbox
 from memory.search.lookups import Closeness, match, recall, similar, timeline
 from memory.search.request import Narrowing
 from tests.support.memories import sent, stored
@@ -51,7 +51,7 @@ WAYS: dict[str, Way] = {
         about(caller=caller, name=FILE, type=None, narrowing=ALL, now=now).sides
     ),
     "review": lambda caller, one, _, now: {
-        one: reviews.item(caller=caller, memory_id=one, now=now).sides
+        one: inbox.waiting_memory(caller=caller, memory_id=one, now=now).sides
     },
 }
 TOOL: dict[str, dict[str, Any]] = {
@@ -123,7 +123,7 @@ def test_what_was_settled_is_told_alone(caller: Caller, store: str, now: datetim
     newer = sent(caller, now, NEW, project=store)
     assert newer.memory is not None
     assert newer.conflict_id is not None
-    settlement = Settlement(verdict=Verdict.KEEP_NEWER, reason="It was raised.")
+    settlement = Settlement(verdict=ConflictVerdict.KEEP_NEWER, reason="It was raised.")
     settle(caller=caller, conflict_id=newer.conflict_id, settlement=settlement, now=now)
 
     told = [

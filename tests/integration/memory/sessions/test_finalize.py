@@ -14,7 +14,7 @@ from accounts.models import Job
 from memory.observer.actions.finalize import finalize
 from memory.records.models import Memory
 from memory.records.queries.views import to_view
-from memory.review.actions.keep import keep
+from memory.review.actions.verdicts import keep
 from memory.sessions.actions import append_events as appending
 from memory.sessions.actions import session_upkeep
 from memory.sessions.actions.append_events import append_events

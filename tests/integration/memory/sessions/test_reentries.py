@@ -17,7 +17,7 @@ from memory.injection.queries import last_stored
 from memory.observer.actions.finalize import finalize
 from memory.records.models import Memory
 from memory.records.queries.views import MemoryView
-from memory.review.actions.keep import keep
+from memory.review.actions.verdicts import keep
 from memory.review.queries import session_summary
 from memory.sessions.actions.append_events import append_events
 from memory.sessions.actions.end_session import end_session
@@ -117,7 +117,7 @@ def test_it_is_told_in_the_summary_and_counted_for_the_memory(
 ) -> None:
     session = _ran(agent, now, AGAIN, end)
 
-    summary = session_summary.summary(caller=caller, session_id=session.id, now=now)
+    summary = session_summary.get_summary(caller=caller, session_id=session.id, now=now)
     (again,) = summary.again
     assert (again.memory.id, again.how, again.told) == (end.id, "ran", True)
     assert "reentered" not in summary.shown
@@ -175,7 +175,7 @@ def test_a_dead_end_that_only_the_agents_person_sees_is_counted_for_nobody_else(
 
     assert _entered(agent, session).entered == 1
     assert _entered(caller, session) == Reentered()
-    assert session_summary.summary(caller=caller, session_id=session.id, now=now).again == ()
+    assert session_summary.get_summary(caller=caller, session_id=session.id, now=now).again == ()
     assert reentries.of_memory(caller=caller, memory_id=mine.id) == Reentered()
 
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.documents import markdown
-from memory.documents.markdown import Statement
+from memory.documents import statements
+from memory.documents.statements import Statement
 from memory.taxonomy import Governance, MemoryType, type_row
 
 STATE = "We use Zustand instead of Redux because the store is small."
@@ -96,7 +96,7 @@ DOCUMENTS = st.lists(st.one_of(PIECES, st.text(max_size=40)), max_size=25).map("
 
 
 def _read(text: str, path: str = "CLAUDE.md") -> tuple[Statement, ...]:
-    return markdown.read(text=text, path=path)
+    return statements.read_document(text=text, path=path)
 
 
 def _letters(text: str) -> str:

@@ -8,8 +8,8 @@ import zipfile
 
 import pytest
 
-from memory.documents import archives, reading
-from memory.documents.candidates import Format, Link, Reading
+from memory.documents import reading
+from memory.documents.candidates import CandidateLink, FileFormat, Reading
 from tests.support.foreign_files import database, zipped
 
 RULES = """# Shop
@@ -75,7 +75,7 @@ V3 = (
 )
 
 
-def one(found: Reading) -> Format:
+def one(found: Reading) -> FileFormat:
     (file,) = found.files
     return file.format
 
@@ -87,7 +87,7 @@ def faults(found: Reading) -> list[tuple[str, int | None]]:
 def test_rules_files_become_statements_with_their_lines() -> None:
     found = reading.read(name="CLAUDE.md", data=RULES.encode())
 
-    assert one(found) is Format.MARKDOWN
+    assert one(found) is FileFormat.MARKDOWN
     assert [(each.line, each.source_uri) for each in found.candidates] == [
         (4, "CLAUDE.md"),
         (5, "CLAUDE.md"),
@@ -99,9 +99,9 @@ def test_obsidian_gives_tags_and_links() -> None:
     found = reading.read(name="vault/Taxes.md", data=OBSIDIAN.encode())
 
     (note,) = found.candidates
-    assert one(found) is Format.OBSIDIAN
+    assert one(found) is FileFormat.OBSIDIAN
     assert note.tags == ("billing", "europe", "vat")
-    assert note.links == (Link(kind="see_also", target="rates"),)
+    assert note.links == (CandidateLink(kind="see_also", target="rates"),)
     assert {"taxes", "tax note"} <= set(note.keys)
     assert "the table of rates" in note.content
     assert "[[" not in note.content
@@ -112,14 +112,14 @@ def test_basic_memory_gives_observations_and_relations() -> None:
     found = reading.read(name="coffee.md", data=BASIC.encode())
 
     method, decision = found.candidates[:2]
-    assert one(found) is Format.BASIC_MEMORY
+    assert one(found) is FileFormat.BASIC_MEMORY
     assert (decision.type, method.type) == ("decision", "pattern")
     assert method.tags == ("brewing", "pour-over", "method")
     assert method.content.endswith("(light roasts)")
     assert method.line == 11
     assert method.links == (
-        Link(kind="depends_on", target="water temperature"),
-        Link(kind="see_also", target="dark chocolate"),
+        CandidateLink(kind="depends_on", target="water temperature"),
+        CandidateLink(kind="see_also", target="dark chocolate"),
     )
 
 
@@ -127,7 +127,7 @@ def test_pages_of_mem0_are_told_from_other_json() -> None:
     found = reading.read(name="page.json", data=json.dumps(MEM0).encode())
 
     (memory,) = found.candidates
-    assert one(found) is Format.MEM0
+    assert one(found) is FileFormat.MEM0
     assert memory.external_id == "mem0:892db2ae-06d9-49e5-8b3e-585ef9b85b8e"
     assert memory.tags == ("preferences", "db")
     assert memory.event_at is not None
@@ -146,7 +146,7 @@ def test_a_broken_line_is_told_and_the_rest_goes_on() -> None:
 
     found = reading.read(name="rows.jsonl", data=text.encode())
 
-    assert one(found) is Format.JSON_LINES
+    assert one(found) is FileFormat.JSON_LINES
     assert [each.line for each in found.candidates] == [1, 6]
     assert faults(found) == [("rows.jsonl", 2), ("rows.jsonl", 3), ("rows.jsonl", 4)]
 
@@ -157,9 +157,9 @@ def test_memory_v3_is_read_as_data() -> None:
     found = reading.read(name="memory.db", data=data)
 
     first, second = found.candidates
-    assert one(found) is Format.MEMORY_V3
+    assert one(found) is FileFormat.MEMORY_V3
     assert (first.type, first.tags, first.confidence) == ("decision", ("ops",), 0.9)
-    assert first.links == (Link(kind="see_also", target=second.external_id),)
+    assert first.links == (CandidateLink(kind="see_also", target=second.external_id),)
     assert second.external_id.startswith("memory-v3:")
     assert (second.type, second.confidence, second.event_at) == (None, None, None)
     assert faults(found) == [("memory.db", 4)]
@@ -257,9 +257,9 @@ def test_a_folder_is_read_file_by_file() -> None:
     found = reading.read(name="vault.zip", data=data)
 
     assert [file.format for file in found.files] == [
-        Format.MARKDOWN,
-        Format.OBSIDIAN,
-        Format.JSON_LINES,
+        FileFormat.MARKDOWN,
+        FileFormat.OBSIDIAN,
+        FileFormat.JSON_LINES,
     ]
     assert found.faults == ()
 
@@ -295,7 +295,7 @@ def test_a_bomb_is_left_before_it_bursts() -> None:
 
 
 def test_a_zip_of_very_many_files_is_read_to_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archives, "MOST_FILES", 3)
+    monkeypatch.setattr(reading, "MOST_FILES", 3)
 
     found = reading.read(name="a.zip", data=zipped(**{f"{i}.md": RULES for i in range(5)}))
 

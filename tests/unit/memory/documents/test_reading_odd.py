@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from memory.documents import archives, front_matter, reading, writing
-from memory.documents.formats import memory_v3
+from memory.documents import reading, writing
+from memory.documents.formats import markdown_notes, memory_v3
 from memory.documents.writing import ExportFormat
 from tests.support.foreign_files import database, zipped
 
@@ -76,9 +76,9 @@ def test_texts_of_a_database_are_read_up_to_a_bound(monkeypatch: pytest.MonkeyPa
 def test_list_at_the_head_of_a_note_is_read_up_to_a_bound() -> None:
     items = "".join(f"- n{number}\n" for number in range(5_000))
 
-    note = front_matter.read(text=f"---\naliases:\n{items}---\nThe mill.\n")
+    note = markdown_notes.split_head(text=f"---\naliases:\n{items}---\nThe mill.\n")
 
-    assert len(note.fields["aliases"]) == front_matter.MOST_ITEMS
+    assert len(note.fields["aliases"]) == markdown_notes.MOST_ITEMS
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_export_of_ours_is_read_beyond_the_bounds_of_others(
     found = [
         reading.read(
             name="export",
-            data=b"".join(writing.pieces(format=format, records=records, budget_tokens=0)),
+            data=b"".join(writing.WRITERS[format].write(records, 0)),
         )
         for format in (ExportFormat.JSON, ExportFormat.LINES)
     ]
@@ -137,7 +137,7 @@ def test_export_of_ours_is_read_beyond_the_bounds_of_others(
 
 
 def test_folder_of_ours_is_read_beyond_the_bound_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archives, "MOST_FILES", 3)
+    monkeypatch.setattr(reading, "MOST_FILES", 3)
     head = "---\nformat: cairn-export\nrecord: "
     files = {
         f"{number}.md": f'{head}{{"id": "{number}"}}\n---\n\nThe mill is {number}.\n'

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from memory.documents import reading, writing
 from memory.documents.formats import cairn
-from memory.documents.formats.cairn import FIELDS, Fate
+from memory.documents.formats.cairn import FIELDS, FieldRule
 from memory.documents.writing import ExportFormat
 from memory.records.models import Memory
 from memory.taxonomy import MemoryType
@@ -22,7 +22,7 @@ TEXT = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\x0
 MOMENT = st.datetimes(timezones=st.just(UTC)).map(datetime.isoformat)
 VALUES: dict[str, st.SearchStrategy[Any]] = {
     **dict.fromkeys(FIELDS, TEXT),
-    **dict.fromkeys(cairn.MOMENTS, st.none() | MOMENT),
+    **dict.fromkeys(cairn.TIMES, st.none() | MOMENT),
     **dict.fromkeys(
         ("tags", "related_files", "related_modules", "provenance_sessions"),
         st.lists(TEXT, max_size=4),
@@ -42,7 +42,7 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
     "decay_half_life_days": st.none() | st.floats(1, 400),
 }
 RECORD = st.fixed_dictionaries({
-    **{name: VALUES[name] for name, (fate, _) in FIELDS.items() if fate is not Fate.LEFT},
+    **{name: VALUES[name] for name, (fate, _) in FIELDS.items() if fate is not FieldRule.LEFT},
     cairn.VERSIONS: st.lists(st.fixed_dictionaries({"number": st.integers(1), "content": TEXT})),
     cairn.LINKS: st.just([]),
     cairn.TOPICS: st.lists(TEXT, max_size=1),
@@ -73,8 +73,12 @@ def record(**given: Any) -> dict[str, Any]:
     }
 
 
+def written(format: ExportFormat, *records: dict[str, Any], budget_tokens: int = 1) -> bytes:
+    return b"".join(writing.WRITERS[format].write(records, budget_tokens))
+
+
 def claude(*records: dict[str, Any], budget_tokens: int = 4_000) -> str:
-    return writing.as_claude_md(records=records, budget_tokens=budget_tokens).decode()
+    return written(ExportFormat.CLAUDE, *records, budget_tokens=budget_tokens).decode()
 
 
 @pytest.mark.goal(name="G23")
@@ -86,7 +90,7 @@ def test_every_column_of_a_memory_is_decided() -> None:
     named = {name.removesuffix("_id") if name == "project_id" else name for name in columns}
 
     assert named == set(FIELDS)
-    assert all(why for fate, why in FIELDS.values() if fate is not Fate.KEPT)
+    assert all(why for fate, why in FIELDS.values() if fate is not FieldRule.KEPT)
 
 
 @pytest.mark.parametrize("format", LOSSLESS)
@@ -96,7 +100,7 @@ def test_what_is_written_is_read_as_it_was(
 ) -> None:
     named = [{**one, "id": f"id-{number}"} for number, one in enumerate(records)]
 
-    data = b"".join(writing.pieces(format=format, records=named, budget_tokens=1))
+    data = written(format, *named)
     found = reading.read(name="export", data=data)
 
     assert found.faults == ()
@@ -105,22 +109,22 @@ def test_what_is_written_is_read_as_it_was(
 
 
 def test_a_table_computes_nothing() -> None:
-    rows = writing.as_csv(records=[record(content='=HYPERLINK("http://x")', tags=["+1"])])
-    text = b"".join(rows).decode()
+    one = record(content='=HYPERLINK("http://x")', tags=["+1"])
+    text = written(ExportFormat.CSV, one).decode()
 
     assert ",\"'=HYPERLINK" in text
     assert ",'+1," in text
 
 
 def test_a_folder_has_a_note_a_memory() -> None:
-    data = b"".join(writing.as_folder(records=[record(citation="../../Gate: of *mill*")]))
+    data = written(ExportFormat.MARKDOWN, record(citation="../../Gate: of *mill*"))
 
     (name,) = zipfile.ZipFile(io.BytesIO(data)).namelist()
     assert name == "gotcha/gate-of-mill-01936f2e-7a10-7c3e-9a53-2f8f2f3c1a80.md"
 
 
 def test_equal_exports_are_equal_files() -> None:
-    first, again = (b"".join(writing.as_folder(records=[record()])) for _ in range(2))
+    first, again = (written(ExportFormat.MARKDOWN, record()) for _ in range(2))
 
     assert first == again
 
@@ -158,7 +162,7 @@ def test_claude_md_keeps_to_its_budget_and_to_what_matters() -> None:
 
 
 def test_json_lines_say_what_they_are() -> None:
-    first, second = writing.as_lines(records=[record()])
+    first, second = written(ExportFormat.LINES, record()).splitlines()
 
     assert json.loads(first) == {"format": "cairn-export", "version": 1}
     assert json.loads(second)["content"] == "The gate of the mill opens at nine."

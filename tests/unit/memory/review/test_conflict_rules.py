@@ -2,23 +2,30 @@
 
 import pytest
 
-from memory.review.conflict_rules import Bar, Decider, Pair, Verdict, bar_to_reopen, rights
+from memory.review.conflict_rules import (
+    Bar,
+    ConflictPair,
+    ConflictVerdict,
+    Decider,
+    bar_to_reopen,
+    rights,
+)
 
 MEMBER = Decider(may_write=True, decides=True, is_steward=False)
 STEWARD = Decider(may_write=True, decides=True, is_steward=True)
 VIEWER = Decider(may_write=False, decides=True, is_steward=False)
 AGENT = Decider(may_write=True, decides=False, is_steward=True)
-EVERY = tuple(Verdict)
+EVERY = tuple(ConflictVerdict)
 
 
 def pair(
     older: bool, newer: bool, *, note: int | None = None, is_open: bool = True
-) -> Pair:  # note: which of the two is personal
+) -> ConflictPair:  # note: which of the two is personal
     """Return a pair of which the one who asks wrote these."""
-    return Pair(
+    return ConflictPair(
         wrote=(older, newer),
         personal=(note == 0, note == 1),
-        is_same_place=note is None,
+        is_same_audience=note is None,
         is_open=is_open,
     )
 
@@ -29,17 +36,17 @@ def pair(
         (STEWARD, pair(False, False), EVERY),
         (MEMBER, pair(False, False), ()),
         (MEMBER, pair(True, True), EVERY),
-        (MEMBER, pair(True, False), (Verdict.KEEP_NEWER,)),
-        (STEWARD, pair(False, True), (Verdict.KEEP_OLDER,)),
+        (MEMBER, pair(True, False), (ConflictVerdict.KEEP_NEWER,)),
+        (STEWARD, pair(False, True), (ConflictVerdict.KEEP_OLDER,)),
         (VIEWER, pair(True, True), ()),
         (AGENT, pair(True, True), ()),
         (STEWARD, pair(False, False, is_open=False), ()),
-        (MEMBER, pair(False, True, note=1), (Verdict.KEEP_OLDER, Verdict.BOTH)),
-        (MEMBER, pair(True, True, note=0), (Verdict.KEEP_NEWER, Verdict.BOTH)),
+        (MEMBER, pair(False, True, note=1), (ConflictVerdict.KEEP_OLDER, ConflictVerdict.BOTH)),
+        (MEMBER, pair(True, True, note=0), (ConflictVerdict.KEEP_NEWER, ConflictVerdict.BOTH)),
     ],
 )
 def test_verdicts_are_for_whom_they_are_for(
-    decider: Decider, given: Pair, allowed: tuple[Verdict, ...]
+    decider: Decider, given: ConflictPair, allowed: tuple[ConflictVerdict, ...]
 ) -> None:
     assert rights(decider=decider, pair=given, settled_it=None).allowed() == allowed
 
@@ -48,10 +55,10 @@ def test_each_verdict_that_may_not_be_given_says_why() -> None:
     found = dict(rights(decider=MEMBER, pair=pair(True, True, note=1), settled_it=None).verdicts)
 
     assert found == {
-        Verdict.KEEP_OLDER: None,
-        Verdict.KEEP_NEWER: Bar.PERSONAL,
-        Verdict.BOTH: None,
-        Verdict.EDIT: Bar.PERSONAL,
+        ConflictVerdict.KEEP_OLDER: None,
+        ConflictVerdict.KEEP_NEWER: Bar.PERSONAL,
+        ConflictVerdict.BOTH: None,
+        ConflictVerdict.EDIT: Bar.PERSONAL,
     }
 
 

@@ -5,15 +5,15 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from memory.review.rollback.rules import Change, Judgment, Left, goes_back_to
+from memory.review.rollback.plan import LeftReason, VersionChange, find_end
 
 START = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 THEY, OTHER = uuid4(), uuid4()
 
 
-def change(number: int, by: UUID = THEY) -> Change:
+def change(number: int, by: UUID = THEY) -> VersionChange:
     """A change an hour after the one before; of those rolled back where they made it."""
-    return Change(number=number, made_by=by, made_at=at(number), is_theirs=by == THEY)
+    return VersionChange(number=number, made_by=by, made_at=at(number), is_theirs=by == THEY)
 
 
 def at(hours: float) -> datetime:
@@ -23,27 +23,27 @@ def at(hours: float) -> datetime:
 @pytest.mark.parametrize(
     ("makers", "judged", "end"),
     [
-        ((), None, Left.CHANGED),
+        ((), None, LeftReason.CHANGED),
         ((THEY, THEY), None, 1),
-        ((THEY, OTHER), None, Left.CHANGED),
+        ((THEY, OTHER), None, LeftReason.CHANGED),
         ((OTHER, THEY, THEY), None, 2),
         ((THEY, THEY), 0.5, 1),
         ((THEY, THEY), 1.5, 2),
-        ((THEY, THEY), 2.5, Left.KEPT),
+        ((THEY, THEY), 2.5, LeftReason.KEPT),
         ((OTHER, THEY, THEY), 1.5, 2),
         ((OTHER, THEY, THEY), 2.5, 3),
     ],
 )
 def test_goes_back_down_to_what_others_wrote_or_found_right(
-    makers: tuple[UUID, ...], judged: float | None, end: int | Left
+    makers: tuple[UUID, ...], judged: float | None, end: int | LeftReason
 ) -> None:
     changes = tuple(change(number, by) for number, by in enumerate(makers, start=1))
-    judgments = () if judged is None else (Judgment(by=OTHER, at=at(judged)),)
+    judgments = () if judged is None else ((OTHER, at(judged)),)
 
-    assert goes_back_to(changes=changes[::-1], judgments=judgments) == end
+    assert find_end(changes=changes[::-1], judgments=judgments) == end
 
 
 def test_who_made_a_change_does_not_find_it_right() -> None:
-    own = Judgment(by=THEY, at=at(5))
+    own = (THEY, at(5))
 
-    assert goes_back_to(changes=(change(1), change(2)), judgments=(own,)) == 1
+    assert find_end(changes=(change(1), change(2)), judgments=(own,)) == 1

@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from accounts import free_texts, tenancy
@@ -20,10 +20,10 @@ from accounts.errors import TooLarge, wrong_field
 from accounts.identifiers import new_id
 from accounts.messages import message
 from memory import path_lock
-from memory.documents import notes as reader
-from memory.documents.actions import importing
-from memory.documents.actions.importing import Upload
+from memory.documents.actions import uploads
+from memory.documents.actions.uploads import Upload
 from memory.documents.candidates import Candidate
+from memory.documents.formats import markdown_notes
 from memory.documents.models import NoteVersion
 from memory.documents.queries import notes
 from memory.documents.queries.notes import NoteView
@@ -41,8 +41,8 @@ from memory.text.text import content_hash
 from teams import audit
 from teams.permissions import Act, require
 
-LARGEST: Final = 1_000_000  # characters of a note, ours
-MOST_STATEMENTS: Final = 2_000  # of a note, ours; more than a push can wait for
+LARGEST: Final = 1_000_000  # characters of a note; default, not measured
+MOST_STATEMENTS: Final = 2_000  # of a note, more than a push can wait for; not measured
 LONGEST_PATH: Final = 400  # characters, the column's
 BELIEF: Final = ("stale_at", "verification", "archived_reason", "needs_review")
 
@@ -58,7 +58,7 @@ class NewNote:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Refused:
+class RefusedStatement:
     """A statement that became no memory: its line, the gate, and why."""
 
     line: int | None
@@ -67,7 +67,7 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pushed:
+class NotePushed:
     """What a push did: memories added, kept as they were, made stale; statements refused.
 
     `held` are memories that an agent may not make stale and that a person decides about.
@@ -78,30 +78,36 @@ class Pushed:
     kept: int
     stale: int
     held: int
-    refused: tuple[Refused, ...]
+    refused: tuple[RefusedStatement, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Removed:
+class NoteRemoved:
     """What removing a note did: memories made stale, and left to a person."""
 
     stale: int
     held: int
 
 
-def push_note(*, caller: Caller, new: NewNote, now: datetime) -> Pushed:
+def push_note(*, caller: Caller, new: NewNote, now: datetime) -> NotePushed:
     """Bring a note to this text. Raises InvalidInput, NotFound, TooLarge."""
     require(caller=caller, act=Act.WRITE)
     _check(new)
     found = _read(new)
     with tenancy.unit():
-        row = _written(caller, new, now)
+        row = _make_version(caller, new, now)
         path_lock.hold(audience=row.audience, project_id=row.project_id, path=row.path)
-        before = _last(row)
+        versions = NoteVersion.objects.select_for_update().filter(
+            audience=row.audience, project_id=row.project_id, path=row.path
+        )
+        before = versions.order_by("-is_current", "-number", "-id").first()
         if before is not None and before.digest == row.digest and before.is_current:
             view = notes.view_of(row=before)
-            return Pushed(note=view, added=0, kept=len(found), stale=0, held=0, refused=())
-        _keep(row, before)
+            return NotePushed(note=view, added=0, kept=len(found), stale=0, held=0, refused=())
+        if before is not None:
+            NoteVersion.objects.filter(pk=before.pk).update(is_current=False)
+            row.note, row.number = before.note, before.number + 1
+        row.save(force_insert=True)
         kept = {
             memory.external_id: memory for memory in notes.memories_of(row=row, external_ids=found)
         }
@@ -110,23 +116,23 @@ def push_note(*, caller: Caller, new: NewNote, now: datetime) -> Pushed:
         gone = _make_stale(caller, notes.gone(row=row, said=frozenset(found)), GONE, now)
         fresh = tuple(one for id, one in found.items() if id not in kept and id not in said)
         outcomes = _remember(caller, new, fresh, now)
-        if not any(outcome.done for _, outcome in outcomes):  # the door has told of what it wrote
+        if not any(outcome.done for _, outcome in outcomes):  # else what was written is recorded
             _record(caller, row, "note.pushed")
-        return Pushed(
+        return NotePushed(
             note=notes.view_of(row=row),
             added=sum(outcome.outcome == "added" for _, outcome in outcomes),
             kept=len(kept),
             stale=gone.stale,
             held=gone.held,
             refused=tuple(
-                Refused(line=one.line, gate=outcome.gate, reason=outcome.reason)
+                RefusedStatement(line=one.line, gate=outcome.gate, reason=outcome.reason)
                 for one, outcome in outcomes
                 if outcome.memory is None
             ),
         )
 
 
-def remove_note(*, caller: Caller, note_id: UUID, now: datetime) -> Removed:
+def remove_note(*, caller: Caller, note_id: UUID, now: datetime) -> NoteRemoved:
     """Let a note be a source no more; its memories become stale. Raises NotFound."""
     require(caller=caller, act=Act.WRITE)
     with tenancy.unit():
@@ -140,7 +146,9 @@ def remove_note(*, caller: Caller, note_id: UUID, now: datetime) -> Removed:
 
 def _read(new: NewNote) -> dict[str, Candidate]:
     """Return what a note says, by the ids of its statements. Raises TooLarge."""
-    found = {one.external_id: one for one in reader.read(name=new.path, text=new.text).candidates}
+    found = {
+        one.external_id: one for one in markdown_notes.read(name=new.path, text=new.text).candidates
+    }
     if len(found) > MOST_STATEMENTS:
         raise TooLarge(
             detail=message("The note makes {count} statements.", count=len(found)),
@@ -162,10 +170,10 @@ def _check(new: NewNote) -> None:
     free_texts.check(texts={"/path": new.path, "/text": new.text})
 
 
-def _written(caller: Caller, new: NewNote, now: datetime) -> NoteVersion:
+def _make_version(caller: Caller, new: NewNote, now: datetime) -> NoteVersion:
     """Compose the version that was sent; it is not saved. Raises NotFound, InvalidInput."""
     sent = NewMemory(content="", source=Source.IMPORT.value, project=new.project, scope=new.scope)
-    where = candidate.place(caller=importing.as_importer(caller=caller), new=sent)
+    where = candidate.place(caller=uploads.as_importer(caller=caller), new=sent)
     if where.project is None:
         raise wrong_field(pointer="/project", detail="A note belongs to a project.", code="project")
     return NoteVersion(
@@ -182,21 +190,6 @@ def _written(caller: Caller, new: NewNote, now: datetime) -> NoteVersion:
     )
 
 
-def _last(row: NoteVersion) -> NoteVersion | None:
-    """Return the version at this path that is present, else the last one there was, locked."""
-    rows = NoteVersion.objects.select_for_update().filter(
-        audience=row.audience, project_id=row.project_id, path=row.path
-    )
-    return rows.order_by("-is_current", "-number", "-id").first()
-
-
-def _keep(row: NoteVersion, before: NoteVersion | None) -> None:
-    if before is not None:
-        NoteVersion.objects.filter(pk=before.pk).update(is_current=False)
-        row.note, row.number = before.note, before.number + 1
-    row.save(force_insert=True)
-
-
 def _follow(
     caller: Caller,
     kept: Mapping[str, Memory],
@@ -204,7 +197,7 @@ def _follow(
     row: NoteVersion,
     now: datetime,
 ) -> None:
-    """Bring memories to the lines on which their statements stand now; what came back is true."""
+    """Give memories the lines of their statements now; a statement that came back is true."""
     for name, memory in kept.items():
         line = found[name].line
         is_back = memory.archived_reason in WITHOUT
@@ -213,13 +206,13 @@ def _follow(
         fields: tuple[str, ...] = ("source_line", "source_hash")
         memory.source_line, memory.source_hash = line, row.digest
         if is_back:
-            _bring_back(memory, found[name].content)
+            _restore(memory, found[name].content)
             fields += BELIEF
         writes.save(row=memory, fields=fields, now=now)
         writes.announce(caller=caller, kind="memory.changed", rows=(memory,))
 
 
-def _bring_back(memory: Memory, said: str) -> None:
+def _restore(memory: Memory, said: str) -> None:
     """Let a memory be as true again as it was before its statement was gone.
 
     Its wait ends where that began it: of the words the note says, which ring no alarm.
@@ -234,7 +227,7 @@ def _bring_back(memory: Memory, said: str) -> None:
     memory.stale_at, memory.archived_reason = None, ""
 
 
-def _make_stale(caller: Caller, rows: Iterable[Memory], reason: str, now: datetime) -> Removed:
+def _make_stale(caller: Caller, rows: Iterable[Memory], reason: str, now: datetime) -> NoteRemoved:
     """Make memories stale, or let a person look at those of which an agent may not do that.
 
     What a person has decided since its statement was gone stays as they said.
@@ -257,7 +250,7 @@ def _make_stale(caller: Caller, rows: Iterable[Memory], reason: str, now: dateti
         memory.needs_review, memory.archived_reason = True, HELD
         writes.save(row=memory, fields=BELIEF, now=now)
     writes.announce(caller=caller, kind="memory.changed", rows=(*fresh, *held))
-    return Removed(stale=len(fresh), held=len(current) - len(fresh))
+    return NoteRemoved(stale=len(fresh), held=len(current) - len(fresh))
 
 
 def _may_make_stale(caller: Caller, memory: Memory) -> bool:
@@ -277,10 +270,10 @@ def _remember(
 ) -> tuple[tuple[Candidate, Outcome], ...]:
     upload = Upload(files=(), project=new.project, scope=new.scope)
     sent = tuple(
-        importing.new_memory(upload=upload, given=importing.as_json(candidate=one))
+        uploads.new_memory(upload=upload, given=uploads.as_json(candidate=one))
         for one in candidates
     )
-    importer = importing.as_importer(caller=caller)
+    importer = uploads.as_importer(caller=caller)
     outcomes: list[Outcome] = []
     for start in range(0, len(sent), MOST):
         part = sent[start : start + MOST]
@@ -289,7 +282,10 @@ def _remember(
 
 
 def _record(caller: Caller, row: NoteVersion, act: str) -> None:
-    details: dict[str, Any] = {"version": row.number}
     audit.append(
-        act=act, object_type="note", object_id=str(row.note), caller=caller, details=details
+        act=act,
+        object_type="note",
+        object_id=str(row.note),
+        caller=caller,
+        details={"version": row.number},
     )

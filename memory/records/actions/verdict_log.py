@@ -1,4 +1,4 @@
-"""What every verdict of the review inbox shares: what waits is locked, what it was is kept.
+"""Write down verdicts about memories, with all it takes to undo them.
 
 Before a verdict changes a memory, the fields it may change are put down as they are, so that
 undoing restores them exactly. Undoing is refused once anybody has changed one of the memories.
@@ -16,26 +16,28 @@ from accounts.errors import Conflict
 from memory.errors import SelfApproval
 from memory.records.conflict_models import Conflict as ConflictRow
 from memory.records.models import Memory
+from memory.records.queries import pending
 from memory.records.queries.memories import lock_memory
 from memory.records.queries.views import MemoryView
 from memory.records.verdict_models import ReviewVerdict
 from memory.records.verdicts import Verdict
-from memory.review.queries import pending, reviews
 
-MOMENTS: Final = frozenset(
+TAKEN: Final = "taken"  # keys in `before`: the links that went
+REOPENED: Final = "reopened"  # how conflicts were settled that opened again
+REWRITTEN: Final = "rewritten"  # number of the version that a rollback took back
+RESTORED: Final = "said_again"  # number of the version whose text is back
+TIMES: Final = frozenset(
     {"valid_until", "last_confirmed_at", "verified_at", "stale_at", "updated_at"}
 )
-IDS: Final = frozenset({"superseded_by_id"})
-LISTS_OF_IDS: Final = frozenset({"provenance_sessions"})
-RESTORED: Final = (
+FIELDS: Final = (
     "status", "archived_reason", "superseded_by_id", "confidence", "confirmations", "importance",
     "verification", "needs_review", "user_verified", "taint_reason", "tags", "related_files",
-    "related_modules", "governance", *sorted(MOMENTS), *sorted(LISTS_OF_IDS),
+    "related_modules", "governance", *sorted(TIMES), "provenance_sessions",
 )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decided:
+class DecidedMemory:
     """A memory after a verdict, and the verdict's id, by which it is undone.
 
     Where a conflict was snoozed, `conflict_id` says which, and the memory is one of its sides.
@@ -59,7 +61,7 @@ class Traces:
 
     def keep(self, row: Memory) -> None:
         """Put down a locked memory as it is now."""
-        fields = {name: _written(getattr(row, name)) for name in RESTORED}
+        fields = {name: _plain(getattr(row, name)) for name in FIELDS}
         self.touched.append({"id": str(row.id), "fields": fields})
         self._rows.append(row)
 
@@ -78,7 +80,7 @@ class Traces:
 def lock_waiting(*, caller: Caller, memory_id: UUID) -> Memory:
     """Lock a memory that waits in the inbox. In a unit. Raises NotFound, Conflict."""
     row = lock_memory(caller=caller, memory_id=memory_id)
-    if reviews.group_of(row=row) is not None:
+    if pending.group_of(row=row) is not None:
         return row
     raise Conflict(
         detail="This memory is not waiting for review.",
@@ -87,22 +89,21 @@ def lock_waiting(*, caller: Caller, memory_id: UUID) -> Memory:
 
 
 def check_may_approve(*, caller: Caller, row: Memory) -> None:
-    """Return when the caller is not the one who proposed a memory. Raises SelfApproval."""
-    if reviews.may_keep(caller=caller, row=row):
-        return
-    raise SelfApproval(
-        detail="Who proposed a memory cannot approve it, and a taint is lifted in person.",
-        hint="Ask another person to look at it in the review inbox.",
-    )
+    """Refuse who proposed a memory. Raises SelfApproval."""
+    if not pending.may_approve(caller=caller, row=row):
+        raise SelfApproval(
+            detail="Who proposed a memory cannot approve it, and a taint is lifted in person.",
+            hint="Ask another person to look at it in the review inbox.",
+        )
 
 
-def note(
+def record_verdict(
     *,
     caller: Caller,
     row: Memory,
     verdict: Verdict,
-    traces: Traces,
     now: datetime,
+    traces: Traces | None = None,
     until: datetime | None = None,
     conflict: ConflictRow | None = None,
     extra: Mapping[str, Any] = MappingProxyType({}),
@@ -116,25 +117,25 @@ def note(
         decided_agent=caller.agent,
         decided_at=now,
         until=until,
-        before={**traces.as_json(), **extra},
+        before={**(traces or Traces()).as_json(), **extra},
     )
     return made.id
 
 
-def read_back(*, name: str, value: Any) -> Any:
+def read_field(*, name: str, value: Any) -> Any:
     """Return the value of a field as it was put down."""
     if value is None:
         return None
-    if name in MOMENTS:
+    if name in TIMES:
         return datetime.fromisoformat(value)
-    if name in IDS:
+    if name == "superseded_by_id":
         return UUID(value)
-    return [UUID(one) for one in value] if name in LISTS_OF_IDS else value
+    return [UUID(one) for one in value] if name == "provenance_sessions" else value
 
 
-def _written(value: Any) -> Any:
+def _plain(value: Any) -> Any:
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, UUID):
         return str(value)
-    return [_written(one) for one in value] if isinstance(value, list) else value
+    return [_plain(one) for one in value] if isinstance(value, list) else value

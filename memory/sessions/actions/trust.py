@@ -1,7 +1,7 @@
-"""Let trust rise as it was earned, and let a person set it for themself.
+"""Let the level of trust rise as it was earned, and let a person set their own.
 
 Weighed when a session of the person begins, so that what they decided before holds from there on;
-one level at a time, never down. Nobody is told of a rise, so the audit log has none. Setting it is
+one level at a time, never down. Nobody learns of a rise, so the audit log has none. Setting it is
 in person: an agent's token may lower the level that it works at, and never raise it; what does not
 lower it changes nothing, since answering what was offered is in person too.
 """
@@ -17,9 +17,9 @@ from memory import path_lock
 from memory.customization.models import Definition
 from memory.customization.queries import trust_levels
 from memory.customization.queries.definitions import Kind
-from memory.review.queries import trust as standings
-from memory.review.queries.trust import TrustView
 from memory.sessions.models import Session
+from memory.sessions.queries import trust_evidence
+from memory.sessions.queries.trust_evidence import TrustView
 from teams import audit, trust
 from teams import queries as places
 from teams.permissions import Act, require
@@ -35,17 +35,27 @@ def set_trust(*, caller: Caller, ref: str, level: TrustLevel, now: datetime) -> 
     require(caller=caller, act=Act.WRITE)
     with tenancy.unit():
         project_id = places.find_project(caller=caller, ref=ref).id
-        user_id = _person(caller)
+        user_id = caller.user_id
+        if user_id is None:
+            raise Forbidden(
+                detail="Nobody stands behind this credential, so it works at the first level.",
+                hint="Use a person's token, or the dashboard.",
+            )
         _hold(user_id, project_id)
         standing = trust_levels.standing_of(user_id=user_id, project_id=project_id)
         _check(caller, standing, level)
         if is_person(caller=caller) or level < trust.in_force(standing=standing, role=caller.role):
             _store(user_id, project_id, trust.chosen(standing=standing, level=level, now=now), now)
-            _note(caller, project_id)
-        return standings.read(caller=caller, project_id=project_id)
+            audit.append(  # that it changed, and not to what: the level is its person's alone
+                act="project.trust_set",
+                object_type="project",
+                object_id=str(project_id),
+                caller=caller,
+            )
+        return trust_evidence.read_trust(caller=caller, project_id=project_id)
 
 
-def weigh(*, caller: Caller, project_id: UUID | None, now: datetime) -> TrustLevel:
+def raise_trust(*, caller: Caller, project_id: UUID | None, now: datetime) -> TrustLevel:
     """Let the caller's level rise when the next one is earned; return the one in force. In a unit.
 
     Nothing is written where nothing rises.
@@ -64,7 +74,7 @@ def weigh(*, caller: Caller, project_id: UUID | None, now: datetime) -> TrustLev
     return trust.in_force(standing=standing, role=caller.role)
 
 
-def remember(*, row: Session, now: datetime) -> None:
+def keep_session_evidence(*, row: Session, now: datetime) -> None:
     """Keep for its opener what a session proved, before it is deleted. In a unit.
 
     Otherwise an agent would undo what its person rejected by deleting where it came from.
@@ -74,7 +84,7 @@ def remember(*, row: Session, now: datetime) -> None:
         return
     _hold(user_id, project_id)
     standing = trust_levels.standing_of(user_id=user_id, project_id=project_id)
-    gone = standings.of_session(row=row, since=standing.since)
+    gone = trust_evidence.count_session(row=row, since=standing.since)
     if gone != trust.NOTHING:
         kept = replace(standing, gone=trust.together(left=standing.gone, right=gone))
         _store(user_id, project_id, kept, now)
@@ -83,17 +93,8 @@ def remember(*, row: Session, now: datetime) -> None:
 def _risen(user_id: UUID, project_id: UUID, standing: Standing, now: datetime) -> Standing:
     if standing.is_chosen or standing.level >= TrustLevel.CONFIDENT:
         return standing
-    found = standings.evidence(user_id=user_id, project_id=project_id, standing=standing)
+    found = trust_evidence.count_evidence(user_id=user_id, project_id=project_id, standing=standing)
     return trust.risen(standing=standing, evidence=found, now=now)
-
-
-def _person(caller: Caller) -> UUID:
-    if caller.user_id is not None:
-        return caller.user_id
-    raise Forbidden(
-        detail="Nobody stands behind this credential, so it works at the first level.",
-        hint="Use a person's token, or the dashboard.",
-    )
 
 
 def _check(caller: Caller, standing: Standing, level: TrustLevel) -> None:
@@ -129,11 +130,4 @@ def _store(user_id: UUID, project_id: UUID, standing: Standing, now: datetime) -
             "defined_by": user_id,
             "defined_at": now,
         },
-    )
-
-
-def _note(caller: Caller, project_id: UUID) -> None:
-    """Note that it changed, and not to what: the level is its person's alone."""
-    audit.append(
-        act="project.trust_set", object_type="project", object_id=str(project_id), caller=caller
     )

@@ -1,7 +1,7 @@
-"""Take an import back as one step: what it added is archived, what it changed is back.
+"""Undo an import as one step: what it added is archived, what it changed is as before.
 
-What somebody has touched since is theirs now: it stays, and is told. So does a confirmation of what
-was confirmed again.
+What somebody has touched since is theirs now: it stays, and is counted. So does a confirmation of
+what was confirmed again.
 """
 
 from collections.abc import Mapping
@@ -14,9 +14,9 @@ from django.db import transaction
 from django.db.models import Q
 
 from accounts import tenancy
-from accounts.caller import Caller, is_person, principal
-from accounts.errors import CairnError, Conflict, Forbidden
-from memory.documents.actions.run_import import BEFORE
+from accounts.caller import Caller
+from accounts.errors import CairnError, Conflict
+from memory.documents.actions.import_batches import BEFORE, check_own
 from memory.documents.formats import cairn
 from memory.documents.models import Import, ImportRow
 from memory.documents.queries import imports
@@ -26,10 +26,10 @@ from memory.records.conflict_models import Conflict as Settled
 from memory.records.models import Memory
 from memory.records.verdict_models import ReviewVerdict
 from memory.records.verdicts import BESIDE
-from memory.review.actions import reactivate
+from memory.review.actions import reactivation
 from memory.taxonomy import Status
 from teams import audit
-from teams.permissions import Act, allows, require
+from teams.permissions import Act, require
 
 REASON: Final = "the import was undone"
 UNDONE, KEPT = "undone", "kept"
@@ -37,8 +37,8 @@ TOUCHED: Final = "It has changed since; it stays."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Undone:
-    """What undoing did: memories archived, brought back, and left because they changed since."""
+class ImportUndone:
+    """What undoing did: memories archived, restored, and left because they changed since."""
 
     batch: ImportView
     archived: int
@@ -46,62 +46,57 @@ class Undone:
     kept: int
 
 
-def undo_import(*, caller: Caller, batch_id: UUID, now: datetime) -> Undone:
+def undo_import(*, caller: Caller, batch_id: UUID, now: datetime) -> ImportUndone:
     """Undo a batch; one's own, or as a steward in person anybody's.
 
     Raises NotFound, Forbidden, Conflict while it runs or when it is undone already.
     """
     require(caller=caller, act=Act.WRITE)
     with tenancy.unit():
-        batch = imports.lock(caller=caller, batch_id=batch_id)
+        batch = imports.lock_import(caller=caller, batch_id=batch_id)
         check_own(caller=caller, batch=batch)
-        _check_ended(batch)
+        if batch.state == UNDONE:
+            raise Conflict(detail="The import is undone already.", hint="Import the file again.")
+        if batch.state in imports.BUSY and imports.failure_of(batch=batch) is None:
+            raise Conflict(detail="The import still runs.", hint="Cancel it first, or wait.")
         rows = list(batch.rows.exclude(memory_version=None).order_by("number"))
-        locked = _locked(rows)
-        decided = _decided(batch, frozenset(locked))
+        ids = {row.memory_id for row in rows if row.memory_id}
+        found = Memory.objects.select_for_update().filter(pk__in=ids).order_by("id")
+        locked = {memory.id: memory for memory in found}
+        decided = _find_decided(batch, frozenset(locked))
         touched: list[ImportRow] = []
-        mine: list[ImportRow] = []
+        untouched: list[ImportRow] = []
         for row in rows:
-            (mine if _is_untouched(row, locked, decided) else touched).append(row)
-        archived = _archive(caller, [row for row in mine if row.outcome == "added"], locked, now)
-        restored, kept = _bring_back(caller, mine, locked, now)
-        added = {row.memory_id for row in mine if row.outcome == "added"}
-        freed, replaced = _unsupersede(caller, added, now)
-        restored += freed
-        _mark(tuple(mine), (*touched, *kept))
+            (untouched if _is_untouched(row, locked, decided) else touched).append(row)
+        new = {one.memory_id for one in untouched if one.outcome == "added" and one.memory_id}
+        added = tuple(locked[one] for one in sorted(new))
+        reactivation.archive_held(caller=caller, rows=added, reason=REASON, now=now)
+        restored, kept = _restore_changed(caller, untouched, locked, now)
+        freed, replaced = _restore_replaced(caller, new, now)
+        for row in untouched:
+            row.outcome = UNDONE
+        for row in (*touched, *kept):
+            row.outcome, row.reason = KEPT, TOUCHED
+        ImportRow.objects.bulk_update(rows, ["outcome", "reason"], batch_size=1_000)
         batch.state, batch.ended_at = UNDONE, now
         batch.save(update_fields=["state", "ended_at"])
-        left = len(touched) + len(kept) + replaced
-        _record(caller, batch, {"archived": archived, "restored": restored, "kept": left})
+        counts = {
+            "archived": len(added),
+            "restored": restored + freed,
+            "kept": len(touched) + len(kept) + replaced,
+        }
+        audit.append(
+            act="import.undone",
+            object_type="import",
+            object_id=str(batch.id),
+            caller=caller,
+            details=counts,
+        )
         view = imports.view_of(caller=caller, batch=batch, now=now)
-        return Undone(batch=view, archived=archived, restored=restored, kept=left)
+        return ImportUndone(batch=view, **counts)
 
 
-def check_own(*, caller: Caller, batch: Import) -> None:
-    """Return for who began a batch, and for stewards in person. Raises Forbidden."""
-    is_own = batch.created_by is not None and batch.created_by == principal(caller=caller)
-    if is_own or (is_person(caller=caller) and allows(role=caller.role, act=Act.RESTORE)):
-        return
-    raise Forbidden(
-        detail="Only who imported it, or a steward in person, may do this.",
-        hint="Ask one of them.",
-    )
-
-
-def _check_ended(batch: Import) -> None:
-    if batch.state == UNDONE:
-        raise Conflict(detail="The import is undone already.", hint="Import the file again.")
-    if batch.state in imports.BUSY and imports.failure_of(batch=batch) is None:
-        raise Conflict(detail="The import still runs.", hint="Cancel it first, or wait.")
-
-
-def _locked(rows: list[ImportRow]) -> dict[UUID, Memory]:
-    ids = {row.memory_id for row in rows if row.memory_id}
-    found = Memory.objects.select_for_update().filter(pk__in=ids).order_by("id")
-    return {memory.id: memory for memory in found}
-
-
-def _decided(batch: Import, ids: frozenset[UUID]) -> frozenset[UUID]:
+def _find_decided(batch: Import, ids: frozenset[UUID]) -> frozenset[UUID]:
     """Return those memories about which people have decided since the import began."""
     settled = Settled.objects.filter(settled_at__gte=batch.created_at).exclude(verdict="")
     sides = settled.filter(Q(older__in=ids) | Q(newer__in=ids)).values_list("older", "newer")
@@ -120,19 +115,10 @@ def _is_untouched(row: ImportRow, locked: Mapping[UUID, Memory], decided: frozen
     return is_active and memory is not None and memory.version == row.memory_version
 
 
-def _archive(
-    caller: Caller, rows: list[ImportRow], locked: Mapping[UUID, Memory], now: datetime
-) -> int:
-    """Archive what was added, all at once."""
-    memories = tuple(locked[row.memory_id] for row in rows if row.memory_id)
-    reactivate.put_away(caller=caller, rows=memories, reason=REASON, now=now)
-    return len(memories)
-
-
-def _bring_back(
+def _restore_changed(
     caller: Caller, rows: list[ImportRow], locked: Mapping[UUID, Memory], now: datetime
 ) -> tuple[int, tuple[ImportRow, ...]]:
-    """Bring back what was changed or confirmed; return how much, and what could not be."""
+    """Restore what was changed or confirmed; return how much, and what could not be."""
     restored, kept = 0, []
     for row in rows:
         memory = locked[row.memory_id] if row.memory_id else None
@@ -140,18 +126,18 @@ def _bring_back(
             continue
         try:
             with transaction.atomic():  # what was written of a row that stays goes again
-                _back(caller, row, memory, now)
+                _restore(caller, row, memory, now)
             restored += 1
         except CairnError:  # another memory says the same by now, or it may not be changed
             kept.append(row)
     return restored, tuple(kept)
 
 
-def _back(caller: Caller, row: ImportRow, memory: Memory, now: datetime) -> None:
+def _restore(caller: Caller, row: ImportRow, memory: Memory, now: datetime) -> None:
     before = row.candidate.get(BEFORE)
     if before is not None:
         memory.confirmations, memory.importance = before["confirmations"], before["importance"]
-        memory.last_confirmed_at = cairn.moment(text=before["last_confirmed_at"])
+        memory.last_confirmed_at = cairn.read_time(text=before["last_confirmed_at"])
         fields = ("confirmations", "importance", "last_confirmed_at")
         writes.save(row=memory, fields=fields, now=now)
         writes.announce(caller=caller, kind="memory.changed", rows=(memory,))
@@ -162,7 +148,7 @@ def _back(caller: Caller, row: ImportRow, memory: Memory, now: datetime) -> None
     revise.go_back(caller=caller, row=memory, version=version, reason=REASON, now=now)
 
 
-def _unsupersede(caller: Caller, added: set[UUID | None], now: datetime) -> tuple[int, int]:
+def _restore_replaced(caller: Caller, added: set[UUID], now: datetime) -> tuple[int, int]:
     """Restore what the added memories had taken the place of, as it was; the edges go.
 
     Return how many came back, and how many stay replaced since another one says the same by now.
@@ -171,24 +157,6 @@ def _unsupersede(caller: Caller, added: set[UUID | None], now: datetime) -> tupl
         superseded_by__in=added, status=Status.SUPERSEDED.value
     )
     found = tuple(rows.order_by("id"))
-    memories = reactivate.without_twins(rows=found)
-    reactivate.bring_back(caller=caller, rows=memories, now=now)
+    memories = reactivation.without_twins(rows=found)
+    reactivation.restore_held(caller=caller, rows=memories, now=now)
     return len(memories), len(found) - len(memories)
-
-
-def _mark(undone: tuple[ImportRow, ...], kept: tuple[ImportRow, ...]) -> None:
-    for row in undone:
-        row.outcome = UNDONE
-    for row in kept:
-        row.outcome, row.reason = KEPT, TOUCHED
-    ImportRow.objects.bulk_update((*undone, *kept), ["outcome", "reason"], batch_size=1_000)
-
-
-def _record(caller: Caller, batch: Import, details: Mapping[str, int]) -> None:
-    audit.append(
-        act="import.undone",
-        object_type="import",
-        object_id=str(batch.id),
-        caller=caller,
-        details=details,
-    )

@@ -1,29 +1,36 @@
-"""What an import is made of: an upload, and what the door would say of each of its statements.
+"""Read an upload and judge each of its statements, without storing anything; preview it.
 
 A preview and a run judge alike: every statement is checked, scanned and classified as any other
-candidate, so one that holds a secret is never stored, not even to wait. What a file says
-is nobody's word in person: it confirms nothing as a person would and founds nothing.
+candidate, so one that holds a secret is never stored, not even to wait. What a file says is
+nobody's word in person: it confirms nothing as a person would and founds nothing.
 """
 
 import hashlib
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from django.db.models import Q
+
+from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import Forbidden, InvalidInput, TooLarge, wrong_field
 from accounts.messages import message
 from memory.customization import custom_type_rules
 from memory.documents import reading
-from memory.documents.candidates import LONGEST_NAME, Candidate, Reading
+from memory.documents.candidates import LONGEST_NAME, Candidate, FileRead, Reading
 from memory.documents.formats import cairn
 from memory.records import gates
 from memory.records.actions import candidate as records_candidate
-from memory.records.actions.candidate import Draft, NewMemory
+from memory.records.actions.candidate import Draft, NewMemory, Place
 from memory.records.gates import GateCandidate, GateOutcome, Neighborhood
+from memory.records.models import Memory
 from memory.secrets import scanner
 from memory.taxonomy import Source, SourceInterface
+from teams.permissions import Act, require
 
-LARGEST_UPLOAD: Final = 50 * 1_048_576  # bytes of all files together, ours
+LARGEST_UPLOAD: Final = 50 * 1_048_576  # bytes of all files together; default, not measured
 MOST_FILES: Final = 1_000  # files handed in at once; a zip is one
 IMPORTER: Final = "import"  # who writes, beside the person
 FORMAT: Final = "format"  # the gate of what cannot be read
@@ -49,7 +56,7 @@ class Upload:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
+class JudgedStatement:
     """One statement, and its draft; or why it is refused. The text of a refused one is not kept."""
 
     number: int
@@ -62,6 +69,71 @@ class Judged:
     hint: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreviewRow:
+    """What would become of one statement; the content of a refused one is left out."""
+
+    number: int
+    file: str
+    line: int | None
+    type: str
+    content: str
+    tags: tuple[str, ...]
+    outcome: str
+    gate: str
+    reason: str
+    hint: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportPreview:
+    """What was found in an upload, and what would become of it."""
+
+    files: tuple[FileRead, ...]
+    rows: tuple[PreviewRow, ...]
+    counts: Mapping[str, int]
+
+
+def preview_import(*, caller: Caller, upload: Upload) -> ImportPreview:
+    """Look at an upload without storing anything.
+
+    Raises TooLarge, InvalidInput for an upload of which nothing can be taken, NotFound.
+    """
+    require(caller=caller, act=Act.WRITE)
+    with tenancy.unit():
+        find_place(caller=caller, upload=upload)  # before anything is read for nothing
+    found = read_upload(upload=upload)
+    judged = judge_statements(caller=caller, upload=upload, found=found)
+    texts, external = _find_stored(caller, upload, judged)
+    rows = []
+    for one in judged:
+        draft, outcome = one.drafted, "refused"
+        if draft is not None:
+            name, digest = draft.new.external_id, draft.content_hash
+            if name and name in external:
+                outcome = "confirmed" if external[name] == digest else "updated"
+            else:
+                outcome = "confirmed" if digest in texts else "added"
+            texts.add(digest)
+            external.setdefault(name, digest)
+        rows.append(
+            PreviewRow(
+                number=one.number,
+                file=one.file,
+                line=one.line,
+                type=draft.classification.type.value if draft else "",
+                content=draft.new.content if draft else "",
+                tags=draft.new.tags if draft else (),
+                outcome=outcome,
+                gate=one.gate,
+                reason=one.reason,
+                hint=one.hint,
+            )
+        )
+    counts = Counter(row.outcome for row in rows)
+    return ImportPreview(files=found.files, rows=tuple(rows), counts=counts)
+
+
 def as_importer(*, caller: Caller) -> Caller:
     """Return the caller as who writes what a file says."""
     return replace(
@@ -71,7 +143,7 @@ def as_importer(*, caller: Caller) -> Caller:
     )
 
 
-def read(*, upload: Upload) -> Reading:
+def read_upload(*, upload: Upload) -> Reading:
     """Read an upload. Raises TooLarge, and InvalidInput when nothing in it can be taken."""
     size = sum(len(data) for _, data in upload.files)
     if size > LARGEST_UPLOAD or len(upload.files) > MOST_FILES:
@@ -96,16 +168,18 @@ def read(*, upload: Upload) -> Reading:
     return found
 
 
-def judge(*, caller: Caller, upload: Upload, found: Reading) -> tuple[Judged, ...]:
+def judge_statements(
+    *, caller: Caller, upload: Upload, found: Reading
+) -> tuple[JudgedStatement, ...]:
     """Send every statement through the gates that need no store; what cannot be read comes last."""
     importer = as_importer(caller=caller)
     judged = [
-        _judged(importer, upload, number, candidate)
+        _judge(importer, upload, number, candidate)
         for number, candidate in enumerate(found.candidates, start=1)
     ]
     for number, fault in enumerate(found.faults, start=len(judged) + 1):
         judged.append(
-            Judged(
+            JudgedStatement(
                 number=number,
                 file=fault.file,
                 line=fault.line,
@@ -116,6 +190,14 @@ def judge(*, caller: Caller, upload: Upload, found: Reading) -> tuple[Judged, ..
             )
         )
     return tuple(judged)
+
+
+def find_place(*, caller: Caller, upload: Upload) -> Place:
+    """Find where the memories of an upload go. In a unit. Raises NotFound, InvalidInput."""
+    new = NewMemory(
+        content="", source="import", project=upload.project, scope=upload.scope, team=upload.team
+    )
+    return records_candidate.place(caller=as_importer(caller=caller), new=new)
 
 
 def as_json(*, candidate: Candidate) -> dict[str, Any]:
@@ -145,7 +227,7 @@ def new_memory(*, upload: Upload, given: dict[str, Any]) -> NewMemory:
         **lists,
         own_type=custom_type_rules.named(tags=lists["tags"]),
         attributes=given["attributes"],
-        event_at=cairn.moment(text=given["event_at"]),
+        event_at=cairn.read_time(text=given["event_at"]),
         needs_review=True,
     )
 
@@ -154,7 +236,7 @@ def _digest(name: str) -> str:
     return hashlib.sha256(name.encode(errors="surrogatepass")).hexdigest()
 
 
-def _judged(importer: Caller, upload: Upload, number: int, candidate: Candidate) -> Judged:
+def _judge(importer: Caller, upload: Upload, number: int, candidate: Candidate) -> JudgedStatement:
     at: dict[str, Any] = {"number": number, "file": candidate.file, "line": candidate.line}
     new = new_memory(upload=upload, given=as_json(candidate=candidate))
     try:
@@ -171,12 +253,12 @@ def _judged(importer: Caller, upload: Upload, number: int, candidate: Candidate)
         thresholds=gates.Thresholds(),
     )
     if result.outcome is not GateOutcome.REFUSED:
-        return Judged(**at, candidate=candidate, drafted=drafted)
+        return JudgedStatement(**at, candidate=candidate, drafted=drafted)
     return _refused(at, result.gate.value if result.gate else "", result.reason, result.hint)
 
 
-def _refused(at: dict[str, Any], gate: str, reason: str, hint: str) -> Judged:
-    return Judged(**at, candidate=None, drafted=None, gate=gate, reason=reason, hint=hint)
+def _refused(at: dict[str, Any], gate: str, reason: str, hint: str) -> JudgedStatement:
+    return JudgedStatement(**at, candidate=None, drafted=None, gate=gate, reason=reason, hint=hint)
 
 
 def _without_secrets(found: Reading) -> Reading:
@@ -192,3 +274,22 @@ def _without_secrets(found: Reading) -> Reading:
         ),
         faults=tuple(replace(one, file=shown[one.file]) for one in found.faults),
     )
+
+
+def _find_stored(
+    caller: Caller, upload: Upload, judged: tuple[JudgedStatement, ...]
+) -> tuple[set[str], dict[str, str]]:
+    """Return which texts are there already, and the text of each known external id."""
+    drafted = [one.drafted for one in judged if one.drafted is not None]
+    with tenancy.unit():
+        place = find_place(caller=caller, upload=upload)
+        hashes = [one.content_hash for one in drafted]
+        ids = [one.new.external_id for one in drafted if one.new.external_id]
+        rows = Memory.objects.filter(
+            Q(content_hash__in=hashes) | Q(external_id__in=ids),
+            audience=place.audience,
+            project=place.project,
+            status="active",
+        )
+        found = tuple(rows.values_list("external_id", "content_hash"))
+    return {digest for _, digest in found}, {name: digest for name, digest in found if name}

@@ -1,15 +1,18 @@
-"""In whose name a command acts: a person of an organization, named at the machine."""
+"""Whom a command is for: every organization or one, or a person in whose name it acts."""
 
 from argparse import ArgumentParser
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.core.management.base import CommandError
 
+from accounts import tenancy
 from accounts.authentication import caller_from_session
 from accounts.caller import Caller
 from accounts.errors import NotFound
+from accounts.tenancy import Tenant
 
 
 def add_person(parser: ArgumentParser) -> None:
@@ -28,3 +31,26 @@ def caller_of(options: Mapping[str, Any]) -> Caller:
         return caller_from_session(user_id=user.pk, organization_slug=options["tenant"])
     except NotFound as error:
         raise CommandError(f"They are in no organization {options['tenant']!r}.") from error
+
+
+def add_organization(parser: ArgumentParser) -> None:
+    """Take the organization, all of them when it is left out."""
+    parser.add_argument("--tenant", "--organization", help="its short name; all when left out")
+
+
+def list_organizations(options: Mapping[str, Any]) -> tuple[Tenant, ...]:
+    """Return the organization that is named, or all. Raises CommandError for one that is none."""
+    slug = options["tenant"]
+    found = tuple(one for one in tenancy.each_organization() if slug in {None, one.slug})
+    if slug is not None and not found:
+        raise CommandError(f"There is no organization {slug!r}.")
+    return found
+
+
+def enter(tenant: Tenant) -> AbstractContextManager[object]:
+    """Return a context inside of an organization."""
+    return tenancy.enter(
+        organization_id=tenant.organization_id,
+        slug=tenant.slug,
+        schema_name=tenant.schema_name,
+    )

@@ -1,6 +1,6 @@
-"""Where a person stands in a project, and on what evidence.
+"""The level of trust that a person has given memory in a project, and its evidence.
 
-A standing is its person's alone: nobody else is told it. It is a definition of theirs, named after
+A level is its person's alone: nobody else is shown it. It is a definition of theirs, named after
 the project. Who has none, and every credential without a person, is at the first level. Counted is
 what the person decided in person about what their own agents' sessions proposed; agents raise
 nothing. What left undecided, since another memory took its place, is shown to nobody any more.
@@ -27,8 +27,8 @@ from teams import trust
 from teams.permissions import Act, require
 from teams.trust import NOTHING, Evidence, NextLevel, Standing, TrustLevel
 
-LOOKED_AT: Final = 200  # sessions, the last ones; ours
-WRONG_IN: Final = 20  # sessions that are looked at for what was wrong, the last ones; ours
+LOOKED_AT: Final = 200  # sessions, the last ones; default, not measured
+WRONG_IN: Final = 20  # sessions looked at for what was wrong, the last; default, not measured
 PROPOSED: Final = (
     Source.OBSERVER_INFERRED.value,
     Source.EXTRACTED.value,
@@ -63,18 +63,18 @@ class TrustView:
     is_a_persons: bool
 
 
-def look(*, caller: Caller, ref: str) -> TrustView:
-    """Return where the caller stands in a project. Raises NotFound for one they cannot see."""
+def get_trust(*, caller: Caller, ref: str) -> TrustView:
+    """Return the caller's level in a project. Raises NotFound for one they cannot see."""
     require(caller=caller, act=Act.READ)
     with tenancy.unit():
-        return read(caller=caller, project_id=places.find_project(caller=caller, ref=ref).id)
+        return read_trust(caller=caller, project_id=places.find_project(caller=caller, ref=ref).id)
 
 
-def read(*, caller: Caller, project_id: UUID) -> TrustView:
-    """Return where the caller stands in a project that they see. In a unit."""
+def read_trust(*, caller: Caller, project_id: UUID) -> TrustView:
+    """Return the caller's level in a project that they see. In a unit."""
     standing = standing_of(user_id=caller.user_id, project_id=project_id)
     level = trust.in_force(standing=standing, role=caller.role)
-    found = evidence(user_id=caller.user_id, project_id=project_id, standing=standing)
+    found = count_evidence(user_id=caller.user_id, project_id=project_id, standing=standing)
     may = (
         one
         for one in TrustLevel
@@ -93,7 +93,7 @@ def read(*, caller: Caller, project_id: UUID) -> TrustView:
     )
 
 
-def evidence(*, user_id: UUID | None, project_id: UUID, standing: Standing) -> Evidence:
+def count_evidence(*, user_id: UUID | None, project_id: UUID, standing: Standing) -> Evidence:
     """Count what happened since a standing was taken. In a unit.
 
     Looked at are the last sessions that proposed something, and remembered is what was deleted. A
@@ -105,7 +105,7 @@ def evidence(*, user_id: UUID | None, project_id: UUID, standing: Standing) -> E
     return trust.together(left=_counted(user_id, ended, standing.since), right=standing.gone)
 
 
-def of_session(*, row: Session, since: datetime | None) -> Evidence:
+def count_session(*, row: Session, since: datetime | None) -> Evidence:
     """Return what one session adds to its opener's evidence and is kept when it is deleted.
 
     It counts as a session only where everything that it proposed was decided: what is decided later
@@ -190,7 +190,7 @@ def _wrong(
     counts = Counter(
         session_id
         for session_id, memory_id in touched
-        if (moment := at.get(memory_id)) is not None and moment >= opened[session_id]
+        if (found_at := at.get(memory_id)) is not None and found_at >= opened[session_id]
     )
     most = max(counts.values(), default=0)
     return most if trust.should_offer_step_back(level=level, wrong_in_session=most) else 0

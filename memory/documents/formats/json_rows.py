@@ -17,12 +17,10 @@ from memory.customization import custom_type_rules
 from memory.documents.candidates import (
     MOST_CANDIDATES,
     Candidate,
-    Fault,
-    Format,
-    Link,
+    CandidateLink,
+    FileFault,
+    FileFormat,
     Reading,
-    of_file,
-    unreadable,
 )
 from memory.documents.formats import cairn
 from memory.taxonomy import LinkKind, MemoryType
@@ -50,12 +48,14 @@ def read_document(*, name: str, text: str) -> Reading:
         value = json.loads(text)
     except json.JSONDecodeError as error:
         detail = message("This is not JSON: {fault}.", fault=error.msg)
-        return unreadable(name=name, line=error.lineno, detail=detail)
+        return Reading.unreadable(name=name, line=error.lineno, detail=detail)
     except (RecursionError, ValueError):
-        return unreadable(name=name, detail="This JSON is nested too deep or has too long numbers.")
+        return Reading.unreadable(
+            name=name, detail="This JSON is nested too deep or has too long numbers."
+        )
     rows = _rows_of(value)
     if rows is None:
-        return unreadable(name=name, detail="This JSON holds no list of memories.")
+        return Reading.unreadable(name=name, detail="This JSON holds no list of memories.")
     return _reading(name, _format_of(value, rows), ((None, row) for row in rows))
 
 
@@ -64,9 +64,9 @@ def read_lines(*, name: str, text: str) -> Reading:
     rows = _parsed(text)
     head = list(islice(rows, LOOKED_AT))
     if head and cairn.is_header(value=head[0][1]):
-        return _reading(name, Format.OWN_LINES, chain(head[1:], rows))
+        return _reading(name, FileFormat.OWN_LINES, chain(head[1:], rows))
     format = _format_of(None, [row for _, row in head])
-    kind = format if format is Format.MEM0 else Format.JSON_LINES
+    kind = format if format is FileFormat.MEM0 else FileFormat.JSON_LINES
     return _reading(name, kind, chain(head, rows))
 
 
@@ -83,7 +83,7 @@ def looks_like_lines(*, text: str) -> bool:
     return is_whole and bool(rest.strip())
 
 
-def of_record(*, name: str, line: int | None, record: Mapping[str, Any]) -> Candidate:
+def read_record(*, name: str, line: int | None, record: Mapping[str, Any]) -> Candidate:
     """Return the candidate of a record of an export of ours. Raises ValueError."""
     content = record.get("content")
     if not isinstance(content, str) or not isinstance(record.get("id"), str):
@@ -135,40 +135,39 @@ def _rows_of(value: Any) -> list[Any] | None:
     return [value] if _text_of(value) else None
 
 
-def _format_of(value: Any, rows: list[Any]) -> Format:
+def _format_of(value: Any, rows: list[Any]) -> FileFormat:
     if cairn.is_header(value=value):
-        return Format.OWN_JSON
+        return FileFormat.OWN_JSON
     objects = [row for row in rows[:LOOKED_AT] if isinstance(row, dict)]
     is_mem0 = bool(objects) and all(
         isinstance(row.get("memory"), str) and "content" not in row for row in objects
     )
-    return Format.MEM0 if is_mem0 else Format.JSON
+    return FileFormat.MEM0 if is_mem0 else FileFormat.JSON
 
 
-def _reading(name: str, format: Format, rows: Iterable[tuple[int | None, Any]]) -> Reading:
+def _reading(name: str, format: FileFormat, rows: Iterable[tuple[int | None, Any]]) -> Reading:
     found, faults = [], []
     for number, (line, row) in enumerate(rows, start=1):
         try:
             found.append(_candidate(name, format, line, row))
         except _WrongRow as error:
-            detail = error.detail
             place = line if line is not None else number
-            faults.append(Fault(file=name, line=place, detail=detail))
+            faults.append(FileFault(file=name, line=place, detail=error.detail))
         if max(len(found), len(faults)) > MOST_CANDIDATES:
-            break  # one more than is taken, so that it is told
-    return of_file(name=name, format=format, candidates=tuple(found), faults=tuple(faults))
+            break  # one more than is taken, so that it is reported
+    return Reading.of_file(name=name, format=format, candidates=tuple(found), faults=tuple(faults))
 
 
-def _candidate(name: str, format: Format, line: int | None, row: Any) -> Candidate:
+def _candidate(name: str, format: FileFormat, line: int | None, row: Any) -> Candidate:
     if isinstance(row, _WrongRow):
         raise row
     if not isinstance(row, dict):
         raise _WrongRow(message("The row is no JSON object."))
     if _depth(row) > DEEPEST:
         raise _WrongRow(message("Nest at most {most} levels.", most=DEEPEST))
-    if format in {Format.OWN_JSON, Format.OWN_LINES}:
+    if format in {FileFormat.OWN_JSON, FileFormat.OWN_LINES}:
         try:
-            return of_record(name=name, line=line, record=row)
+            return read_record(name=name, line=line, record=row)
         except ValueError as error:
             raise _WrongRow(message("The record is broken: {fault}.", fault=str(error))) from error
     content = _text_of(row)
@@ -178,7 +177,7 @@ def _candidate(name: str, format: Format, line: int | None, row: Any) -> Candida
 
 
 def _of_row(
-    name: str, format: Format, line: int | None, row: dict[str, Any], content: str
+    name: str, format: FileFormat, line: int | None, row: dict[str, Any], content: str
 ) -> Candidate:
     metadata = row.get("metadata")
     about = metadata if isinstance(metadata, dict) else {}
@@ -188,7 +187,10 @@ def _of_row(
         "tags": custom_type_rules.once(tags=dict.fromkeys(tags), most=64),
     }
     said = _text(row.get("id"), 150) or hashlib.sha256(content.encode(errors="replace")).hexdigest()
-    given["external_id"] = given["external_id"] or f"{_source(name, format)}:{said[:150]}"
+    source = format.value  # mem0's ids are its own everywhere, others begin anew in each file
+    if format is not FileFormat.MEM0:
+        source = f"{source}:{hashlib.sha256(name.encode()).hexdigest()[:12]}"
+    given["external_id"] = given["external_id"] or f"{source}:{said[:150]}"
     return Candidate(
         **given,
         content=content,
@@ -198,13 +200,6 @@ def _of_row(
         source_line=_whole(row.get("source_line")),
         keys=(said,),
     )
-
-
-def _source(name: str, format: Format) -> str:
-    """Return where ids are of: mem0's are its own everywhere, others begin anew in each file."""
-    if format is Format.MEM0:
-        return format.value
-    return f"{format.value}:{hashlib.sha256(name.encode()).hexdigest()[:12]}"
 
 
 def _given(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -219,15 +214,15 @@ def _given(row: Mapping[str, Any]) -> dict[str, Any]:
         "attributes": attributes if isinstance(attributes, dict) else {},
         "confidence": _share(row.get("confidence")),
         "pinned": row.get("pinned") is True,
-        "event_at": _moment(row.get("event_at") or row.get("created_at")),
+        "event_at": _time(row.get("event_at") or row.get("created_at")),
     }
 
 
-def _links(rows: Iterable[Any]) -> Iterator[Link]:
+def _links(rows: Iterable[Any]) -> Iterator[CandidateLink]:
     for row in rows:
         kind = _choice(row.get("kind"), KINDS) if isinstance(row, dict) else None
         if kind is not None and isinstance(row.get("target"), str):
-            yield Link(kind=kind, target=row["target"])
+            yield CandidateLink(kind=kind, target=row["target"])
 
 
 def _text_of(row: Mapping[str, Any]) -> str:
@@ -260,9 +255,9 @@ def _whole(value: Any) -> int | None:
     return value if is_whole else None
 
 
-def _moment(value: Any) -> datetime | None:
+def _time(value: Any) -> datetime | None:
     try:
-        return cairn.moment(text=value)
+        return cairn.read_time(text=value)
     except ValueError:
         return None
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from accounts import tenancy
@@ -17,14 +17,12 @@ from memory.intake.integrate import SUPERSEDED_CONFIDENCE
 from memory.records.actions import revise, writes
 from memory.records.actions.candidate import NewMemory
 from memory.records.actions.confirm import check_active
-from memory.records.actions.revise import check_agent_may_change
 from memory.records.actions.validation import check_reason
+from memory.records.actions.verdict_log import Traces, check_may_approve, record_verdict
 from memory.records.models import Memory, MemoryLink
+from memory.records.queries import pending
 from memory.records.queries.memories import find_memory, lock_memory
 from memory.records.verdicts import Verdict
-from memory.review.actions import verdict
-from memory.review.actions.verdict import Traces
-from memory.review.queries import reviews
 from memory.taxonomy import LinkKind, Scope, Source, Status
 from teams.permissions import Act, require
 
@@ -66,7 +64,7 @@ def edit(*, caller: Caller, memory_id: UUID, correction: Correction, now: dateti
     """
     prepared = prepare_edit(caller=caller, memory_id=memory_id, correction=correction)
     with tenancy.unit():
-        done = apply(
+        done = apply_edit(
             caller=caller, memory_id=memory_id, correction=correction, prepared=prepared, now=now
         )
         by = {"by": str(done.memory_id), "kind": correction.kind}
@@ -77,19 +75,33 @@ def edit(*, caller: Caller, memory_id: UUID, correction: Correction, now: dateti
 def prepare_edit(*, caller: Caller, memory_id: UUID, correction: Correction) -> Prepared:
     """Check a correction and embed what is right instead. Outside of a unit; raises as `edit`."""
     require(caller=caller, act=Act.WRITE)
-    _check_kind(correction.kind)
+    if correction.kind not in KINDS:
+        raise wrong_field(
+            pointer="/kind",
+            detail=message(
+                "{kind!r} is not what can be wrong with a memory.", kind=correction.kind
+            ),
+            hint=message("Use one of: {names}.", names=tuple(KINDS)),
+            code="choice",
+        )
     check_reason(reason=correction.reason)
     with tenancy.unit():
-        old = _correctable(caller, find_memory(caller=caller, memory_id=memory_id))
-        new = successor_of(caller=caller, old=old, content=correction.content)
-        new = _moved(caller, old, new, correction.scope)
+        old = find_memory(caller=caller, memory_id=memory_id)
+        _check_may_correct(caller, old)
+        new = make_successor(caller=caller, old=old, content=correction.content)
+        new = _with_scope(caller, old, new, correction.scope)
     prepared = prepare(caller=caller, new=new)
-    if new.scope == old.scope:
-        _check_changed(old, prepared)
+    if new.scope == old.scope and prepared.drafted.content_hash == old.content_hash:
+        raise wrong_field(
+            pointer="/content",
+            detail="The corrected text says exactly the same.",
+            hint="Change the text, or confirm the memory instead.",
+            code="unchanged",
+        )
     return prepared
 
 
-def apply(
+def apply_edit(
     *,
     caller: Caller,
     memory_id: UUID,
@@ -98,64 +110,42 @@ def apply(
     now: datetime,
 ) -> Corrected:
     """Put a prepared correction in the place of a memory. In a unit; raises as `edit`."""
-    old = _correctable(caller, lock_memory(caller=caller, memory_id=memory_id))
+    old = lock_memory(caller=caller, memory_id=memory_id)
+    _check_may_correct(caller, old)
     traces = Traces()
     traces.keep(old)
-    waited = reviews.group_of(row=old) is not None
+    waited = pending.group_of(row=old) is not None
     before = apply_decision.lowered(row=old)
-    _retire(old, f"{correction.kind}: {correction.reason}".strip(": "), now)
+    old.status = Status.SUPERSEDED.value
+    old.confidence = min(old.confidence, SUPERSEDED_CONFIDENCE)
+    reason = f"{correction.kind}: {correction.reason}".strip(": ")
+    old.valid_until, old.archived_reason = now, reason[:200]
+    writes.save(row=old, fields=("status", "confidence", "valid_until", "archived_reason"), now=now)
+
     outcome = decide(caller=caller, prepared=prepared, now=now)
     if outcome.memory is None:
         raise RefusedByGate(gate=outcome.gate, detail=outcome.reason, hint=outcome.hint)
-    _link(caller, old, outcome.memory.id, before)
-    undoable = waited and outcome.outcome == "added" and not outcome.operation
-    review_id = _noted(caller, old, outcome.memory.id, traces, now) if undoable else None
-    return Corrected(outcome=outcome, memory_id=outcome.memory.id, review_id=review_id)
-
-
-def _noted(caller: Caller, old: Memory, successor: UUID, traces: Traces, now: datetime) -> UUID:
-    """Write down what undoing a correction takes away and brings back."""
-    link = MemoryLink.objects.get(source_id=successor, target=old, kind=LinkKind.SUPERSEDES.value)
-    traces.made.append(successor)
-    traces.links.append(link.pk)
-    return verdict.note(caller=caller, row=old, verdict=Verdict.EDIT, traces=traces, now=now)
-
-
-def _moved(caller: Caller, old: Memory, new: NewMemory, scope: str | None) -> NewMemory:
-    """Give the successor another scope, if the caller may give it to the old one."""
-    if scope is None or scope == old.scope:
-        return new
-    if scope not in set(Scope) - {Scope.TEAM}:
-        names = tuple(one.value for one in Scope if one is not Scope.TEAM)
-        raise wrong_field(
-            pointer="/scope",
-            detail=message("{value!r} is not one of: {names}.", value=scope, names=names),
-            code="choice",
-        )
-    revise.check_move(caller=caller, row=old, scope=Scope(scope))
-    return replace(new, scope=scope, team=None)
-
-
-def _correctable(caller: Caller, row: Memory) -> Memory:
-    check_active(row=row)
-    check_agent_may_change(caller=caller, row=row)
-    if row.taint_reason and not is_person(caller=caller):
-        verdict.check_may_approve(caller=caller, row=row)
-    return row
-
-
-def _check_changed(old: Memory, prepared: Prepared) -> None:
-    if prepared.drafted.content_hash != old.content_hash:
-        return
-    raise wrong_field(
-        pointer="/content",
-        detail="The corrected text says exactly the same.",
-        hint="Change the text, or confirm the memory instead.",
-        code="unchanged",
+    successor = outcome.memory.id
+    old.superseded_by_id = successor
+    old.save(update_fields=["superseded_by"])
+    link, _ = MemoryLink.objects.get_or_create(
+        source_id=successor,
+        target=old,
+        kind=LinkKind.SUPERSEDES.value,
+        defaults={"description": old.archived_reason, "before": before},
     )
+    writes.announce(caller=caller, kind="memory.corrected", rows=(old,))
+    review_id = None
+    if waited and outcome.outcome == "added" and not outcome.operation:  # else it is not undone
+        traces.made.append(successor)
+        traces.links.append(link.pk)
+        review_id = record_verdict(
+            caller=caller, row=old, verdict=Verdict.EDIT, traces=traces, now=now
+        )
+    return Corrected(outcome=outcome, memory_id=successor, review_id=review_id)
 
 
-def successor_of(*, caller: Caller, old: Memory, content: str) -> NewMemory:
+def make_successor(*, caller: Caller, old: Memory, content: str) -> NewMemory:
     """Return the candidate that says something else in the place of a memory.
 
     It still waits for review where an agent corrects what waits.
@@ -182,31 +172,23 @@ def successor_of(*, caller: Caller, old: Memory, content: str) -> NewMemory:
     )
 
 
-def _retire(old: Memory, reason: str, now: datetime) -> None:
-    old.status = Status.SUPERSEDED.value
-    old.confidence = min(old.confidence, SUPERSEDED_CONFIDENCE)
-    old.valid_until, old.archived_reason = now, reason[:200]
-    writes.save(row=old, fields=("status", "confidence", "valid_until", "archived_reason"), now=now)
+def _check_may_correct(caller: Caller, row: Memory) -> None:
+    check_active(row=row)
+    revise.check_agent_may_change(caller=caller, row=row)
+    if row.taint_reason and not is_person(caller=caller):
+        check_may_approve(caller=caller, row=row)
 
 
-def _link(caller: Caller, old: Memory, successor: UUID, before: dict[str, Any]) -> None:
-    old.superseded_by_id = successor
-    old.save(update_fields=["superseded_by"])
-    MemoryLink.objects.get_or_create(
-        source_id=successor,
-        target=old,
-        kind=LinkKind.SUPERSEDES.value,
-        defaults={"description": old.archived_reason, "before": before},
-    )
-    writes.announce(caller=caller, kind="memory.corrected", rows=(old,))
-
-
-def _check_kind(kind: str) -> None:
-    if kind in KINDS:
-        return
-    raise wrong_field(
-        pointer="/kind",
-        detail=message("{kind!r} is not what can be wrong with a memory.", kind=kind),
-        hint=message("Use one of: {names}.", names=tuple(KINDS)),
-        code="choice",
-    )
+def _with_scope(caller: Caller, old: Memory, new: NewMemory, scope: str | None) -> NewMemory:
+    """Give the successor another scope, if the caller may give it to the old one."""
+    if scope is None or scope == old.scope:
+        return new
+    if scope not in set(Scope) - {Scope.TEAM}:
+        names = tuple(one.value for one in Scope if one is not Scope.TEAM)
+        raise wrong_field(
+            pointer="/scope",
+            detail=message("{value!r} is not one of: {names}.", value=scope, names=names),
+            code="choice",
+        )
+    revise.check_move(caller=caller, row=old, scope=Scope(scope))
+    return replace(new, scope=scope, team=None)

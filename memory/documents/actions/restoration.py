@@ -1,7 +1,7 @@
-"""Bring an export of ours back as it was: states, times, trust, versions and links.
+"""Restore our own export as it was: states, times, trust, versions and links.
 
 An import puts what a file says before people; this believes the file. So it is for who manages the
-organization, in person. Every text still meets the checks of the door and its secret scanner. Ids
+organization, in person. Every text is still checked and scanned for secrets. Ids
 are new ones, and what pointed to an old one points to the new. Done twice, it adds nothing.
 """
 
@@ -22,7 +22,7 @@ from accounts.messages import message
 from accounts.queries import directory
 from memory.customization import custom_type_rules
 from memory.documents.formats import cairn
-from memory.documents.formats.cairn import Fate
+from memory.documents.formats.cairn import FieldRule
 from memory.index.actions import embedding
 from memory.index.models import MemoryUsage
 from memory.index.sql import search_rows
@@ -55,7 +55,9 @@ CHOICES: Final[Mapping[str, type[StrEnum]]] = {
 }
 OF_USAGE: Final = frozenset({"access_count", "last_accessed_at"})
 KEPT: Final = tuple(
-    name for name, (fate, _) in cairn.FIELDS.items() if fate is Fate.KEPT and name not in OF_USAGE
+    name
+    for name, (rule, _) in cairn.FIELDS.items()
+    if rule is FieldRule.KEPT and name not in OF_USAGE
 )
 SENT: Final = (
     "type", "external_id", "scope", "pinned", "confidence", "reach", "phase", "methodology",
@@ -66,8 +68,8 @@ Record = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reinstated:
-    """How many memories came back, how many were there already, and why the others did not."""
+class RestoredExport:
+    """How many memories were restored, how many were known, and why others were refused."""
 
     added: int
     known: int
@@ -75,17 +77,17 @@ class Reinstated:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Checked:
+class CheckedRecord:
     """A record that passed the checks: where it goes, and its row, which is not saved yet."""
 
     record: Record
     row: Memory
 
 
-def reinstate(
+def restore_export(
     *, caller: Caller, project: str | None, records: tuple[Record, ...], now: datetime
-) -> Reinstated:
-    """Bring records back into a project, or into none where they had none.
+) -> RestoredExport:
+    """Restore records into a project, or into none where they had none.
 
     Raises Forbidden, NotFound for a project that is hidden.
     """
@@ -112,7 +114,7 @@ def reinstate(
                 caller=caller,
                 details=details,
             )
-    return Reinstated(added=len(new), known=len(checked) - len(new), refused=tuple(refused))
+    return RestoredExport(added=len(new), known=len(checked) - len(new), refused=tuple(refused))
 
 
 def _drafted(
@@ -131,11 +133,11 @@ def _check_texts(record: Record) -> None:
 
     Raises InvalidInput, and ValueError for a moment that no row can hold.
     """
-    for name in cairn.MOMENTS:
-        cairn.moment(text=record[name])
+    for name in cairn.TIMES:
+        cairn.read_time(text=record[name])
     for beside, name in ((cairn.VERSIONS, "changed_at"), (cairn.LINKS, "created_at")):
         for one in record[beside]:
-            _moment(one[name])
+            _time(one[name])
     for version in record[cairn.VERSIONS]:
         check_version(fields=version["fields"])
     whole = "\n\n\n\n".join(cairn.texts_in(value=record))
@@ -155,7 +157,7 @@ def _new(record: Record, project: str | None) -> NewMemory:
         related_files=tuple(record["related_files"]),
         related_modules=tuple(record["related_modules"]),
         attributes=record["attributes"],
-        event_at=cairn.moment(text=record["event_at"]),
+        event_at=cairn.read_time(text=record["event_at"]),
     )
 
 
@@ -164,7 +166,7 @@ def _placed(
     drafted: tuple[tuple[Record, Draft], ...],
     refused: list[tuple[str, str]],
     now: datetime,
-) -> Iterator[_Checked]:
+) -> Iterator[CheckedRecord]:
     people = _people(caller, tuple(record for record, _ in drafted))
     places: dict[tuple[Any, ...], Place] = {}
     for record, draft in drafted:
@@ -177,7 +179,7 @@ def _placed(
         except (CairnError, ValidationError, ValueError, TypeError, KeyError) as error:
             refused.append((str(record.get("id", "")), str(error)))
             continue
-        yield _Checked(record=record, row=row)
+        yield CheckedRecord(record=record, row=row)
 
 
 def _overwrite(row: Memory, record: Record, people: frozenset[UUID]) -> None:
@@ -188,7 +190,7 @@ def _overwrite(row: Memory, record: Record, people: frozenset[UUID]) -> None:
         raise ValueError("what was deleted does not come back")
     for name in KEPT:
         value = record[name]
-        setattr(row, name, cairn.moment(text=value) if name in cairn.MOMENTS else value)
+        setattr(row, name, cairn.read_time(text=value) if name in cairn.TIMES else value)
     author = as_uuid(text=str(record["author_user"]))
     row.author_user = author if author in people else row.author_user
     for field in Memory._meta.concrete_fields:
@@ -197,7 +199,7 @@ def _overwrite(row: Memory, record: Record, people: frozenset[UUID]) -> None:
             field.clean(value, row)
 
 
-def _known(checked: tuple[_Checked, ...]) -> tuple[dict[str, UUID], tuple[_Checked, ...]]:
+def _known(checked: tuple[CheckedRecord, ...]) -> tuple[dict[str, UUID], tuple[CheckedRecord, ...]]:
     """Return the new id of each old one, and those records that are not there yet. In a unit."""
     hashes = {one.row.content_hash for one in checked}
     stored: dict[tuple[Any, ...], UUID] = {}
@@ -229,7 +231,7 @@ def _twin(row: Memory) -> tuple[Any, ...]:
     return (row.audience, row.project_id, row.content_hash)
 
 
-def _insert(caller: Caller, new: tuple[_Checked, ...]) -> None:
+def _insert(caller: Caller, new: tuple[CheckedRecord, ...]) -> None:
     for start in range(0, len(new), AT_ONCE):
         rows = tuple(one.row for one in new[start : start + AT_ONCE])
         writes.insert(caller=caller, rows=rows)
@@ -239,7 +241,7 @@ def _insert(caller: Caller, new: tuple[_Checked, ...]) -> None:
         embedding.enqueue(layers=layers, name="memory.embed_bulk", created_by=caller.user_id)
 
 
-def _point(checked: tuple[_Checked, ...], ids: Mapping[str, UUID]) -> None:
+def _point(checked: tuple[CheckedRecord, ...], ids: Mapping[str, UUID]) -> None:
     """Let what was superseded name its successor. In a unit."""
     pointing = []
     for one in checked:
@@ -251,7 +253,7 @@ def _point(checked: tuple[_Checked, ...], ids: Mapping[str, UUID]) -> None:
 
 
 def _write_beside(
-    caller: Caller, checked: tuple[_Checked, ...], new: set[UUID], ids: Mapping[str, UUID]
+    caller: Caller, checked: tuple[CheckedRecord, ...], new: set[UUID], ids: Mapping[str, UUID]
 ) -> None:
     """Write versions, links and uses of the memories that are new. In a unit."""
     people = _people(caller, tuple(one.record for one in checked))
@@ -270,7 +272,7 @@ def _write_beside(
     MemoryLink.objects.bulk_update(rows, ["created_at"], batch_size=AT_ONCE)
 
 
-def _versions(one: _Checked, people: frozenset[UUID]) -> Iterator[MemoryVersion]:
+def _versions(one: CheckedRecord, people: frozenset[UUID]) -> Iterator[MemoryVersion]:
     for version in one.record[cairn.VERSIONS]:
         by = as_uuid(text=str(version["changed_by"]))
         yield MemoryVersion(
@@ -281,21 +283,21 @@ def _versions(one: _Checked, people: frozenset[UUID]) -> Iterator[MemoryVersion]
             reason=version["reason"],
             changed_by=by if by in people else None,
             changed_agent=version["changed_agent"],
-            changed_at=_moment(version["changed_at"]),
+            changed_at=_time(version["changed_at"]),
         )
 
 
-def _uses(fresh: tuple[_Checked, ...]) -> Iterator[MemoryUsage]:
+def _uses(fresh: tuple[CheckedRecord, ...]) -> Iterator[MemoryUsage]:
     for one in fresh:
         if one.record["access_count"]:
             yield MemoryUsage(
                 memory=one.row,
                 access_count=one.record["access_count"],
-                last_accessed_at=cairn.moment(text=one.record["last_accessed_at"]),
+                last_accessed_at=cairn.read_time(text=one.record["last_accessed_at"]),
             )
 
 
-def _links(one: _Checked, ids: Mapping[str, UUID]) -> Iterator[tuple[MemoryLink, datetime]]:
+def _links(one: CheckedRecord, ids: Mapping[str, UUID]) -> Iterator[tuple[MemoryLink, datetime]]:
     for link in one.record[cairn.LINKS]:
         target = ids.get(str(link["target"]))
         if target is None or target == one.row.id:
@@ -309,11 +311,11 @@ def _links(one: _Checked, ids: Mapping[str, UUID]) -> Iterator[tuple[MemoryLink,
             cosine=link["cosine"],
             description=link["description"],
         )
-        yield row, _moment(link["created_at"])
+        yield row, _time(link["created_at"])
 
 
-def _moment(text: Any) -> datetime:
-    found = cairn.moment(text=text)
+def _time(text: Any) -> datetime:
+    found = cairn.read_time(text=text)
     if found is None:
         raise ValueError("a moment is missing")
     return found

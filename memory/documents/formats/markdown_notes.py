@@ -1,12 +1,18 @@
 """Markdown and plain text as candidates: rules files, Obsidian's and basic-memory's notes.
 
-Statements are found as in every document (`memory.documents.markdown`). Obsidian's notes add tags
+Statements are found as in every document (`memory.documents.statements`). Obsidian's notes add tags
 and [[links]]; basic-memory's add observations, `- [category] text #tag (context)`, and relations,
 `- relation_type [[Target]]` (their published formats). What a link means between two notes is said
 of the first statement of each.
+
+The head of a note, between two lines of `---`, is read for what notes really hold: `name: value`,
+`name: [a, b]`, and a name followed by lines with dashes. Tried and dropped: a YAML reader. It
+refuses what is common there (`globs: *.py`, `title: a: b`, `tags: #a`), and took 14 times as long
+for the records of our own exports, which are JSON in one line.
 """
 
 import hashlib
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -14,13 +20,14 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 from accounts.messages import message
-from memory.documents import front_matter, markdown
-from memory.documents.candidates import Candidate, Fault, Format, Link, Reading, of_file
-from memory.documents.front_matter import Note
-from memory.documents.markdown import Statement
+from memory.documents import statements
+from memory.documents.candidates import Candidate, CandidateLink, FileFault, FileFormat, Reading
+from memory.documents.statements import Statement
 from memory.taxonomy import LinkKind, MemoryType
 
-LONGEST_LINE: Final = 20_000  # characters; what is longer is no text that somebody wrote, ours
+LONGEST_HEAD: Final = 2_000_000  # characters searched for its end; an own memory has its versions
+MOST_ITEMS: Final = 1_000  # of one list at the head; default, not measured
+LONGEST_LINE: Final = 20_000  # characters; longer is no text somebody wrote; default, not measured
 MOST_TAGS: Final = 64
 LONGEST_TAG: Final = 64
 LONGEST_CONTEXT: Final = 200  # characters in parentheses at the end of an observation
@@ -63,53 +70,78 @@ _WIKILINK: Final = re.compile(
 )
 _TAG: Final = re.compile(r"(?<![\w&/#`])#([^\W\d_][\w/-]{0,62}[\w])(?![\w`])")
 _CODE: Final = re.compile(r"`[^`\n]*`")
+_HEAD_START: Final = re.compile(r"\A---[ \t]*\n")
+_HEAD_END: Final = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
+_PAIR: Final = re.compile(r"\A([A-Za-z_][\w .-]{0,60}?)[ \t]*:(?:[ \t]+(.*))?\Z")
+_LIST_ITEM: Final = re.compile(r"\A[ \t]*-[ \t]+(.*)\Z")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Observed:
-    """What basic-memory's lines of a note say, and the note without them."""
+class NoteText:
+    """A note: the fields at its head, its body, and the line on which the body begins."""
 
-    candidates: tuple[Candidate, ...]
-    links: tuple[Link, ...]
-    rest: str
+    fields: Mapping[str, Any]
+    body: str
+    first_line: int
+
+
+def split_head(*, text: str) -> NoteText:
+    """Split a note; without a head, the body is everything."""
+    opened = _HEAD_START.match(text)
+    closed = _HEAD_END.search(text, opened.end(), opened.end() + LONGEST_HEAD) if opened else None
+    if opened is None or closed is None:
+        return NoteText(fields={}, body=text, first_line=1)
+    fields: dict[str, Any] = {}
+    name = ""
+    for line in text[opened.end() : closed.start()].split("\n"):
+        pair = _PAIR.match(line)
+        item = _LIST_ITEM.match(line)
+        if pair is not None:
+            name = pair[1].strip().lower()
+            fields[name] = _read_value((pair[2] or "").strip())
+        elif item is not None and name:
+            if not isinstance(fields[name], list):
+                fields[name] = []
+            if len(fields[name]) < MOST_ITEMS:
+                fields[name].append(_unquote(item[1].strip()))
+    return NoteText(
+        fields=fields,
+        body=text[closed.end() :],
+        first_line=text.count("\n", 0, closed.end()) + 1,
+    )
 
 
 def read(*, name: str, text: str) -> Reading:
     """Read a document of words."""
-    text, faults = _without_endless_lines(name, text)
-    note = front_matter.read(text=text)
-    seen = _observed(name, note)
-    below = "\n" * (note.first_line - 1)
-    said = tuple(_candidate(one, name) for one in markdown.read(text=below + seen.rest, path=name))
-    found = _told_of_note(name, note, (*seen.candidates, *said), seen.links)
-    digest = hashlib.sha256(text.encode(errors="replace")).hexdigest()
-    return of_file(
-        name=name,
-        format=_format(note, seen),
-        candidates=tuple(replace(one, source_hash=digest) for one in found),
-        faults=faults,
-    )
-
-
-def _without_endless_lines(name: str, text: str) -> tuple[str, tuple[Fault, ...]]:
     lines = text.split("\n")
     faults = []
     for number, line in enumerate(lines, start=1):
         if len(line) > LONGEST_LINE:
             detail = message("The line has {count} characters; it was left out.", count=len(line))
-            faults.append(Fault(file=name, line=number, detail=detail))
+            faults.append(FileFault(file=name, line=number, detail=detail))
             lines[number - 1] = ""
-    return "\n".join(lines), tuple(faults)
+    text = "\n".join(lines)
+    note = split_head(text=text)
+    observations, links, rest = _read_observations(name, note)
+    format = FileFormat.MARKDOWN
+    if observations or (links and "permalink" in note.fields):
+        format = FileFormat.BASIC_MEMORY
+    elif {"tags", "aliases"} & set(note.fields) or _WIKILINK.search(note.body):
+        format = FileFormat.OBSIDIAN
+    below = "\n" * (note.first_line - 1)
+    said = statements.read_document(text=below + rest, path=name)
+    found = (*observations, *(_candidate(one, name) for one in said))
+    digest = hashlib.sha256(text.encode(errors="replace")).hexdigest()
+    candidates = (replace(one, source_hash=digest) for one in _share(name, note, found, links))
+    return Reading.of_file(
+        name=name, format=format, candidates=tuple(candidates), faults=tuple(faults)
+    )
 
 
-def _format(note: Note, seen: _Observed) -> Format:
-    if seen.candidates or (seen.links and "permalink" in note.fields):
-        return Format.BASIC_MEMORY
-    is_obsidian = bool({"tags", "aliases"} & set(note.fields)) or _WIKILINK.search(note.body)
-    return Format.OBSIDIAN if is_obsidian else Format.MARKDOWN
-
-
-def _observed(name: str, note: Note) -> _Observed:
+def _read_observations(
+    name: str, note: NoteText
+) -> tuple[tuple[Candidate, ...], tuple[CandidateLink, ...], str]:
+    """Return what basic-memory's lines of a note say, its relations, and the note without them."""
     found, links, rest = [], [], []
     is_code = False
     for number, line in enumerate(note.body.split("\n"), start=note.first_line):
@@ -120,9 +152,12 @@ def _observed(name: str, note: Note) -> _Observed:
         if observation is not None:
             found.append(_observation(observation[1], observation[2], name, number))
         elif relation is not None:
-            links.append(_relation(relation[1], relation[2]))
+            word = re.sub(r"[ -]+", "_", relation[1].strip().lower())
+            known = RELATIONS.get(word, LinkKind.SEE_ALSO)
+            target = _key(relation[2].partition("|")[0])
+            links.append(CandidateLink(kind=known.value, target=target))
         rest.append("" if observation or relation else line)
-    return _Observed(candidates=tuple(found), links=tuple(links), rest="\n".join(rest))
+    return tuple(found), tuple(links), "\n".join(rest)
 
 
 def _observation(category: str, said: str, name: str, line: int) -> Candidate:
@@ -137,7 +172,7 @@ def _observation(category: str, said: str, name: str, line: int) -> Candidate:
         type=CATEGORIES[word].value if word in CATEGORIES else None,
         file=name,
         line=line,
-        external_id=markdown.statement_id(path=name, context=word, text=text),
+        external_id=statements.statement_id(path=name, context=word, text=text),
         tags=_fitting((*tags, word.replace(" ", "-"))),
         links=_links_in(bare),
         source_uri=name,
@@ -153,12 +188,6 @@ def _without_context(said: str) -> tuple[str, str]:
     if start < 0 or ")" in context or not 0 < len(context) <= LONGEST_CONTEXT:
         return said, ""
     return text[:start].rstrip(" \t"), context
-
-
-def _relation(kind: str, target: str) -> Link:
-    word = re.sub(r"[ -]+", "_", kind.strip().lower())
-    known = RELATIONS.get(word, LinkKind.SEE_ALSO)
-    return Link(kind=known.value, target=_key(target.partition("|")[0]))
 
 
 def _candidate(one: Statement, name: str) -> Candidate:
@@ -181,8 +210,11 @@ def _candidate(one: Statement, name: str) -> Candidate:
     )
 
 
-def _told_of_note(
-    name: str, note: Note, found: tuple[Candidate, ...], links: tuple[Link, ...]
+def _share(
+    name: str,
+    note: NoteText,
+    found: tuple[Candidate, ...],
+    links: tuple[CandidateLink, ...],
 ) -> tuple[Candidate, ...]:
     """Give what is said of the whole note to its statements: tags to all, links to the first."""
     tags = _listed(note.fields.get("tags")) or _listed(note.fields.get("tag"))
@@ -201,9 +233,9 @@ def _told_of_note(
     return tuple(tagged)
 
 
-def _links_in(text: str) -> tuple[Link, ...]:
+def _links_in(text: str) -> tuple[CandidateLink, ...]:
     targets = dict.fromkeys(_key(match[1]) for match in _WIKILINK.finditer(text))
-    return tuple(Link(kind=LinkKind.SEE_ALSO.value, target=target) for target in targets)
+    return tuple(CandidateLink(kind=LinkKind.SEE_ALSO.value, target=target) for target in targets)
 
 
 def _plain(text: str) -> str:
@@ -231,3 +263,21 @@ def _listed(value: Any) -> tuple[str, ...]:
     if isinstance(value, list):
         return tuple(str(part) for part in value if isinstance(part, str | int))
     return ()
+
+
+def _read_value(text: str) -> Any:
+    """Return JSON as JSON, since our own exports write it, and `[a, b]` as a list."""
+    if text[:1] in {"[", "{", '"'}:
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError):
+            is_list = text.startswith("[") and text.endswith("]") and not text.startswith("[[")
+            if not is_list:
+                return text
+            return [_unquote(part.strip()) for part in text[1:-1].split(",") if part.strip()]
+    return _unquote(text)
+
+
+def _unquote(text: str) -> str:
+    is_quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
+    return text[1:-1] if is_quoted else text

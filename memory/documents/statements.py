@@ -1,0 +1,392 @@
+"""From a document to statements worth remembering, each with its type.
+
+Every statement can be read alone: its headings and the sentence that leads to it come first, unless
+its own words say them already. Its id is made of the file, the headings and the words, so a second
+import of an unchanged document meets the same memories, and a change elsewhere in it moves none.
+
+Boilerplate is left out. The type is that of the first rule in `RULES` that fits: documents speak
+otherwise than agents do, so they have rules of their own. No rule gives a layer-1 type: what a file
+says never becomes constitutional.
+"""
+
+import ast
+import hashlib
+import re
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import PurePosixPath
+from typing import Final
+
+from memory.records import gates
+from memory.taxonomy import MemoryType
+from memory.text import passages, sentences
+from memory.text import text as texts
+from memory.text.passages import Passage, PassageKind
+
+LONGEST_CONTEXT: Final = 90  # characters of headings before a statement; default, not measured
+LONGEST_LEAD: Final = 110  # characters of the sentence before a list; default, not measured
+LONGEST_CONTENT: Final = 4_000  # characters of a statement; default, not measured
+LONGEST_PATH: Final = 150  # characters of a path inside an id
+MINIMUM_WORDS: Final = 3  # of two letters and more, with what leads to them; not measured
+MINIMUM_OWN_WORDS: Final = 2  # default, not measured
+BELOW: Final = " \u203a "  # between headings
+DIGEST_LENGTH: Final = 16  # hexadecimal digits
+
+_NUMBERING = re.compile(
+    r"\A(?:(?:\d{1,2}|[A-Z])(?:\.\d+)*[.)]\s+|\d{1,2}(?:\.\d+)+\s+|step \d+[.:)]?\s*)",
+    re.IGNORECASE,
+)
+_DECORATION = re.compile("[\U0001f000-\U0001faff\u2300-\u27bf\u2b00-\u2bff\ufe0f\u200d#]+")
+_GENERIC = frozenset({
+    "about", "additional notes", "basics", "background", "description", "details", "example",
+    "examples", "features", "general", "getting started", "important", "info", "information",
+    "intro", "introduction", "misc", "miscellaneous", "more", "note", "notes", "other", "overview",
+    "readme", "rules", "summary", "tl;dr", "usage", "guidelines", "instructions",
+})  # fmt: skip
+_TITLED_BY_PROJECT = frozenset({
+    "readme", "claude", "agents", "index", "gemini", ".cursorrules", "copilot-instructions",
+})  # fmt: skip
+_WORD = re.compile(r"[^\W_]{4,}")
+_BOILERPLATE_SECTIONS = re.compile(
+    r"(?:(?:the )?(?:mit|apache|bsd|gpl) )?licen[cs](?:e|ing)s?(?: .{0,30})?|copyright|contributors"
+    r"|(?:our |all )?(?:contributors|sponsors|backers|supporters|authors?)|maintainers"
+    r"|acknowledge?ments?|credits|thanks(?: to)?|(?:table of )?contents|toc|star history"
+    r"|stargazers|change ?log|release (?:notes|history)|what'?s new|funding|donat(?:e|ions?)"
+    r"|code of conduct|badges|(?:show )?your support|testimonials"
+    r"|who uses .{0,40}|used by|translations|community|citations?|citing.{0,30}|in this document",
+    re.IGNORECASE,
+)
+_BOILERPLATE_LINES = re.compile(
+    r"(?:(?:\(c\)|copyright|©)|made with|built with (?:love|❤)|back to top"
+    r"|this file provides guidance to|\|[\w-]+\||\.\. [\w_|]|⬆|t\.?b\.?d\b|coming soon"
+    r"|n/?a$|none\.?$|this project is licensed|licensed under|distributed under|all rights reserved"
+    r"|released under|see (?:the )?\W?license|if you (?:like|find) this|give (?:it|us) a star"
+    r"|table of contents|this file is (?:auto|generated)|do not edit)",
+    re.IGNORECASE,
+)
+_FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+_SPAN = re.compile(r"`[^`\n]+`")
+_ADDRESS = re.compile(r"\w+://\S+")
+_LETTERS = re.compile(r"[^\W\d_]{2,}")
+_DRAWING = re.compile("[\u2500-\u257f]")
+
+
+class RuleTarget(StrEnum):
+    """What a rule looks at."""
+
+    PROSE = "prose"
+    WORDS = "prose without the code in it"
+    CODE = "code"
+    HEADING = "heading"
+    HEADING_OF_CODE = "heading, if there is code"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TypeRule:
+    """A type, and the expression that gives it."""
+
+    type: MemoryType
+    where: RuleTarget
+    pattern: re.Pattern[str]
+
+
+def _rule(type: MemoryType, where: RuleTarget, pattern: str) -> TypeRule:
+    return TypeRule(type=type, where=where, pattern=re.compile(pattern, re.IGNORECASE))
+
+
+def _text(type: MemoryType, pattern: str) -> TypeRule:
+    return _rule(type, RuleTarget.WORDS, pattern)
+
+
+def _heading(type: MemoryType, pattern: str, where: RuleTarget = RuleTarget.HEADING) -> TypeRule:
+    return _rule(type, where, rf"\b(?:{pattern})\b")
+
+
+_CODE_SPAN = re.compile(r"`[^`\n]*`")
+_PATH = (
+    r"`?(?:[\w.@-]+/)+[\w.*@-]*`?|`?[\w-]+\.(?:py|ts|tsx|js|go|rs|java|rb|toml|ya?ml|json|sql)`?"
+)
+_COMMAND = (
+    r"(?:\$ )?(?:make|npm|npx|pnpm|yarn|bun|uv|uvx|pip|pipx|python3?|pytest|poetry|hatch|nox|tox"
+    r"|ruff|mypy|docker|git|gh|cargo|go|just|claude|curl|brew|apt(?:-get)?|kubectl|helm|terraform"
+    r"|\./\w|manage\.py|django-admin|celery|redis-cli|psql)\b"
+)
+
+RULES: tuple[TypeRule, ...] = (
+    _text(
+        MemoryType.DEAD_END,
+        r"\btried\b.{1,80}\b(?:but|and dropped)\b|\bdead end\b|\bdid ?n.t work\b|\bwas (?:dropped"
+        r"|abandoned)\b|\bdoes ?n.t work because\b",
+    ),
+    _text(MemoryType.FIX, r"\b(?:the fix is|fixed by|resolved by|solved by|workaround)\b"),
+    _text(
+        MemoryType.ERROR_PATTERN,
+        r"(?-i:\b[A-Z]\w+(?:Error|Exception)\b).{0,120}\b(?:means|when|if|because|caused|fix)\b"
+        r"|\bif you (?:see|get|encounter|hit)\b.{0,60}\b(?:error|exception|fail\w*)\b",
+    ),
+    _text(
+        MemoryType.GOTCHA,
+        r"\b(?:beware|careful|caution|caveat|gotcha|pitfall|watch out|surprising(?:ly)?|silently"
+        r"|trap|unfortunately|known (?:issue|limitation|bug)s?|easy to miss|not obvious)\b"
+        r"|\b(?:does ?n.t|do not|does not|will not|won.t|cannot|can.t) (?:support|work)\b"
+        r"|\b(?:breaks?|fails?|crash\w*|hangs?) (?:if|when|with|on|under|silently)\b"
+        r"|^(?:never|do not|don.t|avoid)\b.{3,160}"
+        r"(?:\bbecause\b|\botherwise\b|[:;,\u2013\u2014-] (?:it|they|this)\b)",
+    ),
+    _heading(
+        MemoryType.GOTCHA,
+        r"gotchas?|pitfalls?|caveats?|known (?:issues|limitations|bugs)|limitations?"
+        r"|common mistakes|troubleshooting|traps?|warnings?",
+    ),
+    _text(
+        MemoryType.CAUSAL_DEPENDENCY,
+        r"\b(?:when|if|whenever|after) (?:you )?(?:add|chang|edit|modif|updat|renam|touch)\w*\b"
+        r".{1,120}\b(?:must|also|need|run|update|regenerate)\b|\btogether with\b.{0,40}\bchange",
+    ),
+    _rule(
+        MemoryType.MODULE_INSIGHT,
+        RuleTarget.PROSE,
+        rf"\A(?:{_PATH})(?:, (?:{_PATH}))*\s*(?:[:\u2013\u2014-]|\(|is\b|are\b)",
+    ),
+    _text(
+        MemoryType.PREFERENCE,
+        r"\A(?:prefer|favou?r|avoid|we (?:prefer|favou?r|like))\b|\bpreferred\b|\bis preferable\b"
+        r"|\A(?:use|write|choose|pick)\b.{1,80}\b(?:instead of|rather than|over|, not)\b",
+    ),
+    _text(
+        MemoryType.REQUIREMENT,
+        r"\A(?:never|always|do not|don.t|ensure|make sure|keep|follow)\b",
+    ),
+    _rule(
+        MemoryType.TOOL,
+        RuleTarget.PROSE,
+        rf"`{_COMMAND} \S|\A(?:or,? )?to \w+ .{{5,160}}\b(?:use|run|specify|set|pass|add)\b",
+    ),
+    TypeRule(
+        type=MemoryType.TOOL,
+        where=RuleTarget.CODE,
+        pattern=re.compile(rf"```(?:sh|bash|shell|zsh|console|powershell)\n|```\w*\n{_COMMAND}"),
+    ),
+    _text(
+        MemoryType.DECISION,
+        r"\bbecause\b|\brather than\b|\binstead of\b|\bdecided\b|\bdeliberate(?:ly)?\b"
+        r"|\bon purpose\b|\btrade-?offs?\b|\bin favou?r of\b|\b(?:the|this) reason\b"
+        r"|\bwe (?:chose|picked)\b|, since\b|\bso that\b|\bis why\b",
+    ),
+    _text(
+        MemoryType.REQUIREMENT,
+        r"\b(?:must|shall|mandatory|forbidden|not allowed|may only|may not|needs? to be|has to"
+        r"|have to|(?:is|are) (?:required|never|always|refused))\b",
+    ),
+    _text(
+        MemoryType.REFERENCE,
+        r"\A(?:see|refer to|read|documentation|docs)\b|\bdocumented (?:in|at)\b|\bcan be found\b"
+        r"|\bfor (?:more|details|further)\b|\bsee (?:also|the|`|\S+ \()|\A[^.]{1,60}\(https?://\S+\)\W*\Z",
+    ),
+    _heading(
+        MemoryType.DECISION,
+        r"decisions?|rationale|why (?:we|not|no|this)|adr|trade-?offs?|design choices",
+    ),
+    _heading(
+        MemoryType.REQUIREMENT,
+        r"requirements?|rules?|conventions?|guidelines?|principles?|code style|style|standards?"
+        r"|checklist|policy|prerequisites?",
+    ),
+    _text(MemoryType.PATTERN, r"\b(?:pattern|convention|idiom|boilerplate)\b|\bfollows the\b"),
+    _heading(MemoryType.REFERENCE, r"links?|resources?|documentation|further reading|see also"),
+    _heading(
+        MemoryType.TOOL,
+        r"commands?|usage|cli|install(?:ation|ing)?|set ?-?up|quick ?start|getting started"
+        r"|scripts?",
+        RuleTarget.HEADING_OF_CODE,
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """One thing a document says: as it is stored, and where it stands."""
+
+    content: str
+    text: str
+    type: MemoryType
+    headings: tuple[str, ...]
+    line: int
+    external_id: str
+    steps: tuple[str, ...] = ()
+
+
+def read_document(*, text: str, path: str) -> tuple[Statement, ...]:
+    """Read the statements of a Markdown or plain text document; `path` as the project sees it."""
+    found: dict[str, Statement] = {}
+    for passage in passages.read(text=text):
+        headings = _headings(passage)
+        if any(_BOILERPLATE_SECTIONS.fullmatch(one.strip(" :")) for one in headings):
+            continue
+        is_whole = passage.kind in {PassageKind.STEPS, PassageKind.ROW} or passage.code
+        parts = (passage.text,) if is_whole else sentences.grouped(text=passage.text)
+        for part in parts:
+            statement = _statement(part, passage, headings, path)
+            if statement is not None:
+                found.setdefault(statement.external_id, statement)
+    return tuple(found.values())
+
+
+def read_docstring(*, source: str, path: str) -> tuple[Statement, ...]:
+    """Read the statements of a Python module's docstring; none when it has none.
+
+    The first paragraph is what the module is for; the ones after it are read like a document whose
+    heading is the file. Nothing is executed. Raises SyntaxError for what is not Python.
+    """
+    tree = ast.parse(source)
+    docstring = ast.get_docstring(tree)
+    if not docstring:
+        return ()
+    start = tree.body[0].lineno
+    first, _, rest = docstring.partition("\n\n")
+    text = texts.normalized(text=first)
+    purpose = Statement(
+        content=f"{path}: {text}",
+        text=text,
+        type=MemoryType.MODULE_INSIGHT,
+        headings=(path,),
+        line=start,
+        external_id=statement_id(path=path, context="purpose", text=""),
+    )
+    paragraphs = (  # what is drawn with lines, such as an error tree, keeps its layout
+        f"```\n{one}\n```" if _DRAWING.search(one) else one for one in rest.split("\n\n")
+    )
+    essay = read_document(text="\n\n".join((f"# {path}", *paragraphs)), path=path)
+    offset = start + first.count("\n") - 1
+    plain = {MemoryType.FACT: MemoryType.MODULE_INSIGHT}
+    return (
+        purpose,
+        *(
+            replace(one, type=plain.get(one.type, one.type), line=one.line + offset)
+            for one in essay
+        ),
+    )
+
+
+def statement_id(*, path: str, context: str, text: str) -> str:
+    """Return the stable id of a statement: the path and a digest of what it says where."""
+    told = "\x00".join((path, context, texts.normalized(text=text)))
+    digest = hashlib.sha256(told.encode(errors="replace")).hexdigest()[:DIGEST_LENGTH]
+    return f"{statement_ids(path=path)}{digest}"
+
+
+def statement_ids(*, path: str) -> str:
+    """Return what the ids of all statements of a document begin with."""
+    return f"{path[-LONGEST_PATH:]}#"
+
+
+def _statement(
+    part: str, passage: Passage, headings: tuple[str, ...], path: str
+) -> Statement | None:
+    prose = _DECORATION.sub("", part[:3]).lstrip() + part[3:]
+    text = "\n".join(piece for piece in (prose, *passage.code) if piece)
+    lead = " — ".join(_shortened(words) for words in passage.lead)
+    if _is_boilerplate(text, f"{' '.join(headings[1:])} {lead}"):
+        return None
+    context = _context(headings, path, f"{lead} {text}")
+    content = _joined((context, lead), text)
+    if len(content) < gates.MINIMUM_LENGTH:
+        content = f"{headings[-1] if headings else PurePosixPath(path).name}: {content}"
+    if len(content) > LONGEST_CONTENT:
+        return None
+    type = MemoryType.WORKFLOW_RECIPE
+    if passage.kind is not PassageKind.STEPS:
+        type = find_type(
+            prose=prose,
+            code="\n".join(passage.code),
+            headings=(*headings, *passage.lead),
+            is_warning=passage.is_warning,
+        )
+    return Statement(
+        content=content,
+        text=text,
+        type=type,
+        headings=headings,
+        line=passage.line,
+        external_id=statement_id(path=path, context=BELOW.join((*headings, lead)), text=text),
+        steps=passage.steps,
+    )
+
+
+def _headings(passage: Passage) -> tuple[str, ...]:
+    cleaned = (
+        _NUMBERING.sub("", _DECORATION.sub("", heading.text).strip()).strip(" :.")
+        for heading in passage.headings
+    )
+    return tuple(heading for heading in cleaned if heading)
+
+
+def _context(headings: tuple[str, ...], path: str, said: str) -> str:
+    """Return the headings that say something beyond the statement, as one line."""
+    name = PurePosixPath(path).name.lower()
+    is_titled_by_project = bool({name, name.partition(".")[0]} & _TITLED_BY_PROJECT)
+    own = headings[1:] if is_titled_by_project and len(headings) > 1 else headings
+    known = frozenset(word.lower() for word in _WORD.findall(said))
+    telling = [
+        heading
+        for heading in own
+        if heading.lower() not in {*_GENERIC, name} and not _is_said(heading, known)
+    ]
+    if len(telling) > 2:
+        telling = [telling[0], telling[-1]]
+    whole = BELOW.join(telling)
+    return whole if len(whole) <= LONGEST_CONTEXT else telling[-1][:LONGEST_CONTEXT]
+
+
+def _is_said(heading: str, known: frozenset[str]) -> bool:
+    words = frozenset(word.lower() for word in _WORD.findall(heading))
+    return bool(words) and words <= known
+
+
+def _shortened(lead: str) -> str:
+    last = lead if len(lead) <= LONGEST_LEAD else lead.partition(": ")[0]
+    return last if len(last) <= LONGEST_LEAD else f"{last[: LONGEST_LEAD - 1].rsplit(' ', 1)[0]}…"
+
+
+def _joined(before: tuple[str, ...], text: str) -> str:
+    prefix = ": ".join(part for part in before if part)
+    if not prefix:
+        return text
+    separator = ":\n" if text.startswith(("```", "1. ")) else ": "
+    return f"{prefix}{separator}{text}"
+
+
+def find_type(*, prose: str, code: str, headings: tuple[str, ...], is_warning: bool) -> MemoryType:
+    """Return the type of a statement (its words, its code blocks) under these headings."""
+    if is_warning:
+        return MemoryType.GOTCHA
+    under = " / ".join(headings[-2:])
+    has_code = bool(code) or "`" in prose
+    looked_at = {
+        RuleTarget.PROSE: prose,
+        RuleTarget.WORDS: _CODE_SPAN.sub("`", prose),
+        RuleTarget.CODE: code,
+        RuleTarget.HEADING: under,
+        RuleTarget.HEADING_OF_CODE: under if has_code else "",
+    }
+    for rule in RULES:
+        if rule.pattern.search(looked_at[rule.where]):
+            return rule.type
+    return MemoryType.FACT
+
+
+def _is_boilerplate(text: str, context: str) -> bool:
+    """Say whether a text is boilerplate, or with its context too little to mean anything."""
+    if _BOILERPLATE_LINES.match(text.strip(" *_-—\n")):
+        return True
+    own = _weight(text)
+    return own < MINIMUM_OWN_WORDS or own + _weight(context) < MINIMUM_WORDS
+
+
+def _weight(text: str) -> int:
+    """Count words, code spans and addresses; a fenced block alone is enough for a statement."""
+    fences = MINIMUM_OWN_WORDS * len(_FENCE.findall(text))
+    spans = len(_SPAN.findall(_FENCE.sub(" ", text)))
+    addresses = len(_ADDRESS.findall(text))
+    prose = _ADDRESS.sub(" ", _SPAN.sub(" ", _FENCE.sub(" ", text)))
+    return fences + spans + addresses + len(_LETTERS.findall(prose))

@@ -1,0 +1,267 @@
+"""Decide about several memories in one transaction: all of them, or none.
+
+`decide_bulk` gives one verdict to those that are selected, or to all that a group or an import
+holds; then the caller says how many that are, and nothing is done when there are others by now.
+`decide_session` gives each memory that a session came to a verdict of its own. Both use the table
+of verdicts, with its rules: who proposed does not approve, and a taint is lifted in person alone.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from accounts import tenancy
+from accounts.caller import Caller
+from accounts.errors import Conflict, FieldError, InvalidInput, TooLarge, wrong_field
+from accounts.messages import message
+from memory.intake.actions.remember import Prepared
+from memory.records.actions import writes
+from memory.records.actions.bulk import MOST
+from memory.records.actions.validation import check_reason
+from memory.records.actions.verdict_log import DecidedMemory, lock_waiting
+from memory.records.models import Memory
+from memory.records.verdicts import Group
+from memory.review.actions import corrections
+from memory.review.actions.corrections import Correction
+from memory.review.actions.verdicts import VERBS, VerdictDetails
+from memory.review.queries import inbox, session_summary
+from memory.review.queries.session_summary import SessionSummary
+from memory.sessions.queries import sessions
+from teams import audit
+from teams.permissions import Act, require
+
+SESSION_VERDICTS: Final = ("keep", "edit", "reject", "later")
+MOST_VERDICTS: Final = 200  # of a session in one call; default, not measured
+LATER: Final = timedelta(days=7)  # how long “later” is; default, not measured
+EDITED: Final = "wrong"  # kind of the correction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitingGroup:
+    """All that waits in a group of a project, or of an import; the caller counted it.
+
+    Of more than can be decided at once those that wait longest, and that many are counted.
+    """
+
+    project: str | None
+    group: Group | None
+    count: int
+    imported: QuerySet[Any] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionVerdict:
+    """What somebody decides about one memory; `content` is what is right instead."""
+
+    memory_id: UUID
+    verdict: str
+    content: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherMemories:
+    """All others that wait, which are kept; `count`, where somebody has counted them before."""
+
+    count: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionDecided:
+    """How many memories were decided how, what the session comes to now, and what can be undone.
+
+    `reviews` names the verdicts that can be undone, in the order of the memories; an edit that was
+    merged into another memory has none.
+    """
+
+    decided: Mapping[str, int]
+    summary: SessionSummary
+    reviews: tuple[UUID, ...]
+
+
+def decide_bulk(
+    *,
+    caller: Caller,
+    verb: str,
+    chosen: tuple[UUID, ...] | WaitingGroup,
+    details: VerdictDetails,
+    now: datetime,
+) -> tuple[DecidedMemory, ...]:
+    """Decide about each memory in one transaction, in the order of their ids.
+
+    Raises InvalidInput for an unknown verb or no memory, TooLarge, Conflict when there are more or
+    fewer than counted, and what the verdict itself raises.
+    """
+    nothing = InvalidInput(
+        detail="There is nothing to decide.",
+        hint=message("Choose memories, and one of: {names}.", names=tuple(VERBS)),
+        errors=(FieldError(pointer="/verb", detail="choose one", code="choice"),),
+    )
+    if verb not in VERBS:
+        raise nothing
+    known = VERBS[verb]
+    require(caller=caller, act=known.needs)
+    check_reason(reason=details.reason)
+    with tenancy.unit():
+        ids = sorted(set(_find_ids(caller, chosen, now)))
+        if not ids:
+            raise nothing
+        if len(ids) > MOST:
+            raise TooLarge(
+                detail=message("{count} memories.", count=len(ids)),
+                hint=message("Choose at most {most}.", most=MOST),
+            )
+        decided = tuple(known.apply(caller, one, details, now) for one in ids)
+        done = {known.done: tuple(ids)}
+        writes.record_together(caller=caller, act=f"memory.bulk_{known.done}", memory_ids=done)
+    return decided
+
+
+def decide_session(
+    *,
+    caller: Caller,
+    session_id: UUID,
+    verdicts: tuple[SessionVerdict, ...],
+    others: OtherMemories | None,
+    now: datetime,
+) -> SessionDecided:
+    """Decide about memories of a session; `others` keeps all others that wait for the caller.
+
+    Raises InvalidInput naming the verdict, NotFound for a session or a memory that is not of it,
+    Conflict where one waits no more or others wait than were counted, and what each verdict raises.
+    """
+    require(caller=caller, act=Act.CONFIRM)
+    _check_verdicts(verdicts, others)
+    with tenancy.unit():
+        row = sessions.find(caller=caller, session_id=session_id)
+        known = set(session_summary.candidate_ids(caller=caller, session=row))
+    for place, one in enumerate(verdicts):
+        if one.memory_id not in known:
+            raise wrong_field(
+                pointer=f"/verdicts/{place}/memory_id",
+                detail="This session came to no such memory.",
+                hint="GET /api/v1/sessions/{id}/summary lists those it came to.",
+                code="unknown",
+            )
+    edits = {
+        one.memory_id: corrections.prepare_edit(
+            caller=caller, memory_id=one.memory_id, correction=_correction(one)
+        )
+        for one in verdicts
+        if one.verdict == "edit"
+    }
+    with tenancy.unit(), transaction.atomic():
+        kept: tuple[SessionVerdict, ...] = ()
+        if others is not None:
+            named = {one.memory_id for one in verdicts}
+            waiting = session_summary.waiting_ids(caller=caller, session=row, now=now)
+            ids = (one for one in waiting if one not in named)
+            kept = tuple(SessionVerdict(memory_id=one, verdict="keep") for one in ids)
+            _check_count(len(kept), others.count)
+        done, reviews = _apply_each(caller, (*verdicts, *kept), edits, now)
+        audit.append(
+            act="session.decided",
+            object_type="session",
+            object_id=str(row.id),
+            caller=caller,
+            details=done,
+        )
+        return SessionDecided(
+            decided={name: len(ids) for name, ids in done.items()},
+            summary=session_summary.read_summary(caller=caller, session_id=session_id, now=now),
+            reviews=reviews,
+        )
+
+
+def _find_ids(
+    caller: Caller, chosen: tuple[UUID, ...] | WaitingGroup, now: datetime
+) -> tuple[UUID, ...]:
+    if isinstance(chosen, tuple):
+        return chosen
+    found = inbox.waiting_ids(
+        caller=caller,
+        project=chosen.project,
+        group=chosen.group,
+        imported=chosen.imported,
+        most=MOST,
+        now=now,
+    )
+    _check_count(len(found), chosen.count)
+    return found
+
+
+def _check_count(count: int, counted: int | None) -> None:
+    """Check that nothing came or went since somebody counted. Raises Conflict."""
+    if counted not in {None, count}:
+        raise Conflict(
+            detail=message("{count} wait here now, not {counted}.", count=count, counted=counted),
+            hint="Look at the list again and type the number that it says.",
+        )
+
+
+def _check_verdicts(verdicts: tuple[SessionVerdict, ...], others: OtherMemories | None) -> None:
+    """Check the shape of verdicts. Raises InvalidInput naming the first that is wrong."""
+    if not verdicts and others is None:
+        raise InvalidInput(
+            detail="There is nothing to decide.",
+            hint=message("Choose memories, and one of: {names}.", names=SESSION_VERDICTS),
+            errors=tuple(
+                FieldError(pointer=pointer, detail="Give one of the two.", code="required")
+                for pointer in ("/verdicts", "/save_all")
+            ),
+        )
+    ids = [one.memory_id for one in verdicts]
+    for place, one in enumerate(verdicts):
+        if one.memory_id in ids[:place]:
+            raise wrong_field(
+                pointer=f"/verdicts/{place}/memory_id",
+                detail="This memory is decided twice in one call.",
+                code="twice",
+            )
+        if one.verdict == "edit" and not one.content.strip():
+            raise wrong_field(
+                pointer=f"/verdicts/{place}/content",
+                detail="An edit says what is right instead.",
+                code="required",
+            )
+        check_reason(reason=one.reason)
+
+
+def _correction(one: SessionVerdict) -> Correction:
+    return Correction(content=one.content, kind=EDITED, reason=one.reason)
+
+
+def _apply_each(
+    caller: Caller,
+    verdicts: tuple[SessionVerdict, ...],
+    edits: Mapping[UUID, Prepared],
+    now: datetime,
+) -> tuple[dict[str, list[str]], tuple[UUID, ...]]:
+    """Carry out each verdict; return what was decided how, and what undoes it. In a unit."""
+    rows = Memory.objects.select_for_update().filter(pk__in=[one.memory_id for one in verdicts])
+    list(rows.order_by("id").values_list("id", flat=True))  # locked in the order of everybody
+    done: dict[str, list[str]] = {}
+    reviews: list[UUID | None] = []
+    for one in verdicts:
+        memory_id = one.memory_id
+        if memory_id in edits:
+            lock_waiting(caller=caller, memory_id=memory_id)
+            made = corrections.apply_edit(
+                caller=caller,
+                memory_id=memory_id,
+                correction=_correction(one),
+                prepared=edits[memory_id],
+                now=now,
+            )
+            reviews.append(made.review_id)
+        else:
+            verb = VERBS["snooze" if one.verdict == "later" else one.verdict]
+            details = VerdictDetails(reason=one.reason, until=now + LATER)
+            reviews.append(verb.apply(caller, memory_id, details, now).review_id)
+        done.setdefault(one.verdict, []).append(str(memory_id))
+    return done, tuple(one for one in reviews if one is not None)

@@ -1,0 +1,286 @@
+"""Decide about one memory that waits for review: keep, reject, snooze, merge, or unlink it.
+
+`VERBS` is the one table of verdicts that need no more than a reason or an end; bulk decisions and
+those about a session carry out the same entries.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+from accounts import tenancy
+from accounts.caller import Caller
+from accounts.errors import Conflict, NotFound, wrong_field
+from accounts.messages import message
+from memory.customization import custom_type_rules
+from memory.intake.actions import apply_decision
+from memory.intake.integrate import SUPERSEDED_CONFIDENCE
+from memory.records.actions import archive, confirm, conflict_audience, revise, writes
+from memory.records.actions.validation import LISTS, check_reason
+from memory.records.actions.verdict_log import (
+    TAKEN,
+    DecidedMemory,
+    Traces,
+    check_may_approve,
+    lock_waiting,
+    record_verdict,
+)
+from memory.records.models import Memory, MemoryLink
+from memory.records.queries import rejected_links
+from memory.records.queries.memories import lock_memory
+from memory.records.queries.relations import BOUND
+from memory.records.queries.views import to_view
+from memory.records.verdicts import LONGEST_SNOOZE_DAYS, Verdict
+from memory.taxonomy import LinkKind, MemoryType, Scope, Status, governance_of
+from teams.permissions import Act, require
+
+REJECTED: Final = message("rejected in review")  # the reason where none was given
+MERGED: Final = message("merged in review")  # why there is a new version
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerdictDetails:
+    """What a verdict may need: the reason of a rejection, the end of a snooze."""
+
+    reason: str = ""
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewVerb:
+    """What is done to a memory inside the unit, what it requires, and the name of its act."""
+
+    needs: Act
+    apply: Callable[[Caller, UUID, VerdictDetails, datetime], DecidedMemory]
+    done: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryEdge:
+    """A link, as seen from one of its two memories."""
+
+    other_id: UUID
+    kind: LinkKind
+    outgoing: bool
+
+
+def keep(*, caller: Caller, memory_id: UUID, now: datetime) -> DecidedMemory:
+    """Keep a waiting memory: it is right as it is.
+
+    Keeping confirms. In person it also verifies, ends staleness and lifts a taint; through a token
+    it only ends the wait, and only of what neither its person nor their agents proposed. Raises
+    NotFound, Conflict when it does not wait, SelfApproval, RoleNotSufficient.
+    """
+    return _decide(caller, "keep", memory_id, VerdictDetails(), now)
+
+
+def reject(*, caller: Caller, memory_id: UUID, reason: str, now: datetime) -> DecidedMemory:
+    """Archive a waiting memory with the reason.
+
+    Raises NotFound, Conflict when it does not wait, ProtectedMemory, InvalidInput for a reason with
+    a secret in it.
+    """
+    return _decide(caller, "reject", memory_id, VerdictDetails(reason=reason), now)
+
+
+def snooze(*, caller: Caller, memory_id: UUID, until: datetime, now: datetime) -> DecidedMemory:
+    """Hide a waiting memory from the caller's inbox until then; others still see it wait.
+
+    Raises NotFound, Conflict when it does not wait, InvalidInput for a time that is past or
+    farther off than a year.
+    """
+    return _decide(caller, "snooze", memory_id, VerdictDetails(until=until), now)
+
+
+def check_until(*, until: datetime, now: datetime) -> None:
+    """Check that a time lies ahead, and not too far. Raises InvalidInput."""
+    if not now < until <= now + timedelta(days=LONGEST_SNOOZE_DAYS):
+        raise wrong_field(
+            pointer="/until",
+            detail="This is not a moment until which to snooze.",
+            hint=message("Name one in the next {days} days.", days=LONGEST_SNOOZE_DAYS),
+            code="range",
+        )
+
+
+def merge(*, caller: Caller, memory_id: UUID, into: UUID, now: datetime) -> DecidedMemory:
+    """Merge a waiting memory into another that says the same; return the other one.
+
+    The other one keeps its words and gains the tags, files and sessions; what it was stays as a
+    version of it. The merged one is superseded and stays readable. A taint goes along: trust is
+    that of the least trusted part.
+
+    Raises NotFound, Conflict when it does not wait, NotActive, InvalidInput for another project or
+    scope, SelfApproval, ProtectedMemory, RoleNotSufficient: merging what others see is a steward's.
+    """
+    require(caller=caller, act=Act.WRITE)
+    with tenancy.unit():
+        for one in sorted({memory_id, into}):  # two merges never wait for each other
+            lock_memory(caller=caller, memory_id=one)
+        row = lock_waiting(caller=caller, memory_id=memory_id)
+        other = lock_memory(caller=caller, memory_id=into)
+        _check_may_merge(caller, row, other)
+        traces = Traces()
+        traces.keep(row)
+        traces.keep(other)
+        version = revise.keep_version(caller=caller, row=other, reason=MERGED, now=now)
+        traces.versions.append(version)
+        _add_to(other, row, now)
+        row.status, row.superseded_by = Status.SUPERSEDED.value, other
+        row.confidence = min(row.confidence, SUPERSEDED_CONFIDENCE)
+        row.valid_until, row.archived_reason = now, MERGED
+        fields = ("status", "superseded_by", "confidence", "valid_until", "archived_reason")
+        writes.save(row=row, fields=fields, now=now)
+        link, is_new = MemoryLink.objects.get_or_create(
+            source=other,
+            target=row,
+            kind=LinkKind.SUPERSEDES.value,
+            defaults={"description": MERGED},
+        )
+        traces.links += [link.pk] if is_new else []
+        writes.announce(caller=caller, kind="memory.merged", rows=(row, other))
+        made = record_verdict(caller=caller, row=row, verdict=Verdict.MERGE, traces=traces, now=now)
+        details = {"into": str(into)}
+        writes.record(caller=caller, act="memory.merged", memory_id=memory_id, details=details)
+        view = to_view(lock_memory(caller=caller, memory_id=other.id), now=now)
+        return DecidedMemory(memory=view, verdict=Verdict.MERGE, review_id=made)
+
+
+def unlink(*, caller: Caller, memory_id: UUID, edge: MemoryEdge, now: datetime) -> DecidedMemory:
+    """Take away a link that a judge or a rule found and is not so; the verdict's id undoes that.
+
+    Neither memory changes, and the pair is not judged again until one of the two says something
+    else. Raises NotFound, also where one of the two may not be seen, and Conflict for a link that
+    ends otherwise: by settling a conflict, or by taking a correction back.
+    """
+    require(caller=caller, act=Act.WRITE)
+    with tenancy.unit():
+        ids = sorted((memory_id, edge.other_id))
+        held = {one: lock_memory(caller=caller, memory_id=one) for one in ids}
+        if edge.kind in BOUND:
+            raise Conflict(
+                detail="This link is not taken back by itself.",
+                hint="Settle the conflict of the two, or take the correction back.",
+            )
+        ends = (memory_id, edge.other_id) if edge.outgoing else (edge.other_id, memory_id)
+        source, target = held[ends[0]], held[ends[1]]
+        taken = apply_decision.take_edge(ends=ends, kind=edge.kind)
+        if taken is None:
+            raise NotFound(
+                detail="There is no such link.",
+                hint="It may have been taken back already; read the memory again.",
+            )
+        made = _record_unlink(caller, source, target, taken, now)
+        view = to_view(held[memory_id], now=now)
+        return DecidedMemory(memory=view, verdict=Verdict.UNLINK, review_id=made)
+
+
+def _decide(
+    caller: Caller, name: str, memory_id: UUID, details: VerdictDetails, now: datetime
+) -> DecidedMemory:
+    verb = VERBS[name]
+    require(caller=caller, act=verb.needs)
+    check_reason(reason=details.reason)
+    with tenancy.unit():
+        decided = verb.apply(caller, memory_id, details, now)
+        writes.record(caller=caller, act=f"memory.{verb.done}", memory_id=memory_id)
+        return decided
+
+
+def _keep(
+    caller: Caller, memory_id: UUID, _details: VerdictDetails, now: datetime
+) -> DecidedMemory:
+    row = lock_waiting(caller=caller, memory_id=memory_id)
+    return confirm.approve(caller=caller, row=row, now=now)
+
+
+def _reject(
+    caller: Caller, memory_id: UUID, details: VerdictDetails, now: datetime
+) -> DecidedMemory:
+    traces = Traces()
+    row = lock_waiting(caller=caller, memory_id=memory_id)
+    traces.keep(row)
+    view = archive.apply(caller=caller, row=row, reason=details.reason or REJECTED, now=now)
+    made = record_verdict(caller=caller, row=row, verdict=Verdict.REJECT, traces=traces, now=now)
+    return DecidedMemory(memory=view, verdict=Verdict.REJECT, review_id=made)
+
+
+def _snooze(
+    caller: Caller, memory_id: UUID, details: VerdictDetails, now: datetime
+) -> DecidedMemory:
+    until = details.until or now
+    check_until(until=until, now=now)
+    row = lock_waiting(caller=caller, memory_id=memory_id)
+    made = record_verdict(caller=caller, row=row, verdict=Verdict.SNOOZE, now=now, until=until)
+    view = to_view(row, now=now)
+    return DecidedMemory(memory=view, verdict=Verdict.SNOOZE, review_id=made)
+
+
+VERBS: Final[Mapping[str, ReviewVerb]] = {
+    "keep": ReviewVerb(needs=Act.CONFIRM, apply=_keep, done="kept"),
+    "reject": ReviewVerb(needs=Act.WRITE, apply=_reject, done="rejected"),
+    "snooze": ReviewVerb(needs=Act.CONFIRM, apply=_snooze, done="snoozed"),
+}
+
+
+def _check_may_merge(caller: Caller, row: Memory, other: Memory) -> None:
+    """Check that both are of the same people, so that nobody sees more of either than before."""
+    same = (row.project_id, row.audience) == (other.project_id, other.audience)
+    if not same or row.id == other.id:
+        raise wrong_field(
+            pointer="/into",
+            detail="A memory is merged into another one of the same project and scope.",
+            hint="Pick one that the same people see, or correct this one instead.",
+            code="place",
+        )
+    if row.scope != Scope.PERSONAL:
+        require(caller=caller, act=Act.MERGE)
+    check_may_approve(caller=caller, row=row)
+    confirm.check_active(row=other)
+    revise.check_agent_may_forget(caller=caller, row=row)
+    revise.check_agent_may_change(caller=caller, row=other)
+
+
+def _add_to(other: Memory, row: Memory, now: datetime) -> None:
+    """Give a held memory what another that says the same has beyond it."""
+    own_type = custom_type_rules.named(tags=other.tags)
+    for name, (most, _longest) in LISTS.items():
+        both = custom_type_rules.plain(tags=(*getattr(other, name), *getattr(row, name)))
+        setattr(other, name, list(dict.fromkeys(both))[:most])
+    other.tags = list(custom_type_rules.marked(tags=other.tags, name=own_type))
+    other.provenance_sessions = confirm.met_in(
+        known=other.provenance_sessions, sessions=(row.session_id, *row.provenance_sessions)
+    )
+    other.confirmations += 1
+    other.last_confirmed_at = now
+    other.taint_reason = other.taint_reason or row.taint_reason
+    other.governance = governance_of(
+        type=MemoryType(other.type), tags=tuple(other.tags), pinned=other.pinned
+    )
+    fields = (*LISTS, "provenance_sessions", "confirmations", "last_confirmed_at", "taint_reason",
+              "governance")  # fmt: skip
+    writes.save(row=other, fields=fields, now=now)
+    writes.index_words(rows=(other,))
+
+
+def _record_unlink(
+    caller: Caller, source: Memory, target: Memory, taken: Mapping[str, Any], now: datetime
+) -> UUID:
+    """Write down what was taken away, with the side that fewer people see."""
+    both = {"older": target, "newer": source}
+    side, audience = conflict_audience.told(**both, otherwise=caller.user_id)
+    made = record_verdict(
+        caller=caller,
+        row=side,
+        verdict=Verdict.UNLINK,
+        now=now,
+        extra={TAKEN: [taken], rejected_links.SAID: rejected_links.said(rows=(source, target))},
+    )
+    details = {"link": taken["kind"]}
+    if not conflict_audience.is_apart(**both):
+        details |= {"source": str(source.id), "target": str(target.id)}
+    writes.record(caller=caller, act="memory.unlinked", memory_id=side.id, details=details)
+    writes.announce(caller=caller, kind="memory.changed", rows=(side,), audience=audience)
+    return made
