@@ -10,10 +10,9 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from memory.evaluation.bootstrap import Interval, quotient
 from memory.evaluation.dataset import Split, WrongSet
+from memory.evaluation.measures import Interval, quotient
 from memory.extraction.extract import Candidate
 from memory.sessions.turns import Speaker, Turn
 from memory.taxonomy import MemoryType
@@ -120,20 +119,19 @@ def _meets(candidate: Candidate, expected: Expected) -> bool:
 
 def _conversation(number: int, line: str) -> Conversation:
     try:
-        return _read(json.loads(line))
+        given = json.loads(line)
+        return Conversation(
+            id=given["id"],
+            turns=tuple(
+                Turn(sequence=place, speaker=Speaker(speaker), text=text)
+                for place, (speaker, text) in enumerate(given["turns"], 1)
+            ),
+            keep=tuple(
+                Expected(turn=one["turn"], type=MemoryType(one["type"]), words=tuple(one["words"]))
+                for one in given["keep"]
+            ),
+        )
     except (ValueError, KeyError, TypeError) as error:
         raise WrongSet(
             file="conversations.jsonl", line=number, field="conversation", detail=str(error)
         ) from error
-
-
-def _read(given: dict[str, Any]) -> Conversation:
-    turns = tuple(
-        Turn(sequence=place, speaker=Speaker(speaker), text=text)
-        for place, (speaker, text) in enumerate(given["turns"], 1)
-    )
-    keep = tuple(
-        Expected(turn=one["turn"], type=MemoryType(one["type"]), words=tuple(one["words"]))
-        for one in given["keep"]
-    )
-    return Conversation(id=given["id"], turns=turns, keep=keep)

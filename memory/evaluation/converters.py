@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from memory.evaluation.dataset import LARGEST_GRADE, WrongSet
+from memory.evaluation.dataset import LARGEST_GRADE, Record, WrongSet, load, records
 from memory.taxonomy import CODE_TAG
 
 LONGEST: Final = 20_000  # characters of a memory; longer texts are cut
@@ -57,16 +57,18 @@ def convert(*, public: str, files: Files) -> Converted:
 def _beir(files: Files) -> Converted:
     """Convert a corpus, queries and judgments of BEIR's format; grades above 3 become 3."""
     corpus, queries, qrels = PUBLIC["beir"].files
-    memories = [
-        _memory(row.text("_id"), _joined(row.fields.get("title"), row.text("text")), "reference")
-        for row in _lines(corpus, files[corpus])
-    ]
+    memories = []
+    for row in records(file=corpus, text=files[corpus]):
+        title, text = row.fields.get("title"), row.string("text")
+        if isinstance(title, str) and title.strip():
+            text = f"{title}\n\n{text}"
+        memories.append(_memory(row.string("_id"), text, "reference"))
     grades = _qrels(qrels, files[qrels])
-    rows = list(_lines(queries, files[queries]))
+    rows = list(records(file=queries, text=files[queries]))
     asked = [
-        {"id": id, "text": row.text("text"), "kind": "beir", "relevant": grades[id]}
+        {"id": id, "text": row.string("text"), "kind": "beir", "relevant": grades[id]}
         for row in rows
-        if (id := row.text("_id")) in grades
+        if (id := row.string("_id")) in grades
     ]
     return _converted(memories, asked, {"queries without judgment": len(rows) - len(asked)})
 
@@ -74,17 +76,22 @@ def _beir(files: Files) -> Converted:
 def _cosqa(files: Files) -> Converted:
     """Convert CoSQA's retrieval test: web queries, and functions under their numbers."""
     functions, questions = PUBLIC["cosqa"].files
-    numbered = _json(functions, files[functions], dict)
+    numbered = load(file=functions, text=files[functions], kind=dict)
     memories = [
         _memory(str(number), code, "reference") | {"tags": [CODE_TAG]}
         for code, number in numbered.items()
     ]
     asked = []
-    for position, item in enumerate(_json(questions, files[questions], list)):
-        row = _Row(file=questions, line=position + 1, fields=item)
+    for position, item in enumerate(load(file=questions, text=files[questions], kind=list)):
+        row = Record(file=questions, line=position + 1, fields=item)
         relevant = {str(row.value("retrieval_idx", int)): LARGEST_GRADE}
         asked.append(
-            {"id": row.text("idx"), "text": row.text("doc"), "kind": "web", "relevant": relevant}
+            {
+                "id": row.string("idx"),
+                "text": row.string("doc"),
+                "kind": "web",
+                "relevant": relevant,
+            }
         )
     return _converted(memories, asked, {})
 
@@ -99,9 +106,9 @@ def _locomo(files: Files) -> Converted:
     memories: list[dict[str, Any]] = []
     asked: list[dict[str, Any]] = []
     left_out = 0
-    for position, sample in enumerate(_json(file, files[file], list), start=1):
-        row = _Row(file=file, line=position, fields=sample)
-        name = row.text("sample_id")
+    for position, sample in enumerate(load(file=file, text=files[file], kind=list), start=1):
+        row = Record(file=file, line=position, fields=sample)
+        name = row.string("sample_id")
         turns = list(_locomo_turns(row, name))
         memories += turns
         known = frozenset(turn["id"] for turn in turns)
@@ -121,9 +128,9 @@ def _longmemeval(files: Files) -> Converted:
     memories: list[dict[str, Any]] = []
     asked: list[dict[str, Any]] = []
     left_out = 0
-    for position, item in enumerate(_json(file, files[file], list), start=1):
-        row = _Row(file=file, line=position, fields=item)
-        id = row.text("question_id")
+    for position, item in enumerate(load(file=file, text=files[file], kind=list), start=1):
+        row = Record(file=file, line=position, fields=item)
+        id = row.string("question_id")
         project = _slug(id)
         relevant: dict[str, int] = {}
         memories += _longmemeval_turns(row, id, project, relevant)
@@ -131,11 +138,11 @@ def _longmemeval(files: Files) -> Converted:
         if not relevant and not is_unanswerable:
             left_out += 1
             continue
-        kind = "abstention" if is_unanswerable else row.text("question_type")
+        kind = "abstention" if is_unanswerable else row.string("question_type")
         grades = {} if is_unanswerable else relevant
         near = list(relevant) if is_unanswerable else []
         asked.append(
-            {"id": id, "text": row.text("question"), "kind": kind, "relevant": grades}
+            {"id": id, "text": row.string("question"), "kind": kind, "relevant": grades}
             | {"project": project, "confusable": near}
         )
     return _converted(memories, asked, {"questions without evidence": left_out})
@@ -147,54 +154,6 @@ PUBLIC: Final[Mapping[str, PublicSet]] = {
     "locomo": PublicSet(files=("locomo10.json",), convert=_locomo),
     "longmemeval": PublicSet(files=("longmemeval_s.json",), convert=_longmemeval),
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Row:
-    """One object of a file: typed reads that know where they stand."""
-
-    file: str
-    line: int
-    fields: Any
-
-    def of(self, fields: Any) -> "_Row":
-        return _Row(file=self.file, line=self.line, fields=fields)
-
-    def inside(self, field: str) -> "_Row":
-        return self.of(self.value(field, dict))
-
-    def wrong(self, field: str, detail: str) -> WrongSet:
-        return WrongSet(file=self.file, line=self.line, field=field, detail=detail)
-
-    def value(self, field: str, kind: type) -> Any:
-        found = self.fields.get(field) if isinstance(self.fields, dict) else None
-        if not isinstance(found, kind):
-            raise self.wrong(field, f"Entry {self.line} should have a {kind.__name__} here.")
-        return found
-
-    def text(self, field: str) -> str:
-        return str(self.value(field, str))
-
-
-def _lines(file: str, text: str) -> Iterator[_Row]:
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            yield _Row(file=file, line=number, fields=_loaded(file, line, number))
-
-
-def _json(file: str, text: str, kind: type) -> Any:
-    found = _loaded(file, text, 1)
-    if not isinstance(found, kind):
-        raise WrongSet(file=file, line=1, field="", detail=f"The file is one {kind.__name__}.")
-    return found
-
-
-def _loaded(file: str, text: str, line: int) -> Any:
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        line = line + error.lineno - 1
-        raise WrongSet(file=file, line=line, field="", detail="This is no JSON.") from error
 
 
 def _qrels(file: str, text: str) -> dict[str, dict[str, int]]:
@@ -211,35 +170,35 @@ def _qrels(file: str, text: str) -> dict[str, dict[str, int]]:
     return grades
 
 
-def _locomo_turns(row: _Row, name: str) -> Iterator[dict[str, Any]]:
-    conversation = row.inside("conversation")
+def _locomo_turns(row: Record, name: str) -> Iterator[dict[str, Any]]:
+    conversation = row.of(row.value("conversation", dict))
     for key in sorted(filter(SESSION.fullmatch, conversation.fields)):
-        began = _moment(conversation.text(f"{key}_date_time"), LOCOMO_TIME, row)
+        began = _moment(conversation.string(f"{key}_date_time"), LOCOMO_TIME, row)
         place = {"project": _slug(name), "session": f"{name}/{key}"}
         for number, fields in enumerate(conversation.value(key, list)):
             turn = row.of(fields)
-            said = f"{turn.text('speaker')}: {turn.text('text')}"
+            said = f"{turn.string('speaker')}: {turn.string('text')}"
             caption = fields.get("blip_caption")
             shared = f" [shares {caption}]" if caption else ""
             content = f"{said}{shared}"
-            yield _turn(f"{name}/{turn.text('dia_id')}", content, place, began, number)
+            yield _turn(f"{name}/{turn.string('dia_id')}", content, place, began, number)
 
 
-def _locomo_query(row: _Row, name: str, known: frozenset[str]) -> dict[str, Any] | None:
+def _locomo_query(row: Record, name: str, known: frozenset[str]) -> dict[str, Any] | None:
     told = " ".join(map(str, row.value("evidence", list)))
     named = (f"{name}/{id}" for id in DIALOGUE_ID.findall(told))
     evidence = tuple(dict.fromkeys(id for id in named if id in known))
     kind = LOCOMO_KINDS.get(row.value("category", int))
     if kind is None:
         raise row.wrong("category", f"Use one of: {', '.join(map(str, LOCOMO_KINDS))}.")
-    shared = {"text": row.text("question"), "kind": kind, "project": _slug(name)}
+    shared = {"text": row.string("question"), "kind": kind, "project": _slug(name)}
     if kind == LOCOMO_KINDS[5]:
         return shared | {"relevant": {}, "confusable": list(evidence)}
     return shared | {"relevant": dict.fromkeys(evidence, LARGEST_GRADE)} if evidence else None
 
 
 def _longmemeval_turns(
-    row: _Row, id: str, project: str, relevant: dict[str, int]
+    row: Record, id: str, project: str, relevant: dict[str, int]
 ) -> Iterator[dict[str, Any]]:
     dates, sessions = row.value("haystack_dates", list), row.value("haystack_sessions", list)
     if len(dates) != len(sessions):
@@ -250,7 +209,7 @@ def _longmemeval_turns(
         for number, fields in enumerate(turns, start=1):
             turn = row.of(fields)
             name = f"{id}/{session}:{number}"
-            said = f"{turn.text('role')}: {turn.text('content')}"
+            said = f"{turn.string('role')}: {turn.string('content')}"
             if fields.get("has_answer"):
                 relevant[name] = LARGEST_GRADE
             yield _turn(name, said, place, began, number)
@@ -272,11 +231,7 @@ def _turn(
     return _memory(id, content, "episode") | {**place, "event_at": moment, "tags": [day]}
 
 
-def _joined(title: Any, text: str) -> str:
-    return f"{title}\n\n{text}" if isinstance(title, str) and title.strip() else text
-
-
-def _moment(told: Any, form: str, row: _Row) -> datetime:
+def _moment(told: Any, form: str, row: Record) -> datetime:
     try:
         return datetime.strptime(str(told), form).replace(tzinfo=UTC)
     except ValueError as error:

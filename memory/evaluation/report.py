@@ -1,27 +1,35 @@
-"""An evaluation as Markdown for people and as plain values for JSON.
+"""An evaluation as Markdown for people and as plain values for JSON, and two of them compared.
 
-Both name the set by its digest, the embedder and what was refused, so that a figure can be made
-again. Differences are set in bold where their interval excludes zero.
+Both forms name the set by its digest, the embedder and what was refused, so that a figure can be
+made again. Differences are set in bold where their interval excludes zero.
+
+What one run cannot ask, because an installation has one embedder at a time, two runs can: each
+writes its report with `--out`, and `compare` pairs them query by query. Reports of other sets or of
+other halves are refused: a difference between them would say nothing.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from memory.evaluation import outcomes
-from memory.evaluation.bootstrap import LEVEL, RESAMPLES, Interval
-from memory.evaluation.calibration import Checked
+from memory.evaluation import measures
 from memory.evaluation.dataset import JudgedQuery
-from memory.evaluation.outcomes import Asked, Evaluation, Row, System
-from memory.evaluation.weights import Choice
+from memory.evaluation.fitting import Checked, Choice
+from memory.evaluation.measures import ALL, RANK_MEASURES, Asked, Evaluation, Interval, Row, System
 from memory.search.query import QueryKind
 
 COUNTED: Final = frozenset({"pack tokens"})  # in units, not shares
-SHARED: Final = (  # the tables of a report: heading, measures
-    ("Ranking", outcomes.RANK_MEASURES),
-    ("Silence", outcomes.SILENCE_MEASURES),
-    ("Packs", outcomes.PACK_MEASURES),
+TABLES: Final = (  # of a report: heading, measures
+    ("Ranking", RANK_MEASURES),
+    ("Silence", measures.SILENCE_MEASURES),
+    ("Packs", measures.PACK_MEASURES),
 )
 PERCENTILES: Final = (50, 95)
+SAME: Final = ("digest", "split")  # must agree in reports that are compared
+SILENT: Final = "silent"
+
+
+class NotComparable(ValueError):
+    """Two reports that cannot be paired, and why."""
 
 
 def markdown(*, evaluation: Evaluation) -> str:
@@ -34,26 +42,62 @@ def plain(*, evaluation: Evaluation) -> dict[str, Any]:
     return {
         "set": evaluation.judged.name,
         "digest": evaluation.judged.digest,
-        "split": evaluation.split or outcomes.ALL,
+        "split": evaluation.split or ALL,
         "embedder": evaluation.embedder,
         "memories": len(evaluation.judged.memories),
         "embedded": evaluation.embedded,
-        "refused": {item.memory_id: item.reason for item in evaluation.refused},
+        "refused": dict(evaluation.refused),
         "degraded": list(evaluation.degraded),
-        "resamples": RESAMPLES,
+        "resamples": measures.RESAMPLES,
         "systems": {item.profile: _plain_system(evaluation, item) for item in evaluation.systems},
-        "differences": {
-            f"{second.profile} - {first.profile}": _plain_rows(
-                outcomes.differences(evaluation=evaluation, first=first, second=second)
-            )
-            for first, second in _compared(evaluation)
-        },
+        "differences": {name: _plain_rows(rows) for name, rows in _differences(evaluation).items()},
     }
+
+
+def compare(
+    *, first: Mapping[str, Any], second: Mapping[str, Any], profile: str
+) -> tuple[Row, ...]:
+    """Return second - first for all queries and each kind: rank measures, and share of silences.
+
+    Takes reports as `plain` gives them. Raises NotComparable.
+    """
+    for name in SAME:
+        if first.get(name) != second.get(name):
+            raise NotComparable(f"They differ in {name!r}; ask both the same queries.")
+    before, after = (_queries(report, profile) for report in (first, second))
+    if before.keys() != after.keys():
+        raise NotComparable("They do not hold the same queries.")
+    kinds = {id: kind for id, (kind, _) in before.items()}
+    rows = []
+    for kind in (ALL, *sorted(set(kinds.values()))):
+        ids = [id for id, own in kinds.items() if kind in {ALL, own}]
+        found = {}
+        for name in (*RANK_MEASURES, SILENT):
+            pairs = [(before[id][1], after[id][1]) for id in ids if name in before[id][1]]
+            found[name] = measures.paired(
+                first=[one[name] for one, _ in pairs], second=[other[name] for _, other in pairs]
+            )
+        rows.append(Row(kind=kind, queries=len(ids), measures=found))
+    return tuple(rows)
+
+
+def _queries(report: Mapping[str, Any], profile: str) -> dict[str, tuple[str, dict[str, float]]]:
+    """Return the kind of each query of a report, and the measures that apply to it."""
+    try:
+        found = report["systems"][profile]["queries"]
+        return {
+            id: (row["kind"], {**row["measures"], SILENT: float(row["silent"])})
+            for id, row in found.items()
+        }
+    except (KeyError, TypeError, AttributeError) as error:
+        raise NotComparable(
+            f"A report holds nothing of the profile {profile!r}; write it with evaluate --out."
+        ) from error
 
 
 def differences(*, title: str, rows: tuple[Row, ...]) -> str:
     """Return the table of what one report has more than another."""
-    names = tuple(name for name, _ in rows[0].measures)
+    names = tuple(rows[0].measures)
     return "\n".join((*_table(title, {"second - first": rows}, names, "+"), ""))
 
 
@@ -79,14 +123,14 @@ def percentile(*, values: Iterable[float], percent: int) -> float:
 
 
 def _calibration(row: Checked) -> Iterator[str]:
-    fitted = row.calibration
+    fitted, crossed = row.calibration, row.crossed
     slopes = ", ".join(f"Sign.{sign.name}: {slope}" for sign, slope in fitted.slopes.items())
     rest = f"{fitted.threshold}, {fitted.rivals.cosine}, {fitted.rivals.matched}"
     yield f'("{fitted.key}", {fitted.intercept}, {{{slopes}}}, {rest}),'
     yield (
-        f"  unseen of train: silence recall {row.unseen.recall:.3f}, withheld "
-        f"{row.unseen.withheld:.3f}, an answerable query is above one that is not in "
-        f"{row.parting:.3f}"
+        f"  unseen of train: silence recall {crossed.silence.recall:.3f}, withheld "
+        f"{crossed.silence.withheld:.3f}, an answerable query is above one that is not in "
+        f"{crossed.parting:.3f}"
     )
     for split, checked in row.reliability.items():
         effect = row.silence[split]
@@ -108,15 +152,15 @@ def _head(evaluation: Evaluation) -> Iterator[str]:
     yield (
         f"{len(judged.memories)} memories, {evaluation.embedded} of them embedded by "
         f"{evaluation.embedder}; {len(judged.queries)} queries, {unanswerable} of them without "
-        f"an answer. Set {judged.digest[:12]}. Brackets: {LEVEL:.0%} bootstrap intervals, "
-        f"{RESAMPLES} draws. Rank measures are taken over the queries that have an answer."
+        f"an answer. Set {judged.digest[:12]}. Brackets: {measures.LEVEL:.0%} bootstrap intervals, "
+        f"{measures.RESAMPLES} draws. Rank measures are taken over the queries that have an answer."
     )
     if evaluation.refused:
-        first = evaluation.refused[0]
+        first, reason = next(iter(evaluation.refused.items()))
         yield ""
         yield (
-            f"Not let in: {len(evaluation.refused)} memories, such as {first.memory_id}: "
-            f"{first.reason} They count as not found."
+            f"Not let in: {len(evaluation.refused)} memories, such as {first}: {reason} They count "
+            "as not found."
         )
     if evaluation.degraded:
         yield ""
@@ -125,32 +169,26 @@ def _head(evaluation: Evaluation) -> Iterator[str]:
 
 def _tables(evaluation: Evaluation) -> Iterator[str]:
     tables = {
-        system.profile: outcomes.table(evaluation=evaluation, system=system)
+        system.profile: measures.table(evaluation=evaluation, system=system)
         for system in evaluation.systems
     }
-    for heading, names in SHARED:
+    for heading, names in TABLES:
         yield from _table(heading, tables, names, "")
-    between = {
-        f"{second.profile} - {first.profile}": outcomes.differences(
-            evaluation=evaluation, first=first, second=second
-        )
-        for first, second in _compared(evaluation)
-    }
+    between = _differences(evaluation)
     if between:
-        yield from _table("Differences, paired by query", between, outcomes.RANK_MEASURES, "+")
+        yield from _table("Differences, paired by query", between, RANK_MEASURES, "+")
 
 
 def _table(
     title: str, tables: Mapping[str, tuple[Row, ...]], names: tuple[str, ...], sign: str
 ) -> Iterator[str]:
-    """Yield a table whose lines of one kind stand together, one a profile."""
+    """Yield a table in which the lines of one kind are together, one a profile."""
     yield from ("", f"## {title}", "", f"| kind | queries | profile | {' | '.join(names)} |")
     yield f"|---|---|---|{'---|' * len(names)}"
     for rows in zip(*tables.values(), strict=True):
         for profile, row in zip(tables, rows, strict=True):
-            given = dict(row.measures)
-            cells = " | ".join(_cell(name, given[name], sign) for name in names)
-            if any(given[name] is not None for name in names):
+            cells = " | ".join(_cell(name, row.measures[name], sign) for name in names)
+            if any(row.measures[name] is not None for name in names):
                 yield f"| {row.kind} | {row.queries} | {profile} | {cells} |"
 
 
@@ -169,8 +207,8 @@ def _times(evaluation: Evaluation) -> Iterator[str]:
     yield f"| profile | p50 | p95 |{''.join(f' {name} p50 |' for name in stages)}"
     yield f"|---|---|---|{'---|' * len(stages)}"
     for system in evaluation.systems:
-        p50, p95 = _milliseconds(system)
-        cells = "".join(f" {_stage(system, name, 50):.2f} |" for name in stages)
+        p50, p95 = _milliseconds(system.asked)
+        cells = "".join(f" {_milliseconds(system.asked, name)[0]:.2f} |" for name in stages)
         yield f"| {system.profile} | {p50:.1f} | {p95:.1f} |{cells}"
 
 
@@ -179,31 +217,32 @@ def _stages(evaluation: Evaluation) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for one in asked for name in one.stages))
 
 
-def _stage(system: System, name: str, percent: int) -> float:
-    """Return a percentile of a stage; a search without it took no time for it."""
-    values = (asked.stages.get(name, 0.0) for asked in system.asked)
-    return percentile(values=values, percent=percent)
-
-
-def _milliseconds(system: System) -> tuple[float, ...]:
-    times = tuple(asked.took_ms for asked in system.asked)
+def _milliseconds(asked: tuple[Asked, ...], stage: str = "") -> tuple[float, ...]:
+    """Return the percentiles of searches or of a stage; one without it took no time for it."""
+    times = [one.stages.get(stage, 0.0) if stage else one.took_ms for one in asked]
     return tuple(percentile(values=times, percent=percent) for percent in PERCENTILES)
 
 
-def _compared(evaluation: Evaluation) -> tuple[tuple[System, System], ...]:
+def _differences(evaluation: Evaluation) -> dict[str, tuple[Row, ...]]:
+    """Return what each other system has more than the first."""
     first, *others = evaluation.systems
-    return tuple((first, other) for other in others)
+    return {
+        f"{other.profile} - {first.profile}": measures.subtract(
+            evaluation=evaluation, first=first, second=other
+        )
+        for other in others
+    }
 
 
 def _plain_system(evaluation: Evaluation, system: System) -> dict[str, Any]:
-    p50, p95 = _milliseconds(system)
+    def times(stage: str = "") -> dict[str, float]:
+        found = _milliseconds(system.asked, stage)
+        return {f"p{percent}": value for percent, value in zip(PERCENTILES, found, strict=True)}
+
     return {
-        "kinds": _plain_rows(outcomes.table(evaluation=evaluation, system=system)),
-        "took_ms": {"p50": p50, "p95": p95},
-        "stages": {
-            name: {f"p{percent}": _stage(system, name, percent) for percent in PERCENTILES}
-            for name in _stages(evaluation)
-        },
+        "kinds": _plain_rows(measures.table(evaluation=evaluation, system=system)),
+        "took_ms": times(),
+        "stages": {name: times(name) for name in _stages(evaluation)},
         "queries": {
             asked.query_id: {
                 "kind": query.kind,
@@ -222,17 +261,16 @@ def _plain_system(evaluation: Evaluation, system: System) -> dict[str, Any]:
 
 def _plain_measures(query: JudgedQuery, asked: Asked) -> dict[str, float]:
     """Return the rank measures of a query; none for one that nothing answers."""
-    values = outcomes.measured(query=query, asked=asked, pairs=())
-    return {name: values[name].above for name in outcomes.RANK_MEASURES if values[name].below}
+    values = measures.measure(query=query, asked=asked, pairs=())
+    return {name: values[name].above for name in RANK_MEASURES if values[name].below}
 
 
 def _plain_rows(rows: tuple[Row, ...]) -> dict[str, Any]:
     return {
-        row.kind: {name: _plain_interval(value) for name, value in row.measures} for row in rows
+        row.kind: {
+            name: value
+            and {"mean": value.mean, "low": value.low, "high": value.high, "count": value.count}
+            for name, value in row.measures.items()
+        }
+        for row in rows
     }
-
-
-def _plain_interval(value: Interval | None) -> dict[str, float] | None:
-    if value is None:
-        return None
-    return {"mean": value.mean, "low": value.low, "high": value.high, "count": value.count}

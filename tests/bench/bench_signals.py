@@ -7,7 +7,7 @@ sessions.
 
 import sys
 
-from memory.evaluation.bootstrap import Interval
+from memory.evaluation.measures import Interval
 from tests.support.behavior import quality, sessions
 
 

@@ -19,7 +19,7 @@ from memory.checks.actions.check_diff import check_diff
 from memory.checks.actions.check_plan import check_plan
 from memory.checks.judging import Level
 from memory.evaluation import dataset
-from memory.evaluation.actions.sandbox import Trial, trial
+from memory.evaluation.sandbox import Trial, trial
 
 CASES: Final = Path(__file__).parent / "checks.jsonl"
 SET: Final = Path(dataset.__file__).parent / "sets" / "coding"

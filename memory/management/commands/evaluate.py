@@ -15,13 +15,11 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from accounts.errors import CairnError
-from memory.evaluation import comparison, converters, dataset, report
-from memory.evaluation.actions.evaluate import evaluate
-from memory.evaluation.actions.fit_relevance import fit_relevance
-from memory.evaluation.actions.fit_weights import fit_weights
-from memory.evaluation.comparison import NotComparable
+from memory.evaluation import converters, dataset, report
+from memory.evaluation.actions import evaluate, fit_relevance, fit_weights
 from memory.evaluation.converters import Converted, PublicSet
 from memory.evaluation.dataset import JudgedSet, Split, WrongSet
+from memory.evaluation.report import NotComparable
 from memory.search.refinement import Rerank
 from memory.search.request import PROFILES
 
@@ -108,7 +106,7 @@ class Command(BaseCommand):
         )
 
     def _compare(self, first: Path, second: Path, profile: str) -> None:
-        rows = comparison.compared(first=_report(first), second=_report(second), profile=profile)
+        rows = report.compare(first=_report(first), second=_report(second), profile=profile)
         title = f"{profile}: {second.name} minus {first.name}, paired by query"
         self.stdout.write(report.differences(title=title, rows=rows))
 

@@ -13,9 +13,9 @@ from typing import Any, Final
 from django.core.management.base import BaseCommand, CommandError
 
 from memory.evaluation import conversations
-from memory.evaluation.actions.evaluate_extraction import Measured, evaluate_extraction
-from memory.evaluation.bootstrap import Interval
+from memory.evaluation.actions import Measured, evaluate_extraction
 from memory.evaluation.dataset import Split, WrongSet
+from memory.evaluation.measures import Interval
 from memory.extraction.actions.extraction import Mode
 
 SHIPPED: Final = Path(conversations.__file__).parent / "sets/conversations/conversations.jsonl"

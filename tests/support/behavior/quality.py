@@ -2,14 +2,14 @@
 
 A sighting is right when a label of its signal names its key, a part of it, or one of its files;
 a label without a target takes any. Intervals are drawn over sessions, as
-`memory.evaluation.bootstrap` does.
+`memory.evaluation.measures` does.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from memory.evaluation import bootstrap
-from memory.evaluation.bootstrap import Interval
+from memory.evaluation import measures
+from memory.evaluation.measures import Interval
 from memory.observer import detect
 from memory.observer.detections import Sighting
 from memory.observer.signal_table import SignalKind
@@ -61,10 +61,10 @@ def _quality(kind: SignalKind, seen: tuple[tuple[Labelled, tuple[Sighting, ...]]
     counts = [_counts(kind, session, found) for session, found in seen]
     return Quality(
         kind=kind,
-        precision=bootstrap.quotient(
+        precision=measures.quotient(
             numerators=[one.right for one in counts], denominators=[one.sighted for one in counts]
         ),
-        recall=bootstrap.quotient(
+        recall=measures.quotient(
             numerators=[one.met for one in counts], denominators=[one.labelled for one in counts]
         ),
         sighted=sum(one.sighted for one in counts),

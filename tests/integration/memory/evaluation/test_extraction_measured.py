@@ -14,7 +14,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from memory.evaluation import conversations
-from memory.evaluation.actions.evaluate_extraction import evaluate_extraction
+from memory.evaluation.actions import evaluate_extraction
 from memory.evaluation.conversations import Conversation, Outcome
 from memory.evaluation.dataset import Split
 from memory.extraction.actions.extraction import Mode

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from memory.evaluation import dataset, outcomes
-from memory.evaluation.actions.evaluate import evaluate
-from memory.evaluation.outcomes import Evaluation
+from memory.evaluation import dataset, measures
+from memory.evaluation.actions import evaluate
+from memory.evaluation.measures import Evaluation
 from memory.providers import registry
 from memory.providers.settings import DEFAULT_EMBEDDER, ProviderSettings
 from memory.search.request import PROFILES
@@ -49,7 +49,7 @@ def found(db: None, local_embedder: None, now: datetime) -> Evaluation:
 def test_the_default_profile_ranks_well_and_no_worse_than_others(found: Evaluation) -> None:
     default, *others = found.systems
     rows = {
-        row.kind: dict(row.measures) for row in outcomes.table(evaluation=found, system=default)
+        row.kind: dict(row.measures) for row in measures.table(evaluation=found, system=default)
     }
 
     assert (found.refused, found.degraded) == ((), ())
@@ -59,10 +59,10 @@ def test_the_default_profile_ranks_well_and_no_worse_than_others(found: Evaluati
     assert all(_mean(rows[kind]["recall@10"]) >= floor for kind, floor in SURE.items())
     assert _mean(rows["paraphrase"]["nDCG@10"]) >= PARAPHRASES
     for other in others:
-        better = outcomes.differences(evaluation=found, first=default, second=other)[0]
+        better = measures.subtract(evaluation=found, first=default, second=other)[0]
         assert all(value is None or value.low <= 0 for _, value in better.measures)
 
 
-def _mean(value: outcomes.Interval | None) -> float:
+def _mean(value: measures.Interval | None) -> float:
     assert value is not None
     return value.mean

@@ -49,7 +49,7 @@ def test_another_text_is_another_digest() -> None:
 def test_ids_that_say_the_same_are_merged_with_the_higher_grade() -> None:
     found = _parse([MEMORY, OTHER], [{**QUERY, "relevant": {"m1": 1, "m2": 3}}])
 
-    merged = dataset.merged(judged=found, same={"m1": "m1", "m2": "m1"})
+    merged = dataset.merge_same(judged=found, same={"m1": "m1", "m2": "m1"})
 
     assert merged.queries[0].grades == {"m1": 3}
 

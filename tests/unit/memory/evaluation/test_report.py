@@ -2,11 +2,13 @@
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from memory.evaluation import dataset, outcomes, report
-from memory.evaluation.outcomes import Asked, Evaluation, Refusal, System
+from memory.evaluation import dataset, measures, report
+from memory.evaluation.measures import Asked, Evaluation, System
+from memory.evaluation.report import NotComparable
 
 MEMORIES = [
     {"id": "old", "content": "Five tries.", "type": "fact", "contradicts": ["new"]},
@@ -50,15 +52,15 @@ def evaluation() -> Evaluation:
         split=None,
         embedder="hashing/words-384",
         embedded=3,
-        refused=(),
+        refused={},
         degraded=(),
         systems=(PLAIN, RRF),
     )
 
 
 def _means(evaluation: Evaluation, system: System, kind: str = "all") -> dict[str, float | None]:
-    rows = {row.kind: row for row in outcomes.table(evaluation=evaluation, system=system)}
-    return {name: value and value.mean for name, value in rows[kind].measures}
+    rows = {row.kind: row for row in measures.table(evaluation=evaluation, system=system)}
+    return {name: value and value.mean for name, value in rows[kind].measures.items()}
 
 
 def test_rank_measures_look_at_answerable_queries_alone(evaluation: Evaluation) -> None:
@@ -84,9 +86,9 @@ def test_packs_are_asked_for_contradictions_and_lookalikes(evaluation: Evaluatio
 
 
 def test_differences_are_the_second_minus_the_first(evaluation: Evaluation) -> None:
-    found = outcomes.differences(evaluation=evaluation, first=PLAIN, second=RRF)
+    found = measures.subtract(evaluation=evaluation, first=PLAIN, second=RRF)
 
-    recall = dict(found[0].measures)["recall@10"]
+    recall = found[0].measures["recall@10"]
     assert recall is not None
     assert recall.mean == -0.5
     assert recall.count == 1
@@ -102,7 +104,7 @@ def test_the_tables_name_the_set_the_embedder_and_each_profile(evaluation: Evalu
 
 
 def test_what_was_refused_or_degraded_is_said(evaluation: Evaluation) -> None:
-    refused = (Refusal(memory_id="m9", reason="It is too short."),)
+    refused = {"m9": "It is too short."}
 
     text = report.markdown(
         evaluation=replace(evaluation, refused=refused, degraded=("no_vectors",))
@@ -123,3 +125,56 @@ def test_the_values_for_json_are_plain_and_whole(evaluation: Evaluation) -> None
 @pytest.mark.parametrize(("percent", "expected"), [(50, 10), (95, 19), (100, 20), (1, 1)])
 def test_percentiles_are_of_the_nearest_rank(percent: int, expected: int) -> None:
     assert report.percentile(values=range(20, 0, -1), percent=percent) == expected
+
+
+def _report(**recalls: float) -> dict[str, Any]:
+    queries = {
+        id: {
+            "kind": "typo",
+            "silent": not recall,
+            "measures": dict.fromkeys(("recall@10", "nDCG@10", "MRR", "precision@10"), recall),
+        }
+        for id, recall in recalls.items()
+    }
+    queries["none"] = {"kind": "nothing", "silent": True, "measures": {}}
+    return {"digest": "d", "split": "held", "systems": {"plain": {"queries": queries}}}
+
+
+def test_the_second_is_measured_against_the_first() -> None:
+    rows = report.compare(
+        first=_report(q1=0.0, q2=0.5), second=_report(q1=1.0, q2=0.5), profile="plain"
+    )
+
+    all_, _, typo = rows
+    recall = typo.measures["recall@10"]
+    silent = all_.measures["silent"]
+    assert recall is not None
+    assert silent is not None
+    assert (recall.mean, recall.count) == (0.5, 2)
+    assert silent.mean == pytest.approx(-1 / 3)
+
+
+def test_queries_that_nothing_answers_count_for_silence_alone() -> None:
+    rows = report.compare(first=_report(q1=1.0), second=_report(q1=1.0), profile="plain")
+
+    measures = rows[1].measures
+    assert rows[1].kind == "nothing"
+    assert measures["recall@10"] is None
+    assert measures["silent"] is not None
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"digest": "e"}, "differ in 'digest'"),
+        ({"split": "train"}, "differ in 'split'"),
+        ({"systems": {"rrf": {}}}, "nothing of the profile 'plain'"),
+        ({"systems": []}, "nothing of the profile 'plain'"),
+        ({"systems": {"plain": {"queries": {}}}}, "same queries"),
+    ],
+)
+def test_reports_that_do_not_belong_together_are_refused(
+    change: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(NotComparable, match=message):
+        report.compare(first=_report(q1=1.0), second={**_report(q1=1.0), **change}, profile="plain")

@@ -22,8 +22,7 @@ from accounts import tenancy
 from accounts.actions.organizations import create_organization
 from accounts.caller import ALL_SCOPES, Caller, Role
 from accounts.models import Organization, User
-from memory.evaluation.dataset import JudgedMemory, JudgedSet, merged
-from memory.evaluation.outcomes import Refusal
+from memory.evaluation.dataset import JudgedMemory, JudgedSet, merge_same
 from memory.index.actions import embedding, maintenance
 from memory.index.models import MemoryKeyword, MemoryVector
 from memory.index.sql import search_rows
@@ -34,7 +33,6 @@ from memory.records.models import Memory
 from memory.taxonomy import Source, Status
 from teams.actions.projects import create_project
 
-INTERFACE: Final = "import"
 EMBED_TOGETHER: Final = 256  # memories a call
 UNIQUE: Final = 16  # hexadecimal digits of a name nobody else has
 
@@ -43,14 +41,17 @@ Tell = Callable[[str], object]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """A filled organization: who asks, the set as stored, and its ids by memory."""
+    """A filled organization: who asks, the set as stored, and its ids by memory.
+
+    `refused` are the reasons why memories of the set were not let in, by their ids.
+    """
 
     caller: Caller
     judged: JudgedSet
     names: dict[UUID, str]
     embedder: str
     embedded: int
-    refused: tuple[Refusal, ...]
+    refused: dict[str, str]
 
 
 @contextmanager
@@ -63,17 +64,19 @@ def trial(
     """
     with _temporary(now) as caller:
         ids, refused = _fill(caller, judged.memories, now, tell)
-        every = tuple(dict.fromkeys(ids.values()))
-        embedded = _embed(every, tell) if with_vectors else 0
+        every = tuple(dict.fromkeys(ids.values())) if with_vectors else ()
+        embedded = 0
+        for start in range(0, len(every), EMBED_TOGETHER):
+            embedded += embedding.embed_batch(memory_ids=every[start : start + EMBED_TOGETHER])
+            tell(f"embedded {embedded} of {len(every)} memories")
         _close(judged.memories, ids, now)
-        _seat(judged.memories, ids)
         first = {memory_id: name for name, memory_id in reversed(ids.items())}
         same = {name: first[memory_id] for name, memory_id in ids.items()}
         with tenancy.unit():
             model = embedding.active_model().key
         yield Trial(
             caller=caller,
-            judged=merged(judged=judged, same=same),
+            judged=merge_same(judged=judged, same=same),
             names=first,
             embedder=model,
             embedded=embedded,
@@ -107,66 +110,58 @@ def _temporary(now: datetime) -> Iterator[Caller]:
             with tenancy.walled(organization_id=view.id):
                 row = Organization.objects.get(pk=view.id)
             with tenancy.enter(organization_id=row.id, slug=row.slug, schema_name=row.schema_name):
-                yield _owner(user, row)
+                yield Caller(
+                    user_id=user.id,
+                    organization_id=row.id,
+                    organization_slug=row.slug,
+                    schema_name=row.schema_name,
+                    role=Role.OWNER,
+                    scopes=ALL_SCOPES,
+                    bound_projects=None,
+                    source_interface="import",
+                )
         finally:
             transaction.set_rollback(True)
 
 
-def _owner(user: User, row: Organization) -> Caller:
-    return Caller(
-        user_id=user.id,
-        organization_id=row.id,
-        organization_slug=row.slug,
-        schema_name=row.schema_name,
-        role=Role.OWNER,
-        scopes=ALL_SCOPES,
-        bound_projects=None,
-        source_interface=INTERFACE,
-    )
-
-
 def _fill(
     caller: Caller, memories: tuple[JudgedMemory, ...], now: datetime, tell: Tell
-) -> tuple[dict[str, UUID], tuple[Refusal, ...]]:
+) -> tuple[dict[str, UUID], dict[str, str]]:
     for slug in sorted({item.project for item in memories}):
         create_project(caller=caller, slug=slug, name=slug, now=now)
     ids: dict[str, UUID] = {}
-    refused = []
+    refused: dict[str, str] = {}
     for start in range(0, len(memories), MOST):
         part = memories[start : start + MOST]
-        outcomes = remember_all(caller=caller, new=tuple(map(_new, part)), now=now)
+        new = tuple(
+            NewMemory(
+                content=item.content,
+                source=Source.IMPORT.value,
+                type=item.type.value,
+                project=item.project,
+                tags=item.tags,
+                related_files=item.files,
+                event_at=item.event_at,
+            )
+            for item in part
+        )
+        outcomes = remember_all(caller=caller, new=new, now=now)
         for item, outcome in zip(part, outcomes, strict=True):
             if outcome.memory is None:
-                refused.append(Refusal(memory_id=item.id, reason=outcome.reason))
+                refused[item.id] = outcome.reason
             else:
                 ids[item.id] = outcome.memory.id
         tell(f"stored {start + len(part)} of {len(memories)} memories")
-    return ids, tuple(refused)
-
-
-def _new(item: JudgedMemory) -> NewMemory:
-    return NewMemory(
-        content=item.content,
-        source=Source.IMPORT.value,
-        type=item.type.value,
-        project=item.project,
-        tags=item.tags,
-        related_files=item.files,
-        event_at=item.event_at,
-    )
-
-
-def _embed(ids: tuple[UUID, ...], tell: Tell) -> int:
-    embedded = 0
-    for start in range(0, len(ids), EMBED_TOGETHER):
-        embedded += embedding.embed_batch(memory_ids=ids[start : start + EMBED_TOGETHER])
-        tell(f"embedded {embedded} of {len(ids)} memories")
-    return embedded
+    return ids, refused
 
 
 def _close(memories: tuple[JudgedMemory, ...], ids: dict[str, UUID], now: datetime) -> None:
-    """End what was true only for a time, as a correction would have; count words after it."""
+    """End what was true only for a time, as a correction would have; count words after it.
+
+    The turns of a session are put together, as an observer of it would have.
+    """
     ended = tuple(item for item in memories if item.valid_until and item.id in ids)
+    seated = tuple(item for item in memories if item.session and item.id in ids)
     with tenancy.unit():
         rows = Memory.objects.in_bulk([ids[item.id] for item in ended])
         for item in ended:
@@ -176,13 +171,8 @@ def _close(memories: tuple[JudgedMemory, ...], ids: dict[str, UUID], now: dateti
             row.valid_until = item.valid_until
             writes.save(row=row, fields=("superseded_by", "status", "valid_until"), now=now)
     maintenance.refresh_lexicon()
-
-
-def _seat(memories: tuple[JudgedMemory, ...], ids: dict[str, UUID]) -> None:
-    """Put the turns of a session together, as an observer of it would have."""
-    seated = tuple(item for item in memories if item.session and item.id in ids)
     with tenancy.unit():
-        rows = Memory.objects.in_bulk([ids[item.id] for item in seated])
+        turns = Memory.objects.in_bulk([ids[item.id] for item in seated])
         for item in seated:
-            rows[ids[item.id]].session_id = uuid5(NAMESPACE_OID, item.session or "")
-        Memory.objects.bulk_update(rows.values(), ("session_id",))
+            turns[ids[item.id]].session_id = uuid5(NAMESPACE_OID, item.session or "")
+        Memory.objects.bulk_update(turns.values(), ("session_id",))

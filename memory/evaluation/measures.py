@@ -1,0 +1,269 @@
+"""What a search answered, and the measures of it, per query and per kind, with intervals.
+
+A ranking is ids, best first, each once; grades say how useful an id is: 1 touches the answer, 2
+answers in part, 3 is the answer; an id without a grade is worth nothing. Queries that nothing
+answers have no grades; they belong to silence, not to rankings. Rank measures come from the ranking
+without silence; silence, packs and times from the search as it is usually asked.
+
+Intervals are bootstrapped (Efron 1979), seeded: the queries of a set are drawn anew with
+replacement, as many as there are, and the measure is taken of each draw; the middle 95 % of those
+are the interval. Two systems asked the same queries are compared by the differences query by query,
+which is far sharper than two intervals side by side. A share such as the precision of silence is a
+quotient of two sums: both are drawn together.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from memory.evaluation.dataset import JudgedQuery, JudgedSet, Split
+
+RESAMPLES: Final = 2_000  # draws; the ends of an interval are steady to the second decimal
+LEVEL: Final = 0.95  # share of the draws inside of an interval
+SEED: Final = 20_791_979  # any; fixed, so that the same outcomes give the same report
+K: Final = 10  # ranks looked at; also what a search returns by default
+ALL: Final = "all"
+RANK_MEASURES: Final = ("recall@10", "nDCG@10", "MRR", "precision@10")
+SILENCE_MEASURES: Final = ("silence precision", "silence recall", "withheld")
+PACK_MEASURES: Final = ("confusable in pack", "contradictions in pack", "pack tokens")
+MEASURES: Final = (*RANK_MEASURES, *SILENCE_MEASURES, *PACK_MEASURES)
+
+Grades = Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """A mean, the ends of its interval, and over how many queries it was taken."""
+
+    mean: float
+    low: float
+    high: float
+    count: int
+
+    @property
+    def excludes_zero(self) -> bool:
+        """Whether a difference of this size is no accident of the queries chosen."""
+        return self.low > 0 or self.high < 0
+
+
+class Share(NamedTuple):
+    """What one query adds above and below the line of a share; a mean has 1 below for each."""
+
+    above: float
+    below: float = 1.0
+
+
+NOTHING: Final = Share(above=0.0, below=0.0)  # the measure does not look at this query
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """One query asked of one profile: `ranked` without silence; the rest as usual.
+
+    `stages`: milliseconds of each stage of the usual search, by its name.
+    """
+
+    query_id: str
+    ranked: tuple[str, ...]
+    best_relevance: float
+    silent: bool
+    pack: tuple[str, ...]
+    pack_tokens: int
+    took_ms: float
+    stages: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class System:
+    """One profile over all queries of the set that were asked, in the order of the set."""
+
+    profile: str
+    asked: tuple[Asked, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluation:
+    """Everything a report needs; `judged` has the queries that were asked, and no others.
+
+    `refused` are the reasons why memories of the set were not let in, by their ids.
+    """
+
+    judged: JudgedSet
+    split: Split | None
+    embedder: str
+    embedded: int
+    refused: Mapping[str, str]
+    degraded: tuple[str, ...]
+    systems: tuple[System, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """The measures of one kind of query; a measure without queries to take it from is None."""
+
+    kind: str
+    queries: int
+    measures: Mapping[str, Interval | None]
+
+
+def paired(*, first: Sequence[float], second: Sequence[float]) -> Interval | None:
+    """Return the mean of second - first, query by query; None without values.
+
+    Raises ValueError when the two do not have as many values.
+    """
+    differences = tuple(b - a for a, b in zip(first, second, strict=True))
+    return quotient(numerators=differences, denominators=(1.0,) * len(differences))
+
+
+def quotient(*, numerators: Sequence[float], denominators: Sequence[float]) -> Interval | None:
+    """Return Σ numerators / Σ denominators with its interval; None when the latter is 0.
+
+    Draws whose denominators sum to 0 say nothing and are left out. Raises ValueError when the two
+    do not have as many values.
+    """
+    above, below = np.asarray(numerators, dtype=float), np.asarray(denominators, dtype=float)
+    if above.shape != below.shape:
+        raise ValueError(f"{above.size} numerators for {below.size} denominators")
+    if not below.sum():
+        return None
+    count = above.size
+    drawn = np.random.default_rng(SEED).integers(0, count, size=(RESAMPLES, count))
+    sums = below[drawn].sum(axis=1)
+    kept = above[drawn].sum(axis=1)[sums != 0] / sums[sums != 0]
+    tail = 100 * (1 - LEVEL) / 2
+    low, high = np.percentile(kept, (tail, 100 - tail))
+    return Interval(
+        mean=float(above.sum() / below.sum()), low=float(low), high=float(high), count=count
+    )
+
+
+def recall_at(*, ranked: Sequence[str], grades: Grades, k: int) -> float:
+    """Compute |relevant in the first k| / |relevant|, 0..1. Raises ValueError without relevant."""
+    relevant = _relevant(ranked, grades, k)
+    return len(relevant.intersection(ranked[:k])) / len(relevant)
+
+
+def precision_at(*, ranked: Sequence[str], grades: Grades, k: int) -> float:
+    """Compute |relevant in the first k| / k, 0..1; a shorter ranking counts as filled with noise.
+
+    Raises ValueError without relevant ids.
+    """
+    return len(_relevant(ranked, grades, k).intersection(ranked[:k])) / k
+
+
+def reciprocal_rank(*, ranked: Sequence[str], grades: Grades, k: int) -> float:
+    """Compute 1 / rank of the first relevant id among the first k, ranks from 1; else 0.
+
+    Raises ValueError without relevant ids.
+    """
+    relevant = _relevant(ranked, grades, k)
+    ranks = (rank for rank, item in enumerate(ranked[:k], start=1) if item in relevant)
+    return 1.0 / next(ranks, math.inf)
+
+
+def ndcg_at(*, ranked: Sequence[str], grades: Grades, k: int) -> float:
+    """Compute DCG(ranked) / DCG(grades from the best down), both over k ranks, 0..1.
+
+    DCG is Σ gain / log2(rank + 1) over ranks from 1, as in trec_eval and BEIR. Raises ValueError
+    without relevant ids. Source: Järvelin and Kekäläinen (2002).
+    """
+    _relevant(ranked, grades, k)
+    gains = [grades.get(item, 0) for item in ranked[:k]]
+    ideal = sorted(grades.values(), reverse=True)[:k]
+    found, best = (
+        sum(gain / math.log2(rank + 1) for rank, gain in enumerate(some, start=1))
+        for some in (gains, ideal)
+    )
+    return found / best
+
+
+def _relevant(ranked: Sequence[str], grades: Grades, k: int) -> frozenset[str]:
+    """Return the ids worth finding, after a look at what was given."""
+    relevant = frozenset(item for item, grade in grades.items() if grade > 0)
+    if k < 1:
+        raise ValueError(f"k must be at least 1, not {k}")
+    if not relevant:
+        raise ValueError("a query that nothing answers has no rank measures; see silence")
+    if len(set(ranked)) < len(ranked):
+        raise ValueError("a ranking names each id once")
+    return relevant
+
+
+def measure(
+    *, query: JudgedQuery, asked: Asked, pairs: Iterable[tuple[str, str]]
+) -> dict[str, Share]:
+    """Return each measure of one query; one that does not apply counts nowhere.
+
+    Precision of silence: of the silences, those where nothing answers; its recall: of the queries
+    that nothing answers, those met with silence; withheld: of the others, those met with silence.
+    """
+    values = dict.fromkeys(MEASURES, NOTHING)
+    if query.answerable:
+        for name, function in zip(
+            RANK_MEASURES, (recall_at, ndcg_at, reciprocal_rank, precision_at), strict=True
+        ):
+            values[name] = Share(function(ranked=asked.ranked, grades=query.grades, k=K))
+    values["withheld" if query.answerable else "silence recall"] = Share(asked.silent)
+    if query.confusable:
+        is_confused = not frozenset(query.confusable).isdisjoint(asked.pack)
+        values["confusable in pack"] = Share(is_confused)
+    if asked.silent:
+        values["silence precision"] = Share(not query.answerable)
+    else:
+        held = frozenset(asked.pack)
+        values["contradictions in pack"] = Share(any(held.issuperset(pair) for pair in pairs))
+        values["pack tokens"] = Share(asked.pack_tokens)
+    return values
+
+
+def table(*, evaluation: Evaluation, system: System) -> tuple[Row, ...]:
+    """Return a row for all queries and one for each kind."""
+    return tuple(
+        Row(
+            kind=kind,
+            queries=len(values),
+            measures={
+                name: quotient(
+                    numerators=[value[name].above for value in values],
+                    denominators=[value[name].below for value in values],
+                )
+                for name in MEASURES
+            },
+        )
+        for kind, values in _by_kind(evaluation, system).items()
+    )
+
+
+def subtract(*, evaluation: Evaluation, first: System, second: System) -> tuple[Row, ...]:
+    """Return second - first for each rank measure, paired by query, over all and each kind."""
+    before, after = (_by_kind(evaluation, system) for system in (first, second))
+    rows = []
+    for kind, values in before.items():
+        measures = {}
+        for name in RANK_MEASURES:
+            both = [
+                (one[name], other[name])
+                for one, other in zip(values, after[kind], strict=True)
+                if one[name].below
+            ]
+            measures[name] = paired(
+                first=[one.above for one, _ in both], second=[other.above for _, other in both]
+            )
+        rows.append(Row(kind=kind, queries=len(values), measures=measures))
+    return tuple(rows)
+
+
+def _by_kind(evaluation: Evaluation, system: System) -> dict[str, list[dict[str, Share]]]:
+    judged = evaluation.judged
+    found: dict[str, list[dict[str, Share]]] = {
+        kind: [] for kind in (ALL, *sorted({query.kind for query in judged.queries}))
+    }
+    pairs = judged.pairs
+    for query, asked in zip(judged.queries, system.asked, strict=True):
+        values = measure(query=query, asked=asked, pairs=pairs)
+        found[ALL].append(values)
+        found[query.kind].append(values)
+    return found

@@ -1,0 +1,197 @@
+"""What is fitted says what is so, is chosen by unseen queries, and only where it is no accident."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from memory.evaluation import fitting
+from memory.evaluation.fitting import Pair
+from memory.search import relevance as relevances
+from memory.search.relevance import Sign
+
+SIGNS = (Sign.COSINE, Sign.MATCHED, Sign.MISSING)
+
+
+def _pairs(count: int = 2_000, *, slope: float = 6.0) -> tuple[Pair, ...]:
+    """Pairs whose truth is drawn from L(-3 + slope · cosine); two hits a query."""
+    draw = np.random.default_rng(5)
+    cosines, matched = draw.random(count), draw.random(count)
+    true = draw.random(count) < 1 / (1 + np.exp(3 - slope * cosines))
+    return tuple(
+        Pair(
+            query_id=str(number // 2),
+            signs={
+                Sign.COSINE: cosines[number],
+                Sign.COSINE_LEAD: -cosines[number],
+                Sign.MATCHED: matched[number],
+                Sign.MATCHED_LEAD: 0.0,
+            },
+            answers=bool(true[number]),
+            answerable=bool(true[number // 2 * 2 : number // 2 * 2 + 2].any()),
+        )
+        for number in range(count)
+    )
+
+
+def test_the_slope_that_made_the_truth_is_found() -> None:
+    row = fitting.fit(key="x", pairs=_pairs(), signs=SIGNS)
+
+    assert row.slopes[Sign.COSINE] == pytest.approx(6.0, abs=0.8)
+    assert row.intercept == pytest.approx(-3.0, abs=0.5)
+
+
+def test_a_sign_that_points_the_wrong_way_is_left_out() -> None:
+    row = fitting.fit(key="x", pairs=_pairs(), signs=(Sign.COSINE, Sign.COSINE_LEAD))
+
+    assert set(row.slopes) == {Sign.COSINE}
+
+
+def test_signs_that_tell_nothing_cannot_be_fitted() -> None:
+    with pytest.raises(ValueError, match="no sign"):
+        fitting.fit(key="x", pairs=_pairs(slope=-6.0), signs=(Sign.COSINE,))
+
+
+def test_what_is_said_is_so_in_every_bin_with_enough_pairs() -> None:
+    pairs = _pairs(8_000)
+    row = fitting.fit(key="x", pairs=pairs, signs=SIGNS)
+
+    found = fitting.reliability(pairs=pairs, calibration=row)
+
+    assert found.brier < found.base_brier
+    assert all(abs(one.said - one.true) < 0.08 for one in found.bins if one.count > 100)
+
+
+def test_the_threshold_withholds_at_most_a_tenth_of_the_answerable() -> None:
+    pairs = _pairs()
+    row = fitting.fit(key="x", pairs=pairs, signs=SIGNS)
+
+    effect = fitting.silence(pairs=pairs, calibration=row)
+
+    assert 0.05 <= effect.withheld <= 0.10
+    assert effect.recall > effect.withheld
+
+
+def test_pairs_of_one_outcome_cannot_be_fitted() -> None:
+    answered = tuple(pair for pair in _pairs(200) if pair.answers)
+
+    with pytest.raises(ValueError, match="pairs that do not"):
+        fitting.fit(key="x", pairs=answered, signs=SIGNS)
+
+
+def test_a_calibration_without_pairs_has_no_reliability() -> None:
+    row = fitting.fit(key="x", pairs=_pairs(200), signs=SIGNS)
+
+    with pytest.raises(ValueError, match="needs pairs"):
+        fitting.reliability(pairs=(), calibration=row)
+
+
+def test_the_value_of_a_pair_is_the_products() -> None:
+    pair = _pairs(2)[0]
+    row = fitting.fit(key="x", pairs=_pairs(400), signs=SIGNS)
+
+    value = relevances.relevance(signs=pair.signs, calibration=row).value
+    effect = fitting.silence(pairs=(pair,), calibration=replace(row, threshold=value))
+
+    assert effect == fitting.Silence(recall=0.0, withheld=0.0)
+
+
+GOOD, NOISE = (Sign.COSINE,), (Sign.COSINE, Sign.MATCHED)
+
+
+def _queries(count: int = 120) -> tuple[Pair, ...]:
+    """One hit a query: the cosine tells whether it answers, mostly; matched words tell nothing."""
+    draw = np.random.default_rng(7)
+    answers = draw.random(count) < 0.6
+    cosines = np.clip(0.3 + 0.3 * answers + 0.15 * draw.standard_normal(count), 0, 1)
+    matched = draw.random(count)
+    return tuple(
+        Pair(
+            query_id=f"q{number}",
+            signs={Sign.COSINE: cosines[number], Sign.MATCHED: matched[number]},
+            answers=bool(answers[number]),
+            answerable=bool(answers[number]),
+        )
+        for number in range(count)
+    )
+
+
+def test_a_sign_that_tells_nothing_is_not_chosen() -> None:
+    row, _ = fitting.choose_signs(key="x", pairs=_queries(), options=(GOOD, NOISE))
+
+    assert set(row.slopes) == {Sign.COSINE}
+
+
+def test_a_sign_that_parts_better_is_chosen() -> None:
+    row, found = fitting.choose_signs(
+        key="x", pairs=_queries(), options=((Sign.MATCHED, Sign.COSINE_LEAD), NOISE)
+    )
+
+    assert Sign.COSINE in row.slopes
+    assert found.parting > 0.8
+
+
+def test_the_threshold_is_set_by_unseen_queries() -> None:
+    pairs = _queries()
+
+    row, found = fitting.choose_signs(key="x", pairs=pairs, options=(GOOD,))
+
+    assert row.threshold == found.threshold >= fitting.LEAST
+    assert 0.05 <= found.silence.withheld <= 0.15
+    assert found.silence.recall > found.silence.withheld
+
+
+def test_the_order_of_pairs_does_not_matter() -> None:
+    pairs = _queries()
+
+    assert fitting.cross_validate(pairs=pairs, signs=GOOD) == fitting.cross_validate(
+        pairs=pairs[::-1], signs=GOOD
+    )
+
+
+def test_without_options_there_is_nothing_to_choose() -> None:
+    with pytest.raises(ValueError, match="nothing to choose"):
+        fitting.choose_signs(key="x", pairs=_queries(), options=())
+
+
+def _measured(good: tuple[int, int, int], value: float) -> dict[tuple[int, int, int], list[float]]:
+    """A hill around a point: worth `value` there, less with each step away."""
+    return {
+        point: [value - 0.02 * sum(abs(a - b) for a, b in zip(point, good, strict=True))] * 40
+        for point in fitting.weight_grid()
+    }
+
+
+def test_every_point_sums_to_one_and_one_of_the_usual_paths_counts() -> None:
+    points = fitting.weight_grid().values()
+
+    assert all(sum(point.values()) == pytest.approx(1.0) for point in points)
+    assert all(point["dense"] + point["keyword"] > 0 for point in points)
+
+
+def test_the_top_of_the_hill_is_found_and_better() -> None:
+    found = fitting.choose_weights(measured=_measured((6, 3, 1), 0.9), usual=[0.5] * 40)
+
+    assert found.weights == {"dense": 0.6, "keyword": 0.3, "graph": 0.1}
+    assert found.is_better
+
+
+def test_a_lucky_point_alone_does_not_win() -> None:
+    measured = {**_measured((6, 3, 1), 0.9), (1, 1, 8): [1.0] * 40}
+
+    found = fitting.choose_weights(measured=measured, usual=[0.5] * 40)
+
+    assert found.weights["dense"] == 0.6
+
+
+def test_a_gain_that_may_be_chance_is_not_better() -> None:
+    noisy = {point: [0.0, 1.0] * 20 for point in fitting.weight_grid()}
+
+    found = fitting.choose_weights(measured=noisy, usual=[1.0, 0.0] * 20)
+
+    assert not found.is_better
+
+
+def test_without_queries_nothing_is_chosen() -> None:
+    with pytest.raises(ValueError, match="there are none"):
+        fitting.choose_weights(measured={(5, 5, 0): []}, usual=[])

@@ -1,0 +1,203 @@
+"""Measures of rankings and their intervals: worked examples, bounds, and what does not matter."""
+
+import math
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from memory.evaluation import measures
+from memory.evaluation.measures import Interval
+
+GRADES = {"a": 3, "b": 2, "c": 1}
+
+ids = st.sampled_from([f"m{number}" for number in range(12)])
+rankings = st.lists(ids, unique=True, max_size=12)
+judgments = st.dictionaries(ids, st.integers(1, 3), min_size=1, max_size=6)
+ranks = st.integers(1, 12)
+RANKED = (measures.recall_at, measures.precision_at, measures.reciprocal_rank, measures.ndcg_at)
+
+
+def test_recall_is_the_share_of_relevant_ids_found() -> None:
+    assert measures.recall_at(ranked=("a", "x", "c"), grades=GRADES, k=10) == pytest.approx(2 / 3)
+    assert measures.recall_at(ranked=("a", "x", "c"), grades=GRADES, k=2) == pytest.approx(1 / 3)
+
+
+def test_precision_counts_empty_ranks_as_noise() -> None:
+    assert measures.precision_at(ranked=("a", "x"), grades=GRADES, k=10) == pytest.approx(0.1)
+
+
+def test_the_reciprocal_rank_is_that_of_the_first_relevant_id() -> None:
+    assert measures.reciprocal_rank(ranked=("x", "y", "b"), grades=GRADES, k=10) == 1 / 3
+    assert measures.reciprocal_rank(ranked=("x", "y", "b"), grades=GRADES, k=2) == 0
+
+
+def test_a_swap_of_the_best_two_costs_what_the_discount_says() -> None:
+    found = measures.ndcg_at(ranked=("b", "a", "c"), grades=GRADES, k=10)
+
+    best = 3 + 2 / math.log2(3) + 1 / 2
+    assert found == pytest.approx((2 + 3 / math.log2(3) + 1 / 2) / best)
+
+
+def test_an_id_without_relevance_is_worth_nothing() -> None:
+    assert measures.recall_at(ranked=("a",), grades={"a": 1, "z": 0}, k=10) == 1.0
+
+
+@pytest.mark.parametrize("measure", RANKED)
+@given(ranked=rankings, grades=judgments, k=ranks)
+def test_measures_stay_within_0_and_1(measure, ranked, grades, k) -> None:  # type: ignore[no-untyped-def]
+    assert 0.0 <= measure(ranked=ranked, grades=grades, k=k) <= 1.0 + 1e-12
+
+
+@pytest.mark.parametrize("measure", [measures.reciprocal_rank, measures.ndcg_at])
+@given(grades=judgments)
+def test_the_best_order_gets_1(measure, grades) -> None:  # type: ignore[no-untyped-def]
+    ranked = sorted(grades, key=lambda id: -grades[id])
+
+    assert measure(ranked=ranked, grades=grades, k=10) == pytest.approx(1.0)
+
+
+@given(ranked=rankings, grades=judgments, k=ranks)
+def test_raising_a_better_id_never_lowers_ndcg(
+    ranked: list[str], grades: dict[str, int], k: int
+) -> None:
+    worse = next((i for i in range(len(ranked) - 1) if _gain(ranked, grades, i) < 0), None)
+    assume(worse is not None)
+    better = [*ranked]
+    better[worse], better[worse + 1] = better[worse + 1], better[worse]
+
+    before, after = (
+        measures.ndcg_at(ranked=order, grades=grades, k=k) for order in (ranked, better)
+    )
+
+    assert after >= before - 1e-12
+
+
+def _gain(ranked: list[str], grades: dict[str, int], position: int) -> int:
+    return grades.get(ranked[position], 0) - grades.get(ranked[position + 1], 0)
+
+
+@given(ranked=rankings, grades=judgments, random=st.randoms(use_true_random=False))
+def test_the_order_within_the_first_k_does_not_matter_to_recall(
+    ranked: list[str], grades: dict[str, int], random: object
+) -> None:
+    shuffled = sorted(ranked, key=lambda _: random.random())  # type: ignore[attr-defined]
+
+    assert measures.recall_at(ranked=shuffled, grades=grades, k=12) == measures.recall_at(
+        ranked=ranked, grades=grades, k=12
+    )
+
+
+@given(ranked=rankings, grades=judgments, k=st.integers(1, 11))
+def test_recall_never_falls_with_more_ranks(
+    ranked: list[str], grades: dict[str, int], k: int
+) -> None:
+    less, more = (measures.recall_at(ranked=ranked, grades=grades, k=n) for n in (k, k + 1))
+
+    assert less <= more
+
+
+@pytest.mark.parametrize(
+    ("ranked", "grades", "k", "message"),
+    [
+        (("a",), {}, 10, "nothing answers"),
+        (("a",), {"a": 0}, 10, "nothing answers"),
+        (("a", "a"), {"a": 1}, 10, "each id once"),
+        (("a",), {"a": 1}, 0, "at least 1"),
+    ],
+)
+@pytest.mark.parametrize("measure", RANKED)
+def test_what_has_no_measure_is_refused(measure, ranked, grades, k, message) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(ValueError, match=message):
+        measure(ranked=ranked, grades=grades, k=k)
+
+
+shares = st.lists(st.floats(0, 1), min_size=1, max_size=30)
+
+
+def _interval(values: Sequence[float]) -> Interval | None:
+    """Return the mean of per-query values with its interval."""
+    return measures.quotient(numerators=values, denominators=(1.0,) * len(values))
+
+
+def test_values_that_are_all_equal_leave_no_doubt() -> None:
+    found = _interval((0.5,) * 20)
+
+    assert found is not None
+    assert (found.mean, found.low, found.high, found.count) == (0.5, 0.5, 0.5, 20)
+
+
+def test_an_interval_is_as_wide_as_the_standard_error_says() -> None:
+    found = _interval((0.0, 1.0) * 200)
+
+    assert found is not None
+    assert found.mean == 0.5
+    assert (found.low, found.high) == pytest.approx((0.451, 0.549), abs=0.006)  # ± 1.96 / 40
+
+
+def test_the_same_values_give_the_same_interval() -> None:
+    values = (0.1, 0.9, 0.4, 0.0)
+
+    assert _interval(values) == _interval(values)
+
+
+def test_nothing_measured_has_no_interval() -> None:
+    assert _interval(()) is None
+    assert measures.quotient(numerators=(0.0,), denominators=(0.0,)) is None
+
+
+def test_a_difference_on_every_query_is_no_accident() -> None:
+    first = tuple(number / 100 for number in range(50))
+    second = tuple(value + 0.02 for value in first)
+
+    apart = _interval(second)
+    found = measures.paired(first=first, second=second)
+
+    assert found is not None
+    assert apart is not None
+    assert found.excludes_zero
+    assert found.high - found.low < (apart.high - apart.low) / 100
+
+
+def test_no_difference_is_not_told_from_zero() -> None:
+    found = measures.paired(first=(0.0, 1.0, 0.5, 0.2), second=(1.0, 0.0, 0.2, 0.5))
+
+    assert found is not None
+    assert not found.excludes_zero
+
+
+def test_a_share_is_taken_of_both_sums() -> None:
+    found = measures.quotient(numerators=(1.0, 0.0, 1.0, 0.0), denominators=(1.0, 1.0, 1.0, 0.0))
+
+    assert found is not None
+    assert found.mean == pytest.approx(2 / 3)
+    assert found.count == 4
+
+
+def test_two_systems_answer_the_same_queries() -> None:
+    with pytest.raises(ValueError, match="zip"):
+        measures.paired(first=(0.1, 0.2), second=(0.1,))
+    with pytest.raises(ValueError, match="2 numerators for 1"):
+        measures.quotient(numerators=(0.1, 0.2), denominators=(1.0,))
+
+
+@given(values=shares)
+def test_the_mean_lies_within_its_interval_and_that_within_the_values(values: list[float]) -> None:
+    found = _interval(values)
+
+    assert found is not None
+    assert min(values) - 1e-9 <= found.low <= found.high <= max(values) + 1e-9
+
+
+@given(values=st.lists(st.floats(0, 1), min_size=2, max_size=20))
+def test_the_order_of_two_systems_turns_the_sign(values: list[float]) -> None:
+    other = values[::-1]
+
+    there = measures.paired(first=values, second=other)
+    back = measures.paired(first=other, second=values)
+
+    assert there is not None
+    assert back is not None
+    assert there.mean == pytest.approx(-back.mean)
+    assert (there.low, there.high) == pytest.approx((-back.high, -back.low))
