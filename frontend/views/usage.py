@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from accounts.rights import manages
 from frontend.views import base
 from frontend.views.base import Frame
-from memory.extraction.queries.usage_report import EARLIEST, usage
+from memory.extraction.queries import EARLIEST, usage
 
 
 @base.reader

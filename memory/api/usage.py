@@ -11,7 +11,7 @@ from accounts.caller import TokenScope
 from accounts.errors import wrong_field
 from accounts.messages import message
 from memory.api import inputs
-from memory.extraction.queries.usage_report import EARLIEST, Part, Usage, usage
+from memory.extraction.queries import EARLIEST, Part, Usage, usage
 
 _PART: Final[Mapping[str, Any]] = {
     "name": "2026-11-20",

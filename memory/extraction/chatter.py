@@ -8,6 +8,8 @@ from. Expressions are bounded; English and a little French.
 
 import re
 
+from memory.text.content_words import WORD, content_words
+
 FEWEST_WORDS = 4  # of a statement that can be read alone, ours
 FEWEST_LETTERS = 12  # where words are not set apart by spaces, ours
 OWN_NAMES_AT_LEAST = 2  # words of substance, ours
@@ -98,16 +100,6 @@ _BARE = re.compile(
     r"|your (?:suggestion|plan|approach|idea)|(?:the )?plan)\b",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
-_LITTLE = frozenset({
-    "a", "an", "and", "are", "as", "at", "be", "been", "but", "by", "can", "did", "do", "does",
-    "for", "from", "had", "has", "have", "he", "her", "his", "i", "if", "in", "into", "is", "it",
-    "its", "me", "my", "no", "not", "of", "on", "or", "our", "out", "she", "so", "than", "that",
-    "the", "their", "them", "then", "there", "these", "they", "this", "those", "to", "too", "up",
-    "us", "was", "we", "were", "what", "when", "which", "who", "will", "with", "you", "your",
-    "thing", "things", "stuff", "ones", "way", "just", "also", "very", "really", "here",
-    "now",
-})  # fmt: skip
 
 
 def is_talk(*, text: str, is_agent: bool) -> bool:
@@ -127,16 +119,11 @@ def speaks_to_the_machine(*, text: str) -> bool:
 
 def has_substance(*, text: str) -> bool:
     """Say whether a sentence has enough words to be read alone."""
-    words = _WORD.findall(text)
+    words = WORD.findall(text)
     if len(words) < FEWEST_WORDS:
         return not text.isascii() and len(text) >= FEWEST_LETTERS and not _has_spaces(text)
-    telling = {word.lower() for word in words} - _LITTLE
+    telling = content_words(text=text)
     return len(telling) >= OWN_NAMES_AT_LEAST
-
-
-def content_words(*, text: str) -> frozenset[str]:
-    """Return the words that say something, in lower case."""
-    return frozenset(word.lower() for word in _WORD.findall(text)) - _LITTLE
 
 
 def _has_spaces(text: str) -> bool:

@@ -16,7 +16,7 @@ from memory.records import duplicates, statements
 from memory.records.statements import Difference
 from memory.sessions.turns import Said, Speaker, Turn, own_words
 from memory.taxonomy import MemoryType
-from memory.text import sentences
+from memory.text import content_words, sentences
 
 LONGEST = 600  # characters of a candidate, ours
 SHORTEST = 20  # characters
@@ -194,8 +194,8 @@ def _replaces(new: Candidate, old: Candidate) -> bool:
     """Say whether a later statement of at least equal weight says otherwise than an earlier one."""
     if new.speaker is Speaker.ASSISTANT and old.speaker is Speaker.USER:
         return False
-    left = chatter.content_words(text=old.content)
-    right = chatter.content_words(text=new.content)
+    left = content_words.content_words(text=old.content)
+    right = content_words.content_words(text=new.content)
     if new.type is MemoryType.CORRECTION and len(left & right) >= SHARED:
         return True
     if statements.jaccard(left=left, right=right) < RELATED:

@@ -12,10 +12,10 @@ from functools import cached_property
 from typing import Final
 from uuid import UUID
 
-from memory.extraction import chatter
 from memory.records import statements
 from memory.records.statements import Difference
 from memory.text import text as texts
+from memory.text.content_words import content_words
 
 NOBODY: Final = UUID(int=0)
 FEWEST = 4  # words that say something, for a quotation, ours
@@ -57,7 +57,7 @@ class Told:
     @cached_property
     def words(self) -> frozenset[str]:
         """Its words that say something."""
-        return chatter.content_words(text=self.content)
+        return content_words(text=self.content)
 
 
 def told(*, memory_id: UUID, content: str) -> Told:

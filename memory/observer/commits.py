@@ -12,7 +12,7 @@ from typing import Final
 from memory.extraction import chatter, extract
 from memory.sessions.turns import Speaker, Turn
 from memory.taxonomy import MemoryType
-from memory.text import sentences
+from memory.text import content_words, sentences
 
 LONGEST: Final = 500  # characters of what is kept, ours
 SENTENCES_MOST: Final = 3  # of the body, the ones that give reasons; ours
@@ -127,4 +127,4 @@ def _kept(type: MemoryType, says: str, reasons: tuple[str, ...]) -> Kept:
 
 
 def _substance(text: str) -> int:
-    return len(chatter.content_words(text=text))
+    return len(content_words.content_words(text=text))

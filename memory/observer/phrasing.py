@@ -17,6 +17,7 @@ from memory.extraction.extract import SHORTEST
 from memory.observer.promotion import Candidate
 from memory.observer.wording import CONTENT_MOST
 from memory.records import alarms, statements
+from memory.text import content_words
 from memory.text import text as texts
 
 MOST: Final = 20  # signals a call: as many as a session can promote
@@ -121,8 +122,8 @@ def _invented(text: str, said: str) -> bool:
 
 
 def _is_grounded(text: str, said: str) -> bool:
-    words = chatter.content_words(text=text)
-    there = chatter.content_words(text=said)
+    words = content_words.content_words(text=text)
+    there = content_words.content_words(text=said)
     return bool(words) and len(words & there) >= GROUNDED * len(words)
 
 

@@ -1,19 +1,25 @@
-"""What a session or an add may still ask of models: the least of all bounds."""
+"""What may still be asked of models, the least of all bounds; and what was spent."""
 
+from collections.abc import Mapping
 from datetime import datetime
+from decimal import Decimal
+from typing import Final
 from uuid import UUID
 
 from django.conf import settings
 
 from accounts import tenancy
+from memory.extraction import queries
 from memory.extraction.actions.extraction import Allowance, Mode, Spent
-from memory.extraction.actions.usage import book_use
-from memory.extraction.queries import usage
 from memory.records.models import Memory
 from memory.sessions.models import Session
+from memory.statistics.sql import statistics
 from memory.taxonomy import Scope
 from teams import queries as places
 from teams.queries import Extraction
+
+KIND: Final = "model_use"  # of statistics
+PER: Final = Decimal(1_000_000)  # tokens that a price is for
 
 
 def of_session(*, row: Session, now: datetime) -> Allowance:
@@ -43,8 +49,8 @@ def of_add(*, row: Memory, spent: int, now: datetime) -> Allowance:
 def _tokens(wish: Extraction, project_id: UUID | None, now: datetime) -> int | None:
     """Return the tokens that are left of the month, None where nothing bounds them. In a unit."""
     bounds = (
-        (wish.tokens_per_month, usage.month_of_project(project_id=project_id, day=now.date())),
-        (settings.CAIRN_MODEL_TOKENS_PER_MONTH, usage.month(day=now.date())),
+        (wish.tokens_per_month, queries.month_of_project(project_id=project_id, day=now.date())),
+        (settings.CAIRN_MODEL_TOKENS_PER_MONTH, queries.month(day=now.date())),
     )
     left = [max(0, bound - used.tokens) for bound, used in bounds if bound]
     return min(left) if left else None
@@ -67,3 +73,31 @@ def book(*, session_id: UUID, spent: Spent, now: datetime, counted_as: str = "")
         sums = {name: int(row.result.get(name, 0)) + count for name, count in added.items()}
         row.result = {**row.result, **sums}
         row.save(update_fields=["result"])
+
+
+def book_use(*, spent: Spent, project_id: UUID | None, now: datetime) -> None:
+    """Add to the day's sums of a model. In a unit."""
+    if not spent.calls:
+        return
+    counts: dict[str, int | Decimal] = {
+        "calls": spent.calls,
+        "fallbacks": spent.fallbacks,
+        "input_tokens": spent.input_tokens,
+        "output_tokens": spent.output_tokens,
+        "cost": cost_of(spent=spent),
+    }
+    addition = statistics.Addition(
+        audience=project_id or tenancy.current().organization_id,
+        project_id=project_id,
+        day=now.date(),
+        key=spent.model,
+        counts=counts,
+    )
+    statistics.add(kind=KIND, additions=(addition,), now=now)
+
+
+def cost_of(*, spent: Spent) -> Decimal:
+    """Return the money of a call by the installation's prices; 0 for a model without one."""
+    prices: Mapping[str, tuple[Decimal, Decimal]] = settings.CAIRN_MODEL_PRICES
+    first, last = prices.get(spent.model, (Decimal(0), Decimal(0)))
+    return (first * spent.input_tokens + last * spent.output_tokens) / PER

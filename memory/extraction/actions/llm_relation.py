@@ -1,43 +1,188 @@
-"""Ask a model what an explicit add is to what is known, after it was answered.
+"""Ask a model what a new memory is to what is known, with one call and within a budget.
 
-What conversations teach is compared so before it is stored; what somebody adds stands at once, and
-is compared by a job where its project wishes it. One call of a model an add, so many a day, within
-what the project and the organization may spend in a month. What only its author sees is never shown
-to a model that is not on this machine, and its calls are counted for its
-author alone. Without a model, words have decided at the door already.
+What conversations teach is compared before it is stored (`judge`). What somebody adds stands at
+once, and is compared by a job where its project wishes it (`judge_added`): one call an add, so many
+a day, within what the project and the organization may spend in a month. What only its author sees
+is never shown to a model that is not on this machine, and its calls are counted for its author
+alone. Without a model, words have decided at the door already.
 """
 
-from collections.abc import Mapping
+import logging
+import secrets
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final, Protocol
+from typing import Any, Final
 from uuid import UUID
 
 from accounts import tenancy
-from memory.extraction.actions import budget, llm_queue, llm_relations
-from memory.extraction.actions.extraction import Allowance
-from memory.extraction.actions.llm_relations import MOST_NEAR, Judgment
-from memory.extraction.actions.usage import book_use
-from memory.extraction.llm_answers import Pair
+from accounts.caller import Caller
+from accounts.errors import Forbidden, InvalidInput, NotFound
+from memory.extraction import llm_answers
+from memory.extraction.actions import budget, extraction
+from memory.extraction.actions.budget import book_use
+from memory.extraction.actions.extraction import NONCE_BYTES, Allowance, Degraded, Mode, Spent
+from memory.extraction.llm_answers import MOST_PAIRS, Pair
+from memory.extraction.prompts import schemas
 from memory.index.actions import embedding
 from memory.intake import integrate
+from memory.intake.actions import llm_queue
 from memory.intake.actions.apply_later import comparable, integrate_stored, share_of
+from memory.intake.actions.remember import gate, in_use, prepare
+from memory.intake.actions.similar_memories import look_around, thresholds_of
+from memory.intake.integrate import Judged, Known, Statement
+from memory.providers.contracts import ChatMessage, ChatRequest, ChatRole
+from memory.providers.errors import ProviderError
+from memory.records.actions.candidate import NewMemory, place
+from memory.records.gates import GateOutcome
 from memory.records.models import Memory
+from memory.secrets import scanner
 from memory.statistics.models import Statistic
 from memory.statistics.sql import statistics
 from memory.taxonomy import Scope, Status
 
+log = logging.getLogger(__name__)
+
+MOST_NEAR: Final = 3  # stored memories that a candidate is compared with; default, not measured
+OUTPUT_TOKENS_EACH: Final = 40  # of an answer about a pair; default, not measured
 KIND: Final = "judged_adds"  # of statistics: calls by day
 DAY_CAP: Final = "day_calls_spent"
 
 
-class Ask(Protocol):
-    """Judge pairs within an allowance, outside of a unit."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgment:
+    """What was judged, by the candidate's place; what it cost, what was dropped or missing."""
 
-    def __call__(self, *, pairs: tuple[Pair, ...], allowance: Allowance) -> Judgment: ...
+    judged: Mapping[int, tuple[Judged, ...]] = field(default_factory=dict)
+    pairs: int = 0
+    spent: Spent = field(default_factory=Spent)
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    degraded: str = ""
+
+
+def judge(
+    *, caller: Caller, news: tuple[NewMemory, ...], allowance: Allowance, now: datetime
+) -> Judgment:
+    """Judge candidates that have not been stored yet, with at most one call of a model."""
+    if allowance.mode is Mode.HEURISTIC or not news:
+        return Judgment()
+    tenant = tenancy.current().schema_name
+    missing, _ = extraction.model_for(allowance=allowance, tenant=tenant)
+    pairs = () if missing is Degraded.NO_MODEL else _pairs_of_candidates(caller, news, now)
+    return ask_model(pairs=pairs, allowance=allowance)
+
+
+def ask_model(*, pairs: tuple[Pair, ...], allowance: Allowance) -> Judgment:
+    """Judge pairs with at most one call of a model. Outside of a unit."""
+    if allowance.mode is Mode.HEURISTIC or not pairs:
+        return Judgment()
+    tenant = tenancy.current().schema_name
+    missing, model = extraction.model_for(allowance=allowance, tenant=tenant)
+    if model is None:
+        return Judgment(pairs=len(pairs), degraded="" if missing is None else missing.value)
+    try:
+        answer = model.complete_json(request=_request(pairs))
+    except ProviderError as error:
+        log.warning("Compared by words, the model failed: %s", error.detail)
+        spent = Spent(model=model.key, calls=1, fallbacks=1)
+        return Judgment(pairs=len(pairs), spent=spent, degraded=Degraded.MODEL_FAILED.value)
+    judged, dropped = llm_answers.read(data=answer.data, pairs=pairs)
+    spent = Spent(
+        model=model.key,
+        calls=1,
+        input_tokens=answer.input_tokens,
+        output_tokens=answer.output_tokens,
+    )
+    return Judgment(judged=judged, pairs=len(pairs), spent=spent, dropped=Counter(dropped))
+
+
+def _pairs_of_candidates(
+    caller: Caller, news: tuple[NewMemory, ...], now: datetime
+) -> tuple[Pair, ...]:
+    """Return what is worth judging, the closest of each candidate first."""
+    found = [
+        pair
+        for number, new in enumerate(news)
+        for pair in _pairs_of_candidate(caller, new, number, now)
+    ]
+    return tuple(found[:MOST_PAIRS])
+
+
+def _pairs_of_candidate(
+    caller: Caller, new: NewMemory, number: int, now: datetime
+) -> tuple[Pair, ...]:
+    """Return what stands near a candidate that will be stored; what is refused has nothing."""
+    try:
+        prepared = prepare(caller=caller, new=new)
+        with tenancy.unit():
+            where = place(caller=caller, new=new)
+            around = look_around(
+                caller=caller,
+                drafted=prepared.drafted,
+                where=where,
+                embedded=in_use(embedded=prepared.embedded),
+                now=now,
+            )
+    except (InvalidInput, Forbidden, NotFound):  # the door says so again, and counts it
+        return ()
+    thresholds = thresholds_of(project=where.project)
+    passed = gate(drafted=prepared.drafted, neighborhood=around.neighborhood, thresholds=thresholds)
+    if passed.outcome is not GateOutcome.ACCEPTED:
+        return ()
+    return _pairs(
+        new.content, number, around.statement, around.known, cosine=thresholds.conflict_cosine
+    )
+
+
+def _pairs(
+    content: str, number: int, statement: Statement, known: Iterable[Known], *, cosine: float
+) -> tuple[Pair, ...]:
+    """Return a text beside what is worth judging and may be shown with it, the closest first."""
+    worth = [
+        one
+        for one in known
+        if not one.is_elsewhere
+        and integrate.is_worth_judging(candidate=statement, known=one, conflict_cosine=cosine)
+    ]
+    worth.sort(key=lambda one: (-one.cosine, one.id))
+    return tuple(
+        Pair(
+            candidate=number,
+            new=content,
+            known_id=one.id,
+            version=one.version,
+            known=one.content,
+        )
+        for one in worth[:MOST_NEAR]
+    )
+
+
+def _request(pairs: tuple[Pair, ...]) -> ChatRequest:
+    nonce = secrets.token_hex(NONCE_BYTES)
+    rules = schemas.prompt(name="relate").replace("{nonce}", nonce)
+    return ChatRequest(
+        messages=(
+            ChatMessage(role=ChatRole.SYSTEM, text=rules),
+            ChatMessage(
+                role=ChatRole.USER,
+                text=llm_answers.written(
+                    pairs=pairs, nonce=nonce, clean=lambda text: scanner.without_secrets(text=text)
+                ),
+            ),
+        ),
+        schema_name="relations",
+        json_schema=schemas.RELATE,
+        accepts=schemas.RELATE_LEAST,
+        max_output_tokens=OUTPUT_TOKENS_EACH * (len(pairs) + 1),
+    )
 
 
 def judge_added(
-    *, memory_id: UUID, now: datetime, ask: Ask = llm_relations.ask
+    *,
+    memory_id: UUID,
+    now: datetime,
+    ask: Callable[..., Judgment] = ask_model,
 ) -> Mapping[str, Any]:
     """Compare one memory with what stood before it; return counts, and what was missing.
 
@@ -50,7 +195,12 @@ def judge_added(
         if row is None or row.project is None:
             return {"gone": 1}
         allowance = budget.of_add(row=row, spent=_calls_of(row, now), now=now)
-        pairs = _pairs(row)
+        near = comparable(row=row)
+        pairs = (
+            ()
+            if near is None
+            else _pairs(row.content, 0, near.statement, near.known, cosine=near.conflict_cosine)
+        )
     if pairs and allowance.calls < 1:
         return {"compared": len(pairs), "degraded": {DAY_CAP: 1}}
     found = ask(pairs=pairs, allowance=allowance)
@@ -66,40 +216,12 @@ def _take(found: Judgment, row: Memory, now: datetime) -> Mapping[str, Any]:
     judged = found.judged.get(0, ())
     if held is not None and held.content_hash != row.content_hash:
         llm_queue.enqueue(row=held, created_by=None)
-        return {**_told(found, len(judged), 0), "changed": 1}
+        return {**_counts_of(found, len(judged), 0), "changed": 1}
     changed = 0
     if judged:
         share, ids = share_of(memory_ids=(row.id,)), (row.id,)
         changed = integrate_stored(memory_ids=ids, share=share, now=now, judged=judged)
-    return _told(found, len(judged), changed)
-
-
-def _pairs(row: Memory) -> tuple[Pair, ...]:
-    """Return what stands near a memory and may be shown beside it, the closest first. In a unit."""
-    found = comparable(row=row)
-    if found is None:
-        return ()
-    near = sorted(
-        (
-            known
-            for known in found.known
-            if not known.is_elsewhere
-            and integrate.is_worth_judging(
-                candidate=found.statement, known=known, conflict_cosine=found.conflict_cosine
-            )
-        ),
-        key=lambda one: (-one.cosine, one.id),
-    )
-    return tuple(
-        Pair(
-            candidate=0,
-            new=row.content,
-            known_id=known.id,
-            version=known.version,
-            known=known.content,
-        )
-        for known in near[:MOST_NEAR]
-    )
+    return _counts_of(found, len(judged), changed)
 
 
 def _calls_of(row: Memory, now: datetime) -> int:
@@ -125,8 +247,8 @@ def _book(found: Judgment, row: Memory, now: datetime) -> None:
     statistics.add(kind=KIND, additions=(addition,), now=now)
 
 
-def _told(found: Judgment, judged: int, changed: int) -> dict[str, Any]:
-    told: dict[str, Any] = {
+def _counts_of(found: Judgment, judged: int, changed: int) -> dict[str, Any]:
+    counts: dict[str, Any] = {
         "compared": found.pairs,
         "judged": judged,
         "integrated": changed,
@@ -134,7 +256,7 @@ def _told(found: Judgment, judged: int, changed: int) -> dict[str, Any]:
         "tokens": found.spent.tokens,
     }
     if found.dropped:
-        told["dropped"] = dict(found.dropped)
+        counts["dropped"] = dict(found.dropped)
     if found.degraded:
-        told["degraded"] = {found.degraded: 1}
-    return told
+        counts["degraded"] = {found.degraded: 1}
+    return counts

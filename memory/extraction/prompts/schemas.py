@@ -28,6 +28,27 @@ KEPT_TYPES: Final = tuple(  # what a conversation can teach; the others are made
         MemoryType.WORK_UNIT_OUTCOME,
     }
 )
+
+
+def _list_of(name: str, fields: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the schema of an object with one list, of objects with all of these fields."""
+    item = {
+        "type": "object",
+        "properties": fields,
+        "required": [*fields],
+        "additionalProperties": False,
+    }
+    return {**_least(name, item), "additionalProperties": False}
+
+
+def _least(name: str, item: Mapping[str, object] | None = None) -> dict[str, object]:
+    """Return the schema of an object with a list, of whatever by default."""
+    entries: dict[str, object] = {"type": "array"}
+    if item is not None:
+        entries["items"] = item
+    return {"type": "object", "properties": {name: entries}, "required": [name]}
+
+
 _WORDS: Final[Mapping[str, object]] = {"type": "array", "items": {"type": "string"}}
 _CANDIDATE: Final[Mapping[str, object]] = {
     "turn": {"type": "integer"},
@@ -40,27 +61,8 @@ _CANDIDATE: Final[Mapping[str, object]] = {
     "relation": {"type": "string", "enum": [*RELATIONS]},
     "event_time": {"type": ["string", "null"]},
 }
-EXTRACT: Final[Mapping[str, object]] = {
-    "type": "object",
-    "properties": {
-        "memories": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": _CANDIDATE,
-                "required": [*_CANDIDATE],
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["memories"],
-    "additionalProperties": False,
-}
-EXTRACT_LEAST: Final[Mapping[str, object]] = {
-    "type": "object",
-    "properties": {"memories": {"type": "array"}},
-    "required": ["memories"],
-}
+EXTRACT: Final = _list_of("memories", _CANDIDATE)
+EXTRACT_LEAST: Final = _least("memories")
 
 JUDGED: Final = ("update", "contradicts", "extend", "derive", "none")
 _RELATION: Final[Mapping[str, object]] = {
@@ -68,53 +70,15 @@ _RELATION: Final[Mapping[str, object]] = {
     "relation": {"type": "string", "enum": [*JUDGED]},
     "certainty": {"type": "number"},
 }
-RELATE: Final[Mapping[str, object]] = {
-    "type": "object",
-    "properties": {
-        "relations": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": _RELATION,
-                "required": [*_RELATION],
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["relations"],
-    "additionalProperties": False,
-}
-RELATE_LEAST: Final[Mapping[str, object]] = {
-    "type": "object",
-    "properties": {"relations": {"type": "array"}},
-    "required": ["relations"],
-}
+RELATE: Final = _list_of("relations", _RELATION)
+RELATE_LEAST: Final = _least("relations")
 
 _PHRASE: Final[Mapping[str, object]] = {
     "signal": {"type": "integer"},
     "text": {"type": "string"},
 }
-PHRASE: Final[Mapping[str, object]] = {
-    "type": "object",
-    "properties": {
-        "phrases": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": _PHRASE,
-                "required": [*_PHRASE],
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["phrases"],
-    "additionalProperties": False,
-}
-PHRASE_LEAST: Final[Mapping[str, object]] = {
-    "type": "object",
-    "properties": {"phrases": {"type": "array"}},
-    "required": ["phrases"],
-}
+PHRASE: Final = _list_of("phrases", _PHRASE)
+PHRASE_LEAST: Final = _least("phrases")
 
 SYNTHESIZED: Final = tuple(  # what the sums of a module can teach
     type.value
@@ -132,27 +96,8 @@ _SYNTHESIS: Final[Mapping[str, object]] = {
     "type": {"type": "string", "enum": [*SYNTHESIZED]},
     "text": {"type": "string"},
 }
-SYNTHESIZE: Final[Mapping[str, object]] = {
-    "type": "object",
-    "properties": {
-        "syntheses": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": _SYNTHESIS,
-                "required": [*_SYNTHESIS],
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["syntheses"],
-    "additionalProperties": False,
-}
-SYNTHESIZE_LEAST: Final[Mapping[str, object]] = {
-    "type": "object",
-    "properties": {"syntheses": {"type": "array"}},
-    "required": ["syntheses"],
-}
+SYNTHESIZE: Final = _list_of("syntheses", _SYNTHESIS)
+SYNTHESIZE_LEAST: Final = _least("syntheses")
 
 
 @cache

@@ -15,11 +15,10 @@ from accounts import jobs, tenancy
 from accounts.caller import Caller, principal
 from accounts.errors import Conflict, Forbidden, InvalidInput
 from accounts.messages import message
-from memory.extraction.actions import llm_queue
 from memory.index.actions import embedding
 from memory.index.actions.embedding import Embedded
 from memory.intake import integrate
-from memory.intake.actions import action_log, apply_decision
+from memory.intake.actions import action_log, apply_decision, llm_queue
 from memory.intake.actions.action_log import Entry
 from memory.intake.actions.echo_guard import Heard, heard_before, listened
 from memory.intake.actions.similar_memories import look_around, thresholds_of

@@ -25,9 +25,9 @@ from accounts.errors import Forbidden, InvalidInput, NotFound, Unavailable
 from accounts.messages import message
 from memory.customization.queries import trust_levels
 from memory.extraction import transcripts
-from memory.extraction.actions import budget, extraction, llm_relations
+from memory.extraction.actions import budget, extraction, llm_relation
+from memory.extraction.actions.budget import book_use
 from memory.extraction.actions.extraction import Allowance, Extracted, extract_part
-from memory.extraction.actions.usage import book_use
 from memory.extraction.extract import Candidate
 from memory.intake.actions.remember import NewMemory, Outcome, remember
 from memory.intake.integrate import Judged
@@ -209,7 +209,7 @@ def _judged(run: _Run, news: tuple[NewMemory, ...], left: int) -> Mapping[int, t
     """
     is_shared = run.session.audience != run.session.opened_by
     allowance = replace(run.allowance, may_leave=is_shared, of_turns=left)
-    found = llm_relations.judge(caller=run.caller, news=news, allowance=allowance, now=run.now)
+    found = llm_relation.judge(caller=run.caller, news=news, allowance=allowance, now=run.now)
     run.allowance = extraction.after(allowance=run.allowance, spent=found.spent)
     run.dropped.update(found.dropped)
     run.counts.update({"calls": found.spent.calls, "tokens": found.spent.tokens})

@@ -12,11 +12,10 @@ from accounts.caller import Caller
 from accounts.errors import InvalidInput
 from accounts.models import Job
 from memory import tasks
-from memory.extraction.actions import llm_relations
+from memory.extraction.actions import llm_relation
+from memory.extraction.actions.budget import book_use
 from memory.extraction.actions.extraction import Spent
-from memory.extraction.actions.llm_relation import KIND, judge_added
-from memory.extraction.actions.llm_relations import Judgment
-from memory.extraction.actions.usage import book_use
+from memory.extraction.actions.llm_relation import KIND, Judgment, judge_added
 from memory.intake.models import ActionLog
 from memory.records.actions.revise import revise
 from memory.records.conflict_models import Conflict
@@ -231,7 +230,7 @@ def test_what_was_judged_of_a_text_is_not_said_of_another_one(
 
     def ask(**asked: Any) -> Judgment:
         _change(caller, added, now, content=FAR)
-        return llm_relations.ask(**asked)
+        return llm_relation.ask_model(**asked)
 
     result = judge_added(memory_id=added.id, now=now, ask=ask)
 

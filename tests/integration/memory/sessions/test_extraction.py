@@ -12,8 +12,8 @@ from django.conf import LazySettings
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.extraction.actions import extraction
+from memory.extraction.actions.budget import book_use
 from memory.extraction.actions.extraction import Allowance, Mode, Spent, extract_part, extract_text
-from memory.extraction.actions.usage import book_use
 from memory.observer.actions.consolidate import consolidate
 from memory.records.models import Memory
 from memory.sessions.actions.append_turns import NewTurn, append_turns

@@ -9,7 +9,7 @@ from django.db import connection
 
 from accounts import tenancy
 from accounts.models import Organization
-from memory.extraction.queries import usage
+from memory.extraction.queries import month, month_of_project
 from memory.statistics import queries as reading
 from memory.statistics.queries import Sums, Which
 from memory.statistics.sql import statistics
@@ -152,8 +152,8 @@ def test_a_month_is_summed_exactly_and_by_project(now: datetime) -> None:
     added(now, *(used(day, place) for day, place in places), kind="model_use")
 
     with tenancy.unit():
-        whole = usage.month(day=now.date())
-        mine = usage.month_of_project(project_id=project, day=now.date())
+        whole = month(day=now.date())
+        mine = month_of_project(project_id=project, day=now.date())
 
     assert (whole.calls, whole.tokens, whole.cost) == (3, 21, PRICE * 3)
     assert (mine.calls, mine.fallbacks, mine.cost) == (2, 0, PRICE * 2)

@@ -19,8 +19,6 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.rights import check_manages
 from memory import sql_queries
-from memory.extraction.queries import usage as extraction_usage
-from memory.extraction.queries.usage import MonthOfUse
 from memory.records.queries.views import countable
 from memory.statistics.sql import statistics
 from memory.taxonomy import Source
@@ -30,6 +28,22 @@ from teams.models import Project
 MOST: Final = 20_000  # sums of a month that are read, ours
 ELSEWHERE: Final = ""  # the slug of no project
 EARLIEST: Final = date(2020, 1, 1)  # a month before that is none of ours
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MonthOfUse:
+    """Calls, calls that failed, tokens and money of a calendar month so far."""
+
+    calls: int
+    fallbacks: int
+    input_tokens: int
+    output_tokens: int
+    cost: Decimal
+
+    @property
+    def tokens(self) -> int:
+        """Return all tokens."""
+        return self.input_tokens + self.output_tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,10 +109,40 @@ def usage(*, caller: Caller, project: str | None, day: date) -> Usage:
         )
 
 
+def month(*, day: date) -> MonthOfUse:
+    """Return the organization's use in the month of a day. In a unit."""
+    return _sum(day, everywhere=True, project_id=None)
+
+
+def month_of_project(*, project_id: UUID | None, day: date) -> MonthOfUse:
+    """Return a project's use in the month of a day. In a unit."""
+    return _sum(day, everywhere=False, project_id=project_id)
+
+
+def _sum(day: date, *, everywhere: bool, project_id: UUID | None) -> MonthOfUse:
+    rows = sql_queries.rows(
+        "model_use",
+        file=statistics.FILE,
+        since=day.replace(day=1),
+        until=day.replace(day=monthrange(day.year, day.month)[1]),
+        everywhere=everywhere,
+        project=project_id,
+    )
+    *whole, cost = rows[0]
+    calls, fallbacks, tokens_in, tokens_out = (int(number) for number in whole)
+    return MonthOfUse(
+        calls=calls,
+        fallbacks=fallbacks,
+        input_tokens=tokens_in,
+        output_tokens=tokens_out,
+        cost=Decimal(cost),
+    )
+
+
 def _total(row: Project | None, day: date) -> MonthOfUse:
     if row is None:
-        return extraction_usage.month(day=day)
-    return extraction_usage.month_of_project(project_id=row.id, day=day)
+        return month(day=day)
+    return month_of_project(project_id=row.id, day=day)
 
 
 def _cap(row: Project | None) -> int | None:
