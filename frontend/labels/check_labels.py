@@ -7,7 +7,7 @@ from typing import Final
 from django.utils.translation import gettext_lazy as _
 
 from frontend.labels.memory_labels import MISSING, Name
-from memory.checks.judging import Level, Why
+from memory.checks.findings import FindingReason, Level
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,40 +49,40 @@ LEVELS: Final[Mapping[Level, tuple[Name, str]]] = {  # with the color of a chip
     Level.CAUTION: (_("Caution"), "amber"),
     Level.NOTE: (_("Good to know"), ""),
 }
-REASONS: Final[Mapping[Why, tuple[Name, Name]]] = {  # what is so, and what to do about it
-    Why.TRIED: (
+REASONS: Final[Mapping[FindingReason, tuple[Name, Name]]] = {  # what is so, and what to do about it
+    FindingReason.TRIED: (
         _("This was tried and did not work."),
         _("Read why it failed. If it is different this time, write down what is different."),
     ),
-    Why.TRIED_IN_PART: (
+    FindingReason.TRIED_IN_PART: (
         _("Something like it was tried and did not work."),
         _("Compare the two: go on if only the words are alike."),
     ),
-    Why.DECIDED_AGAINST: (
+    FindingReason.DECIDED_AGAINST: (
         _("This was decided against."),
         _("Keep to the decision, or have it changed before you begin."),
     ),
-    Why.TAKES_AWAY: (
+    FindingReason.TAKES_AWAY: (
         _("It takes away what was decided."),
         _("See that what it was decided for still holds, or have the decision changed first."),
     ),
-    Why.OTHER_VALUE: (
+    FindingReason.OTHER_VALUE: (
         _("It names another number than the one that is known."),
         _("Find out which one is right: change the plan, or correct the memory."),
     ),
-    Why.LEFT_BEHIND: (
+    FindingReason.LEFT_BEHIND: (
         _("It changes a file and not what changes with it."),
         _("Change the missing files too, or make sure that they need no change."),
     ),
-    Why.USUALLY_TOGETHER: (
+    FindingReason.USUALLY_TOGETHER: (
         _("These files are usually changed together."),
         _("Look whether the other one needs a change as well."),
     ),
-    Why.OF_THE_FILE: (
+    FindingReason.OF_THE_FILE: (
         _("Known of a file that is touched."),
         _("Keep it in mind while you change the file."),
     ),
-    Why.RELEVANT: (
+    FindingReason.RELEVANT: (
         _("It bears on this."),
         _("Keep it in mind while you work."),
     ),

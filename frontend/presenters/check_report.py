@@ -14,11 +14,11 @@ from frontend.labels import check_labels
 from frontend.labels.check_labels import Said
 from frontend.labels.memory_labels import Name, name_of
 from frontend.presenters import html
-from memory.checks import plans
-from memory.checks.actions.run import PAUSED, Check, Told
-from memory.checks.judging import Verdict
-from memory.checks.parts import Place
-from memory.checks.queries import Tie
+from memory.checks import work
+from memory.checks.actions import PAUSED, Check, CheckFinding
+from memory.checks.findings import Verdict
+from memory.checks.queries import FilePair
+from memory.checks.work import PartLocation
 from memory.records.queries.relations import Contradiction
 from memory.records.queries.views import MemoryView
 
@@ -29,7 +29,7 @@ LONGEST_QUOTE: Final = 240  # characters of a step, ours
 class Where:
     """A place of the work that a memory meets; `quote` is the step, empty for lines of a file."""
 
-    place: Place
+    place: PartLocation
     quote: SafeString
 
 
@@ -63,7 +63,7 @@ class Answer:
     said: Said
     is_diff: bool
     groups: tuple[Group, ...]
-    ties: tuple[Tie, ...]
+    ties: tuple[FilePair, ...]
     parts: int
     files: int
     left_out: int
@@ -72,7 +72,7 @@ class Answer:
 
 def answer(*, check: Check, text: str, is_diff: bool) -> Answer:
     """Return a check as its page shows it; `text` is what was checked, without its secrets."""
-    steps = {} if is_diff else {one.number: one.text for one in plans.read(text=text).steps}
+    steps = {} if is_diff else {one.number: one.text for one in work.read_plan(text=text)[0]}
     return Answer(
         said=_said(check),
         is_diff=is_diff,
@@ -105,7 +105,7 @@ def _said(check: Check) -> Said:
     return check_labels.KNOWN if is_known else check_labels.UNKNOWN
 
 
-def _found(told: Told, steps: Mapping[int, str]) -> Found:
+def _found(told: CheckFinding, steps: Mapping[int, str]) -> Found:
     matched = frozenset(told.matched)
     why, advice = check_labels.REASONS[told.why]
     return Found(

@@ -11,12 +11,10 @@ from frontend.presenters import check_report
 from frontend.presenters.check_report import Answer
 from frontend.views import base
 from frontend.views.base import Frame
-from memory.checks.actions import run
-from memory.checks.actions.check_diff import LONGEST_DIFF, check_diff
-from memory.checks.actions.check_plan import LONGEST_PLAN, check_plan
+from memory.checks.actions import DIFF_MOST, PLAN_MOST, check_diff, check_plan, without_secrets
 
 DIFF: Final = "diff"
-LARGEST_FILE: Final = 4 * LONGEST_DIFF  # bytes; what is larger is longer than any diff may be
+LARGEST_FILE: Final = 4 * DIFF_MOST  # bytes; what is larger is longer than any diff may be
 
 
 @base.member
@@ -45,9 +43,9 @@ def _count(request: HttpRequest, frame: Frame) -> None:
 
 def _again(request: HttpRequest, text: str) -> str:
     """Return what stands in the form again: nothing for htmx, which keeps it, or of a long diff."""
-    if request.htmx or len(text) > LONGEST_PLAN:  # type: ignore[attr-defined]
+    if request.htmx or len(text) > PLAN_MOST:  # type: ignore[attr-defined]
         return ""
-    return run.without_secrets(text=text)[0]
+    return without_secrets(text=text)[0]
 
 
 def _answer(frame: Frame, text: str, *, is_diff: bool) -> Answer:
@@ -56,7 +54,7 @@ def _answer(frame: Frame, text: str, *, is_diff: bool) -> Answer:
         found = check_diff(caller=frame.caller, project=project, diff=text, now=frame.now)
         return check_report.answer(check=found, text="", is_diff=True)
     found = check_plan(caller=frame.caller, project=project, plan=text, now=frame.now)
-    clean, _ = run.without_secrets(text=text)
+    clean, _ = without_secrets(text=text)
     return check_report.answer(check=found, text=clean, is_diff=False)
 
 
@@ -111,8 +109,8 @@ def _page(
     context = {
         "section": "check",
         "form": form,
-        "longest_plan": LONGEST_PLAN,
-        "longest_diff": LONGEST_DIFF,
+        "longest_plan": PLAN_MOST,
+        "longest_diff": DIFF_MOST,
         "now": frame.now,
         **extra,
     }

@@ -10,10 +10,8 @@ from accounts.api.schemas import several as list_of
 from accounts.api.shapes import Field, Record, Text
 from accounts.caller import TokenScope
 from memory.api import examples, output
-from memory.checks.actions.check_diff import LONGEST_DIFF, check_diff
-from memory.checks.actions.check_plan import LONGEST_PLAN, check_plan
-from memory.checks.actions.run import Check, Told
-from memory.checks.judging import Level, Verdict, Why
+from memory.checks.actions import DIFF_MOST, PLAN_MOST, Check, CheckFinding, check_diff, check_plan
+from memory.checks.findings import FindingReason, Level, Verdict
 
 PROJECT: Final = Field(
     name="project",
@@ -27,7 +25,7 @@ PLAN: Final = Record(
         PROJECT,
         Field(
             name="plan",
-            shape=Text(largest=LONGEST_PLAN, smallest=1),
+            shape=Text(largest=PLAN_MOST, smallest=1),
             says="What is to be done: Markdown or plain words, a step a line.",
             required=True,
         ),
@@ -39,7 +37,7 @@ DIFF: Final = Record(
         PROJECT,
         Field(
             name="diff",
-            shape=Text(largest=LONGEST_DIFF, smallest=1),
+            shape=Text(largest=DIFF_MOST, smallest=1),
             says="A unified diff, as `git diff` prints it.",
             required=True,
         ),
@@ -54,7 +52,7 @@ SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
         findings=list_of(
             record(
                 level={"type": "string", "enum": list(Level)},
-                why={"type": "string", "enum": list(Why)},
+                why={"type": "string", "enum": list(FindingReason)},
                 memory=ref("Memory"),
                 places=list_of(_PLACE),
                 matched=list_of(TEXT),
@@ -129,7 +127,7 @@ def shown(check: Check) -> dict[str, Any]:
     }
 
 
-def finding(*, told: Told) -> dict[str, Any]:
+def finding(*, told: CheckFinding) -> dict[str, Any]:
     """Return a finding without its memory; what a place does not have is null."""
     places = [
         {name: value or None for name, value in asdict(place).items()} for place in told.places

@@ -15,9 +15,9 @@ from typing import Final
 from accounts.errors import InvalidInput, wrong_field
 from accounts.messages import message
 
-FILES_MOST: Final = 500  # ours
-HUNKS_MOST: Final = 10_000  # ours
-LINE_MOST: Final = 11_000  # characters of a line that are kept: more than are looked at, ours
+FILES_MOST: Final = 500  # default, not measured
+HUNKS_MOST: Final = 10_000  # default, not measured
+LINE_MOST: Final = 11_000  # characters of a line that are kept: more than are checked
 NOWHERE: Final = "/dev/null"
 _GIT: Final = re.compile(r"diff --git (?P<rest>.+)\Z")
 _COMBINED: Final = re.compile(r"diff --(?:cc|combined) |@@@+ ")
@@ -92,7 +92,7 @@ def read(*, text: str) -> tuple[ChangedFile, ...]:
     reader = _Reader(lines=text.split("\n"))
     while reader.at < len(reader.lines):
         _step(reader)
-    files = tuple(_finished(one) for one in reader.files)
+    files = tuple(_changed_file(one) for one in reader.files)
     found = tuple(one for one in files if one.path)
     if not found:
         raise _refused(
@@ -210,7 +210,7 @@ def _body(reader: _Reader, olds: int, news: int) -> tuple[tuple[str, ...], tuple
     return tuple(added), tuple(removed)
 
 
-def _finished(file: _File) -> ChangedFile:
+def _changed_file(file: _File) -> ChangedFile:
     old, new = file.paths
     path = old if file.change is Change.DELETED or new in {"", NOWHERE} else new
     made = ChangedFile(path="" if path == NOWHERE else path, before=old)

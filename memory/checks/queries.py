@@ -1,4 +1,4 @@
-"""Files that sessions touch together, of those that work ahead is about."""
+"""Files that sessions touch together with those of the work."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,14 +18,14 @@ from memory.statistics.queries import Which, read
 from teams import visibility
 from teams.visibility import Sight
 
-STRONG: Final = 0.8  # of the sessions with either file that had both, ours
-SESSIONS_LEAST: Final = 5  # ours
+STRONG: Final = 0.8  # of the sessions with either file that had both; default
+SESSIONS_LEAST: Final = 5  # default, not measured
 PAIRS_MOST: Final = 2_000  # of one read, those met most often; ours
-TIES_MOST: Final = 5  # told, ours
+PAIRS_SHOWN_MOST: Final = 5  # default
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tie:
+class FilePair:
     """A file that work touches and one that it does not: how often both were touched together.
 
     `share`: of the sessions that touched either, 0..1.
@@ -37,7 +37,9 @@ class Tie:
     share: float
 
 
-def left_alone(*, project_id: UUID, files: tuple[str, ...], sight: Sight) -> tuple[Tie, ...]:
+def untouched_pairs(
+    *, project_id: UUID, files: tuple[str, ...], sight: Sight
+) -> tuple[FilePair, ...]:
     """Return files that nearly every session touches together with some of these. In a unit."""
     if not files:
         return ()
@@ -48,9 +50,11 @@ def left_alone(*, project_id: UUID, files: tuple[str, ...], sight: Sight) -> tup
     )
     strong = [edge for edge in _edges(met) if not among >= {edge.first, edge.second}]
     rows = _files(project_id, {path for edge in strong for path in (edge.first, edge.second)}, seen)
-    ties = [_tie(edge, rows, among) for edge in strong]
-    kept = [tie for tie in ties if tie.share >= STRONG]
-    return tuple(sorted(kept, key=lambda tie: (-tie.share, -tie.sessions, tie.other)))[:TIES_MOST]
+    pairs = [_pair(edge, rows, among) for edge in strong]
+    kept = [pair for pair in pairs if pair.share >= STRONG]
+    return tuple(sorted(kept, key=lambda pair: (-pair.share, -pair.sessions, pair.other)))[
+        :PAIRS_SHOWN_MOST
+    ]
 
 
 def _edges(met: QuerySet[Statistic]) -> tuple[EdgeRow, ...]:
@@ -76,10 +80,10 @@ def _files(project_id: UUID, wanted: Iterable[str], seen: Q) -> dict[str, FileRo
     return rows
 
 
-def _tie(edge: EdgeRow, rows: dict[str, FileRow], among: frozenset[str]) -> Tie:
+def _pair(edge: EdgeRow, rows: dict[str, FileRow], among: frozenset[str]) -> FilePair:
     inside = edge.first if edge.first in among else edge.second
     other = edge.second if inside == edge.first else edge.first
     none = FileRow(path="")
     first, second = rows.get(edge.first, none), rows.get(edge.second, none)
     share = statistics.weight(edge=edge, first=first, second=second)
-    return Tie(file=inside, other=other, sessions=edge.sessions, share=round(share, 4))
+    return FilePair(file=inside, other=other, sessions=edge.sessions, share=round(share, 4))

@@ -7,10 +7,10 @@ from accounts.api.schemas import NUMBER, TEXT, WHOLE, maybe, record, several
 from accounts.api.shapes import Field, Record, Text
 from accounts.caller import TokenScope
 from memory.api import checking
-from memory.checks.actions import check_diff as diffs
-from memory.checks.actions import check_plan as plans
-from memory.checks.actions.run import Check
-from memory.checks.judging import Level, Verdict, Why
+from memory.checks.actions import DIFF_MOST, PLAN_MOST, Check
+from memory.checks.actions import check_diff as check_diff_of_checks
+from memory.checks.actions import check_plan as check_plan_of_checks
+from memory.checks.findings import FindingReason, Level, Verdict
 from memory.mcp.shapes import BANNER, MEMORY, PROJECT, Call, Tool, shown
 
 _GIVES: Final = record(
@@ -19,7 +19,7 @@ _GIVES: Final = record(
     findings=several(
         record(
             level={"type": "string", "enum": list(Level)},
-            why={"type": "string", "enum": list(Why)},
+            why={"type": "string", "enum": list(FindingReason)},
             memory=MEMORY,
             places=several(
                 record(
@@ -46,7 +46,7 @@ def check_plan(call: Call) -> dict[str, Any]:
     given = call.arguments
     place = given["project"] or call.project or ""
     return _answer(
-        plans.check_plan(caller=call.caller, project=place, plan=given["plan"], now=call.now)
+        check_plan_of_checks(caller=call.caller, project=place, plan=given["plan"], now=call.now)
     )
 
 
@@ -55,7 +55,7 @@ def check_diff(call: Call) -> dict[str, Any]:
     given = call.arguments
     place = given["project"] or call.project or ""
     return _answer(
-        diffs.check_diff(caller=call.caller, project=place, diff=given["diff"], now=call.now)
+        check_diff_of_checks(caller=call.caller, project=place, diff=given["diff"], now=call.now)
     )
 
 
@@ -90,7 +90,7 @@ CHECK_PLAN: Final = Tool(
         fields=(
             Field(
                 name="plan",
-                shape=Text(largest=plans.LONGEST_PLAN, smallest=1),
+                shape=Text(largest=PLAN_MOST, smallest=1),
                 says="The plan, a step a line.",
                 required=True,
             ),
@@ -115,7 +115,7 @@ CHECK_DIFF: Final = Tool(
         fields=(
             Field(
                 name="diff",
-                shape=Text(largest=diffs.LONGEST_DIFF, smallest=1),
+                shape=Text(largest=DIFF_MOST, smallest=1),
                 says="A unified diff.",
                 required=True,
             ),

@@ -16,8 +16,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from memory.checks.actions.check_diff import check_diff
-from memory.checks.actions.check_plan import check_plan
+from memory.checks.actions import check_diff, check_plan
 from tests.bench import measures
 from tests.support import checked
 from tests.support.checked import Result

@@ -15,9 +15,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from memory.checks.actions.check_diff import check_diff
-from memory.checks.actions.check_plan import check_plan
-from memory.checks.judging import Level
+from memory.checks.actions import check_diff, check_plan
+from memory.checks.findings import Level
 from memory.evaluation import dataset
 from memory.evaluation.sandbox import Trial, trial
 

@@ -36,7 +36,7 @@ HELLO: Final = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class Probe:
     """A finding: what was looked at, whether it is well, what was seen, how to mend it."""
 
     name: str
@@ -49,31 +49,31 @@ class Check:
         return {"check": self.name, "ok": self.is_well, "detail": self.detail, "fix": self.fix}
 
 
-def check_settings(*, places: Places, connection: Connection) -> Iterator[Check]:
+def check_settings(*, places: Places, connection: Connection) -> Iterator[Probe]:
     """Look at the file with the token, and at the address it goes to."""
     if places.file.exists():
         is_well = configuration.is_private(path=places.file)
         detail = f"{places.file}{'' if is_well else ' can be read by others'}"
         fix = "" if is_well else f"chmod 600 {places.file}"
-        yield Check(name="settings", is_well=is_well, detail=detail, fix=fix)
+        yield Probe(name="settings", is_well=is_well, detail=detail, fix=fix)
     is_well = not connection.is_unencrypted
     detail = connection.url if is_well else f"{connection.url}: the token travels in the clear"
-    yield Check(name="address", is_well=is_well, detail=detail, fix="" if is_well else "Use https.")
+    yield Probe(name="address", is_well=is_well, detail=detail, fix="" if is_well else "Use https.")
 
 
-def check_server(*, client: "Client", connection: Connection, now: datetime) -> Iterator[Check]:
+def check_server(*, client: "Client", connection: Connection, now: datetime) -> Iterator[Probe]:
     """Look at the server, the clock, the token, the project and MCP."""
     try:
         server_time, seconds = client.greet()
     except ClientError as fault:
-        yield Check(name="server", is_well=False, detail=fault.detail, fix=fault.hint)
+        yield Probe(name="server", is_well=False, detail=fault.detail, fix=fault.hint)
         return
-    yield Check(name="server", is_well=True, detail=f"answers in {seconds * 1000:.0f} ms")
+    yield Probe(name="server", is_well=True, detail=f"answers in {seconds * 1000:.0f} ms")
     if server_time:
         skew = abs((parsedate_to_datetime(server_time).astimezone(UTC) - now).total_seconds())
         is_well = skew <= SKEW_MOST_SECONDS
         fix = "" if is_well else "Set the clock of this machine."
-        yield Check(name="clock", is_well=is_well, detail=f"{skew:.0f} s apart", fix=fix)
+        yield Probe(name="clock", is_well=is_well, detail=f"{skew:.0f} s apart", fix=fix)
     token = _check_token(client)
     yield token
     if token.is_well:
@@ -81,7 +81,7 @@ def check_server(*, client: "Client", connection: Connection, now: datetime) -> 
         yield _check_mcp(client)
 
 
-def check_harnesses(*, places: Places, connection: Connection) -> Iterator[Check]:
+def check_harnesses(*, places: Places, connection: Connection) -> Iterator[Probe]:
     """Look at the programs that are here: whether they are connected, and what they wrote."""
     for harness in HARNESSES.values():
         if harness.is_there(home=places.home):
@@ -91,59 +91,59 @@ def check_harnesses(*, places: Places, connection: Connection) -> Iterator[Check
         missing = [one for one in ("sh", "curl") if shutil.which(one) is None]
         detail = f"{' and '.join(missing)} is missing" if missing else f"{script} can run"
         fix = f"Install {' and '.join(missing)}." if missing else ""
-        yield Check(name="hooks", is_well=not missing, detail=detail, fix=fix)
+        yield Probe(name="hooks", is_well=not missing, detail=detail, fix=fix)
     for source in finder.SOURCES.values():
         found = tuple(finder.find_transcripts(home=places.home, names=(source.name,)))
         if found:
             size = sum(one.size for one in found) / 1_000_000
             detail = f"{len(found)} of {source.name}, {size:.1f} MB"
-            yield Check(name="transcripts", is_well=True, detail=detail)
+            yield Probe(name="transcripts", is_well=True, detail=detail)
 
 
-def _check_token(client: "Client") -> Check:
+def _check_token(client: "Client") -> Probe:
     try:
         me = client.me()
     except ClientError as fault:
-        return Check(name="token", is_well=False, detail=fault.detail, fix="cairn login")
+        return Probe(name="token", is_well=False, detail=fault.detail, fix="cairn login")
     missing = [scope for scope in NEEDED if scope not in me.scopes]
     detail = f"{me.agent}: {me.role} of {me.organization}, {', '.join(me.scopes)}"
     if missing:
         fix = f"Make a token with the scope {' and '.join(missing)}, then cairn login"
-        return Check(name="token", is_well=False, detail=detail, fix=fix)
-    return Check(name="token", is_well=True, detail=detail)
+        return Probe(name="token", is_well=False, detail=detail, fix=fix)
+    return Probe(name="token", is_well=True, detail=detail)
 
 
-def _check_project(client: "Client", connection: Connection) -> Check:
+def _check_project(client: "Client", connection: Connection) -> Probe:
     slugs = [str(one.get("slug")) for one in client.projects()]
     seen = f"sees {', '.join(slugs[:5]) or 'no project'}"
     if not connection.project:
-        return Check(name="project", is_well=True, detail=f"none by default; {seen}")
+        return Probe(name="project", is_well=True, detail=f"none by default; {seen}")
     is_well = connection.project in slugs
     detail = connection.project if is_well else f"{connection.project} is not seen; {seen}"
     fix = "" if is_well else "cairn login --project SLUG"
-    return Check(name="project", is_well=is_well, detail=detail, fix=fix)
+    return Probe(name="project", is_well=is_well, detail=detail, fix=fix)
 
 
-def _check_mcp(client: "Client") -> Check:
+def _check_mcp(client: "Client") -> Probe:
     try:
         answer = client.speak_mcp(message=HELLO)
     except ClientError as fault:
-        return Check(name="mcp", is_well=False, detail=fault.detail, fix=fault.hint)
+        return Probe(name="mcp", is_well=False, detail=fault.detail, fix=fault.hint)
     result = answer.get("result")
     if not isinstance(result, dict):
-        return Check(name="mcp", is_well=False, detail="refuses")
-    return Check(name="mcp", is_well=True, detail=f"speaks {result.get('protocolVersion', '')}")
+        return Probe(name="mcp", is_well=False, detail="refuses")
+    return Probe(name="mcp", is_well=True, detail=f"speaks {result.get('protocolVersion', '')}")
 
 
-def _check_harness(harness: Harness, places: Places, connection: Connection) -> Check:
+def _check_harness(harness: Harness, places: Places, connection: Connection) -> Probe:
     planned = tuple(installer.plan(places=places, connection=connection, harnesses=(harness,)))
     broken = next((one for one in planned if one.fault is not None), None)
     if broken is not None and broken.fault is not None:
         detail = f"{broken.path}: {broken.fault.detail}"
-        return Check(name=harness.name, is_well=False, detail=detail, fix=broken.fault.hint or MEND)
+        return Probe(name=harness.name, is_well=False, detail=detail, fix=broken.fault.hint or MEND)
     missing = [one.path.name for one in planned if one.changes]
     if missing:
         detail = f"not connected as here: {', '.join(missing)}"
         fix = f"cairn init --harness {harness.name}"
-        return Check(name=harness.name, is_well=False, detail=detail, fix=fix)
-    return Check(name=harness.name, is_well=True, detail="connected")
+        return Probe(name=harness.name, is_well=False, detail=detail, fix=fix)
+    return Probe(name=harness.name, is_well=True, detail="connected")

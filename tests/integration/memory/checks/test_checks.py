@@ -10,9 +10,7 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import InvalidInput, NotFound
 from memory.checks import queries as checks_queries
-from memory.checks.actions.check_diff import check_diff
-from memory.checks.actions.check_plan import check_plan
-from memory.checks.actions.run import Check
+from memory.checks.actions import Check, check_diff, check_plan
 from memory.index.actions.maintenance import merge_access
 from memory.records.models import Memory, MemoryLink
 from memory.records.queries.views import MemoryView

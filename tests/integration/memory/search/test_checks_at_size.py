@@ -11,9 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.models import Organization
-from memory.checks.actions.check_diff import check_diff
-from memory.checks.actions.check_plan import check_plan
-from memory.checks.actions.run import Check
+from memory.checks.actions import Check, check_diff, check_plan
 from memory.records.queries.views import MemoryView
 from memory.search import request as narrowings
 from memory.search.actions import search, search_each

@@ -10,7 +10,7 @@ import pytest
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.models import Organization
-from memory.checks.actions.check_plan import check_plan
+from memory.checks.actions import check_plan
 from memory.experiments.queries import reentries
 from memory.experiments.queries.reentries import Reentered
 from memory.injection.queries import last_stored

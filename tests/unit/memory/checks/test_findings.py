@@ -1,4 +1,4 @@
-"""What is known meets a part by its own words, anchored; nothing else is said."""
+"""Findings meet a part by their own words, anchored; nothing else is one."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -7,38 +7,41 @@ from uuid import UUID
 
 import pytest
 
-from memory.checks import diffs, judging, parts, plans
-from memory.checks.judging import Judged, Known
-from memory.checks.parts import Part
+from memory.checks import diffs, findings
+from memory.checks import work as checked_work
+from memory.checks.findings import CheckedMemory, CheckJudgment
+from memory.checks.work import WorkPart
 from memory.taxonomy import MemoryType
 
 ID = UUID(int=1)
 
 
-def _steps(plan: str) -> tuple[Part, ...]:
-    return tuple(parts.of_step(step=one) for one in plans.read(text=plan).steps)
+def _steps(plan: str) -> tuple[WorkPart, ...]:
+    return tuple(checked_work.of_step(step=one) for one in checked_work.read_plan(text=plan)[0])
 
 
-def _changes(path: str, *lines: str) -> tuple[Part, ...]:
+def _changes(path: str, *lines: str) -> tuple[WorkPart, ...]:
     old = sum(line.startswith("-") for line in lines)
     head = f"--- a/{path}\n+++ b/{path}\n@@ -{old and 1},{old} +1,{len(lines) - old} @@\n"
     (file,) = diffs.read(text=head + "\n".join(lines) + "\n")
-    return parts.of_file(file=file)
+    return checked_work.of_file(file=file)
 
 
-def _known(content: str, type: str = "decision", **given: Any) -> Known:
+def _known(content: str, type: str = "decision", **given: Any) -> CheckedMemory:
     made: dict[str, Any] = {
         "id": ID,
         "type": MemoryType(type),
         "content": content,
         "confidence": 0.8,
     }
-    return Known(**{**made, **given})
+    return CheckedMemory(**{**made, **given})
 
 
-def _judged(known: Known, work: tuple[Part, ...], *, is_relevant: bool = True) -> Judged:
+def _judged(
+    known: CheckedMemory, work: tuple[WorkPart, ...], *, is_relevant: bool = True
+) -> CheckJudgment:
     relevant = {known.id: frozenset(range(len(work)))} if is_relevant else {}
-    return judging.judge(parts=work, known=(known,), relevant=relevant)
+    return findings.judge(parts=work, memories=(known,), relevant=relevant)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +65,9 @@ def _judged(known: Known, work: tuple[Part, ...], *, is_relevant: bool = True) -
          "Use Postgres for the carts", "clear", "relevant"),
     ],
 )  # fmt: skip
-def test_what_a_memory_says_of_a_step(known: Known, plan: str, verdict: str, why: str) -> None:
+def test_what_a_memory_says_of_a_step(
+    known: CheckedMemory, plan: str, verdict: str, why: str
+) -> None:
     judged = _judged(known, _steps(plan))
 
     assert (judged.verdict, [one.why for one in judged.findings]) == (verdict, [why])
@@ -121,8 +126,8 @@ def test_only_the_first_of_coupled_files_asks_for_the_others() -> None:
     ],
 )
 def test_paths_are_compared_by_their_ends(one: str, other: str, is_same: bool) -> None:
-    assert judging.is_about(one=one, other=other) is is_same
-    assert judging.is_about(one=other, other=one) is is_same
+    assert findings.is_about(one=one, other=other) is is_same
+    assert findings.is_about(one=other, other=one) is is_same
 
 
 def test_more_than_can_be_told_is_counted() -> None:
@@ -131,10 +136,10 @@ def test_more_than_can_be_told_is_counted() -> None:
         for n in range(1, 40)
     )
 
-    judged = judging.judge(parts=_changes("a.py", "+x = 1"), known=known, relevant={})
+    judged = findings.judge(parts=_changes("a.py", "+x = 1"), memories=known, relevant={})
 
-    assert (judged.verdict, len(judged.findings)) == ("clear", judging.NOTES_MOST)
-    assert judged.left_out == 39 - judging.NOTES_MOST
+    assert (judged.verdict, len(judged.findings)) == ("clear", findings.NOTES_MOST)
+    assert judged.left_out == 39 - findings.NOTES_MOST
 
 
 class _Looked(tuple[str, ...]):

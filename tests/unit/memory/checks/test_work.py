@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.checks import plans
+from memory.checks import work
 
 
 def _texts(text: str) -> list[str]:
-    return [one.text for one in plans.read(text=text).steps]
+    return [one.text for one in work.read_plan(text=text)[0]]
 
 
 def test_items_headings_and_what_follows_them() -> None:
@@ -46,27 +46,27 @@ def test_code_belongs_to_its_step() -> None:
 
 
 def test_a_step_knows_its_line() -> None:
-    plan = plans.read(text="\n\n- one\n- two\n")
+    steps, _ = work.read_plan(text="\n\n- one\n- two\n")
 
-    assert [(one.number, one.line) for one in plan.steps] == [(1, 3), (2, 4)]
+    assert [(one.number, one.line) for one in steps] == [(1, 3), (2, 4)]
 
 
 def test_more_steps_than_are_looked_at_are_counted() -> None:
-    plan = plans.read(text="- a step\n" * 100)
+    steps, left_out = work.read_plan(text="- a step\n" * 100)
 
-    assert (len(plan.steps), plan.left_out) == (plans.STEPS_MOST, 40)
+    assert (len(steps), left_out) == (work.STEPS_MOST, 40)
 
 
 def test_signs_alone_are_no_step() -> None:
-    assert plans.read(text="---\n\n***\n1.\n- 42\n").steps == ()
+    assert work.read_plan(text="---\n\n***\n1.\n- 42\n") == ((), 0)
 
 
 @given(st.text(alphabet=st.sampled_from("ab1.-*#`> \n\t)"), max_size=200))
 def test_any_text_has_bounded_steps_in_order(text: str) -> None:
-    steps = plans.read(text=text).steps
+    steps, _ = work.read_plan(text=text)
 
     assert [one.number for one in steps] == list(range(1, len(steps) + 1))
-    assert all(one.text.strip() and len(one.text) <= plans.TEXT_MOST for one in steps)
+    assert all(one.text.strip() and len(one.text) <= work.STEP_MOST for one in steps)
     assert [one.line for one in steps] == sorted(one.line for one in steps)
 
 
@@ -84,9 +84,9 @@ def test_any_text_has_bounded_steps_in_order(text: str) -> None:
     ],
 )
 def test_a_hostile_line_of_full_size_is_read_to_its_end(line: str) -> None:
-    plan = plans.read(text=f"{line}\n# Next ##  \n")
+    steps, _ = work.read_plan(text=f"{line}\n# Next ##  \n")
 
-    assert plan.steps[-1].text == "Next"
+    assert steps[-1].text == "Next"
 
 
 def test_a_heading_loses_its_closing_signs() -> None:

@@ -1,6 +1,6 @@
-"""What is known, held against work ahead: what stops it, what calls for caution, what to note.
+"""Findings of a check: what stops the work, what calls for caution, what to note.
 
-The idea: a memory speaks up only where its own words, and not merely its subject, meet a part.
+The idea: a memory is a finding only where its own words, and not merely its subject, meet a part.
 
 - **Stop**: a part is for what a dead end tried, or for what a decision or a requirement is against.
 - **Caution**: a part takes away what a decision or requirement is for, or names another value; a
@@ -11,8 +11,8 @@ The idea: a memory speaks up only where its own words, and not merely its subjec
 
 To be met, enough of a clause's stems (`COVERAGE`) must stand in what a part proposes, two of them
 or one that is a name; and the memory must be anchored: found relevant by the calibrated search, or
-about a file of the part. Words alone, or a subject alone, say nothing. Thresholds are fitted on the
-train half of the labelled checks (`tests/bench/bench_checks.py`). No model is asked.
+about a file of the part. Words alone, or a subject alone, are no finding. Thresholds are fitted on
+the train half of the labelled checks (`tests/bench/bench_checks.py`). No model is asked.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,7 +21,7 @@ from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
-from memory.checks.parts import Part, Place
+from memory.checks.work import PartLocation, WorkPart
 from memory.records import statement_clauses, statement_stems
 from memory.taxonomy import MemoryType
 from memory.text import globs
@@ -29,11 +29,11 @@ from memory.text import globs
 COVERAGE_LONG: Final = 0.45  # of a clause, where so many stems meet as LONG says; fitted
 LONG: Final = 3  # stems
 PARTLY: Final = 0.34  # of what a dead end tried, from which it is met in part; fitted
-SURE: Final = 0.5  # effective confidence below which nothing is stopped, ours
+SURE: Final = 0.5  # effective confidence below which nothing is stopped; default
 SAME_FRAME: Final = 0.5  # of a part's stems that must be the memory's for values to differ; fitted
-PLACES_MOST: Final = 5  # of one finding, ours
-FINDINGS_MOST: Final = 20  # ours
-NOTES_MOST: Final = 5  # ours
+PLACES_MOST: Final = 5  # of one finding; default
+FINDINGS_MOST: Final = 20  # default
+NOTES_MOST: Final = 5  # default
 
 
 class Level(StrEnum):
@@ -52,8 +52,8 @@ class Verdict(StrEnum):
     STOP = "stop"
 
 
-class Why(StrEnum):
-    """What a memory and a part have to do with each other."""
+class FindingReason(StrEnum):
+    """How a memory meets a part."""
 
     TRIED = "tried_before"
     TRIED_IN_PART = "tried_in_part"
@@ -67,8 +67,8 @@ class Why(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
-    """A memory as judging sees it; `approach` is what a dead end says it tried.
+class CheckedMemory:
+    """A memory that may be evidence; `approach` is what a dead end tried.
 
     `is_doubtful`: stale, contradicted, or one side of a contradiction.
     """
@@ -83,27 +83,27 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """What one memory says of the work: how much, why, of which parts, by which words and files.
+class MemoryFinding:
+    """How one memory meets the work: level, reason, parts, words, files.
 
     `missing` are files that change with those of the work and are not in it.
     """
 
     memory_id: UUID
     level: Level
-    why: Why
-    places: tuple[Place, ...]
+    why: FindingReason
+    places: tuple[PartLocation, ...]
     matched: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     score: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
-    """The verdict, what it rests on, and how many findings are not told."""
+class CheckJudgment:
+    """The verdict, its findings, and how many findings are left out."""
 
     verdict: Verdict
-    findings: tuple[Finding, ...]
+    findings: tuple[MemoryFinding, ...]
     left_out: int
 
 
@@ -111,9 +111,9 @@ Relevant = Mapping[UUID, frozenset[int]]  # by memory the parts that it is relev
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Met:
+class _Match:
     level: Level
-    why: Why
+    why: FindingReason
     score: float
     matched: frozenset[str] = frozenset()
     missing: tuple[str, ...] = ()
@@ -123,7 +123,7 @@ class _Met:
 class _Read:
     """A memory, taken apart once."""
 
-    known: Known
+    memory: CheckedMemory
     rejected: tuple[tuple[frozenset[str], frozenset[str]], ...]
     stems: frozenset[str]
     affirmed: frozenset[str]
@@ -134,29 +134,29 @@ class _Read:
 class _Work:
     """The parts of work, and which of them are about a file: asked once for each of a memory."""
 
-    def __init__(self, *, parts: tuple[Part, ...]) -> None:
+    def __init__(self, *, parts: tuple[WorkPart, ...]) -> None:
         self.parts = parts
         self._parts: dict[str, set[int]] = {}
         self._files: dict[str, list[str]] = {}
-        self._known: dict[str, frozenset[int]] = {}
+        self._numbers: dict[str, frozenset[int]] = {}
         for number, part in enumerate(parts):
             for path in part.files:
                 self._parts.setdefault(path, set()).add(number)
         for path in self._parts:
             self._files.setdefault(_last_name(path), []).append(path)
 
-    def near(self, *, known: Known) -> frozenset[int]:
+    def near(self, *, memory: CheckedMemory) -> frozenset[int]:
         """Return the parts that are about a file of a memory, by their places from 0."""
-        return frozenset().union(*(self.about(path=path) for path in known.files))
+        return frozenset().union(*(self.about(path=path) for path in memory.files))
 
     def about(self, *, path: str) -> frozenset[int]:
         """Return the parts that are about a file or a folder."""
-        if path not in self._known:
+        if path not in self._numbers:
             name = _last_name(path)
             alike = (*self._files.get(name, ()), *self._files.get("", ())) if name else self._parts
             fitting = (one for one in alike if is_about(one=one, other=path))
-            self._known[path] = frozenset().union(*(self._parts[one] for one in fitting))
-        return self._known[path]
+            self._numbers[path] = frozenset().union(*(self._parts[one] for one in fitting))
+        return self._numbers[path]
 
 
 _ORDER: Final = {level: place for place, level in enumerate(Level)}
@@ -176,22 +176,26 @@ CHECKED: Final = (
 )
 
 
-def judge(*, parts: tuple[Part, ...], known: Iterable[Known], relevant: Relevant) -> Judged:
-    """Hold what is known against the parts of work ahead."""
+def judge(
+    *, parts: tuple[WorkPart, ...], memories: Iterable[CheckedMemory], relevant: Relevant
+) -> CheckJudgment:
+    """Judge parts of work by the memories about them."""
     work = _Work(parts=parts)
     found = [
         finding
-        for one in sorted(known, key=lambda each: each.id)
+        for one in sorted(memories, key=lambda each: each.id)
         if (finding := _finding(one, work, relevant.get(one.id, frozenset()))) is not None
     ]
     found.sort(key=lambda one: (_ORDER[one.level], -one.score, one.memory_id))
     heavy = [one for one in found if one.level is not Level.NOTE]
     notes = [one for one in found if one.level is Level.NOTE][:NOTES_MOST]
-    told = (*heavy, *notes)[:FINDINGS_MOST]
-    return Judged(verdict=verdict_of(findings=told), findings=told, left_out=len(found) - len(told))
+    kept = (*heavy, *notes)[:FINDINGS_MOST]
+    return CheckJudgment(
+        verdict=verdict_of(findings=kept), findings=kept, left_out=len(found) - len(kept)
+    )
 
 
-def verdict_of(*, findings: Iterable[Finding]) -> Verdict:
+def verdict_of(*, findings: Iterable[MemoryFinding]) -> Verdict:
     """Return what the heaviest finding comes to."""
     levels = {one.level for one in findings}
     if Level.STOP in levels:
@@ -217,11 +221,11 @@ def _last_name(path: str) -> str:
     return path.rpartition("/")[2]
 
 
-def _read(known: Known) -> _Read:
-    said = statement_clauses.read(text=known.content)
-    stems = statement_stems.stems(text=known.content)
-    if known.type is MemoryType.DEAD_END:
-        tried = known.approach or statement_clauses.approach(content=known.content)
+def _read(memory: CheckedMemory) -> _Read:
+    said = statement_clauses.read(text=memory.content)
+    stems = statement_stems.stems(text=memory.content)
+    if memory.type is MemoryType.DEAD_END:
+        tried = memory.approach or statement_clauses.approach(content=memory.content)
         tried = "" if statement_clauses.names_only_a_file(approach=tried) else tried
         rejected: tuple[tuple[frozenset[str], frozenset[str]], ...] = (
             (statement_stems.stems(text=tried), frozenset()),
@@ -232,26 +236,26 @@ def _read(known: Known) -> _Read:
             for one in said.rejected
         )
     return _Read(
-        known=known,
+        memory=memory,
         rejected=tuple(pair for pair in rejected if pair[0]),
         stems=stems,
         affirmed=statement_stems.stems(text=said.affirmed),
-        named=statement_stems.names(text=known.content),
+        named=statement_stems.names(text=memory.content),
         values=statement_stems.quantities(text=said.affirmed),
     )
 
 
-def _finding(known: Known, work: _Work, relevant: frozenset[int]) -> Finding | None:
+def _finding(memory: CheckedMemory, work: _Work, relevant: frozenset[int]) -> MemoryFinding | None:
     """Return what a memory says of the parts that it is anchored to; of no others is it asked."""
-    near = work.near(known=known)
+    near = work.near(memory=memory)
     anchored = sorted(near | relevant)
     if not anchored:
         return None
-    read = _read(known)
+    read = _read(memory)
     met = [
         (found, work.parts[number])
         for number in anchored
-        if (found := _met(read, work, number, number in relevant, number in near)) is not None
+        if (found := _match(read, work, number, number in relevant, number in near)) is not None
     ]
     if not met:
         return None
@@ -259,9 +263,9 @@ def _finding(known: Known, work: _Work, relevant: frozenset[int]) -> Finding | N
     kept = [pair for pair in met if _ORDER[pair[0].level] == heaviest]
     best = max((found for found, _ in kept), key=lambda found: found.score)
     where = tuple(dict.fromkeys(part.place for found, part in kept if found.why is best.why))
-    return Finding(
-        memory_id=known.id,
-        level=_as_sure(best.level, known),
+    return MemoryFinding(
+        memory_id=memory.id,
+        level=_as_sure(best.level, memory),
         why=best.why,
         places=where[:PLACES_MOST],
         matched=tuple(sorted(best.matched)),
@@ -270,14 +274,16 @@ def _finding(known: Known, work: _Work, relevant: frozenset[int]) -> Finding | N
     )
 
 
-def _as_sure(level: Level, known: Known) -> Level:
+def _as_sure(level: Level, memory: CheckedMemory) -> Level:
     """Return a level, one lower for stopping where the memory may not be true."""
-    is_unsure = known.is_doubtful or known.confidence < SURE
+    is_unsure = memory.is_doubtful or memory.confidence < SURE
     return Level.CAUTION if level is Level.STOP and is_unsure else level
 
 
-def _met(read: _Read, work: _Work, number: int, is_relevant: bool, is_near: bool) -> _Met | None:
-    type, part = read.known.type, work.parts[number]
+def _match(
+    read: _Read, work: _Work, number: int, is_relevant: bool, is_near: bool
+) -> _Match | None:
+    type, part = read.memory.type, work.parts[number]
     if type is MemoryType.CAUSAL_DEPENDENCY:
         return _left_behind(read, part, work) if is_near else None
     heavy = _against(read, part)
@@ -286,16 +292,18 @@ def _met(read: _Read, work: _Work, number: int, is_relevant: bool, is_near: bool
     return heavy or _note(read, part, is_relevant=is_relevant, is_near=is_near)
 
 
-def _against(read: _Read, part: Part) -> _Met | None:
+def _against(read: _Read, part: WorkPart) -> _Match | None:
     """Return that a part is for what a memory is against."""
-    if read.known.type not in _BINDING and read.known.type is not MemoryType.DEAD_END:
+    if read.memory.type not in _BINDING and read.memory.type is not MemoryType.DEAD_END:
         return None
     found = [_clause(read, what, unless, part) for what, unless in read.rejected]
     return max((one for one in found if one), key=lambda one: one.score, default=None)
 
 
-def _clause(read: _Read, what: frozenset[str], unless: frozenset[str], part: Part) -> _Met | None:
-    is_dead_end = read.known.type is MemoryType.DEAD_END
+def _clause(
+    read: _Read, what: frozenset[str], unless: frozenset[str], part: WorkPart
+) -> _Match | None:
+    is_dead_end = read.memory.type is MemoryType.DEAD_END
     done = part.proposes.union(*part.taken) if is_dead_end else part.proposes
     shared = what & done
     if not shared or unless & part.proposes:
@@ -306,25 +314,29 @@ def _clause(read: _Read, what: frozenset[str], unless: frozenset[str], part: Par
     if is_telling and (
         share >= statement_stems.COVERAGE or (share >= COVERAGE_LONG and len(shared) >= LONG)
     ):
-        why = Why.TRIED if is_dead_end else Why.DECIDED_AGAINST
-        return _Met(level=Level.STOP, why=why, score=share, matched=shared)
+        why = FindingReason.TRIED if is_dead_end else FindingReason.DECIDED_AGAINST
+        return _Match(level=Level.STOP, why=why, score=share, matched=shared)
     if is_dead_end and len(shared) >= LONG and share >= PARTLY:
-        return _Met(level=Level.CAUTION, why=Why.TRIED_IN_PART, score=share, matched=shared)
+        return _Match(
+            level=Level.CAUTION, why=FindingReason.TRIED_IN_PART, score=share, matched=shared
+        )
     return None
 
 
-def _taken(read: _Read, part: Part) -> _Met | None:
+def _taken(read: _Read, part: WorkPart) -> _Match | None:
     """Return that a part takes away what a memory is for."""
     for what in part.taken:
         shared = what & read.affirmed
         share = len(shared) / len(what)
         is_telling = len(shared) > 1 or bool(shared & read.named)
         if is_telling and share >= statement_stems.COVERAGE:
-            return _Met(level=Level.CAUTION, why=Why.TAKES_AWAY, score=share, matched=shared)
+            return _Match(
+                level=Level.CAUTION, why=FindingReason.TAKES_AWAY, score=share, matched=shared
+            )
     return None
 
 
-def _other_value(read: _Read, part: Part) -> _Met | None:
+def _other_value(read: _Read, part: WorkPart) -> _Match | None:
     """Return that a part says nearly the same with another number of the same unit."""
     differ = any(
         part.values[unit].isdisjoint(read.values[unit])
@@ -333,26 +345,26 @@ def _other_value(read: _Read, part: Part) -> _Met | None:
     shared = part.proposes & read.stems
     if not differ or len(shared) < LONG - 1 or len(shared) < SAME_FRAME * len(part.proposes):
         return None
-    return _Met(level=Level.CAUTION, why=Why.OTHER_VALUE, score=0.5, matched=shared)
+    return _Match(level=Level.CAUTION, why=FindingReason.OTHER_VALUE, score=0.5, matched=shared)
 
 
-def _left_behind(read: _Read, part: Part, work: _Work) -> _Met | None:
+def _left_behind(read: _Read, part: WorkPart, work: _Work) -> _Match | None:
     """Return that a part touches the first of coupled files, and the work none of another."""
-    files = read.known.files
+    files = read.memory.files
     if not files or not any(is_about(one=file, other=files[0]) for file in part.files):
         return None
     missing = tuple(own for own in files[1:] if not work.about(path=own))
     if not missing:
         return None
-    return _Met(level=Level.CAUTION, why=Why.LEFT_BEHIND, score=0.5, missing=missing)
+    return _Match(level=Level.CAUTION, why=FindingReason.LEFT_BEHIND, score=0.5, missing=missing)
 
 
-def _note(read: _Read, part: Part, *, is_relevant: bool, is_near: bool) -> _Met | None:
+def _note(read: _Read, part: WorkPart, *, is_relevant: bool, is_near: bool) -> _Match | None:
     shared = part.proposes & read.stems
-    if is_near and read.known.type in _WARNING:
-        why = Why.OF_THE_FILE
+    if is_near and read.memory.type in _WARNING:
+        why = FindingReason.OF_THE_FILE
     elif is_relevant and not part.is_code and len(shared) > 1:
-        why = Why.RELEVANT
+        why = FindingReason.RELEVANT
     else:
         return None
-    return _Met(level=Level.NOTE, why=why, score=len(shared) / 100, matched=shared)
+    return _Match(level=Level.NOTE, why=why, score=len(shared) / 100, matched=shared)
