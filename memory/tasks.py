@@ -188,7 +188,7 @@ def sort_topics(claim: Claim) -> Mapping[str, Any]:
 def prove_memories(claim: Claim) -> Mapping[str, Any]:
     """Set memories aside that surely harm."""
     del claim
-    return asdict(demote_harmful.prove(now=timezone.now()))
+    return asdict(demote_harmful.demote_harmful(now=timezone.now()))
 
 
 @jobs.handler("memory.join_names")
@@ -228,7 +228,7 @@ UPKEEP: Final[Mapping[str, Callable[[], object]]] = {  # in every organization, 
     "sort_topics": topics_actions.queue,
     "enrich_entities": enrich_entities.queue,
     "join_names": join_names.queue,
-    "prove": demote_harmful.queue,
+    "prove": demote_harmful.queue_demotion,
     "find_pairs": queue_weekly,
 }
 

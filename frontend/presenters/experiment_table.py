@@ -8,9 +8,9 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext, gettext_lazy
 
 from frontend.labels.memory_labels import Name
-from memory.experiments.differences import Difference, Side
 from memory.experiments.figures import Figure
-from memory.experiments.uplift import GOALS, SHARES, Measured
+from memory.experiments.intervals import Difference, Side
+from memory.experiments.uplift import GOALS, SHARES, ComparedFigure
 
 WIDTH: Final = 160.0  # of a drawn interval, in its own units
 EDGE: Final = 6.0  # left free on both sides
@@ -60,7 +60,7 @@ class Line:
     drawn: Drawn | None
 
 
-def lines(*, measures: Iterable[Measured]) -> tuple[Line, ...]:
+def lines(*, measures: Iterable[ComparedFigure]) -> tuple[Line, ...]:
     """Return a line for each figure."""
     return tuple(_line(one) for one in measures)
 
@@ -78,7 +78,7 @@ def drawn(*, found: Difference) -> Drawn:
     )
 
 
-def _line(one: Measured) -> Line:
+def _line(one: ComparedFigure) -> Line:
     verdict, color = VERDICTS[one.verdict]
     found = one.difference
     goal = GOALS.get(one.figure)

@@ -13,8 +13,8 @@ from frontend.labels import session_labels
 from frontend.labels.memory_labels import Name, name_of
 from frontend.presenters import figures
 from memory.customization.queries import trust_levels
-from memory.experiments.queries import reentries
-from memory.experiments.queries.reentries import Reentered
+from memory.experiments.queries import session_figures
+from memory.experiments.queries.session_figures import ReentryCounts
 from memory.records.queries import memories
 from memory.records.queries.memories import LinkView, VersionView
 from memory.records.queries.relations import Contradiction
@@ -23,7 +23,7 @@ from memory.review.queries import session_summary
 from memory.review.queries.session_summary import MemoryOrigin
 from memory.taxonomy import MemoryType
 
-NONE: Final = Reentered()
+NONE: Final = ReentryCounts()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,7 @@ class Inspected:
     is_of_session: bool = False
     proof: MemoryOrigin | None = None
     signal: Name = ""
-    reentered: Reentered = NONE
+    reentered: ReentryCounts = NONE
 
 
 def inspect(*, memory: MemoryView, caller: Caller, now: datetime) -> Inspected:
@@ -88,10 +88,12 @@ def inspect(*, memory: MemoryView, caller: Caller, now: datetime) -> Inspected:
     )
 
 
-def _reentered(memory: MemoryView, caller: Caller) -> Reentered:
+def _reentered(memory: MemoryView, caller: Caller) -> ReentryCounts:
     """Return how often a dead end was entered again; other memories cannot be."""
     is_one = memory.type == MemoryType.DEAD_END
-    return reentries.of_memory(caller=caller, memory_id=memory.id) if is_one else NONE
+    return (
+        session_figures.reentries_of_memory(caller=caller, memory_id=memory.id) if is_one else NONE
+    )
 
 
 def _versions(history: tuple[VersionView, ...], names: Mapping[UUID, str]) -> tuple[Version, ...]:

@@ -10,7 +10,7 @@ from accounts.caller import Caller
 from frontend.labels import session_labels
 from frontend.labels.memory_labels import Name
 from frontend.presenters import review_inbox
-from memory.experiments.queries.reentries import Again
+from memory.experiments.queries.session_figures import ReentryView
 from memory.review.queries import session_summary
 from memory.review.queries.session_summary import SessionCandidate, SessionSummary
 from memory.sessions.queries import learned
@@ -50,7 +50,7 @@ class Card:
     may_decide: bool
     is_all_at_once: bool
     asked: Name
-    again: tuple[Again, ...] = ()
+    again: tuple[ReentryView, ...] = ()
 
 
 def of(*, caller: Caller, session_id: UUID, now: datetime) -> Card:

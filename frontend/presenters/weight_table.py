@@ -8,7 +8,7 @@ from frontend.labels.memory_labels import TYPES, Name
 from frontend.labels.session_labels import PHASES
 from frontend.presenters.experiment_table import Drawn, drawn, interval
 from memory.experiments.figures import Figure
-from memory.experiments.phase_learning import Came, Learned
+from memory.experiments.phase_learning import LearnedWeight, OutcomeCounts
 from memory.experiments.queries.phase_weights import PhaseWeights
 
 
@@ -53,7 +53,7 @@ def own(*, found: PhaseWeights) -> tuple[Own, ...]:
     )
 
 
-def _row(one: Learned, *, is_proposed: bool) -> Row | None:
+def _row(one: LearnedWeight, *, is_proposed: bool) -> Row | None:
     if one.difference is None:
         return None
     color = "green" if one.difference.low > 0 else "red" if one.difference.high < 0 else ""
@@ -72,7 +72,7 @@ def _row(one: Learned, *, is_proposed: bool) -> Row | None:
     )
 
 
-def _share(came: Came) -> str:
+def _share(came: OutcomeCounts) -> str:
     return f"{number_format(round(100 * came.used / came.given), 0, use_l10n=True)} %"
 
 

@@ -15,10 +15,9 @@ from frontend.presenters.experiment_table import Line
 from frontend.views import base
 from frontend.views.base import Frame
 from memory.experiments.actions.decide_weights import Verdict, decide_weights
-from memory.experiments.differences import LEAST_SESSIONS
-from memory.experiments.intervals import Share
+from memory.experiments.intervals import LEAST_SESSIONS, Share
 from memory.experiments.queries import experiments
-from memory.experiments.queries.experiments import USUAL_DAYS, Proof, Report
+from memory.experiments.queries.experiments import USUAL_DAYS, ExperimentReport, MemoryEffect
 from memory.experiments.queries.phase_weights import weights_of
 from memory.records.queries.views import MemoryView
 from memory.sessions.points import Group
@@ -110,7 +109,7 @@ def _context(frame: Frame, days: str) -> dict[str, Any]:
             (one.group.value, experiment_table.lines(measures=one.measures))
             for one in found.compared
         ),
-        "tested": tuple(_tested(one) for one in asked(experiments.proofs)),
+        "tested": tuple(_tested(one) for one in asked(experiments.memory_effects)),
         "learned": learned,
         "learned_rows": weight_table.rows(found=learned),
         "own_weights": weight_table.own(found=learned),
@@ -128,7 +127,7 @@ def _asked(frame: Frame, days: int, ask: Callable[..., T]) -> T:
     return ask(caller=frame.caller, project=_slug(frame), days=days, now=frame.now)
 
 
-def _state(found: Report) -> str:
+def _state(found: ExperimentReport) -> str:
     """Return where the comparison stands: off, too few sessions yet, or running."""
     if not found.settings.enabled and not any(found.sessions.values()):
         return "off"
@@ -141,7 +140,7 @@ def _percents(share: Share | None) -> tuple[float, ...]:
     return () if share is None else (100 * share.value, 100 * share.low, 100 * share.high)
 
 
-def _tested(proof: Proof) -> Tested:
+def _tested(proof: MemoryEffect) -> Tested:
     return Tested(
         memory=proof.memory,
         given=proof.given,

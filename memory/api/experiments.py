@@ -8,17 +8,17 @@ from accounts.api.endpoints import Answer, Ask, Endpoint, Reply
 from accounts.api.schemas import ID, MOMENT, NUMBER, TEXT, TRUTH, WHOLE, maybe, record, ref, several
 from accounts.api.shapes import Field, Text, Whole
 from accounts.caller import TokenScope
-from memory.experiments.differences import LEAST_SESSIONS, Side
+from memory.experiments.intervals import LEAST_SESSIONS, Side
 from memory.experiments.queries.experiments import (
     LARGEST_DAYS,
     USUAL_DAYS,
+    ExperimentReport,
     GraphChanges,
-    Proof,
-    Report,
-    proofs,
+    MemoryEffect,
+    memory_effects,
     report,
 )
-from memory.experiments.uplift import GOALS, Measured, Saved
+from memory.experiments.uplift import GOALS, ComparedFigure, SavedTokens
 
 PROJECT: Final = Field(
     name="project",
@@ -128,14 +128,14 @@ def look(ask: Ask) -> Answer:
 
 def index(ask: Ask) -> Answer:
     """Say what memories are worth that are withheld from some sessions."""
-    found = proofs(
+    found = memory_effects(
         caller=ask.caller, project=ask.query["project"], days=ask.query["days"], now=ask.now
     )
     body = {"least_sessions": LEAST_SESSIONS, "items": [_proof(one) for one in found]}
     return Answer(body=body)
 
 
-def shown(found: Report) -> dict[str, Any]:
+def shown(found: ExperimentReport) -> dict[str, Any]:
     """Return a report as callers see it."""
     return {
         "settings": asdict(found.settings),
@@ -152,7 +152,7 @@ def shown(found: Report) -> dict[str, Any]:
     }
 
 
-def _saved(saved: Saved | None) -> dict[str, Any] | None:
+def _saved(saved: SavedTokens | None) -> dict[str, Any] | None:
     return None if saved is None else asdict(saved)
 
 
@@ -169,7 +169,7 @@ def _graph(found: GraphChanges) -> dict[str, Any]:
     }
 
 
-def _proof(proof: Proof) -> dict[str, Any]:
+def _proof(proof: MemoryEffect) -> dict[str, Any]:
     return {
         "memory_id": proof.memory.id,
         "given": proof.given,
@@ -178,7 +178,7 @@ def _proof(proof: Proof) -> dict[str, Any]:
     }
 
 
-def _measured(one: Measured) -> dict[str, Any]:
+def _measured(one: ComparedFigure) -> dict[str, Any]:
     found = one.difference
     return {
         "figure": one.figure.value,

@@ -7,7 +7,7 @@ from accounts.api.endpoints import Answer, Ask, Endpoint, Reply
 from accounts.api.schemas import MOMENT, NUMBER, TEXT, TRUTH, WHOLE, maybe, record, ref, several
 from accounts.caller import TokenScope
 from memory.customization.phases import Own
-from memory.experiments.phase_learning import LEAST_TOLD, Came, Learned
+from memory.experiments.phase_learning import SESSIONS_LEAST, LearnedWeight, OutcomeCounts
 from memory.experiments.queries.phase_weights import PhaseWeights, weights_of
 
 SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
@@ -38,7 +38,7 @@ SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
 }
 _EXAMPLE: Final[Mapping[str, Any]] = {
     "sessions": 84,
-    "least_sessions": LEAST_TOLD,
+    "least_sessions": SESSIONS_LEAST,
     "since": "2026-08-22T12:00:00Z",
     "whole_project": True,
     "proposal": "3f0c7a19d2b4e865",
@@ -81,7 +81,7 @@ def shown(found: PhaseWeights) -> dict[str, Any]:
     }
 
 
-def _learned(one: Learned, *, is_proposed: bool) -> dict[str, Any]:
+def _learned(one: LearnedWeight, *, is_proposed: bool) -> dict[str, Any]:
     found = one.difference
     return {
         "phase": one.phase.value,
@@ -96,7 +96,7 @@ def _learned(one: Learned, *, is_proposed: bool) -> dict[str, Any]:
     }
 
 
-def _came(side: str, came: Came) -> dict[str, int]:
+def _came(side: str, came: OutcomeCounts) -> dict[str, int]:
     return {f"{side}given": came.given, f"{side}used": came.used}
 
 

@@ -1,16 +1,27 @@
-"""The few numbers of a session by which groups of sessions are compared.
+"""Measures of an ended session: its figures, and what came of each delivered memory.
 
-They are taken from the whole scratchpad at the session's end; whether it entered a dead end that
-was known before is put beside them by `memory.experiments.actions.session_metrics`. What nobody
-told stays unknown and is left out, so it counts on no side: an agent whose program reports no
-tokens has none.
+Figures are taken from the whole scratchpad at the session's end. What nobody reported stays unknown
+and is left out, so it counts on no side: an agent whose program reports no tokens has none.
+
+Nobody is asked what came of a memory, so most is unknown. A memory was wrong when it was corrected,
+replaced or rejected while the session ran; it was used when the agent cited it, or when a file that
+it names was changed afterwards; it was ignored when the work went on and touched none of its files
+again. One that names no file and is not cited may have helped or not.
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
+from uuid import UUID
 
 from memory.sessions.events import Outcome
-from memory.sessions.scratchpad import Scratchpad
+from memory.sessions.scratchpad import Deed, Scratchpad
 from memory.sessions.self_reports import RemarkKind
+from memory.sessions.tools import Act
+
+WENT_ON: Final = 5  # deeds after which work has gone on without a memory; default, not measured
+CITED: Final = "Memory: {citation}"  # as `memory.search.packing` writes it
 
 
 class Figure(StrEnum):
@@ -24,38 +35,74 @@ class Figure(StrEnum):
     TOKENS = "tokens"
 
 
-def of_session(*, scratchpad: Scratchpad) -> dict[str, int]:
-    """Return what is known of a session: calls of tools, reads of a file after the first, whether
-    the first report of QA was good (0 or 1), corrections by people, tokens.
+def session_figures(*, scratchpad: Scratchpad) -> dict[str, int]:
+    """Return what is known of a session.
+
+    Calls of tools, reads of a file after the first, whether the first report of QA was good (0 or
+    1; without a report, whether the work ended well), corrections by people, tokens.
     """
+    calls = len(scratchpad.deeds) + scratchpad.dropped
+    first = next((one.outcome for one in scratchpad.reports), scratchpad.outcome)
+    is_reported = first in {Outcome.SUCCESS, Outcome.FAILURE}
+    corrections = sum(one.kind is RemarkKind.USER_CORRECTION for one in scratchpad.remarks)
+    rereads = sum(max(0, use.reads - 1) for use in scratchpad.files.values())
     found = {
-        Figure.TOOLS: _tools(scratchpad),
-        Figure.REREADS: _rereads(scratchpad),
-        Figure.QA: _qa(scratchpad),
-        Figure.CORRECTIONS: _corrections(scratchpad),
+        Figure.TOOLS: calls,
+        Figure.REREADS: rereads if calls else None,
+        Figure.QA: int(first is Outcome.SUCCESS) if is_reported else None,
+        Figure.CORRECTIONS: corrections if scratchpad.prompts else None,
         Figure.TOKENS: sum(step.tokens for step in scratchpad.steps.values()) or None,
     }
     return {figure.value: number for figure, number in found.items() if number is not None}
 
 
-def _tools(scratchpad: Scratchpad) -> int:
-    return len(scratchpad.deeds) + scratchpad.dropped
+class DeliveryOutcome(StrEnum):
+    """What came of a delivered memory."""
+
+    USED = "used"
+    IGNORED = "ignored"
+    WRONG = "wrong"
+    UNKNOWN = "unknown"
 
 
-def _rereads(scratchpad: Scratchpad) -> int | None:
-    """Return the reads of files that were read before; None where nothing was done."""
-    if not _tools(scratchpad):
-        return None
-    return sum(max(0, use.reads - 1) for use in scratchpad.files.values())
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuredDelivery:
+    """A memory that was delivered, `after` the row with that id, and what is known of it."""
+
+    memory_id: UUID
+    files: frozenset[str]
+    after: int
+    is_cited: bool = False
+    is_wrong: bool = False
 
 
-def _qa(scratchpad: Scratchpad) -> int | None:
-    """Return whether QA passed at first; without a report, whether the work ended well."""
-    first = next((one.outcome for one in scratchpad.reports), scratchpad.outcome)
-    return int(first is Outcome.SUCCESS) if first in {Outcome.SUCCESS, Outcome.FAILURE} else None
+def delivery_outcome(
+    *, delivered: MeasuredDelivery, scratchpad: Scratchpad, rows: Mapping[int, int]
+) -> DeliveryOutcome:
+    """Return what came of a memory; `rows` has by the sequences of events the ids of their rows."""
+    if delivered.is_wrong:
+        return DeliveryOutcome.WRONG
+    deeds = scratchpad.deeds.values()
+    later = [deed for deed in deeds if rows.get(deed.sequence, 0) > delivered.after]
+    near = [deed for deed in later if _is_about(deed, delivered.files)]
+    if delivered.is_cited or any(deed.act is Act.EDIT for deed in near):
+        return DeliveryOutcome.USED
+    is_ignored = bool(delivered.files) and not near and len(later) >= WENT_ON
+    return (
+        DeliveryOutcome.IGNORED
+        if is_ignored and not scratchpad.dropped
+        else DeliveryOutcome.UNKNOWN
+    )
 
 
-def _corrections(scratchpad: Scratchpad) -> int | None:
-    if not scratchpad.prompts:
-        return None
-    return sum(one.kind is RemarkKind.USER_CORRECTION for one in scratchpad.remarks)
+def is_cited(*, citation: str, texts: tuple[str, ...]) -> bool:
+    """Say whether one of the agent's texts cites a memory as it was asked to."""
+    mark = CITED.format(citation=citation)
+    return bool(citation) and any(mark in text for text in texts)
+
+
+def _is_about(deed: Deed, files: frozenset[str]) -> bool:
+    """Say whether a deed touched one of some files, which may be named from elsewhere."""
+    return deed.act in {Act.READ, Act.EDIT} and any(
+        deed.target == path or deed.target.endswith(f"/{path}") for path in files
+    )

@@ -1,9 +1,9 @@
 """Learn how much types of memories count in a phase, from what sessions did with them.
 
-A session's ledger says of each memory that was given what came of it: used, ignored, wrong, or
-unknown, which is left out. In a phase, the share of a type that was used stands against that of all
-the other types of the phase. Where it is surely another one, although the intervals of all that is
-compared hold together, a weight is proposed: a person approves it.
+The delivery log has for each memory what came of it: used, ignored, wrong, or unknown, which is
+left out. In a phase, the share of a type that was used is compared with that of all the other types
+of the phase. Where the interval of the difference excludes zero, although those of all comparisons
+hold together, a weight is proposed: a person approves it.
 """
 
 import hashlib
@@ -16,27 +16,27 @@ from typing import Final
 from memory.customization import phases
 from memory.customization.phase_weights import HIGHEST, LOWEST
 from memory.customization.phases import Own, Phase
-from memory.experiments import differences
-from memory.experiments.differences import LEAST_SESSIONS, Difference, Side
+from memory.experiments import intervals
+from memory.experiments.intervals import LEAST_SESSIONS, Difference, Side
 from memory.taxonomy import MemoryType
 
-LEAST_TOLD: Final = 30  # sessions before anything is learned
-STEP: Final = 20  # steps of a weight in one: 0.05; ours
+SESSIONS_LEAST: Final = 30  # sessions before anything is learned
+STEP: Final = 20  # steps of a weight in one: 0.05; default
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Came:
-    """How many memories were given of which something came, and how many of them were used."""
+class OutcomeCounts:
+    """How many memories were delivered with a known outcome, and how many of them were used."""
 
     given: int
     used: int
 
 
-Told = Mapping[tuple[Phase, MemoryType], Came]
+PhaseOutcomes = Mapping[tuple[Phase, MemoryType], OutcomeCounts]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Learned:
+class LearnedWeight:
     """A type in a phase against the others of it, what it counts now, and what is proposed.
 
     `difference` is that of the shares used, None where too little is known; `proposed` None where
@@ -45,25 +45,25 @@ class Learned:
 
     phase: Phase
     type: MemoryType
-    own: Came
-    others: Came
+    own: OutcomeCounts
+    others: OutcomeCounts
     difference: Difference | None
     now: float
     proposed: float | None
 
 
-def learned(*, told: Told, own: Own) -> tuple[Learned, ...]:
+def learn_weights(*, outcomes: PhaseOutcomes, own: Own) -> tuple[LearnedWeight, ...]:
     """Compare each type with the others of its phase; `own` are the project's weights now."""
-    pairs = {key: (came, _others(told, key)) for key, came in told.items()}
+    pairs = {key: (counts, _others(outcomes, key)) for key, counts in outcomes.items()}
     compared = sum(_is_enough(*pair) for pair in pairs.values())
-    level = differences.shared_level(comparisons=compared)
+    level = intervals.shared_level(comparisons=compared)
     return tuple(
         _learned(key, pairs[key], phases.weights_of(phase=key[0], own=own).get(key[1], 1.0), level)
         for key in sorted(pairs, key=lambda key: (list(Phase).index(key[0]), key[1].value))
     )
 
 
-def weight(*, now: float, own: Came, others: Came) -> float:
+def weight(*, now: float, own: OutcomeCounts, others: OutcomeCounts) -> float:
     """Compute now · √(share / share of the others), within 0.8..1.4, in steps of 0.05.
 
     Half the way, as logarithms go: what is given more often is met with less patience.
@@ -73,7 +73,7 @@ def weight(*, now: float, own: Came, others: Came) -> float:
     return round(min(HIGHEST, max(LOWEST, wanted)) * STEP) / STEP
 
 
-def changes(*, found: tuple[Learned, ...]) -> Own:
+def proposed_weights(*, found: tuple[LearnedWeight, ...]) -> Own:
     """Return the weights that are proposed."""
     chosen = [one for one in found if one.proposed is not None]
     return {
@@ -82,37 +82,40 @@ def changes(*, found: tuple[Learned, ...]) -> Own:
     }
 
 
-def name_of(*, found: tuple[Learned, ...]) -> str:
+def proposal_name(*, found: tuple[LearnedWeight, ...]) -> str:
     """Return a name of what is proposed, so that nothing else is approved; empty for nothing."""
-    said = [
+    proposed = [
         (one.phase.value, one.type.value, one.now, one.proposed)
         for one in found
         if one.proposed is not None
     ]
-    return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16] if said else ""
+    return hashlib.sha256(json.dumps(proposed).encode()).hexdigest()[:16] if proposed else ""
 
 
-def _others(told: Told, key: tuple[Phase, MemoryType]) -> Came:
-    rest = [came for other, came in told.items() if other[0] is key[0] and other != key]
-    return Came(given=sum(one.given for one in rest), used=sum(one.used for one in rest))
+def _others(outcomes: PhaseOutcomes, key: tuple[Phase, MemoryType]) -> OutcomeCounts:
+    rest = [counts for other, counts in outcomes.items() if other[0] is key[0] and other != key]
+    return OutcomeCounts(given=sum(one.given for one in rest), used=sum(one.used for one in rest))
 
 
-def _is_enough(own: Came, others: Came) -> bool:
+def _is_enough(own: OutcomeCounts, others: OutcomeCounts) -> bool:
     return min(own.given, others.given) >= LEAST_SESSIONS
 
 
 def _learned(
-    key: tuple[Phase, MemoryType], pair: tuple[Came, Came], now: float, level: float
-) -> Learned:
+    key: tuple[Phase, MemoryType],
+    pair: tuple[OutcomeCounts, OutcomeCounts],
+    now: float,
+    level: float,
+) -> LearnedWeight:
     own, others = pair
     difference = (
-        differences.of_shares(first=_side(own), second=_side(others), level=level)
+        intervals.of_shares(first=_side(own), second=_side(others), level=level)
         if _is_enough(own, others)
         else None
     )
     is_sure = difference is not None and difference.is_sure
     wanted = weight(now=now, own=own, others=others) if is_sure else now
-    return Learned(
+    return LearnedWeight(
         phase=key[0],
         type=key[1],
         own=own,
@@ -123,5 +126,5 @@ def _learned(
     )
 
 
-def _side(came: Came) -> Side:
-    return Side(count=came.given, total=came.used, squares=came.used)
+def _side(counts: OutcomeCounts) -> Side:
+    return Side(count=counts.given, total=counts.used, squares=counts.used)

@@ -1,18 +1,18 @@
-"""What memory changes, figure by figure: those who were given it against those who were not (10.4).
+"""What memory changes, figure by figure: sessions with it against sessions without.
 
-A comparison has a side that was given something and one that went without. Each figure that enough
-sessions of both sides told has a difference with its interval; of the others nothing is claimed.
-Harm is claimed of a memory only where an interval lies wholly on the bad side although all the
-intervals of that night hold together, because among many comparisons some look bad by chance.
+Each figure that enough sessions of both sides have has a difference with its interval; of the
+others nothing is claimed. Harm is claimed of a memory only where an interval lies wholly on the bad
+side although all the intervals of that night hold together, because among many comparisons some
+look bad by chance.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from memory.experiments import differences
-from memory.experiments.differences import Difference, Side
+from memory.experiments import intervals
 from memory.experiments.figures import Figure
+from memory.experiments.intervals import Difference, Side
 
 SHARES: Final = frozenset({Figure.QA, Figure.DEAD_ENDS})  # of sessions; the others are means
 MORE_IS_BETTER: Final = frozenset({Figure.QA})
@@ -28,7 +28,7 @@ Sums = Mapping[Figure, Side]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
+class ComparedFigure:
     """One figure on both sides; `difference` is given - without, None where nothing is claimed."""
 
     figure: Figure
@@ -68,7 +68,7 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Saved:
+class SavedTokens:
     """Tokens that the sessions of a side took less than they would have without."""
 
     tokens: float
@@ -77,49 +77,48 @@ class Saved:
     sessions: int
 
 
-def measured(
+def compare_figures(
     *,
     given: Sums,
     without: Sums,
     figures: Iterable[Figure] = tuple(Figure),
-    level: float = differences.LEVEL,
-) -> tuple[Measured, ...]:
+    level: float = intervals.LEVEL,
+) -> tuple[ComparedFigure, ...]:
     """Compare both sides, figure by figure."""
-    return tuple(
-        _one(figure, given.get(figure, NOTHING), without.get(figure, NOTHING), level)
-        for figure in figures
-    )
+    found = []
+    for figure in figures:
+        first, second = given.get(figure, NOTHING), without.get(figure, NOTHING)
+        compare = intervals.of_shares if figure in SHARES else intervals.of_means
+        is_enough = intervals.is_enough(first=first, second=second)
+        difference = compare(first=first, second=second, level=level) if is_enough else None
+        found.append(
+            ComparedFigure(figure=figure, given=first, without=second, difference=difference)
+        )
+    return tuple(found)
 
 
-def harm(*, given: Sums, without: Sums, comparisons: int) -> tuple[Measured, ...]:
+def harmed_figures(*, given: Sums, without: Sums, comparisons: int) -> tuple[ComparedFigure, ...]:
     """Return the figures that a memory surely made worse, among so many comparisons of a night."""
-    level = differences.shared_level(comparisons=comparisons)
-    found = measured(given=given, without=without, figures=HARMS, level=level)
+    level = intervals.shared_level(comparisons=comparisons)
+    found = compare_figures(given=given, without=without, figures=HARMS, level=level)
     return tuple(one for one in found if one.is_bad)
 
 
-def claimable(*, given: Sums, without: Sums) -> int:
+def count_claimable(*, given: Sums, without: Sums) -> int:
     """Return how many figures of a memory could claim harm: those with enough sessions."""
-    found = measured(given=given, without=without, figures=HARMS)
+    found = compare_figures(given=given, without=without, figures=HARMS)
     return sum(one.difference is not None for one in found)
 
 
-def tokens_saved(*, given: Sums, without: Sums) -> Saved | None:
+def tokens_saved(*, given: Sums, without: Sums) -> SavedTokens | None:
     """Compute (mean without - mean given) * sessions that were given; None where unclaimed."""
-    (found,) = measured(given=given, without=without, figures=(Figure.TOKENS,))
+    (found,) = compare_figures(given=given, without=without, figures=(Figure.TOKENS,))
     if found.difference is None:
         return None
     sessions = found.given.count
-    return Saved(
+    return SavedTokens(
         tokens=-found.difference.value * sessions,
         low=-found.difference.high * sessions,
         high=-found.difference.low * sessions,
         sessions=sessions,
     )
-
-
-def _one(figure: Figure, given: Side, without: Side, level: float) -> Measured:
-    compare = differences.of_shares if figure in SHARES else differences.of_means
-    is_enough = differences.is_enough(first=given, second=without)
-    difference = compare(first=given, second=without, level=level) if is_enough else None
-    return Measured(figure=figure, given=given, without=without, difference=difference)

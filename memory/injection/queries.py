@@ -24,7 +24,7 @@ PEOPLE_AND_FILES: Final = (SourceInterface.DASHBOARD.value, SourceInterface.IMPO
 class DeliveryEntry:
     """One memory that was delivered to a session: at which point, for how many tokens, and when.
 
-    `outcome` is what came of it (`memory.experiments.delivery_outcomes`); empty before the end.
+    `outcome` is what came of it (`memory.experiments.figures`); empty before the end.
     `after_event` is the last event before it, None where none was stored. `agent` names a subagent,
     empty for the first agent.
     """

@@ -8,7 +8,7 @@ import pytest
 from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
-from memory.experiments.queries.session_figures import Figures, figures
+from memory.experiments.queries.session_figures import SessionFigures, figures
 from memory.sessions.actions.open_session import NewSession, open_session
 from memory.sessions.models import GivenOut, Session
 from teams.actions.projects import create_project
@@ -57,8 +57,8 @@ def test_each_counts_of_what_was_given_only_what_they_see(
     own = figures(caller=caller, session_ids=(session_id,))[session_id]
     theirs = figures(caller=member_caller, session_ids=(session_id,))[session_id]
 
-    assert own == Figures(**worked, given=2, given_tokens=40, used=1, wrong=1)  # type: ignore[arg-type]
-    assert theirs == Figures(**worked, given=1, given_tokens=20, used=1, wrong=0)  # type: ignore[arg-type]
+    assert own == SessionFigures(**worked, given=2, given_tokens=40, used=1, wrong=1)  # type: ignore[arg-type]
+    assert theirs == SessionFigures(**worked, given=1, given_tokens=20, used=1, wrong=0)  # type: ignore[arg-type]
 
 
 @pytest.mark.usefixtures("shop")

@@ -1,8 +1,8 @@
 """Decide about the phase weights that a project's sessions taught: a person does.
 
-What was shown is what is approved: the name of the proposal says so. Declined, it is asked again
-once sessions that were opened later teach the same. The last decision can be taken back, once: the
-moment it was made says that it is the one that was shown.
+What was shown is what is approved: the name of the proposal proves it. Declined, it is proposed
+again once sessions that were opened later teach the same. The last decision can be undone, once:
+its timestamp proves that it is the one that was shown.
 """
 
 from datetime import datetime
@@ -88,5 +88,5 @@ def _after(before: PhaseWeights, verdict: Verdict, shown: str) -> Own:
         )
     if verdict is Verdict.DECLINE:
         return before.own
-    changes = phase_learning.changes(found=before.found)
+    changes = phase_learning.proposed_weights(found=before.found)
     return phase_weights.joined(own=before.own, changes=changes)

@@ -1,14 +1,14 @@
-"""Set memories aside that surely harm, once a night.
+"""Demote memories that surely harm, once a night.
 
-A memory is looked at where it is withheld from a share of sessions. Where those that were given it
-did worse in a figure, and all intervals of the project hold together, it waits for review from then
-on: agents are not given it any more, a person sees it in the inbox, and keeping it brings it back.
-Sessions say of themselves what they came to, so nobody alone may take from the others what all
-share: personal sessions do not count then, and on both sides several people have to tell of the
-figure, none of them more than half as often as all the others together.
+A memory is judged where it is withheld from a share of sessions. Where those that were given it did
+worse in a figure, and all intervals of the project hold together, it waits for review from then on:
+agents are not given it any more, a person sees it in the inbox, and keeping it restores it. Figures
+come from the sessions themselves, so nobody alone may take from the others what all share: personal
+sessions do not count then, and on both sides several people need to have the figure, none of them
+more than half as often as all the others together.
 
-What a person has vouched for or pinned is only shown. No night takes more than a few percent of a
-project, so that a fault of ours cannot empty it.
+What a person has verified or pinned is only shown. No night demotes more than a few percent of a
+project, so that an error cannot empty it.
 """
 
 from collections.abc import Mapping
@@ -22,8 +22,8 @@ from accounts import audit as origins
 from accounts import jobs, tenancy
 from memory.experiments import uplift
 from memory.experiments.queries import experiments
-from memory.experiments.queries.experiments import USUAL_DAYS, Sides
-from memory.experiments.uplift import Measured
+from memory.experiments.queries.experiments import USUAL_DAYS, MemorySides
+from memory.experiments.uplift import ComparedFigure
 from memory.index.actions.model_switch import INSTALLATION
 from memory.records.actions import writes
 from memory.records.models import Memory
@@ -39,46 +39,46 @@ ACTOR: Final = origins.Person(user_id=None, source_interface=INSTALLATION)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Proved:
-    """What came of a night: projects and memories looked at, and memories set aside."""
+class DemotionResult:
+    """What came of a night: projects and memories judged, and memories demoted."""
 
     projects: int
     memories: int
     demoted: int
 
 
-def queue() -> None:
-    """Queue the look at the organization's memories, once however often it is asked for."""
+def queue_demotion() -> None:
+    """Queue the judgment of the organization's memories, once however often it is asked for."""
     with tenancy.unit():
         jobs.enqueue(JOB, payload={}, key="prove")
 
 
-def prove(*, now: datetime) -> Proved:
-    """Look at every project that withholds memories; set aside what surely harms."""
+def demote_harmful(*, now: datetime) -> DemotionResult:
+    """Judge the memories of every project that withholds some; demote what surely harms."""
     with tenancy.unit():
         rows = tuple(Project.objects.filter(archived_at=None).order_by("id"))
-    due = tuple(row for row in rows if _is_due(row))
-    looked, demoted = 0, 0
+    settings = ((row, experiments_in(project=row)) for row in rows)
+    due = tuple(row for row, found in settings if found.enabled and found.withheld_percent > 0)
+    judged, demoted = 0, 0
     for project in due:
         with tenancy.unit():
-            found = experiments.weighed(project=project, since=now - timedelta(days=USUAL_DAYS))
-            looked += len(found)
+            found = experiments.shared_memories(
+                project=project, since=now - timedelta(days=USUAL_DAYS)
+            )
+            judged += len(found)
             demoted += _demote(project, _harmful(found), found, now)
-    return Proved(projects=len(due), memories=looked, demoted=demoted)
+    return DemotionResult(projects=len(due), memories=judged, demoted=demoted)
 
 
-def _is_due(project: Project) -> bool:
-    found = experiments_in(project=project)
-    return found.enabled and found.withheld_percent > 0
-
-
-def _harmful(found: Mapping[UUID, Sides]) -> dict[UUID, tuple[Measured, ...]]:
+def _harmful(found: Mapping[UUID, MemorySides]) -> dict[UUID, tuple[ComparedFigure, ...]]:
     """Return the memories that surely made a figure worse, each with those figures."""
     comparisons = sum(
-        uplift.claimable(given=one.given, without=one.without) for one in found.values()
+        uplift.count_claimable(given=one.given, without=one.without) for one in found.values()
     )
     harms = {
-        memory_id: uplift.harm(given=one.given, without=one.without, comparisons=comparisons)
+        memory_id: uplift.harmed_figures(
+            given=one.given, without=one.without, comparisons=comparisons
+        )
         for memory_id, one in found.items()
     }
     return {memory_id: harm for memory_id, harm in harms.items() if harm}
@@ -86,11 +86,11 @@ def _harmful(found: Mapping[UUID, Sides]) -> dict[UUID, tuple[Measured, ...]]:
 
 def _demote(
     project: Project,
-    harmful: Mapping[UUID, tuple[Measured, ...]],
-    found: Mapping[UUID, Sides],
+    harmful: Mapping[UUID, tuple[ComparedFigure, ...]],
+    found: Mapping[UUID, MemorySides],
     now: datetime,
 ) -> int:
-    """Let harmful memories wait for review, but those that a person stands for. In a unit."""
+    """Let harmful memories wait for review, but what a person verified or pinned. In a unit."""
     if not harmful:
         return 0
     active = Memory.objects.filter(project=project, status=Status.ACTIVE.value)
@@ -104,7 +104,7 @@ def _demote(
         pinned=False,
         governance__gt=Governance.CONSTITUTIONAL.value,
     )
-    rows = tuple(open_to_it.exclude(pk__in=_brought_back(harmful)).order_by("id")[:room])
+    rows = tuple(open_to_it.exclude(pk__in=_demoted_before(harmful)).order_by("id")[:room])
     for row in rows:
         row.needs_review = True
         writes.save(row=row, fields=("needs_review",), now=now)
@@ -120,15 +120,15 @@ def _demote(
     return len(rows)
 
 
-def _brought_back(harmful: Mapping[UUID, tuple[Measured, ...]]) -> tuple[UUID, ...]:
-    """Return those that were set aside before: what waits no more was kept, in person or not."""
+def _demoted_before(harmful: Mapping[UUID, tuple[ComparedFigure, ...]]) -> tuple[UUID, ...]:
+    """Return those that were demoted before: what waits no more was kept, in person or not."""
     entries = AuditEntry.objects.filter(
         act=ACT, object_type="memory", object_id__in=[str(one) for one in harmful]
     )
     return tuple(UUID(one) for one in entries.values_list("object_id", flat=True))
 
 
-def _details(harm: tuple[Measured, ...], sides: Sides) -> dict[str, Any]:
+def _details(harm: tuple[ComparedFigure, ...], sides: MemorySides) -> dict[str, Any]:
     """Return why, in numbers: which figures were worse, and of how many sessions and people."""
     return {
         "worse": [one.figure.value for one in harm],

@@ -1,11 +1,10 @@
-"""Put down what an ended session came to: its figures, and what became of what it was given.
+"""Store the figures of an ended session, and what came of each memory that it was given.
 
 Both are taken from the whole scratchpad, at every end anew, so a session that goes on is measured
-as a whole. Nobody is asked, no model reads; what the events do not tell stays unknown.
+as a whole. Nobody is asked, no model reads; what no event shows stays unknown.
 
-What came after a memory was given is what was stored after it: the ids of rows tell, and neither a
-clock nor a number of a client. A row of the ledger that does not say behind which it stands is
-judged no more.
+What came after a delivery is what was stored after it, by the ids of rows, and neither by a clock
+nor by a number of a client. An entry of the delivery log without such an id is not judged.
 """
 
 from dataclasses import dataclass
@@ -14,10 +13,9 @@ from typing import Any, Final
 
 from django.db.models.fields.json import KeyTextTransform
 
-from memory.experiments import delivery_outcomes, figures
-from memory.experiments.delivery_outcomes import Given
-from memory.experiments.figures import Figure
-from memory.experiments.queries import reentries
+from memory.experiments import figures
+from memory.experiments.figures import Figure, MeasuredDelivery
+from memory.experiments.queries.session_figures import REENTERED_KEY
 from memory.records.models import Memory
 from memory.records.verdict_models import ReviewVerdict
 from memory.records.verdicts import Verdict
@@ -27,119 +25,102 @@ from memory.sessions.scratchpad import Scratchpad
 from memory.sessions.turns import Speaker
 from memory.taxonomy import Scope, Status
 
-SIGN: Final = delivery_outcomes.CITED.format(citation="")
+SIGN: Final = figures.CITED.format(citation="")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Told:
-    """What is looked at: memories by id, events by sequence, and what the agent said and thought.
+class _Context:
+    """What outcomes depend on: memories by id, rejections, rows of events by sequence, texts.
 
-    `rows` are the ids of the rows in which events came; texts stand beside theirs.
+    `texts` are those of the agent with the sign of a citation, by the ids of their rows.
     """
 
     memories: dict[Any, dict[str, Any]]
     rejected: dict[Any, datetime]
     ended_at: datetime
     rows: dict[int, int]
-    said: tuple[tuple[int, str], ...]
+    texts: tuple[tuple[int, str], ...]
 
 
 def measure(*, row: Session, scratchpad: Scratchpad) -> None:
-    """Put a locked session's figures into its row, which the caller saves, and settle its ledger.
+    """Put a locked session's figures into its row, which the caller saves, and settle its log.
 
-    `row.observed` says what it has shown. One that goes on after its first events were forgotten
-    stays as it was measured with them. In a unit.
+    One that goes on after its first events were forgotten stays as it was measured with them. In a
+    unit.
     """
     if row.figures is not None and scratchpads.is_cut(row=row):
         return
     row.figures = {
-        **figures.of_session(scratchpad=scratchpad),
-        Figure.DEAD_ENDS.value: int(_entered(row)),
+        **figures.session_figures(scratchpad=scratchpad),
+        Figure.DEAD_ENDS.value: int(_entered_dead_end(row)),
     }
     placed = GivenOut.objects.filter(session_id=row.id, after_row__isnull=False)
-    given = tuple(placed.order_by("at", "id"))
-    if not given:
+    log = tuple(placed.order_by("at", "id"))
+    if not log:
         return
-    told = _told(row, given)
-    for one in given:
-        came = delivery_outcomes.outcome(
-            given=_given(one, told), scratchpad=scratchpad, rows=told.rows
+    context = _context(row, log)
+    for one in log:
+        outcome = figures.delivery_outcome(
+            delivered=_measured(one, context), scratchpad=scratchpad, rows=context.rows
         )
-        one.outcome = came.value
-    GivenOut.objects.bulk_update(given, ["outcome"])
+        one.outcome = outcome.value
+    GivenOut.objects.bulk_update(log, ["outcome"])
 
 
-def _entered(row: Session) -> bool:
+def _entered_dead_end(row: Session) -> bool:
     """Say whether the session entered a dead end that all who see the session may see.
 
     One that its opener knows and not everybody is not counted of a session that others see as well.
     """
-    kept = (row.observed or {}).get(reentries.KEPT, ())
-    known = Memory.objects.filter(pk__in=[one["memory_id"] for one in kept])
+    entered = (row.observed or {}).get(REENTERED_KEY, ())
+    known = Memory.objects.filter(pk__in=[one["memory_id"] for one in entered])
     if row.scope != Scope.PERSONAL:
         known = known.filter(scope__in=(Scope.PROJECT.value, Scope.ORGANIZATION.value))
-    return bool(kept) and known.exists()
+    return bool(entered) and known.exists()
 
 
-def _told(row: Session, given: tuple[GivenOut, ...]) -> _Told:
-    memories = Memory.objects.filter(pk__in=[one.memory_id for one in given])
-    named = memories.order_by().values("id", "citation", "related_files", "status", "valid_until")
-    return _Told(
-        memories={one["id"]: dict(one) for one in named},
-        rejected=_rejected(given),
-        ended_at=row.ended_at or row.active_at,
-        rows=_rows(row, given),
-        said=(*_said(row), *_thought(row)),
-    )
-
-
-def _rows(row: Session, given: tuple[GivenOut, ...]) -> dict[int, int]:
-    """Return by sequence the ids of the events that were stored after the first was given."""
-    first = min(one.after_row or 0 for one in given)
-    later = Turn.done.filter(session=row, pk__gt=first).order_by()
-    return dict(later.values_list("sequence", "pk"))
-
-
-def _rejected(given: tuple[GivenOut, ...]) -> dict[Any, datetime]:
-    """Return the memories that a review rejected, and when last."""
+def _context(row: Session, log: tuple[GivenOut, ...]) -> _Context:
+    """Read what the outcomes of a session's deliveries depend on. In a unit."""
+    ids = [one.memory_id for one in log]
+    memories = Memory.objects.filter(pk__in=ids).order_by()
+    named = memories.values("id", "citation", "related_files", "status", "valid_until")
     verdicts = ReviewVerdict.objects.filter(
-        memory_id__in=[one.memory_id for one in given],
-        verdict=Verdict.REJECT.value,
-        undone_at=None,
+        memory_id__in=ids, verdict=Verdict.REJECT.value, undone_at=None
     )
-    return dict(verdicts.order_by("decided_at").values_list("memory_id", "decided_at"))
-
-
-def _said(row: Session) -> tuple[tuple[int, str], ...]:
-    """Return what the agent said that has the sign of a citation."""
+    first = min(one.after_row or 0 for one in log)
+    later = Turn.done.filter(session=row, pk__gt=first).order_by()
     spoken = Turn.objects.filter(session=row, role=Speaker.ASSISTANT.value, text__contains=SIGN)
-    return tuple(spoken.order_by("pk").values_list("pk", "text"))
-
-
-def _thought(row: Session) -> tuple[tuple[int, str], ...]:
-    """Return what the agent thought that has the sign of a citation."""
-    thought = Turn.done.filter(session=row, body__kind="reasoning").annotate(
+    reasoning = Turn.done.filter(session=row, body__kind="reasoning").annotate(
         thought=KeyTextTransform("text", "body")
     )
-    signed = thought.filter(thought__contains=SIGN).order_by("pk")
-    return tuple(signed.values_list("pk", "thought"))
+    signed = reasoning.filter(thought__contains=SIGN).order_by("pk")
+    return _Context(
+        memories={one["id"]: dict(one) for one in named},
+        rejected=dict(verdicts.order_by("decided_at").values_list("memory_id", "decided_at")),
+        ended_at=row.ended_at or row.active_at,
+        rows=dict(later.values_list("sequence", "pk")),
+        texts=(
+            *spoken.order_by("pk").values_list("pk", "text"),
+            *signed.values_list("pk", "thought"),
+        ),
+    )
 
 
-def _given(one: GivenOut, told: _Told) -> Given:
-    """Return a row of the ledger as the rule sees it; a memory that is gone says nothing."""
-    memory = told.memories.get(one.memory_id)
+def _measured(one: GivenOut, context: _Context) -> MeasuredDelivery:
+    """Return an entry of the log as the rule needs it; a memory that is gone has no outcome."""
+    memory = context.memories.get(one.memory_id)
     after = one.after_row or 0
     if memory is None:
-        return Given(memory_id=one.memory_id, files=frozenset(), after=after)
+        return MeasuredDelivery(memory_id=one.memory_id, files=frozenset(), after=after)
     is_replaced = memory["status"] == Status.SUPERSEDED.value
-    ended_at = memory["valid_until"] if is_replaced else told.rejected.get(one.memory_id)
-    return Given(
+    ended_at = memory["valid_until"] if is_replaced else context.rejected.get(one.memory_id)
+    return MeasuredDelivery(
         memory_id=one.memory_id,
         files=frozenset(memory["related_files"]),
         after=after,
-        is_cited=delivery_outcomes.is_cited(
+        is_cited=figures.is_cited(
             citation=memory["citation"],
-            said=tuple(text for place, text in told.said if place > after),
+            texts=tuple(text for place, text in context.texts if place > after),
         ),
-        is_wrong=ended_at is not None and one.at <= ended_at <= told.ended_at,
+        is_wrong=ended_at is not None and one.at <= ended_at <= context.ended_at,
     )

@@ -1,9 +1,9 @@
 """What memory changed in a project, group against group and memory by memory.
 
-Sums tell nothing of what was said. Who answers for the organization is told them over all sessions
-of the project, personal ones too; everybody else over those that they may see. Sums over few
-sessions, or over those of few people, would tell what single ones came to: of sessions that the
-reader does not see they count only where enough sessions of several people tell of a figure.
+Sums contain nothing of what was said. Who manages the organization sees them over all sessions of
+the project, personal ones too; everybody else over those that they may see. Sums over few sessions,
+or over those of few people, would reveal single ones: of sessions that the reader does not see they
+count only where enough sessions of several people have a figure.
 """
 
 from collections.abc import Mapping
@@ -16,12 +16,11 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.rights import manages
 from memory.experiments import intervals, uplift
-from memory.experiments.differences import LEAST_SESSIONS, Side
 from memory.experiments.figures import Figure
-from memory.experiments.intervals import Share
+from memory.experiments.intervals import LEAST_SESSIONS, Share, Side
 from memory.experiments.sql import experiments
-from memory.experiments.sql.experiments import Asked, GroupSum, MemorySum
-from memory.experiments.uplift import Measured, Saved, Sums
+from memory.experiments.sql.experiments import GroupSum, MemorySum, SessionFilter
+from memory.experiments.uplift import ComparedFigure, SavedTokens, Sums
 from memory.records.queries.views import MemoryView, countable, views_of
 from memory.sessions.points import Group
 from teams import queries as places
@@ -30,20 +29,20 @@ from teams.models import Project
 from teams.permissions import Act, require
 from teams.queries import Experiments, experiments_in
 
-USUAL_DAYS: Final = 90  # as far as the ledger reaches back, ours
+USUAL_DAYS: Final = 90  # as far as the delivery log reaches back, default
 LARGEST_DAYS: Final = 365
-MOST: Final = 50  # memories, those most often withheld; ours
-MOST_LOOKED_AT: Final = 500  # of which the caller may see some, ours
-LEAST_PEOPLE: Final = 3  # on either side, before a night decides about what all share; ours
+MOST: Final = 50  # memories, those most often withheld; default
+MOST_LOOKED_AT: Final = 500  # of which the caller may see some, default
+LEAST_PEOPLE: Final = 3  # on either side, before a night decides about what all share; default
 COUNT: Final = ""  # the figure that counts sessions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compared:
+class GroupComparison:
     """A group against the control group."""
 
     group: Group
-    measures: tuple[Measured, ...]
+    measures: tuple[ComparedFigure, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,31 +59,31 @@ class GraphChanges:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class ExperimentReport:
     """What a project's groups came to; `is_whole` says whether of all sessions of the project."""
 
     settings: Experiments
     since: datetime
     is_whole: bool
     sessions: Mapping[Group, int]
-    compared: tuple[Compared, ...]
-    saved: Saved | None
+    compared: tuple[GroupComparison, ...]
+    saved: SavedTokens | None
     graph: GraphChanges
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Proof:
-    """What a memory is worth: how many sessions were given it and went without, and figures."""
+class MemoryEffect:
+    """What a memory is worth: sessions with and without it, and the compared figures."""
 
     memory: MemoryView
     given: int
     withheld: int
-    measures: tuple[Measured, ...]
+    measures: tuple[ComparedFigure, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sides:
-    """The sums of a memory: of who was given it, and of who went without; of how many people."""
+class MemorySides:
+    """The sums of a memory: sessions with it, and those without; of how many people."""
 
     given: Sums
     without: Sums
@@ -94,27 +93,29 @@ class Sides:
     without_people: int = 0
 
 
-def report(*, caller: Caller, project: str, days: int, now: datetime) -> Report:
+def report(*, caller: Caller, project: str, days: int, now: datetime) -> ExperimentReport:
     """Compare the groups of a project. Raises NotFound for one the caller cannot see."""
     require(caller=caller, act=Act.READ)
     with tenancy.unit():
         place = places.find_project(caller=caller, ref=project)
-        asked = _asked(caller, place, now - timedelta(days=days))
+        chosen = _filter(caller, place, now - timedelta(days=days))
         by_group: dict[Group, dict[str, Side]] = {group: {} for group in Group}
-        graph = _graph(asked)
-        found = experiments.groups(asked=asked)
-        for one in filter(_may_tell, found):
+        graph = _graph_changes(chosen)
+        found = experiments.groups(sessions=chosen)
+        for one in filter(_may_show, found):
             sides = by_group[Group(one.group)]
             sides[one.figure] = _both(sides.get(one.figure), one.side)
-    sums = {group: _known(sides) for group, sides in by_group.items()}
+    sums = {group: _figures(sides) for group, sides in by_group.items()}
     control = sums[Group.CONTROL]
-    return Report(
+    return ExperimentReport(
         settings=experiments_in(project=place),
-        since=asked.since,
-        is_whole=asked.everyone and all(map(_may_tell, found)),
+        since=chosen.since,
+        is_whole=chosen.everyone and all(map(_may_show, found)),
         sessions={group: _count(sides) for group, sides in by_group.items()},
         compared=tuple(
-            Compared(group=group, measures=uplift.measured(given=sums[group], without=control))
+            GroupComparison(
+                group=group, measures=uplift.compare_figures(given=sums[group], without=control)
+            )
             for group in (Group.FULL, Group.PASSIVE)
         ),
         saved=uplift.tokens_saved(given=sums[Group.FULL], without=control),
@@ -122,7 +123,9 @@ def report(*, caller: Caller, project: str, days: int, now: datetime) -> Report:
     )
 
 
-def proofs(*, caller: Caller, project: str, days: int, now: datetime) -> tuple[Proof, ...]:
+def memory_effects(
+    *, caller: Caller, project: str, days: int, now: datetime
+) -> tuple[MemoryEffect, ...]:
     """Return the memories that are withheld from some, most often first, with what they are worth.
 
     Of those that the caller may see. Raises NotFound for a project the caller cannot see.
@@ -130,35 +133,35 @@ def proofs(*, caller: Caller, project: str, days: int, now: datetime) -> tuple[P
     require(caller=caller, act=Act.READ)
     with tenancy.unit():
         place = places.find_project(caller=caller, ref=project)
-        asked = _asked(caller, place, now - timedelta(days=days))
-        found = sides_of(asked=asked, most=MOST_LOOKED_AT)
+        chosen = _filter(caller, place, now - timedelta(days=days))
+        found = sides_of(sessions=chosen, most=MOST_LOOKED_AT)
         seen = set(countable(caller=caller).filter(id__in=found).values_list("id", flat=True))
         ordered = sorted(seen, key=lambda one: (-found[one].without_count, one))[:MOST]
         sight = visibility.sight_of(caller=caller)
         views = views_of(memory_ids=tuple(ordered), sight=sight, now=now) if ordered else {}
-    return tuple(_proof(views[one], found[one]) for one in ordered if one in views)
+    return tuple(_effect(views[one], found[one]) for one in ordered if one in views)
 
 
-def sides_of(*, asked: Asked, most: int) -> dict[UUID, Sides]:
+def sides_of(*, sessions: SessionFilter, most: int) -> dict[UUID, MemorySides]:
     """Return the sums of memories that were withheld. In a unit."""
-    return _by_memory(experiments.memories(asked=asked, most=most))
+    return _by_memory(experiments.memories(sessions=sessions, most=most))
 
 
-def weighed(*, project: Project, since: datetime) -> dict[UUID, Sides]:
-    """Return the sums by which a night decides about a project's own memories. In a unit.
+def shared_memories(*, project: Project, since: datetime) -> dict[UUID, MemorySides]:
+    """Return the sums by which a project's own memories are demoted. In a unit.
 
-    Of what is shared, those in which nobody alone says what comes of it.
+    Of what is shared, those in which nobody alone decides.
     """
     return _by_memory(
-        experiments.weighed(
+        experiments.shared_memories(
             project_id=project.id, since=since, most=MOST_LOOKED_AT, openers=LEAST_PEOPLE
         )
     )
 
 
-def _by_memory(sums: tuple[MemorySum, ...]) -> dict[UUID, Sides]:
+def _by_memory(sums: tuple[MemorySum, ...]) -> dict[UUID, MemorySides]:
     read: dict[UUID, dict[bool, dict[str, MemorySum]]] = {}
-    for one in filter(_may_tell, sums):
+    for one in filter(_may_show, sums):
         both = read.setdefault(one.memory_id, {True: {}, False: {}})
         known = both[one.withheld].get(one.figure)
         side = _both(None if known is None else known.side, one.side)
@@ -166,26 +169,26 @@ def _by_memory(sums: tuple[MemorySum, ...]) -> dict[UUID, Sides]:
     return {memory_id: _sides(both[False], both[True]) for memory_id, both in read.items()}
 
 
-def _graph(asked: Asked) -> GraphChanges:
-    found = experiments.searches(asked=asked)
-    told = tuple(one for one in found if one.is_seen or are_many(one.searches, one.people))
-    searches = sum(one.searches for one in told)
-    changed = sum(one.changed for one in told)
+def _graph_changes(sessions: SessionFilter) -> GraphChanges:
+    found = experiments.searches(sessions=sessions)
+    kept = tuple(one for one in found if one.is_seen or are_many(one.searches, one.people))
+    searches = sum(one.searches for one in kept)
+    changed = sum(one.changed for one in kept)
     return GraphChanges(
         searches=searches,
-        took_part=sum(one.took_part for one in told),
+        took_part=sum(one.took_part for one in kept),
         share=intervals.share(successes=changed, trials=searches) if searches else None,
-        is_whole=asked.everyone and len(told) == len(found),
+        is_whole=sessions.everyone and len(kept) == len(found),
     )
 
 
-def _may_tell(one: GroupSum | MemorySum) -> bool:
-    """Say whether sums may be told: of sessions of others only where they show nobody's alone."""
+def _may_show(one: GroupSum | MemorySum) -> bool:
+    """Say whether sums may be shown: of sessions of others only where they reveal nobody's."""
     return one.is_seen or are_many(one.side.count, one.openers)
 
 
 def are_many(count: int, people: int) -> bool:
-    """Say whether so many of so many people show nobody's alone."""
+    """Say whether so many of so many people reveal nobody's alone."""
     return count >= LEAST_SESSIONS and people >= LEAST_PEOPLE
 
 
@@ -200,34 +203,38 @@ def _both(first: Side | None, second: Side) -> Side:
     )
 
 
-def _sides(given: Mapping[str, MemorySum], without: Mapping[str, MemorySum]) -> Sides:
-    told, left = ({name: one.side for name, one in all.items()} for all in (given, without))
-    return Sides(
-        given=_known(told),
-        without=_known(left),
-        given_count=_count(told),
-        without_count=_count(left),
+def _sides(given: Mapping[str, MemorySum], without: Mapping[str, MemorySum]) -> MemorySides:
+    with_it, without_it = (
+        {name: one.side for name, one in all.items()} for all in (given, without)
+    )
+    return MemorySides(
+        given=_figures(with_it),
+        without=_figures(without_it),
+        given_count=_count(with_it),
+        without_count=_count(without_it),
         given_people=given[COUNT].openers if COUNT in given else 0,
         without_people=without[COUNT].openers if COUNT in without else 0,
     )
 
 
-def _asked(caller: Caller, place: Project, since: datetime) -> Asked:
+def _filter(caller: Caller, place: Project, since: datetime) -> SessionFilter:
     sight = visibility.sight_of(caller=caller)
     everyone = manages(caller=caller)
-    return Asked(project_id=place.id, since=since, sight=sight, everyone=everyone)
+    return SessionFilter(project_id=place.id, since=since, sight=sight, everyone=everyone)
 
 
-def _proof(view: MemoryView, sides: Sides) -> Proof:
-    return Proof(
+def _effect(view: MemoryView, sides: MemorySides) -> MemoryEffect:
+    return MemoryEffect(
         memory=view,
         given=sides.given_count,
         withheld=sides.without_count,
-        measures=uplift.measured(given=sides.given, without=sides.without, figures=uplift.HARMS),
+        measures=uplift.compare_figures(
+            given=sides.given, without=sides.without, figures=uplift.HARMS
+        ),
     )
 
 
-def _known(sides: Mapping[str, Side]) -> dict[Figure, Side]:
+def _figures(sides: Mapping[str, Side]) -> dict[Figure, Side]:
     names = {figure.value: figure for figure in Figure}
     return {names[name]: side for name, side in sides.items() if name in names}
 

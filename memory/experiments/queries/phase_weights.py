@@ -1,7 +1,7 @@
-"""How much types count in the phases of a project: what its sessions taught, and what holds (10.4).
+"""How much types count in the phases of a project: what its sessions taught, and what holds.
 
-Whom sums are told is as for experiments: of sessions or memories that the reader does not see, a
-type of a phase counts only where enough sessions of several people tell of it.
+Who sees sums is as for experiments: of sessions or memories that the reader does not see, a type of
+a phase counts only where enough sessions of several people have it.
 """
 
 from collections import defaultdict
@@ -19,10 +19,15 @@ from memory.customization.phase_weights import Decided
 from memory.customization.phases import Own, Phase
 from memory.customization.queries import methodologies
 from memory.experiments import phase_learning
-from memory.experiments.phase_learning import LEAST_TOLD, Came, Learned, Told
+from memory.experiments.phase_learning import (
+    SESSIONS_LEAST,
+    LearnedWeight,
+    OutcomeCounts,
+    PhaseOutcomes,
+)
 from memory.experiments.queries.experiments import USUAL_DAYS, are_many
 from memory.experiments.sql import experiments
-from memory.experiments.sql.experiments import Asked, CameSum
+from memory.experiments.sql.experiments import OutcomeSum, SessionFilter
 from memory.taxonomy import MemoryType
 from teams import queries as places
 from teams import visibility
@@ -36,7 +41,7 @@ TYPES: Final = {one.value: one for one in MemoryType}
 class PhaseWeights:
     """What sessions taught since `since`, and what a person decided.
 
-    `sessions` counts those that told something; fewer than `least` propose nothing. `proposal`
+    `sessions` counts those with known outcomes; fewer than `least` propose nothing. `proposal`
     names what is proposed, empty for nothing; `is_whole` says whether of everybody's sessions, and
     `may_undo` whether the decision of `decided_at` can be taken back.
     """
@@ -45,7 +50,7 @@ class PhaseWeights:
     least: int
     since: datetime
     is_whole: bool
-    found: tuple[Learned, ...]
+    found: tuple[LearnedWeight, ...]
     proposal: str
     own: Own
     decided_at: datetime | None
@@ -66,24 +71,24 @@ def read(
 ) -> PhaseWeights:
     """Return it for a project's row, with the organization's own methodologies. In a unit."""
     decided = phase_weights.read(settings=place.settings)
-    asked = Asked(
+    chosen = SessionFilter(
         project_id=place.id,
         since=_since(decided, now),
         sight=visibility.sight_of(caller=caller),
         everyone=manages(caller=caller),
     )
-    sums = experiments.came(asked=asked)
-    told = tuple(one for one in sums if one.is_seen or are_many(one.sessions, one.people))
-    sessions = sum(one.sessions for one in told if one.type is None)
-    found = phase_learning.learned(told=_by_phase(told, known), own=decided.weights)
-    is_enough = sessions >= LEAST_TOLD
+    sums = experiments.outcomes(sessions=chosen)
+    shown = tuple(one for one in sums if one.is_seen or are_many(one.sessions, one.people))
+    sessions = sum(one.sessions for one in shown if one.type is None)
+    found = phase_learning.learn_weights(outcomes=_by_phase(shown, known), own=decided.weights)
+    is_enough = sessions >= SESSIONS_LEAST
     return PhaseWeights(
         sessions=sessions,
-        least=LEAST_TOLD,
-        since=asked.since,
-        is_whole=asked.everyone and len(told) == len(sums),
+        least=SESSIONS_LEAST,
+        since=chosen.since,
+        is_whole=chosen.everyone and len(shown) == len(sums),
         found=found,
-        proposal=phase_learning.name_of(found=found) if is_enough else "",
+        proposal=phase_learning.proposal_name(found=found) if is_enough else "",
         own=decided.weights,
         decided_at=decided.decided_at,
         may_undo=decided.before is not None,
@@ -91,12 +96,12 @@ def read(
 
 
 def _since(decided: Decided, now: datetime) -> datetime:
-    """Return from when on sessions count: none that was given what the weights before let stand."""
+    """Return from when on sessions count: none that was given what earlier weights selected."""
     usual = now - timedelta(days=USUAL_DAYS)
     return usual if decided.counts_since is None else max(usual, decided.counts_since)
 
 
-def _by_phase(sums: tuple[CameSum, ...], known: Mapping[str, Methodology]) -> Told:
+def _by_phase(sums: tuple[OutcomeSum, ...], known: Mapping[str, Methodology]) -> PhaseOutcomes:
     """Add up what came of each type in each of the six phases, whatever a methodology calls it."""
     given: dict[tuple[Phase, MemoryType], list[int]] = defaultdict(lambda: [0, 0])
     for one in sums:
@@ -108,4 +113,4 @@ def _by_phase(sums: tuple[CameSum, ...], known: Mapping[str, Methodology]) -> To
         both = given[phase, TYPES[one.type]]
         both[0] += one.given
         both[1] += one.used
-    return {key: Came(given=both[0], used=both[1]) for key, both in given.items()}
+    return {key: OutcomeCounts(given=both[0], used=both[1]) for key, both in given.items()}

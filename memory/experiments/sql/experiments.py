@@ -6,7 +6,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from memory import sql_queries
-from memory.experiments.differences import Side
+from memory.experiments.intervals import Side
 from teams import visibility
 from teams.visibility import Sight
 
@@ -15,8 +15,8 @@ GRAPH_PART: Final = "graph_part"  # of statistics; written by the merge of the a
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """Which sessions: of a project, opened since a moment, seen by somebody; or also the others."""
+class SessionFilter:
+    """Which sessions: of a project, opened since a time, seen by somebody; or also the others."""
 
     project_id: UUID
     since: datetime
@@ -26,9 +26,9 @@ class Asked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupSum:
-    """What the sessions of a group told of a figure; '' counts them.
+    """The sums of a figure over the sessions of a group; '' counts them.
 
-    Sums of sessions that the reader sees stand apart from those of others.
+    Sums of sessions that the reader sees are apart from those of others.
     """
 
     group: str
@@ -40,9 +40,9 @@ class GroupSum:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemorySum:
-    """What sessions told of a figure that were given a memory, or went without it.
+    """The sums of a figure over sessions that were given a memory, or from which it was withheld.
 
-    `openers` counts the people whose sessions they are; sums of sessions that the reader sees stand
+    `openers` counts the people whose sessions they are; sums of sessions that the reader sees are
     apart from those of others.
     """
 
@@ -65,18 +65,18 @@ class SearchSum:
     is_seen: bool
 
 
-def searches(*, asked: Asked) -> tuple[SearchSum, ...]:
+def searches(*, sessions: SessionFilter) -> tuple[SearchSum, ...]:
     """Return the sums of the reader's searches and, apart from them, of others. In a unit."""
     return tuple(
         SearchSum(
             searches=ranked, took_part=took_part, changed=changed, people=people, is_seen=is_seen
         )
-        for is_seen, ranked, took_part, changed, people in _rows("searches", asked)
+        for is_seen, ranked, took_part, changed, people in _rows("searches", sessions)
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CameSum:
+class OutcomeSum:
     """What came of memories of a type in a phase of a methodology; or of all, without a type."""
 
     methodology: str | None
@@ -89,22 +89,22 @@ class CameSum:
     is_seen: bool
 
 
-def came(*, asked: Asked) -> tuple[CameSum, ...]:
+def outcomes(*, sessions: SessionFilter) -> tuple[OutcomeSum, ...]:
     """Return what came of what was given, of what the reader sees and of the rest. In a unit."""
     found = sql_queries.filled(
-        "came",
+        "outcomes",
         file=FILE,
         parts={
             "visible": visibility.as_sql(alias="s"),
             "visible_memory": visibility.as_sql(alias="m"),
         },
-        project=asked.project_id,
-        since=asked.since,
-        everyone=asked.everyone,
-        **visibility.parameters(sight=asked.sight),
+        project=sessions.project_id,
+        since=sessions.since,
+        everyone=sessions.everyone,
+        **visibility.parameters(sight=sessions.sight),
     )
     return tuple(
-        CameSum(
+        OutcomeSum(
             methodology=methodology,
             phase=phase,
             type=type,
@@ -118,17 +118,17 @@ def came(*, asked: Asked) -> tuple[CameSum, ...]:
     )
 
 
-def groups(*, asked: Asked) -> tuple[GroupSum, ...]:
+def groups(*, sessions: SessionFilter) -> tuple[GroupSum, ...]:
     """Return the sums by group and figure. In a unit."""
     return tuple(
         GroupSum(
             group=group, figure=figure, side=_side(*sums), is_seen=is_seen, openers=int(people)
         )
-        for group, figure, is_seen, *sums, people in _rows("groups", asked)
+        for group, figure, is_seen, *sums, people in _rows("groups", sessions)
     )
 
 
-def memories(*, asked: Asked, most: int) -> tuple[MemorySum, ...]:
+def memories(*, sessions: SessionFilter, most: int) -> tuple[MemorySum, ...]:
     """Return the sums of the memories most often withheld. In a unit."""
     return tuple(
         MemorySum(
@@ -140,15 +140,17 @@ def memories(*, asked: Asked, most: int) -> tuple[MemorySum, ...]:
             openers=int(people),
         )
         for memory_id, withheld, figure, is_seen, *sums, people in _rows(
-            "memories", asked, most=most
+            "memories", sessions, most=most
         )
     )
 
 
-def weighed(*, project_id: UUID, since: datetime, most: int, openers: int) -> tuple[MemorySum, ...]:
+def shared_memories(
+    *, project_id: UUID, since: datetime, most: int, openers: int
+) -> tuple[MemorySum, ...]:
     """Return the sums by which a night decides, of so many people at least. In a unit."""
     found = sql_queries.rows(
-        "weighed", file=FILE, project=project_id, since=since, most=most, openers=openers
+        "shared_memories", file=FILE, project=project_id, since=since, most=most, openers=openers
     )
     return tuple(
         MemorySum(
@@ -162,15 +164,15 @@ def weighed(*, project_id: UUID, since: datetime, most: int, openers: int) -> tu
     )
 
 
-def _rows(name: str, asked: Asked, **more: Any) -> list[tuple[Any, ...]]:
+def _rows(name: str, sessions: SessionFilter, **more: Any) -> list[tuple[Any, ...]]:
     return sql_queries.filled(
         name,
         file=FILE,
         parts={"visible": visibility.as_sql(alias="s")},
-        project=asked.project_id,
-        since=asked.since,
-        everyone=asked.everyone,
-        **visibility.parameters(sight=asked.sight),
+        project=sessions.project_id,
+        since=sessions.since,
+        everyone=sessions.everyone,
+        **visibility.parameters(sight=sessions.sight),
         **more,
     )
 

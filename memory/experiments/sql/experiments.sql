@@ -1,7 +1,7 @@
 -- name: groups
--- The sums of each figure in each group of a project's sessions since a moment, of those that the
+-- The sums of each figure in each group of a project's sessions since a time, of those that the
 -- reader may see and, apart from them, of the others: by the index memory_session_compared; at most 36
--- rows. The figure '' counts the sessions, also those that told nothing; the last column people.
+-- rows. The figure '' counts the sessions, also those without figures; the last column people.
 SELECT s.experiment_group, coalesce(f.key, ''), {visible}, count(*),
        coalesce(sum(f.value::numeric), 0)::float8, coalesce(sum(f.value::numeric ^ 2), 0)::float8,
        count(DISTINCT coalesce(s.opened_by, '00000000-0000-0000-0000-000000000000'::uuid))
@@ -49,10 +49,10 @@ CROSS JOIN LATERAL (
 GROUP BY 1, 2, 3, 4
 ORDER BY 1, 2, 3, 4
 
--- name: weighed
+-- name: shared_memories
 -- What a night may decide by: the sums as above of the project's own memories, of sessions
 -- whose evidence is everybody's. Of a shared memory those that are not personal, and of each figure of
--- a side at least `openers` people told, none more than half as often as all the others together, so
+-- a side at least `openers` people have, none more than half as often as all the others together, so
 -- nobody alone decides; which of theirs are left out follows no order that they could choose. Of a
 -- personal memory its owner's sessions, since nobody else is given it. The last column counts people.
 WITH compared AS MATERIALIZED (
@@ -67,7 +67,7 @@ WITH compared AS MATERIALIZED (
 tested AS (
     SELECT memory_id, min(at) AS since FROM compared WHERE withheld
     GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT %(most)s),
-told AS (
+counted AS (
     SELECT c.memory_id, c.withheld, c.is_own, c.opener, f.key, f.value::numeric AS value,
            row_number() OVER (
                PARTITION BY c.memory_id, c.withheld, f.key, c.opener ORDER BY md5(c.id::text)
@@ -79,16 +79,16 @@ told AS (
         SELECT key, value FROM jsonb_each_text(c.figures) UNION ALL SELECT '', '0') AS f)
 SELECT memory_id, withheld, key, count(*), sum(value)::float8, sum(value ^ 2)::float8,
        count(DISTINCT opener)
-FROM told WHERE is_own OR place <= others / 2
+FROM counted WHERE is_own OR place <= others / 2
 GROUP BY memory_id, withheld, key, is_own HAVING is_own OR count(DISTINCT opener) >= %(openers)s
 ORDER BY 1, 2, 3
 
--- name: came
--- What came of the memories that ended sessions of a project since a moment were given, by phase and
+-- name: outcomes
+-- What came of the memories that ended sessions of a project since a time were given, by phase and
 -- type, of sessions and memories that the reader sees and, apart from them, of others: by the indexes
 -- memory_session_phases and memory_given_session. What was unknown is left out. Rows without a type
 -- count sessions and people of all: each session once, as seen where any of it is.
-WITH told AS MATERIALIZED (
+WITH counted AS MATERIALIZED (
     SELECT s.id, s.methodology, s.phase, m.type, g.outcome,
            {visible} AND {visible_memory} AS is_seen,
            coalesce(s.opened_by, '00000000-0000-0000-0000-000000000000'::uuid) AS opener
@@ -101,10 +101,10 @@ WITH told AS MATERIALIZED (
 sessions AS (
     SELECT id, opener, bool_or(is_seen) AS is_seen, count(*) AS given,
            count(*) FILTER (WHERE outcome = 'used') AS used
-    FROM told GROUP BY 1, 2)
+    FROM counted GROUP BY 1, 2)
 SELECT methodology, phase, type, is_seen, count(*), count(*) FILTER (WHERE outcome = 'used'),
        count(DISTINCT id), count(DISTINCT opener)
-FROM told GROUP BY 1, 2, 3, 4
+FROM counted GROUP BY 1, 2, 3, 4
 UNION ALL
 SELECT NULL, NULL, NULL, is_seen, sum(given)::bigint, sum(used)::bigint, count(*),
        count(DISTINCT opener)

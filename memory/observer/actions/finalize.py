@@ -22,7 +22,7 @@ from accounts import tenancy
 from accounts.errors import Conflict
 from memory.customization.queries import trust_levels
 from memory.experiments.actions import session_metrics
-from memory.experiments.queries import reentries
+from memory.experiments.queries import session_figures
 from memory.injection.actions import delivery_log
 from memory.injection.session_start_rules import unprompted
 from memory.observer import gates, parallel_agents, promotion, session_report, statistics
@@ -231,7 +231,7 @@ def _observed(shown: _Shown, row: Session, sent: tuple[Sent, ...]) -> dict[str, 
         step_timeline.KEPT: _ribbon(shown, row),
         **told,
         "dropped": {**told["dropped"], **{name: n for name, n in shown.dropped.items() if n}},
-        reentries.KEPT: [dict(one.as_json()) for one in shown.entered],
+        session_figures.REENTERED_KEY: [dict(one.as_json()) for one in shown.entered],
         "early": earlier.get("early", []),
         "phrasing": shown.phrased.as_json(),
         "promoted": [*earlier.get("promoted", []), *promoted],

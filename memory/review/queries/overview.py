@@ -29,7 +29,7 @@ from django.db.models.functions import Cast
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.experiments.queries import experiments
-from memory.experiments.uplift import Saved
+from memory.experiments.uplift import SavedTokens
 from memory.index.models import MemoryUsage
 from memory.records.health import Health, HealthCounts, health
 from memory.records.models import Memory, MemoryLink
@@ -118,7 +118,7 @@ class OverviewView:
 
     tally: ProjectCounts
     health: Health | None
-    saved: Saved | None
+    saved: SavedTokens | None
     attention: tuple[Attention, ...]
     alarms: tuple[Alarmed, ...]
     places: tuple[ModuleCounts, ...]

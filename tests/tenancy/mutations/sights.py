@@ -268,14 +268,14 @@ VISIBILITY: Final = (
     ),
     guard(
         "sums of sessions are of those that the reader sees",
-        "memory.experiments.queries.experiments:_asked",
+        "memory.experiments.queries.experiments:_filter",
         "everyone = manages(caller=caller)",
         "everyone = True",
         "tests/integration/memory/experiments/test_experiments.py::test_who_does_not_manage_is_told_of_sessions_that_they_see",
     ),
     guard(
         "sums of searches of few people are told to nobody else",
-        "memory.experiments.queries.experiments:_graph",
+        "memory.experiments.queries.experiments:_graph_changes",
         "if one.is_seen or are_many(one.searches, one.people)", "if True",
         "tests/integration/memory/search/test_graph_changes.py::test_few_searches_or_those_of_few_people_are_told_to_nobody_else",
     ),

@@ -13,9 +13,15 @@ from accounts import tenancy
 from accounts.caller import Caller, TokenScope
 from accounts.errors import NotFound
 from accounts.identifiers import new_id
-from memory.experiments.differences import LEAST_SESSIONS
 from memory.experiments.figures import Figure
-from memory.experiments.queries.experiments import LEAST_PEOPLE, Proof, Report, proofs, report
+from memory.experiments.intervals import LEAST_SESSIONS
+from memory.experiments.queries.experiments import (
+    LEAST_PEOPLE,
+    ExperimentReport,
+    MemoryEffect,
+    memory_effects,
+    report,
+)
 from memory.sessions.models import GivenOut, Session
 from memory.sessions.points import Group
 from teams.models import Project
@@ -48,12 +54,12 @@ def stored(
         )
 
 
-def read(caller: Caller, store: str, now: datetime) -> Report:
+def read(caller: Caller, store: str, now: datetime) -> ExperimentReport:
     """Return the report."""
     return report(caller=caller, project=store, days=DAYS, now=now)
 
 
-def rereads(found: Report, group: Group) -> Any:
+def rereads(found: ExperimentReport, group: Group) -> Any:
     """Return what is said of rereads in a group."""
     (compared,) = (one for one in found.compared if one.group is group)
     return next(one for one in compared.measures if one.figure is Figure.REREADS)
@@ -186,7 +192,7 @@ def test_a_project_of_others_is_as_if_it_were_not_there(
     with tenancy.unit():
         Project.objects.filter(slug=store).update(open_to_all=False)
 
-    for ask in (report, proofs):
+    for ask in (report, memory_effects):
         with pytest.raises(NotFound):
             ask(caller=member_caller, project=store, days=DAYS, now=now)
     bound = replace(member_caller, bound_projects=())
@@ -209,9 +215,9 @@ def given(sessions: Sequence[Session], memory_id: UUID, now: datetime, *, withhe
         )
 
 
-def proved(caller: Caller, store: str, now: datetime) -> tuple[Proof, ...]:
+def proved(caller: Caller, store: str, now: datetime) -> tuple[MemoryEffect, ...]:
     """Return what memories are worth."""
-    return proofs(caller=caller, project=store, days=DAYS, now=now)
+    return memory_effects(caller=caller, project=store, days=DAYS, now=now)
 
 
 def test_a_memory_is_worth_what_sessions_with_it_do_better(

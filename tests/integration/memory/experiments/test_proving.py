@@ -12,7 +12,7 @@ from accounts import jobs, tenancy
 from accounts.caller import Caller
 from accounts.models import Job
 from memory.experiments.actions import demote_harmful
-from memory.experiments.actions.demote_harmful import Proved
+from memory.experiments.actions.demote_harmful import DemotionResult
 from memory.records.models import Memory
 from memory.review.actions.verdicts import keep
 from memory.sessions.models import Session
@@ -89,12 +89,12 @@ def test_a_memory_that_harms_waits_for_review_and_a_person_is_told_why(
 ) -> None:
     memory_id = harmful(caller, tested, now)
 
-    done = demote_harmful.prove(now=now)
+    done = demote_harmful.demote_harmful(now=now)
 
     with tenancy.unit():
         (entry,) = AuditEntry.objects.filter(act="memory.demoted")
         (change,) = Change.objects.filter(kind="memory.demoted")
-    assert done == Proved(projects=1, memories=1, demoted=1)
+    assert done == DemotionResult(projects=1, memories=1, demoted=1)
     assert waits(memory_id)
     assert entry.details == TOLD
     assert (entry.object_id, entry.actor_user) == (str(memory_id), None)
@@ -105,19 +105,19 @@ def test_a_second_night_sets_nothing_aside_again(
     caller: Caller, tested: str, now: datetime
 ) -> None:
     harmful(caller, tested, now)
-    demote_harmful.prove(now=now)
+    demote_harmful.demote_harmful(now=now)
 
-    assert demote_harmful.prove(now=now).demoted == 0
+    assert demote_harmful.demote_harmful(now=now).demoted == 0
 
 
 def test_what_a_person_keeps_comes_back_and_stays(
     caller: Caller, member_caller: Caller, tested: str, now: datetime
 ) -> None:
     memory_id = harmful(member_caller, tested, now)
-    demote_harmful.prove(now=now)
+    demote_harmful.demote_harmful(now=now)
 
     keep(caller=caller, memory_id=memory_id, now=now)
-    again = demote_harmful.prove(now=now)
+    again = demote_harmful.demote_harmful(now=now)
 
     assert again.demoted == 0
     assert not waits(memory_id)
@@ -127,10 +127,10 @@ def test_what_a_token_brought_back_is_not_set_aside_again(
     caller: Caller, member_caller: Caller, tested: str, now: datetime
 ) -> None:
     memory_id = harmful(member_caller, tested, now)
-    demote_harmful.prove(now=now)
+    demote_harmful.demote_harmful(now=now)
 
     keep(caller=memories.as_agent(caller), memory_id=memory_id, now=now)
-    again = demote_harmful.prove(now=now)
+    again = demote_harmful.demote_harmful(now=now)
 
     assert again.demoted == 0
     assert not waits(memory_id)
@@ -144,7 +144,7 @@ def test_what_people_stand_for_is_left_to_them(
     with tenancy.unit():
         Memory.objects.filter(pk=memory_id).update(**fields)
 
-    assert demote_harmful.prove(now=now).demoted == 0
+    assert demote_harmful.demote_harmful(now=now).demoted == 0
     assert not waits(memory_id)
 
 
@@ -156,14 +156,16 @@ def test_few_sessions_or_a_small_difference_claim_nothing(
     small = memories.stored(caller, now, memories.PARSER, project=tested)
     compare(caller, tested, small.id, now, with_it=GOOD, without=GOOD)
 
-    assert demote_harmful.prove(now=now) == Proved(projects=1, memories=2, demoted=0)
+    assert demote_harmful.demote_harmful(now=now) == DemotionResult(
+        projects=1, memories=2, demoted=0
+    )
 
 
 def test_what_helps_is_never_set_aside(caller: Caller, tested: str, now: datetime) -> None:
     memory = memories.stored(caller, now, project=tested)
     compare(caller, tested, memory.id, now, with_it=GOOD, without=BAD)
 
-    assert demote_harmful.prove(now=now).demoted == 0
+    assert demote_harmful.demote_harmful(now=now).demoted == 0
 
 
 def test_no_night_takes_more_than_a_few_of_a_project(
@@ -172,7 +174,7 @@ def test_no_night_takes_more_than_a_few_of_a_project(
     for text in (memories.REDIS, memories.CARTS, memories.PARSER):
         harmful(caller, tested, now, content=text)
 
-    nights = [demote_harmful.prove(now=now).demoted for _ in range(4)]
+    nights = [demote_harmful.demote_harmful(now=now).demoted for _ in range(4)]
 
     assert nights == [1, 1, 1, 0]
 
@@ -184,7 +186,7 @@ def test_one_person_alone_sets_nothing_aside_that_all_share(
     with tenancy.unit():
         Session.objects.update(opened_by=UUID(int=1))
 
-    assert demote_harmful.prove(now=now).demoted == 0
+    assert demote_harmful.demote_harmful(now=now).demoted == 0
     assert not waits(memory_id)
 
 
@@ -198,7 +200,7 @@ def test_two_are_not_several_and_most_of_it_by_one_person_is_too_little(
             owner = UUID(int=people[place % len(people)])
             Session.objects.filter(pk=one.pk).update(opened_by=owner)
 
-    assert demote_harmful.prove(now=now).demoted == 0
+    assert demote_harmful.demote_harmful(now=now).demoted == 0
     assert not waits(memory_id)
 
 
@@ -209,7 +211,9 @@ def test_of_what_is_shared_personal_sessions_do_not_count(
     with tenancy.unit():
         Session.objects.update(scope="personal")
 
-    assert demote_harmful.prove(now=now) == Proved(projects=1, memories=0, demoted=0)
+    assert demote_harmful.demote_harmful(now=now) == DemotionResult(
+        projects=1, memories=0, demoted=0
+    )
     assert not waits(memory_id)
 
 
@@ -220,11 +224,11 @@ def test_of_a_personal_memory_its_owners_sessions_decide_and_no_one_elses(
 
     with tenancy.unit():
         Session.objects.update(opened_by=UUID(int=1))
-    others = demote_harmful.prove(now=now).demoted
+    others = demote_harmful.demote_harmful(now=now).demoted
     with tenancy.unit():
         Session.objects.update(opened_by=person(caller))
 
-    assert (others, demote_harmful.prove(now=now).demoted) == (0, 1)
+    assert (others, demote_harmful.demote_harmful(now=now).demoted) == (0, 1)
     assert waits(memory_id)
 
 
@@ -234,7 +238,9 @@ def test_a_project_sets_aside_memories_of_its_own_alone(
     everybodys = memories.stored(caller, now)
     compare(caller, tested, everybodys.id, now, with_it=BAD, without=GOOD)
 
-    assert demote_harmful.prove(now=now) == Proved(projects=1, memories=0, demoted=0)
+    assert demote_harmful.demote_harmful(now=now) == DemotionResult(
+        projects=1, memories=0, demoted=0
+    )
     assert not waits(everybodys.id)
 
 
@@ -250,7 +256,9 @@ def test_among_many_memories_that_change_nothing_chance_sets_none_aside(
         )
         compare(caller, tested, memory.id, now, with_it=with_it, without=without)
 
-    assert demote_harmful.prove(now=now) == Proved(projects=1, memories=12, demoted=0)
+    assert demote_harmful.demote_harmful(now=now) == DemotionResult(
+        projects=1, memories=12, demoted=0
+    )
 
 
 @pytest.mark.parametrize("changed", [{"enabled": False}, {"withheld_percent": 0}])
@@ -260,13 +268,13 @@ def test_a_project_that_withholds_nothing_is_left_alone(
     memory_id = harmful(caller, tested, now)
     change_experiments(caller=caller, ref=tested, changed=changed)
 
-    assert demote_harmful.prove(now=now).projects == 0
+    assert demote_harmful.demote_harmful(now=now).projects == 0
     assert not waits(memory_id)
 
 
 def test_the_job_of_the_night_says_what_it_did(caller: Caller, tested: str, now: datetime) -> None:
-    demote_harmful.queue()
-    demote_harmful.queue()
+    demote_harmful.queue_demotion()
+    demote_harmful.queue_demotion()
 
     (job,) = Job.objects.filter(name=demote_harmful.JOB)
 

@@ -11,8 +11,8 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.models import Organization
 from memory.checks.actions import check_plan
-from memory.experiments.queries import reentries
-from memory.experiments.queries.reentries import Reentered
+from memory.experiments.queries import session_figures
+from memory.experiments.queries.session_figures import ReentryCounts
 from memory.injection.queries import last_stored
 from memory.observer.actions.finalize import finalize
 from memory.records.models import Memory
@@ -79,9 +79,11 @@ def _ran(
     return session
 
 
-def _entered(caller: Caller, session: Any) -> Reentered:
+def _entered(caller: Caller, session: Any) -> ReentryCounts:
     with tenancy.unit():
-        return reentries.of_sessions(caller=caller, session_ids=(session.id,))[session.id]
+        return session_figures.reentries_of_sessions(caller=caller, session_ids=(session.id,))[
+            session.id
+        ]
 
 
 @pytest.fixture
@@ -109,7 +111,7 @@ def test_what_one_session_met_stops_the_plan_of_the_next_and_is_counted_in_the_t
     (told,) = check.findings
     assert (before.verdict, check.verdict, told.memory.id) == ("clear", "stop", found.id)
     assert [place.step for place in told.places] == [2]
-    assert _entered(caller, third) == Reentered(entered=1, told=0)
+    assert _entered(caller, third) == ReentryCounts(entered=1, told=0)
 
 
 def test_it_is_told_in_the_summary_and_counted_for_the_memory(
@@ -121,8 +123,8 @@ def test_it_is_told_in_the_summary_and_counted_for_the_memory(
     (again,) = summary.again
     assert (again.memory.id, again.how, again.told) == (end.id, "ran", True)
     assert "reentered" not in summary.shown
-    counted = reentries.of_memory(caller=caller, memory_id=end.id)
-    assert counted == Reentered(entered=1, told=1)
+    counted = session_figures.reentries_of_memory(caller=caller, memory_id=end.id)
+    assert counted == ReentryCounts(entered=1, told=1)
 
 
 @pytest.mark.parametrize(("is_late", "told"), [(True, 1), (False, 0)])
@@ -136,7 +138,7 @@ def test_told_before_is_what_was_given_before_the_deed_was_stored(
 
     session = _ran(agent, now, after, end, before)
 
-    assert _entered(agent, session) == Reentered(entered=1, told=told)
+    assert _entered(agent, session) == ReentryCounts(entered=1, told=told)
 
 
 def test_a_session_that_enters_none_says_so(
@@ -144,8 +146,8 @@ def test_a_session_that_enters_none_says_so(
 ) -> None:
     session = _ran(agent, now, _events(*_run("npm ci")), None)
 
-    assert _entered(caller, session) == Reentered()
-    assert reentries.of_memory(caller=caller, memory_id=end.id) == Reentered()
+    assert _entered(caller, session) == ReentryCounts()
+    assert session_figures.reentries_of_memory(caller=caller, memory_id=end.id) == ReentryCounts()
 
 
 def test_what_was_learned_later_could_not_be_known(
@@ -156,7 +158,7 @@ def test_what_was_learned_later_could_not_be_known(
         type="dead_end", attributes={"approach": f"running `{COMMAND}`", "why_it_failed": "Lock."},
     )  # fmt: skip
 
-    assert _entered(caller, _ran(agent, now, AGAIN, None)) == Reentered()
+    assert _entered(caller, _ran(agent, now, AGAIN, None)) == ReentryCounts()
 
 
 def test_a_dead_end_that_only_the_agents_person_sees_is_counted_for_nobody_else(
@@ -174,9 +176,9 @@ def test_a_dead_end_that_only_the_agents_person_sees_is_counted_for_nobody_else(
     session = _ran(agent, now, AGAIN, None)
 
     assert _entered(agent, session).entered == 1
-    assert _entered(caller, session) == Reentered()
+    assert _entered(caller, session) == ReentryCounts()
     assert session_summary.get_summary(caller=caller, session_id=session.id, now=now).again == ()
-    assert reentries.of_memory(caller=caller, memory_id=mine.id) == Reentered()
+    assert session_figures.reentries_of_memory(caller=caller, memory_id=mine.id) == ReentryCounts()
 
 
 def test_another_organization_and_another_projects_credential_are_told_nothing(
@@ -191,9 +193,17 @@ def test_another_organization_and_another_projects_credential_are_told_nothing(
     bound = replace(caller, bound_projects=(uuid4(),))
 
     with tenancy.unit():
-        assert reentries.of_sessions(caller=bound, session_ids=(session.id,)) == {}
-    assert reentries.of_memory(caller=bound, memory_id=end.id) == Reentered()
+        assert session_figures.reentries_of_sessions(caller=bound, session_ids=(session.id,)) == {}
+    assert session_figures.reentries_of_memory(caller=bound, memory_id=end.id) == ReentryCounts()
     with people.outside(), people.entered(organization=other_organization):
-        assert reentries.of_memory(caller=other_caller, memory_id=end.id) == Reentered()
+        assert (
+            session_figures.reentries_of_memory(caller=other_caller, memory_id=end.id)
+            == ReentryCounts()
+        )
         with tenancy.unit():
-            assert reentries.of_sessions(caller=other_caller, session_ids=(session.id,)) == {}
+            assert (
+                session_figures.reentries_of_sessions(
+                    caller=other_caller, session_ids=(session.id,)
+                )
+                == {}
+            )

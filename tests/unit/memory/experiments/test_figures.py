@@ -1,12 +1,23 @@
-"""The numbers of a session: what is known is counted, and what nobody told is left out."""
+"""Measures of a session: its figures, and what came of each delivered memory."""
+
+from collections.abc import Mapping
+from uuid import UUID
+
+import pytest
+from hypothesis import given as examples
+from hypothesis import strategies as st
 
 from memory.experiments import figures
+from memory.experiments.figures import DeliveryOutcome, MeasuredDelivery
 from tests.support.stories import Story
+
+ID = UUID(int=1)
+FILE = "src/prices.py"
 
 
 def of(story: Story) -> dict[str, int]:
     """Return the figures of a story."""
-    return figures.of_session(scratchpad=story.scratchpad())
+    return figures.session_figures(scratchpad=story.scratchpad())
 
 
 def test_calls_rereads_and_tokens_are_counted() -> None:
@@ -44,3 +55,90 @@ def test_corrections_by_people_count_and_those_by_the_agent_do_not() -> None:
 
     assert of(story)["corrections"] >= 1
     assert of(Story().event("prompt", text="Go."))["corrections"] == 0
+
+
+def outcome(story: Story, **fields: object) -> DeliveryOutcome:
+    """Say what came of a warning of a file, given at the very beginning."""
+    known = {"memory_id": ID, "files": frozenset({FILE}), "after": 0, **fields}
+    return outcome_of(MeasuredDelivery(**known), story)  # type: ignore[arg-type]
+
+
+def outcome_of(
+    given: MeasuredDelivery, story: Story, rows: Mapping[int, int] | None = None
+) -> DeliveryOutcome:
+    """Say what came of a memory; events were stored in their order unless said otherwise."""
+    scratchpad = story.scratchpad()
+    stored = {sequence: sequence for sequence in scratchpad.deeds} if rows is None else rows
+    return figures.delivery_outcome(delivered=given, scratchpad=scratchpad, rows=stored)
+
+
+def elsewhere(count: int) -> Story:
+    """Return a story that works on other files."""
+    story = Story()
+    for place in range(count):
+        story.read(f"docs/{place}.md")
+    return story
+
+
+def test_a_change_of_its_file_afterwards_is_use() -> None:
+    assert outcome(Story().read(FILE).edit(FILE)) is DeliveryOutcome.USED
+
+
+def test_a_change_before_it_was_delivered_is_none() -> None:
+    assert outcome(Story().edit(FILE).read(FILE), after=2) is DeliveryOutcome.UNKNOWN
+
+
+def test_what_came_later_is_what_was_stored_later_whatever_its_number() -> None:
+    story = Story().edit(FILE).read(FILE)
+    deeds = sorted(story.scratchpad().deeds)
+    given = MeasuredDelivery(memory_id=ID, files=frozenset({FILE}), after=50)
+
+    assert outcome_of(given, story, {deeds[0]: 60, deeds[1]: 40}) is DeliveryOutcome.USED
+    assert outcome_of(given, story, {deeds[0]: 40, deeds[1]: 60}) is DeliveryOutcome.UNKNOWN
+    assert outcome_of(given, story, {}) is DeliveryOutcome.UNKNOWN
+
+
+def test_a_file_may_be_named_from_elsewhere() -> None:
+    assert outcome(Story().edit(f"shop/{FILE}")) is DeliveryOutcome.USED
+
+
+def test_work_that_went_on_elsewhere_ignored_it() -> None:
+    assert outcome(elsewhere(figures.WENT_ON)) is DeliveryOutcome.IGNORED
+
+
+@pytest.mark.parametrize("story", [Story(), elsewhere(1), Story().read(FILE)])
+def test_too_little_afterwards_is_unknown(story: Story) -> None:
+    assert outcome(story) is DeliveryOutcome.UNKNOWN
+
+
+def test_what_names_no_file_is_unknown_unless_it_is_cited() -> None:
+    nothing: frozenset[str] = frozenset()
+
+    assert outcome(elsewhere(9), files=nothing) is DeliveryOutcome.UNKNOWN
+    assert outcome(elsewhere(9), files=nothing, is_cited=True) is DeliveryOutcome.USED
+
+
+def test_what_proved_wrong_is_wrong_whatever_else_happened() -> None:
+    assert outcome(Story().edit(FILE), is_wrong=True, is_cited=True) is DeliveryOutcome.WRONG
+
+
+def test_a_citation_is_the_sign_and_the_words() -> None:
+    text = "Cleared it first. [^ Memory: Prices are cached]"
+
+    assert figures.is_cited(citation="Prices are cached", texts=(text,))
+    assert not figures.is_cited(citation="Carts are cached", texts=(text,))
+    assert not figures.is_cited(citation="Prices are cached", texts=("Prices are cached",))
+    assert not figures.is_cited(citation="", texts=("Memory: ",))
+
+
+@examples(
+    after=st.integers(0, 20),
+    cited=st.booleans(),
+    files=st.frozensets(st.sampled_from([FILE, "b", "docs/1.md"])),
+)
+def test_use_is_never_claimed_without_a_sign(
+    after: int, cited: bool, files: frozenset[str]
+) -> None:
+    found = outcome(elsewhere(8), after=after, is_cited=cited, files=files)
+
+    assert (found is DeliveryOutcome.USED) == cited

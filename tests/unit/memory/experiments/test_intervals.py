@@ -1,21 +1,152 @@
-"""A share with its interval (Wilson 1927)."""
+"""Intervals of shares and of differences: published examples, and what they claim holds."""
 
+import numpy as np
 import pytest
+from numpy.typing import ArrayLike
 
-from memory.experiments.intervals import share
+from memory.experiments import intervals
+from memory.experiments.intervals import Difference, Side, share
+
+SLEEP = (  # hours gained with two drugs: Cushny and Peebles 1905, the example of Student 1908
+    (0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0),
+    (1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4),
+)
+STUDIES = 2_000  # that are simulated
+COVERED = (0.93, 0.97)  # share of intervals of 95 % that hold the truth, with the noise of so many
 
 
-def test_the_interval_is_that_of_the_literature() -> None:
-    told = share(successes=81, trials=263)  # Newcombe 1998, table I
+def side(values: ArrayLike) -> Side:
+    """Return the sums of some values."""
+    numbers = np.asarray(values, dtype=float)
+    return Side(count=numbers.size, total=float(numbers.sum()), squares=float((numbers**2).sum()))
 
-    assert (round(told.low, 4), round(told.high, 4)) == (0.2553, 0.3662)
+
+def shares(successes: int, trials: int) -> Side:
+    """Return the sums of successes of trials."""
+    return Side(count=trials, total=successes, squares=successes)
+
+
+def rounded(found: Difference) -> tuple[float, float]:
+    """Return the ends to the fourth decimal."""
+    return round(found.low, 4), round(found.high, 4)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "ends"),
+    [  # Newcombe 1998, Statistics in Medicine 17, 873-890, table II, method 10
+        ((56, 70), (48, 80), (0.0524, 0.3339)),
+        ((9, 10), (3, 10), (0.1705, 0.8090)),
+        ((6, 7), (2, 7), (0.0582, 0.8062)),
+        ((5, 56), (0, 29), (-0.0381, 0.1926)),
+        ((0, 10), (0, 20), (-0.1611, 0.2775)),
+        ((0, 10), (0, 10), (-0.2775, 0.2775)),
+        ((10, 10), (0, 20), (0.6791, 1.0)),
+        ((10, 10), (0, 10), (0.6075, 1.0)),
+    ],
+)
+def test_shares_differ_as_in_the_table_of_newcombe(
+    first: tuple[int, int], second: tuple[int, int], ends: tuple[float, float]
+) -> None:
+    found = intervals.of_shares(first=shares(*first), second=shares(*second))
+
+    assert rounded(found) == ends
+
+
+def test_means_differ_as_in_the_example_of_student() -> None:
+    found = intervals.of_means(first=side(SLEEP[0]), second=side(SLEEP[1]))
+
+    assert found.value == pytest.approx(-1.58)
+    assert (round(found.low, 3), round(found.high, 3)) == (-3.365, 0.205)  # Welch, f = 17.776
+
+
+@pytest.mark.parametrize(
+    ("freedom", "level", "value"),
+    [
+        (5, 0.95, 2.571),
+        (10, 0.95, 2.228),
+        (20, 0.95, 2.086),
+        (30, 0.95, 2.042),
+        (60, 0.95, 2.000),
+        (10, 0.99, 3.169),
+        (30, 0.99, 2.750),
+    ],
+)
+def test_quantiles_are_those_of_the_tables(freedom: float, level: float, value: float) -> None:
+    assert intervals.t_quantile(freedom=freedom, level=level) == pytest.approx(value, abs=0.001)
+
+
+@pytest.mark.parametrize(("few", "many"), [(20, 20), (25, 300), (20, 340)])
+def test_intervals_of_means_hold_the_truth_as_often_as_they_say(few: int, many: int) -> None:
+    drawn = np.random.default_rng(20_261_123)
+    held = 0
+
+    for _ in range(STUDIES):  # calls of tools: few sessions have very many
+        without = drawn.negative_binomial(4, 0.08, few)
+        given = drawn.negative_binomial(4, 0.10, many)
+        found = intervals.of_means(first=side(given), second=side(without))
+        held += found.low <= 36.0 - 46.0 <= found.high
+
+    assert COVERED[0] - 0.01 <= held / STUDIES <= COVERED[1]
+
+
+@pytest.mark.parametrize(("few", "many"), [(20, 20), (25, 300), (20, 340)])
+def test_intervals_of_shares_hold_the_truth_as_often_as_they_say(few: int, many: int) -> None:
+    drawn = np.random.default_rng(20_261_123)
+    without, given = drawn.binomial(few, 0.6, STUDIES), drawn.binomial(many, 0.75, STUDIES)
+
+    found = [
+        intervals.of_shares(first=shares(int(one), many), second=shares(int(other), few))
+        for one, other in zip(given, without, strict=True)
+    ]
+
+    held = sum(one.low <= 0.15 <= one.high for one in found) / STUDIES
+    assert COVERED[0] <= held <= COVERED[1]
+
+
+def test_many_comparisons_together_are_sure_as_one_alone() -> None:
+    drawn = np.random.default_rng(7)
+    level = intervals.shared_level(comparisons=40)
+    wrong = 0
+
+    for _ in range(200):  # nights; nothing differs in any of forty comparisons
+        sides = drawn.poisson(30, (40, 2, 25))
+        found = (
+            intervals.of_means(first=side(one), second=side(other), level=level)
+            for one, other in sides
+        )
+        wrong += any(one.is_sure for one in found)
+
+    assert wrong / 200 <= 0.10
+
+
+def test_few_sessions_on_either_side_are_not_enough() -> None:
+    enough, few = shares(3, 20), shares(3, 19)
+
+    assert intervals.is_enough(first=enough, second=enough)
+    assert not intervals.is_enough(first=enough, second=few)
+    assert not intervals.is_enough(first=few, second=enough)
+
+
+def test_a_mean_of_one_session_is_refused_and_equal_values_have_no_width() -> None:
+    with pytest.raises(ValueError, match="two sessions"):
+        intervals.of_means(first=side((1.0,)), second=side((1.0, 2.0)))
+
+    found = intervals.of_means(first=side((2.0, 2.0)), second=side((1.0, 1.0)))
+
+    assert (found.value, found.low, found.high) == (1.0, 1.0, 1.0)
+
+
+def test_the_interval_of_a_share_is_that_of_the_literature() -> None:
+    found = share(successes=81, trials=263)  # Newcombe 1998, table I
+
+    assert (round(found.low, 4), round(found.high, 4)) == (0.2553, 0.3662)
 
 
 @pytest.mark.parametrize(("successes", "trials"), [(0, 5), (5, 5), (0, 0)])
-def test_it_stays_between_nothing_and_all(successes: int, trials: int) -> None:
-    told = share(successes=successes, trials=trials)
+def test_a_share_stays_between_nothing_and_all(successes: int, trials: int) -> None:
+    found = share(successes=successes, trials=trials)
 
-    assert 0.0 <= told.low <= told.value <= told.high <= 1.0
+    assert 0.0 <= found.low <= found.value <= found.high <= 1.0
 
 
 def test_more_successes_than_trials_are_no_share() -> None:

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from memory.customization.phase_weights import HIGHEST, LOWEST
 from memory.customization.phases import Phase
 from memory.experiments import phase_learning
-from memory.experiments.differences import LEAST_SESSIONS
-from memory.experiments.phase_learning import Came, Learned
+from memory.experiments.intervals import LEAST_SESSIONS
+from memory.experiments.phase_learning import LearnedWeight, OutcomeCounts
 from memory.taxonomy import MemoryType
 
 DEFINE, FACT, GOTCHA, DECISION = (
@@ -16,19 +16,23 @@ DEFINE, FACT, GOTCHA, DECISION = (
     MemoryType.GOTCHA,
     MemoryType.DECISION,
 )
-CAME = st.integers(0, 400).flatmap(
-    lambda given: st.builds(Came, given=st.just(given), used=st.integers(0, given))
+COUNTS = st.integers(0, 400).flatmap(
+    lambda given: st.builds(OutcomeCounts, given=st.just(given), used=st.integers(0, given))
 )
-TOLD = st.dictionaries(
-    st.tuples(st.sampled_from(Phase), st.sampled_from(MemoryType)), CAME, max_size=12
+OUTCOMES = st.dictionaries(
+    st.tuples(st.sampled_from(Phase), st.sampled_from(MemoryType)), COUNTS, max_size=12
 )
 
 
-def learned(*types: tuple[MemoryType, int, int], now: float | None = None) -> dict[str, Learned]:
+def learned(
+    *types: tuple[MemoryType, int, int], now: float | None = None
+) -> dict[str, LearnedWeight]:
     """Return what is learned in one phase of types that were given and used so often."""
-    told = {(DEFINE, type): Came(given=given, used=used) for type, given, used in types}
+    outcomes = {
+        (DEFINE, type): OutcomeCounts(given=given, used=used) for type, given, used in types
+    }
     own = {} if now is None else {DEFINE: {FACT: now}}
-    return {one.type.value: one for one in phase_learning.learned(told=told, own=own)}
+    return {one.type.value: one for one in phase_learning.learn_weights(outcomes=outcomes, own=own)}
 
 
 def test_a_type_that_is_used_twice_as_often_counts_more_and_the_other_less() -> None:
@@ -39,11 +43,13 @@ def test_a_type_that_is_used_twice_as_often_counts_more_and_the_other_less() -> 
 
 
 def test_the_way_is_half_as_logarithms_go_in_steps() -> None:
-    own, others = Came(given=100, used=60), Came(given=100, used=50)
+    own, others = OutcomeCounts(given=100, used=60), OutcomeCounts(given=100, used=50)
 
     assert phase_learning.weight(now=1.0, own=own, others=others) == 1.1  # √1.2 = 1.0954
     assert phase_learning.weight(now=1.2, own=own, others=others) == 1.3  # 1.3145
-    assert phase_learning.weight(now=1.0, own=others, others=Came(given=9, used=0)) == HIGHEST
+    assert (
+        phase_learning.weight(now=1.0, own=others, others=OutcomeCounts(given=9, used=0)) == HIGHEST
+    )
 
 
 def test_what_few_were_given_or_differs_by_chance_is_left_as_it_is() -> None:
@@ -62,16 +68,16 @@ def test_a_projects_own_weight_is_where_the_way_begins() -> None:
     assert (found["fact"].now, found["fact"].proposed) == (0.9, 1.15)
 
 
-@given(told=TOLD)
+@given(outcomes=OUTCOMES)
 def test_proposals_are_in_the_range_of_the_table_and_have_a_name(
-    told: dict[tuple[Phase, MemoryType], Came],
+    outcomes: dict[tuple[Phase, MemoryType], OutcomeCounts],
 ) -> None:
-    found = phase_learning.learned(told=told, own={})
+    found = phase_learning.learn_weights(outcomes=outcomes, own={})
 
     proposed = [one.proposed for one in found if one.proposed is not None]
     assert all(LOWEST <= value <= HIGHEST for value in proposed)
-    assert bool(phase_learning.name_of(found=found)) == bool(proposed)
-    changes = phase_learning.changes(found=found)
+    assert bool(phase_learning.proposal_name(found=found)) == bool(proposed)
+    changes = phase_learning.proposed_weights(found=found)
     assert sum(len(own) for own in changes.values()) == len(proposed)
 
 
@@ -86,13 +92,19 @@ def test_more_comparisons_need_more_evidence() -> None:
 
 
 def test_the_name_changes_with_what_is_proposed() -> None:
-    one = phase_learning.learned(
-        told={(DEFINE, FACT): Came(given=90, used=80), (DEFINE, GOTCHA): Came(given=90, used=20)},
+    one = phase_learning.learn_weights(
+        outcomes={
+            (DEFINE, FACT): OutcomeCounts(given=90, used=80),
+            (DEFINE, GOTCHA): OutcomeCounts(given=90, used=20),
+        },
         own={},
     )
-    two = phase_learning.learned(
-        told={(DEFINE, FACT): Came(given=90, used=20), (DEFINE, GOTCHA): Came(given=90, used=80)},
+    two = phase_learning.learn_weights(
+        outcomes={
+            (DEFINE, FACT): OutcomeCounts(given=90, used=20),
+            (DEFINE, GOTCHA): OutcomeCounts(given=90, used=80),
+        },
         own={},
     )
 
-    assert phase_learning.name_of(found=one) != phase_learning.name_of(found=two) != ""
+    assert phase_learning.proposal_name(found=one) != phase_learning.proposal_name(found=two) != ""
