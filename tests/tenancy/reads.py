@@ -179,7 +179,7 @@ ABOUT_A_PROJECT: dict[str, Read] = {
         request=ContextRequest(search=SearchRequest(query="canary", project=a.project)),
         now=a.now,
     ),
-    "queries.milestones": lambda a: milestones(caller=a.caller, project=a.project),
+    "injection.milestones": lambda a: milestones(caller=a.caller, project=a.project),
     "overview.overview": lambda a: overview.overview(caller=a.caller, project=a.project, now=a.now),
     "overview.tally": lambda a: overview.count_project(
         caller=a.caller, project=a.project, now=a.now
@@ -247,7 +247,16 @@ INTERNAL = {  # rows for actions inside a unit; what returns them is in the tabl
     "memories.lock_memory",
     "memories.matching",  # for exports, which are asked for as every other surface is
     "places.find_project",
-    "queries.delivery_log",  # of one session: tests/edges/api/test_injections.py
-    "queries.project_totals",  # sums: tests/edges/pages/test_connections.py
+    "places.find_place",
+    "places.find_team",
+    "places.check_unbound",
+    "places.people_in",  # people, teams and settings: tests/integration/teams
+    "places.teams",
+    "places.team",
+    "places.experiments_of",
+    "places.hooks_of",
+    "places.pauses_of",
+    "injection.delivery_log",  # of one session: tests/edges/api/test_injections.py
+    "injection.project_totals",  # sums: tests/edges/pages/test_connections.py
     "audit.page",  # ids of everything, for managers alone
 }

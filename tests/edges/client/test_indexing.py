@@ -141,7 +141,7 @@ def test_a_secret_in_a_file_is_taken_out_before_it_is_sent(here: Cairn, code: Pa
 
     assert row["masked"] == {"assigned_secret": 1}
     content = code_files.read(source=code / "settings.py")
-    assert isinstance(content, code_files.Content)
+    assert isinstance(content, code_files.MaskedContent)
     assert PASSWORD.encode() not in content.data
     assert content.data.startswith(b'DB_PASSWORD = "redacted_assigned_secret"\n')
 
