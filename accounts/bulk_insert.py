@@ -30,10 +30,16 @@ def insert_rows(*, rows: Sequence[Model]) -> None:
     """
     if not rows:
         return
-    fields = _columns(type(rows[0]))
-    sent = orjson.dumps(
-        [_values(row, fields) for row in rows], _as_text, orjson.OPT_PASSTHROUGH_DATETIME
-    )
+    fields: Columns = {  # without those that the table fills
+        str(field.column): field
+        for field in rows[0]._meta.concrete_fields
+        if not isinstance(field, AutoField)
+    }
+    values = [
+        {name: _value(field, field.pre_save(row, add=True)) for name, field in fields.items()}
+        for row in rows
+    ]
+    sent = orjson.dumps(values, _as_text, orjson.OPT_PASSTHROUGH_DATETIME)
     statement = INSERT.format(
         table=sql.Identifier(rows[0]._meta.db_table),
         columns=sql.SQL(", ").join(sql.Identifier(name) for name in fields),
@@ -43,16 +49,6 @@ def insert_rows(*, rows: Sequence[Model]) -> None:
     for row in rows:
         row._state.adding = False
         row._state.db = connection.alias
-
-
-def _columns(model: type[Model]) -> Columns:
-    """Return the fields by their columns, without those that the table fills."""
-    fields = model._meta.concrete_fields
-    return {str(field.column): field for field in fields if not isinstance(field, AutoField)}
-
-
-def _values(row: Model, fields: Columns) -> dict[str, Any]:
-    return {name: _value(field, field.pre_save(row, add=True)) for name, field in fields.items()}
 
 
 def _value(field: "Field[Any, Any]", value: Any) -> Any:

@@ -133,17 +133,13 @@ def _typed(letters: str) -> str:
 def _once(part: str, key: str, value: object, *, seconds: int = LIVES_SECONDS) -> bool:
     """Keep a value unless there is one; the key stands beside it, as in `tenancy.cached`."""
     with _reached():
-        return bool(cache.add(_name(part, key), (key, value), seconds))
+        return bool(cache.add(f"device:{part}:{key}", (key, value), seconds))
 
 
 def _kept(part: str, key: str) -> Any:
     with _reached():
-        entry = cache.get(_name(part, key))
+        entry = cache.get(f"device:{part}:{key}")
     return entry[1] if isinstance(entry, tuple) and entry[0] == key else None
-
-
-def _name(part: str, key: str) -> str:
-    return f"device:{part}:{key}"
 
 
 @contextmanager

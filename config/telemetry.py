@@ -15,7 +15,13 @@ class LineFormatter(logging.Formatter):
         """Return the line; an exception follows on lines of its own."""
         moment = datetime.fromtimestamp(record.created, UTC).strftime("%H:%M:%S.%f")[:-3]
         message = record.getMessage().replace("\n", " ⏎ ")
-        line = f"{moment} {record.levelname:<7} {record.name}{_where()}: {message}"
+        try:
+            organization = tenancy.current().slug
+        except tenancy.NoTenant:
+            organization = ""
+        known = " ".join(part for part in (organization, request_ids.current()) if part)
+        where = f" [{known}]" if known else ""
+        line = f"{moment} {record.levelname:<7} {record.name}{where}: {message}"
         if record.exc_info:
             line = f"{line}\n{self.formatException(record.exc_info)}"
         return _without_secrets(line)
@@ -24,15 +30,3 @@ class LineFormatter(logging.Formatter):
 def _without_secrets(line: str) -> str:
     """Replace what looks like a secret, without loading the catalog, which is logged itself."""
     return findings.redact(text=line, findings=scanner.find_without_loading(text=line))
-
-
-def _where() -> str:
-    places = " ".join(place for place in (_organization(), request_ids.current()) if place)
-    return f" [{places}]" if places else ""
-
-
-def _organization() -> str:
-    try:
-        return tenancy.current().slug
-    except tenancy.NoTenant:
-        return ""

@@ -95,7 +95,12 @@ def fetch(*, device_code: str, now: datetime) -> Fetched:
         raise _expired()
     decision = device_grants.decision_of(key=grant.key)
     if decision is None:
-        raise _not_yet(grant.key)
+        if device_grants.is_too_soon(key=grant.key):
+            raise _too_soon()
+        raise GrantPending(
+            detail="Nobody has decided yet.",
+            hint="Ask again after the interval, until it expires.",
+        )
     if not decision.approved or decision.user_id is None:
         raise _denied()
     return _fetched(grant.asked, decision, decision.user_id, now)
@@ -129,14 +134,6 @@ def _fetched(asked: Asked, decision: Decision, user_id: UUID, now: datetime) -> 
 def _decide(key: str, decision: Decision) -> None:
     if not device_grants.decide(key=key, decision=decision):
         raise device_grants.decided()
-
-
-def _not_yet(key: str) -> GrantPending | SlowDown:
-    if device_grants.is_too_soon(key=key):
-        return _too_soon()
-    return GrantPending(
-        detail="Nobody has decided yet.", hint="Ask again after the interval, until it expires."
-    )
 
 
 def _too_soon() -> SlowDown:

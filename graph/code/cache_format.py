@@ -23,7 +23,11 @@ TOO_MANY: Final = "It defines or names more than an index keeps; the rest is lef
 
 def bounded(*, parsed: Parsed) -> Parsed:
     """Return a file without what is too long or too much to be kept; `problems` say so."""
-    symbols = [one for one in parsed.symbols if _is_short(one)][:MOST_SYMBOLS]
+    symbols = [
+        one
+        for one in parsed.symbols
+        if len(one.name) <= LONGEST_NAME and len(one.qualified) <= LONGEST_PATH
+    ][:MOST_SYMBOLS]
     sources = {"", *(one.qualified for one in symbols)}
     references = [one for one in parsed.references if one.source in sources and _is_brief(one)]
     references = references[:MOST_REFERENCES]
@@ -40,7 +44,9 @@ def bounded(*, parsed: Parsed) -> Parsed:
 
 def without(*, parsed: Parsed, is_secret: Callable[[str], bool]) -> Parsed:
     """Return a file without the symbols and references that hold what looks like a secret."""
-    secret = _secret(tuple(dict.fromkeys(_texts(parsed))), is_secret)
+    qualified = (one.qualified for one in parsed.symbols)
+    named = (text for one in parsed.references for text in _said(one) if text)
+    secret = _secret(tuple(dict.fromkeys((*qualified, *named))), is_secret)
     if not secret:
         return parsed
     symbols = tuple(one for one in parsed.symbols if one.qualified not in secret)
@@ -88,10 +94,6 @@ def read(*, language: str, lines: int, kept: dict[str, Any], symbols: Iterable[S
     )
 
 
-def _is_short(one: Symbol) -> bool:
-    return len(one.name) <= LONGEST_NAME and len(one.qualified) <= LONGEST_PATH
-
-
 def _is_brief(one: Reference) -> bool:
     return all(len(text) <= LONGEST_NAME and LOOSE not in text for text in _said(one))
 
@@ -118,9 +120,3 @@ def _secret(texts: tuple[str, ...], is_secret: Callable[[str], bool]) -> frozens
 
 def _said(one: Reference) -> tuple[str, ...]:
     return (one.target, one.name, one.local)
-
-
-def _texts(parsed: Parsed) -> Iterable[str]:
-    yield from (one.qualified for one in parsed.symbols)
-    for one in parsed.references:
-        yield from (text for text in _said(one) if text)

@@ -126,7 +126,10 @@ def _python(files: Files, importer: str, target: str) -> Iterator[str]:
     level = len(target) - len(module)
     steps = module.split(".") if module else []
     if level:
-        folders: Iterable[str] = (_up(dirname(importer), level - 1),)
+        folder = dirname(importer)
+        for _ in range(level - 1):
+            folder = dirname(folder)
+        folders: Iterable[str] = (folder,)
     elif not steps:
         return
     else:
@@ -138,12 +141,6 @@ def _python(files: Files, importer: str, target: str) -> Iterator[str]:
         yield join(path, "__init__.py")
         if steps:
             yield f"{path}.pyi"
-
-
-def _up(folder: str, levels: int) -> str:
-    for _ in range(levels):
-        folder = dirname(folder)
-    return folder
 
 
 def _ancestors(path: str) -> Iterator[str]:

@@ -124,7 +124,9 @@ def _meaning(project: Project, path: str, reference: Reference, farthest: int) -
         yield from (Place(path=file) for file in found)
         return
     for file in found:
-        place = _taken(project, file, reference, farthest)
+        place = _member(project, file, reference.name, farthest - 1)
+        if place is None and reference.name == "default":
+            place = _default(project, file, reference.local)
         if place is not None:
             yield place
             return
@@ -133,13 +135,6 @@ def _meaning(project: Project, path: str, reference: Reference, farthest: int) -
         inner = f"{reference.target}{between}{reference.name}"
         nested = modules.find(files=project.layout, importer=path, target=inner)
         yield from (Place(path=file) for file in nested)
-
-
-def _taken(project: Project, file: str, reference: Reference, farthest: int) -> Place | None:
-    place = _member(project, file, reference.name, farthest - 1)
-    if place is None and reference.name == "default":
-        return _default(project, file, reference.local)
-    return place
 
 
 def _default(project: Project, file: str, local: str) -> Place:

@@ -6,7 +6,7 @@ take long and much memory, so what comes from outside is parsed in a process of 
 (`graph.backend.parsing`).
 """
 
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 
 from tree_sitter import QueryCursor
@@ -39,7 +39,9 @@ def parse(*, path: str, source: bytes) -> Parsed:
     language = language_of(path=path)
     if b"\0" in source:
         return Parsed(language=None, lines=0, problems=(Problem.NOT_TEXT,))
-    lines = _lines(source)
+    lines = source.split(b"\n")
+    if not lines[-1]:
+        lines.pop()
     if len(lines) > MOST_LINES:
         return Parsed(language=None, lines=len(lines), problems=(Problem.TOO_MANY_LINES,))
     problems = tuple(_problems(source, lines))
@@ -58,7 +60,11 @@ def _parsed(
     told = references.placed(matches=matches, file=file)
     imported = {reference.local for _, reference in told if reference.local}
     found = symbols.scopes(matches=matches, file=file)
-    scopes = [scope for scope in found if not _is_imported(scope, imported)]
+    scopes = [  # without variables that are only the name of what is imported
+        scope
+        for scope in found
+        if scope.kind is not NodeKind.VARIABLE or scope.qualified not in imported
+    ]
     return Parsed(
         language=file.language,
         lines=file.lines,
@@ -67,11 +73,6 @@ def _parsed(
         chunks=chunk.cut(lines=lines, spans=_spans(scopes, matches, file)),
         problems=(*problems, Problem.SYNTAX) if tree.root_node.has_error else problems,
     )
-
-
-def _is_imported(scope: Scope, imported: Set[str]) -> bool:
-    """Say whether a variable is only the name of what is imported."""
-    return scope.kind is NodeKind.VARIABLE and scope.qualified in imported
 
 
 def _spans(scopes: Sequence[Scope], matches: Iterable[Match], file: File) -> Iterator[Span]:
@@ -84,11 +85,6 @@ def _spans(scopes: Sequence[Scope], matches: Iterable[Match], file: File) -> Ite
         if "body" in match:
             first, last = symbols.lines_of(node=match["body"][0], lines=file.lines)
             yield Span(kind=NodeKind.FILE, name="", first_line=first, last_line=last)
-
-
-def _lines(source: bytes) -> list[bytes]:
-    lines = source.split(b"\n")
-    return lines if lines[-1] else lines[:-1]
 
 
 def _problems(source: bytes, lines: Sequence[bytes]) -> Iterator[Problem]:

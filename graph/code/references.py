@@ -30,7 +30,7 @@ def unfold(*, text: str) -> tuple[Use, ...]:
     stack: list[tuple[str, ...]] = []
     segments: tuple[str, ...] = ()
     alias = ""
-    words = _words(text)
+    words = (word for word in _WORD.findall(text) if word != "::")
     for word in words:
         if word == "as":
             alias = next(words, "")
@@ -40,23 +40,14 @@ def unfold(*, text: str) -> tuple[Use, ...]:
             shared = stack[-1] if stack else ()
             found.extend(_use(segments, alias) if len(segments) > len(shared) else ())
             segments, alias = shared, ""
-            if word == "}":
-                segments = _closed(stack)
+            if word == "}":  # a comma follows, or another brace: nothing is left to be named
+                stack = stack[:-1]
+                segments = ()
         else:
             segments = (*segments, word)
         if len(found) >= MOST_PATHS or len(segments) > MOST_PATHS:
             return tuple(found)
     return (*found, *_use(segments, alias))
-
-
-def _words(text: str) -> Iterator[str]:
-    return (word for word in _WORD.findall(text) if word != "::")
-
-
-def _closed(stack: list[tuple[str, ...]]) -> tuple[str, ...]:
-    if stack:
-        stack.pop()
-    return ()  # a comma follows, or another closing brace: nothing is left to be named
 
 
 def _use(segments: tuple[str, ...], alias: str) -> Iterator[Use]:

@@ -31,16 +31,12 @@ def resolve(*, files: Mapping[str, Parsed]) -> tuple[Edge, ...]:
         for edge in _edges(names, path):
             key = (edge.type, edge.source, edge.target, edge.text)
             known = told.get(key)
-            told[key] = _joined(known, edge) if known else edge
+            if known is not None:
+                sure = max(known.confidence, edge.confidence)
+                told[key] = replace(known, weight=known.weight + edge.weight, confidence=sure)
+            else:
+                told[key] = edge
     return tuple(told.values())
-
-
-def _joined(one: Edge, other: Edge) -> Edge:
-    return replace(
-        one,
-        weight=one.weight + other.weight,
-        confidence=max(one.confidence, other.confidence),
-    )
 
 
 def _edges(names: Names, path: str) -> Iterator[Edge]:
@@ -76,16 +72,11 @@ def _imports(surveyed: Project, path: str, reference: Reference) -> Iterator[Edg
     for place in found:
         yield Edge(type="imports", source=source, target=place, confidence=SURE)
     if not places:
-        text = _written(surveyed, path, reference)
+        text = reference.target  # as the language would write the path
+        if reference.name not in {"", "*", "default"}:
+            separator = "::" if surveyed.files[path].language is Language.RUST else "."
+            text = f"{text}{separator}{reference.name}"
         yield Edge(type="imports", source=source, target=None, text=text, confidence=UNRESOLVED)
-
-
-def _written(surveyed: Project, path: str, reference: Reference) -> str:
-    """Return an import as the language would write its path."""
-    if reference.name in {"", "*", "default"}:
-        return reference.target
-    separator = "::" if surveyed.files[path].language is Language.RUST else "."
-    return f"{reference.target}{separator}{reference.name}"
 
 
 def _reached(names: Names, path: str, reference: Reference) -> Iterator[Edge]:

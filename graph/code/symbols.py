@@ -64,7 +64,10 @@ def scopes(*, matches: Iterable[Match], file: File) -> tuple[Scope, ...]:
     """Return the definitions of a file as they stand inside one another, outer ones first."""
     matches = tuple(matches)
     is_test_file = languages.is_test_file(path=file.path, language=file.language)
-    found = _once(_found(matches, file, is_test_file))
+    once: dict[int, Scope] = {}
+    for place, scope in _found(matches, file, is_test_file):
+        once[place] = _joined(once[place], scope) if place in once else scope
+    found = sorted(once.values(), key=lambda scope: (scope.start, -scope.end))
     marks = [match["marks"][0].end_byte for match in matches if "marks" in match]
     nested = _nest(_marked(found, marks) if marks else found)
     return tuple(_settled(nested, file.language, is_test_file))[:MOST_SYMBOLS]
@@ -122,14 +125,6 @@ def _found(matches: Iterable[Match], file: File, is_test_file: bool) -> Iterator
                 parent=owner,
             ),
         )
-
-
-def _once(found: Iterable[tuple[int, Scope]]) -> list[Scope]:
-    kept: dict[int, Scope] = {}
-    for place, scope in found:
-        known = kept.get(place)
-        kept[place] = _joined(known, scope) if known else scope
-    return sorted(kept.values(), key=lambda scope: (scope.start, -scope.end))
 
 
 def _joined(one: Scope, other: Scope) -> Scope:
@@ -200,11 +195,8 @@ def _settled(found: Iterable[Scope], language: Language, is_test_file: bool) -> 
     """Yield the definitions, tests told by their names."""
     for scope in found:
         is_function = scope.kind in {NodeKind.FUNCTION, NodeKind.METHOD}
-        if is_test_file and is_function and _is_test(scope, language):
+        is_named = languages.is_test_name(name=scope.name, language=language)
+        if is_test_file and is_function and is_named:
             yield replace(scope, kind=NodeKind.TEST)
         else:
             yield scope
-
-
-def _is_test(scope: Scope, language: Language) -> bool:
-    return languages.is_test_name(name=scope.name, language=language)

@@ -181,9 +181,9 @@ def _queued(caller: Caller, project: Project, root: Node, view: IndexView) -> UU
 
 def _tell(caller: Caller, project: Project, found: Difference, view: IndexView) -> None:
     audit.append(
-        act="project.code_announced",
-        object_type="project",
-        object_id=str(project.id),
+        "project.code_announced",
+        "project",
+        str(project.id),
         caller=caller,
         details={
             "files": view.files_total,

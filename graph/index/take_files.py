@@ -270,9 +270,9 @@ def _language(one: _Read) -> str:
 
 def _tell(caller: Caller, project: Project, read: Sequence[_Read], view: IndexView) -> None:
     audit.append(
-        act="project.code_received",
-        object_type="project",
-        object_id=str(project.id),
+        "project.code_received",
+        "project",
+        str(project.id),
         caller=caller,
         details={
             "files": len(read),

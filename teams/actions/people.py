@@ -67,9 +67,9 @@ def _tell(caller: Caller, kind: Kind, place: Project | Team, verb: str, user_id:
     """Write to the log and to the feed of those in it, and look at places anew from now on."""
     visibility.forget()
     audit.append(
-        act=f"{kind}.{verb}",
-        object_type=kind.value,
-        object_id=str(place.id),
+        f"{kind}.{verb}",
+        kind.value,
+        str(place.id),
         caller=caller,
         details={"user": str(user_id)},
     )
@@ -147,7 +147,7 @@ def rename_team(*, caller: Caller, ref: str, name: str, if_version: int | None) 
 
 
 def _note(caller: Caller, verb: str, row: Team) -> None:
-    audit.append(act=f"team.{verb}", object_type="team", object_id=str(row.id), caller=caller)
+    audit.append(f"team.{verb}", "team", str(row.id), caller=caller)
 
 
 def note_agent(*, caller: Caller) -> None:

@@ -9,7 +9,7 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import InvalidInput, NotFound, wrong_field
 from accounts.messages import message
-from accounts.queries.credentials import TokenView, list_tokens, token_ids_of
+from accounts.queries.credentials import list_tokens, token_ids_of
 from teams.actions.projects import hold_project, tell
 from teams.models import Project
 from teams.permissions import Act, require
@@ -49,7 +49,8 @@ def change_experiments(*, caller: Caller, ref: str, changed: Mapping[str, Any]) 
         check_unbound(caller=caller)
         found = replace(experiments_in(project=row), **changed)
         _check_together(found)
-        _put_experiments(row, found)
+        other = other_than_usual(found=found)
+        _keep(row, EXPERIMENTS, other)
         row.save(update_fields=["settings"])
         tell(caller=caller, row=row, kind="project.changed", fields=(EXPERIMENTS,))
         return experiments_in(project=row)
@@ -84,12 +85,6 @@ def _check_together(found: Experiments) -> None:
     )
 
 
-def _put_experiments(row: Project, found: Experiments) -> None:
-    other = other_than_usual(found=found)
-    kept = {name: value for name, value in row.settings.items() if name != EXPERIMENTS}
-    row.settings = {**kept, EXPERIMENTS: other} if other else kept
-
-
 def switch_hooks(*, caller: Caller, ref: str, switched: Mapping[Hook, bool]) -> Hooks:
     """Switch some hooks of a project on or off; the others stay as they are.
 
@@ -104,19 +99,13 @@ def switch_hooks(*, caller: Caller, ref: str, switched: Mapping[Hook, bool]) -> 
     with tenancy.unit():
         row = hold_project(caller=caller, ref=ref)
         check_unbound(caller=caller)
-        _put_hooks(row, switched)
+        usual = hooks_in(project=None)
+        now = {**hooks_in(project=row), **switched}
+        other = {hook.value: is_on for hook, is_on in now.items() if is_on != usual[hook]}
+        _keep(row, SWITCHED, other)
         row.save(update_fields=["settings"])
         tell(caller=caller, row=row, kind="project.changed", fields=(SWITCHED,))
         return hooks_in(project=row)
-
-
-def _put_hooks(row: Project, switched: Mapping[Hook, bool]) -> None:
-    """Keep what is other than usual, and nothing else."""
-    usual = hooks_in(project=None)
-    now = {**hooks_in(project=row), **switched}
-    other = {hook.value: is_on for hook, is_on in now.items() if is_on != usual[hook]}
-    kept = {name: value for name, value in row.settings.items() if name != SWITCHED}
-    row.settings = {**kept, SWITCHED: other} if other else kept
 
 
 def pause(
@@ -131,13 +120,15 @@ def pause(
     is_whole = token_id is None and not mine
     require(caller=caller, act=Act.MANAGE_PROJECTS if is_whole else Act.WRITE)
     known = () if token_id is None else list_tokens(caller=caller)
-    if token_id is not None:
-        _check_known(caller, token_id, known)
+    if token_id not in {None, caller.token_id} and all(one.id != token_id for one in known):
+        raise NotFound(
+            detail="There is no such token.", hint="GET /api/v1/tokens lists those you can see."
+        )
     with tenancy.unit():
         row = hold_project(caller=caller, ref=ref)
         if is_whole:
             check_unbound(caller=caller)
-            _put_all(row, paused=paused)
+            _keep(row, PAUSED, paused)
         elif token_id is not None:
             owner = next((one.user_id for one in known if one.id == token_id), None)
             _put_token(caller, row, token_id, owner, paused=paused)
@@ -167,18 +158,6 @@ def _check_one(caller: Caller, token_id: UUID | None, *, mine: bool) -> None:
         )
 
 
-def _check_known(caller: Caller, token_id: UUID, known: tuple[TokenView, ...]) -> None:
-    if token_id != caller.token_id and all(one.id != token_id for one in known):
-        raise NotFound(
-            detail="There is no such token.", hint="GET /api/v1/tokens lists those you can see."
-        )
-
-
-def _put_all(row: Project, *, paused: bool) -> None:
-    kept = {name: value for name, value in row.settings.items() if name != PAUSED}
-    row.settings = {**kept, PAUSED: True} if paused else kept
-
-
 def _put_token(
     caller: Caller, row: Project, token_id: UUID, owner: UUID | None, *, paused: bool
 ) -> None:
@@ -188,8 +167,8 @@ def _put_token(
     if not paused and owner is not None and owner in people:
         named |= token_ids_of(caller=caller, user_id=owner)
         people -= {owner}
-    _keep(row, PAUSED_PEOPLE, people)
-    _keep(row, PAUSED_TOKENS, named if paused else named - {token_id})
+    _keep(row, PAUSED_PEOPLE, _texts(people))
+    _keep(row, PAUSED_TOKENS, _texts(named if paused else named - {token_id}))
 
 
 def _put_person(caller: Caller, row: Project, user_id: UUID, *, paused: bool) -> None:
@@ -197,12 +176,15 @@ def _put_person(caller: Caller, row: Project, user_id: UUID, *, paused: bool) ->
     people = paused_people(project=row)
     if not paused:
         own = token_ids_of(caller=caller, user_id=user_id)
-        _keep(row, PAUSED_TOKENS, paused_tokens(project=row) - own)
-    _keep(row, PAUSED_PEOPLE, people | {user_id} if paused else people - {user_id})
+        _keep(row, PAUSED_TOKENS, _texts(paused_tokens(project=row) - own))
+    _keep(row, PAUSED_PEOPLE, _texts(people | {user_id} if paused else people - {user_id}))
 
 
-def _keep(row: Project, setting: str, named: Iterable[UUID]) -> None:
-    """Put a list among the settings, or none where nobody is named."""
-    kept = {name: value for name, value in row.settings.items() if name != setting}
-    listed = sorted(str(one) for one in named)
-    row.settings = {**kept, setting: listed} if listed else kept
+def _keep(row: Project, setting: str, value: Any) -> None:
+    """Put a value among the settings; what is empty is as usual and is not kept."""
+    others = {name: one for name, one in row.settings.items() if name != setting}
+    row.settings = {**others, setting: value} if value else others
+
+
+def _texts(ids: Iterable[UUID]) -> list[str]:
+    return sorted(str(one) for one in ids)

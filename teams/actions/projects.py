@@ -159,9 +159,7 @@ def admit(*, caller: Caller, row: Project, everyone: bool) -> ProjectView:
 
 def tell(*, caller: Caller, row: Project, kind: str, fields: tuple[str, ...] = ()) -> None:
     """Write what was done to a project into the audit log and the feed of changes."""
-    audit.append(
-        act=kind, object_type="project", object_id=str(row.id), caller=caller, fields=fields
-    )
+    audit.append(kind, "project", str(row.id), caller=caller, fields=fields)
     changes.append(
         kind=kind,
         object_id=row.id,
