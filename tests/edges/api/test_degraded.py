@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from accounts import redis_backoff as resting
+from accounts import redis_backoff
 from accounts.models import Job
 from accounts.redis_backoff import Backoff
 from tests.support.api import STATEMENT, Api
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def vendor(monkeypatch: pytest.MonkeyPatch) -> Iterator[Vendor]:
     """The installation's vendor, with a Redis that nobody rests from."""
-    monkeypatch.setattr(resting, "redis", Backoff())
+    monkeypatch.setattr(redis_backoff, "redis", Backoff())
     with installed_vendor() as installed:
         yield installed
 

@@ -8,8 +8,7 @@ import redis
 from django.db.models.functions import Now
 from django.test import Client
 
-from accounts import jobs
-from accounts import redis_backoff as resting
+from accounts import jobs, redis_backoff
 from accounts.models import Job, User
 from accounts.redis_backoff import Backoff
 from tests.support.api import STATEMENT, Api
@@ -22,7 +21,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def store(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[redis.Redis]:
     """The Redis of the tests, which nobody rests from."""
-    monkeypatch.setattr(resting, "redis", Backoff())
+    monkeypatch.setattr(redis_backoff, "redis", Backoff())
     with redis.Redis.from_url(settings.REDIS_URL, decode_responses=True) as client:
         yield client
 

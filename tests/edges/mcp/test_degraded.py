@@ -2,7 +2,7 @@
 
 import pytest
 
-from accounts import redis_backoff as resting
+from accounts import redis_backoff
 from accounts.redis_backoff import Backoff
 from tests.support.agents import agent
 from tests.support.live import Place
@@ -18,7 +18,7 @@ STATEMENT = "The stock service counts parcels twice when a scanner loses its lin
 async def test_an_agent_is_told_what_was_missing(
     address: str, place: Place, tool: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(resting, "redis", Backoff())
+    monkeypatch.setattr(redis_backoff, "redis", Backoff())
     asked = {"query": STATEMENT, "project": "shop"}
 
     with installed_vendor() as vendor:

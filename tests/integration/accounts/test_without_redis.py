@@ -10,8 +10,7 @@ from celery import Celery
 from channels.layers import channel_layers
 from django.test import override_settings
 
-from accounts import jobs, tenancy
-from accounts import redis_backoff as resting
+from accounts import jobs, redis_backoff, tenancy
 from accounts.caller import Caller
 from accounts.models import Job
 from accounts.redis_backoff import Backoff
@@ -30,7 +29,7 @@ pytestmark = [
 def rest(monkeypatch: pytest.MonkeyPatch) -> Backoff:
     """A rest from Redis that no other test has begun."""
     fresh = Backoff()
-    monkeypatch.setattr(resting, "redis", fresh)
+    monkeypatch.setattr(redis_backoff, "redis", fresh)
     return fresh
 
 
@@ -96,4 +95,4 @@ def test_after_one_failure_nobody_asks_redis_for_a_while(
         jobs.wake(queue="bulk")
 
     assert caplog.text.count("No worker woken") == 1
-    assert rest.lasts()
+    assert rest.is_active()

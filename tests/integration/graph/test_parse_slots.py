@@ -5,8 +5,7 @@ from contextlib import ExitStack
 import pytest
 from django.core.cache import cache
 
-from accounts import redis_backoff as resting
-from accounts import tenancy
+from accounts import redis_backoff, tenancy
 from accounts.errors import RateLimited
 from accounts.redis_backoff import Backoff
 from graph.index.parse_slots import LEASE_SECONDS, ParseSlots
@@ -18,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("in_organization", "clean_cache")
 def awake(monkeypatch: pytest.MonkeyPatch) -> Backoff:
     """Nobody rests from Redis."""
     rest = Backoff()
-    monkeypatch.setattr(resting, "redis", rest)
+    monkeypatch.setattr(redis_backoff, "redis", rest)
     return rest
 
 
@@ -52,7 +51,7 @@ def test_a_place_that_somebody_else_has_by_now_stays_theirs() -> None:
 
 
 def test_where_redis_is_away_each_process_counts_for_itself(awake: Backoff) -> None:
-    awake.begin()
+    awake.start()
     own = ParseSlots()
 
     with ExitStack() as held:

@@ -18,7 +18,7 @@ from graph.code.values import Parsed, Refused
 from graph.index import parser_process
 from graph.index.parser_process import Parser
 
-ROOT = Path(__file__).resolve().parents[4]
+ROOT = Path(__file__).resolve().parents[3]
 GOOD = b"import json\n\n\nclass A(B):\n    def f(self):\n        return json.dumps(1)\n"
 SLOW = b"func(\n" * 200_000  # what is never closed keeps the parser of Go for many seconds
 LARGE = b"x = [\n" + b"[1, (2, {3: 4})],\n" * 100_000 + b"]\n"

@@ -6,8 +6,7 @@ from datetime import datetime
 import pytest
 from django.core.cache import cache
 
-from accounts import redis_backoff as resting
-from accounts import tenancy
+from accounts import redis_backoff, tenancy
 from accounts.caller import Caller
 from accounts.models import Organization
 from accounts.redis_backoff import Backoff
@@ -29,7 +28,7 @@ pytestmark = pytest.mark.usefixtures("in_organization", "clean_cache", "no_rest"
 @pytest.fixture
 def no_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     """A rest from Redis that no other test has begun."""
-    monkeypatch.setattr(resting, "redis", Backoff())
+    monkeypatch.setattr(redis_backoff, "redis", Backoff())
 
 
 @pytest.fixture
