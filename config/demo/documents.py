@@ -18,7 +18,7 @@ from memory.documents import statements
 from memory.documents.statements import Statement
 from memory.records.actions.candidate import NewMemory
 from memory.taxonomy import MemoryType, Source
-from memory.text import decoding_rules
+from memory.text import decoding
 
 LARGEST_BYTES: Final = 2_000_000  # of one document; larger ones are data
 NOT_ENTERED: Final = frozenset({
@@ -94,12 +94,10 @@ def _read(folder: Path, path: str) -> Document:
     try:
         if (folder / path).stat().st_size > LARGEST_BYTES:
             return Document(path=path, text="", skipped="too large")
-        decoded = decoding_rules.decode(data=(folder / path).read_bytes())
+        decoded = decoding.decode(data=(folder / path).read_bytes())
     except OSError as error:
         return Document(path=path, text="", skipped=_reason(error))
-    if decoded is None:
-        return Document(path=path, text="", skipped="binary")
-    return Document(path=path, text=decoded.text)
+    return Document(path=path, text=decoded.text, skipped="binary" if decoded.fault else "")
 
 
 def _reason(error: OSError) -> str:

@@ -224,7 +224,7 @@ def read_document(*, text: str, path: str) -> tuple[Statement, ...]:
         if any(_BOILERPLATE_SECTIONS.fullmatch(one.strip(" :")) for one in headings):
             continue
         is_whole = passage.kind in {PassageKind.STEPS, PassageKind.ROW} or passage.code
-        parts = (passage.text,) if is_whole else sentences.grouped(text=passage.text)
+        parts = (passage.text,) if is_whole else sentences.group(text=passage.text)
         for part in parts:
             statement = _statement(part, passage, headings, path)
             if statement is not None:
@@ -244,7 +244,7 @@ def read_docstring(*, source: str, path: str) -> tuple[Statement, ...]:
         return ()
     start = tree.body[0].lineno
     first, _, rest = docstring.partition("\n\n")
-    text = texts.normalized(text=first)
+    text = texts.normalize(text=first)
     purpose = Statement(
         content=f"{path}: {text}",
         text=text,
@@ -270,7 +270,7 @@ def read_docstring(*, source: str, path: str) -> tuple[Statement, ...]:
 
 def statement_id(*, path: str, context: str, text: str) -> str:
     """Return the stable id of a statement: the path and a digest of what it says where."""
-    told = "\x00".join((path, context, texts.normalized(text=text)))
+    told = "\x00".join((path, context, texts.normalize(text=text)))
     digest = hashlib.sha256(told.encode(errors="replace")).hexdigest()[:DIGEST_LENGTH]
     return f"{statement_ids(path=path)}{digest}"
 

@@ -159,12 +159,12 @@ def _is_bare_rejection(turn: Turn, said: Said) -> bool:
 def _with_before(content: str, before: Said | None, *, is_agent: bool) -> str:
     """Put the sentence before in front of one that points back to it; empty if that cannot be."""
     lacks = standalone.lacks_subject(text=content)
-    if not (lacks or sentences.continues(text=content)):
+    if not (lacks or sentences.is_continuation(text=content)):
         return content
     if before is None or chatter.is_talk(text=before.text, is_agent=is_agent):
         return ""
     first = standalone.bare(text=before.text)
-    points_back = sentences.continues(text=first) or standalone.lacks_subject(text=first)
+    points_back = sentences.is_continuation(text=first) or standalone.lacks_subject(text=first)
     if points_back or not chatter.has_substance(text=first):
         return ""
     if lacks:

@@ -14,6 +14,7 @@ from typing import Final
 from uuid import UUID
 
 from memory.records import statements
+from memory.text import text
 from memory.text import text as texts
 
 BURST_LEAST: Final = 5  # memories nearly the same in one burst, ours
@@ -63,7 +64,7 @@ class Written:
 
 def of_content(*, content: str) -> tuple[Alarm, ...]:
     """Return what a content rings; invisible characters hide nothing."""
-    seen = texts.straight(text=texts.visible_text(text=content))
+    seen = text.straighten_apostrophes(text=texts.visible_text(text=content))
     return tuple(alarm for alarm, pattern in _CONTENT if pattern.search(seen))
 
 

@@ -18,7 +18,7 @@ from memory.records.surprise import NEUTRAL
 from memory.secrets import findings
 from memory.secrets.findings import Finding
 from memory.taxonomy import MemoryType
-from memory.text import text as texts
+from memory.text import text
 
 MINIMUM_LENGTH = 20  # characters
 MAXIMUM_LENGTH = 20_000  # characters
@@ -146,7 +146,7 @@ def run(
 
 
 def _length(content: str, thresholds: Thresholds) -> _Verdict | None:
-    length = len(texts.normalized(text=content))
+    length = len(text.normalize(text=content))
     if length < thresholds.minimum_length:
         return _refusal(
             Gate.LENGTH,

@@ -134,7 +134,7 @@ def names_only_a_file(*, approach: str) -> bool:
 
 def _tight(text: str) -> str:
     """Return a text with straight apostrophes whose runs of spaces are one, as expressions want."""
-    plain = texts.straight(text=text)
+    plain = texts.straighten_apostrophes(text=text)
     return "\n".join(" ".join(line.split()) for line in plain.split("\n") if line.strip())
 
 

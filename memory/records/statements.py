@@ -77,7 +77,7 @@ def have_other_values(*, old: Assertion, new: Assertion) -> bool:
 
 def words(*, text: str) -> frozenset[str]:
     """Return the lower-case words and numbers of a text, for overlaps."""
-    return frozenset(re.findall(r"[\w'-]+", texts.normalized(text=text).lower()))
+    return frozenset(re.findall(r"[\w'-]+", texts.normalize(text=text).lower()))
 
 
 def jaccard(*, left: frozenset[str], right: frozenset[str]) -> float:

@@ -105,7 +105,7 @@ class Query:
 
 def understand(*, text: str) -> Query:
     """Understand a query; an empty one is semantic."""
-    normalized = texts.normalized(text=text)
+    normalized = texts.normalize(text=text)
     spans = entities_rules.find_entities(text=normalized)
     code = {
         span.text: names.key_of(kind=span.kind, text=span.text)

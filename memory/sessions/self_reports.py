@@ -100,7 +100,7 @@ def _found(
         )
         for place, sentence in enumerate(sentences)
         for kind, pattern in tables
-        if pattern.search(texts.straight(text=sentence[:SENTENCE_MOST]))
+        if pattern.search(texts.straighten_apostrophes(text=sentence[:SENTENCE_MOST]))
     )
 
 

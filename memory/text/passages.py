@@ -16,17 +16,20 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
-from memory.text import inline, sentences
+from memory.text import sentences
 
-LONGEST_CODE = 1_200  # characters of a fenced block that is kept, ours
-LONGEST_STEPS = 1_800  # characters of numbered steps kept as one recipe, ours
-SHORT_ITEM = 40  # characters of a label or a name, ours
-NAME_WORDS = 3  # a list of such names is one passage, ours
-LONGEST_LISTED = 500  # characters of such a passage with its addresses, ours
-LONGEST_FOLDED = 2_000  # characters of it in all; a longer list is kept item by item, ours
+LONGEST_CODE = 1_200  # characters of a fenced block that is kept
+LONGEST_STEPS = 1_800  # characters of numbered steps kept as one recipe
+SHORT_ITEM = 40  # characters of a label or a name
+NAME_WORDS = 3  # a list of such names is one passage
+LONGEST_LISTED = 500  # characters of such a passage with its addresses
+LONGEST_FOLDED = 2_000  # characters of it in all; a longer list is kept item by item
 RUN_IN_LEVEL = 7  # of a bold opening that serves as a heading
-STEPS_SHARE = 0.5  # of numbered items that begin like an instruction, ours
+STEPS_SHARE = 0.5  # of numbered items that begin like an instruction
 
+_ADDRESS = re.compile(r" \([^\s()]*/[^\s()]*\)")
+_SPACES = re.compile(r"\s+")
+_BREAKS = frozenset({"softbreak", "hardbreak"})
 _PARSER = MarkdownIt("commonmark", {"html": True}).enable("table")
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n.*?^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _ALERT = re.compile(r"\A\[!(WARNING|CAUTION|IMPORTANT|NOTE|TIP)\]\s*", re.IGNORECASE)
@@ -152,10 +155,10 @@ class _Walk:
     def _goes_on(self, text: str) -> bool:
         last = self.passages[-1]
         is_plain = last.kind is PassageKind.PARAGRAPH and not last.code
-        return is_plain and not text.endswith(":") and sentences.continues(text=text)
+        return is_plain and not text.endswith(":") and sentences.is_continuation(text=text)
 
     def _add_under_run_in(self, text: str, node: SyntaxTreeNode) -> None:
-        run_in = inline.run_in(tokens=_tokens(node))
+        run_in = _run_in(_tokens(node))
         if not run_in or not text.startswith(run_in) or len(run_in) > SHORT_ITEM:
             self._add(PassageKind.PARAGRAPH, text, node)
             return
@@ -240,7 +243,7 @@ class _Walk:
 
 
 def _words(node: SyntaxTreeNode) -> str:
-    return inline.plain(tokens=_tokens(node))
+    return _plain(_tokens(node))
 
 
 def _tokens(node: SyntaxTreeNode) -> Sequence[Token]:
@@ -286,7 +289,7 @@ def _are_steps(items: tuple[_Item, ...]) -> bool:
 
 def _are_names(items: tuple[_Item, ...]) -> bool:
     return len(items) > 1 and all(
-        _is_name(inline.without_addresses(text=item.text)) and not item.code and not item.nested
+        _is_name(_ADDRESS.sub("", item.text)) and not item.code and not item.nested
         for item in items
     )
 
@@ -298,7 +301,7 @@ def _is_name(text: str) -> bool:
 
 def _listed(items: tuple[_Item, ...]) -> str:
     whole = "; ".join(item.text for item in items if item.text)
-    return whole if len(whole) <= LONGEST_LISTED else inline.without_addresses(text=whole)
+    return whole if len(whole) <= LONGEST_LISTED else _ADDRESS.sub("", whole)
 
 
 def _row(names: tuple[str, ...], cells: tuple[str, ...]) -> str:
@@ -309,3 +312,51 @@ def _row(names: tuple[str, ...], cells: tuple[str, ...]) -> str:
         if cell
     ]
     return f"{first}: {'; '.join(named)}" if named else first
+
+
+def _plain(tokens: Sequence[Token]) -> str:
+    """Return the text of inline tokens in one line; empty when it only leads about the page.
+
+    A memory is read outside of its page, so an address stays beside its text, and a link inside the
+    page, an image or a piece of HTML says nothing.
+    """
+    parts: list[str] = []
+    targets: list[tuple[str, int]] = []
+    only_inside = bool(tokens)
+    for token in tokens:
+        if token.type == "link_open":
+            targets.append((str(token.attrs.get("href", "")), len(parts)))
+        elif token.type == "link_close":
+            target, start = targets.pop()
+            parts.append(_address(target, "".join(parts[start:])))
+            only_inside = only_inside and target.startswith("#")
+        else:
+            text = _text(token)
+            parts.append(text)
+            only_inside = only_inside and (bool(targets) or not text.strip(" |•·-"))
+    return "" if only_inside else _SPACES.sub(" ", "".join(parts)).strip()
+
+
+def _run_in(tokens: Sequence[Token]) -> str:
+    """Return the bold words that open a paragraph and end like a heading; empty when none do."""
+    shown = [token for token in tokens if token.type != "text" or token.content]
+    if not shown or shown[0].type != "strong_open":
+        return ""
+    end = next(i for i, token in enumerate(shown) if token.type == "strong_close")
+    words = _plain(shown[1:end])
+    after = "".join(_text(token) for token in shown[end + 1 :]).lstrip()
+    is_heading = words.endswith((".", ":")) or after.startswith((":", "\u2013", "\u2014"))
+    return words if after and is_heading else ""
+
+
+def _text(token: Token) -> str:
+    if token.type in {"text", "text_special"}:
+        return token.content
+    if token.type == "code_inline":
+        return f"`{token.content}`"
+    return " " if token.type in _BREAKS else ""
+
+
+def _address(target: str, shown: str) -> str:
+    is_inside = target.startswith("#") or not target
+    return "" if is_inside or not shown.strip() or target in shown else f" ({target})"

@@ -46,7 +46,7 @@ def _is_abbreviated(text: str, start: int, end: re.Match[str]) -> bool:
     return end.group().rstrip() == "." and _ABBREVIATION.search(tail) is not None
 
 
-def grouped(*, text: str) -> tuple[str, ...]:
+def group(*, text: str) -> tuple[str, ...]:
     """Cut a text into groups of sentences that can be read alone."""
     groups: list[str] = []
     for sentence in split(text=text):
@@ -57,7 +57,7 @@ def grouped(*, text: str) -> tuple[str, ...]:
     return tuple(groups)
 
 
-def continues(*, text: str) -> bool:
+def is_continuation(*, text: str) -> bool:
     """Say whether a text begins with a word that points back to what was said before."""
     return _CONTINUES.match(text) is not None
 
@@ -66,4 +66,4 @@ def _belongs(group: str, sentence: str) -> bool:
     together = len(group) + len(sentence)
     if together > LONGEST_LENGTH:
         return False
-    return together <= TARGET_LENGTH or continues(text=sentence)
+    return together <= TARGET_LENGTH or is_continuation(text=sentence)

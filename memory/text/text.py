@@ -1,4 +1,4 @@
-"""The texts of a memory: what is hashed, embedded, indexed, shown on a chip.
+"""The texts of a memory: what can be stored, what is hashed, embedded, indexed, shown on a chip.
 
 One content has several readings: normalized for the hash, contextual for the embedder, widened with
 the parts of identifiers for BM25, visible for people and matching. All are derived, none is stored
@@ -9,11 +9,15 @@ import hashlib
 import re
 import unicodedata
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import StrEnum
+from typing import Final
 
 from memory.taxonomy import CITATION_LENGTH, CODE_TAG, MemoryType
 from memory.text import languages
 
+EARLIEST: Final = 1900  # year
+LATEST: Final = 2200  # year; both defaults, not measured
 _INVISIBLE = re.compile(
     "[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e01ef]"
 )
@@ -53,12 +57,24 @@ def check_text(*, text: str) -> tuple[TextFault, ...]:
     )
 
 
+def is_storable_time(*, time: datetime) -> bool:
+    """Say whether a time with a zone lies between the years that are kept.
+
+    A time of the year 9999 or of the year 1 may be written with an offset that leads out of the
+    calendar; Postgres stores it, and whoever reads the row then reads nothing.
+    """
+    try:
+        return EARLIEST <= time.astimezone(UTC).year <= LATEST
+    except (OverflowError, ValueError):
+        return False
+
+
 def visible_text(*, text: str) -> str:
     """Drop bidirectional controls and invisible characters, which make a text read as another."""
     return _INVISIBLE.sub("", text)
 
 
-def straight(*, text: str) -> str:
+def straighten_apostrophes(*, text: str) -> str:
     """Return a text with straight apostrophes, each in its place, for patterns that know no other.
 
     What an agent or an editor sets typographically says the same.
@@ -66,7 +82,7 @@ def straight(*, text: str) -> str:
     return text if text.isascii() else text.translate(_APOSTROPHES)
 
 
-def normalized(*, text: str) -> str:
+def normalize(*, text: str) -> str:
     """Return the reading that is hashed: visible, NFC, each run of whitespace one space."""
     composed = unicodedata.normalize("NFC", visible_text(text=text))
     return _WHITESPACE.sub(" ", composed).strip()
@@ -77,7 +93,7 @@ def content_hash(*, content: str) -> str:
 
     Raises UnicodeEncodeError for a lone surrogate; `check_text` comes first.
     """
-    return hashlib.sha256(normalized(text=content).encode()).hexdigest()
+    return hashlib.sha256(normalize(text=content).encode()).hexdigest()
 
 
 def contextual_text(*, files: tuple[str, ...], module: str, type: MemoryType, content: str) -> str:
@@ -121,7 +137,7 @@ def keyword_text(*, content: str, files: tuple[str, ...], tags: tuple[str, ...])
 
 def citation_text(*, content: str) -> str:
     """Cut the first sentence to at most 40 characters, at a word, for a citation chip."""
-    sentence = _SENTENCE_END.split(normalized(text=content), maxsplit=1)[0]
+    sentence = _SENTENCE_END.split(normalize(text=content), maxsplit=1)[0]
     if len(sentence) <= CITATION_LENGTH:
         return sentence
     room = sentence[: CITATION_LENGTH - 1]

@@ -9,7 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 
-from memory.text import moments
+from memory.text import text as texts
 
 FORMAT: Final = "cairn-export"
 VERSION: Final = 1
@@ -71,7 +71,7 @@ def read_time(*, text: Any) -> datetime | None:
     found = datetime.fromisoformat(str(text))
     if found.tzinfo is None:
         raise ValueError(f"{str(text)[:40]!r} names no time zone")
-    if not moments.is_storable(moment=found):
+    if not texts.is_storable_time(time=found):
         raise ValueError(f"{str(text)[:40]!r} is of no year that is kept")
     return found
 

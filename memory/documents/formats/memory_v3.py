@@ -16,7 +16,7 @@ from typing import Any, Final
 from accounts.messages import Message, message
 from memory.documents.candidates import Candidate, CandidateLink, FileFault, FileFormat, Reading
 from memory.taxonomy import LinkKind, MemoryType
-from memory.text import moments
+from memory.text import text as texts
 
 MAGIC: Final = b"SQLite format 3\x00"
 WAL: Final = b"\x02\x02"  # bytes 18 and 19 of the head (sqlite.org/fileformat, 1.3.3)
@@ -209,4 +209,4 @@ def _time(value: Any) -> datetime | None:
     except ValueError:
         return None
     found = found if found.tzinfo else found.replace(tzinfo=UTC)
-    return found if moments.is_storable(moment=found) else None
+    return found if texts.is_storable_time(time=found) else None

@@ -25,7 +25,7 @@ from memory.sessions.actions.append_turns import hold_own
 from memory.sessions.models import Session
 from memory.sessions.points import Point
 from memory.taxonomy import MemoryType
-from memory.text.text import normalized
+from memory.text.text import normalize
 from teams import trust, visibility
 
 TYPES: Final = frozenset((*planner.CITED_MOST, *planner.CHECKED))
@@ -188,6 +188,6 @@ def _advice_text(advice: PlanAdvice) -> str:
         limit = f"; allow {advice.step_limit} steps" if advice.step_limit else ""
         lines.append(f"- {took}{limit}.")
     if advice.also_in_scope:
-        paths = ", ".join(normalized(text=path) for path in advice.also_in_scope)
+        paths = ", ".join(normalize(text=path) for path in advice.also_in_scope)
         lines.append(f"- Also in scope, because they change together: {paths}.")
     return "\n".join(("What this implies for the plan:", *lines)) + "\n" if lines else ""

@@ -39,7 +39,7 @@ from memory.statistics import queries as sums
 from memory.statistics.counters import Kind
 from memory.statistics.queries import Sums, Which
 from memory.text import tokens
-from memory.text.text import normalized
+from memory.text.text import normalize
 from teams import visibility
 
 MODULE_MEMORIES_MOST: Final = 20  # memories of the modules; default, not measured
@@ -137,13 +137,13 @@ def unfinished_work(*, caller: Caller, session: Session, is_new: bool) -> Unfini
 def unfinished_text(work: UnfinishedWork) -> str:
     """Write unfinished work as text that stands before memories."""
     state = work.state
-    where = f" on the branch {normalized(text=work.branch)}" if work.branch else ""
+    where = f" on the branch {normalize(text=work.branch)}" if work.branch else ""
     lines = [f"Work left unfinished{where}, {work.at:%Y-%m-%d %H:%M} UTC, at step {state.step}:"]
     if state.task:
-        lines.append(f"- task: {normalized(text=state.task)[:LONGEST_TEXT]}")
-    lines.extend(f"- changed: {normalized(text=path)}" for path in state.files)
+        lines.append(f"- task: {normalize(text=state.task)[:LONGEST_TEXT]}")
+    lines.extend(f"- changed: {normalize(text=path)}" for path in state.files)
     if state.last_error:
-        lines.append(f"- last error: {normalized(text=state.last_error)[:LONGEST_TEXT]}")
+        lines.append(f"- last error: {normalize(text=state.last_error)[:LONGEST_TEXT]}")
     return "\n".join(lines) + "\n"
 
 
@@ -180,7 +180,7 @@ def _file_plan(caller: Caller, session: Session, modules: tuple[str, ...]) -> Fi
 def _plan_text(plan: FilePlan) -> str:
     """Write a plan as text that stands before memories; empty for no file."""
     lines = [
-        f"- {normalized(text=one.path)} ({OFTEN[one.always]}, about {one.tokens} tokens)"
+        f"- {normalize(text=one.path)} ({OFTEN[one.always]}, about {one.tokens} tokens)"
         for one in plan.files
     ]
     return "\n".join(("Files that sessions on these modules read:", *lines, "")) if lines else ""

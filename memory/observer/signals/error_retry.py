@@ -13,7 +13,7 @@ from memory.observer.signal_table import SignalKind
 from memory.sessions import tools
 from memory.sessions.scratchpad import Deed, Scratchpad, each_file, in_order
 from memory.sessions.tools import Act
-from memory.text import text as texts
+from memory.text import text
 
 CALLS_APART: Final = 10  # at most, ours
 FILES_NAMED: Final = 3  # that were changed until it went through, ours
@@ -39,7 +39,7 @@ def changed(*, how: str) -> tuple[str, ...]:
 
 
 def _is_error(deed: Deed) -> bool:
-    return deed.is_error and _REFUSED.search(texts.straight(text=deed.message)) is None
+    return deed.is_error and _REFUSED.search(text.straighten_apostrophes(text=deed.message)) is None
 
 
 def _again(deeds: tuple[Deed, ...], place: int) -> int | None:

@@ -20,7 +20,6 @@ from memory.intake import attributes as payloads
 from memory.secrets import findings as secrets
 from memory.secrets import scanner
 from memory.taxonomy import MemoryType, Reach, Scope, Source
-from memory.text import moments
 from memory.text import text as texts
 
 LONGEST: Final[Mapping[str, int]] = {  # characters, the columns'
@@ -214,11 +213,11 @@ def _figure_errors(new: NewMemory) -> Iterator[FieldError]:
         yield _fault("/source_line", "Use the number of a line.", "range")
     if new.event_at is not None and new.event_at.tzinfo is None:
         yield _fault("/event_at", "Name the time zone.", "time_zone")
-    elif new.event_at is not None and not moments.is_storable(moment=new.event_at):
+    elif new.event_at is not None and not texts.is_storable_time(time=new.event_at):
         detail = message(
             "Use a moment of the years {first} to {last}.",
-            first=moments.EARLIEST,
-            last=moments.LATEST,
+            first=texts.EARLIEST,
+            last=texts.LATEST,
         )
         yield _fault("/event_at", detail, "range")
 

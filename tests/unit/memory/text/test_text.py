@@ -34,9 +34,9 @@ def test_case_and_values_do_change_the_hash() -> None:
 
 @given(text=STORABLE)
 def test_normalizing_twice_changes_nothing(text: str) -> None:
-    once = texts.normalized(text=text)
+    once = texts.normalize(text=text)
 
-    assert texts.normalized(text=once) == once
+    assert texts.normalize(text=once) == once
 
 
 def test_unstorable_characters_are_found_where_they_stand() -> None:
@@ -123,4 +123,4 @@ def test_a_citation_never_exceeds_40_characters(content: str) -> None:
 
 
 def test_typographic_apostrophes_are_read_as_straight_ones_in_their_places() -> None:
-    assert texts.straight(text="It won\u2019t \u2018work\u2019") == "It won't 'work'"
+    assert texts.straighten_apostrophes(text="It won\u2019t \u2018work\u2019") == "It won't 'work'"

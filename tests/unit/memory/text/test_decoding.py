@@ -4,17 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.text import decoding_rules
+from memory.text import decoding
 
 TEXT = "Der Schlüssel läuft ab. “Quoted”"
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "cp1252"])
 def test_a_text_is_read_in_the_encoding_it_was_written_with(encoding: str) -> None:
-    decoded = decoding_rules.decode(data=TEXT.encode(encoding))
+    decoded = decoding.decode(data=TEXT.encode(encoding))
 
-    assert decoded is not None
-    assert decoded.text == TEXT
+    assert (decoded.text, decoded.fault) == (TEXT, "")
 
 
 @pytest.mark.parametrize(
@@ -29,13 +28,15 @@ def test_a_text_is_read_in_the_encoding_it_was_written_with(encoding: str) -> No
     ],
 )
 def test_what_is_not_text_is_refused(data: bytes) -> None:
-    assert decoding_rules.decode(data=data) is None
+    decoded = decoding.decode(data=data)
+
+    assert decoded.text == ""
+    assert decoded.fault
 
 
 @given(data=st.binary(max_size=400))
 def test_whatever_is_read_can_be_stored(data: bytes) -> None:
-    decoded = decoding_rules.decode(data=data)
+    decoded = decoding.decode(data=data)
 
-    if decoded is not None:
-        assert "\x00" not in decoded.text
-        assert decoded.text.encode().decode() == decoded.text
+    assert "\x00" not in decoded.text
+    assert decoded.text.encode().decode() == decoded.text
