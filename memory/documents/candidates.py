@@ -34,9 +34,6 @@ class FileFormat(StrEnum):
     UNKNOWN = "unknown"
 
 
-OWN_FORMATS: Final = frozenset({FileFormat.OWN_JSON, FileFormat.OWN_LINES, FileFormat.OWN_MARKDOWN})
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateLink:
     """A relation to another candidate, which is named by one of its keys."""

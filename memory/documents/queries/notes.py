@@ -63,12 +63,6 @@ def get_note(*, caller: Caller, note_id: UUID) -> NoteView:
         return view_of(row=_found(_visible(caller).filter(note=note_id)))
 
 
-def get_text(*, caller: Caller, note_id: UUID) -> str:
-    """Return the text of a note as it was sent. Raises NotFound."""
-    with tenancy.unit():
-        return _found(_visible(caller).filter(note=note_id)).text
-
-
 def list_lines(*, caller: Caller, note_id: UUID, now: datetime) -> tuple[NoteLine, ...]:
     """Return a note line by line, with the memories the caller may see. Raises NotFound."""
     with tenancy.unit():

@@ -1,10 +1,8 @@
 """What a writer, a session, a time or an ancestor produced is taken back, and can be undone."""
 
-from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime, timedelta
-from typing import Any
-from uuid import UUID, uuid4
+from datetime import datetime
+from uuid import uuid4
 
 import pytest
 
@@ -12,96 +10,28 @@ from accounts import tenancy
 from accounts.caller import Caller, Role, TokenScope
 from accounts.errors import Conflict, InvalidInput, NotFound, RoleNotSufficient
 from memory.records.actions.confirm import confirm
-from memory.records.actions.revise import revise
-from memory.records.conflict_models import Conflict as Between
-from memory.records.models import Memory, MemoryLink
-from memory.records.queries.views import MemoryView
-from memory.records.verdict_models import ReviewVerdict
-from memory.review.actions.corrections import correct
-from memory.review.rollback import plan
-from memory.review.rollback.execute import RolledBack, roll_back
-from memory.review.rollback.plan import LeftReason, RollbackFate, RollbackPreview
+from memory.records.models import MemoryLink
+from memory.review.rollback.execute import roll_back
+from memory.review.rollback.plan import LeftReason, RollbackFate
 from memory.review.rollback.selection import RollbackChoice
 from memory.review.rollback.undo import undo_rollback
-from memory.sessions.actions.open_session import NewSession, open_session
 from teams.audit.queries import Filters, page
 from tests.support.memories import CARTS, PARSER, REDIS, as_agent, as_role, stored
+from tests.support.rollbacks import (
+    LATER,
+    MILL,
+    Look,
+    Roll,
+    derived,
+    put_right,
+    row_of,
+    say,
+    session_of,
+    stand_for,
+)
 from tests.support.taking_in import active
 
 pytestmark = pytest.mark.usefixtures("in_organization")
-
-MILL = "The mill is fed by the northern weir, so its gate stays shut while it rains."
-LATER = timedelta(hours=1)
-Roll = Callable[..., RolledBack]
-Look = Callable[..., RollbackPreview]
-
-
-@pytest.fixture
-def roll(caller: Caller, store: str, now: datetime) -> Roll:
-    """Roll back in the project, an hour later; the owner unless somebody else."""
-
-    def by(who: Caller = caller, **chosen: Any) -> RolledBack:
-        return roll_back(
-            caller=who, choice=RollbackChoice(project=store, **chosen), now=now + LATER
-        )
-
-    return by
-
-
-@pytest.fixture
-def look(caller: Caller, store: str, now: datetime) -> Look:
-    """Preview a rollback; the owner unless somebody else."""
-
-    def by(who: Caller = caller, **chosen: Any) -> RollbackPreview:
-        choice = RollbackChoice(project=store, **chosen)
-        return plan.preview(caller=who, choice=choice, after=None, limit=200, now=now + LATER)
-
-    return by
-
-
-def session_of(caller: Caller, store: str, now: datetime, **given: Any) -> UUID:
-    """Open a session; return its id."""
-    new = NewSession(project=store, **given)
-    return open_session(caller=caller, new=new, now=now).session.id
-
-
-def say(who: Caller, memory: MemoryView, text: str, now: datetime, **more: Any) -> None:
-    """Change the text of a memory."""
-    changes = {"content": text, **more}
-    revise(caller=who, memory_id=memory.id, changes=changes, if_version=None, now=now)
-
-
-def put_right(who: Caller, memory_id: UUID, text: str, now: datetime) -> UUID:
-    """Put another memory in the place of one; return its id."""
-    given = {"content": text, "kind": "wrong", "reason": ""}
-    made = correct(caller=who, memory_id=memory_id, now=now, **given).memory
-    assert made is not None
-    return made.id
-
-
-def stand_for(who: Caller, memory: MemoryView, now: datetime) -> None:
-    """Keep a memory, as the review inbox does."""
-    assert who.user_id is not None
-    with tenancy.unit():
-        ReviewVerdict.objects.create(
-            memory_id=memory.id, verdict="keep", decided_by=who.user_id, decided_at=now
-        )
-
-
-def derived(child: MemoryView, parent: MemoryView, now: datetime) -> None:
-    """Let a memory derive from another, and contradict it."""
-    assert child.author_user is not None
-    with tenancy.unit():
-        MemoryLink.objects.create(source_id=child.id, target_id=parent.id, kind="derive")
-        Between.objects.create(
-            older_id=parent.id, newer_id=child.id, audience=child.author_user,
-            kind="contradict", cause="unsure", found_at=now,
-        )  # fmt: skip
-
-
-def row_of(memory: MemoryView) -> Memory:
-    with tenancy.unit():
-        return Memory.objects.get(pk=memory.id)
 
 
 def test_session_is_taken_back_and_nothing_else(
@@ -232,9 +162,9 @@ def test_undoing_gives_a_changed_memory_its_words_back(
 
 
 def test_what_somebody_else_has_changed_or_kept_since_is_left(
-    caller: Caller, member_caller: Caller, store: str, now: datetime, roll: Roll, look: Look
-) -> None:
-    steward = replace(caller, user_id=uuid4(), role=Role.STEWARD)
+    caller: Caller, member_caller: Caller, steward: Caller, store: str, now: datetime,
+    roll: Roll, look: Look,
+) -> None:  # fmt: skip
     rewritten, kept = (stored(member_caller, now, one, project=store) for one in (REDIS, CARTS))
     theirs = stored(caller, now, PARSER, project=store)
     say(steward, rewritten, MILL, now)

@@ -17,22 +17,11 @@ from memory.review.conflict_rules import ConflictVerdict
 from memory.review.rollback.plan import LeftReason, RollbackFate
 from memory.review.rollback.undo import undo_rollback
 from teams.models import Change
-from tests.integration.memory.review.test_roll_back_stands import (
-    LATER,
-    Look,
-    Roll,
-    conflict_of,
-    fates,
-    look,
-    roll,
-    steward,
-)
 from tests.support.memories import CARTS, PARSER, REDIS, stored
+from tests.support.rollbacks import LATER, Look, Roll, conflict_of, fates
 from tests.support.taking_in import active
 
 pytestmark = pytest.mark.usefixtures("in_organization")
-
-__all__ = ["look", "roll", "steward"]
 
 
 @pytest.fixture

@@ -3,104 +3,44 @@
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import pytest
 
-from accounts import tenancy
 from accounts.actions.tokens import NewToken, create_token
-from accounts.caller import Caller, Role, TokenScope
+from accounts.caller import Caller, TokenScope
 from memory.records.actions.bulk import do_all
 from memory.records.actions.confirm import confirm
-from memory.records.actions.revise import revise
-from memory.records.conflict_models import Conflict
-from memory.records.models import Memory
 from memory.records.queries.views import MemoryView
-from memory.records.verdict_models import ReviewVerdict
 from memory.review.actions.corrections import correct
 from memory.review.actions.settlements import Settlement, settle
 from memory.review.conflict_rules import ConflictVerdict
 from memory.review.rollback import plan
-from memory.review.rollback.execute import RolledBack, roll_back
-from memory.review.rollback.plan import LeftReason, RollbackFate, RollbackPreview
+from memory.review.rollback.execute import roll_back
+from memory.review.rollback.plan import LeftReason, RollbackFate
 from memory.review.rollback.selection import RollbackChoice
 from tests.support.memories import CARTS, PARSER, REDIS, as_agent, stored
+from tests.support.rollbacks import LATER, MILL, Look, Roll, conflict_of, fates, say, stand_for
 from tests.support.taking_in import active
 
 pytestmark = pytest.mark.usefixtures("in_organization")
 
-LATER = timedelta(hours=1)
-MILL = "The mill is fed by the northern weir, so its gate stays shut while it rains."
-Roll = Callable[..., RolledBack]
-Look = Callable[..., RollbackPreview]
 
-
-@pytest.fixture
-def steward(caller: Caller) -> Caller:
-    """Somebody else who decides: neither who rolls back nor who wrote."""
-    return replace(caller, user_id=uuid4(), role=Role.STEWARD)
-
-
-@pytest.fixture
-def roll(caller: Caller, store: str, now: datetime) -> Roll:
-    """Roll back in the project as the owner, an hour later."""
-
-    def by(**chosen: Any) -> RolledBack:
-        return roll_back(
-            caller=caller, choice=RollbackChoice(project=store, **chosen), now=now + LATER
-        )
-
-    return by
-
-
-@pytest.fixture
-def look(caller: Caller, store: str, now: datetime) -> Look:
-    """Preview a rollback as the owner, an hour later."""
-
-    def by(**chosen: Any) -> RollbackPreview:
-        choice, then = RollbackChoice(project=store, **chosen), now + LATER
-        return plan.preview(caller=caller, choice=choice, after=None, limit=200, now=then)
-
-    return by
-
-
-def fates(seen: RollbackPreview) -> dict[UUID, tuple[RollbackFate, LeftReason | None]]:
-    return {one.memory_id: (one.fate, one.why) for one in seen.items}
-
-
-def kept(who: Caller, memory: MemoryView, now: datetime) -> None:
-    """Keep a memory, as the review inbox does."""
-    assert who.user_id is not None
-    with tenancy.unit():
-        ReviewVerdict.objects.create(
-            memory_id=memory.id, verdict="keep", decided_by=who.user_id, decided_at=now
-        )
+Judge = Callable[[Caller, MemoryView, datetime], None]
 
 
 def rewritten(who: Caller, memory: MemoryView, now: datetime) -> None:
     """Say a memory in other words."""
-    changes = {"content": PARSER}
-    revise(caller=who, memory_id=memory.id, changes=changes, if_version=None, now=now)
+    say(who, memory, PARSER, now)
 
 
-def conflict_of(older: MemoryView, newer: MemoryView, now: datetime) -> UUID:
-    """Let two memories contradict each other; return the conflict's id."""
-    with tenancy.unit():
-        return Conflict.objects.create(
-            older_id=older.id, newer_id=newer.id, project_id=newer.project_id,
-            audience=Memory.objects.get(pk=newer.id).audience,
-            kind="contradict", cause="unsure", found_at=now,
-        ).id  # fmt: skip
-
-
-@pytest.mark.parametrize(("stand_for", "says"), [(kept, REDIS), (rewritten, PARSER)])
+@pytest.mark.parametrize(("protect", "says"), [(stand_for, REDIS), (rewritten, PARSER)])
 def test_what_others_stand_for_stands_again_where_it_was_replaced(
     member_caller: Caller, steward: Caller, store: str, now: datetime, roll: Roll, look: Look,
-    stand_for: Callable[[Caller, MemoryView, datetime], None], says: str,
+    protect: Judge, says: str,
 ) -> None:  # fmt: skip
     memory = stored(member_caller, now, REDIS, project=store)
-    stand_for(steward, memory, now)
+    protect(steward, memory, now)
     bad = correct(
         caller=as_agent(member_caller), memory_id=memory.id, content=CARTS, kind="wrong",
         reason="", now=now,
@@ -163,10 +103,6 @@ def test_what_others_confirmed_in_person_is_left(
     assert active() == sorted([REDIS, CARTS])
 
 
-def changed_by_member(who: Caller, memory: MemoryView, text: str, at: datetime) -> None:
-    revise(caller=who, memory_id=memory.id, changes={"content": text}, if_version=None, now=at)
-
-
 def confirmed(who: Caller, memory: MemoryView, now: datetime) -> None:
     """Confirm a memory, as on its page."""
     confirm(caller=who, memory_id=memory.id, now=now)
@@ -184,18 +120,17 @@ def settled(who: Caller, memory: MemoryView, now: datetime) -> None:
     settle(caller=who, conflict_id=conflict_of(other, memory, now), settlement=decision, now=now)
 
 
-Judge = Callable[[Caller, MemoryView, datetime], None]
 EARLY, LATE = timedelta(days=-3650), timedelta(days=3650)  # the audit log has a clock of its own
 
 
-@pytest.mark.parametrize("judge", [kept, confirmed, confirmed_together, settled])
+@pytest.mark.parametrize("judge", [stand_for, confirmed, confirmed_together, settled])
 def test_a_changed_memory_that_others_judged_right_since_is_left(
     caller: Caller, member_caller: Caller, steward: Caller, store: str, now: datetime,
     roll: Roll, look: Look, judge: Judge,
 ) -> None:  # fmt: skip
     judged, other = (stored(caller, now, text, project=store) for text in (REDIS, PARSER))
     for memory, text in ((judged, CARTS), (other, f"{PARSER} Twice.")):
-        changed_by_member(member_caller, memory, text, now + EARLY)
+        say(member_caller, memory, text, now + EARLY)
     judge(steward, judged, now)
 
     seen = look(person=member_caller.user_id)
@@ -213,7 +148,7 @@ def test_whose_words_they_are_and_who_asks_judge_nothing(
     caller: Caller, member_caller: Caller, store: str, now: datetime, roll: Roll, who: str
 ) -> None:
     memory = stored(caller, now, REDIS, project=store)
-    changed_by_member(member_caller, memory, CARTS, now + EARLY)
+    say(member_caller, memory, CARTS, now + EARLY)
     named = NewToken(name="Ours", scopes=frozenset({TokenScope.WRITE}))
     own = create_token(caller=member_caller, new=named, now=now).token.id
     by = {
@@ -221,14 +156,14 @@ def test_whose_words_they_are_and_who_asks_judge_nothing(
         "agent of theirs": replace(member_caller, user_id=own),
         "who rolls back": caller,
     }[who]
-    kept(by, memory, now)
+    stand_for(by, memory, now)
 
     done = roll(person=member_caller.user_id)
 
     assert (done.rewritten, active()) == (1, [REDIS])
 
 
-@pytest.mark.parametrize("judge", [kept, confirmed, confirmed_together, settled])
+@pytest.mark.parametrize("judge", [stand_for, confirmed, confirmed_together, settled])
 @pytest.mark.parametrize("wrote", ["others", "they"])
 def test_what_was_changed_once_more_goes_back_to_what_others_judged_right(
     caller: Caller, member_caller: Caller, steward: Caller, store: str, now: datetime,
@@ -236,9 +171,9 @@ def test_what_was_changed_once_more_goes_back_to_what_others_judged_right(
 ) -> None:  # fmt: skip
     author = {"others": caller, "they": member_caller}[wrote]
     memory = stored(author, now, REDIS, project=store)
-    changed_by_member(member_caller, memory, CARTS, now + EARLY)
+    say(member_caller, memory, CARTS, now + EARLY)
     judge(steward, memory, now)
-    changed_by_member(as_agent(member_caller), memory, PARSER, now + LATE)
+    say(as_agent(member_caller), memory, PARSER, now + LATE)
     choice, then = RollbackChoice(project=store, person=member_caller.user_id), now + 2 * LATE
 
     seen = plan.preview(caller=caller, choice=choice, after=None, limit=200, now=then)

@@ -1,33 +1,22 @@
 """What a job of a rollback does: within its bounds, told when it is done, and undone."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import pytest
 
-from accounts.caller import Caller, Role
+from accounts.caller import Caller
 from memory.records.models import Memory
 from memory.review.rollback import execute
 from memory.review.rollback.selection import RollbackChoice
 from memory.review.rollback.undo import undo_rollback
-from tests.integration.memory.review.test_roll_back import (
-    LATER,
-    MILL,
-    put_right,
-    roll,
-    row_of,
-    say,
-    stand_for,
-)
 from tests.support.memories import CARTS, PARSER, REDIS, stored
+from tests.support.rollbacks import LATER, MILL, put_right, row_of, say, stand_for
 from tests.support.taking_in import active
 
 pytestmark = pytest.mark.usefixtures("in_organization")
-
-__all__ = ["roll"]
 
 Told = list[Mapping[str, Any]]
 Run = Callable[..., Told]
@@ -76,12 +65,6 @@ def just_before(monkeypatch: pytest.MonkeyPatch) -> Before:
         monkeypatch.setattr(execute, "lock_memories", lock)
 
     return happens
-
-
-@pytest.fixture
-def steward(caller: Caller) -> Caller:
-    """Another steward than who rolls back."""
-    return replace(caller, user_id=uuid4(), role=Role.STEWARD)
 
 
 def test_what_goes_along_does_not_use_the_bound_up(

@@ -24,8 +24,8 @@ from memory.review.rollback import plan
 from memory.review.rollback.execute import COUNTS, roll_back
 from memory.review.rollback.plan import LeftReason, RollbackFate
 from memory.review.rollback.selection import RollbackChoice
-from tests.integration.memory.review.test_roll_back_stands import conflict_of
 from tests.support.memories import CARTS, PARSER, REDIS, as_agent, stored
+from tests.support.rollbacks import conflict_of
 from tests.support.taking_in import active
 
 pytestmark = pytest.mark.usefixtures("in_organization")

@@ -16,20 +16,11 @@ from memory.review.actions.verdict_undo import undo, undo_call
 from memory.review.queries import inbox
 from memory.review.rollback.undo import undo_rollback
 from teams.models import Change
-from tests.integration.memory.review.test_roll_back import (
-    LATER,
-    Roll,
-    put_right,
-    roll,
-    row_of,
-    say,
-)
 from tests.support.memories import CARTS, PARSER, REDIS, as_agent, stored
+from tests.support.rollbacks import LATER, Roll, put_right, row_of, say
 from tests.support.taking_in import active
 
 pytestmark = pytest.mark.usefixtures("in_organization")
-
-__all__ = ["roll"]
 
 
 def said_before(memory: MemoryView) -> list[str]:

@@ -1,32 +1,24 @@
 """What was changed goes back to what was said before it, whatever was rolled back already."""
 
-from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from accounts import tenancy
 from accounts.caller import Caller, Role
 from memory.records.actions.confirm import confirm
 from memory.records.actions.revise import revise
-from memory.records.models import Memory
 from memory.records.queries.views import MemoryView
 from memory.review.rollback import execute, plan
-from memory.review.rollback.execute import RolledBack, roll_back
-from memory.review.rollback.plan import LeftReason, RollbackFate, RollbackPreview
-from memory.review.rollback.selection import RollbackChoice
+from memory.review.rollback.plan import LeftReason, RollbackFate
 from tests.support.memories import CARTS, PARSER, REDIS, as_agent, stored
+from tests.support.rollbacks import LATER, Look, Roll, row_of
 
 pytestmark = pytest.mark.usefixtures("in_organization")
-
-HOUR = timedelta(hours=1)
-Roll = Callable[..., RolledBack]
-Look = Callable[..., RollbackPreview]
 
 
 @pytest.fixture
@@ -35,36 +27,9 @@ def second(caller: Caller) -> Caller:
     return replace(caller, user_id=uuid4(), role=Role.MEMBER)
 
 
-@pytest.fixture
-def roll(caller: Caller, store: str, now: datetime) -> Roll:
-    """Roll back in the project as the owner, so many hours later."""
-
-    def by(hours: int, **chosen: Any) -> RolledBack:
-        choice = RollbackChoice(project=store, **chosen)
-        return roll_back(caller=caller, choice=choice, now=now + hours * HOUR)
-
-    return by
-
-
-@pytest.fixture
-def look(caller: Caller, store: str, now: datetime) -> Look:
-    """Preview a rollback as the owner, so many hours later."""
-
-    def by(hours: int, **chosen: Any) -> RollbackPreview:
-        choice, then = RollbackChoice(project=store, **chosen), now + hours * HOUR
-        return plan.preview(caller=caller, choice=choice, after=None, limit=200, now=then)
-
-    return by
-
-
 def change(who: Caller, memory: MemoryView, now: datetime, **changes: Any) -> None:
     """Change fields of a memory."""
     revise(caller=who, memory_id=memory.id, changes=changes, if_version=None, now=now)
-
-
-def row_of(memory_id: UUID) -> Memory:
-    with tenancy.unit():
-        return Memory.objects.get(pk=memory_id)
 
 
 def test_two_rolled_back_one_after_the_other_leave_the_first_text(
@@ -75,30 +40,30 @@ def test_two_rolled_back_one_after_the_other_leave_the_first_text(
     change(member_caller, memory, now, content=CARTS)
     change(second, memory, now, content=PARSER)
 
-    later = roll(1, person=second.user_id)
-    between = row_of(memory.id).content
-    seen = look(2, person=member_caller.user_id)
-    first = roll(2, person=member_caller.user_id)
+    later = roll(hours=1, person=second.user_id)
+    between = row_of(memory).content
+    seen = look(hours=2, person=member_caller.user_id)
+    first = roll(hours=2, person=member_caller.user_id)
 
     assert (later.rewritten, between) == (1, CARTS)
     assert [one.fate for one in seen.items] == [RollbackFate.REWRITTEN]
-    assert (first.rewritten, row_of(memory.id).content) == (1, REDIS)
-    assert look(3, person=member_caller.user_id).items == ()
+    assert (first.rewritten, row_of(memory).content) == (1, REDIS)
+    assert look(hours=3, person=member_caller.user_id).items == ()
 
 
 def test_a_longer_time_takes_back_what_a_shorter_one_has_left(
     caller: Caller, member_caller: Caller, store: str, now: datetime, roll: Roll
 ) -> None:
     memory = stored(caller, now, REDIS, project=store)
-    change(member_caller, memory, now + HOUR, content=CARTS)
-    change(member_caller, memory, now + 2 * HOUR, content=PARSER)
+    change(member_caller, memory, now + LATER, content=CARTS)
+    change(member_caller, memory, now + 2 * LATER, content=PARSER)
 
-    roll(3, since=now + 2 * HOUR)
-    between = row_of(memory.id).content
-    roll(4, since=now + HOUR)
+    roll(hours=3, since=now + 2 * LATER)
+    between = row_of(memory).content
+    roll(hours=4, since=now + LATER)
 
     assert between == CARTS
-    assert row_of(memory.id).content == REDIS
+    assert row_of(memory).content == REDIS
 
 
 def test_what_was_changed_again_after_a_rollback_goes_back_again(
@@ -106,12 +71,12 @@ def test_what_was_changed_again_after_a_rollback_goes_back_again(
 ) -> None:
     memory = stored(caller, now, REDIS, project=store)
     change(member_caller, memory, now, content=CARTS)
-    roll(1, person=member_caller.user_id)
-    change(member_caller, memory, now + 2 * HOUR, content=PARSER)
+    roll(hours=1, person=member_caller.user_id)
+    change(member_caller, memory, now + 2 * LATER, content=PARSER)
 
-    again = roll(3, person=member_caller.user_id)
+    again = roll(hours=3, person=member_caller.user_id)
 
-    assert (again.rewritten, row_of(memory.id).content) == (1, REDIS)
+    assert (again.rewritten, row_of(memory).content) == (1, REDIS)
 
 
 def test_no_reason_keeps_a_change_from_being_taken_back(
@@ -120,9 +85,9 @@ def test_no_reason_keeps_a_change_from_being_taken_back(
     memory = stored(caller, now, REDIS, project=store)
     change(as_agent(member_caller), memory, now, content=CARTS, reason=execute.REASON)
 
-    done = roll(1, person=member_caller.user_id)
+    done = roll(hours=1, person=member_caller.user_id)
 
-    assert (done.rewritten, row_of(memory.id).content) == (1, REDIS)
+    assert (done.rewritten, row_of(memory).content) == (1, REDIS)
 
 
 def test_many_changes_in_a_row_go_back_to_what_stood_before_the_first(
@@ -132,9 +97,9 @@ def test_many_changes_in_a_row_go_back_to_what_stood_before_the_first(
     for number in range(55):
         change(member_caller, memory, now, content=f"{CARTS} It was counted {number} times.")
 
-    roll(1, person=member_caller.user_id)
+    roll(hours=1, person=member_caller.user_id)
 
-    assert row_of(memory.id).content == REDIS
+    assert row_of(memory).content == REDIS
 
 
 def test_pin_external_id_and_what_was_verified_are_taken_back(
@@ -142,20 +107,20 @@ def test_pin_external_id_and_what_was_verified_are_taken_back(
 ) -> None:
     memory = stored(caller, now, REDIS, project=store, external_id="redis")
     confirm(caller=caller, memory_id=memory.id, now=now)
-    before = row_of(memory.id)
+    before = row_of(memory)
     agent = as_agent(member_caller)
     change(agent, memory, now, content=CARTS, pinned=True, external_id="carts")
-    between = row_of(memory.id)
+    between = row_of(memory)
 
-    seen = look(1, person=member_caller.user_id)
-    done = roll(1, person=member_caller.user_id)
+    seen = look(hours=1, person=member_caller.user_id)
+    done = roll(hours=1, person=member_caller.user_id)
 
     names = ("content", "pinned", "external_id", "user_verified", "verification", "verified_at")
     changed = [getattr(before, name) != getattr(between, name) for name in names]
     assert changed == [True] * len(names)
     assert [one.fate for one in seen.items] == [RollbackFate.REWRITTEN]
     assert done.rewritten == 1
-    after = row_of(memory.id)
+    after = row_of(memory)
     assert [getattr(after, name) for name in names] == [getattr(before, name) for name in names]
 
 
@@ -166,9 +131,9 @@ def test_a_confirmation_of_words_that_stay_is_not_taken_back(
     change(member_caller, memory, now, pinned=True)
     confirm(caller=caller, memory_id=memory.id, now=now)
 
-    roll(1, person=member_caller.user_id)
+    roll(hours=1, person=member_caller.user_id)
 
-    row = row_of(memory.id)
+    row = row_of(memory)
     assert (row.pinned, row.user_verified) == (False, True)
 
 
@@ -179,8 +144,8 @@ def test_what_is_as_before_already_is_left_and_says_so(
     for pinned in (True, False):
         change(member_caller, memory, now, pinned=pinned)
 
-    seen = look(1, person=member_caller.user_id)
-    done = roll(1, person=member_caller.user_id)
+    seen = look(hours=1, person=member_caller.user_id)
+    done = roll(hours=1, person=member_caller.user_id)
 
     assert [(one.fate, one.why) for one in seen.items] == [(RollbackFate.LEFT, LeftReason.SAME)]
     assert (seen.counts.left, done.rewritten, done.left) == (1, 0, 1)
@@ -196,11 +161,11 @@ def test_a_preview_of_many_changes_asks_no_more_than_one_of_few(
 
     change_one(1)
     with CaptureQueriesContext(connection) as few:
-        first = look(1, person=member_caller.user_id)
+        first = look(hours=1, person=member_caller.user_id)
     for number in range(2, 6):
         change_one(number)
     with CaptureQueriesContext(connection) as many:
-        then = look(1, person=member_caller.user_id)
+        then = look(hours=1, person=member_caller.user_id)
 
     assert (first.counts.rewritten, then.counts.rewritten) == (1, 5)
     assert len(many) == len(few)
@@ -214,7 +179,7 @@ def test_a_preview_counts_no_further_than_one_more_than_a_call_takes(
     for text in (REDIS, CARTS, PARSER):
         stored(member_caller, now, text, project=store)
 
-    seen = look(1, person=member_caller.user_id)
+    seen = look(hours=1, person=member_caller.user_id)
 
     assert seen.counts.archived == 2
     assert len(seen.items) == 3
