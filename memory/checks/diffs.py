@@ -4,7 +4,7 @@ What `git diff`, `git show`, `git format-patch` and plain `diff -u` print. A hun
 counts of its head, so that a line of text that looks like a head is none, and a diff that was cut
 short is noticed. Combined diffs of merges are refused, because they have no one side before.
 Renames, new and deleted files, changes of mode, binary files, quoted paths, CRLF and a missing line
-end are all known; what stands between files, such as the words of a commit, is passed over.
+end are all known; what is between files, such as the message of a commit, is passed over.
 """
 
 import re
@@ -79,7 +79,7 @@ class _File:
 
 @dataclass(slots=True, kw_only=True)
 class _Reader:
-    """Where reading stands."""
+    """The state of reading."""
 
     lines: list[str]
     at: int = 0

@@ -246,7 +246,7 @@ def _read(memory: CheckedMemory) -> _Read:
 
 
 def _finding(memory: CheckedMemory, work: _Work, relevant: frozenset[int]) -> MemoryFinding | None:
-    """Return what a memory says of the parts that it is anchored to; of no others is it asked."""
+    """Return how a memory meets the parts that it is anchored to; others are not compared."""
     near = work.near(memory=memory)
     anchored = sorted(near | relevant)
     if not anchored:
@@ -337,7 +337,7 @@ def _taken(read: _Read, part: WorkPart) -> _Match | None:
 
 
 def _other_value(read: _Read, part: WorkPart) -> _Match | None:
-    """Return that a part says nearly the same with another number of the same unit."""
+    """Return that a part has nearly the same text with another number of the same unit."""
     differ = any(
         part.values[unit].isdisjoint(read.values[unit])
         for unit in part.values.keys() & read.values.keys()

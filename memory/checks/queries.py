@@ -20,7 +20,7 @@ from teams.visibility import Sight
 
 STRONG: Final = 0.8  # of the sessions with either file that had both; default
 SESSIONS_LEAST: Final = 5  # default, not measured
-PAIRS_MOST: Final = 2_000  # of one read, those met most often; ours
+PAIRS_MOST: Final = 2_000  # of one read, those met most often; default
 PAIRS_SHOWN_MOST: Final = 5  # default
 
 

@@ -126,7 +126,7 @@ class Client:
         return self._upload("imports/preview", name, data, project)
 
     def batch(self, *, batch_id: str) -> ImportBatch:
-        """Return an import as it stands."""
+        """Return the state of an import."""
         return values.batch(raw=self._get(f"imports/{batch_id}"))
 
     def announce_code(

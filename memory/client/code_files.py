@@ -51,7 +51,7 @@ SKIPPED_FOLDERS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeFile:
-    """A file as it is sent: where it stands, its path in the project, hash and bytes of that."""
+    """A file as it is sent: its source, its path in the project, hash and bytes of that."""
 
     source: Path
     path: str
@@ -213,7 +213,7 @@ def _paths(folder: Path) -> Iterator[str]:
 
 
 def _git(folder: Path, *arguments: str) -> bytes | None:
-    """Return what git says; None where there is no git, or no repository around the folder."""
+    """Return the output of git; None where there is no git, or no repository around the folder."""
     here = folder.resolve()
     if not any(os.path.lexists(one / ".git") for one in (here, *here.parents)):
         return None

@@ -20,7 +20,7 @@ _INDENT: Final = re.compile(r"\A\s*\{\n([ \t]+)\"")
 
 
 class NotEditable(ClientError):
-    """The file is not what its name says, so it is left alone."""
+    """The file is not in the format of its name, so it is left alone."""
 
     code = "not_editable"
 
@@ -116,7 +116,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entries:
-    """Entries of ours in the lists of a JSON file, known again by a mark that stands in them.
+    """Entries in the lists of a JSON file, recognized by a mark in them.
 
     `head` are fields that the file must have, and loses again where nothing else is left.
     """
@@ -177,7 +177,7 @@ class Entries:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Whole:
-    """A file that is ours alone, known again by a mark that stands in it."""
+    """A file of Cairn alone, recognized by a mark in it."""
 
     content: str
     mark: str
@@ -193,7 +193,7 @@ class Whole:
         return self.content
 
     def take(self, *, text: str) -> str:
-        """Return nothing where the file is ours."""
+        """Return nothing where the file is Cairn's."""
         return "" if self.mark in text else text
 
 

@@ -1,6 +1,6 @@
 """What memory changed in a project, group against group and memory by memory.
 
-Sums contain nothing of what was said. Who manages the organization sees them over all sessions of
+Sums contain no text of sessions. Who manages the organization sees them over all sessions of
 the project, personal ones too; everybody else over those that they may see. Sums over few sessions,
 or over those of few people, would reveal single ones: of sessions that the reader does not see they
 count only where enough sessions of several people have a figure.

@@ -131,7 +131,7 @@ def follow_agent(
 
 
 def _turns(event: HookEvent) -> tuple[NewTurn, ...]:
-    """Return what was said as turns that fit; a secret that the cut would halve goes before."""
+    """Return messages as turns that fit; a secret that the cut would halve is masked before."""
     texts = (
         (Speaker.USER, event.prompt if event.meaning is not Meaning.ENDED else ""),
         (Speaker.ASSISTANT, event.message),

@@ -156,7 +156,7 @@ def _touched(call: ToolCall, folder: str) -> Iterator[str]:
 
 
 def _found(payload: Mapping[str, object], paths: tuple[str, ...]) -> object:
-    """Return what stands at the first path that leads to anything."""
+    """Return the value at the first path that leads to anything."""
     values = (_at(payload, path) for path in paths)
     return next((value for value in values if value not in (None, "")), None)
 
