@@ -210,8 +210,14 @@ def whole_of(line: Line, name: str) -> int:
     return int(value) if is_count and value is not None else 0
 
 
-def parsed_json(*, text: str) -> object:
-    """Read JSON that a field holds as a text; None where it is none."""
+def json_object(raw: bytes) -> Line | None:
+    """Return the JSON object of a line; None where it is none."""
+    line = parsed_json(text=raw)
+    return line if isinstance(line, dict) else None
+
+
+def parsed_json(*, text: str | bytes) -> object:
+    """Read JSON that a field or a line holds; None where it is none."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

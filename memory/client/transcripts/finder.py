@@ -1,6 +1,5 @@
 """Where the transcripts of agents lie, and which session each is."""
 
-import json
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -200,7 +199,9 @@ def _work(transcript: Transcript) -> str:
 
 def _first_lines(transcript: Transcript) -> list[Line]:
     with transcript.path.open("rb") as file:
-        return [_object(file.readline(FIRST_LINE_MOST)) for _ in range(FIRST_LINES)]
+        return [
+            events.json_object(file.readline(FIRST_LINE_MOST)) or {} for _ in range(FIRST_LINES)
+        ]
 
 
 def _began(path: Path) -> str | None:
@@ -215,17 +216,9 @@ def _began(path: Path) -> str | None:
         return None
     except OSError:
         return ""
-    line = _object(raw)
+    line = events.json_object(raw) or {}
     is_whole = bool(line) or raw.endswith(b"\n") or len(raw) >= FIRST_LINE_MOST
     return events.text_of(line, "timestamp") if is_whole else None
-
-
-def _object(raw: bytes) -> Line:
-    try:
-        line = json.loads(raw)
-    except (ValueError, RecursionError):
-        return {}
-    return line if isinstance(line, dict) else {}
 
 
 def _is_in(path: str, folder: Path) -> bool:

@@ -155,7 +155,7 @@ def read(
             is_whole = raw.endswith(b"\n")
             if not is_whole and len(raw) >= LINE_MOST:
                 is_whole, raw = _pass_over(file), b""
-            if not is_whole and _object(raw) is None:
+            if not is_whole and events.json_object(raw) is None:
                 return
             one = _line(raw, parser, position, file.tell(), rank)
             yield one
@@ -167,7 +167,7 @@ def read(
 def _line(raw: bytes, parser: Parser, before: Position, offset: int, rank: int) -> ReadLine:
     number = before.line + 1
     position = Position(offset=offset, line=number, state=before.state)
-    line = _object(raw)
+    line = events.json_object(raw)
     if line is None or (rank and (number + 1) * STRIDE > BLOCK):
         blank = bool(raw) and not raw.strip()
         status = LineStatus.SILENT if blank else LineStatus.BROKEN
@@ -236,14 +236,6 @@ def _timestamp(text: str) -> str:
     except ValueError:
         return ""
     return read.isoformat() if read.tzinfo is not None and read.year >= EARLIEST else ""
-
-
-def _object(raw: bytes) -> Mapping[str, Any] | None:
-    try:
-        line = json.loads(raw)
-    except (ValueError, RecursionError):
-        return None
-    return line if isinstance(line, dict) else None
 
 
 def _resume(file: BinaryIO, offset: int) -> None:
