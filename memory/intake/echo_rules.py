@@ -26,8 +26,8 @@ _NUMBERS = frozenset({
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ear:
-    """How like a memory a statement must be to be an echo of it.
+class EchoLimits:
+    """How like a memory a statement must be to be an echo of it; defaults, not measured.
 
     `new_words`: the share of its words that may be new; `overlap`: the Jaccard, and `cosine`, from
     which it is one whatever is new.
@@ -38,12 +38,12 @@ class Ear:
     cosine: float
 
 
-SHARP = Ear(new_words=0.0, overlap=1.0, cosine=1.01)  # of what an agent says of itself
-KEEN = Ear(new_words=0.2, overlap=0.55, cosine=0.86)  # of what others put into words, ours
+SAME_WORDS = EchoLimits(new_words=0.0, overlap=1.0, cosine=1.01)  # of what an agent says of itself
+OTHER_WORDS = EchoLimits(new_words=0.2, overlap=0.55, cosine=0.86)  # of what others put into words
 
 
 @dataclass(frozen=True, kw_only=True)
-class Told:
+class DeliveredText:
     """A memory that was given out; what it is compared by is made for the few that come near."""
 
     memory_id: UUID
@@ -60,13 +60,12 @@ class Told:
         return content_words(text=self.content)
 
 
-def told(*, memory_id: UUID, content: str) -> Told:
-    """Return a given-out memory, ready to be compared."""
-    return Told(memory_id=memory_id, content=content)
-
-
 def echo_of(
-    *, content: str, given: tuple[Told, ...], cosines: Mapping[UUID, float], ear: Ear
+    *,
+    content: str,
+    given: tuple[DeliveredText, ...],
+    cosines: Mapping[UUID, float],
+    limits: EchoLimits,
 ) -> UUID | None:
     """Return the given-out memory that a candidate restates, None for one that says more.
 
@@ -74,12 +73,12 @@ def echo_of(
     """
     if not given:
         return None
-    said = told(memory_id=NOBODY, content=content)
+    said = DeliveredText(memory_id=NOBODY, content=content)
     close = [
         (score, one)
         for one in given
-        if _may_be_close(said, one, cosines.get(one.memory_id, 0.0), ear)
-        and (score := _closeness(said, one, cosines.get(one.memory_id, 0.0), ear))
+        if _may_be_close(said, one, cosines.get(one.memory_id, 0.0), limits)
+        and (score := _closeness(said, one, cosines.get(one.memory_id, 0.0), limits))
     ]
     for _, one in sorted(close, key=lambda item: (-item[0], item[1].memory_id)):
         if one.content_hash == said.content_hash or not _differs(one, said):
@@ -87,30 +86,32 @@ def echo_of(
     return None
 
 
-def _may_be_close(said: Told, one: Told, cosine: float, ear: Ear) -> bool:
+def _may_be_close(
+    said: DeliveredText, one: DeliveredText, cosine: float, limits: EchoLimits
+) -> bool:
     """Say, without taking a memory apart, whether it can have enough of a candidate's words.
 
     A word of both stands in the memory's text; outside of ASCII, texts are alike in more ways.
     """
-    if cosine >= ear.cosine or not (said.content.isascii() and one.content.isascii()):
+    if cosine >= limits.cosine or not (said.content.isascii() and one.content.isascii()):
         return True
     lowered = one.content.lower()
     shared = sum(word in lowered for word in said.words)
-    return shared >= min(1.0 - ear.new_words, ear.overlap) * len(said.words)
+    return shared >= min(1.0 - limits.new_words, limits.overlap) * len(said.words)
 
 
-def _closeness(said: Told, one: Told, cosine: float, ear: Ear) -> float:
+def _closeness(said: DeliveredText, one: DeliveredText, cosine: float, limits: EchoLimits) -> float:
     """Return how surely a candidate repeats a memory by its words or meaning, 0 where not."""
     if one.content_hash == said.content_hash:
         return 2.0
     overlap = statements.jaccard(left=said.words, right=one.words)
     new = len(said.words - one.words)
-    is_quoted = len(said.words) >= FEWEST and new <= ear.new_words * len(said.words)
-    is_like = is_quoted or overlap >= ear.overlap or cosine >= ear.cosine
+    is_quoted = len(said.words) >= FEWEST and new <= limits.new_words * len(said.words)
+    is_like = is_quoted or overlap >= limits.overlap or cosine >= limits.cosine
     return max(overlap, cosine) if is_like else 0.0
 
 
-def _differs(old: Told, new: Told) -> bool:
+def _differs(old: DeliveredText, new: DeliveredText) -> bool:
     """Say whether the new one asserts something else: the opposite, a number, another name."""
     if old.words & _NUMBERS != new.words & _NUMBERS:
         return True

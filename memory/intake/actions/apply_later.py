@@ -18,8 +18,7 @@ from accounts.caller import Caller, Role, TokenScope
 from memory.intake import integrate
 from memory.intake.actions import action_log, apply_decision, similar_memories
 from memory.intake.actions.action_log import Entry
-from memory.intake.actions.apply_decision import Integrated
-from memory.intake.actions.echo_guard import merely_repeated
+from memory.intake.actions.echo_guard import is_restatement
 from memory.intake.integrate import Cause, Decision, Judged, Known, Operation, Statement
 from memory.intake.sql import neighbors as rows_near
 from memory.intake.sql.neighbors import KnownRow
@@ -189,42 +188,32 @@ def _twin(row: Memory, known: tuple[Known, ...], thresholds: Thresholds) -> UUID
     """Return the sound memory that says the same, for one that nobody would miss beside it."""
     if row.external_id or row.pinned or row.version > 1 or row.needs_review:
         return None
+    own = statements.assertion(text=row.content)
     twins = [
         one
         for one in known
         if one.cosine > thresholds.near_duplicate_cosine
         and not one.is_elsewhere
         and one.authority <= row.authority
-        and _says_the_same(one.content, row.content)
+        and statements.asserts_the_same(old=statements.assertion(text=one.content), new=own)
     ]
     best = min(twins, key=lambda one: (-one.cosine, one.id), default=None)
     return None if best is None else best.id
 
 
-def _says_the_same(old: str, new: str) -> bool:
-    """Say whether nothing is lost with one of the two: each may not have a telling word alone."""
-    return statements.asserts_the_same(
-        old=statements.assertion(text=old), new=statements.assertion(text=new)
-    )
-
-
 def _statement(row: Memory, text: KnownRow, share: Share) -> Statement:
+    own, last = Authority(row.authority), _last_change(row)
+    # what an agent changed last has at most an agent's word
+    is_agents = last is not None and (last.changed_by is None or last.changed_agent != "")
     return Statement(
         content=row.content,
-        authority=_authority(row),
+        authority=max(own, Authority.AGENT) if is_agents else own,
         subjects=text.subjects,
         since=row.valid_from,
         is_reviewed=not row.needs_review,
         has_share=share.of(row.project_id) > 0,
         trusts_judgments=False,
     )
-
-
-def _authority(row: Memory) -> Authority:
-    """Return whose word a memory is now: of one that an agent changed last at most an agent's."""
-    own, last = Authority(row.authority), _last_change(row)
-    is_agents = last is not None and (last.changed_by is None or last.changed_agent != "")
-    return max(own, Authority.AGENT) if is_agents else own
 
 
 def _last_change(row: Memory) -> MemoryVersion | None:
@@ -234,8 +223,12 @@ def _last_change(row: Memory) -> MemoryVersion | None:
 
 
 def _do(found: _Found, share: Share, now: datetime) -> list[_Done]:
-    _hold(found)
-    row, caller = _locked(found.row), _author(found.row)
+    # the pair is locked in the order in which all others lock it
+    pair = (found.row.id, found.twin_id or found.decision.target_id or found.row.id)
+    held = Memory.objects.select_for_update(of=("self",))
+    list(held.filter(pk__in=pair).order_by("id").values_list("id", flat=True))
+    same = held.select_related("project").filter(pk=found.row.pk, version=found.row.version)
+    row, caller = same.filter(status=Status.ACTIVE.value).first(), _author(found.row)
     if row is None:
         return []
     if found.twin_id is not None:
@@ -247,20 +240,14 @@ def _do(found: _Found, share: Share, now: datetime) -> list[_Done]:
         return []
     if decision.cause is Cause.ELSEWHERE:
         return []  # fewer people see one of the two: no log of others hints at it
+    verb = "extended" if done.conflict_id is None else "contradicted"
     if done.replaced:
+        verb = "superseded"
         share.left[row.project_id] = share.of(row.project_id) - 1
-    verb = _verb(done)
     cause = "" if decision.cause is None else decision.cause.value
     entry = _entry(row, verb, memory_id=row.id, other_id=done.other_id)
     entry = replace(entry, cause=cause)
     return [_Done(caller=caller, verb=verb, memory_id=done.other_id, entry=entry)]
-
-
-def _verb(done: Integrated) -> str:
-    """Name what became of the other memory; a model alone finds what stands beside it."""
-    if done.replaced:
-        return "superseded"
-    return "extended" if done.conflict_id is None else "contradicted"
 
 
 def _merge(caller: Caller, row: Memory, twin_id: UUID, now: datetime) -> list[_Done]:
@@ -280,7 +267,7 @@ def _merge(caller: Caller, row: Memory, twin_id: UUID, now: datetime) -> list[_D
         return []
     before = apply_decision.retire(caller=caller, old=row, successor=twin, reason=SAME, now=now)
     apply_decision.link(source=twin, target=row, decision=decision, before=before)
-    is_repeated = merely_repeated(row=row, told_id=twin.id)
+    is_repeated = is_restatement(row=row, delivered_id=twin.id)
     if not is_repeated:
         sessions = (row.session_id, *row.provenance_sessions)
         changed = confirm.count(row=twin, sessions=sessions, now=now)
@@ -290,18 +277,6 @@ def _merge(caller: Caller, row: Memory, twin_id: UUID, now: datetime) -> list[_D
     entry = _entry(row, ended, memory_id=twin.id, other_id=row.id)
     entry = replace(entry, gate="" if is_repeated else "near_duplicate")
     return [_Done(caller=caller, verb="merged", memory_id=row.id, entry=entry)]
-
-
-def _hold(found: _Found) -> None:
-    """Lock the pair in the order in which all others lock it."""
-    pair = (found.row.id, found.twin_id or found.decision.target_id or found.row.id)
-    rows = Memory.objects.select_for_update(of=("self",)).filter(pk__in=pair)
-    list(rows.order_by("id").values_list("id", flat=True))
-
-
-def _locked(row: Memory) -> Memory | None:
-    rows = Memory.objects.select_for_update(of=("self",)).select_related("project")
-    return rows.filter(pk=row.pk, status=Status.ACTIVE.value, version=row.version).first()
 
 
 def _active(memory_id: UUID) -> Memory | None:
@@ -329,16 +304,12 @@ def _target(row: Memory, decision: Decision) -> Memory | None:
 def _entry(row: Memory, outcome: str, *, memory_id: UUID, other_id: UUID) -> Entry:
     return Entry(
         source=row.source,
-        place=_place(row),
+        place=Place(
+            project=row.project, scope=Scope(row.scope), audience=row.audience, team_id=row.team_id
+        ),
         outcome=outcome,
         memory_id=memory_id,
         other_id=other_id,
-    )
-
-
-def _place(row: Memory) -> Place:
-    return Place(
-        project=row.project, scope=Scope(row.scope), audience=row.audience, team_id=row.team_id
     )
 
 

@@ -1,4 +1,4 @@
-"""Whether an agent says what it was just told: that confirms nothing.
+"""Whether an agent restates what it was just given: that confirms nothing.
 
 The one door asks before it confirms or adds. A person's word always counts. An agent's does not
 where the memory was given out within a day to any agent of its person, or ever to one of that
@@ -18,7 +18,7 @@ from memory.index.actions.embedding import Embedded
 from memory.index.models import AccessLog
 from memory.injection.sql import deliveries
 from memory.intake import echo_rules
-from memory.intake.echo_rules import Told
+from memory.intake.echo_rules import DeliveredText
 from memory.records.actions import confirm
 from memory.records.actions.candidate import Draft
 from memory.records.models import Memory
@@ -37,28 +37,27 @@ IN_OTHER_WORDS: Final = frozenset({Source.EXTRACTED.value, Source.COMMIT_AUTO.va
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Heard:
-    """The memory that was restated, and why that counts for nothing."""
+class Echo:
+    """The memory that a candidate restates, and why that counts for nothing."""
 
     memory_id: UUID
     reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listened:
+class Delivered:
     """What was given out to who speaks now, and its cosines with what is said, where known."""
 
-    given: tuple[Told, ...] = ()
+    given: tuple[DeliveredText, ...] = ()
     cosines: Mapping[UUID, float] = field(default_factory=dict)
 
 
-NOTHING: Final = Listened()
-
-
-def listened(*, caller: Caller, source: str, embedded: Embedded | None, now: datetime) -> Listened:
-    """Return what counts as told to a caller who says something now. In a unit."""
+def find_delivered(
+    *, caller: Caller, source: str, embedded: Embedded | None, now: datetime
+) -> Delivered:
+    """Return what counts as delivered to a caller who sends something now. In a unit."""
     if is_person(caller=caller) or source not in SAYS_AGAIN:
-        return NOTHING
+        return Delivered()
     is_extracted = source == Source.EXTRACTED
     lasting = timedelta(days=LONG_DAYS) if is_extracted else timedelta(hours=JUST_HOURS)
     rows = deliveries.delivered_to_person(
@@ -71,55 +70,56 @@ def listened(*, caller: Caller, source: str, embedded: Embedded | None, now: dat
         vector=None if embedded is None else embedded.vector,
         most=MOST,
     )
-    return Listened(
-        given=tuple(echo_rules.told(memory_id=row.memory_id, content=row.content) for row in rows),
+    return Delivered(
+        given=tuple(
+            echo_rules.DeliveredText(memory_id=row.memory_id, content=row.content) for row in rows
+        ),
         cosines={row.memory_id: row.cosine for row in rows if row.cosine is not None},
     )
 
 
-def merely_repeated(*, row: Memory, told_id: UUID) -> bool:
-    """Say whether a stored memory only repeats one that its agent was told. In a unit.
+def is_restatement(*, row: Memory, delivered_id: UUID) -> bool:
+    """Say whether a stored memory only restates one delivered to its agent. In a unit.
 
-    Which token it came with is not known any more, so what any agent of the person was told counts.
+    Which token it came with is not known any more, so what any of the person's agents got counts.
     """
     if row.source not in SAYS_AGAIN:
         return False
     if row.source == Source.EXTRACTED:
         return True  # a conversation alone confirms nothing
     since = row.created_at - timedelta(hours=JUST_HOURS)
-    given = GivenOut.objects.filter(memory_id=told_id, at__gt=since)
-    logged = AccessLog.objects.filter(memories__contains=[told_id], at__gt=since)
+    given = GivenOut.objects.filter(memory_id=delivered_id, at__gt=since)
+    logged = AccessLog.objects.filter(memories__contains=[delivered_id], at__gt=since)
     agents = {"person": row.author_user, "token__isnull": False}
     return any(rows.filter(**agents).exists() for rows in (given, logged))
 
 
-def heard_before(*, drafted: Draft, same_id: UUID | None, heard: Listened) -> Heard | None:
+def find_echo(*, drafted: Draft, same_id: UUID | None, delivered: Delivered) -> Echo | None:
     """Return what a candidate restates, None where it counts. In a unit.
 
     `same_id` is the memory that the gates found to say the same.
     """
     if drafted.classification.type is MemoryType.EPISODE:
         return None
-    if same_id is not None and any(one.memory_id == same_id for one in heard.given):
-        return _restated(same_id)
-    if same_id is not None:
-        is_extracted = drafted.new.source == Source.EXTRACTED
-        return _met_again(drafted, same_id) if is_extracted else None
-    ear = echo_rules.KEEN if drafted.new.source in IN_OTHER_WORDS else echo_rules.SHARP
-    echo = echo_rules.echo_of(
-        content=drafted.new.content, given=heard.given, cosines=heard.cosines, ear=ear
-    )
-    return None if echo is None else _restated(echo)
-
-
-def _restated(memory_id: UUID) -> Heard:
-    return Heard(
-        memory_id=memory_id,
+    source, echo = drafted.new.source, same_id
+    if same_id is not None and all(one.memory_id != same_id for one in delivered.given):
+        return _met_again(drafted, same_id) if source == Source.EXTRACTED else None
+    if same_id is None:
+        echo = echo_rules.echo_of(
+            content=drafted.new.content,
+            given=delivered.given,
+            cosines=delivered.cosines,
+            limits=echo_rules.OTHER_WORDS if source in IN_OTHER_WORDS else echo_rules.SAME_WORDS,
+        )
+    if echo is None:
+        return None
+    return Echo(
+        memory_id=echo,
         reason=message("It was just told to you; saying it again confirms nothing."),
     )
 
 
-def _met_again(drafted: Draft, memory_id: UUID) -> Heard:
+def _met_again(drafted: Draft, memory_id: UUID) -> Echo:
     """Note the session in the memory's provenance, once; its confidence stays as it is."""
     session_id = drafted.new.session_id
     if session_id is not None:
@@ -129,7 +129,7 @@ def _met_again(drafted: Draft, memory_id: UUID) -> Heard:
         if known is not None:
             sessions = confirm.met_in(known=known, sessions=(session_id,))
             mine.update(provenance_sessions=sessions)
-    return Heard(
+    return Echo(
         memory_id=memory_id,
         reason=message("It is known already; a conversation alone confirms nothing."),
     )

@@ -20,7 +20,7 @@ from memory.index.actions.embedding import Embedded
 from memory.intake import integrate
 from memory.intake.actions import action_log, apply_decision, llm_queue
 from memory.intake.actions.action_log import Entry
-from memory.intake.actions.echo_guard import Heard, heard_before, listened
+from memory.intake.actions.echo_guard import Echo, find_delivered, find_echo
 from memory.intake.actions.similar_memories import look_around, thresholds_of
 from memory.intake.integrate import Cause, Decision, Judged
 from memory.records import gates
@@ -80,18 +80,6 @@ class Outcome:
     cause: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Case:
-    """A candidate in its place, with its vector if that could be made at once."""
-
-    caller: Caller
-    drafted: Draft
-    where: Place
-    embedded: Embedded | None
-    now: datetime
-    judged: tuple[Judged, ...] = ()
-
-
 def remember(
     *, caller: Caller, new: NewMemory, now: datetime, judged: tuple[Judged, ...] = ()
 ) -> Outcome:
@@ -119,26 +107,59 @@ def prepare(*, caller: Caller, new: NewMemory) -> Prepared:
     """Check, classify and embed a candidate. Runs outside of a unit. Raises InvalidInput."""
     drafted = draft(caller=caller, new=new)
     alone = gate(drafted=drafted, neighborhood=NOBODY_NEAR, thresholds=LOOSEST)
-    is_hopeless = alone.outcome is GateOutcome.REFUSED
-    return Prepared(drafted=drafted, embedded=None if is_hopeless else _embedded(drafted))
+    if alone.outcome is GateOutcome.REFUSED:
+        return Prepared(drafted=drafted, embedded=None)
+    seen = drafted.classification
+    text = embedding.text_of(
+        files=seen.files, modules=seen.modules, type=seen.type.value, content=new.content
+    )
+    return Prepared(drafted=drafted, embedded=embedding.embed_inline(text=text))
 
 
 def decide(*, caller: Caller, prepared: Prepared, now: datetime) -> Outcome:
     """Compare a prepared candidate with what is there, and store what follows. In a unit."""
-    drafted, embedded = prepared.drafted, in_use(embedded=prepared.embedded)
-    where = place(caller=caller, new=drafted.new)
-    case = _Case(
-        caller=caller,
-        drafted=drafted,
-        where=where,
-        embedded=embedded,
-        now=now,
-        judged=prepared.judged,
-    )
-    outcome = _decided(case)
-    entry = log_entry(new=drafted.new, where=where, outcome=outcome)
+    where = place(caller=caller, new=prepared.drafted.new)
+    usable = replace(prepared, embedded=in_use(embedded=prepared.embedded))
+    outcome = _compare(caller, usable, where, now)
+    entry = log_entry(new=prepared.drafted.new, where=where, outcome=outcome)
     action_log.record(caller=caller, entries=(entry,), now=now)
     return outcome
+
+
+def _compare(caller: Caller, prepared: Prepared, where: Place, now: datetime) -> Outcome:
+    """Load similar memories, ask the gates, decide, and write what follows."""
+    drafted, embedded = prepared.drafted, prepared.embedded
+    around = look_around(caller=caller, drafted=drafted, where=where, embedded=embedded, now=now)
+    thresholds = thresholds_of(project=where.project)
+    result = gate(drafted=drafted, neighborhood=around.neighborhood, thresholds=thresholds)
+    if result.outcome is GateOutcome.REFUSED:
+        return refusal(result=result)
+    resent = writes.same_external(place=where, external_id=drafted.new.external_id)
+    if resent is not None:
+        twin_id = result.confirmed_id if result.gate is Gate.EXACT_DUPLICATE else None
+        return replace_content(caller=caller, row=resent, drafted=drafted, twin_id=twin_id, now=now)
+    delivered = find_delivered(caller=caller, source=drafted.new.source, embedded=embedded, now=now)
+    echo = find_echo(drafted=drafted, same_id=result.confirmed_id, delivered=delivered)
+    if echo is not None:
+        return known_before(caller=caller, echo=echo, now=now)
+    if result.confirmed_id is not None:
+        session_id = drafted.new.session_id
+        view = confirm.apply(
+            caller=caller, memory_id=result.confirmed_id, now=now, session_id=session_id
+        )
+        return Outcome(
+            outcome="confirmed",
+            memory=view,
+            gate=result.gate.value if result.gate else "",
+            reason=result.reason,
+            done="confirmed",
+        )
+    decision = integrate.decide(
+        candidate=replace(around.statement, trusts_judgments=False),
+        known=integrate.with_judgments(known=around.known, judged=prepared.judged),
+        conflict_cosine=thresholds.conflict_cosine,
+    )
+    return _add(caller, prepared, where, result, decision, now)
 
 
 def in_use(*, embedded: Embedded | None) -> Embedded | None:
@@ -240,48 +261,13 @@ def replace_content(
     return Outcome(outcome="updated", memory=view, embedding="queued", done="changed")
 
 
-def _decided(case: _Case) -> Outcome:
-    drafted, where = case.drafted, case.where
-    around = look_around(
-        caller=case.caller, drafted=drafted, where=where, embedded=case.embedded, now=case.now
-    )
-    thresholds = thresholds_of(project=where.project)
-    result = gate(drafted=drafted, neighborhood=around.neighborhood, thresholds=thresholds)
-    if result.outcome is GateOutcome.REFUSED:
-        return refusal(result=result)
-    known = writes.same_external(place=where, external_id=drafted.new.external_id)
-    if known is not None:
-        return replace_content(
-            caller=case.caller,
-            row=known,
-            drafted=drafted,
-            twin_id=_exact_twin(result),
-            now=case.now,
-        )
-    told = listened(
-        caller=case.caller, source=drafted.new.source, embedded=case.embedded, now=case.now
-    )
-    heard = heard_before(drafted=drafted, same_id=result.confirmed_id, heard=told)
-    if heard is not None:
-        return known_before(caller=case.caller, heard=heard, now=case.now)
-    if result.confirmed_id is not None:
-        return _confirmed(case, result)
-    decision = integrate.decide(
-        candidate=replace(around.statement, trusts_judgments=False),
-        known=integrate.with_judgments(known=around.known, judged=case.judged),
-        conflict_cosine=thresholds.conflict_cosine,
-    )
-    return _added(case, result, decision)
-
-
-def known_before(*, caller: Caller, heard: Heard, now: datetime) -> Outcome:
-    """Return the outcome of what was said again by who was told it: nothing is written. In a unit.
+def known_before(*, caller: Caller, echo: Echo, now: datetime) -> Outcome:
+    """Return the outcome of a restatement: nothing is written. In a unit.
 
     The memory is shown as its caller may see it.
     """
-    row = visible(caller=caller).get(pk=heard.memory_id)
-    view = to_view(row, now=now)
-    return Outcome(outcome="known", memory=view, reason=heard.reason)
+    view = to_view(visible(caller=caller).get(pk=echo.memory_id), now=now)
+    return Outcome(outcome="known", memory=view, reason=echo.reason)
 
 
 def _log_malformed(
@@ -295,43 +281,19 @@ def _log_malformed(
         action_log.record(caller=caller, entries=(entry,), now=now)
 
 
-def _exact_twin(result: GateResult) -> UUID | None:
-    return result.confirmed_id if result.gate is Gate.EXACT_DUPLICATE else None
-
-
-def _embedded(drafted: Draft) -> Embedded | None:
-    seen = drafted.classification
-    return embedding.embed_inline(
-        text=embedding.text_of(
-            files=seen.files,
-            modules=seen.modules,
-            type=seen.type.value,
-            content=drafted.new.content,
-        )
-    )
-
-
-def _confirmed(case: _Case, result: GateResult) -> Outcome:
-    memory_id = result.confirmed_id
-    if memory_id is None:
-        raise ValueError("A confirmation names the memory it confirms.")
-    view = confirm.apply(
-        caller=case.caller,
-        memory_id=memory_id,
-        now=case.now,
-        session_id=case.drafted.new.session_id,
-    )
-    gate = result.gate.value if result.gate else ""
-    return Outcome(
-        outcome="confirmed", memory=view, gate=gate, reason=result.reason, done="confirmed"
-    )
-
-
-def _added(case: _Case, result: GateResult, decision: Decision) -> Outcome:
-    caller, embedded, now = case.caller, case.embedded, case.now
+def _add(
+    caller: Caller,
+    prepared: Prepared,
+    where: Place,
+    result: GateResult,
+    decision: Decision,
+    now: datetime,
+) -> Outcome:
+    """Write a new memory and what follows from the decision; queue what is still to be done."""
+    embedded = prepared.embedded
     old = apply_decision.hold(decision=decision)
     row = writes.new_row(
-        caller=caller, draft=case.drafted, place=case.where, surprise=result.surprise, now=now
+        caller=caller, draft=prepared.drafted, place=where, surprise=result.surprise, now=now
     )
     writes.insert(caller=caller, rows=(row,))
     schedule_recount()
@@ -344,7 +306,7 @@ def _added(case: _Case, result: GateResult, decision: Decision) -> Outcome:
         text = embedding.memory_text(row=row)
         embedding.store_vector(row=row, text=text, embedded=embedded)
     found = apply_decision.carry_out(caller=caller, row=row, old=old, decision=decision, now=now)
-    llm_queue.queue(caller=caller, row=row, project=case.where.project)
+    llm_queue.queue(caller=caller, row=row, project=where.project)
     row.is_embedded = embedded is not None  # type: ignore[attr-defined]
     return Outcome(
         outcome="added",
@@ -353,13 +315,8 @@ def _added(case: _Case, result: GateResult, decision: Decision) -> Outcome:
         reason=result.reason if found is None else decision.reason,
         embedding="queued" if embedded is None else "stored",
         job_id=job_id,
-        operation=operation_of(decision=decision),
+        operation="" if decision.link is None else decision.link.value,
         related_id=None if found is None else found.other_id,
         conflict_id=None if found is None else found.conflict_id,
         cause="" if decision.cause is None else decision.cause.value,
     )
-
-
-def operation_of(*, decision: Decision) -> str:
-    """Name what a candidate did to the memory it speaks of: the edge between them."""
-    return "" if decision.link is None else decision.link.value

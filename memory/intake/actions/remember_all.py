@@ -19,7 +19,7 @@ from accounts.errors import Conflict, Forbidden, InvalidInput, TooLarge
 from accounts.messages import message
 from memory.index.actions import embedding
 from memory.intake.actions import action_log
-from memory.intake.actions.echo_guard import Listened, heard_before, listened
+from memory.intake.actions.echo_guard import Delivered, find_delivered, find_echo
 from memory.intake.actions.remember import (
     Outcome,
     gate,
@@ -151,7 +151,7 @@ class _Batch:
         self.places: dict[tuple[str | None, str | None, str | None], Place] = {}
         self.thresholds: dict[Place, Thresholds] = {}
         self.said: dict[Place, Said] = {}
-        self.told: dict[str, Listened] = {}
+        self.delivered: dict[str, Delivered] = {}
 
     def place(self, drafted: Draft | Outcome) -> Placed | Outcome:
         """Find where one item goes. Raises NotFound for a project the caller cannot see."""
@@ -202,10 +202,14 @@ class _Batch:
 
     def _new(self, item: Placed, result: GateResult, twin: Memory | None) -> Outcome | Memory:
         same_id = None if twin else result.confirmed_id
-        told = self._told(item.drafted.new.source)
-        heard = heard_before(drafted=item.drafted, same_id=same_id, heard=told)
-        if heard is not None and twin is None:
-            return known_before(caller=self.caller, heard=heard, now=self.now)
+        source = item.drafted.new.source
+        if source not in self.delivered:  # read once a call
+            self.delivered[source] = find_delivered(
+                caller=self.caller, source=source, embedded=None, now=self.now
+            )
+        echo = find_echo(drafted=item.drafted, same_id=same_id, delivered=self.delivered[source])
+        if echo is not None and twin is None:
+            return known_before(caller=self.caller, echo=echo, now=self.now)
         if result.confirmed_id is not None:
             return self._confirmed(item, result.confirmed_id, twin, result.reason)
         earlier = self._said_before(item)
@@ -217,14 +221,6 @@ class _Batch:
             gate=Gate.NEAR_DUPLICATE.value,
             reason="Nearly the same came before in this call.",
         )
-
-    def _told(self, source: str) -> Listened:
-        """Return what was told to the caller lately; read once a call."""
-        if source not in self.told:
-            self.told[source] = listened(
-                caller=self.caller, source=source, embedded=None, now=self.now
-            )
-        return self.told[source]
 
     def write(self) -> UUID | None:
         """Write all accepted rows; return the job that embeds them."""

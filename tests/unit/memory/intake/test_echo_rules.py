@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.intake import echo_rules
-from memory.intake.echo_rules import KEEN, SHARP, Ear
+from memory.intake.echo_rules import OTHER_WORDS, SAME_WORDS, EchoLimits
 
 KNOWN = "Webhooks are retried 11 times with growing pauses, then parked for a person."
 FIRST = UUID(int=1)
@@ -27,22 +27,22 @@ WORDS = (
 )
 
 
-def heard(content: str, ear: Ear, cosine: float = 0.0) -> bool:
+def heard(content: str, limits: EchoLimits, cosine: float = 0.0) -> bool:
     """Say whether a statement repeats what is known."""
-    given = (echo_rules.told(memory_id=FIRST, content=KNOWN),)
+    given = (echo_rules.DeliveredText(memory_id=FIRST, content=KNOWN),)
     cosines = {FIRST: cosine}
-    return echo_rules.echo_of(content=content, given=given, cosines=cosines, ear=ear) == FIRST
+    return echo_rules.echo_of(content=content, given=given, cosines=cosines, limits=limits) == FIRST
 
 
-@pytest.mark.parametrize("ear", [SHARP, KEEN])
+@pytest.mark.parametrize("limits", [SAME_WORDS, OTHER_WORDS])
 @pytest.mark.parametrize(
     "content", [KNOWN, KNOWN.upper(), "Webhooks are retried 11 times, then parked."]
 )
-def test_the_same_and_a_quotation_are_echoes(content: str, ear: Ear) -> None:
-    assert heard(content, ear)
+def test_the_same_and_a_quotation_are_echoes(content: str, limits: EchoLimits) -> None:
+    assert heard(content, limits)
 
 
-@pytest.mark.parametrize("ear", [SHARP, KEEN])
+@pytest.mark.parametrize("limits", [SAME_WORDS, OTHER_WORDS])
 @pytest.mark.parametrize(
     "content",
     [
@@ -52,44 +52,46 @@ def test_the_same_and_a_quotation_are_echoes(content: str, ear: Ear) -> None:
         "Carts expire after a day.",
     ],
 )
-def test_the_opposite_another_number_and_another_subject_are_news(content: str, ear: Ear) -> None:
-    assert not heard(content, ear)
+def test_the_opposite_another_number_and_another_subject_are_news(
+    content: str, limits: EchoLimits
+) -> None:
+    assert not heard(content, limits)
 
 
 def test_a_light_paraphrase_is_an_echo_only_of_a_conversation() -> None:
     content = "Webhooks get retried 11 times with growing pauses and then parked for a human."
 
-    assert (heard(content, KEEN), heard(content, SHARP)) == (True, False)
+    assert (heard(content, OTHER_WORDS), heard(content, SAME_WORDS)) == (True, False)
 
 
 def test_meaning_counts_for_a_conversation() -> None:
     content = "Hooks of the web come again 11 times before somebody looks."
 
-    assert (heard(content, KEEN, 0.9), heard(content, SHARP, 0.9)) == (True, False)
+    assert (heard(content, OTHER_WORDS, 0.9), heard(content, SAME_WORDS, 0.9)) == (True, False)
 
 
 def test_the_closest_one_is_named_and_nothing_is_heard_of_nothing() -> None:
     given = (
-        echo_rules.told(memory_id=SECOND, content=f"{KNOWN} The pauses double."),
-        echo_rules.told(memory_id=FIRST, content=KNOWN),
+        echo_rules.DeliveredText(memory_id=SECOND, content=f"{KNOWN} The pauses double."),
+        echo_rules.DeliveredText(memory_id=FIRST, content=KNOWN),
     )
 
-    assert echo_rules.echo_of(content=KNOWN, given=given, cosines={}, ear=KEEN) == FIRST
-    assert echo_rules.echo_of(content=KNOWN, given=(), cosines={}, ear=KEEN) is None
+    assert echo_rules.echo_of(content=KNOWN, given=given, cosines={}, limits=OTHER_WORDS) == FIRST
+    assert echo_rules.echo_of(content=KNOWN, given=(), cosines={}, limits=OTHER_WORDS) is None
 
 
 @given(
     said=st.lists(st.sampled_from(WORDS)).map(" ".join),
     told=st.lists(st.sampled_from(WORDS)).map(" ".join),
     cosine=st.sampled_from([0.0, 0.5, 0.9]),
-    ear=st.sampled_from([SHARP, KEEN]),
+    limits=st.sampled_from([SAME_WORDS, OTHER_WORDS]),
 )
 def test_what_is_close_is_never_passed_over_unread(
-    said: str, told: str, cosine: float, ear: Ear
+    said: str, told: str, cosine: float, limits: EchoLimits
 ) -> None:
-    one = echo_rules.told(memory_id=FIRST, content=told)
-    new = echo_rules.told(memory_id=SECOND, content=said)
+    one = echo_rules.DeliveredText(memory_id=FIRST, content=told)
+    new = echo_rules.DeliveredText(memory_id=SECOND, content=said)
 
-    is_close = echo_rules._closeness(new, one, cosine, ear) > 0
+    is_close = echo_rules._closeness(new, one, cosine, limits) > 0
 
-    assert echo_rules._may_be_close(new, one, cosine, ear) or not is_close
+    assert echo_rules._may_be_close(new, one, cosine, limits) or not is_close
