@@ -23,9 +23,9 @@ GOOD = b"import json\n\n\nclass A(B):\n    def f(self):\n        return json.dum
 SLOW = b"func(\n" * 200_000  # what is never closed keeps the parser of Go for many seconds
 LARGE = b"x = [\n" + b"[1, (2, {3: 4})],\n" * 100_000 + b"]\n"
 OWNER = """
-from graph.backend import guarded
-guarded.parse(path="a.py", content=b"")
-print(guarded.PARSER.process_id, flush=True)
+from graph.index import parser_process
+parser_process.parse(path="a.py", content=b"")
+print(parser_process.PARSER.process_id, flush=True)
 input()
 """
 DEEP = b"if x:\n" + b"".join(b" " * depth + b"if x:\n" for depth in range(1, 900))
