@@ -15,8 +15,7 @@ from memory.intake.models import ActionLog
 from memory.records.conflict_models import Conflict
 from memory.records.models import Memory, MemoryLink, MemoryVersion
 from memory.records.verdict_models import ReviewVerdict
-from memory.sessions.models import GivenOut, Session, Stream, Turn
-from memory.statistics.models import Statistic
+from memory.sessions.models import GivenOut, Session, Statistic, Stream, Turn
 from memory.topics.models import Topic, TopicMember
 
 __all__ = [

@@ -33,11 +33,11 @@ from memory.observer.actions.consolidate import consolidate
 from memory.observer.actions.finalize import finalize
 from memory.observer.actions.forget_counted import forget_counted
 from memory.observer.actions.observe import observe
-from memory.observer.actions.promote_piece import promote_piece
+from memory.observer.actions.promote import promote_piece
 from memory.observer.actions.raise_alarms import raise_alarms
 from memory.observer.actions.synthesize import queue_weekly, synthesize
 from memory.review.rollback import execute
-from memory.sessions.actions import session_upkeep
+from memory.sessions.actions import end_session
 from memory.topics import actions as topics_actions
 from teams.permissions import Act, require
 
@@ -214,7 +214,7 @@ def read_names_again(claim: Claim) -> Mapping[str, Any]:
 def _forget_actions() -> int:
     """Forget turns past their time, and what became of candidates and searches."""
     now = timezone.now()
-    forgotten = session_upkeep.forget(now=now) + forget_counted(now=now)
+    forgotten = end_session.forget(now=now) + forget_counted(now=now)
     return forgotten + action_log.forget(now=now, days=settings.KEEP_ACTIONS_DAYS)
 
 
@@ -222,7 +222,7 @@ UPKEEP: Final[Mapping[str, Callable[[], object]]] = {  # in every organization, 
     "merge_access": maintenance.merge_access,  # the access log into the usage counts
     "embed_missing": maintenance.embed_missing,
     "read_names": read_names.queue_when_old,
-    "tend_sessions": lambda: session_upkeep.end_idle(now=timezone.now()),
+    "tend_sessions": lambda: end_session.end_idle(now=timezone.now()),
     "raise_alarms": lambda: raise_alarms(now=timezone.now()),
     "forget_actions": _forget_actions,
     "sort_topics": topics_actions.queue,

@@ -13,7 +13,7 @@ from frontend.presenters import review_inbox
 from memory.experiments.queries.session_figures import ReentryView
 from memory.review.queries import session_summary
 from memory.review.queries.session_summary import SessionCandidate, SessionSummary
-from memory.sessions.queries import learned
+from memory.sessions.queries import sessions
 from teams.trust import Asking
 
 
@@ -81,7 +81,7 @@ def _item(came: SessionCandidate) -> Item:
     return Item(
         came=came,
         signal=session_labels.SIGNALS.get(came.why, came.why),
-        turn=learned.turn_of(source_uri=came.memory.source_uri),
+        turn=sessions.turn_of(source_uri=came.memory.source_uri),
         events=tuple(int(one["sequence"]) for one in came.evidence),
     )
 

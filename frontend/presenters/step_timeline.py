@@ -17,12 +17,11 @@ from django.utils.translation import ngettext, ngettext_lazy
 from accounts.caller import Caller
 from frontend.labels import session_labels
 from memory.injection.queries import DeliveryEntry
+from memory.observer.actions.step_timeline import CALLS, Mark, Shown, Steps, show_steps
 from memory.records.queries import memories
 from memory.records.queries.views import MemoryView
-from memory.sessions.actions.step_timeline import Shown, Steps, show_steps
-from memory.sessions.queries import events
-from memory.sessions.queries.events import EventView
-from memory.sessions.step_timeline_rules import CALLS, Mark
+from memory.sessions.queries import sessions
+from memory.sessions.queries.sessions import EventView
 
 HEIGHT: Final = 36.0  # of the highest bar, in units of the drawing
 LEAST: Final = 5.0  # of the lowest
@@ -158,7 +157,7 @@ def _pane(
     if shown is None:
         return None
     bar = shown.bar
-    page = events.events(
+    page = sessions.events(
         caller=caller, session_id=session_id, first=sequence, last=bar.last, limit=EVENTS
     )
     ids = tuple(dict.fromkeys(one.memory_id for one in shown.given))

@@ -16,11 +16,11 @@ from frontend.views import base
 from frontend.views.base import Frame
 from memory.experiments.actions.decide_weights import Verdict, decide_weights
 from memory.experiments.intervals import LEAST_SESSIONS, Share
+from memory.experiments.points import Group
 from memory.experiments.queries import experiments
 from memory.experiments.queries.experiments import USUAL_DAYS, ExperimentReport, MemoryEffect
 from memory.experiments.queries.phase_weights import weights_of
 from memory.records.queries.views import MemoryView
-from memory.sessions.points import Group
 from teams.actions.project_settings import change_experiments
 from teams.permissions import Act, allows
 from teams.queries import PERCENTS

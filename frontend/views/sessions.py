@@ -16,12 +16,13 @@ from frontend.templatetags.cairn import short_id
 from frontend.views import base
 from frontend.views.base import Frame
 from memory.experiments.queries import session_figures
+from memory.observer.actions.delete_session import Fate, delete_session, may_delete
 from memory.review.rollback.selection import may_roll_back_session
-from memory.sessions.actions import close
-from memory.sessions.actions.delete_session import Fate, delete_session, may_delete
+from memory.sessions.actions import end_session as close
 from memory.sessions.actions.end_session import end_session
-from memory.sessions.queries import learned, sessions
-from memory.sessions.queries import turns as said
+from memory.sessions.queries import sessions
+from memory.sessions.queries import sessions as learned
+from memory.sessions.queries import sessions as said
 from memory.sessions.queries.sessions import STATES, SessionPlace, SessionView
 
 SHOWN: Final = 30  # sessions a page
@@ -105,7 +106,7 @@ def delete(request: HttpRequest, frame: Frame, session_id: UUID) -> HttpResponse
     session = here(frame, session_id)
     context = {
         "session": session,
-        "memories": learned.count(caller=frame.caller, session_id=session_id),
+        "memories": learned.count_learned(caller=frame.caller, session_id=session_id),
         "form": request.POST,
     }
     if request.method != "POST":

@@ -14,11 +14,11 @@ from accounts.caller import TokenScope
 from accounts.errors import NotFound
 from accounts.messages import message
 from memory.injection.actions import deliver
+from memory.injection.actions.external_binding import Whereabouts
 from memory.injection.actions.hooks import follow_agent
 from memory.injection.harnesses import payloads, responses
 from memory.injection.harnesses.adapters import ADAPTERS, Adapter, Harness
 from memory.records import deadline
-from memory.sessions.actions.external_binding import Whereabouts
 
 OFF: Final = "X-Cairn-Off"
 EVENT: Final = "X-Cairn-Event"

@@ -10,9 +10,9 @@ from accounts.api.schemas import Body, Result
 from accounts.caller import TokenScope
 from memory.api.schemas.injections import LARGEST_STEP, GivenBack
 from memory.api.schemas.memories import Files
+from memory.experiments.points import Point
 from memory.injection.actions.trigger_points import deliver_at_step
 from memory.injection.queries import DeliveryLog, delivery_log
-from memory.sessions.points import Point
 
 
 class AgentStep(Body):

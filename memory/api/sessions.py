@@ -13,9 +13,9 @@ from accounts.api.schemas import several as list_of
 from accounts.api.shapes import Field, Free, Moment, Record, Several, Text, Truth
 from accounts.caller import TokenScope
 from memory.api import inputs, turns
+from memory.observer.actions.delete_session import Fate, delete_session
 from memory.sessions.actions import append_turns as appending
 from memory.sessions.actions.append_turns import NewTurn, append_turns
-from memory.sessions.actions.delete_session import Fate, delete_session
 from memory.sessions.actions.end_session import end_session
 from memory.sessions.actions.open_session import (
     LONGEST,

@@ -14,7 +14,7 @@ from memory.sessions.actions import append_turns
 from memory.sessions.actions.open_session import LONGEST
 from memory.sessions.queries import history
 from memory.sessions.queries.history import HistoryPlace, HistoryQuestion, How
-from memory.sessions.queries.turns import turns
+from memory.sessions.queries.sessions import turns
 from memory.sessions.turns import Speaker
 
 ROLE: Final = Text(largest=12, choices=tuple(speaker.value for speaker in Speaker))

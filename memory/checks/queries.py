@@ -9,12 +9,10 @@ from django.db.models import IntegerField, Q, QuerySet, Sum
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
-from memory.observer import statistics
-from memory.observer.statistics import EdgeRow, FileRow
-from memory.statistics import counters
-from memory.statistics.counters import Kind
-from memory.statistics.models import Statistic
-from memory.statistics.queries import Which, read
+from memory.sessions import counters
+from memory.sessions.counters import EdgeRow, FileRow, Kind
+from memory.sessions.models import Statistic
+from memory.sessions.sql.counters import Which, read
 from teams import visibility
 from teams.visibility import Sight
 
@@ -70,13 +68,11 @@ def _edges(met: QuerySet[Statistic]) -> tuple[EdgeRow, ...]:
 
 
 def _files(project_id: UUID, wanted: Iterable[str], seen: Q) -> dict[str, FileRow]:
-    keys = tuple(counters.file_key(path=path) for path in sorted(wanted))
+    keys = tuple(counters.key_of(text=path) for path in sorted(wanted))
     which = Which(kind=Kind.FILE.value, visible=seen, project_id=project_id, keys=keys)
     rows: dict[str, FileRow] = {}
-    for one in read(which=which):
-        row = counters.file_row(counts=one.counts, notes=one.notes)
-        known = rows.get(row.path)
-        rows[row.path] = row if known is None else statistics.file_after(row=known, add=row)
+    for row in counters.rows_of(type=FileRow, sums=read(which=which)):
+        rows[row.path] = counters.added_row(row=rows.get(row.path, FileRow(path="")), add=row)
     return rows
 
 
@@ -85,5 +81,5 @@ def _pair(edge: EdgeRow, rows: dict[str, FileRow], among: frozenset[str]) -> Fil
     other = edge.second if inside == edge.first else edge.first
     none = FileRow(path="")
     first, second = rows.get(edge.first, none), rows.get(edge.second, none)
-    share = statistics.weight(edge=edge, first=first, second=second)
+    share = counters.weight(edge=edge, first=first, second=second)
     return FilePair(file=inside, other=other, sessions=edge.sessions, share=round(share, 4))

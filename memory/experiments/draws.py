@@ -11,7 +11,7 @@ import hmac
 from dataclasses import dataclass
 from typing import Final
 
-from memory.sessions.points import Group
+from memory.experiments.points import Group
 
 BASIS_POINTS: Final = (
     10_000  # places of a draw, so that shares are exact to a hundredth of a percent

@@ -20,7 +20,7 @@ from accounts.caller import Caller
 from accounts.rights import check_manages
 from memory import sql_queries
 from memory.records.queries.views import countable
-from memory.statistics.sql import statistics
+from memory.sessions.sql import counters
 from memory.taxonomy import Source
 from teams import queries as places
 from teams.models import Project
@@ -91,7 +91,7 @@ def usage(*, caller: Caller, project: str | None, day: date) -> Usage:
         row = None if project is None else places.find_project(caller=caller, ref=project)
         read = sql_queries.rows(
             "model_use_days",
-            file=statistics.FILE,
+            file=counters.FILE,
             since=first,
             until=last,
             everywhere=row is None,

@@ -13,8 +13,8 @@ from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
+from memory.experiments.points import OF_A_FILE, POINTS, Group, Point, Switches, is_open
 from memory.search.packing import SALIENCE_BOOST
-from memory.sessions.points import OF_A_FILE, POINTS, Group, Point, Switches, is_open
 from memory.sessions.scratchpad import Recorded, Scratchpad, in_order
 from memory.sessions.tools import Act
 from memory.taxonomy import MemoryType

@@ -11,8 +11,8 @@ from typing import Final
 from uuid import UUID
 
 from memory.customization.methodology import Transition
-from memory.observer import syntheses
-from memory.observer.statistics import FileRow, ModuleRow
+from memory.sessions import counters
+from memory.sessions.counters import FileRow, ModuleRow
 from memory.sessions.events import Outcome
 from memory.sessions.scratchpad import Scratchpad, each_file, edited, in_order
 from memory.sessions.tools import Act
@@ -77,9 +77,9 @@ def plan_files(*, modules: Iterable[ModuleHistory], tokens: Mapping[str, int]) -
         [
             path
             for one in histories
-            for path in syntheses.shares(module=one.module, files=one.files, above=above)
+            for path in counters.shares(module=one.module, files=one.files, above=above)
         ]
-        for above in (syntheses.ALWAYS_ABOVE, syntheses.OFTEN_ABOVE)
+        for above in (counters.ALWAYS_ABOVE, counters.OFTEN_ABOVE)
     )
     kept: list[PlannedFile] = []
     left: list[str] = []

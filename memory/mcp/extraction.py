@@ -9,9 +9,8 @@ from accounts.caller import TokenScope
 from memory.api import turns
 from memory.mcp.shapes import PROJECT, Call, Tool, option
 from memory.sessions.actions import append_turns
-from memory.sessions.actions.append_turns import NewTurn
+from memory.sessions.actions.append_turns import NewTurn, take_conversation
 from memory.sessions.actions.open_session import LONGEST, NewSession
-from memory.sessions.actions.take_conversation import take_conversation
 from memory.sessions.queries import sessions
 
 LONGEST_WAIT: Final = 20  # seconds; an agent's own limit is near

@@ -2,39 +2,134 @@
 
 validation → frequency → trust gate → confidence → words; then, once the caller knows how near each
 is to what is stored, novelty and the cap of the session's type. Dead ends, failures of QA, commits
-and what
-the running product showed come in beside the signals: they need one session. A model may phrase
-them better later; nothing waits for it.
+and what the running product showed come in beside the signals: they need one session.
+
+A table by type of session says what must have happened before anything is promoted, and how much of
+it may be. A long build is promoted piece by piece: once it has more than five subtasks, after each
+that was validated.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from typing import Final
 
 from memory.intake import integrate
 from memory.intake.integrate import NOVELTY_COSINE
-from memory.observer import commits, dead_ends, detections, gates, payloads, signal_table, wording
-from memory.observer.detections import Evidence, Sighting
-from memory.observer.gates import GATES, Progress
-from memory.observer.signal_table import SignalKind
-from memory.sessions import end_to_end, trust_gate
+from memory.observer import dead_ends, detections, evidence_texts, wording
+from memory.observer.detect import Witnessed
+from memory.observer.detections import Evidence, Sighting, SignalKind
+from memory.records.confidence import TAINTED_FACTOR
 from memory.sessions.events import Event, Outcome
-from memory.sessions.scratchpad import Scratchpad
-from memory.sessions.trust_gate import TrustTier
-from memory.statistics import quorum
-from memory.statistics.quorum import Seen, Witnessed
+from memory.sessions.scratchpad import Scratchpad, SessionType, Setting, taint_of
 from memory.taxonomy import MemoryType, Source, source_row
 
-SUPPORT_BASE: Final = 0.9  # with just the sessions needed, ours
-SUPPORT_EACH: Final = 0.05  # for each session beyond, ours
-SUPPORT_MOST: Final = 4  # sessions beyond that count, ours
-CONFIDENCE_MOST: Final = 0.95  # ours, as for trust from use
-DEAD_END_VALUE: Final = 0.8  # ours
-QA_VALUE: Final = 0.75  # ours
-COMMIT_VALUE: Final = 0.7  # ours
+PIECEWISE_ABOVE: Final = 5  # subtasks of a build
+
+# Defaults, not measured.
+SUPPORT_BASE: Final = 0.9  # with just the sessions needed
+SUPPORT_EACH: Final = 0.05  # for each session beyond
+SUPPORT_MOST: Final = 4  # sessions beyond that count
+CONFIDENCE_MOST: Final = 0.95  # as for trust from use
+DEAD_END_VALUE: Final = 0.8
+QA_VALUE: Final = 0.75
+COMMIT_VALUE: Final = 0.7
 _FAILED: Final = frozenset({Outcome.FAILURE, Outcome.ABANDONED})
 
 SeenBefore = Mapping[tuple[SignalKind, str], int]
+
+
+class Gate(StrEnum):
+    """What must have happened."""
+
+    QA_PASSED = "qa_passed"
+    END = "end"
+    SPEC_ACCEPTED = "spec_accepted"
+    REVIEW_DONE = "review_done"
+    NEVER = "never"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateRow:
+    """One type of session; `types` is empty where any type may be promoted."""
+
+    type: SessionType
+    gate: Gate
+    most: int
+    types: frozenset[MemoryType] = frozenset()
+
+
+GATES: Final = {
+    row.type: row
+    for row in (
+        GateRow(type=SessionType.BUILD, gate=Gate.QA_PASSED, most=20),
+        GateRow(type=SessionType.INSIGHTS, gate=Gate.END, most=5),
+        GateRow(
+            type=SessionType.ROADMAP,
+            gate=Gate.END,
+            most=3,
+            types=frozenset({MemoryType.DECISION, MemoryType.REQUIREMENT}),
+        ),
+        GateRow(type=SessionType.TERMINAL, gate=Gate.END, most=3),
+        GateRow(type=SessionType.CHANGELOG, gate=Gate.NEVER, most=0),
+        GateRow(type=SessionType.SPEC, gate=Gate.SPEC_ACCEPTED, most=3),
+        GateRow(type=SessionType.PR_REVIEW, gate=Gate.REVIEW_DONE, most=8),
+    )
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """What has happened to the work of a session beyond its events."""
+
+    spec_accepted: bool = False
+    review_done: bool = False
+    subtasks: int = 0
+    subtask_validated: bool = False
+
+
+def of_turns(*, setting: Setting) -> GateRow | None:
+    """Return the row that also holds for what a session's turns teach; None where none does.
+
+    It is that of a roadmap: decisions and requirements are said, and no signal shows them.
+    """
+    row = GATES[setting.type]
+    return row if row.types else None
+
+
+def is_gate_open(*, scratchpad: Scratchpad, progress: Progress) -> bool:
+    """Say whether candidates of a session may be promoted now."""
+    gate = GATES[scratchpad.setting.type].gate
+    if gate is Gate.QA_PASSED:
+        is_piece = progress.subtasks > PIECEWISE_ABOVE and progress.subtask_validated
+        return qa_passed(scratchpad=scratchpad) or is_piece
+    return {
+        Gate.END: scratchpad.outcome is not None,
+        Gate.SPEC_ACCEPTED: progress.spec_accepted,
+        Gate.REVIEW_DONE: progress.review_done,
+        Gate.NEVER: False,
+    }[gate]
+
+
+def is_of_qa(*, setting: Setting) -> bool:
+    """Say whether QA decides; what failed is worth keeping there also where it never passed."""
+    return GATES[setting.type].gate is Gate.QA_PASSED
+
+
+def is_piecewise(*, setting: Setting) -> bool:
+    """Say whether a session is a build of so many subtasks that it is promoted piece by piece."""
+    return is_of_qa(setting=setting) and setting.planned_steps > PIECEWISE_ABOVE
+
+
+def validated(*, scratchpad: Scratchpad) -> int:
+    """Return the sequence of the report that validated the last subtask; 0 where none did."""
+    return scratchpad.reports[-1].sequence if qa_passed(scratchpad=scratchpad) else 0
+
+
+def qa_passed(*, scratchpad: Scratchpad) -> bool:
+    """Say whether the last report of QA, which stands for all before it, says that it passed."""
+    reports = scratchpad.reports
+    return bool(reports) and reports[-1].outcome is Outcome.SUCCESS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,13 +142,12 @@ class Candidate:
     key: str
     type: MemoryType
     content: str
-    files: tuple[str, ...]
     confidence: float
     source: Source
-    tier: TrustTier
-    reason: str
-    sessions: int
     evidence: tuple[Evidence, ...]
+    reason: str = ""
+    sessions: int = 1
+    files: tuple[str, ...] = ()
     attributes: Mapping[str, object] = field(default_factory=dict)
     is_unsure: bool = False
     commit: str = ""
@@ -66,7 +160,7 @@ class Candidate:
     @property
     def surety(self) -> float:
         """How sure it is by now, a taint included."""
-        return trust_gate.gated(confidence=self.confidence, reason=self.reason).confidence
+        return self.confidence * TAINTED_FACTOR if self.reason else self.confidence
 
 
 def confidence(*, value: float, sessions: int, needed: int, trust: float) -> float:
@@ -97,23 +191,17 @@ def propose(
     reported and what the agent gave up, where QA decides; behind another gate nothing passes.
     """
     own = scratchpads[0]
-    failures = (
-        *(draft for one in scratchpads for draft in _from_dead_ends(one)),
-        *(draft for one in scratchpads for draft in _from_reports(one)),
-    )
-    if gates.is_open(scratchpad=own, progress=progress):
+    failures = tuple(candidate for one in scratchpads for candidate in _from_failures(one))
+    found: tuple[Candidate, ...] = failures if is_of_qa(setting=own.setting) else ()
+    if is_gate_open(scratchpad=own, progress=progress):
         found = (
             *_from_signals(own, seen, seen_before),
             *failures,
-            *(draft for one in scratchpads for draft in _from_commits(one)),
+            *(candidate for one in scratchpads for candidate in _from_commits(one)),
             *_from_the_product(own, results),
         )
-    else:
-        found = failures if gates.is_of_qa(setting=own.setting) else ()
     allowed = GATES[own.setting.type].types
-    fitting = {
-        draft.key: _candidate(draft) for draft in found if not allowed or draft.type in allowed
-    }
+    fitting = {one.key: one for one in found if not allowed or one.type in allowed}
     return tuple(sorted(fitting.values(), key=lambda one: (-one.surety, one.key)))
 
 
@@ -139,50 +227,53 @@ def choose(
     return novel[: max(0, GATES[scratchpad.setting.type].most - before)]
 
 
-def alone(*, scratchpad: Scratchpad, found: tuple[Sighting, ...]) -> tuple[Witnessed, ...]:
-    """Return the sightings of a session without parallel agents."""
-    return quorum.join(seen=(Seen(agent="", scratchpad=scratchpad, found=found),))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Draft:
-    key: str
-    type: MemoryType
-    content: str
-    files: tuple[str, ...]
-    evidence: tuple[Evidence, ...]
-    value: float
-    source: Source
-    reason: str
-    sessions: int = 1
-    needed: int = 1
-    attributes: Mapping[str, object] = field(default_factory=dict)
-    is_unsure: bool = False
-    commit: str = ""
+def _judged(scratchpad: Scratchpad, one: Candidate) -> Candidate:
+    """Return what one session by itself shows; its confidence so far is what its kind is worth."""
+    last = max((each.sequence for each in one.evidence), default=0)
+    trust = source_row(source=one.source).trust_multiplier
+    return replace(
+        one,
+        files=one.files[: detections.FILES_MOST],
+        confidence=confidence(value=one.confidence, sessions=1, needed=1, trust=trust),
+        reason=taint_of(last_sequence=last, scratchpad=scratchpad),
+    )
 
 
 def _from_signals(
     scratchpad: Scratchpad, seen: tuple[Witnessed, ...], seen_before: SeenBefore
-) -> Iterator[_Draft]:
+) -> Iterator[Candidate]:
     """Yield what becomes of the signals that enough sessions have shown."""
     if scratchpad.outcome in _FAILED:
         return
-    taken_back = _taken_back(seen)
+    taken_back = {
+        path: one.sighting.last_sequence
+        for one in seen
+        if one.sighting.kind is SignalKind.BACKTRACK
+        for path in one.sighting.files
+    }
     for witnessed in seen:
         sighting = witnessed.sighting
         type = wording.becomes(sighting=sighting)
         if type is None or _is_of_failed(sighting, taken_back):
             continue
         sessions = seen_before.get((sighting.kind, sighting.key), 0) + 1
-        draft = _of_signal(witnessed, type, sessions)
-        if sessions >= draft.needed:
-            yield draft
-
-
-def _taken_back(seen: tuple[Witnessed, ...]) -> Mapping[str, int]:
-    """Return the files whose changes were taken back, with the call that did so last."""
-    backtracks = (one.sighting for one in seen if one.sighting.kind is SignalKind.BACKTRACK)
-    return {path: sighting.last_sequence for sighting in backtracks for path in sighting.files}
+        needed = detections.sessions_needed(kind=sighting.kind, agents=len(witnessed.agents))
+        if sessions < needed:
+            continue
+        value = detections.value(kind=sighting.kind)
+        trust = source_row(source=Source.OBSERVER_INFERRED).trust_multiplier
+        yield Candidate(
+            key=f"{sighting.kind.value}:{sighting.key}",
+            type=type,
+            content=wording.content(sighting=sighting),
+            files=sighting.files,
+            confidence=confidence(value=value, sessions=sessions, needed=needed, trust=trust),
+            source=Source.OBSERVER_INFERRED,
+            reason=witnessed.reason,
+            sessions=sessions,
+            evidence=sighting.evidence,
+            attributes=wording.attributes(sighting=sighting, type=type, sessions=sessions),
+        )
 
 
 def _is_of_failed(sighting: Sighting, taken_back: Mapping[str, int]) -> bool:
@@ -193,124 +284,76 @@ def _is_of_failed(sighting: Sighting, taken_back: Mapping[str, int]) -> bool:
     return sighting.last_sequence <= max(taken_back[path] for path in sighting.files)
 
 
-def _of_signal(witnessed: Witnessed, type: MemoryType, sessions: int) -> _Draft:
-    sighting = witnessed.sighting
-    usual = signal_table.row(kind=sighting.kind).sessions
-    return _Draft(
-        key=f"{sighting.kind.value}:{sighting.key}",
-        type=type,
-        content=wording.content(sighting=sighting),
-        files=sighting.files,
-        evidence=sighting.evidence,
-        value=signal_table.value(kind=sighting.kind),
-        source=Source.OBSERVER_INFERRED,
-        reason=witnessed.reason,
-        sessions=sessions,
-        needed=quorum.sessions_needed(usual=usual, agents=len(witnessed.agents)),
-        attributes=payloads.of_sighting(sighting=sighting, type=type, sessions=sessions),
-    )
-
-
-def _from_dead_ends(scratchpad: Scratchpad) -> Iterator[_Draft]:
+def _from_failures(scratchpad: Scratchpad) -> Iterator[Candidate]:
+    """Yield what the agent gave up, and the failures that QA reported."""
     for found in dead_ends.find(scratchpad=scratchpad):
         content = wording.dead_end(found=found)
-        yield _Draft(
-            key=f"dead_end:{content}",
-            type=MemoryType.DEAD_END,
-            content=content,
-            files=found.files,
-            evidence=found.evidence,
-            value=DEAD_END_VALUE,
-            source=Source.OBSERVER_INFERRED,
-            reason=_taint(found.evidence, scratchpad),
-            attributes=payloads.of_dead_end(found=found),
+        yield _judged(
+            scratchpad,
+            Candidate(
+                key=f"dead_end:{content}",
+                type=MemoryType.DEAD_END,
+                content=content,
+                files=found.files,
+                evidence=found.evidence,
+                confidence=DEAD_END_VALUE,
+                source=Source.OBSERVER_INFERRED,
+                attributes=wording.dead_end_attributes(found=found),
+            ),
         )
-
-
-def _from_reports(scratchpad: Scratchpad) -> Iterator[_Draft]:
-    """Yield the failures that QA reported."""
     for report in scratchpad.reports:
         if report.outcome is Outcome.FAILURE and report.text.strip():
-            evidence = (Evidence(sequence=report.sequence, step=0),)
-            yield _Draft(
-                key=f"qa_report:{report.text}",
-                type=MemoryType.ERROR_PATTERN,
-                content=f"QA found: {report.text.strip()}",
-                files=report.files[: detections.FILES_MOST],
-                evidence=evidence,
-                value=QA_VALUE,
-                source=Source.QA_AUTO,
-                reason=_taint(evidence, scratchpad),
+            yield _judged(
+                scratchpad,
+                Candidate(
+                    key=f"qa_report:{report.text}",
+                    type=MemoryType.ERROR_PATTERN,
+                    content=f"QA found: {report.text.strip()}",
+                    files=report.files,
+                    evidence=(Evidence(sequence=report.sequence, step=0),),
+                    confidence=QA_VALUE,
+                    source=Source.QA_AUTO,
+                ),
             )
 
 
-def _from_commits(scratchpad: Scratchpad) -> Iterator[_Draft]:
+def _from_commits(scratchpad: Scratchpad) -> Iterator[Candidate]:
     """Yield what of the posted commits is worth keeping, of work that did not fail."""
-    if scratchpad.outcome in _FAILED:
-        return
-    for commit in scratchpad.commits:
-        kept = commits.worth(message=commit.message)
+    for commit in () if scratchpad.outcome in _FAILED else scratchpad.commits:
+        kept = evidence_texts.of_commit(message=commit.message)
         if kept is not None:
-            evidence = (Evidence(sequence=commit.sequence, step=0),)
-            yield _Draft(
-                key=f"commit:{kept.content}",
-                type=kept.type,
-                content=kept.content,
-                files=commit.files[: detections.FILES_MOST],
-                evidence=evidence,
-                value=COMMIT_VALUE,
-                source=Source.COMMIT_AUTO,
-                reason=_taint(evidence, scratchpad),
-                commit=commit.sha,
+            type, content = kept
+            yield _judged(
+                scratchpad,
+                Candidate(
+                    key=f"commit:{content}",
+                    type=type,
+                    content=content,
+                    files=commit.files,
+                    evidence=(Evidence(sequence=commit.sequence, step=0),),
+                    confidence=COMMIT_VALUE,
+                    source=Source.COMMIT_AUTO,
+                    commit=commit.sha,
+                ),
             )
 
 
-def _from_the_product(scratchpad: Scratchpad, results: tuple[Event, ...]) -> Iterator[_Draft]:
-    """Yield what tools that drive the running product showed; a person looks at all of it (4.4)."""
+def _from_the_product(scratchpad: Scratchpad, results: tuple[Event, ...]) -> Iterator[Candidate]:
+    """Yield what tools that drive the running product showed; a person looks at all of it."""
     for result in results:
-        observed = end_to_end.sort(tool=result.name, result=result.text)
+        observed = evidence_texts.of_the_product(tool=result.name, result=result.text)
         if observed is not None:
-            evidence = (Evidence(sequence=result.sequence, step=result.step),)
-            yield _Draft(
-                key=f"end_to_end:{observed.observation.value}:{observed.content}",
-                type=MemoryType.E2E_OBSERVATION,
-                content=observed.content,
-                files=(),
-                evidence=evidence,
-                value=observed.confidence,
-                source=Source.TOOL_AUTO,
-                reason=_taint(evidence, scratchpad),
-                attributes=observed.attributes,
-                is_unsure=True,
+            kind, content, attributes = observed
+            yield _judged(
+                scratchpad,
+                Candidate(
+                    key=f"end_to_end:{kind.value}:{content}",
+                    type=MemoryType.E2E_OBSERVATION,
+                    content=content,
+                    evidence=(Evidence(sequence=result.sequence, step=result.step),),
+                    confidence=evidence_texts.PRODUCT_CONFIDENCE,
+                    source=Source.TOOL_AUTO,
+                    attributes=attributes,
+                    is_unsure=True,
+                ),
             )
-
-
-def _taint(evidence: tuple[Evidence, ...], scratchpad: Scratchpad) -> str:
-    last = max((each.sequence for each in evidence), default=0)
-    return trust_gate.taint_of(last_sequence=last, scratchpad=scratchpad)
-
-
-def _candidate(draft: _Draft) -> Candidate:
-    """Give a draft its confidence, and let the trust gate have its say."""
-    sure = confidence(
-        value=draft.value,
-        sessions=draft.sessions,
-        needed=draft.needed,
-        trust=source_row(source=draft.source).trust_multiplier,
-    )
-    judged = trust_gate.gated(confidence=sure, reason=draft.reason)
-    return Candidate(
-        key=draft.key,
-        type=draft.type,
-        content=draft.content,
-        files=draft.files,
-        confidence=sure,
-        source=draft.source,
-        tier=judged.tier,
-        reason=judged.reason,
-        sessions=draft.sessions,
-        evidence=draft.evidence,
-        attributes=draft.attributes,
-        is_unsure=draft.is_unsure,
-        commit=draft.commit,
-    )

@@ -4,17 +4,15 @@ Which signals were seen and on what each rests, and of each that became nothing,
 """
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import asdict
 from enum import StrEnum
 from typing import Any, Final
 
-from memory.observer import signal_table, wording
+from memory.observer import detections, wording
+from memory.observer.detect import Witnessed
 from memory.observer.detections import Evidence
 from memory.observer.promotion import Candidate, SeenBefore
 from memory.sessions.scratchpad import Scratchpad
-from memory.statistics import quorum
-from memory.statistics.quorum import Witnessed
 
 SEEN_MOST: Final = 60  # signals that are told one by one, the most valuable; ours
 EVIDENCE_MOST: Final = 5  # events of each, ours
@@ -68,8 +66,16 @@ def _told(
     one: Witnessed, before: SeenBefore, offered: set[str], *, is_open: bool
 ) -> dict[str, Any]:
     sighting = one.sighting
-    key = f"{sighting.kind.value}:{sighting.key}"
     sessions = before.get((sighting.kind, sighting.key), 0) + 1
+    needed = detections.sessions_needed(kind=sighting.kind, agents=len(one.agents))
+    if f"{sighting.kind.value}:{sighting.key}" in offered:
+        why = ""
+    elif not is_open:
+        why = Why.GATE_SHUT.value
+    elif wording.becomes(sighting=sighting) is None:
+        why = Why.STRENGTHENS.value
+    else:
+        why = (Why.TOO_FEW if sessions < needed else Why.OTHER_TYPES).value
     return {
         "kind": sighting.kind.value,
         "key": sighting.key,
@@ -78,23 +84,12 @@ def _told(
         "times": sighting.times,
         "sessions": sessions,
         "tainted_by": one.reason,
-        "why": "" if key in offered else _why(one, sessions, is_open=is_open).value,
+        "why": why,
         "evidence": evidence(rests=sighting.evidence),
     }
 
 
-def _why(one: Witnessed, sessions: int, *, is_open: bool) -> Why:
-    if not is_open:
-        return Why.GATE_SHUT
-    if wording.becomes(sighting=one.sighting) is None:
-        return Why.STRENGTHENS
-    usual = signal_table.row(kind=one.sighting.kind).sessions
-    if sessions < quorum.sessions_needed(usual=usual, agents=len(one.agents)):
-        return Why.TOO_FEW
-    return Why.OTHER_TYPES
-
-
-def of_promoted(*, candidate: Candidate, memory_id: str, outcome: str) -> Mapping[str, Any]:
+def of_promoted(*, candidate: Candidate, memory_id: str, outcome: str) -> dict[str, Any]:
     """Return what became of a candidate, and on what it rests."""
     return {
         "key": candidate.key,
@@ -103,7 +98,7 @@ def of_promoted(*, candidate: Candidate, memory_id: str, outcome: str) -> Mappin
         "outcome": outcome,
         "confidence": round(candidate.confidence, 4),
         "sessions": candidate.sessions,
-        "tier": candidate.tier.name.lower(),
+        "tier": "agent_after_external" if candidate.reason else "agent",
         "tainted_by": candidate.reason,
         "evidence": evidence(rests=candidate.evidence),
     }

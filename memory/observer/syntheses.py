@@ -1,35 +1,46 @@
-"""Memories that only many sessions together justify.
+"""Memories that only many sessions together justify: which are due, and what they say.
 
-Two of the three syntheses are decisions here: which are due, and what the statistics alone say when
-no model phrases it. The first, adding a session to the tables, is `memory.observer.statistics`.
 Each is done once: its key is in the log before anybody is told of its memories. All of it waits for
-review.
+review. Templates say what the sums alone justify. A model may draft from the sums of a module,
+told as numbered facts between two marks that nobody can have known. A draft is taken only where it
+says what the facts that it names say: no file, number or name that they have not, their negations,
+and most of their words; a draft of a type with fields has those of such a fact. Everything else is
+dropped and counted: nothing is guessed from a broken answer.
 """
 
-from collections.abc import Iterable, Mapping
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final, TypeVar
 
-from memory.observer import statistics
-from memory.observer.signals import error_retry
-from memory.observer.statistics import EdgeRow, ErrorRow, FileRow, ModuleRow, PairRow
-from memory.sessions import file_paths
+from memory.extraction.prompts.schemas import SYNTHESIZED
+from memory.intake.attributes import PAYLOADS
+from memory.observer import detections, phrasing
+from memory.observer.signals import failures
+from memory.sessions import counters, file_paths
+from memory.sessions.counters import EdgeRow, ErrorRow, FileRow, ModuleRow, PairRow
 from memory.taxonomy import MemoryType
 
 THRESHOLDS: Final = (5, 10, 20, 50, 100)  # sessions of a module
 DRAFTS_MOST: Final = 5  # a synthesis
-ALWAYS_ABOVE: Final = 0.8  # share of sessions
-OFTEN_ABOVE: Final = 0.5  # share of sessions
-PREFETCH_SESSIONS: Final = 3
-FILES_MOST: Final = 12  # of a prefetch pattern
-STRONG_WEIGHT: Final = 0.5  # of an edge, ours
 STRONG_SESSIONS: Final = 3  # of an edge
 ERROR_SESSIONS: Final = 2
 CALIBRATION_SAMPLES: Final = 3
-CALIBRATION_OFF: Final = 0.2  # from 1, below which a plan was good enough; ours
-PAIR_SESSIONS: Final = 5  # of two modules, ours
-PAIRS_MOST: Final = 10  # of one week, ours
-CONFIDENCE: Final = 0.6  # before a person has looked, ours
+
+# Defaults, not measured.
+STRONG_WEIGHT: Final = 0.5  # of an edge
+CALIBRATION_OFF: Final = 0.2  # from 1, below which a plan was good enough
+PAIR_SESSIONS: Final = 5  # of two modules
+PAIRS_MOST: Final = 10  # of one week
+CONFIDENCE: Final = 0.6  # before a person has looked
+FACTS_MOST: Final = 30  # of a module, the strongest
+KIND_MOST: Final = 12  # of files, edges or errors, those of most sessions
+CITED_MOST: Final = 4  # facts that a draft rests on
+SESSIONS_LEAST: Final = 2  # of what is told as a fact
+LONGEST_FACT: Final = 600  # characters of one in a call
+
+OfRow = TypeVar("OfRow", FileRow, EdgeRow, ErrorRow)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,10 +111,13 @@ def weekly(
     sessions = {(one.first, one.second): one.sessions for one in pairs}
     by_pair: dict[tuple[str, str], list[EdgeRow]] = {}
     for edge in edges:
-        pair = statistics.modules_of(edge=edge)
+        pair = counters.modules_of(edge=edge)
         if pair[0] != pair[1] and pair not in known:
             by_pair.setdefault(pair, []).append(edge)
-    often = {pair: max(sessions.get(pair, 0), _most(met)) for pair, met in by_pair.items()}
+    often = {
+        pair: max(sessions.get(pair, 0), *(edge.sessions for edge in met))
+        for pair, met in by_pair.items()
+    }
     found = (
         (Key(project=project, module="|".join(pair), threshold=0), _pair(pair, often[pair], met))
         for pair, met in sorted(by_pair.items(), key=lambda item: (-often[item[0]], item[0]))
@@ -112,32 +126,18 @@ def weekly(
     return tuple(each for each in found if each[0] not in done)[:PAIRS_MOST]
 
 
-def usual_way(*, error: ErrorRow) -> str:
-    """Return what helped against an error most often; empty where nothing did."""
-    return min(error.hows, key=lambda how: (-error.hows[how], how), default="")
-
-
 def is_of(*, module: str, error: ErrorRow, paths: frozenset[str]) -> bool:
     """Say whether an error belongs to a module: it names a file of it, or a change there helped."""
     if any(path in error.message for path in paths):
         return True
-    helped = (path for how in error.hows for path in error_retry.changed(how=how))
+    helped = (path for how in error.hows for path in failures.changed(how=how))
     return any(file_paths.module(path=path) == module for path in helped)
-
-
-def shares(*, module: ModuleRow, files: Iterable[FileRow], above: float) -> tuple[str, ...]:
-    """Return the files read in more than a share of a module's sessions, most read first."""
-    if module.sessions < PREFETCH_SESSIONS:
-        return ()
-    often = (row for row in files if row.reads and row.sessions / module.sessions > above)
-    ordered = sorted(often, key=lambda row: (-row.sessions, row.path))
-    return tuple(row.path for row in ordered)[:FILES_MOST]
 
 
 def _prefetch(summary: Summary) -> tuple[Draft, ...]:
     module = summary.module
-    always = shares(module=module, files=summary.files, above=ALWAYS_ABOVE)
-    often = shares(module=module, files=summary.files, above=OFTEN_ABOVE)
+    always = counters.shares(module=module, files=summary.files, above=counters.ALWAYS_ABOVE)
+    often = counters.shares(module=module, files=summary.files, above=counters.OFTEN_ABOVE)
     if not always:
         return ()
     attributes = {
@@ -155,31 +155,23 @@ def _prefetch(summary: Summary) -> tuple[Draft, ...]:
 
 def _couplings(summary: Summary) -> tuple[Draft, ...]:
     rows = {row.path: row for row in summary.files}
-    strong = [edge for edge in summary.edges if _is_strong(edge, rows)]
-    ordered = sorted(strong, key=lambda edge: (-edge.sessions, edge.first, edge.second))
-    return tuple(_coupling(edge) for edge in ordered[:2])
-
-
-def _is_strong(edge: EdgeRow, rows: Mapping[str, FileRow]) -> bool:
-    first, second = rows.get(edge.first), rows.get(edge.second)
-    if first is None or second is None or edge.sessions < STRONG_SESSIONS:
-        return False
-    return statistics.weight(edge=edge, first=first, second=second) >= STRONG_WEIGHT
-
-
-def _coupling(edge: EdgeRow) -> Draft:
-    directed = statistics.direction(edge=edge)
-    first, second = directed or (edge.first, edge.second)
-    said = (
-        f"A change of {first} comes with a change of {second}"
-        if directed
-        else f"{first} and {second} change together"
-    )
-    return Draft(
-        type=MemoryType.CAUSAL_DEPENDENCY,
-        content=f"{said} ({edge.sessions} sessions).",
-        files=(first, second),
-    )
+    strong: list[EdgeRow] = []
+    for edge in summary.edges:
+        first, second = rows.get(edge.first), rows.get(edge.second)
+        if first is None or second is None or edge.sessions < STRONG_SESSIONS:
+            continue
+        if counters.weight(edge=edge, first=first, second=second) >= STRONG_WEIGHT:
+            strong.append(edge)
+    drafts: list[Draft] = []
+    for edge in sorted(strong, key=lambda edge: (-edge.sessions, edge.first, edge.second))[:2]:
+        directed = counters.direction(edge=edge)
+        one, other = directed or (edge.first, edge.second)
+        said = f"{one} and {other} change together"
+        if directed:
+            said = f"A change of {one} comes with a change of {other}"
+        content = f"{said} ({edge.sessions} sessions)."
+        drafts.append(Draft(type=MemoryType.CAUSAL_DEPENDENCY, content=content, files=(one, other)))
+    return tuple(drafts)
 
 
 def _errors(errors: Iterable[ErrorRow]) -> tuple[Draft, ...]:
@@ -189,17 +181,16 @@ def _errors(errors: Iterable[ErrorRow]) -> tuple[Draft, ...]:
         Draft(
             type=MemoryType.ERROR_PATTERN,
             content=f"“{row.message}” comes up again and again ({row.sessions} sessions); "
-            f"it went through {usual_way(error=row)}.",
-            files=error_retry.changed(how=usual_way(error=row)),
+            f"it went through {row.usual_way}.",
+            files=failures.changed(how=row.usual_way),
         )
         for row in ordered[:2]
     )
 
 
 def _calibration(module: ModuleRow) -> tuple[Draft, ...]:
-    ratio = statistics.ratio(module=module)
-    is_off = ratio is not None and abs(ratio - 1) >= CALIBRATION_OFF
-    if ratio is None or module.samples < CALIBRATION_SAMPLES or not is_off:
+    ratio = module.actual / module.planned if module.planned else 1.0
+    if module.samples < CALIBRATION_SAMPLES or abs(ratio - 1) < CALIBRATION_OFF:
         return ()
     attributes = {
         "module": module.module or "project",
@@ -219,10 +210,6 @@ def _name(module: ModuleRow) -> str:
     return module.module or "the project"
 
 
-def _most(met: list[EdgeRow]) -> int:
-    return max(edge.sessions for edge in met)
-
-
 def _pair(pair: tuple[str, str], sessions: int, met: list[EdgeRow]) -> Draft:
     strongest = max(met, key=lambda edge: (edge.sessions, edge.first, edge.second))
     one, other = (module or "the top folder" for module in pair)
@@ -232,3 +219,109 @@ def _pair(pair: tuple[str, str], sessions: int, met: list[EdgeRow]) -> Draft:
         f"{strongest.first} and {strongest.second}.",
         files=(strongest.first, strongest.second),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """What the sums say in a sentence; `type` and `attributes` where it is a memory by itself."""
+
+    says: str
+    files: tuple[str, ...]
+    type: MemoryType | None = None
+    attributes: Mapping[str, object] = field(default_factory=dict)
+
+
+def facts(*, summary: Summary) -> tuple[Fact, ...]:
+    """Return what is told of a module: what templates say of it first, then what was counted."""
+    found = [
+        Fact(says=one.content, files=one.files, type=one.type, attributes=one.attributes)
+        for one in of_module(summary=summary)
+    ]
+    for error in _strongest(summary.errors):
+        way = error.usual_way
+        helped = f"; it went through {way}" if way else f"; {error.resolved} times it went through"
+        says = f"“{error.message}” came up in {error.sessions} sessions{helped}."
+        found.append(Fact(says=says, files=failures.changed(how=way)))
+    for edge in _strongest(summary.edges):
+        says = (
+            f"{edge.first} and {edge.second} were worked on together in {edge.sessions} sessions."
+        )
+        found.append(Fact(says=says, files=(edge.first, edge.second)))
+    for row in _strongest(summary.files):
+        changed = f" and changed {row.edits} times" if row.edits else ""
+        total = summary.module.sessions
+        says = f"{row.path} was touched in {row.sessions} of {total} sessions{changed}."
+        found.append(Fact(says=says, files=(row.path,)))
+    return tuple(found[:FACTS_MOST])
+
+
+def written_facts(
+    *, module: str, told: tuple[Fact, ...], nonce: str, clean: Callable[[str], str]
+) -> str:
+    """Return the facts between their marks; `clean` takes secrets out."""
+    head = {"module": module or "the project"}
+    lines: list[str] = []
+    for number, fact in enumerate(told, 1):
+        type = {} if fact.type is None else {"type": fact.type.value}
+        body = {**type, "files": fact.files, "says": fact.says}
+        lines.append(f"[fact {number}]\n{_line(body, nonce, clean)}")
+    return "\n".join((f"<<<{nonce}", _line(head, nonce, clean), *lines, f"{nonce}>>>"))
+
+
+def read_drafts(
+    *, data: Mapping[str, Any], told: tuple[Fact, ...]
+) -> tuple[tuple[Draft, ...], Counter[str]]:
+    """Return the drafts that hold, at most five, and how many were dropped and why."""
+    dropped: Counter[str] = Counter()
+    found: dict[str, Draft] = {}
+    for entry in data["syntheses"]:
+        checked = _checked(entry, told)
+        if isinstance(checked, str):
+            dropped[checked] += 1
+        elif checked.content in found:
+            dropped["draft_twice"] += 1
+        elif len(found) == DRAFTS_MOST:
+            dropped["over_bound"] += 1
+        else:
+            found[checked.content] = checked
+    return tuple(found.values()), dropped
+
+
+def _strongest(rows: tuple[OfRow, ...]) -> tuple[OfRow, ...]:
+    often = [one for one in rows if one.sessions >= SESSIONS_LEAST]
+    return tuple(sorted(often, key=lambda one: (-one.sessions, str(one)))[:KIND_MOST])
+
+
+def _line(body: Mapping[str, object], nonce: str, clean: Callable[[str], str]) -> str:
+    text = json.dumps(body, ensure_ascii=False)
+    return clean(text.replace(nonce, ""))[:LONGEST_FACT]
+
+
+def _checked(entry: Any, told: tuple[Fact, ...]) -> Draft | str:
+    """Return a draft, or why it is dropped."""
+    if not isinstance(entry, dict) or not isinstance(entry.get("text"), str):
+        return "draft_shape"
+    cited = _cited(entry.get("facts"), told)
+    if not cited:
+        return "draft_facts"
+    if entry.get("type") not in SYNTHESIZED:
+        return "draft_type"
+    type, text = MemoryType(entry["type"]), " ".join(entry["text"].split())
+    payload = next((one.attributes for one in cited if one.type is type), {})
+    if type in PAYLOADS and not payload:
+        return "draft_type"
+    files = tuple(dict.fromkeys(path for one in cited for path in one.files))
+    said = " ".join((*(one.says for one in cited), *files))
+    content = Draft(
+        type=type, content=text, files=files[: detections.FILES_MOST], attributes=payload
+    )
+    return phrasing.fault(text=text, said=said) or content
+
+
+def _cited(numbers: Any, told: tuple[Fact, ...]) -> tuple[Fact, ...]:
+    """Return the facts of an answer's numbers; none where one of them is no fact's."""
+    if not isinstance(numbers, list) or not 1 <= len(numbers) <= CITED_MOST:
+        return ()
+    known = range(1, len(told) + 1)
+    is_right = all(type(one) is int and one in known for one in numbers)
+    return tuple(told[one - 1] for one in dict.fromkeys(numbers)) if is_right else ()

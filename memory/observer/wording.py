@@ -1,21 +1,22 @@
-"""Sightings in one to three sentences, by template, when no model phrases them.
+"""What a sighting becomes: its type, its words by template, and the fields of its type.
 
 The same sighting always gives the same words, so that what two sessions show is recognized as one.
-Which of its types a signal becomes is decided by what it shows, not by chance.
+Which of its types a signal becomes is decided by what it shows, not by chance. A model may phrase
+it better later; nothing waits for that.
 """
 
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from memory.observer import detections
 from memory.observer.dead_ends import DeadEnd
-from memory.observer.detections import Sighting
-from memory.observer.signal_table import SignalKind
+from memory.observer.detections import Sighting, SignalKind
+from memory.sessions import file_paths
 from memory.taxonomy import MemoryType
 
-CONTENT_MOST: Final = 700  # characters, ours
-PART_MOST: Final = 240  # characters of one value in a sentence, ours
-ONLY_TYPE: Final = {
+CONTENT_MOST: Final = 700  # characters; default, not measured
+PART_MOST: Final = 240  # characters of one value in a sentence; default, not measured
+
+_TYPES: Final[Mapping[SignalKind, MemoryType]] = {
     SignalKind.FILE_ACCESS: MemoryType.PREFETCH_PATTERN,
     SignalKind.BACKTRACK: MemoryType.GOTCHA,
     SignalKind.READ_ABANDON: MemoryType.GOTCHA,
@@ -29,20 +30,92 @@ ONLY_TYPE: Final = {
     SignalKind.PARALLEL_CONFLICT: MemoryType.GOTCHA,
     SignalKind.CONTEXT_SPIKE: MemoryType.CONTEXT_COST,
 }
+_TEMPLATES: Final[Mapping[SignalKind, str]] = {  # by `files` and the details of a sighting
+    SignalKind.FILE_ACCESS: "Work here comes back to {files}; read it at the start.",
+    SignalKind.BACKTRACK: "Changes of {files} were taken back in the same session; look twice "
+    "before.",
+    SignalKind.READ_ABANDON: "{files} looks like the place and is not; the work was in {instead}.",
+    SignalKind.TOOL_SEQUENCE: "The usual steps here: {steps}.",
+    SignalKind.EXTERNAL_REFERENCE: "Work on {files} needed {page}.",
+    SignalKind.GLOB_IGNORED: "The files that {glob} finds are not the ones; it was {used}.",
+    SignalKind.IMPORT_CHASE: "{first} depends on {last} by way of its imports.",
+    SignalKind.TEST_ORDER: "Tests of {module}: {order}; {runs} runs, {failures} of them failed.",
+    SignalKind.CONFIG_TOUCHED: "A change of {others} needed a change of {config}.",
+    SignalKind.STEP_OVERRUN: "Work on {module} took {actual} steps where {planned} were planned.",
+    SignalKind.PARALLEL_CONFLICT: "Two were at work on {where} at once and collided.",
+    SignalKind.CONTEXT_SPIKE: "{what} costs about {tokens} tokens of context.",
+}
+_OF_CHANGES: Final = "A change of {first} comes with a change of {second}."
+_OF_READS: Final = "Who changes one of {first} and {second} reads the other."
+_RESOLVED: Final = "{What} fails with “{message}”. It went through {how}."
+_UNRESOLVED: Final = "{What} fails with “{message}”, also when tried again."
+_FOUND: Final = "“{pattern}” is searched for again and again; it is in {found}."
+_NOT_FOUND: Final = "“{pattern}” is searched for again and again and is not found by that name."
+_CORRECTED: Final = "Corrected by the agent itself{about}: {sentence}"
 
 
 def becomes(*, sighting: Sighting) -> MemoryType | None:
     """Return the type a sighting becomes; None when it only strengthens others."""
-    if sighting.kind in ONLY_TYPE:
-        return ONLY_TYPE[sighting.kind]
-    choice = _CHOICES.get(sighting.kind)
-    return choice(sighting) if choice is not None else None
+    if sighting.kind in _TYPES:
+        return _TYPES[sighting.kind]
+    details = sighting.details
+    choices = {
+        SignalKind.CO_ACCESS: (
+            details.get("both_edited") == "yes",
+            MemoryType.CAUSAL_DEPENDENCY,
+            MemoryType.PREFETCH_PATTERN,
+        ),
+        SignalKind.ERROR_RETRY: (
+            details.get("resolved") == "yes",
+            MemoryType.ERROR_PATTERN,
+            MemoryType.GOTCHA,
+        ),
+        SignalKind.REPEATED_GREP: (
+            bool(sighting.files),
+            MemoryType.MODULE_INSIGHT,
+            MemoryType.GOTCHA,
+        ),
+        SignalKind.SELF_CORRECTION: (
+            bool(sighting.files),
+            MemoryType.GOTCHA,
+            MemoryType.MODULE_INSIGHT,
+        ),
+    }
+    if sighting.kind not in choices:
+        return None
+    is_first, first, second = choices[sighting.kind]
+    return first if is_first else second
 
 
 def content(*, sighting: Sighting) -> str:
     """Put a sighting into words; empty when it becomes no memory."""
-    template = _TEMPLATES.get(sighting.kind)
-    return template(sighting)[:CONTENT_MOST] if template is not None else ""
+    type = becomes(sighting=sighting)
+    if type is None:
+        return ""
+    files, named = sighting.files, {name: _part(it) for name, it in sighting.details.items()}
+    config = sighting.details.get("config")
+    values = {
+        **named,
+        "files": ", ".join(files),
+        "where": ", ".join(files) or "the repository",
+        "module": named.get("module") or "the project",
+        "others": ", ".join(path for path in files if path != config),
+        "What": named.get("what", "").capitalize(),
+        "about": f" (about {', '.join(files)})" if files else "",
+        "sentence": _sentence(named.get("text", "")),
+        **{
+            name: ", then ".join(sighting.details.get(name, "").split("\n"))
+            for name in ("steps", "order")
+        },
+    }
+    choices = {
+        SignalKind.CO_ACCESS: _OF_CHANGES if type is MemoryType.CAUSAL_DEPENDENCY else _OF_READS,
+        SignalKind.ERROR_RETRY: _RESOLVED if named.get("how") else _UNRESOLVED,
+        SignalKind.REPEATED_GREP: _FOUND if named.get("found") else _NOT_FOUND,
+        SignalKind.SELF_CORRECTION: _CORRECTED,
+    }
+    template = _TEMPLATES.get(sighting.kind) or choices[sighting.kind]
+    return template.format_map(values)[:CONTENT_MOST]
 
 
 def dead_end(*, found: DeadEnd) -> str:
@@ -57,32 +130,6 @@ def dead_end(*, found: DeadEnd) -> str:
     return " ".join(part for part in parts if part)[:CONTENT_MOST]
 
 
-def _of_co_access(sighting: Sighting) -> MemoryType:
-    is_change = detections.detail(sighting=sighting, name="both_edited") == "yes"
-    return MemoryType.CAUSAL_DEPENDENCY if is_change else MemoryType.PREFETCH_PATTERN
-
-
-def _of_error(sighting: Sighting) -> MemoryType:
-    is_resolved = detections.detail(sighting=sighting, name="resolved") == "yes"
-    return MemoryType.ERROR_PATTERN if is_resolved else MemoryType.GOTCHA
-
-
-def _of_grep(sighting: Sighting) -> MemoryType:
-    return MemoryType.MODULE_INSIGHT if sighting.files else MemoryType.GOTCHA
-
-
-def _of_correction(sighting: Sighting) -> MemoryType:
-    return MemoryType.GOTCHA if sighting.files else MemoryType.MODULE_INSIGHT
-
-
-_CHOICES: Final[Mapping[SignalKind, Callable[[Sighting], MemoryType]]] = {
-    SignalKind.CO_ACCESS: _of_co_access,
-    SignalKind.ERROR_RETRY: _of_error,
-    SignalKind.REPEATED_GREP: _of_grep,
-    SignalKind.SELF_CORRECTION: _of_correction,
-}
-
-
 def _part(text: str) -> str:
     return " ".join(text.split())[:PART_MOST].rstrip(". ")
 
@@ -92,112 +139,60 @@ def _sentence(text: str) -> str:
     return kept if not kept or kept.endswith((".", "!", "?")) else f"{kept}."
 
 
-def _named(sighting: Sighting, name: str) -> str:
-    return _part(detections.detail(sighting=sighting, name=name))
+def attributes(*, sighting: Sighting, type: MemoryType, sessions: int) -> Mapping[str, object]:
+    """Return the fields of what a sighting becomes; empty where its type has none."""
+    make = _MAKERS.get(type)
+    return make(sighting, sessions) if make is not None else {}
 
 
-def _files(sighting: Sighting) -> str:
-    return ", ".join(sighting.files)
+def dead_end_attributes(*, found: DeadEnd) -> Mapping[str, object]:
+    """Return the fields of a dead end; what is not known is left out."""
+    given = {
+        "approach": found.approach,
+        "why_it_failed": found.why_it_failed,
+        "alternative": found.alternative,
+        "context": found.task,
+    }
+    return {name: text for name, text in given.items() if text.strip()}
 
 
-def _file_access(one: Sighting) -> str:
-    return f"Work here comes back to {_files(one)}; read it at the start."
+def _recipe(sighting: Sighting, sessions: int) -> Mapping[str, object]:
+    steps = sighting.details.get("steps", "").split("\n")
+    return {
+        "task_pattern": steps[0],
+        "steps": tuple(
+            {"order": order, "description": description}
+            for order, description in enumerate(steps, 1)
+        ),
+        "success_count": sessions,
+    }
 
 
-def _co_access(one: Sighting) -> str:
-    first, second = _named(one, "first"), _named(one, "second")
-    if _of_co_access(one) is MemoryType.CAUSAL_DEPENDENCY:
-        return f"A change of {first} comes with a change of {second}."
-    return f"Who changes one of {first} and {second} reads the other."
+def _prefetch(sighting: Sighting, sessions: int) -> Mapping[str, object]:
+    module = file_paths.module(path=sighting.files[0])
+    return {
+        "always_read": sighting.files,
+        "trigger_module": module or sighting.files[0],
+        "sessions": sessions,
+    }
 
 
-def _error_retry(one: Sighting) -> str:
-    said = f"{_named(one, 'what').capitalize()} fails with “{_named(one, 'message')}”"
-    how = _named(one, "how")
-    return f"{said}. It went through {how}." if how else f"{said}, also when tried again."
+def _calibration(sighting: Sighting, sessions: int) -> Mapping[str, object]:
+    """Return steps against the plan, or runs of tests against one run."""
+    named = sighting.details
+    planned = int(named.get("planned", "1"))
+    actual = int(named.get("actual", named.get("runs", "1")))
+    return {
+        "module": named.get("module") or "project",
+        "planned": planned,
+        "actual": actual,
+        "ratio": round(actual / planned, 2),
+        "samples": sessions,
+    }
 
 
-def _backtrack(one: Sighting) -> str:
-    return f"Changes of {_files(one)} were taken back in the same session; look twice before."
-
-
-def _read_abandon(one: Sighting) -> str:
-    return (
-        f"{_files(one)} looks like the place and is not; the work was in {_named(one, 'instead')}."
-    )
-
-
-def _repeated_grep(one: Sighting) -> str:
-    pattern, found = _named(one, "pattern"), _named(one, "found")
-    if found:
-        return f"“{pattern}” is searched for again and again; it is in {found}."
-    return f"“{pattern}” is searched for again and again and is not found by that name."
-
-
-def _tool_sequence(one: Sighting) -> str:
-    steps = detections.detail(sighting=one, name="steps").split("\n")
-    return f"The usual steps here: {', then '.join(steps)}."
-
-
-def _self_correction(one: Sighting) -> str:
-    where = f" (about {_files(one)})" if one.files else ""
-    return f"Corrected by the agent itself{where}: {_sentence(_named(one, 'text'))}"
-
-
-def _external_reference(one: Sighting) -> str:
-    return f"Work on {_files(one)} needed {_named(one, 'page')}."
-
-
-def _glob_ignored(one: Sighting) -> str:
-    used = _named(one, "used")
-    return f"The files that {_named(one, 'glob')} finds are not the ones; it was {used}."
-
-
-def _import_chase(one: Sighting) -> str:
-    return f"{_named(one, 'first')} depends on {_named(one, 'last')} by way of its imports."
-
-
-def _test_order(one: Sighting) -> str:
-    order = detections.detail(sighting=one, name="order").split("\n")
-    runs, failures = _named(one, "runs"), _named(one, "failures")
-    where = _named(one, "module") or "the project"
-    return f"Tests of {where}: {', then '.join(order)}; {runs} runs, {failures} of them failed."
-
-
-def _config_touched(one: Sighting) -> str:
-    others = ", ".join(path for path in one.files if path != _named(one, "config"))
-    return f"A change of {others} needed a change of {_named(one, 'config')}."
-
-
-def _step_overrun(one: Sighting) -> str:
-    planned, actual = _named(one, "planned"), _named(one, "actual")
-    where = _named(one, "module") or "the project"
-    return f"Work on {where} took {actual} steps where {planned} were planned."
-
-
-def _parallel_conflict(one: Sighting) -> str:
-    return f"Two were at work on {_files(one) or 'the repository'} at once and collided."
-
-
-def _context_spike(one: Sighting) -> str:
-    return f"{_named(one, 'what')} costs about {_named(one, 'tokens')} tokens of context."
-
-
-_TEMPLATES: Final[Mapping[SignalKind, Callable[[Sighting], str]]] = {
-    SignalKind.FILE_ACCESS: _file_access,
-    SignalKind.CO_ACCESS: _co_access,
-    SignalKind.ERROR_RETRY: _error_retry,
-    SignalKind.BACKTRACK: _backtrack,
-    SignalKind.READ_ABANDON: _read_abandon,
-    SignalKind.REPEATED_GREP: _repeated_grep,
-    SignalKind.TOOL_SEQUENCE: _tool_sequence,
-    SignalKind.SELF_CORRECTION: _self_correction,
-    SignalKind.EXTERNAL_REFERENCE: _external_reference,
-    SignalKind.GLOB_IGNORED: _glob_ignored,
-    SignalKind.IMPORT_CHASE: _import_chase,
-    SignalKind.TEST_ORDER: _test_order,
-    SignalKind.CONFIG_TOUCHED: _config_touched,
-    SignalKind.STEP_OVERRUN: _step_overrun,
-    SignalKind.PARALLEL_CONFLICT: _parallel_conflict,
-    SignalKind.CONTEXT_SPIKE: _context_spike,
+_MAKERS: Final[Mapping[MemoryType, Callable[[Sighting, int], Mapping[str, object]]]] = {
+    MemoryType.WORKFLOW_RECIPE: _recipe,
+    MemoryType.PREFETCH_PATTERN: _prefetch,
+    MemoryType.TASK_CALIBRATION: _calibration,
 }

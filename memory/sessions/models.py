@@ -11,6 +11,10 @@ from django.db.models import Q, QuerySet
 
 from accounts.identifiers import new_id
 
+LONGEST_KIND = 24  # characters, the column's
+LONGEST_KEY = 400  # characters, the column's
+COMPARED = ("control", "passive", "full")  # groups of an experiment
+
 
 class Session(models.Model):
     """One run of an agent, or one conversation.
@@ -94,7 +98,7 @@ class Session(models.Model):
             models.Index(fields=("thread",), condition=~Q(thread=""), name="memory_session_thread"),
             models.Index(
                 fields=("project", "opened_at"),
-                condition=Q(experiment_group__in=("control", "passive", "full")),
+                condition=Q(experiment_group__in=COMPARED),
                 name="memory_session_compared",
             ),
             models.Index(
@@ -118,36 +122,17 @@ class Stream(models.IntegerChoices):
     COUNTED = 3
 
 
-class SaidTurns(models.Manager["Turn"]):
-    """What was said: all that most readers know of."""
+class StreamTurns(models.Manager["Turn"]):
+    """The turns of one stream: what was said is all that most readers know of."""
+
+    def __init__(self, stream: Stream = Stream.SAID) -> None:
+        """Keep which stream it is; Django makes related managers without naming any."""
+        super().__init__()
+        self.stream = stream
 
     def get_queryset(self) -> QuerySet["Turn"]:
-        """Return what was said."""
-        return super().get_queryset().filter(stream=Stream.SAID)
-
-
-class DoneTurns(models.Manager["Turn"]):
-    """What the agent did, for the observer."""
-
-    def get_queryset(self) -> QuerySet["Turn"]:
-        """Return what was done."""
-        return super().get_queryset().filter(stream=Stream.DONE)
-
-
-class Checkpoints(models.Manager["Turn"]):
-    """The scratchpads that spare reading a session's events again, one a session."""
-
-    def get_queryset(self) -> QuerySet["Turn"]:
-        """Return the checkpoints."""
-        return super().get_queryset().filter(stream=Stream.CHECKPOINT)
-
-
-class CountedTurns(models.Manager["Turn"]):
-    """What sessions have added to the sums of their places, one a session."""
-
-    def get_queryset(self) -> QuerySet["Turn"]:
-        """Return what was added."""
-        return super().get_queryset().filter(stream=Stream.COUNTED)
+        """Return the turns of the stream."""
+        return super().get_queryset().filter(stream=self.stream)
 
 
 class Turn(models.Model):
@@ -155,8 +140,8 @@ class Turn(models.Model):
 
     In the stream of what was done `body` is the event; the text of a checkpoint is the scratchpad
     as JSON, and its sequence the last event that is in it. `body` of what was counted is as
-    `memory.statistics.counters.Added`. The table has a column `words` besides, which fills itself
-    and is read by `memory/sessions/sql/history.sql` alone.
+    `memory.sessions.counters.Added`. The table has a column `words` besides, which fills itself
+    and is read by `memory/sessions/sql/sessions.sql` alone.
     """
 
     session = models.ForeignKey(
@@ -172,10 +157,10 @@ class Turn(models.Model):
     masked = models.PositiveSmallIntegerField(default=0)
     at = models.DateTimeField()
 
-    objects = SaidTurns()
-    done = DoneTurns()
-    checkpoints = Checkpoints()
-    counted = CountedTurns()
+    objects = StreamTurns(Stream.SAID)
+    done = StreamTurns(Stream.DONE)
+    checkpoints = StreamTurns(Stream.CHECKPOINT)  # what spares reading events again, one a session
+    counted = StreamTurns(Stream.COUNTED)  # what it has added to the sums of its place, one
     all_streams = models.Manager["Turn"]()
 
     class Meta:
@@ -253,3 +238,36 @@ class GivenOut(models.Model):
             ),
         )
         ordering = ("id",)
+
+
+class Statistic(models.Model):
+    """The sums of one thing: `counts` by name, whole numbers, or exact decimals as text.
+
+    One table for all that is counted over time by kind, place, day and key: what models cost, what
+    sessions show of files. A place is an audience and a project, so whoever may see the audience
+    may see the sums. Rows are added to in one statement (`memory/sessions/sql/sessions.sql`), so no
+    count is ever lost.
+
+    `notes` under it is an object of anything else that is known of the thing; the newest stands.
+    """
+
+    kind = models.CharField(max_length=LONGEST_KIND)
+    audience = models.UUIDField()
+    project_id = models.UUIDField(null=True)
+    day = models.DateField(null=True)
+    key = models.CharField(max_length=LONGEST_KEY)
+    counts = models.JSONField(default=dict)
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                fields=("kind", "audience", "project_id", "day", "key"),
+                nulls_distinct=False,
+                name="memory_statistic_once",
+            ),
+        )
+        indexes = (
+            models.Index(fields=("kind", "project_id", "day"), name="memory_statistic_kind"),
+        )
+        ordering = ("kind", "day", "key", "id")

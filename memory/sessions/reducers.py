@@ -1,16 +1,20 @@
-"""What one event changes in the scratchpad, one function a kind.
+"""What one event changes in the scratchpad, one function a kind of event.
 
 Called by the fold alone, on a copy of its own, in the order of sequence numbers. Constant time an
 event, except where a full log lets its least telling deeds go, which pays for many events.
+
+An error is recognized by the line that names it, without what changes from run to run (numbers,
+addresses, quoted values, paths), and by the program that said it.
 """
 
+import hashlib
 import math
 import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from memory.sessions import event_parsing, file_paths, fingerprints, self_reports, sequences, tools
+from memory.sessions import event_parsing, file_paths, self_reports, tools
 from memory.sessions.events import Event, EventKind, Outcome
 from memory.sessions.scratchpad import (
     COMMITS_MOST,
@@ -25,7 +29,6 @@ from memory.sessions.scratchpad import (
     WRITTEN_MOST,
     Commit,
     Deed,
-    FileUse,
     Recorded,
     Report,
     Scratchpad,
@@ -38,13 +41,15 @@ from memory.sessions.scratchpad import (
 from memory.sessions.self_reports import Remark, RemarkKind
 from memory.sessions.tools import Act
 
-PAUSE_MOST: Final = 600.0  # seconds that a pause counts at most, ours
+# Defaults, not measured.
+PAUSE_MOST: Final = 600.0  # seconds that a pause counts at most
 TASK_MOST: Final = 1_000  # characters of the first prompt kept, ours
 MESSAGE_MOST: Final = 500  # characters of a commit or report kept, ours
 CHARACTERS_A_TOKEN: Final = 3  # four count code 8 % low (packing_tokens), ours
 LETS_GO_SHARE: Final = 4  # a full log lets one in so many go at once, ours
 STEPS_AN_EVENT: Final = 4  # more than that nobody is believed; ours
 TOKENS_A_STEP: Final = 10_000_000  # more than that nobody is believed; ours
+FIRST_BLOCK: Final = 2**30  # where the numbers of subagents begin, the command line's
 TELLS_LEAST: Final = frozenset({Act.READ, Act.GLOB, Act.OTHER, Act.FOREIGN})
 _FILES: Final = frozenset({Act.READ, Act.EDIT})
 _SEARCHES: Final = frozenset({Act.GREP, Act.GLOB})
@@ -57,14 +62,35 @@ _IMPORT: Final = re.compile(
     r"|(?:\w{1,40}[ \t]+)?\"([\w./-]{1,200})\"[ \t]*$)",
     re.MULTILINE,
 )
+ERROR_LINE_MOST: Final = 240  # characters kept of the line that names an error
+LINE_MOST: Final = 500  # characters looked at of a line, ours
+LINES_MOST: Final = 400  # of an output, from its end, ours
+_NAMED: Final = re.compile(
+    r"\b[A-Za-z_][\w.]*(?:Error|Exception|Warning)\b(?::|\Z)|\A(?:E  |panic:)"
+)
+_SAID: Final = re.compile(
+    r"error|fatal|failed|failure|not found|no such|denied|refused|cannot|timed? ?out|unable"
+    r"|invalid|conflict",
+    re.IGNORECASE,
+)
+_VARIABLE: Final = re.compile(
+    r"0x[0-9a-f]+|\b[0-9a-f]{8,}\b|\d+(?:\.\d+)*|\"[^\"]*\"|'[^']*'|`[^`]*`|(?:[\w.~-]*/)+[\w.-]+",
+    re.IGNORECASE,
+)
+_COUNTED_FAILURES: Final = re.compile(
+    r"\b[1-9]\d* (?:failed|failing|errors?)\b|^(?:FAIL|FAILED|--- FAIL)\b"
+    r"|\bTests?:\s+[1-9]\d* failed",
+    re.MULTILINE,
+)
+_EXIT: Final = re.compile(
+    r"\A\s*(?:Error: )?(?:Command failed.{0,40})?[Ee]xit(?:ed with)?(?: code| status)?:? [1-9]"
+)
 
 
 def apply(*, state: Scratchpad, event: Event) -> None:
     """Change the state by an event whose turn has come."""
     _advance(state, event)
-    handler = _HANDLERS.get(event.kind)
-    if handler is not None:
-        handler(state, event)
+    _HANDLERS[event.kind](state, event)
 
 
 def _advance(state: Scratchpad, event: Event) -> None:
@@ -125,7 +151,7 @@ def _taint(state: Scratchpad, event: Event, reading: tools.Reading) -> None:
     agent's, who learns what one saw at some moment after sending it: all since the first one was
     sent counts, or all of the session if nobody knows when.
     """
-    is_beside = sequences.begin(sequence=event.sequence) > 0
+    is_beside = event.sequence > FIRST_BLOCK
     if not (is_beside or event.agent or state.sent) and tools.is_sending(name=event.name):
         state.sent = event.sequence
     if not reading.taint:
@@ -165,24 +191,20 @@ def _touch(state: Scratchpad, deed: Deed) -> None:
     for path in (deed.target, *deed.also):
         state.files[path] = touched(known=state.files.get(path), deed=deed)
     while len(state.files) > FILES_MOST:
-        del state.files[min(state.files, key=lambda path: _worth(state.files[path]))]
-
-
-def _worth(use: FileUse) -> tuple[int, int]:
-    return (min(use.edits, 1), use.last_sequence)
+        uses = ((min(use.edits, 1), use.last_sequence, path) for path, use in state.files.items())
+        del state.files[min(uses)[2]]
 
 
 def _let_go(state: Scratchpad) -> None:
     """Let the oldest deeds go that tell least, a quarter of the log at once."""
     count = len(state.deeds) // LETS_GO_SHARE
-    order = sorted(state.deeds.values(), key=lambda deed: (not _tells_little(deed), deed.sequence))
+    order = sorted(
+        state.deeds.values(),
+        key=lambda deed: (deed.act not in TELLS_LEAST or deed.is_error, deed.sequence),
+    )
     for deed in order[:count]:
         del state.deeds[deed.sequence]
     state.dropped += count
-
-
-def _tells_little(deed: Deed) -> bool:
-    return deed.act in TELLS_LEAST and not deed.is_error
 
 
 def _on_result(state: Scratchpad, event: Event) -> None:
@@ -193,18 +215,16 @@ def _on_result(state: Scratchpad, event: Event) -> None:
         return
     _weigh(state, deed, event)
     is_test = deed.act is Act.TEST
-    is_error = event.is_error or fingerprints.says_failure(text=event.text, is_test=is_test)
-    error = (
-        fingerprints.of(program=_program(deed), text=event.text)
-        if is_error
-        else fingerprints.NOTHING
+    is_error = event.is_error or says_failure(text=event.text, is_test=is_test)
+    digest, message = (
+        fingerprint_of(program=_program(deed), text=event.text) if is_error else ("", "")
     )
     state.deeds[deed.sequence] = replace(
         deed,
         is_done=True,
         is_error=is_error,
-        fingerprint=error.digest,
-        message=error.message,
+        fingerprint=digest,
+        message=message,
         found=() if is_error else _found(deed, event.text, state.setting),
         seconds=_seconds(state, deed, event),
     )
@@ -325,3 +345,27 @@ _HANDLERS: Final[dict[EventKind, Callable[[Scratchpad, Event], None]]] = {
     EventKind.QA_REPORT: _on_report,
     EventKind.UNKNOWN: _on_unknown,
 }
+
+
+def fingerprint_of(*, program: str, text: str) -> tuple[str, str]:
+    """Return what an error is recognized by, and the line of its output that names it."""
+    message = _error_line(text)
+    constant = _VARIABLE.sub("#", message).lower()
+    digest = hashlib.blake2b(f"{program}\0{constant}".encode(), digest_size=8).hexdigest()
+    return digest, message
+
+
+def says_failure(*, text: str, is_test: bool) -> bool:
+    """Say whether an output tells of failure by its exit code or by the count of failed tests."""
+    if _EXIT.match(text) is not None:
+        return True
+    return is_test and _COUNTED_FAILURES.search(text) is not None
+
+
+def _error_line(text: str) -> str:
+    """Return the last line that names an error, or the first that speaks of one, or the first."""
+    lines = [line.strip()[:LINE_MOST] for line in text.splitlines()[-LINES_MOST:]]
+    lines = [line for line in lines if line]
+    named = next((line for line in reversed(lines) if _NAMED.search(line)), None)
+    chosen = named or next((line for line in lines if _SAID.search(line)), None)
+    return (chosen or (lines[0] if lines else ""))[:ERROR_LINE_MOST]

@@ -3,17 +3,28 @@
 A scratchpad is a value: the fold copies one before it changes the copy, and nobody else changes
 any. Everything in it has a stated cap, so that the whole stays far below 50 MB however long a
 session runs. When the log of deeds is full, the oldest of those that tell least go first.
+
+`dump` and `load` turn one into bytes and back. Such a checkpoint spares reading events again; it is
+never the truth: for one that cannot be read the caller rebuilds from the events.
 """
 
+import functools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
+import orjson
+from pydantic import TypeAdapter
+
 from memory.sessions.events import Event, Outcome
 from memory.sessions.self_reports import Remark
 from memory.sessions.tools import SERVERS_OF_OURS, Act
 
+VERSION: Final = 2  # of a checkpoint; 1 knew steps without their agents
+CHECKPOINT_BYTES_MOST: Final = 50 * 1024 * 1024
+
+# Bounds; defaults, not measured.
 DEEDS_MOST: Final = 4_000  # tool calls kept; ours
 FILES_MOST: Final = 4_000  # files with counts; ours
 REMARKS_MOST: Final = 400  # sentences; ours
@@ -198,11 +209,6 @@ def step_key(*, agent: str, step: int) -> str:
     return f"{agent}\0{step}"
 
 
-def begin(*, setting: Setting) -> Scratchpad:
-    """Return the state before any event."""
-    return Scratchpad(setting=setting)
-
-
 def edited(*, scratchpad: Scratchpad) -> frozenset[str]:
     """Return the files that the session edited."""
     return frozenset(path for path, use in scratchpad.files.items() if use.edits)
@@ -241,3 +247,40 @@ def files_of(*, deeds: Iterable[Deed]) -> dict[str, FileUse]:
 def in_order(*, scratchpad: Scratchpad) -> tuple[Deed, ...]:
     """Return the deeds in the order in which they were begun."""
     return tuple(scratchpad.deeds.values())
+
+
+def taint_of(*, last_sequence: int, scratchpad: Scratchpad) -> str:
+    """Return why what rests on events up to `last_sequence` is tainted; empty when it is not.
+
+    Filters of content do not stop an injection that was stored; where a text came from does. What
+    rests on any event after outside content came into view is tainted, whatever it says, and only a
+    person lifts that.
+    """
+    taint = scratchpad.taint
+    return "" if taint is None or last_sequence <= taint.sequence else taint.reason
+
+
+def dump(*, scratchpad: Scratchpad) -> bytes:
+    """Write a scratchpad; the same one always gives the same bytes."""
+    return orjson.dumps(
+        {"version": VERSION, "scratchpad": scratchpad},
+        default=sorted,  # a set of names
+        option=orjson.OPT_NON_STR_KEYS,
+    )
+
+
+def load(*, data: bytes) -> Scratchpad:
+    """Read a scratchpad; raise ValueError for what `dump` of this version did not write."""
+    try:
+        row = orjson.loads(data)
+        version, state = row["version"], row["scratchpad"]
+    except (KeyError, TypeError) as error:
+        raise ValueError("not a checkpoint") from error
+    if version != VERSION:
+        raise ValueError(f"a checkpoint of version {version}, not {VERSION}")
+    return _adapter().validate_python(state)
+
+
+@functools.cache
+def _adapter() -> TypeAdapter[Scratchpad]:
+    return TypeAdapter(Scratchpad)

@@ -9,7 +9,7 @@ import sys
 import time
 
 from memory.observer import detect
-from memory.sessions import checkpoint, event_parsing, fold
+from memory.sessions import event_parsing, fold, scratchpad
 from tests.bench import measures
 from tests.support.stories import Story
 
@@ -27,8 +27,8 @@ def main(*, sizes: tuple[int, ...]) -> None:
         folded_in, state = _timed(
             lambda batch=batch: fold.rebuild(setting=Story().setting, events=batch.events)
         )
-        written_in, data = _timed(lambda state=state: checkpoint.dump(scratchpad=state))
-        loaded_in, _ = _timed(lambda data=data: checkpoint.load(data=data))
+        written_in, data = _timed(lambda state=state: scratchpad.dump(scratchpad=state))
+        loaded_in, _ = _timed(lambda data=data: scratchpad.load(data=data))
         found_in, found = _timed(lambda state=state: detect.find_all(scratchpad=state, verdicts={}))
         count = len(batch.events)
         measures.line(f"{count:,} events", f"{len(found)} signals, {len(data) / 1e6:.1f} MB")

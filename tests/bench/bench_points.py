@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from accounts import tenancy
 from accounts.caller import Caller
+from memory.experiments.points import POINTS, Point
 from memory.injection.actions.trigger_points import PointRequest, deliver_at_point
 from memory.observer.actions.finalize import finalize
 from memory.records.models import Memory
@@ -25,7 +26,6 @@ from memory.search.request import SearchRequest
 from memory.sessions.actions.append_events import append_events
 from memory.sessions.actions.end_session import end_session
 from memory.sessions.actions.open_session import NewSession, open_session
-from memory.sessions.points import POINTS, Point
 from teams.actions.project_settings import switch_hooks
 from teams.queries import Hook
 from tests.bench import made, measures, serving

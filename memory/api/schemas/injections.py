@@ -8,9 +8,9 @@ from uuid import UUID
 from pydantic import AliasPath, Field
 
 from accounts.api.schemas import Result
+from memory.experiments.points import Point
 from memory.injection.actions.deliver import Delivery
 from memory.injection.actions.trigger_points import PointDelivery
-from memory.sessions.points import Point
 
 LARGEST_STEP: Final = 1_000_000_000  # as of events
 

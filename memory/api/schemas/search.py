@@ -24,6 +24,7 @@ from memory.api.schemas.injections import LARGEST_STEP, GivenAtPoint
 from memory.api.schemas.memories import Contradicting, Files, Kind, Memory, Modules, Slug
 from memory.customization.phases import Phase
 from memory.customization.style import Fit
+from memory.experiments.points import Point
 from memory.injection.actions.trigger_points import PointRequest
 from memory.injection.planner import STEPS_MOST
 from memory.records import states
@@ -41,7 +42,6 @@ from memory.search.request import (
     Narrowing,
     SearchRequest,
 )
-from memory.sessions.points import Point
 from memory.taxonomy import MemoryType
 
 PATTERN: Final = "pattern"

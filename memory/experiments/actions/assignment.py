@@ -12,8 +12,8 @@ from django.utils.crypto import salted_hmac
 
 from memory.experiments import draws
 from memory.experiments.draws import Shares
+from memory.experiments.points import Group
 from memory.sessions.models import Session
-from memory.sessions.points import Group
 from teams.queries import experiments_in
 
 SALT: Final = "cairn.experiments"

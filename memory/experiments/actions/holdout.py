@@ -10,9 +10,9 @@ from datetime import datetime
 from uuid import UUID
 
 from memory.experiments.actions import assignment
+from memory.experiments.points import Point
 from memory.records.queries.views import MemoryView
 from memory.sessions.models import GivenOut, Session
-from memory.sessions.points import Point
 from memory.taxonomy import Governance
 
 

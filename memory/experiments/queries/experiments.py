@@ -18,11 +18,11 @@ from accounts.rights import manages
 from memory.experiments import intervals, uplift
 from memory.experiments.figures import Figure
 from memory.experiments.intervals import LEAST_SESSIONS, Share, Side
+from memory.experiments.points import Group
 from memory.experiments.sql import experiments
 from memory.experiments.sql.experiments import GroupSum, MemorySum, SessionFilter
 from memory.experiments.uplift import ComparedFigure, SavedTokens, Sums
 from memory.records.queries.views import MemoryView, countable, views_of
-from memory.sessions.points import Group
 from teams import queries as places
 from teams import visibility
 from teams.models import Project

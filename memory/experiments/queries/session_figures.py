@@ -17,10 +17,9 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory.experiments.figures import DeliveryOutcome
 from memory.records.queries.views import MemoryView, countable, to_view, visible
-from memory.sessions.models import GivenOut, Session
+from memory.sessions.counters import Kind
+from memory.sessions.models import GivenOut, Session, Statistic
 from memory.sessions.queries import sessions
-from memory.statistics.counters import Kind
-from memory.statistics.models import Statistic
 from teams import visibility
 from teams.permissions import Act, require
 

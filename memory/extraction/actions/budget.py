@@ -13,7 +13,7 @@ from memory.extraction import queries
 from memory.extraction.actions.extraction import Allowance, Mode, Spent
 from memory.records.models import Memory
 from memory.sessions.models import Session
-from memory.statistics.sql import statistics
+from memory.sessions.sql import counters
 from memory.taxonomy import Scope
 from teams import queries as places
 from teams.queries import Extraction
@@ -86,14 +86,14 @@ def book_use(*, spent: Spent, project_id: UUID | None, now: datetime) -> None:
         "output_tokens": spent.output_tokens,
         "cost": cost_of(spent=spent),
     }
-    addition = statistics.Addition(
+    addition = counters.Addition(
         audience=project_id or tenancy.current().organization_id,
         project_id=project_id,
         day=now.date(),
         key=spent.model,
         counts=counts,
     )
-    statistics.add(kind=KIND, additions=(addition,), now=now)
+    counters.add(kind=KIND, additions=(addition,), now=now)
 
 
 def cost_of(*, spent: Spent) -> Decimal:

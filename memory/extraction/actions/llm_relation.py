@@ -38,8 +38,8 @@ from memory.records.actions.candidate import NewMemory, place
 from memory.records.gates import GateOutcome
 from memory.records.models import Memory
 from memory.secrets import scanner
-from memory.statistics.models import Statistic
-from memory.statistics.sql import statistics
+from memory.sessions.models import Statistic
+from memory.sessions.sql import counters
 from memory.taxonomy import Scope, Status
 
 log = logging.getLogger(__name__)
@@ -237,14 +237,14 @@ def _book(found: Judgment, row: Memory, now: datetime) -> None:
     if not found.spent.calls or row.project_id is None:
         return
     book_use(spent=found.spent, project_id=row.project_id, now=now)
-    addition = statistics.Addition(
+    addition = counters.Addition(
         audience=row.audience if row.scope == Scope.PERSONAL else row.project_id,
         project_id=row.project_id,
         day=now.date(),
         key="all",
         counts={"calls": found.spent.calls},
     )
-    statistics.add(kind=KIND, additions=(addition,), now=now)
+    counters.add(kind=KIND, additions=(addition,), now=now)
 
 
 def _counts_of(found: Judgment, judged: int, changed: int) -> dict[str, Any]:

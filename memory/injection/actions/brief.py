@@ -16,6 +16,7 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory.customization.methodology import NATIVE_TRANSITIONS
 from memory.customization.queries import methodologies, styles
+from memory.experiments.points import Point
 from memory.injection.actions import deliver
 from memory.injection.actions.deliver import LATE, NO_CANDIDATES, SILENCE, CandidateSet, Delivery
 from memory.injection.actions.delivery_log import Recipient
@@ -28,7 +29,6 @@ from memory.search.actions import SearchAnswer, search
 from memory.search.queries import list_always_in_effect, list_of_modules
 from memory.search.request import SearchRequest
 from memory.sessions.models import Session
-from memory.sessions.points import Point
 from memory.sessions.queries import sessions
 from memory.taxonomy import MemoryType, Status
 from memory.text import tokens

@@ -15,8 +15,8 @@ from accounts.caller import Caller
 from accounts.errors import NotFound
 from accounts.queries.credentials import list_tokens, state_of
 from accounts.tokens import TokenKind
+from memory.experiments.points import Point
 from memory.injection.actions import policy
-from memory.sessions.points import Point
 from teams import queries as places
 from teams.errors import RoleNotSufficient
 from teams.models import Project

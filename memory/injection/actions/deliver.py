@@ -14,6 +14,7 @@ from uuid import UUID
 
 from accounts.caller import Caller
 from memory.experiments.actions import holdout
+from memory.experiments.points import OF_A_FILE, POINTS, Point
 from memory.injection import selection
 from memory.injection.actions import delivery_log, policy
 from memory.injection.actions.delivery_log import Recipient
@@ -26,7 +27,6 @@ from memory.search.packing import NOTICE, Block, Entry
 from memory.search.queries import find_about_files, list_of_modules
 from memory.search.request import Narrowing
 from memory.sessions.models import Session
-from memory.sessions.points import OF_A_FILE, POINTS, Point
 from memory.taxonomy import MemoryType
 from memory.text import tokens
 from teams import visibility

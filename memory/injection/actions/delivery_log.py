@@ -14,15 +14,15 @@ from uuid import UUID
 from django.db.models import F, Min
 
 from accounts.caller import Caller
+from memory.experiments.points import Point
 from memory.injection import queries
 from memory.injection.session_start_rules import SuggestedFiles
 from memory.injection.sql import deliveries
 from memory.records.deadline import NEVER, Deadline
 from memory.records.models import Memory
 from memory.records.queries.views import GraphPart, MemoryView, give_out
-from memory.sessions.actions import chain
+from memory.sessions.actions import scratchpads
 from memory.sessions.models import GivenOut, Session
-from memory.sessions.points import Point
 from teams import visibility
 
 SUGGESTED_FILES_KEY: Final = "named"  # in a session's `observed`
@@ -58,7 +58,7 @@ def delivered_before(
     """
     compacted_at = recipient.compacted_at
     is_anew = point is Point.TOOL_RESULT
-    carried = chain.carried(row=recipient.session)
+    carried = scratchpads.carried(row=recipient.session)
     return deliveries.delivered_to_agent(
         sessions=(recipient.session.id, *carried.parts),
         agent=recipient.agent,
@@ -132,7 +132,7 @@ def record_sources(
     """Store what a delivered text rests on, without tokens; what is logged already stays. In a
     unit."""
     logged = queries.logged_memories(
-        session_ids=chain.all_of(row=recipient.session), agent=recipient.agent
+        session_ids=scratchpads.all_of(row=recipient.session), agent=recipient.agent
     )
     new = tuple(one for one in dict.fromkeys(memory_ids) if one not in logged)
     views = read_and_count(caller=caller, memory_ids=new, graph=None, now=now)

@@ -20,10 +20,12 @@ from django.db import IntegrityError, transaction
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import InvalidInput, RateLimited
-from memory.injection.actions import brief, deliver, policy, session_start
+from memory.experiments.points import POINTS, Point
+from memory.injection.actions import brief, deliver, external_binding, policy, session_start
 from memory.injection.actions.brief import BriefRequest
 from memory.injection.actions.deliver import LATE, SILENCE, Delivery
 from memory.injection.actions.delivery_log import Recipient
+from memory.injection.actions.external_binding import Whereabouts
 from memory.injection.actions.trigger_points import answer_searches, deliver_warnings
 from memory.injection.harnesses import events as harness_events
 from memory.injection.harnesses.adapters import Meaning
@@ -31,11 +33,9 @@ from memory.injection.harnesses.payloads import HookEvent
 from memory.records.deadline import NEVER, Deadline, TooLate
 from memory.search.request import SearchRequest
 from memory.secrets import scanner
-from memory.sessions.actions import append_events, close, external_binding, scratchpads
+from memory.sessions.actions import append_events, end_session, scratchpads
 from memory.sessions.actions.append_turns import LONGEST_TURN, Clean, NewTurn, cleaned, store
-from memory.sessions.actions.external_binding import Whereabouts
 from memory.sessions.models import Session, Turn
-from memory.sessions.points import POINTS, Point
 from memory.sessions.queries import sessions
 from memory.sessions.turns import Speaker
 from teams import audit
@@ -155,7 +155,7 @@ def _store_report(caller: Caller, report: _Report, now: datetime) -> _Followed |
         if known is None:
             return None
         if known.state == "open":
-            close.close(rows=(known,), now=now)
+            end_session.close(rows=(known,), now=now)
             _audit(caller, known, {"ended": 1})
         return _Followed(session=known)
     bound = external_binding.bind(

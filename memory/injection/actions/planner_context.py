@@ -13,6 +13,7 @@ from uuid import UUID
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.experiments.actions import holdout
+from memory.experiments.points import Point
 from memory.injection import planner
 from memory.injection.actions import deliver, delivery_log, policy
 from memory.injection.actions.deliver import SILENCE, CandidateSet, Delivery
@@ -21,9 +22,8 @@ from memory.injection.planner import PlanImplications, PlannerMemory
 from memory.records.queries import relations
 from memory.search.actions import search
 from memory.search.request import SearchRequest
-from memory.sessions.actions.append_turns import hold_own
 from memory.sessions.models import Session
-from memory.sessions.points import Point
+from memory.sessions.queries.sessions import hold_own
 from memory.taxonomy import MemoryType
 from memory.text.text import normalize
 from teams import trust, visibility

@@ -11,11 +11,11 @@ from typing import Final
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.customization.queries import trust_levels
+from memory.experiments import points
 from memory.experiments.actions import assignment
+from memory.experiments.points import Group, Point, Switches
 from memory.injection.selection import Trigger
-from memory.sessions import points
 from memory.sessions.models import Session
-from memory.sessions.points import Group, Point, Switches
 from teams.models import Project
 from teams.queries import Hook, hooks_in, is_paused
 from teams.trust import level_row

@@ -16,6 +16,7 @@ from typing import Final
 from django.db.models import Q
 
 from accounts.caller import Caller
+from memory.experiments.points import POINTS, Point
 from memory.injection.actions import deliver, delivery_log
 from memory.injection.actions.deliver import NO_CANDIDATES, OPENING, Delivery
 from memory.injection.actions.delivery_log import Recipient
@@ -26,18 +27,15 @@ from memory.injection.session_start_rules import (
     plan_files,
     work_state,
 )
-from memory.observer import statistics
-from memory.observer.statistics import FileRow, ModuleRow
-from memory.sessions import file_paths
-from memory.sessions.actions import chain, scratchpads
-from memory.sessions.actions.session_upkeep import IDLE_MINUTES
+from memory.sessions import counters, file_paths
+from memory.sessions.actions import scratchpads
+from memory.sessions.actions import scratchpads as chain
+from memory.sessions.actions.end_session import IDLE_MINUTES
+from memory.sessions.counters import FileRow, Kind, ModuleRow
 from memory.sessions.models import Session
-from memory.sessions.points import POINTS, Point
 from memory.sessions.queries import sessions
-from memory.statistics import counters
-from memory.statistics import queries as sums
-from memory.statistics.counters import Kind
-from memory.statistics.queries import Sums, Which
+from memory.sessions.sql import counters as sums
+from memory.sessions.sql.counters import Sums, Which
 from memory.text import tokens
 from memory.text.text import normalize
 from teams import visibility
@@ -172,7 +170,7 @@ def _file_plan(caller: Caller, session: Session, modules: tuple[str, ...]) -> Fi
         file.path: cost
         for one in histories
         for file in one.files
-        if (cost := statistics.file_tokens(row=file)) is not None
+        if (cost := counters.file_tokens(row=file)) is not None
     }
     return plan_files(modules=histories, tokens=costs)
 
@@ -188,17 +186,17 @@ def _plan_text(plan: FilePlan) -> str:
 
 def _module_history(caller: Caller, session: Session, module: str) -> ModuleHistory:
     """Add up what is counted of a module and its files, over all audiences of the caller."""
-    keys = (counters.module_key(module=module),)
+    keys = (counters.key_of(text=module),)
     total = ModuleRow(module=module)
-    for one in _counters(caller, session, Kind.MODULE, keys=keys):
-        row = counters.module_row(counts=one.counts, notes=one.notes)
-        total = statistics.module_after(row=total, add=row)
+    counted = _counters(caller, session, Kind.MODULE, keys=keys)
+    for row in counters.rows_of(type=ModuleRow, sums=counted):
+        total = counters.added_row(row=total, add=row)
     files: dict[str, FileRow] = {}
-    for one in _counters(caller, session, Kind.FILE, under=f"{module}/"):
-        file = counters.file_row(counts=one.counts, notes=one.notes)
+    counted = _counters(caller, session, Kind.FILE, under=f"{module}/")
+    for file in counters.rows_of(type=FileRow, sums=counted):
         if file_paths.module(path=file.path) == module:
             before = files.get(file.path, FileRow(path=file.path))
-            files[file.path] = statistics.file_after(row=before, add=file)
+            files[file.path] = counters.added_row(row=before, add=file)
     return ModuleHistory(module=total, files=tuple(files.values()))
 
 

@@ -15,6 +15,7 @@ from uuid import UUID
 
 from accounts import tenancy
 from accounts.caller import Caller
+from memory.experiments.points import Point
 from memory.injection import selection
 from memory.injection.actions import brief, deliver, planner_context, policy, session_start
 from memory.injection.actions.brief import BriefRequest
@@ -27,12 +28,12 @@ from memory.injection.session_start_rules import FilePlan
 from memory.records.queries.views import MemoryView
 from memory.search import lookups
 from memory.search.request import SearchRequest
-from memory.sessions import event_storage, file_paths, fold, tools
+from memory.sessions import events as event_storage
+from memory.sessions import file_paths, fold, tools
 from memory.sessions.actions import scratchpads
-from memory.sessions.actions.append_turns import hold_own
 from memory.sessions.events import Event
 from memory.sessions.models import Session, Turn
-from memory.sessions.points import Point
+from memory.sessions.queries.sessions import hold_own
 from memory.sessions.tools import Act
 from teams.permissions import Act as Right
 from teams.permissions import require

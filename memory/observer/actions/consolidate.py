@@ -31,15 +31,15 @@ from memory.extraction.actions.extraction import Allowance, Extracted, extract_p
 from memory.extraction.extract import Candidate
 from memory.intake.actions.remember import NewMemory, Outcome, remember
 from memory.intake.integrate import Judged
-from memory.observer import gates
-from memory.observer.actions.promoting import LONGEST_REASON
-from memory.observer.gates import GateRow
+from memory.observer import promotion
+from memory.observer.actions.promote import LONGEST_REASON
+from memory.observer.promotion import GateRow
 from memory.observer.session_report import Why
 from memory.records import alarms
 from memory.sessions.actions import scratchpads
-from memory.sessions.actions.on_behalf import opener_of
 from memory.sessions.models import Session
 from memory.sessions.queries import sessions
+from memory.sessions.queries.sessions import opener_of
 from memory.sessions.turns import Turn
 from memory.taxonomy import Source
 from teams import trust
@@ -182,7 +182,7 @@ def _take(run: _Run, found: Extracted, *, turns: int) -> None:
 
 
 def _gate(run: _Run) -> GateRow | None:
-    return gates.of_turns(setting=scratchpads.setting_of(row=run.session))
+    return promotion.of_turns(setting=scratchpads.setting_of(row=run.session))
 
 
 def _fitting(run: _Run, found: Extracted) -> tuple[Candidate, ...]:

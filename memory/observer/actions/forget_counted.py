@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from accounts import tenancy
 from memory.experiments.queries.experiments import LARGEST_DAYS
 from memory.experiments.sql.experiments import GRAPH_PART
-from memory.statistics.models import Statistic
+from memory.sessions.models import Statistic
 
 
 def forget_counted(*, now: datetime) -> int:

@@ -20,8 +20,8 @@ from memory.extraction.actions import budget, extraction
 from memory.extraction.actions.extraction import NONCE_BYTES, Degraded, Mode, Spent
 from memory.extraction.prompts import schemas
 from memory.observer import phrasing
-from memory.observer.actions import promoting
-from memory.observer.actions.promoting import Offer, Proposing
+from memory.observer.actions import promote
+from memory.observer.actions.promote import Offer, Proposing
 from memory.observer.promotion import Candidate
 from memory.providers.contracts import ChatMessage, ChatModel, ChatRequest, ChatRole
 from memory.providers.errors import ProviderError
@@ -31,7 +31,7 @@ from memory.sessions.scratchpad import Scratchpad
 
 log = logging.getLogger(__name__)
 
-OUTPUT_TOKENS_EACH: Final = 160  # of an answer about a signal, ours
+OUTPUT_TOKENS_EACH: Final = 160  # of an answer about a signal; default, not measured
 CALLS: Final = "phrasing_calls"  # of a session's result: it has one
 SPENT: Final = "phrased_before"
 
@@ -75,7 +75,7 @@ def phrase_signals(
     if model is None:
         return offered, Phrased(degraded="" if missing is None else missing.value)
     with tenancy.unit():  # a look alone: what is kept is decided again when it is stored
-        worth = promoting.chosen(
+        worth = promote.choose(
             caller=who.caller,
             row=row,
             scratchpad=scratchpad,
@@ -87,43 +87,72 @@ def phrase_signals(
         return offered, Phrased()
     phrased = _phrased(asked, model)
     budget.book(session_id=row.id, spent=phrased.spent, now=now, counted_as=CALLS)
-    return promoting.reworded(who=who, row=row, offered=offered, words=phrased.words), phrased
+    return promote.reworded(who=who, row=row, offered=offered, words=phrased.words), phrased
 
 
 def _phrased(asked: tuple[Candidate, ...], model: ChatModel) -> Phrased:
-    try:
-        answer = model.complete_json(request=_request(asked))
-    except ProviderError as error:
-        log.warning("Said by templates, the model failed: %s", error.detail)
-        spent = Spent(model=model.key, calls=1, fallbacks=1)
+    nonce = secrets.token_hex(NONCE_BYTES)
+    asking = Asking(
+        prompt="phrase",
+        nonce=nonce,
+        text=phrasing.written(candidates=asked, nonce=nonce, clean=without_secrets),
+        schema_name="phrases",
+        json_schema=schemas.PHRASE,
+        accepts=schemas.PHRASE_LEAST,
+        max_output_tokens=OUTPUT_TOKENS_EACH * (len(asked) + 1),
+    )
+    data, spent = ask(model=model, asking=asking)
+    if data is None:
         return Phrased(spent=spent, degraded=Degraded.MODEL_FAILED.value)
-    words, dropped = phrasing.read(data=answer.data, candidates=asked)
+    words, dropped = phrasing.read(data=data, candidates=asked)
     kept = {key: text for key, text in words.items() if not scanner.find_secrets(text=text)}
     held = Counter({"secret": len(words) - len(kept)})
+    return Phrased(words=kept, spent=spent, dropped=+(dropped + held))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """What a model is asked once: the rules of a prompt, and data between two marks.
+
+    The marks are a nonce that nobody can have known.
+    """
+
+    prompt: str
+    nonce: str
+    text: str
+    schema_name: str
+    json_schema: Mapping[str, Any]
+    accepts: Mapping[str, Any]
+    max_output_tokens: int
+
+
+def ask(*, model: ChatModel, asking: Asking) -> tuple[Mapping[str, Any] | None, Spent]:
+    """Ask a model; return its data and what it cost, None where it failed. Outside of a unit."""
+    rules = schemas.prompt(name=asking.prompt).replace("{nonce}", asking.nonce)
+    request = ChatRequest(
+        messages=(
+            ChatMessage(role=ChatRole.SYSTEM, text=rules),
+            ChatMessage(role=ChatRole.USER, text=asking.text),
+        ),
+        schema_name=asking.schema_name,
+        json_schema=asking.json_schema,
+        accepts=asking.accepts,
+        max_output_tokens=asking.max_output_tokens,
+    )
+    try:
+        answer = model.complete_json(request=request)
+    except ProviderError as error:
+        log.warning("Said by templates, the model failed: %s", error.detail)
+        return None, Spent(model=model.key, calls=1, fallbacks=1)
     spent = Spent(
         model=model.key,
         calls=1,
         input_tokens=answer.input_tokens,
         output_tokens=answer.output_tokens,
     )
-    return Phrased(words=kept, spent=spent, dropped=+(dropped + held))
+    return answer.data, spent
 
 
-def _request(candidates: tuple[Candidate, ...]) -> ChatRequest:
-    nonce = secrets.token_hex(NONCE_BYTES)
-    rules = schemas.prompt(name="phrase").replace("{nonce}", nonce)
-    told = phrasing.written(candidates=candidates, nonce=nonce, clean=_clean)
-    return ChatRequest(
-        messages=(
-            ChatMessage(role=ChatRole.SYSTEM, text=rules),
-            ChatMessage(role=ChatRole.USER, text=told),
-        ),
-        schema_name="phrases",
-        json_schema=schemas.PHRASE,
-        accepts=schemas.PHRASE_LEAST,
-        max_output_tokens=OUTPUT_TOKENS_EACH * (len(candidates) + 1),
-    )
-
-
-def _clean(text: str) -> str:
+def without_secrets(text: str) -> str:
+    """Return a text as a model may see it."""
     return scanner.without_secrets(text=text)

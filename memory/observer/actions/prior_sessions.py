@@ -1,8 +1,15 @@
-"""What sessions of a place have shown before, and what one more adds.
+"""What sessions of a place have shown before, and what one more adds, as a whole and once.
 
 A place is an audience and a project. What a personal session showed is its person's alone; what
 such a session is compared with is also what the project's shared ones have shown, which its person
 sees. A shared one is compared with shared ones only, so nothing personal ever speaks in it.
+
+What a session has added stands with it. At each of its ends the sums of the whole are taken anew,
+and what they are beyond that is added; so it is the same in how many pieces a session came, how
+often the job ran and where it was killed, because the sums and what they hold of the session change
+in one unit. With the session exactly that is taken back. A session that goes on after its events
+were forgotten keeps what it added while they were known; so does one that was counted before this
+was kept, of which nobody knows what it added.
 """
 
 from collections import Counter
@@ -12,28 +19,37 @@ from typing import Final
 
 from django.db.models import Q
 
-from memory.observer.detect import Verdicts
-from memory.observer.signal_table import SignalKind
+from memory import path_lock
+from memory.observer.detect import Verdicts, Witnessed
+from memory.observer.detections import SignalKind
 from memory.records.verdict_models import ReviewVerdict
 from memory.records.verdicts import Verdict
-from memory.sessions.models import Session
-from memory.statistics import counters
-from memory.statistics import queries as statistics_queries
-from memory.statistics.counters import Added, Count, Kind
-from memory.statistics.queries import Sums, Which
-from memory.statistics.quorum import Witnessed
-from memory.statistics.sql import statistics as sums
-from memory.statistics.sql.statistics import Addition
+from memory.sessions import counters
+from memory.sessions.actions import scratchpads
+from memory.sessions.counters import Added, Count, Kind
+from memory.sessions.models import Session, Stream, Turn
+from memory.sessions.sql import counters as stored
+from memory.sessions.sql.counters import Addition, Sums, Which
 from memory.taxonomy import Source
 
 JUDGED: Final = (Verdict.KEEP.value, Verdict.EDIT.value, Verdict.MERGE.value, Verdict.REJECT.value)
-MOST_VERDICTS: Final = 5_000  # the newest, ours
+MOST_VERDICTS: Final = 5_000  # the newest; default, not measured
+COUNTED_AT: Final = "counted_at"  # in what a session has shown: counted, and nobody knows what
+_SUMS: Final = "\tsums"  # under which name those who add wait for each other; no path of a note
+_PLACE: Final = 1  # the sequence of the one row
 _KINDS: Final = {kind.value: kind for kind in SignalKind}
 
 
-def origin(*, row: Session, key: str, digest: str) -> str:
-    """Return the origin of what a session's signal became: the session, the signal, the case."""
-    return f"session:{row.id}#{key.partition(':')[0]}-{digest}"
+def signal_key(*, kind: SignalKind, key: str) -> str:
+    """Return the key under which sessions with a signal are counted."""
+    return counters.key_of(text=f"{kind.value}:{key}")
+
+
+def of_signals(*, seen: Iterable[Witnessed]) -> tuple[Count, ...]:
+    """Return that a session showed these signals; what is tainted counts for none."""
+    sightings = (one.sighting for one in seen if not one.reason)
+    keys = {signal_key(kind=one.kind, key=one.key) for one in sightings}
+    return tuple(Count(kind=Kind.SIGNAL, key=key, counts={"sessions": 1}) for key in sorted(keys))
 
 
 def seen_before(
@@ -43,15 +59,10 @@ def seen_before(
 
     `own` is what the session itself has added at an earlier end, which is no other session's.
     """
-    wanted = {
-        counters.signal_key(kind=one.sighting.kind.value, key=one.sighting.key): (
-            one.sighting.kind,
-            one.sighting.key,
-        )
-        for one in seen
-    }
+    sightings = [one.sighting for one in seen]
+    wanted = {signal_key(kind=one.kind, key=one.key): (one.kind, one.key) for one in sightings}
     found: Counter[tuple[SignalKind, str]] = Counter()
-    for one in read(row=row, kind=Kind.SIGNAL, keys=tuple(wanted)):
+    for one in read(row=row, kind=Kind.SIGNAL, keys=tuple(wanted), is_compared=True):
         found[wanted[one.key]] += int(one.counts.get("sessions", 0))
     for key, counts in own.get(Kind.SIGNAL, {}).items():
         if key in wanted:
@@ -59,35 +70,40 @@ def seen_before(
     return found
 
 
-def read(*, row: Session, kind: Kind, keys: tuple[str, ...] | None = None) -> tuple[Sums, ...]:
-    """Return the sums that a session is compared with. In a unit."""
-    audiences = {row.audience, *_shared(row)}
+def read(
+    *, row: Session, kind: Kind, keys: tuple[str, ...] | None = None, is_compared: bool = False
+) -> tuple[Sums, ...]:
+    """Return the sums of a session's place, or all that it is compared with. In a unit."""
+    shared = (row.project_id,) if is_compared and row.project_id is not None else ()
     which = Which(
         kind=kind.value,
-        visible=Q(audience__in=audiences),
+        visible=Q(audience__in={row.audience, *shared}),
         project_id=row.project_id,
         keys=keys,
     )
-    return statistics_queries.read(which=which)
+    return stored.read(which=which)
 
 
 def add(*, row: Session, counts: Iterable[Count], now: datetime) -> None:
     """Add to the sums of a session's place; what comes to nothing is gone. In a unit."""
-    by_kind: dict[Kind, list[Addition]] = {}
+    by_kind: dict[Kind, list[Count]] = {}
     for one in counts:
-        addition = Addition(
-            audience=row.audience,
-            project_id=row.project_id,
-            key=one.key,
-            counts=one.counts,
-            notes=one.notes,
-        )
-        by_kind.setdefault(one.kind, []).append(addition)
-    for kind, additions in by_kind.items():
-        sums.add(kind=kind.value, additions=additions, now=now)
-        less = tuple(one.key for one in additions if min(one.counts.values(), default=0) < 0)
+        by_kind.setdefault(one.kind, []).append(one)
+    for kind, some in by_kind.items():
+        additions = [
+            Addition(
+                audience=row.audience,
+                project_id=row.project_id,
+                key=one.key,
+                counts=one.counts,
+                notes=one.notes,
+            )
+            for one in some
+        ]
+        stored.add(kind=kind.value, additions=additions, now=now)
+        less = tuple(one.key for one in some if min(one.counts.values(), default=0) < 0)
         if less:
-            sums.drop_nothing(
+            stored.drop_nothing(
                 kind=kind.value, audience=row.audience, project_id=row.project_id, keys=less
             )
 
@@ -112,5 +128,42 @@ def verdicts(*, row: Session) -> Mapping[SignalKind, Verdicts]:
     return {kind: Verdicts(judged=judged[kind], rejected=rejected[kind]) for kind in judged}
 
 
-def _shared(row: Session) -> tuple[object, ...]:
-    return () if row.project_id is None else (row.project_id,)
+def added_by(*, row: Session) -> Added:
+    """Return what the sums of its place hold of a session; nothing where that is not known."""
+    return _known(row) or {}
+
+
+def count_session(*, row: Session, counts: Iterable[Count], now: datetime) -> bool:
+    """Bring the sums to hold these counts of a held session; say whether that changed them."""
+    before = _known(row)
+    is_kept = COUNTED_AT in (row.observed or {}) if before is None else scratchpads.is_cut(row=row)
+    if is_kept:  # nothing more can be told of it as a whole
+        return False
+    every = tuple(counts)
+    steps = counters.beyond(counts=every, before=before or {})
+    _add(row, steps, now)
+    Turn.counted.update_or_create(
+        session=row,
+        stream=Stream.COUNTED,
+        sequence=_PLACE,
+        defaults={"role": "", "text": "", "body": counters.added(counts=every), "at": now},
+    )
+    return bool(steps)
+
+
+def take_back(*, row: Session, now: datetime) -> None:
+    """Take out of the sums all that a held session has added. In a unit."""
+    _add(row, counters.beyond(counts=(), before=added_by(row=row)), now)
+    Turn.counted.filter(session=row).delete()
+
+
+def _add(row: Session, steps: tuple[Count, ...], now: datetime) -> None:
+    """Add in the place of a session, one after the other: deletions touch rows of others too."""
+    if steps:
+        path_lock.hold(audience=row.audience, project_id=row.project_id, path=_SUMS)
+        add(row=row, counts=steps, now=now)
+
+
+def _known(row: Session) -> Added | None:
+    kept: Added | None = Turn.counted.filter(session=row).values_list("body", flat=True).first()
+    return kept

@@ -27,10 +27,9 @@ from memory.records.actions import writes
 from memory.records.alarms import Alarm, Written
 from memory.records.models import Memory, MemoryVersion
 from memory.review.queries.overview import ALARM, ALARM_BURST, ALARM_DOMINANT
-from memory.sessions.models import GivenOut
-from memory.statistics.models import Statistic
-from memory.statistics.sql import statistics as sums
-from memory.statistics.sql.statistics import Addition
+from memory.sessions.models import GivenOut, Statistic
+from memory.sessions.sql import counters
+from memory.sessions.sql.counters import Addition
 from memory.taxonomy import Source, Status
 from teams import audit
 from teams.models import Change
@@ -203,7 +202,7 @@ def _raise(fresh: Mapping[UUID, set[str]], waiting: set[UUID], now: datetime) ->
             writes.save(row=row, fields=("needs_review",), now=now)
             held += 1
     if told:
-        sums.add(kind=ALARM, additions=additions, now=now)
+        counters.add(kind=ALARM, additions=additions, now=now)
         _note(told)
     return sum(map(len, told.values())), held
 
@@ -224,8 +223,8 @@ def _after(now: datetime) -> int:
         kind=LOOK, audience=tenancy.current().organization_id, project_id=None, key=LOOK
     )
     counts = kept.order_by().values_list("counts", flat=True).first()
-    if counts is not None and AFTER in counts[sums.NOTES]:
-        return int(counts[sums.NOTES][AFTER])
+    if counts is not None and AFTER in counts[counters.NOTES]:
+        return int(counts[counters.NOTES][AFTER])
     before = Change.objects.filter(created_at__lt=now - FIRST_LOOK).order_by("-id")
     return before.values_list("id", flat=True).first() or 0
 
@@ -239,4 +238,4 @@ def _looked(last: int, now: datetime) -> None:
         counts={"looks": 1},
         notes={AFTER: last},
     )
-    sums.add(kind=LOOK, additions=(here,), now=now)
+    counters.add(kind=LOOK, additions=(here,), now=now)

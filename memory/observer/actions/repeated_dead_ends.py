@@ -16,9 +16,9 @@ from accounts.caller import Caller
 from memory.observer import reentered_dead_ends
 from memory.observer.reentered_dead_ends import KnownEnd, Reentry, Said
 from memory.records.queries.views import countable
+from memory.sessions.counters import Count, Kind
 from memory.sessions.models import GivenOut, Session, Turn
 from memory.sessions.scratchpad import Scratchpad
-from memory.statistics.counters import Count, Kind
 from memory.taxonomy import MemoryType, Status
 
 KNOWN_MOST: Final = 500  # dead ends, the newest; ours
@@ -43,16 +43,8 @@ class Entered:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
-    """What was known before a session, and what its agent said in it."""
-
-    ends: tuple[KnownEnd, ...]
-    said: tuple[Said, ...]
-
-
-def known(*, caller: Caller, row: Session) -> Known:
-    """Read the dead ends that a session could have avoided. In a unit."""
+def find(*, caller: Caller, row: Session, scratchpad: Scratchpad) -> tuple[Entered, ...]:
+    """Find the dead ends that a session entered and could have avoided. In a unit."""
     here = Q(project_id=row.project_id) | Q(project_id__isnull=True)
     rows = countable(caller=caller).filter(
         here,
@@ -75,14 +67,12 @@ def known(*, caller: Caller, row: Session) -> Known:
             "id", "content", "attributes", "related_files"
         )
     )
-    return Known(ends=ends, said=_said(row) if ends else ())
-
-
-def entered(*, row: Session, scratchpad: Scratchpad, known: Known) -> tuple[Entered, ...]:
-    """Return the dead ends that a session entered. In a unit."""
-    if not known.ends:
+    if not ends:
         return ()
-    found = reentered_dead_ends.find(scratchpad=scratchpad, said=known.said, known=known.ends)
+    thought = Turn.done.filter(session=row, body__kind="reasoning").order_by("sequence")
+    texts = thought.values_list("sequence", "body__text")[: reentered_dead_ends.SAID_MOST]
+    said = tuple(Said(sequence=sequence, text=text or "") for sequence, text in texts)
+    found = reentered_dead_ends.find(scratchpad=scratchpad, said=said, known=ends)
     told = _told(row, found)
     return tuple(
         Entered(
@@ -105,12 +95,6 @@ def counts(*, entered: tuple[Entered, ...]) -> tuple[Count, ...]:
         )
         for one in entered
     )
-
-
-def _said(row: Session) -> tuple[Said, ...]:
-    thought = Turn.done.filter(session=row, body__kind="reasoning").order_by("sequence")
-    texts = thought.values_list("sequence", "body__text")[: reentered_dead_ends.SAID_MOST]
-    return tuple(Said(sequence=sequence, text=text or "") for sequence, text in texts)
 
 
 def _told(row: Session, found: tuple[Reentry, ...]) -> frozenset[UUID]:

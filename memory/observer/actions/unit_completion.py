@@ -22,8 +22,8 @@ from memory.customization import methodology
 from memory.customization.queries import methodologies
 from memory.intake.actions.remember import Prepared, prepare
 from memory.observer import unit_completion_rules
-from memory.observer.actions import promoting
-from memory.observer.actions.promoting import Proposing
+from memory.observer.actions import promote
+from memory.observer.actions.promote import Proposing
 from memory.observer.unit_completion_rules import Draft, Unit
 from memory.records import alarms
 from memory.records.actions import revise
@@ -101,7 +101,7 @@ def _is_taken(who: Proposing, said: Mapping[str, Memory], one: Prepared, now: da
     """Store what one act remembers, or bring what it has remembered to it."""
     row = said.get(one.drafted.new.external_id)
     if row is None:
-        outcome = promoting.decided(caller=who.caller, prepared=one, now=now)
+        outcome = promote.decided(caller=who.caller, prepared=one, now=now)
         return outcome is not None and outcome.memory is not None
     if row.status != Status.ACTIVE:
         return False
@@ -164,6 +164,6 @@ def _new(who: Proposing, row: Session, unit: Unit, draft: Draft) -> NewMemory:
         methodology=unit.methodology,
         commit_sha=row.commit,
         needs_review=trust.waits(level=who.level, is_doubtful=is_doubtful),
-        taint_reason=draft.reason[: promoting.LONGEST_REASON],
+        taint_reason=draft.reason[: promote.LONGEST_REASON],
         session_id=row.id,
     )

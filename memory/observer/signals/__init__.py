@@ -1,1 +1,1 @@
-"""The seventeen signals, one file each: `find` looks for one in a scratchpad."""
+"""The seventeen signals, in modules by what they read; `memory.observer.detect` lists them."""

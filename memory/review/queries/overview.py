@@ -37,7 +37,7 @@ from memory.records.queries import memories
 from memory.records.queries.pending import STALE, TAINTED, WAITING, is_awake
 from memory.records.queries.views import MemoryView, countable
 from memory.review.queries import conflicts
-from memory.statistics.models import Statistic
+from memory.sessions.models import Statistic
 from memory.taxonomy import LinkKind, Status, Verification
 from teams import queries as places
 from teams import visibility

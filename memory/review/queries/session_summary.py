@@ -23,7 +23,8 @@ from memory.records.models import Memory
 from memory.records.queries import pending
 from memory.records.queries.views import MemoryView, to_view, visible
 from memory.sessions.models import Session
-from memory.sessions.queries import learned, sessions
+from memory.sessions.queries import sessions
+from memory.sessions.queries import sessions as learned
 from memory.sessions.queries.sessions import SessionView
 from teams.permissions import Act, require
 from teams.trust import Asking, level_row

@@ -1,4 +1,4 @@
-"""Append turns to a session: scanned, masked, stored; nothing is asked of a model.
+"""Append turns to a session, or take a whole conversation at once; no model is asked.
 
 A conversation that holds a secret is not refused, because it would be lost; the secret is taken out
 before anything is stored, and who sent it is told of which kind it was, and in which turn.
@@ -9,14 +9,17 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+from django.db import IntegrityError, transaction
 from django.db.models import Count, Max
 
 from accounts import tenancy
 from accounts.caller import Caller
-from accounts.errors import Forbidden, wrong_field
+from accounts.errors import wrong_field
 from accounts.messages import message
 from memory.secrets import findings as secrets
 from memory.secrets import scanner
+from memory.sessions.actions import end_session, open_session
+from memory.sessions.actions.open_session import NewSession
 from memory.sessions.models import Session, Turn
 from memory.sessions.queries import sessions
 from memory.sessions.turns import Speaker
@@ -80,7 +83,7 @@ def append_turns(
     require(caller=caller, act=Act.WRITE)
     clean = cleaned(turns=turns)
     with tenancy.unit():
-        row = hold_own(caller=caller, session_id=session_id)
+        row = sessions.hold_own(caller=caller, session_id=session_id)
         done = store(row=row, clean=clean, now=now)
         audit.append(
             act="session.turns_appended",
@@ -90,19 +93,6 @@ def append_turns(
             details={"stored": done.stored, "known": done.known, "masked": len(done.masked)},
         )
         return done
-
-
-def hold_own(*, caller: Caller, session_id: UUID) -> Session:
-    """Return a session that the caller opened, locked. In a unit. Raises NotFound, Forbidden."""
-    row = sessions.hold(caller=caller, session_id=session_id)
-    is_own = row.opened_by == caller.user_id and (
-        caller.user_id is not None or row.token_id == caller.token_id
-    )
-    if not is_own:
-        raise Forbidden(
-            detail="Somebody else opened this session.", hint="Open a session of your own."
-        )
-    return row
 
 
 def store(*, row: Session, clean: tuple[Clean, ...], now: datetime) -> Appended:
@@ -200,3 +190,55 @@ def _check_room(turns: int) -> None:
             hint="End this session and open another one of the same thread.",
             code="too_many",
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """The session, the job that takes what is worth keeping, and what was stored of the turns."""
+
+    session_id: UUID
+    job_id: UUID | None
+    stored: int
+    known: int
+    masked: tuple[Masked, ...]
+
+
+def take_conversation(
+    *, caller: Caller, new: NewSession, turns: tuple[NewTurn, ...], now: datetime
+) -> Taken:
+    """Store a conversation as an ended session; sent again under its external id, only what is new.
+
+    Raises InvalidInput naming the field, NotFound for a project the caller cannot see,
+    NotBoundToProject, and Forbidden for a session of somebody else.
+    """
+    require(caller=caller, act=Act.WRITE)
+    open_session.check(new=new)
+    clean = cleaned(turns=turns)
+    try:
+        with tenancy.unit(), transaction.atomic():
+            return _taken(caller, new, clean, now)
+    except IntegrityError:  # somebody handed it in between our look and our write: add to theirs
+        with tenancy.unit():
+            return _taken(caller, new, clean, now)
+
+
+def _taken(caller: Caller, new: NewSession, clean: tuple[Clean, ...], now: datetime) -> Taken:
+    placed = open_session.place_session(caller=caller, new=new, now=now)
+    row = sessions.hold_own(caller=caller, session_id=placed.row.id)
+    done = store(row=row, clean=clean, now=now)
+    is_open = row.state == "open"
+    job_id = end_session.close(rows=(row,), now=now)[0] if is_open else None
+    audit.append(
+        act="session.taken",
+        object_type="session",
+        object_id=str(row.id),
+        caller=caller,
+        details={"stored": done.stored, "known": done.known, "masked": len(done.masked)},
+    )
+    return Taken(
+        session_id=row.id,
+        job_id=job_id,
+        stored=done.stored,
+        known=done.known,
+        masked=done.masked,
+    )

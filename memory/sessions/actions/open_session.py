@@ -12,7 +12,7 @@ from accounts import free_texts, tenancy
 from accounts.caller import Caller
 from accounts.errors import wrong_field
 from accounts.messages import message
-from memory.sessions.actions import close, trust
+from memory.sessions.actions import end_session, trust
 from memory.sessions.models import Session
 from memory.sessions.queries import sessions
 from memory.sessions.queries.sessions import SessionView
@@ -149,7 +149,7 @@ def place_session(
         active_at=now,
     )
     trust.raise_trust(caller=caller, project_id=row.project_id, now=now)
-    ended = close.close_others(caller=caller, row=row, now=now) if ends_others else 0
+    ended = end_session.close_others(caller=caller, row=row, now=now) if ends_others else 0
     return Placed(row=row, is_new=True, ended=ended)
 
 

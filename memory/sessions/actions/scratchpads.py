@@ -2,30 +2,28 @@
 
 The checkpoint spares reading events again and is never the truth: one that cannot be read, or that
 an event came too late for, is thrown away, and all events are folded from the first.
+
+A session that was full goes on in another one: to its agent both are one context. A part keeps what
+it begins with from the ones before it (`Carried`), since their events are forgotten sooner.
 """
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Q
-
-from memory.sessions import checkpoint, end_to_end, event_storage, file_paths, fold
-from memory.sessions.actions import chain
-from memory.sessions.events import Event, EventKind
+from memory.sessions import file_paths, fold
+from memory.sessions.events import Event, from_row
 from memory.sessions.models import Session, Stream, Turn
-from memory.sessions.scratchpad import Scratchpad, SessionType, Setting, Taint, begin
+from memory.sessions.scratchpad import Scratchpad, SessionType, Setting, Taint, dump, load
 
 log = logging.getLogger(__name__)
-
 BEFORE: Final = -1  # the sequence of whatever happened before the first event
 CHUNK: Final = 2_000  # events of one read
-PRODUCT_MOST: Final = 500  # results of tools that drive the product, the first; ours
-DRIVES: Final = rf"(^|__)({'|'.join(sorted(end_to_end.TOOLS))})$"
 _TYPES: Final = {one.value: one for one in SessionType}
+CARRIED: Final = "carried"  # in what a session has shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +62,7 @@ def read(*, row: Session, most: int | None = None) -> Opened:
     behind = Turn.done.filter(session_id=row.id, sequence__gt=start.through)
     rows = behind.order_by("sequence").values_list("sequence", "body")
     events = tuple(
-        event_storage.from_row(sequence=sequence, row=body or {})
+        from_row(sequence=sequence, row=body or {})
         for sequence, body in rows[:most].iterator(chunk_size=CHUNK)
         if sequence not in start.pending
     )
@@ -74,24 +72,6 @@ def read(*, row: Session, most: int | None = None) -> Opened:
 def is_cut(*, row: Session) -> bool:
     """Say whether some of what a session's agent did is forgotten already. In a unit."""
     return row.events > Turn.done.filter(session_id=row.id).count()
-
-
-def of_the_product(*, row: Session) -> tuple[Event, ...]:
-    """Return the results of tools that drive the running product, the first of them. In a unit.
-
-    A result that does not say its tool is that of its call.
-    """
-    done = Turn.done.filter(session_id=row.id)
-    driven = done.filter(body__name__regex=DRIVES)
-    calls = driven.filter(body__kind=EventKind.TOOL_CALL.value).exclude(body__call=None)
-    names = dict(calls.order_by().values_list("body__call", "body__name")[:PRODUCT_MOST])
-    is_result = Q(body__name__regex=DRIVES) | Q(body__call__in=list(names))
-    rows = done.filter(is_result, body__kind=EventKind.TOOL_RESULT.value).order_by("sequence")
-    found = (
-        event_storage.from_row(sequence=sequence, row=body or {})
-        for sequence, body in rows.values_list("sequence", "body")[:PRODUCT_MOST]
-    )
-    return tuple(one if one.name else replace(one, name=names[one.call]) for one in found)
 
 
 def folded(*, opened: Opened) -> Scratchpad:
@@ -118,7 +98,7 @@ def keep(*, row: Session, scratchpad: Scratchpad, now: datetime) -> bool:
         stream=Stream.CHECKPOINT,
         sequence=scratchpad.through,
         role="",
-        text=checkpoint.dump(scratchpad=scratchpad).decode(),
+        text=dump(scratchpad=scratchpad).decode(),
         at=now,
     )
     row.folded = scratchpad.applied + len(scratchpad.pending)
@@ -127,14 +107,14 @@ def keep(*, row: Session, scratchpad: Scratchpad, now: datetime) -> bool:
 
 def _begun(row: Session) -> Scratchpad:
     """Return the state before all events; forgotten ones, and parts before, leave their taint."""
-    carried = chain.carried(row=row)
+    before = carried(row=row)
     start = replace(
-        begin(setting=setting_of(row=row)),
-        written=carried.written,
-        sent=BEFORE if carried.has_sent else 0,
+        Scratchpad(setting=setting_of(row=row)),
+        written=before.written,
+        sent=BEFORE if before.has_sent else 0,
     )
-    reason = carried.tainted_by or (row.observed or {}).get("tainted_by", "")
-    if not reason or not (carried.tainted_by or is_cut(row=row)):
+    reason = before.tainted_by or (row.observed or {}).get("tainted_by", "")
+    if not reason or not (before.tainted_by or is_cut(row=row)):
         return start
     return replace(start, taint=Taint(sequence=0, step=0, reason=reason))
 
@@ -145,8 +125,57 @@ def _checkpoint(row: Session) -> Scratchpad | None:
     if kept is None:
         return None
     try:
-        known = checkpoint.load(data=kept.text.encode())
+        known = load(data=kept.text.encode())
     except ValueError as error:
         log.warning("A checkpoint is read anew from its events: %s", error)
         return None
     return replace(known, setting=setting_of(row=row))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Carried:
+    """What the parts before came to; `opened_at` is when the first of them began.
+
+    `tainted_by` says what outside content they saw, `written` which files outside of the repository
+    they wrote, `has_sent` whether they sent a subagent.
+    """
+
+    parts: tuple[UUID, ...]
+    opened_at: datetime
+    tainted_by: str = ""
+    written: frozenset[str] = frozenset()
+    has_sent: bool = False
+
+
+def carried(*, row: Session) -> Carried:
+    """Return what a session begins with; that of no other part for one that was never full."""
+    kept: Mapping[str, Any] | None = (row.observed or {}).get(CARRIED)
+    if kept is None:
+        return Carried(parts=(), opened_at=row.opened_at)
+    return Carried(
+        parts=tuple(map(UUID, kept["parts"])),
+        opened_at=datetime.fromisoformat(kept["opened_at"]),
+        tainted_by=kept["tainted_by"],
+        written=frozenset(kept["written"]),
+        has_sent=kept["has_sent"],
+    )
+
+
+def all_of(*, row: Session) -> tuple[UUID, ...]:
+    """Return the ids of a session and of the parts before it."""
+    return (row.id, *carried(row=row).parts)
+
+
+def carry_over(*, row: Session, scratchpad: Scratchpad) -> dict[str, Any]:
+    """Return what the next part of a full session has shown before its events."""
+    reason = scratchpad.taint.reason if scratchpad.taint else ""
+    return {
+        "tainted_by": reason,
+        CARRIED: {
+            "parts": [str(id) for id in all_of(row=row)],
+            "opened_at": carried(row=row).opened_at.isoformat(),
+            "tainted_by": reason,
+            "written": sorted(scratchpad.written),
+            "has_sent": bool(scratchpad.sent),
+        },
+    }

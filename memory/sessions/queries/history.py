@@ -14,9 +14,8 @@ from uuid import UUID
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import wrong_field
+from memory import sql_queries
 from memory.sessions.queries import sessions
-from memory.sessions.sql import history
-from memory.sessions.sql.history import FoundRow, Wanted
 from memory.text.text import check_text
 from teams import queries as places
 from teams import visibility
@@ -24,6 +23,9 @@ from teams.permissions import Act, require
 
 LONGEST_QUERY: Final = 400  # characters, ours
 _WORD: Final = re.compile(r"[^\W_]+")
+FILE: Final = "sessions/sql/sessions.sql"
+BEFORE: Final = 200  # characters before what was found, ours
+LONGEST_PIECE: Final = 1_200  # characters of a turn that are shown, ours
 
 
 class How(StrEnum):
@@ -60,14 +62,14 @@ class Said:
     session_id: UUID
     sequence: int
     role: str
-    text: str
-    start: int
-    whole: int
     masked: int
     at: datetime
     thread: str
     project: str | None
     agent: str
+    whole: int
+    start: int
+    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,22 +91,32 @@ def search_history(
     require(caller=caller, act=Act.READ)
     first = _first_word(asked.query)
     with tenancy.unit():
-        wanted = Wanted(
+        project = session = None
+        if asked.project is not None:
+            project = places.find_project(caller=caller, ref=asked.project).id
+        if asked.session_id is not None:
+            session = sessions.find(caller=caller, session_id=asked.session_id).id
+        rows = sql_queries.filled(
+            "history",
+            file=FILE,
+            parts={"visible": visibility.as_sql(alias="s")},
             query=asked.query,
             first=first,
             exact=asked.how is How.EXACT,
-            project=_project(caller, asked.project),
-            session=_session(caller, asked.session_id),
+            project=project,
+            session=session,
             thread=asked.thread,
             role=asked.role,
             at=None if after is None else after.at,
             id=None if after is None else after.id,
             most=limit + 1,
+            before=BEFORE,
+            length=LONGEST_PIECE,
+            **visibility.parameters(sight=visibility.sight_of(caller=caller)),
         )
-        rows = history.find(wanted=wanted, sight=visibility.sight_of(caller=caller))
-    shown = rows[:limit]
-    place = HistoryPlace(at=shown[-1].at, id=shown[-1].id) if len(rows) > limit else None
-    return HistoryPage(items=tuple(_to_said(row) for row in shown), next_place=place)
+    shown = tuple(Said(**dict(zip(Said.__slots__, row[1:], strict=True))) for row in rows[:limit])
+    place = HistoryPlace(at=shown[-1].at, id=rows[limit - 1][0]) if len(rows) > limit else None
+    return HistoryPage(items=shown, next_place=place)
 
 
 def _first_word(query: str) -> str:
@@ -122,29 +134,3 @@ def _first_word(query: str) -> str:
             code="words",
         )
     return word.group()
-
-
-def _project(caller: Caller, ref: str | None) -> UUID | None:
-    return None if ref is None else places.find_project(caller=caller, ref=ref).id
-
-
-def _session(caller: Caller, session_id: UUID | None) -> UUID | None:
-    if session_id is None:
-        return None
-    return sessions.find(caller=caller, session_id=session_id).id
-
-
-def _to_said(row: FoundRow) -> Said:
-    return Said(
-        session_id=row.session_id,
-        sequence=row.sequence,
-        role=row.role,
-        text=row.piece,
-        start=row.start,
-        whole=row.length,
-        masked=row.masked,
-        at=row.at,
-        thread=row.thread,
-        project=row.project,
-        agent=row.agent,
-    )

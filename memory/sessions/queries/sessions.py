@@ -1,5 +1,10 @@
-"""Sessions as callers see them: their own, and those shared with a project."""
+"""Sessions, their turns and their events, as those may read them who see the session.
 
+A caller sees their own sessions, and those shared with a project. What is read of a session in
+bulk (turns, events) is bounded by a page; secrets were taken out before anything was stored.
+"""
+
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,10 +15,14 @@ from django.db.models import Count, Max, OuterRef, Q, QuerySet, Subquery
 
 from accounts import tenancy
 from accounts.caller import Caller
-from accounts.errors import NotFound
-from memory.records.queries.views import countable
-from memory.sessions.models import GivenOut, Session, Turn
-from memory.sessions.points import Group
+from accounts.errors import Forbidden, NotFound
+from accounts.jobs import PermanentFailure
+from accounts.queries import directory
+from accounts.queries.directory import Initiator
+from memory.records.models import Memory
+from memory.records.queries import views
+from memory.sessions.events import from_row
+from memory.sessions.models import COMPARED, GivenOut, Session, Turn
 from memory.sessions.turns import Speaker
 from memory.sessions.turns import Turn as Spoken
 from teams import queries as places
@@ -21,6 +30,10 @@ from teams import visibility
 from teams.permissions import Act, require
 
 STATES: Final = ("open", "ended", "consolidated")
+LARGEST_PAGE: Final = 1_000_000  # characters of a page, ours; a turn has at most 100,000
+READ_AT_ONCE: Final = 20  # turns, so that a page that is full early has read little more
+TEXT_MOST: Final = 4_000  # characters of an event that are shown, ours
+_TURN: Final = re.compile(r"\Asession:[0-9a-f-]{36}#turn-(\d{1,10})\Z")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +109,7 @@ def sessions(
     """Return a page of sessions, newest first. Raises NotFound for a project not to be seen."""
     require(caller=caller, act=Act.READ)
     with tenancy.unit():
-        rows = _visible(caller)
+        rows = visible(caller=caller)
         if project is not None:
             rows = rows.filter(project=places.find_project(caller=caller, ref=project))
         if state is not None:
@@ -119,7 +132,7 @@ def by_methodology(*, caller: Caller, names: tuple[str, ...]) -> Mapping[str, in
     """Count the sessions a caller may see by their methodology, of some; none is left out."""
     require(caller=caller, act=Act.READ)
     with tenancy.unit():
-        rows = _visible(caller).filter(methodology__in=names).order_by()
+        rows = visible(caller=caller).filter(methodology__in=names).order_by()
         counts = rows.values_list("methodology").annotate(count=Count("pk"))
         return dict(counts)
 
@@ -128,18 +141,18 @@ def pulse(*, caller: Caller, session_id: UUID) -> str:
     """Return what changes whenever a session goes on; cheap. Raises NotFound."""
     require(caller=caller, act=Act.READ)
     with tenancy.unit():
-        rows = _visible(caller).filter(pk=session_id)
+        rows = visible(caller=caller).filter(pk=session_id)
         row = rows.values_list("state", "events", "active_at").first()
         if row is None:
             raise missing()
-        seen = countable(caller=caller).values("id")
+        seen = views.countable(caller=caller).values("id")
         given = GivenOut.objects.filter(session_id=session_id, memory_id__in=seen).count()
     return f"{row[0]} {row[1]} {row[2].isoformat()} {given}"
 
 
 def find(*, caller: Caller, session_id: UUID) -> Session:
     """Return the row of a session with its counts, for views. In a unit. Raises NotFound."""
-    row = _counted(_visible(caller)).filter(pk=session_id).first()
+    row = _counted(visible(caller=caller)).filter(pk=session_id).first()
     if row is None:
         raise missing()
     return row
@@ -147,20 +160,31 @@ def find(*, caller: Caller, session_id: UUID) -> Session:
 
 def hold(*, caller: Caller, session_id: UUID) -> Session:
     """Return the row of a session locked until the unit ends. Raises NotFound."""
-    row = _visible(caller).select_for_update(of=("self",)).filter(pk=session_id).first()
+    row = visible(caller=caller).select_for_update(of=("self",)).filter(pk=session_id).first()
     if row is None:
         raise missing()
     return row
 
 
+def hold_own(*, caller: Caller, session_id: UUID) -> Session:
+    """Return a session that the caller opened, locked. In a unit. Raises NotFound, Forbidden."""
+    row = hold(caller=caller, session_id=session_id)
+    if not is_own(caller=caller, row=row):
+        raise Forbidden(
+            detail="Somebody else opened this session.", hint="Open a session of your own."
+        )
+    return row
+
+
 def visible(*, caller: Caller) -> QuerySet[Session]:
     """Return the sessions that the caller may see, wherever they are. In a unit."""
-    return _visible(caller)
+    seen = visibility.as_q(sight=visibility.sight_of(caller=caller))
+    return Session.objects.filter(seen).select_related("project")
 
 
 def of_project(*, caller: Caller, project_id: UUID | None) -> QuerySet[Session]:
     """Return the sessions of a project, or of none, that the caller may see. In a unit."""
-    return _visible(caller).filter(project=project_id)
+    return visible(caller=caller).filter(project=project_id)
 
 
 def opened_before(*, caller: Caller, row: Session) -> QuerySet[Session]:
@@ -183,7 +207,7 @@ def is_own(*, caller: Caller, row: Session) -> bool:
 
 def hold_named(*, caller: Caller, external_id: str) -> Session | None:
     """Return the caller's own session of an external id, locked; None when there is none."""
-    rows = _visible(caller).select_for_update(of=("self",))
+    rows = visible(caller=caller).select_for_update(of=("self",))
     rows = rows.filter(own(caller=caller), external_id=external_id)
     return rows.order_by("opened_at", "id").first()
 
@@ -198,7 +222,8 @@ def spoken(*, session_id: UUID, after: int, limit: int) -> tuple[Spoken, ...]:
 
 
 def to_view(row: Session) -> SessionView:
-    """Turn a counted row into what callers see."""
+    """Turn a counted row into what callers see; its group is told once it has ended."""
+    is_compared = row.state != "open" and row.experiment_group in COMPARED
     return SessionView(
         id=row.id,
         project=row.project.slug if row.project else None,
@@ -228,14 +253,9 @@ def to_view(row: Session) -> SessionView:
         ended_at=row.ended_at,
         consolidated_at=row.consolidated_at,
         finalized_at=row.finalized_at,
-        group=_group(row),
+        group=row.experiment_group if is_compared else "",
         result=row.result,
     )
-
-
-def _visible(caller: Caller) -> QuerySet[Session]:
-    seen = visibility.as_q(sight=visibility.sight_of(caller=caller))
-    return Session.objects.filter(seen).select_related("project")
 
 
 def _counted(rows: QuerySet[Session]) -> QuerySet[Session]:
@@ -247,14 +267,157 @@ def _counted(rows: QuerySet[Session]) -> QuerySet[Session]:
     )
 
 
-def _group(row: Session) -> str:
-    """Return the group of a session that has ended; while it runs, nobody is told."""
-    is_compared = row.state != "open" and row.experiment_group in set(Group)
-    return row.experiment_group if is_compared else ""
-
-
 def missing() -> NotFound:
     """Return the refusal of a session that is not there, or not for this caller."""
     return NotFound(
         detail="There is no such session.", hint="GET /api/v1/sessions lists those you can see."
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnView:
+    """One turn; `masked` says how many secrets were taken out before it was stored."""
+
+    sequence: int
+    role: str
+    text: str
+    masked: int
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnPage:
+    """Turns in their order, and the sequence behind which the next page begins (None: the last)."""
+
+    items: tuple[TurnView, ...]
+    next_after: int | None
+
+
+def turns(*, caller: Caller, session_id: UUID, after: int, limit: int) -> TurnPage:
+    """Return turns behind a sequence, fewer where they are long.
+
+    Raises NotFound also for a session the caller may not see.
+    """
+    require(caller=caller, act=Act.READ)
+    with tenancy.unit():
+        row = find(caller=caller, session_id=session_id)
+        rows = Turn.objects.filter(session=row, sequence__gt=after).order_by("sequence")
+        items: list[TurnView] = []
+        room = LARGEST_PAGE
+        for turn in rows[: limit + 1].iterator(chunk_size=READ_AT_ONCE):
+            if len(items) == limit or (items and len(turn.text) > room):
+                return TurnPage(items=tuple(items), next_after=items[-1].sequence)
+            view = TurnView(
+                sequence=turn.sequence,
+                role=turn.role,
+                text=turn.text,
+                masked=turn.masked,
+                at=turn.at,
+            )
+            items.append(view)
+            room -= len(turn.text)
+    return TurnPage(items=tuple(items), next_after=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventView:
+    """One event; `about` is what a tool was called with, `is_cut` says that its text goes on."""
+
+    sequence: int
+    step: int
+    kind: str
+    name: str
+    agent: str
+    about: str
+    text: str
+    is_cut: bool
+    is_error: bool
+    outcome: str
+    tokens: int
+    files: tuple[str, ...]
+    masked: int
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventPage:
+    """Events in their order, and the sequence from which the next page goes on (None: the last)."""
+
+    items: tuple[EventView, ...]
+    next_from: int | None
+
+
+def events(*, caller: Caller, session_id: UUID, first: int, last: int, limit: int) -> EventPage:
+    """Return the events from one sequence to another, both of them too.
+
+    Raises NotFound also for a session the caller may not see.
+    """
+    require(caller=caller, act=Act.READ)
+    with tenancy.unit():
+        row = find(caller=caller, session_id=session_id)
+        rows = Turn.done.filter(session=row, sequence__gte=first, sequence__lte=last)
+        found = [_to_event_view(turn) for turn in rows.order_by("sequence")[: limit + 1]]
+    goes_on = len(found) > limit
+    return EventPage(
+        items=tuple(found[:limit]), next_from=found[limit].sequence if goes_on else None
+    )
+
+
+def _to_event_view(turn: Turn) -> EventView:
+    event = from_row(sequence=turn.sequence, row=turn.body or {})
+    given = event.arguments
+    where = f"{given.path}:{given.line}" if given.path and given.line else given.path
+    return EventView(
+        sequence=turn.sequence,
+        step=event.step,
+        kind=event.kind.value,
+        name=event.name,
+        agent=event.agent,
+        about=next(filter(None, (given.command, where, given.pattern, given.url)), ""),
+        text=event.text[:TEXT_MOST],
+        is_cut=len(event.text) > TEXT_MOST,
+        is_error=event.is_error,
+        outcome=event.outcome.value,
+        tokens=event.tokens,
+        files=event.files,
+        masked=turn.masked,
+        at=turn.at,
+    )
+
+
+def count_learned(*, caller: Caller, session_id: UUID) -> int:
+    """Count the memories taken from a session that the caller may see."""
+    with tenancy.unit():
+        return of_session(rows=views.visible(caller=caller), session_id=session_id).count()
+
+
+def of_session(*, rows: QuerySet[Memory], session_id: UUID) -> QuerySet[Memory]:
+    """Return those of memories that a session was read for. In a unit."""
+    return rows.filter(session_id=session_id).order_by("created_at", "id")
+
+
+def turn_of(*, source_uri: str) -> int | None:
+    """Return the turn of a session that a memory's source names; None where it names none."""
+    found = _TURN.match(source_uri)
+    return None if found is None else int(found.group(1))
+
+
+def opener_of(*, row: Session, now: datetime) -> Caller:
+    """Return who opened a session. In a unit.
+
+    Raises PermanentFailure when they are gone, may not write or do not see its project.
+    """
+    beginner = Initiator(
+        user_id=row.opened_by,
+        token_id=row.token_id,
+        agent=row.agent,
+        source_interface=row.source_interface,
+    )
+    try:
+        caller = directory.caller_of(beginner=beginner, now=now)
+        require(caller=caller, act=Act.WRITE)
+        if row.project_id is not None:
+            places.find_project(caller=caller, ref=str(row.project_id))
+    except (Forbidden, NotFound) as error:
+        raise PermanentFailure(error.detail, error.hint) from error
+    return caller

@@ -8,11 +8,11 @@ import pytest
 from django.test import override_settings
 
 from accounts import tenancy
+from memory.experiments.points import POINTS, Point
 from memory.records.models import Memory
 from memory.sessions.actions import scratchpads
 from memory.sessions.actions.append_events import MOST_OF_SESSION
 from memory.sessions.models import GivenOut, Session, Turn
-from memory.sessions.points import POINTS, Point
 from memory.text import tokens
 from tests.support.api import STATEMENT, Api
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from accounts.caller import Caller
-from memory.sessions.points import POINTS, Point
+from memory.experiments.points import POINTS, Point
 from memory.text import tokens
 from tests.support.api import Api, agent
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from memory.sessions.points import POINTS, Point
+from memory.experiments.points import POINTS, Point
 from memory.text import tokens
 from tests.support.api import Api
 

@@ -17,7 +17,7 @@ from accounts.models import Organization, User
 from frontend.views.sessions import LIVE
 from memory.observer.actions.consolidate import consolidate
 from memory.observer.actions.finalize import finalize
-from memory.sessions.actions import session_upkeep
+from memory.sessions.actions import end_session as session_upkeep
 from memory.sessions.actions.append_events import append_events
 from memory.sessions.actions.end_session import end_session
 from memory.sessions.actions.open_session import NewSession, open_session

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from memory.observer.signal_table import SignalKind
+from memory.observer.detections import SignalKind
 from memory.sessions.scratchpad import SessionType
 from tests.support.behavior.telling import Labelled
 from tests.support.stories import Story

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from memory.evaluation import measures
 from memory.evaluation.measures import Interval
 from memory.observer import detect
-from memory.observer.detections import Sighting
-from memory.observer.signal_table import SignalKind
+from memory.observer.detections import Sighting, SignalKind
 from tests.support.behavior.telling import Labelled
 
 Label = tuple[SignalKind, str]

@@ -8,7 +8,7 @@ wordings do not.
 import random
 from functools import cache
 
-from memory.observer.signal_table import SignalKind
+from memory.observer.detections import SignalKind
 from tests.support.behavior.by_hand import BY_HAND
 from tests.support.behavior.lookalikes import LOOKALIKES
 from tests.support.behavior.shown import SHOWN

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from memory.observer.signal_table import SignalKind
+from memory.observer.detections import SignalKind
 from tests.support.behavior.telling import Teller
 
 ERRORS = ("KeyError: 'REDIS_URL'", "TypeError: undefined is not a function",

@@ -6,7 +6,7 @@ A label says what the writer of the episode meant, not what a signal computes: t
 import random
 from dataclasses import dataclass
 
-from memory.observer.signal_table import SignalKind
+from memory.observer.detections import SignalKind
 from memory.sessions.scratchpad import SessionType
 from tests.support.stories import ROOT, Story
 

@@ -14,10 +14,10 @@ from memory.checks.actions import Check, check_diff, check_plan
 from memory.index.actions.maintenance import merge_access
 from memory.records.models import Memory, MemoryLink
 from memory.records.queries.views import MemoryView
+from memory.sessions.counters import Kind
 from memory.sessions.models import GivenOut
-from memory.statistics.counters import Kind
-from memory.statistics.sql import statistics
-from memory.statistics.sql.statistics import Addition
+from memory.sessions.sql import counters
+from memory.sessions.sql.counters import Addition
 from memory.taxonomy import LinkKind
 from teams.actions.project_settings import pause
 from teams.actions.projects import create_project
@@ -314,7 +314,7 @@ def test_files_of_many_rare_pairs_hide_none_that_is_met_often(
     with tenancy.unit():
         project_id = Project.objects.get(slug=store).id
         rare = [_pair(f"shop/a{n:04}.ts", project_id) for n in range(checks_queries.PAIRS_MOST + 1)]
-        statistics.add(kind=Kind.EDGE.value, additions=rare, now=now)
+        counters.add(kind=Kind.EDGE.value, additions=rare, now=now)
         _count(project_id, project_id, {"first": "shop/mail.html", "second": "shop/prices.ts"}, now)
 
     (tie,) = of_diff(caller, now).ties
@@ -368,5 +368,5 @@ def _count(
         )
         for path in pair.values()
     ]
-    statistics.add(kind=Kind.EDGE.value, additions=[edge], now=now)
-    statistics.add(kind=Kind.FILE.value, additions=files, now=now)
+    counters.add(kind=Kind.EDGE.value, additions=[edge], now=now)
+    counters.add(kind=Kind.FILE.value, additions=files, now=now)

@@ -15,6 +15,7 @@ from accounts.errors import NotFound
 from accounts.identifiers import new_id
 from memory.experiments.figures import Figure
 from memory.experiments.intervals import LEAST_SESSIONS
+from memory.experiments.points import Group
 from memory.experiments.queries.experiments import (
     LEAST_PEOPLE,
     ExperimentReport,
@@ -23,7 +24,6 @@ from memory.experiments.queries.experiments import (
     report,
 )
 from memory.sessions.models import GivenOut, Session
-from memory.sessions.points import Group
 from teams.models import Project
 from tests.support import memories
 

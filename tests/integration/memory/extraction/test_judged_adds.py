@@ -22,7 +22,7 @@ from memory.records.conflict_models import Conflict
 from memory.records.models import Memory, MemoryLink
 from memory.records.queries.views import MemoryView
 from memory.review.actions.verdicts import MemoryEdge, unlink
-from memory.statistics.models import Statistic
+from memory.sessions.models import Statistic
 from memory.taxonomy import LinkKind
 from teams.actions.projects import change_project
 from tests.support import people, vendors, work

@@ -9,16 +9,16 @@ import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller
+from memory.experiments.points import POINTS, Point
 from memory.experiments.queries.session_figures import figures
 from memory.injection.actions.deliver import Delivery
+from memory.injection.actions.external_binding import Whereabouts
 from memory.injection.actions.hooks import follow_agent
 from memory.injection.harnesses import payloads
 from memory.injection.harnesses.adapters import ADAPTERS, Harness
 from memory.injection.queries import delivery_log, project_totals
 from memory.records.deadline import NEVER, Deadline
-from memory.sessions.actions.external_binding import Whereabouts
 from memory.sessions.models import GivenOut, Session, Turn
-from memory.sessions.points import POINTS, Point
 from memory.text import tokens
 from teams.actions.project_settings import switch_hooks
 from teams.queries import Hook

@@ -13,17 +13,17 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory.customization.actions.styles import put_style
 from memory.customization.style import NewStyle
+from memory.experiments.points import POINTS, Point
 from memory.injection.actions.deliver import Delivery
+from memory.injection.actions.external_binding import Whereabouts
 from memory.injection.actions.hooks import follow_agent
 from memory.injection.actions.trigger_points import PointRequest, deliver_at_point
 from memory.injection.harnesses import payloads
 from memory.injection.harnesses.adapters import ADAPTERS, Harness
 from memory.injection.selection import MEMORIES_MOST
 from memory.search.request import SearchRequest
-from memory.sessions.actions.external_binding import Whereabouts
 from memory.sessions.actions.open_session import NewSession, open_session
 from memory.sessions.models import GivenOut, Session
-from memory.sessions.points import POINTS, Point
 from memory.text import tokens
 from teams.actions.project_settings import switch_hooks
 from teams.queries import Hook

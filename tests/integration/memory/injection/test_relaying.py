@@ -7,9 +7,9 @@ import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller
+from memory.experiments.points import Point
 from memory.injection.actions.brief import STAGE_MEMORIES_MOST
 from memory.records.models import Memory
-from memory.sessions.points import Point
 from tests.integration.memory.sessions.test_points import at, known, opened
 
 pytestmark = pytest.mark.usefixtures("in_organization", "store")

@@ -11,8 +11,7 @@ from accounts.caller import Caller
 from memory.observer.actions import synthesize as job
 from memory.observer.actions.synthesize import synthesize
 from memory.records.models import Memory
-from memory.sessions.models import Session
-from memory.statistics.models import Statistic
+from memory.sessions.models import Session, Statistic
 from teams.actions.projects import change_project
 from tests.integration.memory.observer.test_synthesize import lived, said
 from tests.integration.memory.sessions.test_finalize import ran

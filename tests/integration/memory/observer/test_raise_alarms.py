@@ -14,8 +14,7 @@ from memory.records.models import Memory
 from memory.review.actions import verdicts
 from memory.review.queries import overview
 from memory.review.queries.overview import Alarmed
-from memory.sessions.models import GivenOut
-from memory.statistics.models import Statistic
+from memory.sessions.models import GivenOut, Statistic
 from teams.actions.projects import create_project
 from teams.models import AuditEntry, Change
 from tests.support import memories

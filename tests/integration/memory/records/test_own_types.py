@@ -14,6 +14,7 @@ from memory.customization.custom_type_rules import OwnType
 from memory.customization.methodology import Transition
 from memory.customization.queries import methodologies
 from memory.documents.writing import ExportFormat
+from memory.experiments.points import Point
 from memory.intake.actions.remember_all import remember_all
 from memory.records import filters
 from memory.records.actions.revise import revise
@@ -23,7 +24,6 @@ from memory.records.queries.views import MemoryView
 from memory.review.actions.corrections import correct
 from memory.search.actions import search
 from memory.search.request import SearchRequest
-from memory.sessions.points import Point
 from memory.taxonomy import MemoryType
 from teams.actions.projects import create_project
 from tests.integration.memory.documents.test_exports import brought_back, comparable, exported

@@ -8,13 +8,13 @@ import pytest
 from accounts import tenancy
 from accounts.caller import Caller, Role
 from accounts.errors import Forbidden
+from memory.observer.actions.delete_session import Fate, delete_session
 from memory.records.actions import confirm
 from memory.records.actions.bulk import do_all
 from memory.records.models import Memory
 from memory.records.queries import pending
 from memory.records.verdict_models import ReviewVerdict
 from memory.review.actions import corrections, verdicts
-from memory.sessions.actions.delete_session import Fate, delete_session
 from memory.sessions.actions.open_session import NewSession, open_session
 from memory.sessions.actions.trust import set_trust
 from memory.sessions.models import Session

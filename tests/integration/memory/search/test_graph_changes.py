@@ -10,6 +10,7 @@ import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller, Role, TokenScope
+from memory.experiments.points import Point
 from memory.experiments.queries.experiments import LARGEST_DAYS, GraphChanges, report
 from memory.index.actions import maintenance
 from memory.index.actions.embedding import Embedded
@@ -24,8 +25,7 @@ from memory.search.context import ContextRequest, context
 from memory.search.pool import Pool
 from memory.search.request import SearchRequest
 from memory.sessions.actions.open_session import NewSession, open_session
-from memory.sessions.points import Point
-from memory.statistics.models import Statistic
+from memory.sessions.models import Statistic
 from teams import visibility
 from teams.models import Project
 from tests.support import crowds, memories

@@ -12,7 +12,7 @@ from accounts.caller import Caller, Role
 from accounts.errors import Unavailable
 from accounts.models import Membership
 from memory.observer.actions.consolidate import consolidate
-from memory.sessions.actions import session_upkeep
+from memory.sessions.actions import end_session as session_upkeep
 from memory.sessions.actions.append_turns import NewTurn, append_turns
 from memory.sessions.actions.end_session import end_session
 from memory.sessions.actions.open_session import NewSession, open_session

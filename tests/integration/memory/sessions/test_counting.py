@@ -11,14 +11,13 @@ from hypothesis import strategies as st
 
 from accounts import tenancy
 from accounts.caller import Caller
+from memory.observer.actions.delete_session import Fate, delete_session
 from memory.observer.actions.finalize import finalize
-from memory.sessions.actions import session_upkeep
+from memory.sessions.actions import end_session
 from memory.sessions.actions.append_events import append_events
-from memory.sessions.actions.delete_session import Fate, delete_session
-from memory.sessions.models import Session, Turn
+from memory.sessions.counters import Kind
+from memory.sessions.models import Session, Statistic, Turn
 from memory.sessions.queries.sessions import SessionView
-from memory.statistics.counters import Kind
-from memory.statistics.models import Statistic
 from tests.integration.memory.sessions.test_finalize import STREAM, altered, ended, opened, ran
 from tests.support import memories
 
@@ -135,7 +134,7 @@ def test_a_session_whose_events_are_forgotten_keeps_what_it_added(
 ) -> None:
     session = in_parts(agent, now, (), project=store)
     once, later = sums(), now + timedelta(days=400)
-    session_upkeep.forget(now=later)
+    end_session.forget(now=later)
     with tenancy.unit():
         assert not Turn.done.filter(session_id=session.id).exists()
     more = {"sequence": 90, "kind": "tool_call", "name": "Read", "args": {"file_path": FILE}}

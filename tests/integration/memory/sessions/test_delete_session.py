@@ -13,17 +13,16 @@ from accounts.caller import Caller, Role, TokenScope
 from accounts.errors import Conflict, Forbidden, NotFound
 from memory.index.sql import search_rows
 from memory.observer.actions.consolidate import consolidate
+from memory.observer.actions.delete_session import Fate, Receipt, delete_session
 from memory.observer.actions.finalize import finalize
 from memory.records.models import Memory
 from memory.search.actions import search
 from memory.search.request import SearchRequest
 from memory.sessions.actions.append_events import append_events
 from memory.sessions.actions.append_turns import NewTurn, append_turns
-from memory.sessions.actions.delete_session import Fate, Receipt, delete_session
 from memory.sessions.actions.end_session import end_session
 from memory.sessions.actions.open_session import NewSession, open_session
-from memory.sessions.models import GivenOut, Session
-from memory.statistics.models import Statistic
+from memory.sessions.models import GivenOut, Session, Statistic
 from teams.audit.queries import every_entry
 from tests.integration.memory.sessions.test_finalize import ran
 from tests.support import memories

@@ -9,7 +9,7 @@ from django.db import connection
 
 from accounts import tenancy
 from memory import sql_queries
-from memory.sessions.sql import events
+from memory.sessions.actions import append_events
 
 pytestmark = pytest.mark.usefixtures("tables_of_its_own", "in_organization")
 
@@ -26,13 +26,8 @@ def test_the_last_event_and_late_checkpoints_are_looked_up(now: datetime) -> Non
     assert "Seq Scan" not in last + append
 
 
-def test_a_session_without_events_has_no_last_one() -> None:
-    with tenancy.unit():
-        assert events.last(session_id=uuid4()) == 0
-
-
 def _plan(name: str, **given: Any) -> str:
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")
-        cursor.execute(f"EXPLAIN {sql_queries.text(name, file=events.FILE)}", given)
+        cursor.execute(f"EXPLAIN {sql_queries.text(name, file=append_events.FILE)}", given)
         return "\n".join(row[0] for row in cursor.fetchall())

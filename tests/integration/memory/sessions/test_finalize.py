@@ -16,14 +16,13 @@ from memory.records.models import Memory
 from memory.records.queries.views import to_view
 from memory.review.actions.verdicts import keep
 from memory.sessions.actions import append_events as appending
-from memory.sessions.actions import session_upkeep
+from memory.sessions.actions import end_session as session_upkeep
 from memory.sessions.actions.append_events import append_events
 from memory.sessions.actions.end_session import end_session
 from memory.sessions.actions.open_session import NewSession, open_session
-from memory.sessions.models import Session
+from memory.sessions.counters import Kind
+from memory.sessions.models import Session, Statistic
 from memory.sessions.queries.sessions import SessionView
-from memory.statistics.counters import Kind
-from memory.statistics.models import Statistic
 from teams.actions.projects import change_project
 from tests.support import memories, work
 

@@ -5,9 +5,9 @@ from datetime import datetime, timedelta
 import pytest
 
 from accounts.caller import Caller
+from memory.experiments.points import Point
 from memory.sessions.actions.append_events import append_events
 from memory.sessions.actions.end_session import end_session
-from memory.sessions.points import Point
 from tests.integration.memory.sessions.test_points import FILE, RARE, at, opened, rows, worked
 
 pytestmark = pytest.mark.usefixtures("store")

@@ -10,7 +10,7 @@ from accounts.caller import Caller
 from memory.observer.actions.consolidate import consolidate
 from memory.observer.actions.finalize import finalize
 from memory.records.models import Memory
-from memory.sessions.actions import session_upkeep
+from memory.sessions.actions import end_session as session_upkeep
 from memory.sessions.actions.append_events import append_events
 from memory.sessions.actions.append_turns import NewTurn, append_turns
 from memory.sessions.actions.end_session import end_session

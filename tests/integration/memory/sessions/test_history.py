@@ -13,7 +13,7 @@ from accounts.caller import Caller
 from accounts.errors import InvalidInput, NotFound
 from memory.sessions.actions.append_turns import NewTurn, append_turns
 from memory.sessions.actions.open_session import NewSession, open_session
-from memory.sessions.queries import turns as reading
+from memory.sessions.queries import sessions
 from memory.sessions.queries.history import (
     HistoryPage,
     HistoryPlace,
@@ -22,7 +22,7 @@ from memory.sessions.queries.history import (
     Said,
     search_history,
 )
-from memory.sessions.queries.turns import turns
+from memory.sessions.queries.sessions import turns
 
 pytestmark = pytest.mark.usefixtures("in_organization")
 
@@ -79,7 +79,7 @@ def test_a_page_of_long_turns_is_full_early(agent: Caller, now: datetime) -> Non
 
     page = turns(caller=agent, session_id=session, after=0, limit=200)
 
-    assert page.next_after == len(page.items) == reading.LARGEST_PAGE // 95_000
+    assert page.next_after == len(page.items) == sessions.LARGEST_PAGE // 95_000
 
 
 @pytest.mark.parametrize(

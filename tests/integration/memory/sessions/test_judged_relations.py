@@ -14,7 +14,7 @@ from memory.records.models import Memory, MemoryLink
 from memory.sessions.actions.append_turns import NewTurn, append_turns
 from memory.sessions.actions.end_session import end_session
 from memory.sessions.actions.open_session import NewSession, open_session
-from memory.statistics.models import Statistic
+from memory.sessions.models import Statistic
 from teams.actions.projects import change_project
 from tests.support import vendors
 from tests.support.memories import sent, stored

@@ -11,12 +11,12 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory.injection.actions.trigger_points import deliver_at_step
 from memory.injection.queries import logged_memories
+from memory.observer.actions import step_timeline
 from memory.observer.actions.finalize import finalize
 from memory.records.actions.archive import archive
 from memory.records.models import Memory
 from memory.review.actions.corrections import correct
 from memory.review.actions.verdicts import reject
-from memory.sessions.actions import step_timeline
 from memory.sessions.actions.append_events import append_events, cleaned, store_next
 from memory.sessions.actions.append_turns import NewTurn, append_turns
 from memory.sessions.actions.end_session import end_session

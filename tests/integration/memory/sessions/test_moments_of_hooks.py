@@ -8,16 +8,15 @@ import pytest
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.observer.actions.finalize import finalize
-from memory.observer.signals import time_anomaly
+from memory.observer.signals import effort
 from memory.sessions.actions import scratchpads
 from memory.sessions.actions.append_events import cleaned, store_next
 from memory.sessions.actions.end_session import end_session
 from memory.sessions.actions.open_session import NewSession, open_session
-from memory.sessions.models import Session
+from memory.sessions.counters import Kind
+from memory.sessions.models import Session, Statistic
 from memory.sessions.queries.sessions import SessionView
 from memory.sessions.scratchpad import Scratchpad
-from memory.statistics.counters import Kind
-from memory.statistics.models import Statistic
 
 pytestmark = pytest.mark.usefixtures("in_organization")
 
@@ -69,6 +68,6 @@ def test_a_call_that_took_far_longer_than_the_others_is_seen(
         at += timedelta(seconds=seconds)
         heard(session, "Bash", at, command=f"make t{number}")
 
-    (found,) = time_anomaly.find(scratchpad=scratchpad(session))
+    (found,) = effort.find_time_anomaly(scratchpad=scratchpad(session))
 
     assert dict(found.details) == {"seconds": "400", "usual": "3"}

@@ -10,9 +10,9 @@ from accounts.caller import Caller
 from memory.injection.actions import delivery_log
 from memory.records.models import Memory
 from memory.sessions.actions.append_events import append_events
+from memory.sessions.counters import Kind
 from memory.sessions.models import GivenOut, Session
 from memory.sessions.queries.sessions import SessionView
-from memory.statistics.counters import Kind
 from tests.integration.memory.sessions.test_finalize import counted, ended, opened
 from tests.support import memories
 

@@ -10,8 +10,7 @@ import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.observer import parallel_agents
-from memory.observer import statistics as observed
+from memory.observer import detect, session_facts
 from memory.observer.actions.finalize import finalize
 from memory.observer.actions.observe import observe
 from memory.sessions.actions import scratchpads
@@ -84,8 +83,8 @@ def test_deciding_about_five_thousand_events_is_quick(
     end_session(caller=agent, session_id=session.id, now=now)
 
     read, pad = _timed(lambda: _pad(session))
-    found, _ = _timed(lambda: parallel_agents.witnessed(scratchpad=pad, verdicts={}))
-    twice = min(_timed(lambda: observed.found(scratchpad=pad))[0] for _ in range(5))
+    found, _ = _timed(lambda: detect.witnessed(scratchpad=pad, verdicts={}))
+    twice = min(_timed(lambda: session_facts.find_counted(scratchpad=pad))[0] for _ in range(5))
     whole, done = _timed(lambda: finalize(session_id=session.id, now=now))
 
     figure(

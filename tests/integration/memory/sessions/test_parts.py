@@ -8,12 +8,12 @@ import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller
+from memory.experiments.points import Point
 from memory.injection.actions import delivery_log, session_start
 from memory.injection.actions.delivery_log import Recipient
 from memory.sessions.actions import scratchpads
 from memory.sessions.actions.append_events import MOST_OF_SESSION
 from memory.sessions.models import GivenOut, Session
-from memory.sessions.points import Point
 from tests.integration.memory.injection.test_hook_answers import (
     FILE,
     VAT,

@@ -7,11 +7,10 @@ import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.observer.actions.promote_piece import promote_piece
+from memory.observer.actions.promote import promote_piece
 from memory.records.models import Memory
 from memory.sessions.actions.append_events import append_events
-from memory.sessions.models import Session
-from memory.statistics.models import Statistic
+from memory.sessions.models import Session, Statistic
 from teams.actions.projects import change_project
 from tests.integration.memory.sessions.test_finalize import STREAM, ended, observed, opened, ran
 from tests.integration.memory.sessions.test_promote_piece import reported, working

@@ -12,6 +12,7 @@ from accounts.errors import InvalidInput
 from memory.customization.actions.own_methodologies import Course, define
 from memory.customization.methodology import Transition
 from memory.customization.queries import methodologies
+from memory.experiments.points import Point
 from memory.injection.actions.trigger_points import PointDelivery, PointRequest, deliver_at_point
 from memory.injection.queries import logged_memories
 from memory.observer.actions.finalize import finalize
@@ -22,7 +23,6 @@ from memory.sessions.actions.append_events import append_events
 from memory.sessions.actions.end_session import end_session
 from memory.sessions.actions.open_session import NewSession, open_session
 from memory.sessions.models import GivenOut
-from memory.sessions.points import Point
 from memory.taxonomy import MemoryType
 from teams.actions.project_settings import change_experiments
 from tests.support import memories

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from accounts.caller import Caller
-from memory.sessions.points import Point
+from memory.experiments.points import Point
 from tests.integration.memory.sessions.test_points import at, known, opened
 
 CENTS = "Money is counted in whole cents everywhere, because floats drift."

@@ -8,7 +8,7 @@ import pytest
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.models import Job
-from memory.observer.actions.promote_piece import promote_piece
+from memory.observer.actions.promote import promote_piece
 from memory.records.models import Memory
 from memory.sessions.actions.append_events import append_events
 from memory.sessions.models import Session

@@ -10,9 +10,8 @@ import pytest
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.providers.settings import Limits
-from memory.sessions.actions.append_turns import NewTurn, append_turns
+from memory.sessions.actions.append_turns import NewTurn, append_turns, take_conversation
 from memory.sessions.actions.open_session import NewSession, open_session
-from memory.sessions.actions.take_conversation import take_conversation
 from memory.sessions.models import Turn
 from tests.support import vendors
 from tests.support.vendor_server import Fault, Vendor

@@ -13,7 +13,7 @@ from accounts.errors import Forbidden, InvalidInput, NotFound
 from accounts.models import Job
 from memory.observer.actions.consolidate import consolidate
 from memory.records.models import Memory
-from memory.sessions.actions import session_upkeep
+from memory.sessions.actions import end_session as session_upkeep
 from memory.sessions.actions.append_turns import Appended, NewTurn, append_turns
 from memory.sessions.actions.end_session import end_session
 from memory.sessions.actions.open_session import NewSession, open_session

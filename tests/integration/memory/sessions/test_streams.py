@@ -11,7 +11,7 @@ from accounts.caller import Caller
 from accounts.errors import InvalidInput
 from accounts.models import Organization
 from accounts.queries.directory import keep_events_days
-from memory.sessions.actions import session_upkeep
+from memory.sessions.actions import end_session
 from memory.sessions.actions.append_turns import NewTurn, append_turns
 from memory.sessions.actions.open_session import NewSession, open_session
 from memory.sessions.models import Session, Stream, Turn
@@ -75,7 +75,7 @@ def test_what_was_done_is_forgotten_with_what_was_said(session: SessionView, now
     with tenancy.unit():
         Session.objects.filter(pk=session.id).update(state="ended", ended_at=now)
 
-    session_upkeep.forget(now=now + timedelta(days=settings.KEEP_TURNS_DAYS + 1))
+    end_session.forget(now=now + timedelta(days=settings.KEEP_TURNS_DAYS + 1))
 
     with tenancy.unit():
         assert Turn.all_streams.filter(session=session.id).count() == 0
@@ -98,7 +98,7 @@ def test_what_was_done_is_kept_as_long_as_the_organization_says(
     with tenancy.unit():
         Session.objects.filter(pk=session.id).update(state="ended", ended_at=now)
 
-    session_upkeep.forget(now=now + timedelta(days=after))
+    end_session.forget(now=now + timedelta(days=after))
 
     assert kept(session) == left
 
@@ -116,7 +116,7 @@ def test_a_project_keeps_what_was_done_for_fewer_days_and_others_as_usual(
     change_project(caller=caller, ref=store, changes=changes, if_version=None)
     rows = [done_in(agent, now, place) for place in (store, "mill", None)]
 
-    session_upkeep.forget(now=now + timedelta(days=after))
+    end_session.forget(now=now + timedelta(days=after))
 
     usual = [0] if after > 7 else [0, 1, 2]
     assert [kept(row) for row in rows] == [left, usual, usual]
@@ -129,7 +129,7 @@ def test_an_organization_that_keeps_less_later_keeps_less_of_all_projects(
     change_organization(caller=caller, name="Acme", keep_events_days=5)
     row = done_in(agent, now, store)
 
-    session_upkeep.forget(now=now + timedelta(days=6))
+    end_session.forget(now=now + timedelta(days=6))
 
     assert kept(row) == [0]
 
@@ -155,7 +155,7 @@ def test_another_organization_s_setting_holds_for_it_alone(
     with tenancy.unit():
         Session.objects.filter(pk=session.id).update(state="ended", ended_at=now)
 
-    session_upkeep.forget(now=now + timedelta(days=2))
+    end_session.forget(now=now + timedelta(days=2))
 
     assert kept(session) == [0, 1, 2]
     assert keep_events_days(organization_id=caller.organization_id) == settings.KEEP_TURNS_DAYS

@@ -11,9 +11,8 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.models import Organization
 from memory.sessions.actions import open_session
-from memory.sessions.actions.append_turns import NewTurn
+from memory.sessions.actions.append_turns import NewTurn, take_conversation
 from memory.sessions.actions.open_session import NewSession
-from memory.sessions.actions.take_conversation import take_conversation
 from memory.sessions.models import Session, Turn
 from tests.support.racing import race_inside
 

@@ -10,10 +10,8 @@ from django.db import connection
 from accounts import tenancy
 from accounts.models import Organization
 from memory.extraction.queries import month, month_of_project
-from memory.statistics import queries as reading
-from memory.statistics.queries import Sums, Which
-from memory.statistics.sql import statistics
-from memory.statistics.sql.statistics import Addition
+from memory.sessions.sql import counters
+from memory.sessions.sql.counters import Addition, Sums, Which
 from tests.support.racing import race_inside
 
 HERE = UUID(int=1)
@@ -23,14 +21,14 @@ PRICE = Decimal("0.000000123456789")
 def added(now: datetime, *additions: Addition, kind: str = "file") -> int:
     """Add in a unit."""
     with tenancy.unit():
-        return statistics.add(kind=kind, additions=additions, now=now)
+        return counters.add(kind=kind, additions=additions, now=now)
 
 
 def told(audience: UUID = HERE, kind: str = "file", project_id: UUID | None = HERE) -> list[Sums]:
     """Return what stands for an audience."""
-    which = Which(kind=kind, visible=reading.of_place(audience=audience), project_id=project_id)
+    which = Which(kind=kind, visible=counters.of_place(audience=audience), project_id=project_id)
     with tenancy.unit():
-        return list(reading.read(which=which))
+        return list(counters.read(which=which))
 
 
 def exact(sums: Sums) -> dict[str, Decimal]:

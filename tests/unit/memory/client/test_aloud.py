@@ -9,7 +9,7 @@ from memory.client.transcripts import claude_code, codex, reader
 from memory.client.transcripts.events import Parser
 from memory.client.transcripts.reader import ReadLine
 from memory.observer import dead_ends
-from memory.observer.signals import self_correction
+from memory.observer.signals import failures
 from memory.sessions import event_parsing as events
 from memory.sessions import fold
 from memory.sessions.scratchpad import Scratchpad, Setting
@@ -56,7 +56,7 @@ def test_a_dead_end_and_a_correction_said_aloud_are_seen_once(name: str, parser:
     pad = _folded(_read(name, parser))
 
     (ended,) = dead_ends.find(scratchpad=pad)
-    (corrected,) = self_correction.find(scratchpad=pad)
+    (corrected,) = failures.find_self_correction(scratchpad=pad)
     assert ended.why_it_failed.startswith(ENDED)
     assert (ended.approach, ended.alternative) == (
         "running `pytest tests/mail`",

@@ -6,7 +6,7 @@ import pytest
 
 from memory.experiments import draws
 from memory.experiments.draws import Shares
-from memory.sessions.points import Group
+from memory.experiments.points import Group
 
 KEY = b"of this installation"
 MANY = 20_000

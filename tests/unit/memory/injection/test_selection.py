@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory.experiments.points import POINTS, WARNINGS, Group, Point, Switches
 from memory.injection import selection
 from memory.injection.selection import (
     MEMORIES_MOST,
@@ -16,7 +17,6 @@ from memory.injection.selection import (
     Trigger,
     TriggeredLookup,
 )
-from memory.sessions.points import POINTS, WARNINGS, Group, Point, Switches
 from memory.taxonomy import MemoryType
 from tests.support.stories import Story
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from memory.customization import methodology
 from memory.injection import session_start_rules
 from memory.injection.session_start_rules import ModuleHistory, RecordedMemory, unprompted
-from memory.observer.statistics import FileRow, ModuleRow
+from memory.sessions.counters import FileRow, ModuleRow
 from memory.taxonomy import MemoryType
 from tests.support.stories import Story
 

@@ -1,9 +1,8 @@
 """All signals of a session: the worthiest first, slow calls only beside another signal."""
 
-from memory.observer import detect, signal_table, statistics
+from memory.observer import detect, detections, session_facts
 from memory.observer.detect import Verdicts
-from memory.observer.detections import EVIDENCE_MOST, SIGHTINGS_MOST
-from memory.observer.signal_table import SignalKind
+from memory.observer.detections import EVIDENCE_MOST, SIGHTINGS_MOST, SignalKind
 from tests.support.stories import Story
 
 QUIET = Story().run("a").run("b").run("c").run("d")
@@ -25,7 +24,7 @@ def test_the_worthiest_come_first() -> None:
 
     found = kinds(story)
 
-    values = [signal_table.value(kind=kind) for kind in found]
+    values = [detections.value(kind=kind) for kind in found]
     assert found[0] is SignalKind.CO_ACCESS
     assert values == sorted(values, reverse=True)
 
@@ -34,7 +33,7 @@ def test_what_was_found_already_gives_the_same_as_looking_again() -> None:
     story = Story().edit("a.py").edit("b.py").fails("make all", "error: x").run("make all")
     pad = story.scratchpad()
 
-    known = statistics.found(scratchpad=pad)
+    known = session_facts.find_counted(scratchpad=pad)
 
     assert known[SignalKind.CO_ACCESS]
     assert detect.find_all(scratchpad=pad, verdicts={}, known=known) == detect.find_all(

@@ -1,13 +1,68 @@
-"""What two agents of a session saw has two witnesses; what one saw twice has one."""
+"""What several agents of a session saw: who is witness of what, and what is joined."""
 
-from memory.observer import parallel_agents
-from memory.observer.signal_table import SignalKind
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.observer import detect, detections
+from memory.observer.detect import Seen, Witnessed
+from memory.observer.detections import SignalKind
 from memory.sessions import event_parsing, fold
 from memory.sessions.scratchpad import Setting
-from memory.statistics.quorum import Witnessed
 from tests.support.stories import Story
 
 OVERRUN = SignalKind.STEP_OVERRUN
+
+
+def seen(story: Story) -> Seen:
+    """Return what one agent did and saw."""
+    scratchpad = story.scratchpad()
+    return scratchpad, detect.find_all(scratchpad=scratchpad, verdicts={})
+
+
+def first() -> Story:
+    """Return what the first agent did."""
+    return Story().edit("a").edit("b").say("Correction: the flag of the cache is read at start.")
+
+
+ONE = seen(first())
+TWO = seen(Story().edit("b").edit("a").grep("x").grep("x").grep("x"))
+THREE = seen(Story().say("Correction: the flag of the cache is read at the start."))
+
+
+def test_what_two_saw_is_joined_with_the_evidence_of_both() -> None:
+    joined = detect.join(seen={"one": ONE, "two": TWO})
+
+    pair = next(each for each in joined if each.sighting.kind is SignalKind.CO_ACCESS)
+    assert pair.agents == ("one", "two")
+    assert pair.sighting.times == 2
+    assert pair.reason == ""
+
+
+def test_nearly_the_same_words_are_the_same() -> None:
+    joined = detect.join(seen={"one": ONE, "three": THREE})
+
+    said = [each for each in joined if each.sighting.kind is SignalKind.SELF_CORRECTION]
+    assert [each.agents for each in said] == [("one", "three")]
+
+
+def test_files_that_both_edited_are_a_collision() -> None:
+    joined = detect.join(seen={"one": ONE, "two": TWO})
+
+    collided = [each for each in joined if each.sighting.kind is SignalKind.PARALLEL_CONFLICT]
+    assert [each.sighting.key for each in collided] == ["a", "b"]
+
+
+@given(st.permutations(("one", "two", "three")))
+def test_the_order_of_agents_does_not_matter(order: list[str]) -> None:
+    by_name = {"one": ONE, "two": TWO, "three": THREE}
+
+    assert detect.join(seen={name: by_name[name] for name in order}) == detect.join(seen=by_name)
+
+
+def test_two_witnesses_need_one_session() -> None:
+    kind = SignalKind.FILE_ACCESS
+    assert detections.sessions_needed(kind=kind, agents=2) == 1
+    assert detections.sessions_needed(kind=kind, agents=1) == 3
 
 
 def witnessed(*names: str) -> dict[SignalKind, Witnessed]:
@@ -21,9 +76,7 @@ def witnessed(*names: str) -> dict[SignalKind, Witnessed]:
         rows=tuple({**row, "sequence": n, "step": n} for n, row in enumerate(rows, 1))
     ).events
     pad = fold.rebuild(setting=Setting(), events=events)
-    return {
-        one.sighting.kind: one for one in parallel_agents.witnessed(scratchpad=pad, verdicts={})
-    }
+    return {one.sighting.kind: one for one in detect.witnessed(scratchpad=pad, verdicts={})}
 
 
 def test_one_agent_is_one_witness() -> None:
@@ -36,7 +89,7 @@ def test_two_agents_are_two_witnesses() -> None:
 
 def shown(story: Story) -> dict[tuple[SignalKind, str], Witnessed]:
     """Return what the agents of a story showed."""
-    found = parallel_agents.witnessed(scratchpad=story.scratchpad(), verdicts={})
+    found = detect.witnessed(scratchpad=story.scratchpad(), verdicts={})
     return {(one.sighting.kind, one.sighting.key): one for one in found}
 
 

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from memory.observer import phrasing
 from memory.observer.promotion import Candidate
-from memory.sessions.trust_gate import TrustTier
 from memory.taxonomy import MemoryType, Source
 
 SAID = (
@@ -27,7 +26,6 @@ def candidate(content: str = SAID, key: str = "self_correction:1") -> Candidate:
         files=("src/shop/cart.py",),
         confidence=0.6,
         source=Source.OBSERVER_INFERRED,
-        tier=TrustTier.AGENT,
         reason="",
         sessions=1,
         evidence=(),

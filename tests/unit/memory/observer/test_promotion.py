@@ -5,14 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.intake.attributes import check_attributes
-from memory.observer import detect, gates, promotion
-from memory.observer.detections import Sighting
-from memory.observer.gates import Gate, Progress
-from memory.observer.promotion import Candidate
-from memory.observer.signal_table import SIGNALS, SignalKind
+from memory.observer import detect, promotion
+from memory.observer import promotion as gates
+from memory.observer.detect import Seen
+from memory.observer.detections import SIGNALS, Sighting, SignalKind
+from memory.observer.promotion import Candidate, Gate, Progress
 from memory.sessions.scratchpad import SessionType
-from memory.statistics import quorum
-from memory.statistics.quorum import Seen
 from memory.taxonomy import MemoryType, Source
 from tests.support.stories import Story
 
@@ -40,7 +38,7 @@ def offered(
     found = detect.find_all(scratchpad=scratchpad, verdicts={})
     return promotion.propose(
         scratchpads=(scratchpad,),
-        seen=promotion.alone(scratchpad=scratchpad, found=found),
+        seen=detect.alone(scratchpad=scratchpad, found=found),
         seen_before=before or {},
         progress=progress or Progress(),
     )
@@ -77,7 +75,7 @@ def test_a_gate_opens_for_what_it_waits_for_and_nothing_else(type: SessionType) 
     opened = {
         gate
         for gate, (way, progress) in ways.items()
-        if gates.is_open(scratchpad=way.scratchpad(), progress=progress)
+        if gates.is_gate_open(scratchpad=way.scratchpad(), progress=progress)
     }
 
     assert opened == {wanted} - {Gate.NEVER}
@@ -166,21 +164,20 @@ def test_what_follows_outside_content_waits_for_a_person() -> None:
     assert tainted.surety == pytest.approx(clean.surety * 0.7)
 
 
-def beside(agent: str, story: Story) -> Seen:
+def beside(story: Story) -> Seen:
     """Return what one of several agents saw."""
     scratchpad = story.scratchpad()
-    found = detect.find_all(scratchpad=scratchpad, verdicts={})
-    return Seen(agent=agent, scratchpad=scratchpad, found=found)
+    return scratchpad, detect.find_all(scratchpad=scratchpad, verdicts={})
 
 
 def test_what_two_agents_saw_needs_one_session_and_the_taint_of_one_is_of_both() -> None:
-    one = beside("one", Story().edit("a").edit("b").run("ls"))
-    two = beside("two", Story().fetch("https://x.example/").edit("a").edit("b"))
+    one = beside(Story().edit("a").edit("b").run("ls"))
+    two = beside(Story().fetch("https://x.example/").edit("a").edit("b"))
     own = terminal().done().scratchpad()
 
     proposed = promotion.propose(
-        scratchpads=(own, one.scratchpad, two.scratchpad),
-        seen=quorum.join(seen=(one, two)),
+        scratchpads=(own, one[0], two[0]),
+        seen=detect.join(seen={"one": one, "two": two}),
         seen_before={},
         progress=Progress(),
     )

@@ -9,7 +9,7 @@ from functools import cache
 
 import pytest
 
-from memory.observer.signal_table import SignalKind
+from memory.observer.detections import SignalKind
 from tests.support.behavior import quality, sessions
 from tests.support.behavior.quality import Quality
 

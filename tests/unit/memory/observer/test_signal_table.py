@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.observer import signal_table
-from memory.observer.signal_table import SIGNALS, SignalKind
+from memory.observer import detections
+from memory.observer.detections import SIGNALS, SignalKind
 
 SPEC = (  # number, name, value, becomes, sessions: spec 4.2
     (1, "file_access", 0.72, "prefetch_pattern", 3),
@@ -33,7 +33,7 @@ def test_the_table_equals_the_specification() -> None:
         (
             row.number,
             row.kind.value,
-            round(signal_table.value(kind=row.kind), 4),
+            round(detections.value(kind=row.kind), 4),
             " ".join(type.value for type in row.becomes),
             row.sessions,
         )
@@ -49,20 +49,20 @@ def test_more_rejections_never_raise_a_value(
 ) -> None:
     rejected = data.draw(st.integers(0, judged - 1))
 
-    less = signal_table.value(kind=kind, rejected=rejected, judged=judged)
-    more = signal_table.value(kind=kind, rejected=rejected + 1, judged=judged)
+    less = detections.value(kind=kind, rejected=rejected, judged=judged)
+    more = detections.value(kind=kind, rejected=rejected + 1, judged=judged)
 
     assert more < less
 
 
 def test_a_weak_signal_that_people_keep_rejecting_is_dropped() -> None:
-    kept = signal_table.value(kind=SignalKind.TIME_ANOMALY, rejected=9, judged=9)
-    dropped = signal_table.value(kind=SignalKind.TIME_ANOMALY, rejected=30, judged=30)
+    kept = detections.value(kind=SignalKind.TIME_ANOMALY, rejected=9, judged=9)
+    dropped = detections.value(kind=SignalKind.TIME_ANOMALY, rejected=30, judged=30)
 
-    assert signal_table.is_worth_it(value=kept)
-    assert not signal_table.is_worth_it(value=dropped)
+    assert kept >= detections.LEAST_VALUE
+    assert dropped < detections.LEAST_VALUE
 
 
 def test_more_rejected_than_judged_is_refused() -> None:
     with pytest.raises(ValueError, match="rejected of judged"):
-        signal_table.value(kind=SignalKind.BACKTRACK, rejected=11, judged=10)
+        detections.value(kind=SignalKind.BACKTRACK, rejected=11, judged=10)

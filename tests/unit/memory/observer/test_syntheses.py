@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from memory.intake.attributes import check_attributes
 from memory.observer import syntheses
-from memory.observer.statistics import EdgeRow, ErrorRow, FileRow, ModuleRow, PairRow
 from memory.observer.syntheses import Key, Summary
+from memory.sessions.counters import EdgeRow, ErrorRow, FileRow, ModuleRow, PairRow
 from memory.taxonomy import MemoryType
 
 NOTHING: frozenset[Key] = frozenset()

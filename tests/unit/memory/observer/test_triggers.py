@@ -2,8 +2,8 @@
 
 import pytest
 
-from memory.observer import triggers
-from memory.observer.signal_table import SignalKind
+from memory.observer.actions import observe
+from memory.observer.detections import SignalKind
 from tests.support.stories import Story
 
 
@@ -18,7 +18,7 @@ from tests.support.stories import Story
     ],
 )  # fmt: skip
 def test_a_condition_fires(story: Story, kind: SignalKind, priority: float) -> None:
-    fired = triggers.fired(scratchpad=story.scratchpad(), already=frozenset())
+    fired = observe.fired(scratchpad=story.scratchpad(), already=frozenset())
 
     assert [(early.kind, early.priority) for early in fired] == [(kind, priority)]
 
@@ -34,14 +34,14 @@ def test_a_condition_fires(story: Story, kind: SignalKind, priority: float) -> N
     ],
 )
 def test_less_does_not_fire(story: Story) -> None:
-    assert triggers.fired(scratchpad=story.scratchpad(), already=frozenset()) == ()
+    assert observe.fired(scratchpad=story.scratchpad(), already=frozenset()) == ()
 
 
 def test_what_fired_does_not_fire_again() -> None:
     story = Story().grep("x").grep("x").grep("x")
-    first = triggers.fired(scratchpad=story.scratchpad(), already=frozenset())
+    first = observe.fired(scratchpad=story.scratchpad(), already=frozenset())
 
-    again = triggers.fired(
+    again = observe.fired(
         scratchpad=story.grep("x").say("Correction: y").scratchpad(), already=frozenset(first)
     )
 

@@ -7,7 +7,7 @@ import pytest
 from memory.customization.methodology import OnComplete
 from memory.observer.unit_completion_rules import Unit, drafts
 from memory.sessions.events import Outcome
-from memory.sessions.scratchpad import FileUse, Scratchpad, Setting, Taint, begin
+from memory.sessions.scratchpad import FileUse, Scratchpad, Setting, Taint
 
 BOTH = tuple(OnComplete)
 UNIT = Unit(label="Login form", methodology="kanban")
@@ -17,7 +17,7 @@ EDITED = FileUse(reads=1, edits=2, first_step=1, last_step=6, last_sequence=9)
 @pytest.fixture
 def ended() -> Scratchpad:
     """A session that took twelve steps where ten were planned, and ended well."""
-    begun = begin(setting=Setting(planned_steps=10))
+    begun = Scratchpad(setting=Setting(planned_steps=10))
     return replace(begun, steps_done=12, outcome=Outcome.SUCCESS, files={"auth/form.py": EDITED})
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.sessions import event_parsing, event_storage
+from memory.sessions import event_parsing, events
 from memory.sessions.events import Arguments, Event, EventKind, Outcome
 
 FULL = Event(
@@ -28,8 +28,8 @@ FULL = Event(
 
 def again(event: Event) -> Event:
     """Store an event as JSON and read it back."""
-    row = orjson.loads(orjson.dumps(event_storage.to_row(event=event)))
-    return event_storage.from_row(sequence=event.sequence, row=row)
+    row = orjson.loads(orjson.dumps(events.to_row(event=event)))
+    return events.from_row(sequence=event.sequence, row=row)
 
 
 @pytest.mark.parametrize("event", [FULL, Event(sequence=1, kind=EventKind.UNKNOWN)])
@@ -52,6 +52,6 @@ def test_whatever_is_read_is_stored_and_read_as_the_same(**row: object) -> None:
 
 
 def test_what_is_not_said_takes_no_room() -> None:
-    row = event_storage.to_row(event=Event(sequence=1, kind=EventKind.REASONING, text="so"))
+    row = events.to_row(event=Event(sequence=1, kind=EventKind.REASONING, text="so"))
 
     assert row == {"kind": "reasoning", "text": "so"}

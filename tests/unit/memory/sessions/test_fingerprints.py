@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.sessions import fingerprints
+from memory.sessions import reducers
 
 TRACE = """Traceback (most recent call last):
   File "/work/a.py", line {line}, in run
@@ -13,7 +13,7 @@ KeyError: '{name}'
 
 def digest(text: str, program: str = "pytest") -> str:
     """Return the digest of an output."""
-    return fingerprints.of(program=program, text=text).digest
+    return reducers.fingerprint_of(program=program, text=text)[0]
 
 
 def test_numbers_paths_and_values_make_no_other_error() -> None:
@@ -29,9 +29,9 @@ def test_another_error_or_another_program_is_another() -> None:
 
 
 def test_the_line_that_names_the_error_is_kept() -> None:
-    found = fingerprints.of(program="python", text=TRACE.format(line=3, name="a"))
+    found = reducers.fingerprint_of(program="python", text=TRACE.format(line=3, name="a"))
 
-    assert found.message == "KeyError: 'a'"
+    assert found[1] == "KeyError: 'a'"
 
 
 def test_long_outputs_stay_linear() -> None:
@@ -50,4 +50,4 @@ def test_long_outputs_stay_linear() -> None:
     ],
 )
 def test_failure_is_told_by_exit_code_or_count(text: str, is_test: bool, fails: bool) -> None:
-    assert fingerprints.says_failure(text=text, is_test=is_test) is fails
+    assert reducers.says_failure(text=text, is_test=is_test) is fails

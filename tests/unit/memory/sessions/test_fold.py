@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from memory.client.transcripts import reader
 from memory.client.transcripts.events import STRIDE
-from memory.sessions import checkpoint, event_parsing, fold
-from memory.sessions import scratchpad as scratchpads
-from memory.sessions import sequences as sessions_sequences
+from memory.sessions import event_parsing, fold, reducers, scratchpad
+from memory.sessions import fold as sessions_sequences
 from memory.sessions.events import Event, EventKind, Outcome
 from memory.sessions.scratchpad import DEEDS_MOST, FILES_MOST, PENDING_MOST, Scratchpad
 from memory.sessions.self_reports import RemarkKind
@@ -58,11 +57,11 @@ def test_a_session_is_read_as_what_happened() -> None:
 
 def in_batches(order: tuple[Event, ...], cuts: list[int]) -> Scratchpad:
     """Fold some events in batches that end where the cuts say, through a checkpoint each."""
-    state = scratchpads.begin(setting=story().setting)
+    state = Scratchpad(setting=story().setting)
     borders = sorted({0, len(order), *(cut % (len(order) + 1) for cut in cuts)})
     for first, last in itertools.pairwise(borders):
         state = fold.fold(scratchpad=state, events=order[first:last])
-        state = checkpoint.load(data=checkpoint.dump(scratchpad=state))
+        state = scratchpad.load(data=scratchpad.dump(scratchpad=state))
     return fold.settle(scratchpad=state)
 
 
@@ -85,17 +84,17 @@ def test_what_comes_twice_changes_nothing_but_its_count(again: list[Event]) -> N
 
 
 def test_a_fold_leaves_the_state_it_began_from() -> None:
-    before = fold.fold(scratchpad=scratchpads.begin(setting=story().setting), events=EVENTS[:5])
-    written = checkpoint.dump(scratchpad=before)
+    before = fold.fold(scratchpad=Scratchpad(setting=story().setting), events=EVENTS[:5])
+    written = scratchpad.dump(scratchpad=before)
 
     fold.fold(scratchpad=before, events=EVENTS[5:])
 
-    assert checkpoint.dump(scratchpad=before) == written
+    assert scratchpad.dump(scratchpad=before) == written
 
 
 def test_a_gap_is_waited_for_and_then_passed_over_and_counted() -> None:
     calls = tuple(Event(sequence=each, kind=EventKind.PROMPT) for each in range(1, 200))
-    state = scratchpads.begin(setting=story().setting)
+    state = Scratchpad(setting=story().setting)
 
     waiting = fold.fold(scratchpad=state, events=calls[3 : 3 + PENDING_MOST])
     passed = fold.fold(scratchpad=waiting, events=calls[3 + PENDING_MOST :])
@@ -112,10 +111,10 @@ def reasoning(*, sequences: list[int]) -> tuple[Event, ...]:
 
 
 def test_numbers_that_follow_from_lines_leave_nothing_out() -> None:
-    block = sessions_sequences.FIRST_BLOCK + sessions_sequences.BLOCK
+    block = reducers.FIRST_BLOCK + sessions_sequences.BLOCK
     lines = [129, 130, 385, 1_409]
     told = reasoning(
-        sequences=[*lines, *(sessions_sequences.FIRST_BLOCK + one for one in lines), block + 129]
+        sequences=[*lines, *(reducers.FIRST_BLOCK + one for one in lines), block + 129]
     )
 
     state = fold.rebuild(setting=story().setting, events=told)
@@ -124,10 +123,8 @@ def test_numbers_that_follow_from_lines_leave_nothing_out() -> None:
 
 
 def test_what_a_writer_left_out_is_missing_in_its_own_run_alone() -> None:
-    second = sessions_sequences.FIRST_BLOCK + sessions_sequences.BLOCK
-    told = reasoning(
-        sequences=[1, 2, 6, sessions_sequences.FIRST_BLOCK + 2, second + 1, second + 4]
-    )
+    second = reducers.FIRST_BLOCK + sessions_sequences.BLOCK
+    told = reasoning(sequences=[1, 2, 6, reducers.FIRST_BLOCK + 2, second + 1, second + 4])
 
     state = fold.rebuild(setting=story().setting, events=told)
 
@@ -135,7 +132,7 @@ def test_what_a_writer_left_out_is_missing_in_its_own_run_alone() -> None:
 
 
 def test_the_command_line_numbers_lines_and_subagents_as_the_fold_knows_it() -> None:
-    assert (sessions_sequences.LINE, sessions_sequences.FIRST_BLOCK, sessions_sequences.BLOCK) == (
+    assert (sessions_sequences.LINE, reducers.FIRST_BLOCK, sessions_sequences.BLOCK) == (
         STRIDE,
         reader.FIRST_BLOCK,
         reader.BLOCK,
@@ -187,14 +184,14 @@ def test_a_long_session_stays_within_its_bounds() -> None:
     assert len(state.deeds) <= DEEDS_MOST
     assert len(state.files) <= FILES_MOST
     assert state.dropped > 0
-    assert len(checkpoint.dump(scratchpad=state)) < checkpoint.BYTES_MOST / 10
+    assert len(scratchpad.dump(scratchpad=state)) < scratchpad.CHECKPOINT_BYTES_MOST / 10
     assert sum(deed.act is Act.EDIT for deed in state.deeds.values()) > 1_200
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", b"[]", b'{"version": 0}', b'{"version": 1}', b"\xff"])
 def test_what_is_no_checkpoint_is_refused(data: bytes) -> None:
     with pytest.raises(ValueError, match=r"."):
-        checkpoint.load(data=data)
+        scratchpad.load(data=data)
 
 
 def test_each_agent_counts_steps_of_its_own() -> None:
@@ -206,10 +203,10 @@ def test_each_agent_counts_steps_of_its_own() -> None:
 
 
 def test_a_checkpoint_that_knew_steps_without_their_agents_is_read_anew() -> None:
-    data = checkpoint.dump(scratchpad=WHOLE).replace(b'"version":2', b'"version":1')
+    data = scratchpad.dump(scratchpad=WHOLE).replace(b'"version":2', b'"version":1')
 
     with pytest.raises(ValueError, match="version 1"):
-        checkpoint.load(data=data)
+        scratchpad.load(data=data)
 
 
 def test_more_steps_than_four_an_event_are_not_believed() -> None:
@@ -236,4 +233,4 @@ def test_each_file_that_one_call_edits_is_touched() -> None:
 
     assert {path: use.edits for path, use in state.files.items()} == {"b.py": 1, "c.py": 1}
     assert [deed.also for deed in state.deeds.values()] == [("c.py",)]
-    assert checkpoint.load(data=checkpoint.dump(scratchpad=state)) == state
+    assert scratchpad.load(data=scratchpad.dump(scratchpad=state)) == state

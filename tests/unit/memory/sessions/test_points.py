@@ -2,8 +2,8 @@
 
 import pytest
 
-from memory.sessions import points
-from memory.sessions.points import POINTS, Group, Point, Switches
+from memory.experiments import points
+from memory.experiments.points import POINTS, Group, Point, Switches
 
 SPEC = (  # number, milliseconds: spec 4.6
     ("system_prompt", 1, 500),

@@ -6,13 +6,13 @@ from itertools import pairwise
 import orjson
 import pytest
 
-from memory.sessions import step_timeline_rules
-from memory.sessions.step_timeline_rules import BARS_MOST, Mark
+from memory.observer.actions import step_timeline
+from memory.observer.actions.step_timeline import BARS_MOST, Mark
 from tests.support.stories import Story
 
 
 def test_a_session_without_calls_has_no_bars() -> None:
-    assert step_timeline_rules.draw(scratchpad=Story().say("Let me think.").scratchpad()) == ()
+    assert step_timeline.draw(scratchpad=Story().say("Let me think.").scratchpad()) == ()
 
 
 def test_each_step_is_a_bar_that_says_what_was_done() -> None:
@@ -20,7 +20,7 @@ def test_each_step_is_a_bar_that_says_what_was_done() -> None:
         Story().read("a.py").edit("a.py", "x", "y").grep("def run").fails("pytest -q", "1 failed")
     )
 
-    bars = step_timeline_rules.draw(scratchpad=story.scratchpad())
+    bars = step_timeline.draw(scratchpad=story.scratchpad())
 
     assert [bar.first_step for bar in bars] == [1, 2, 3, 4]
     assert [dict(bar.marks) for bar in bars] == [
@@ -38,7 +38,7 @@ def test_bars_share_out_all_events_and_are_never_more_than_fit(steps: int) -> No
         story.read(f"m/{number}.py")
     story.done()
 
-    bars = step_timeline_rules.draw(scratchpad=story.scratchpad())
+    bars = step_timeline.draw(scratchpad=story.scratchpad())
 
     assert len(bars) <= BARS_MOST
     assert sum(bar.calls for bar in bars) == sum(bar.steps for bar in bars) == steps
@@ -52,7 +52,7 @@ def test_calls_without_steps_are_steps_of_their_own() -> None:
     for name in ("a.py", "b.py"):
         story.event("tool_call", name="Read", args={"file_path": name})
 
-    bars = step_timeline_rules.draw(scratchpad=story.scratchpad())
+    bars = step_timeline.draw(scratchpad=story.scratchpad())
 
     assert [(bar.steps, bar.calls) for bar in bars] == [(1, 1), (1, 1)]
 
@@ -61,42 +61,45 @@ def test_an_approach_that_was_given_up_marks_the_step_that_failed() -> None:
     story = Story().read("a.py").fails("make deploy", "no route to host")
     story.say("This approach won't work. Let me try a different approach.").read("b.py")
 
-    bars = step_timeline_rules.draw(scratchpad=story.scratchpad())
+    bars = step_timeline.draw(scratchpad=story.scratchpad())
 
     assert [bar.marks.get(Mark.DEAD_END, 0) for bar in bars] == [0, 1, 0]
 
 
 def test_what_was_given_is_placed_by_its_moment() -> None:
     story = Story().read("a.py").read("b.py").read("c.py")
-    drawn = step_timeline_rules.draw(scratchpad=story.scratchpad())
+    drawn = step_timeline.draw(scratchpad=story.scratchpad())
     began = {bar.first: 100.0 * place for place, bar in enumerate(drawn, start=1)}
 
-    bars = step_timeline_rules.at_moments(bars=drawn, moments=began)
+    bars = step_timeline.at_moments(bars=drawn, moments=began)
 
-    assert [
-        step_timeline_rules.placed(bars=bars, seconds=at) for at in (1.0, 100.0, 250.0, 9e9)
-    ] == [0, 0, 1, 2]
-    assert step_timeline_rules.placed(bars=drawn, seconds=100.0) is None
+    assert [step_timeline.placed(bars=bars, seconds=at) for at in (1.0, 100.0, 250.0, 9e9)] == [
+        0,
+        0,
+        1,
+        2,
+    ]
+    assert step_timeline.placed(bars=drawn, seconds=100.0) is None
 
 
 def test_what_was_given_behind_an_event_is_in_the_bar_of_the_event() -> None:
     story = Story().read("a.py").read("b.py").read("c.py")
-    bars = step_timeline_rules.draw(scratchpad=story.scratchpad())
+    bars = step_timeline.draw(scratchpad=story.scratchpad())
 
-    places = [step_timeline_rules.behind(bars=bars, sequence=bar.last) for bar in bars]
+    places = [step_timeline.behind(bars=bars, sequence=bar.last) for bar in bars]
 
     assert places == [0, 1, 2]
-    assert [step_timeline_rules.behind(bars=bars, sequence=number) for number in (0, 99)] == [0, 2]
-    assert step_timeline_rules.behind(bars=(), sequence=1) is None
+    assert [step_timeline.behind(bars=bars, sequence=number) for number in (0, 99)] == [0, 2]
+    assert step_timeline.behind(bars=(), sequence=1) is None
 
 
 def test_a_clock_that_runs_back_moves_no_bar_before_another() -> None:
-    drawn = step_timeline_rules.draw(
+    drawn = step_timeline.draw(
         scratchpad=Story().read("a.py").read("b.py").read("c.py").scratchpad()
     )
     moments = dict(zip((bar.first for bar in drawn), (300.0, 100.0, 400.0), strict=True))
 
-    bars = step_timeline_rules.at_moments(bars=drawn, moments=moments)
+    bars = step_timeline.at_moments(bars=drawn, moments=moments)
 
     assert [bar.at_seconds for bar in bars] == [300.0, 300.0, 400.0]
 
@@ -104,10 +107,9 @@ def test_a_clock_that_runs_back_moves_no_bar_before_another() -> None:
 def test_a_ribbon_is_kept_as_json_and_read_back_whole() -> None:
     story = Story().read("a.py").fails("pytest -q", "1 failed")
     bars = tuple(
-        replace(bar, at_seconds=5.5)
-        for bar in step_timeline_rules.draw(scratchpad=story.scratchpad())
+        replace(bar, at_seconds=5.5) for bar in step_timeline.draw(scratchpad=story.scratchpad())
     )
 
-    rows = orjson.loads(orjson.dumps(step_timeline_rules.to_rows(bars=bars)))
+    rows = orjson.loads(orjson.dumps(step_timeline.to_rows(bars=bars)))
 
-    assert step_timeline_rules.from_rows(rows=rows) == bars
+    assert step_timeline.from_rows(rows=rows) == bars

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from memory.injection.harnesses import events, payloads, responses
 from memory.injection.harnesses.adapters import ADAPTERS, Harness, Meaning
 from memory.injection.harnesses.payloads import HookEvent
-from memory.sessions import fingerprints
+from memory.sessions import reducers
 
 PAYLOADS: dict[str, Any] = json.loads((Path(__file__).parent / "payloads.json").read_text())
 MEANINGS = {
@@ -83,7 +83,7 @@ def test_a_program_that_tells_no_failure_tells_its_text() -> None:
     (call,) = heard("codex", "fail").calls
 
     assert not call.is_error
-    assert fingerprints.says_failure(text=call.result, is_test=True)
+    assert reducers.says_failure(text=call.result, is_test=True)
 
 
 @pytest.mark.parametrize(

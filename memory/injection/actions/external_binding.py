@@ -1,0 +1,193 @@
+"""Bind the session of an agent's program to one of ours, and it to its project, once.
+
+A session that is full goes on in another one; to the agent both are one.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from django.utils.crypto import salted_hmac
+
+from accounts.caller import Caller
+from memory.injection.actions import delivery_log
+from memory.injection.harnesses.payloads import HookEvent
+from memory.secrets import scanner
+from memory.sessions.actions import append_events, append_turns, end_session, scratchpads
+from memory.sessions.actions.open_session import LONGEST, NewSession, Placed, place_session
+from memory.sessions.models import Session
+from memory.sessions.queries import sessions
+from teams import queries as places
+
+AGENT_MOST: Final = 80  # characters of an agent's name in the ledger, ours
+SALT: Final = "cairn.sessions.of.programs"
+DETACHED: Final = "HEAD"  # what git calls the branch of whoever is on none
+COMMIT: Final = re.compile(r"[0-9a-f]{7,64}")
+NOT_OF_SLUGS: Final = re.compile(r"[^a-z0-9-]+")
+TOLD: Final = ("briefed_at", "brief_tries", "prefetched_at", "compacted_at", "experiment_group")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Whereabouts:
+    """Where an agent works, as it says: a project of ours, or its repository and where there."""
+
+    project: str = ""
+    repository: str = ""
+    root: str = ""
+    branch: str = ""
+    commit: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bound:
+    """The row of the session, locked or new."""
+
+    row: Session
+    is_new: bool
+
+
+def bind(*, caller: Caller, hearing: HookEvent, whereabouts: Whereabouts, now: datetime) -> Bound:
+    """Find the session that a program means, or open it. In a unit.
+
+    Raises NotFound for a named project the caller cannot see, NotBoundToProject, InvalidInput.
+    """
+    row, name = _last(caller, hearing)
+    if row is not None and row.external_id == name:
+        return Bound(row=row, is_new=False)
+    if row is not None:
+        went = go_on(caller=caller, row=row, name=name, now=now)
+        return Bound(row=went.row, is_new=went.is_new)
+    project = hearing.project or project_of(
+        caller=caller, whereabouts=whereabouts, folder=hearing.folder
+    )
+    new = NewSession(
+        project=project,
+        external_id=name,
+        agent=hearing.harness,
+        cwd=_clean(hearing.folder, "cwd"),
+        root=_clean(whereabouts.root, "root"),
+        branch=_clean("" if whereabouts.branch == DETACHED else whereabouts.branch, "branch"),
+        commit=whereabouts.commit if COMMIT.fullmatch(whereabouts.commit) else "",
+        shared=caller.user_id is None,  # a credential of nobody has no sessions of its own
+    )
+    placed = place_session(caller=caller, new=new, now=now, ends_others=False)
+    return Bound(row=placed.row, is_new=placed.is_new)
+
+
+def known(*, caller: Caller, hearing: HookEvent) -> Session | None:
+    """Return the session that a program means, locked, None for one that is new. In a unit."""
+    return _last(caller, hearing)[0]
+
+
+def _last(caller: Caller, hearing: HookEvent) -> tuple[Session | None, str]:
+    """Return the last session of a program's, and the name of the one that goes on. In a unit.
+
+    What has no room for more events or turns goes on under the next number, so that none is lost.
+    """
+    name = called = _name(hearing)
+    row = sessions.hold_named(caller=caller, external_id=name)
+    while row is not None and _is_full(row):
+        called = f"{name}#{int(called.removeprefix(name)[1:] or 1) + 1}"
+        following = sessions.hold_named(caller=caller, external_id=called)
+        if following is None:
+            break
+        row = following
+    return row, called
+
+
+def _is_full(row: Session) -> bool:
+    return append_events.is_full(row=row) or append_turns.is_full(row=row)
+
+
+def project_of(*, caller: Caller, whereabouts: Whereabouts, folder: str) -> str | None:
+    """Return the project that an agent works on: the named one, or one called like its code.
+
+    A credential that is bound to one project works on that. None: on no project. In a unit.
+    """
+    if whereabouts.project:
+        return whereabouts.project
+    seen = {one.slug for one in places.projects(caller=caller)}
+    said = (whereabouts.repository, whereabouts.root, folder)
+    called = tuple(_last_part(one) for one in said)
+    named = next((name for name in called if name in seen), None)
+    if named is not None or caller.bound_projects is None or len(seen) != 1:
+        return named
+    return next(iter(seen))
+
+
+def _clean(text: str, field: str) -> str:
+    return scanner.without_secrets(text=text)[: LONGEST[field]]
+
+
+def agent_of(*, hearing: HookEvent) -> str:
+    """Return which agent of its session an event is of, as the ledger calls it."""
+    return _without_secrets(hearing.agent)[:AGENT_MOST]
+
+
+def _name(hearing: HookEvent) -> str:
+    """Return the external id of a program's session."""
+    return f"{hearing.harness}/{_without_secrets(hearing.session)}"
+
+
+def _without_secrets(said: str) -> str:
+    """Return an id as it may be kept: a digest where it holds a secret."""
+    if scanner.find_secrets(text=said):
+        return salted_hmac(SALT, said, algorithm="sha256").hexdigest()
+    return said
+
+
+def _last_part(address: str) -> str:
+    """Return the last part of an address or a folder as a slug; nothing else of it is kept."""
+    last = re.split(r"[/\\:]", address.strip().rstrip("/\\"))[-1].lower().removesuffix(".git")
+    return NOT_OF_SLUGS.sub("-", last).strip("-")
+
+
+def go_on(*, caller: Caller, row: Session, name: str, now: datetime) -> Placed:
+    """End a session that is full, and open the one in which it goes on; both are one thread.
+
+    What its agent was told it is not told again, and what it has seen goes with it. In a unit.
+    """
+    row.thread = row.thread or row.external_id
+    row.save(update_fields=["thread"])
+    if row.state == "open":
+        end_session.close(rows=(row,), now=now)
+    placed = place_session(caller=caller, new=_next(row, name), now=now, ends_others=False)
+    if placed.is_new:
+        _carry(row, placed.row)
+    return placed
+
+
+def _next(row: Session, name: str) -> NewSession:
+    return NewSession(
+        project=None if row.project_id is None else str(row.project_id),
+        external_id=name,
+        thread=row.thread,
+        type=row.type,
+        phase=row.phase,
+        methodology=row.methodology,
+        agent=row.agent,
+        cwd=row.cwd,
+        root=row.root,
+        branch=row.branch,
+        commit=row.commit,
+        plan=tuple(row.plan or ()),
+        work_unit=row.work_unit,
+        shared=row.audience == row.project_id,
+        memory_eligible=row.memory_eligible,
+        models_agreed=row.models_agreed,
+    )
+
+
+def _carry(row: Session, following: Session) -> None:
+    """Let the next part know what was told, seen and done in a full one."""
+    seen = scratchpads.settled(opened=scratchpads.read(row=row))
+    following.observed = {
+        **scratchpads.carry_over(row=row, scratchpad=seen),
+        delivery_log.SUGGESTED_FILES_KEY: dict.fromkeys(
+            delivery_log.suggested_files(session=row), 0
+        ),
+    }
+    for name in TOLD:
+        setattr(following, name, getattr(row, name))
+    following.save(update_fields=["observed", *TOLD])

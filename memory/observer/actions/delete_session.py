@@ -1,0 +1,154 @@
+"""Delete a session for good: what was said, what was done, and what points back at it.
+
+Memories that were taken from it are kept without their origin, or deleted with it on request: rows,
+vectors, words, versions, links, and what the change feed said of them. Kept are those that another
+session has said as well, those that have left the place where the session stands, and those that
+somebody stands for: verified by a person, pinned, of governance layer 1, and of layer 2 where no
+person asks in person. The audit log says who deleted how much, and nothing of what it was.
+"""
+
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+from uuid import UUID
+
+from accounts import tenancy
+from accounts.caller import Caller, TokenScope, is_person
+from accounts.errors import Conflict, Forbidden
+from memory import sql_queries
+from memory.index.sql import search_rows
+from memory.observer.actions import prior_sessions
+from memory.records.models import Memory
+from memory.sessions.actions import trust
+from memory.sessions.models import GivenOut, Session, Turn
+from memory.sessions.queries import sessions
+from memory.taxonomy import Governance, Status
+from teams import audit, changes
+from teams.permissions import Act, allows, require
+
+FILE: Final = "sessions/sql/sessions.sql"
+REASON: Final = "what replaced it was deleted"
+
+
+class Fate(StrEnum):
+    """What becomes of the memories that were taken from a session."""
+
+    KEEP = "keep"
+    DELETE = "delete"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """What was deleted, in numbers; `memories_kept` lost their origin alone."""
+
+    session_id: UUID
+    turns: int
+    events: int
+    memories_deleted: int
+    memories_kept: int
+    given_back: int
+    deleted_at: datetime
+
+
+def delete_session(*, caller: Caller, session_id: UUID, memories: Fate, now: datetime) -> Receipt:
+    """Delete a session for good; its opener may, and an admin one that they see.
+
+    No agent deletes memories with it: that is a person's, or a token's of the scope admin.
+
+    Raises NotFound, Forbidden, and Conflict while a job reads it.
+    """
+    require(caller=caller, act=Act.WRITE)
+    may_erase = is_person(caller=caller) or TokenScope.ADMIN in caller.scopes
+    if memories is Fate.DELETE and not may_erase:
+        raise Forbidden(
+            detail="An agent does not delete memories for good.",
+            hint="Keep them, or delete in the dashboard or with a token of the scope admin.",
+        )
+    with tenancy.unit():
+        row = sessions.hold(caller=caller, session_id=session_id)
+        _check(caller, row, now)
+        receipt = _deleted(caller, row, memories, now)
+        audit.append(
+            act="session.deleted",
+            object_type="session",
+            object_id=str(session_id),
+            caller=caller,
+            details={
+                name: number for name, number in asdict(receipt).items() if isinstance(number, int)
+            },
+        )
+        return receipt
+
+
+def may_delete(*, caller: Caller, opened_by: UUID | None) -> bool:
+    """Say whether a caller may delete a session that it sees."""
+    is_own = opened_by is not None and opened_by == caller.user_id
+    return is_own or (
+        is_person(caller=caller) and allows(role=caller.role, act=Act.MANAGE_SETTINGS)
+    )
+
+
+def _check(caller: Caller, row: Session, now: datetime) -> None:
+    if not may_delete(caller=caller, opened_by=row.opened_by):
+        raise Forbidden(
+            detail="Only who opened a session, or an admin in person, deletes it for good.",
+            hint="Ask one of them.",
+        )
+    if row.read_by is not None and row.read_until is not None and row.read_until > now:
+        raise Conflict(detail="A job reads this session now.", hint="Try again in a few minutes.")
+
+
+def _deleted(caller: Caller, row: Session, memories: Fate, now: datetime) -> Receipt:
+    place = {"audience": row.audience, "project": row.project_id}
+    session_id = row.id
+    turns, events = row.turns.count(), Turn.done.filter(session=row).count()
+    trust.keep_session_evidence(row=row, now=now)
+    erased = _erased(caller, row, now) if memories is Fate.DELETE else 0
+    origin = f"session:{session_id}#%"
+    kept = sql_queries.execute("strip_provenance", file=FILE, session=session_id, origin=origin)
+    sql_queries.execute("fold_given", file=FILE, session=session_id)
+    GivenOut.all_rows.filter(session_id=session_id, withheld=True).delete()
+    given, _ = GivenOut.objects.filter(session_id=session_id).delete()
+    prior_sessions.take_back(row=row, now=now)
+    # Where nobody knows what it added, sums that it alone has made go by when it was counted.
+    counted = (row.observed or {}).get(prior_sessions.COUNTED_AT)
+    sql_queries.execute("drop_sums", file=FILE, counted=counted, **place)
+    sql_queries.execute("drop_notes", file=FILE, since=row.opened_at, **place)
+    row.delete()
+    return Receipt(
+        session_id=session_id,
+        turns=turns,
+        events=events,
+        memories_deleted=erased,
+        memories_kept=kept,
+        given_back=given,
+        deleted_at=now,
+    )
+
+
+def _erased(caller: Caller, row: Session, now: datetime) -> int:
+    """Delete the memories of a session alone that still stand there, and that nobody stands for."""
+    rows = Memory.objects.select_for_update().filter(session_id=row.id, audience=row.audience)
+    found = rows.filter(project=row.project_id).order_by("id")
+    kept = Governance.CONSTITUTIONAL if is_person(caller=caller) else Governance.LEGISLATIVE
+    ids: list[UUID] = []
+    for one in found:
+        is_stood_for = one.user_verified or one.pinned or one.governance <= kept
+        if set(one.provenance_sessions) <= {row.id} and not is_stood_for:
+            ids.append(one.id)
+    replaced = Memory.objects.filter(superseded_by__in=ids).exclude(pk__in=ids)
+    left = tuple(replaced.order_by("id").values_list("id", flat=True))
+    Memory.objects.filter(pk__in=left).update(
+        superseded_by=None,
+        status=Status.ARCHIVED.value,
+        archived_reason=REASON,
+        updated_at=now,
+    )
+    GivenOut.all_rows.filter(memory_id__in=ids).delete()
+    changes.forget(object_ids=tuple(ids))
+    place = {"audience": row.audience, "project": row.project_id}
+    sql_queries.execute("uncount_words", file=FILE, ids=ids, **place)
+    Memory.objects.filter(pk__in=ids).delete()
+    search_rows.sync_filters(memory_ids=left)
+    return len(ids)

@@ -1,0 +1,183 @@
+"""What is worth keeping of texts that nobody said to an agent: commits, results of tools.
+
+Of a posted commit mostly nothing: a breaking change, a fix that says what was wrong, what was taken
+back, and any commit whose message gives a reason. Everything else (a feature, a chore, a typo) is
+in the history of the repository, where whoever needs it finds it. A result of a tool that drives
+the running product is one of five kinds or not worth it; whatever is kept waits for review. Words
+alone decide, without a model; what stands in a text is data.
+"""
+
+import re
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Final
+
+from memory.extraction import chatter, extract
+from memory.sessions.turns import Speaker, Turn
+from memory.taxonomy import MemoryType
+from memory.text import content_words, sentences
+
+LONGEST: Final = 500  # characters of what is kept, default
+SENTENCES_MOST: Final = 3  # of the body, the ones that give reasons; default
+FIX_WORDS: Final = 5  # of substance that a fix without a reason has at least, default
+REASON_WORDS: Final = 4  # of substance that a reason has at least, default
+_CONVENTIONAL: Final = re.compile(
+    r"^(?P<kind>[a-z]{2,12})(?:\((?P<scope>[^()\n]{1,60})\))?(?P<breaks>!)?:\s+(?P<says>\S.*)$"
+)
+_REVERTED: Final = re.compile(r"^revert(?:ed|s)?:?\s+[\"“](?P<says>.+?)[\"”]", re.IGNORECASE)
+_REVERTS: Final = re.compile(r"^this reverts commit\b[^.\n]*\.?\s*", re.IGNORECASE)
+_BREAKING: Final = re.compile(r"^BREAKING[ -]CHANGE:\s*(?P<says>\S.*)$", re.IGNORECASE)
+_TRAILER: Final = re.compile(
+    r"^(?:signed-off-by|co-authored-by|reviewed-by|acked-by|tested-by|reported-by|change-id"
+    r"|fixes|closes|refs?|see|issue|link|cherry[- ]picked? from)\b[:\s]|^\(cherry picked",
+    re.IGNORECASE,
+)
+_NUMBER: Final = re.compile(r"\s*\((?:#|gh-|!)\d+\)|\s+(?:#|gh-)\d+\b", re.IGNORECASE)
+_TRIVIAL: Final = re.compile(
+    r"\b(?:typos?|lint(?:er|ing)?|format(?:ting)?|whitespace|indent\w*|spelling|wording|grammar"
+    r"|comments?|readme|docs?|docstrings?|changelog|imports? order|review (?:comments?|feedback)"
+    r"|merge conflicts?|bump\w*|ci|build|broken links?|snapshots?|warnings?|flaky|nits?)\b",
+    re.IGNORECASE,
+)
+_REASON: Final = re.compile(
+    r"\b(?:because|so that|instead of|rather than|otherwise|to avoid|in order to|due to|caused by"
+    r"|root cause|turn(?:s|ed) out|since (?:it|the|this|we|they)|which (?:made|caused|broke|meant)"
+    r"|as (?:it|the|this) (?:would|could|can|breaks?|broke)|no longer|must not|must be"
+    r"|parce que|afin que|au lieu de|sinon|pour éviter)\b",
+    re.IGNORECASE,
+)
+_MENDED: Final = re.compile(r"(?:fix(?:e[sd])?|correct|repair|mend|prevent|stop)\b", re.IGNORECASE)
+
+TOOLS: Final = frozenset({  # that drive the running product, as browsers' servers name them
+    "take_screenshot", "click_by_text", "fill_input", "get_page_structure", "eval",
+    "browser_click", "browser_snapshot", "browser_type", "browser_navigate", "click", "fill",
+    "navigate_page", "evaluate_script", "wait_for",
+})  # fmt: skip
+PRODUCT_CONFIDENCE: Final = 0.75  # default, not measured
+LOOKED_AT: Final = 400  # characters of a result; default, not measured
+
+
+class Observation(StrEnum):
+    """What a result says of the running product."""
+
+    PRECONDITION = "precondition"
+    TIMING = "timing"
+    TOOL_GOTCHA = "tool_gotcha"
+    TEST_SEQUENCE = "test_sequence"
+    UI_BEHAVIOR = "ui_behavior"
+
+
+_CUES: Final = (
+    (
+        Observation.PRECONDITION,
+        r"\b(?:must|need(?:s|ed)? to|have to|has to|required to|only (?:after|when|if|once))\b"
+        r".{0,80}\b(?:log(?:ged)? in|sign(?:ed)? in|first|before|enabled|seeded|running)\b"
+        r"|\b(?:not logged in|login required|please sign in|unauthorized)\b",
+    ),
+    (
+        Observation.TIMING,
+        r"\b(?:timed? ?out|timeout|takes? \d+|after \d+ ?(?:ms|s|sec|seconds|milliseconds)"
+        r"|still loading|spinner|not yet (?:visible|loaded|rendered)|debounced?|race)\b",
+    ),
+    (
+        Observation.TOOL_GOTCHA,
+        r"\b(?:element not found|no element|selector|stale element|detached|not clickable"
+        r"|multiple elements|intercepts pointer|iframe|shadow root)\b",
+    ),
+    (
+        Observation.TEST_SEQUENCE,
+        r"\b(?:step \d+|first .{3,60}\bthen\b|in (?:this|that) order|sequence)\b",
+    ),
+    (
+        Observation.UI_BEHAVIOR,
+        r"\b(?:shows?|showed|appears?|appeared|disappears?|disabled|redirects?|redirected|opens?"
+        r"|closes?|modal|toast|dialog|validation|error message|stays? (?:open|empty|disabled))\b",
+    ),
+)
+_PATTERNS: Final = tuple((kind, re.compile(cue, re.IGNORECASE | re.DOTALL)) for kind, cue in _CUES)
+
+
+def of_the_product(
+    *, tool: str, result: str
+) -> tuple[Observation, str, Mapping[str, object]] | None:
+    """Sort what a tool showed of the running product, as kind, content and attributes.
+
+    None for another tool, and for what is not worth it. The first kind whose words are found wins.
+    """
+    if tool.rpartition("__")[2] not in TOOLS:
+        return None
+    text = " ".join(result[:LOOKED_AT].split())
+    kind = next((kind for kind, pattern in _PATTERNS if pattern.search(text)), None)
+    if kind is None:
+        return None
+    fields: dict[str, object] = {Observation.UI_BEHAVIOR.value: text}
+    if kind is not Observation.UI_BEHAVIOR:
+        fields[kind.value] = (text,) if kind is Observation.TEST_SEQUENCE else text
+    return kind, text, fields
+
+
+def of_commit(*, message: str) -> tuple[MemoryType, str] | None:
+    """Return what of a commit's message is worth keeping, as type and content; mostly None."""
+    lines = message.strip().splitlines()
+    if not lines or chatter.speaks_to_the_machine(text=message):
+        return None
+    subject = _NUMBER.sub("", lines[0]).strip()
+    stripped = (line.strip() for line in lines[1:])
+    body = tuple(_REVERTS.sub("", line) for line in stripped if not _TRAILER.match(line))
+    told = _sentences(body)
+    reasons = tuple(
+        one
+        for one in told
+        if _REASON.search(one)
+        or extract.extract(turns=(Turn(sequence=1, speaker=Speaker.ASSISTANT, text=one),))
+    )
+    said = _CONVENTIONAL.match(subject)
+    reverted = _REVERTED.match(subject) or (said if said and said["kind"] == "revert" else None)
+    if reverted is not None:
+        return _kept(MemoryType.DEAD_END, f"Taken back: {reverted['says']}", told)
+    breaks = next((found["says"] for line in body if (found := _BREAKING.match(line))), "")
+    if breaks or (said is not None and said["breaks"]):
+        says = breaks or (said["says"] if said is not None else subject)
+        return _kept(MemoryType.GOTCHA, _placed(says, said), reasons)
+    return _of_kind(subject, said, reasons)
+
+
+def _of_kind(
+    subject: str, said: re.Match[str] | None, reasons: tuple[str, ...]
+) -> tuple[MemoryType, str] | None:
+    """Return what is kept of a commit that neither breaks nor takes back anything."""
+    kind = "" if said is None else said["kind"]
+    says = subject if said is None else said["says"]
+    if _TRIVIAL.search(says) or kind in {"docs", "style", "chore", "ci", "build", "test"}:
+        return None
+    if kind == "fix" and (reasons or _substance(says) >= FIX_WORDS):
+        return _kept(MemoryType.FIX, _placed(says, said), reasons)
+    if reasons or (_REASON.search(says) and _substance(says) >= FIX_WORDS):
+        type = MemoryType.DECISION if _MENDED.match(says) is None else MemoryType.FIX
+        return _kept(type, _placed(says, said), reasons)
+    return None
+
+
+def _placed(says: str, said: re.Match[str] | None) -> str:
+    """Return what a subject says, with the scope that it names."""
+    scope = "" if said is None else (said["scope"] or "")
+    text = says[:1].upper() + says[1:]
+    return f"{scope}: {text}" if scope else text
+
+
+def _sentences(body: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the sentences of a body that say something, without what it breaks."""
+    text = "\n".join(line for line in body if not _BREAKING.match(line))
+    parts = (" ".join(part.split()) for part in text.split("\n\n"))
+    said = (one for part in parts for one in sentences.split(text=part))
+    return tuple(one for one in said if _substance(one) >= REASON_WORDS and not one.endswith("?"))
+
+
+def _kept(type: MemoryType, says: str, reasons: tuple[str, ...]) -> tuple[MemoryType, str]:
+    told = (says, *reasons[:SENTENCES_MOST])
+    parts = (one if one.endswith((".", "!")) else f"{one}." for one in told)
+    return type, " ".join(parts)[:LONGEST]
+
+
+def _substance(text: str) -> int:
+    return len(content_words.content_words(text=text))

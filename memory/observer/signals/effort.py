@@ -1,0 +1,186 @@
+"""Signals in what work took: recipes, slow calls, steps beyond a plan, costly context."""
+
+from statistics import median
+from typing import Final
+
+from memory.observer import detections
+from memory.observer.detections import Evidence, Sighting, SignalKind, made
+from memory.sessions import file_paths, tools
+from memory.sessions.scratchpad import Deed, Scratchpad, step_key
+from memory.sessions.tools import Act
+
+# Defaults, not measured.
+LONGEST: Final = 6  # steps of a sequence
+SHORTEST: Final = 3  # steps of a sequence
+SEQUENCES_LEAST: Final = 2  # times that it was done
+STEPS_MOST: Final = 1_500  # looked at for sequences, the last ones
+SECONDS_LEAST: Final = 60.0  # of a slow call
+SLOW_MEDIANS: Final = 4
+TIMED_LEAST: Final = 5  # calls
+OVERRUN_LEAST: Final = 1.5  # times the steps planned
+MORE_LEAST: Final = 5  # steps beyond the plan
+TOKENS_LEAST: Final = 4_000  # of a costly step
+COSTLY_MEDIANS: Final = 3
+COSTED_LEAST: Final = 5  # steps
+
+_SAYS_LITTLE: Final = frozenset({"ls", "cd", "pwd", "echo", "cat", "git status", "git diff",
+                                 "git log", "find", "wc", "which", "head", "tail"})  # fmt: skip
+_COMMANDS: Final = frozenset({Act.RUN, Act.TEST})
+_FILES: Final = frozenset({Act.READ, Act.EDIT})
+
+
+def find_tool_sequence(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
+    """Signal 7: the same sequence of steps done again: a recipe that nobody wrote down.
+
+    Seen when three to six kinds of step, at least three of them different and one of them a
+    command, occur in the same order at least twice without overlap. Reading and searching between
+    them does not count, and the same step twice in a row is one. The longest sequences come first;
+    their parts are not named again.
+    """
+    steps: list[tuple[str, Deed]] = []
+    for deed in scratchpad.deeds.values():
+        word = _word(deed)
+        if word and (not steps or steps[-1][0] != word):
+            steps.append((word, deed))
+    steps = steps[-STEPS_MOST:]
+    words = tuple(word for word, _ in steps)
+    taken: list[tuple[str, ...]] = []
+    found: list[Sighting] = []
+    for length in range(LONGEST, SHORTEST - 1, -1):
+        for sequence, starts in _repeated(words, length).items():
+            if any(_is_part(sequence, longer) for longer in taken):
+                continue
+            taken.append(sequence)
+            last = tuple(deed for _, deed in steps[starts[-1] : starts[-1] + length])
+            found.append(
+                made(
+                    SignalKind.TOOL_SEQUENCE,
+                    " > ".join(sequence),
+                    last,
+                    files=tuple(deed.target for deed in last if deed.act is Act.EDIT),
+                    times=len(starts),
+                    steps="\n".join(sequence),
+                )
+            )
+    return detections.strongest(sightings=found)
+
+
+def _word(deed: Deed) -> str:
+    """Return the kind of a step; empty for what is no step of a recipe."""
+    if deed.is_error:
+        return ""
+    if deed.act is Act.EDIT:
+        folder, _, name = deed.target.rpartition("/")
+        return f"edit {folder + '/' if folder else ''}*.{name.rpartition('.')[2]}"
+    if deed.act is Act.TEST:
+        return "run tests"
+    program = tools.program(command=deed.target) if deed.act is Act.RUN else ""
+    return "" if not program or program in _SAYS_LITTLE else f"run {program}"
+
+
+def _repeated(words: tuple[str, ...], length: int) -> dict[tuple[str, ...], list[int]]:
+    """Return the sequences of a length that occur often enough, with where they begin."""
+    starts: dict[tuple[str, ...], list[int]] = {}
+    for place in range(len(words) - length + 1):
+        sequence = words[place : place + length]
+        has_command = any(word.startswith("run") for word in sequence)
+        if not has_command or len(set(sequence)) < SHORTEST:
+            continue
+        known = starts.setdefault(sequence, [])
+        if not known or place >= known[-1] + length:
+            known.append(place)
+    return {sequence: found for sequence, found in starts.items() if len(found) >= SEQUENCES_LEAST}
+
+
+def _is_part(sequence: tuple[str, ...], longer: tuple[str, ...]) -> bool:
+    """Say whether a sequence lies in a longer one that is walked round and round."""
+    around = longer * 2
+    return any(around[place : place + len(sequence)] == sequence for place in range(len(longer)))
+
+
+def find_time_anomaly(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
+    """Signal 8: a call that took far longer than the others; it counts only beside another signal.
+
+    Seen when a call took at least a minute and four times the median of at least five timed calls.
+    """
+    timed = [(deed, deed.seconds) for deed in scratchpad.deeds.values() if deed.seconds is not None]
+    if len(timed) < TIMED_LEAST:
+        return ()
+    usual = median(seconds for _, seconds in timed)
+    least = max(SECONDS_LEAST, SLOW_MEDIANS * usual)
+    return detections.strongest(
+        sightings=(
+            made(
+                SignalKind.TIME_ANOMALY,
+                f"{deed.act.value} {_what(deed)}",
+                (deed,),
+                files=(deed.target,) if deed.act in _FILES else (),
+                seconds=f"{seconds:.0f}",
+                usual=f"{usual:.0f}",
+            )
+            for deed, seconds in timed
+            if seconds >= least
+        )
+    )
+
+
+def _what(deed: Deed) -> str:
+    """Return what a call was spent on: a program, or its target."""
+    return tools.program(command=deed.target) if deed.act in _COMMANDS else deed.target
+
+
+def find_step_overrun(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
+    """Signal 15: the work took far more steps than planned, at most one sighting.
+
+    Seen when somebody planned, and it took at least half as many again, and at least five more.
+    """
+    planned = scratchpad.setting.planned_steps
+    actual = scratchpad.steps_done or scratchpad.current_step
+    if planned < 1 or actual < OVERRUN_LEAST * planned or actual - planned < MORE_LEAST:
+        return ()
+    module = detections.main_module(scratchpad=scratchpad)
+    details = {"planned": str(planned), "actual": str(actual), "ratio": f"{actual / planned:.2f}"}
+    return (
+        Sighting(
+            kind=SignalKind.STEP_OVERRUN,
+            key=module,
+            files=(),
+            evidence=(Evidence(sequence=scratchpad.through, step=scratchpad.current_step),),
+            details={"module": module, **details},
+        ),
+    )
+
+
+def find_context_spike(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
+    """Signal 17: a step that cost far more context than the others, a sighting a file or program.
+
+    Seen when it cost at least 4,000 tokens and three times the median of at least five steps; what
+    it read or ran is what costs.
+    """
+    tokens = {key: cost.tokens for key, cost in scratchpad.steps.items() if cost.tokens}
+    if len(tokens) < COSTED_LEAST:
+        return ()
+    least = max(TOKENS_LEAST, COSTLY_MEDIANS * median(tokens.values()))
+    by_what: dict[str, list[tuple[Deed, int]]] = {}
+    for deed in scratchpad.deeds.values():
+        cost = tokens.get(step_key(agent=deed.agent, step=deed.step), 0)
+        is_outside = deed.act not in _COMMANDS and file_paths.is_outside(path=deed.target)
+        what = "" if is_outside else _what(deed)
+        if what and cost >= least:
+            by_what.setdefault(what, []).append((deed, cost))
+    found: list[Sighting] = []
+    for what, spent in by_what.items():
+        is_file = spent[0][0].act in _FILES
+        found.append(
+            made(
+                SignalKind.CONTEXT_SPIKE,
+                what,
+                [deed for deed, _ in spent],
+                files=(what,) if is_file else (),
+                times=len(spent),
+                what=what,
+                tokens=str(max(cost for _, cost in spent)),
+                module=file_paths.module(path=what) if is_file else "",
+            )
+        )
+    return detections.strongest(sightings=found)

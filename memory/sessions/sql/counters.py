@@ -1,0 +1,130 @@
+"""Add to sums that grow over time, many at once and none lost, and read them."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any, Final
+from uuid import UUID
+
+import orjson
+from django.db.models import Q
+
+from memory import sql_queries
+from memory.sessions.models import LONGEST_KEY, LONGEST_KIND, Statistic
+
+FILE: Final = "sessions/sql/sessions.sql"
+MOST: Final = 10_000  # rows of one read; default, not measured
+NOTES: Final = "notes"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Addition:
+    """What is added to one sum: whose it is, of which day if it is kept by day, and how much.
+
+    `notes` is what else is known of the thing; it takes the place of what was noted before.
+    """
+
+    audience: UUID
+    project_id: UUID | None
+    key: str
+    counts: Mapping[str, int | Decimal]
+    day: date | None = None
+    notes: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Which:
+    """Which sums: of a kind; of a project (None: those outside of any), some keys, some days.
+
+    `under` is what keys begin with.
+
+    `visible` is the predicate of who reads; a job passes the audience it counts for.
+    """
+
+    kind: str
+    visible: Q
+    project_id: UUID | None
+    keys: tuple[str, ...] | None = None
+    under: str | None = None
+    since: date | None = None
+    until: date | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sums:
+    """One thing's sums; `counts` are whole numbers, or exact decimals as text."""
+
+    audience: UUID
+    project_id: UUID | None
+    day: date | None
+    key: str
+    counts: Mapping[str, Any]
+    updated_at: datetime
+    notes: Mapping[str, Any] = field(default_factory=dict)
+
+
+def add(*, kind: str, additions: Iterable[Addition], now: datetime) -> int:
+    """Add to sums of a kind in one statement; return how many rows were touched. In a unit.
+
+    A key that is longer than the column is cut; additions to one row are put together first.
+    """
+    if len(kind) > LONGEST_KIND:
+        raise ValueError(f"{kind!r} is longer than a kind of statistic may be.")
+    merged: dict[tuple[UUID, UUID | None, date | None, str], dict[str, Any]] = {}
+    for one in additions:
+        place = (one.audience, one.project_id, one.day, one.key[:LONGEST_KEY])
+        sums = merged.setdefault(place, {})
+        if NOTES in one.counts:
+            raise ValueError(f"{NOTES!r} is no name of a count.")
+        for name, number in one.counts.items():
+            sums[name] = sums.get(name, 0) + number
+        if one.notes:
+            sums[NOTES] = dict(one.notes)
+    if not merged:
+        return 0
+    rows = [
+        {"audience": audience, "project_id": project_id, "day": day, "key": key, "counts": counts}
+        for (audience, project_id, day, key), counts in merged.items()
+    ]
+    return sql_queries.execute("add", file=FILE, kind=kind, rows=_written(rows), now=now)
+
+
+def drop_nothing(
+    *, kind: str, audience: UUID, project_id: UUID | None, keys: tuple[str, ...]
+) -> None:
+    """Let sums that came to nothing be gone, with their names and their rows. In a unit."""
+    where = {"kind": kind, "audience": audience, "project": project_id, "keys": list(keys)}
+    sql_queries.execute("drop_nothing", file=FILE, **where)
+    sql_queries.execute("drop_zeros", file=FILE, **where)
+
+
+def read(*, which: Which, limit: int = MOST) -> tuple[Sums, ...]:
+    """Return sums by day and key, at most `limit`. In a unit."""
+    rows = Statistic.objects.filter(which.visible, kind=which.kind, project_id=which.project_id)
+    if which.since is not None:
+        rows = rows.filter(day__gte=which.since)
+    if which.until is not None:
+        rows = rows.filter(day__lte=which.until)
+    if which.keys is not None:
+        rows = rows.filter(key__in=which.keys)
+    if which.under is not None:
+        rows = rows.filter(key__startswith=which.under)
+    return tuple(
+        Sums(
+            audience=row.audience,
+            project_id=row.project_id,
+            day=row.day,
+            key=row.key,
+            counts={name: number for name, number in row.counts.items() if name != NOTES},
+            updated_at=row.updated_at,
+            notes=row.counts.get(NOTES, {}),
+        )
+        for row in rows.order_by("day", "key", "id")[:limit]
+    )
+
+
+def _written(rows: list[dict[str, Any]]) -> str:
+    """Write rows as JSON; decimals become text, which stays exact in every reader."""
+    plain = orjson.dumps(rows, default=lambda one: f"{one:f}" if isinstance(one, Decimal) else None)
+    return plain.decode()

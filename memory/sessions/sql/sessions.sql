@@ -1,0 +1,155 @@
+-- name: history
+-- Turns that hold all words of a question, newest first, by the index memory_turn_words; `exact` asks
+-- for the question itself in them, letter by letter, which only those can hold. At most `most` rows,
+-- behind the place where a page ended. Texts come as a piece around the first word that was found.
+SELECT t.id, t.session_id, t.sequence, t.role, t.masked, t.at, s.thread, p.slug, s.agent,
+       length(t.text),
+       greatest(1, found.place - %(before)s),
+       substr(t.text, greatest(1, found.place - %(before)s), %(length)s)
+FROM memory_turn AS t
+JOIN memory_agentsession AS s ON s.id = t.session_id
+LEFT JOIN teams_project AS p ON p.id = s.project_id
+CROSS JOIN LATERAL (
+    SELECT coalesce(
+        nullif(strpos(lower(t.text), lower(%(query)s)), 0),
+        nullif(strpos(lower(t.text), lower(%(first)s)), 0), 1) AS place) AS found
+WHERE t.words @> said_words(%(query)s)
+  AND (NOT %(exact)s
+       OR strpos(lower(normalize(t.text, NFKC)), lower(normalize(%(query)s, NFKC))) > 0)
+  AND {visible}
+  AND (%(project)s::uuid IS NULL OR s.project_id = %(project)s::uuid)
+  AND (%(session)s::uuid IS NULL OR t.session_id = %(session)s::uuid)
+  AND (%(thread)s::text IS NULL OR s.thread = %(thread)s::text)
+  AND (%(role)s::text IS NULL OR t.role = %(role)s::text)
+  AND (%(at)s::timestamptz IS NULL OR (t.at, t.id) < (%(at)s::timestamptz, %(id)s::bigint))
+ORDER BY t.at DESC, t.id DESC
+LIMIT %(most)s
+
+-- name: last
+-- The last number of a session's events, none without one: the last entry of the index memory_turn_once
+-- for it, so no row is counted.
+SELECT max(sequence) FROM memory_turn WHERE session_id = %(session)s AND stream = %(done)s
+
+-- name: append
+-- Store the events of a batch under a session that the caller holds, which is open again with them. What
+-- checkpoints hold already is looked at again where an event came late: they go, by memory_turn_once, one
+-- at most. Returns one row: whether one went.
+WITH added AS (
+    INSERT INTO memory_turn (session_id, stream, sequence, role, text, body, masked, at)
+    SELECT %(session)s, %(done)s, e.sequence, '', '', e.body, e.masked, e.at
+    FROM json_to_recordset(%(events)s::json)
+        AS e(sequence integer, body jsonb, masked smallint, at timestamptz)),
+gone AS (
+    DELETE FROM memory_turn
+    WHERE session_id = %(session)s AND stream = %(checkpoint)s AND sequence >= %(first)s
+    RETURNING id)
+UPDATE memory_agentsession
+SET events = events + %(count)s,
+    folded = CASE WHEN EXISTS (SELECT FROM gone) THEN 0 ELSE folded END,
+    state = 'open', active_at = %(now)s, ended_at = NULL
+WHERE id = %(session)s
+RETURNING EXISTS (SELECT FROM gone)
+
+-- name: fold_given
+-- Leave that memories were given out to whom, and forget in which session: by memory_given_session.
+INSERT INTO memory_givenout AS g (memory_id, person, token, at)
+SELECT memory_id, person, token, max(at) FROM memory_givenout
+WHERE session_id = %(session)s AND NOT withheld GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+ON CONFLICT (memory_id, person, token, session_id, agent, compacted_at)
+DO UPDATE SET at = greatest(g.at, excluded.at)
+
+-- name: drop_sums
+-- Sums that this session alone has made: those of its place that nobody has added to since.
+DELETE FROM memory_statistic
+WHERE audience = %(audience)s AND project_id IS NOT DISTINCT FROM %(project)s::uuid
+  AND kind <> 'model_use' AND updated_at = %(counted)s::timestamptz
+  AND (counts ->> 'sessions')::int = 1
+
+-- name: drop_notes
+-- The last message of each error of a place, which may be of this session; names of files and modules
+-- stay, because they are what is counted.
+UPDATE memory_statistic SET counts = counts - 'notes'
+WHERE audience = %(audience)s AND project_id IS NOT DISTINCT FROM %(project)s::uuid
+  AND kind = 'observed_error' AND updated_at >= %(since)s AND counts ? 'notes'
+
+-- name: strip_provenance
+-- Memories that were taken from a session lose where they came from, and nothing else.
+UPDATE memory_memory SET
+    session_id = nullif(session_id, %(session)s::uuid),
+    provenance_sessions = array_remove(provenance_sessions, %(session)s::uuid),
+    source_line = CASE WHEN source_uri LIKE %(origin)s THEN NULL ELSE source_line END,
+    source_uri = CASE WHEN source_uri LIKE %(origin)s THEN '' ELSE source_uri END
+WHERE session_id = %(session)s::uuid OR %(session)s::uuid = ANY (provenance_sessions)
+
+-- name: uncount_words
+-- Take the words of memories of one place out of its word counts, before they are deleted; a word that
+-- nobody else has is gone.
+WITH gone AS (
+    SELECT word, count(*)::int AS documents
+    FROM memory_memorykeyword AS k CROSS JOIN LATERAL unnest(tsvector_to_array(k.lexemes)) AS word
+    WHERE k.memory_id = ANY (%(ids)s::uuid[]) GROUP BY 1),
+dropped AS (
+    DELETE FROM memory_lexeme AS l USING gone AS g
+    WHERE l.word = g.word AND l.audience = %(audience)s AND l.documents <= g.documents
+      AND l.project_id IS NOT DISTINCT FROM %(project)s::uuid)
+UPDATE memory_lexeme AS l SET documents = l.documents - g.documents FROM gone AS g
+WHERE l.word = g.word AND l.audience = %(audience)s AND l.documents > g.documents
+  AND l.project_id IS NOT DISTINCT FROM %(project)s::uuid
+
+-- name: add
+-- Add to many sums in one statement, by the index memory_statistic_once; a row a place, day and key.
+-- Numbers add up, decimals that are written as text too and stay exact; of `notes` the newer stands.
+-- Who adds to the same row waits for it, and rows come in one order, so nothing is lost or locked up.
+INSERT INTO memory_statistic AS s (kind, audience, project_id, day, key, counts, updated_at)
+SELECT %(kind)s, r.audience, r.project_id, r.day, r.key, r.counts, %(now)s
+FROM jsonb_to_recordset(%(rows)s::jsonb)
+    AS r(audience uuid, project_id uuid, day date, key text, counts jsonb)
+ORDER BY r.audience, r.project_id, r.day, r.key COLLATE "C"
+ON CONFLICT (kind, audience, project_id, day, key) DO UPDATE
+SET updated_at = greatest(s.updated_at, excluded.updated_at),
+    counts = s.counts || coalesce((
+        SELECT jsonb_object_agg(n.key, CASE
+            WHEN jsonb_typeof(n.value) = 'number' AND jsonb_typeof(s.counts -> n.key) = 'number'
+                THEN to_jsonb((s.counts ->> n.key)::numeric + (n.value #>> '{}')::numeric)
+            WHEN jsonb_typeof(n.value) = 'string' AND jsonb_typeof(s.counts -> n.key) = 'string'
+                THEN to_jsonb(
+                    trim_scale((s.counts ->> n.key)::numeric + (n.value #>> '{}')::numeric)::text)
+            ELSE n.value END)
+        FROM jsonb_each(excluded.counts) AS n), '{}')
+
+-- name: drop_nothing
+-- Sums of a place from which all was taken back: by memory_statistic_once, a row a key.
+DELETE FROM memory_statistic AS s
+WHERE s.kind = %(kind)s AND s.audience = %(audience)s AND s.day IS NULL AND s.key = ANY (%(keys)s)
+  AND s.project_id IS NOT DISTINCT FROM %(project)s::uuid
+  AND NOT EXISTS (SELECT FROM jsonb_each(s.counts - 'notes') AS n WHERE n.value <> '0')
+
+-- name: drop_zeros
+-- Names of such sums that came to nothing, so that it is as if nobody had ever added to them.
+UPDATE memory_statistic AS s SET counts = (
+    SELECT jsonb_object_agg(n.key, n.value) FROM jsonb_each(s.counts) AS n WHERE n.value <> '0')
+WHERE s.kind = %(kind)s AND s.audience = %(audience)s AND s.day IS NULL AND s.key = ANY (%(keys)s)
+  AND s.project_id IS NOT DISTINCT FROM %(project)s::uuid
+  AND EXISTS (SELECT FROM jsonb_each(s.counts) AS n WHERE n.value = '0')
+
+-- name: model_use
+-- What text models cost in some days, of one project or of all: by the index memory_statistic_kind; a
+-- row. Sums only: whom they are told is decided by who asks.
+SELECT coalesce(sum((s.counts ->> 'calls')::bigint), 0),
+       coalesce(sum((s.counts ->> 'fallbacks')::bigint), 0),
+       coalesce(sum((s.counts ->> 'input_tokens')::bigint), 0),
+       coalesce(sum((s.counts ->> 'output_tokens')::bigint), 0),
+       coalesce(sum((s.counts ->> 'cost')::numeric), 0)
+FROM memory_statistic AS s
+WHERE s.kind = 'model_use' AND s.day BETWEEN %(since)s AND %(until)s
+  AND (%(everywhere)s OR s.project_id IS NOT DISTINCT FROM %(project)s::uuid)
+
+-- name: model_use_days
+-- What each text model cost on each of some days, of one project or of all, newest first: by the index
+-- memory_statistic_kind; a row a day, project and model.
+SELECT s.day, s.project_id, s.key, s.counts
+FROM memory_statistic AS s
+WHERE s.kind = 'model_use' AND s.day BETWEEN %(since)s AND %(until)s
+  AND (%(everywhere)s OR s.project_id IS NOT DISTINCT FROM %(project)s::uuid)
+ORDER BY s.day DESC, s.project_id NULLS FIRST, s.key, s.id
+LIMIT %(most)s

@@ -1,0 +1,202 @@
+"""Sessions add up: files, edges, errors, modules; in any order, with the mean of all."""
+
+from functools import reduce
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.observer import detect, session_facts
+from memory.observer.detections import SignalKind
+from memory.sessions import counters
+from memory.sessions.counters import EdgeRow, ErrorRow, FileRow, ModuleRow, OfRow, PairRow
+from tests.support.stories import ROOT, Story, without_clocks
+
+counts = st.integers(0, 20)
+edges = st.builds(
+    EdgeRow,
+    first=st.just("a"),
+    second=st.just("b"),
+    sessions=counts,
+    meetings=counts,
+    forward=counts,
+    timed=counts,
+    apart_ms=counts,
+    by_task=st.dictionaries(st.sampled_from(["fix", "feature"]), counts, max_size=2),
+)
+
+
+def facts(type: type[OfRow], story: Story, *, task_type: str = "") -> tuple[OfRow, ...]:
+    """Return what a story adds to one table."""
+    pad = story.scratchpad()
+    found = session_facts.find_counted(scratchpad=pad)
+    rows = session_facts.rows_of_session(scratchpad=pad, found=found, task_type=task_type)
+    return tuple(row for row in rows if isinstance(row, type))
+
+
+def test_a_session_counts_its_files_once() -> None:
+    story = Story().read("a/x.py").read("a/x.py").edit("a/x.py").run("cat /etc/hosts")
+
+    assert facts(FileRow, story) == (
+        FileRow(path="a/x.py", sessions=1, reads=2, edits=1, tokens=1, sized=1),
+    )
+
+
+def test_a_session_counts_its_pairs_with_direction_and_task() -> None:
+    (edge,) = facts(EdgeRow, Story().edit("b").edit("a"), task_type="fix")
+
+    assert (edge.first, edge.second, edge.forward) == ("a", "b", 0)
+    assert edge.by_task == {"fix": 1}
+    assert edge.apart_ms > 0
+
+
+def test_all_pairs_of_a_session_are_counted_and_the_strongest_twenty_offered() -> None:
+    story = Story()
+    for number in range(40):
+        story.edit(f"a/b/{number}.py").edit(f"c/d/{number}.py").event("commit", text="done")
+
+    pad = story.scratchpad()
+    offered = detect.find_all(
+        scratchpad=pad, verdicts={}, known=session_facts.find_counted(scratchpad=pad)
+    )
+
+    assert len(facts(EdgeRow, story)) == 40
+    assert facts(PairRow, story) == (PairRow(first="a/b", second="c/d", sessions=1),)
+    assert sum(one.kind is SignalKind.CO_ACCESS for one in offered) == 20
+
+
+def test_what_has_no_clock_is_not_in_the_mean() -> None:
+    story = Story().edit("b").edit("a")
+    without = facts(EdgeRow, without_clocks(Story().edit("b").edit("a")))[0]
+
+    (edge,) = facts(EdgeRow, story)
+    both = counters.added_row(row=edge, add=without)
+
+    assert (without.meetings, without.timed) == (1, 0)
+    assert (both.meetings, both.timed, both.apart_ms) == (2, 1, edge.apart_ms)
+
+
+def test_a_session_counts_its_errors_and_how_they_were_resolved() -> None:
+    (row,) = facts(ErrorRow, Story().fails("make all", "error: x").edit("a").run("make all"))
+
+    assert (row.sessions, row.resolved, row.hows) == (1, 1, {"after a change of a": 1})
+
+
+def test_what_follows_outside_content_is_no_edge_and_no_error() -> None:
+    story = Story().edit("a").edit("b").fetch("https://x.example/").edit("c").edit("d")
+
+    story.fails("make all", "error: x").run("make all")
+
+    assert [(edge.first, edge.second) for edge in facts(EdgeRow, story)] == [("a", "b")]
+    assert facts(ErrorRow, story) == ()
+
+
+def test_steps_and_tokens_count_for_the_module_they_were_spent_on() -> None:
+    story = Story(planned=2).read("a/b/x.py", tokens=500).edit("a/b/x.py", tokens=700)
+    story.read("c/d/y.py", tokens=300).done()
+
+    assert facts(ModuleRow, story) == (
+        ModuleRow(module="a/b", sessions=1, planned=2, actual=3, samples=1, tokens=1200, costed=1),
+        ModuleRow(module="c/d", sessions=1, tokens=300, costed=1),
+    )
+
+
+def test_what_is_touched_in_one_step_lies_in_as_many_modules_as_its_files() -> None:
+    story = Story()
+    for path in ("src/auth/a.py", "src/pay/b.py"):
+        story.event("tool_call", name="Read", args={"file_path": f"{ROOT}/{path}"})
+
+    assert facts(ModuleRow, story.ends(tokens=400)) == (
+        ModuleRow(module="src/auth", sessions=1),
+        ModuleRow(module="src/pay", sessions=1, tokens=400, costed=1),
+    )
+
+
+def test_a_session_that_counts_no_steps_has_all_its_modules() -> None:
+    story = Story()
+    story.step = 0
+    for path in ("src/auth/a.py", "src/pay/b.py", "lib/c.py"):
+        story.event("tool_call", name="Edit", args={"file_path": f"{ROOT}/{path}"})
+
+    assert [row.module for row in facts(ModuleRow, story)] == ["lib", "src/auth", "src/pay"]
+
+
+def test_what_is_done_after_outside_content_counts_for_no_file_and_no_module() -> None:
+    story = Story(planned=4).read("src/auth/a.py").edit("src/auth/a.py").read("src/pay/b.py")
+    story.fetch("https://x.example/").edit("src/auth/a.py").edit("src/pay/c.py").read("lib/d.py")
+
+    story.done()
+
+    assert facts(FileRow, story) == (
+        FileRow(path="src/auth/a.py", sessions=1, reads=1, edits=1),
+        FileRow(path="src/pay/b.py", sessions=1, reads=1, tokens=1, sized=1),
+    )
+    assert facts(ModuleRow, story) == (
+        ModuleRow(module="src/auth", sessions=1, tokens=2_000, costed=1),
+        ModuleRow(module="src/pay", sessions=1, tokens=1_000, costed=1),
+    )
+
+
+def test_a_session_that_failed_is_no_sample_of_a_plan() -> None:
+    (module,) = facts(ModuleRow, Story(planned=2).edit("a/b/x.py").done("failure"))
+
+    assert (module.planned, module.samples) == (0, 0)
+
+
+def test_a_session_whose_steps_nobody_knows_is_no_sample_of_a_plan() -> None:
+    story = Story(planned=5).counting(10**9).edit("a/b/x.py")
+
+    (told,) = facts(ModuleRow, story.event("session_complete", outcome="success"))
+
+    assert (told.planned, told.actual, told.samples) == (0, 0, 0)
+
+
+@given(st.lists(edges, min_size=1, max_size=6), st.data())
+def test_edges_add_up_in_any_order(rows: list[EdgeRow], data: st.DataObject) -> None:
+    def added(some: list[EdgeRow]) -> EdgeRow:
+        start = EdgeRow(first="a", second="b")
+        return reduce(lambda row, add: counters.added_row(row=row, add=add), some, start)
+
+    one, other = added(rows), added(data.draw(st.permutations(rows)))
+
+    assert one == other
+
+
+def test_an_edge_weighs_the_share_of_sessions_with_either() -> None:
+    edge = EdgeRow(first="a", second="b", sessions=4)
+
+    weight = counters.weight(
+        edge=edge, first=FileRow(path="a", sessions=5), second=FileRow(path="b", sessions=4)
+    )
+
+    assert weight == pytest.approx(4 / 5)
+
+
+@pytest.mark.parametrize(
+    ("forward", "direction"), [(4, ("a", "b")), (3, ("a", "b")), (2, None), (1, ("b", "a"))]
+)
+def test_a_direction_needs_three_of_four(forward: int, direction: tuple[str, str] | None) -> None:
+    edge = EdgeRow(first="a", second="b", sessions=4, forward=forward)
+
+    assert counters.direction(edge=edge) == direction
+
+
+def test_the_most_frequent_way_out_of_an_error_is_its_usual_one() -> None:
+    row = ErrorRow(fingerprint="f", hows={"x": 1})
+    for how in ("y", "z", "y", "u", "v", "w"):
+        row = counters.added_row(row=row, add=ErrorRow(fingerprint="f", hows={how: 1}))
+
+    assert row.usual_way == "y"
+
+
+def test_files_and_modules_add_up() -> None:
+    file = counters.added_row(
+        row=FileRow(path="a", sessions=1, reads=2), add=FileRow(path="a", sessions=1, edits=3)
+    )
+    module = counters.added_row(
+        row=ModuleRow(module="m", planned=4, actual=4, tokens=100, costed=1),
+        add=ModuleRow(module="m", planned=4, actual=8, tokens=300, costed=1),
+    )
+
+    assert file == FileRow(path="a", sessions=2, reads=2, edits=3)
+    assert (module.planned, module.actual, module.tokens, module.costed) == (8, 12, 400, 2)

@@ -1,0 +1,91 @@
+"""What is tainted follows from the order of events."""
+
+import pytest
+
+from memory.observer.signals import edits
+from memory.sessions import reducers
+from memory.sessions.scratchpad import taint_of
+from tests.support.stories import Story
+
+
+def taint(story: Story) -> str:
+    """Return why the one pair of files that a story changes is tainted."""
+    scratchpad = story.scratchpad()
+    (sighting,) = edits.find_co_access(scratchpad=scratchpad)
+    return taint_of(last_sequence=sighting.last_sequence, scratchpad=scratchpad)
+
+
+@pytest.mark.parametrize(
+    "story",
+    [
+        Story().edit("a").edit("b"),
+        Story().edit("a").edit("b").fetch("https://x.example/"),
+        Story().edit("a").edit("b").run("gh issue view 3"),
+    ],
+)
+def test_what_came_before_outside_content_is_clean(story: Story) -> None:
+    assert taint(story) == ""
+
+
+@pytest.mark.parametrize(
+    ("story", "reason"),
+    [
+        (Story().fetch("https://x.example/").edit("a").edit("b"), "web: x.example"),
+        (Story().edit("a").run("gh pr view 3").edit("b"), "issue or mail: gh pr"),
+        (Story().call("mcp__jira__get", {}).edit("a").edit("b"), "issue or mail: jira"),
+        (Story().run("cat /tmp/notes.txt").edit("a").edit("b"), "outside file: /tmp/notes.txt"),
+    ],
+)
+def test_what_came_after_it_is_tainted(story: Story, reason: str) -> None:
+    assert taint(story) == reason
+
+
+def main_and_aside(*, sends: str, main: tuple[int, ...] = (256, 384)) -> tuple[str, ...]:
+    """Return by what the main agent's words are tainted; its subagent read a page meanwhile."""
+    said = "I was wrong about the installer. Always run it from the folder of the release."
+    rows: list[dict[str, object]] = [
+        {"sequence": 128, "kind": "tool_call", "name": sends},
+        *({"sequence": one, "kind": "reasoning", "text": said} for one in main),
+        {
+            "sequence": reducers.FIRST_BLOCK + 1, "kind": "tool_call", "agent": "aside",
+            "name": "WebFetch", "args": {"url": "https://evil.example/"},
+        },
+    ]  # fmt: skip
+    story = Story()
+    story.rows = rows
+    scratchpad = story.scratchpad()
+    return tuple(taint_of(last_sequence=one, scratchpad=scratchpad) for one in (128, *main))
+
+
+@pytest.mark.parametrize("name", ["Task", "Agent", "spawn_agent"])
+def test_what_a_subagent_saw_taints_the_main_agent_since_it_was_sent(name: str) -> None:
+    assert main_and_aside(sends=name) == ("", "web: evil.example", "web: evil.example")
+
+
+def test_what_a_subagent_saw_taints_all_where_nobody_knows_when_it_was_sent() -> None:
+    assert set(main_and_aside(sends="TodoWrite")) == {"web: evil.example"}
+
+
+def test_what_the_main_agent_saw_later_does_not_hide_what_a_subagent_saw() -> None:
+    story = Story().call("Task", {}).say("Looking.").fetch("https://x.example/")
+    alone = story.scratchpad().taint
+    story.event(
+        "tool_call",
+        sequence=reducers.FIRST_BLOCK + 1,
+        agent="aside",
+        name="WebFetch",
+        args={"url": "https://evil.example/"},
+    )
+    both = story.scratchpad().taint
+
+    assert alone is not None
+    assert both is not None
+    assert (both.sequence, both.reason) == (1, "web: evil.example")
+    assert alone.sequence > both.sequence
+
+
+def test_a_subagent_that_is_told_of_as_it_works_taints_what_comes_after_it() -> None:
+    story = Story().edit("a").edit("b").by("aside").fetch("https://evil.example/").by("")
+
+    assert taint(story) == ""
+    assert taint(story.edit("b")) == "web: evil.example"
