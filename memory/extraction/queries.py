@@ -122,7 +122,7 @@ def month_of_project(*, project_id: UUID | None, day: date) -> MonthOfUse:
 def _sum(day: date, *, everywhere: bool, project_id: UUID | None) -> MonthOfUse:
     rows = sql_queries.rows(
         "model_use",
-        file=statistics.FILE,
+        file=counters.FILE,
         since=day.replace(day=1),
         until=day.replace(day=monthrange(day.year, day.month)[1]),
         everywhere=everywhere,
