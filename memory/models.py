@@ -12,9 +12,7 @@ from memory.index.models import (
     MemoryVector,
 )
 from memory.intake.models import ActionLog
-from memory.records.conflict_models import Conflict
-from memory.records.models import Memory, MemoryLink, MemoryVersion
-from memory.records.verdict_models import ReviewVerdict
+from memory.records.models import Conflict, Memory, MemoryLink, MemoryVersion, ReviewVerdict
 from memory.sessions.models import GivenOut, Session, Statistic, Stream, Turn
 from memory.topics.models import Topic, TopicMember
 

@@ -23,10 +23,12 @@ from accounts.queries import directory
 from accounts.queries.directory import Initiator
 from memory.documents.actions.import_batches import fail_import, run_import
 from memory.documents.queries import imports
-from memory.entities.actions import enrich_entities, join_names, read_names
+from memory.entities.actions import enrich_entities, queue_enrich_entities, read_names
+from memory.entities.actions import queue_read_names as queue_read_names_of_entities
 from memory.experiments.actions import demote_harmful
 from memory.extraction.actions.llm_relation import judge_added
-from memory.index.actions import backfill, embedding, indexing, maintenance
+from memory.index.actions import backfill, embedding, maintenance
+from memory.index.actions import maintenance as indexing
 from memory.intake.actions import action_log
 from memory.intake.actions.apply_later import integrate_stored, share_of
 from memory.observer.actions.consolidate import consolidate
@@ -36,6 +38,7 @@ from memory.observer.actions.observe import observe
 from memory.observer.actions.promote import promote_piece
 from memory.observer.actions.raise_alarms import raise_alarms
 from memory.observer.actions.synthesize import queue_weekly, synthesize
+from memory.review.actions import entity_merges
 from memory.review.rollback import execute
 from memory.sessions.actions import end_session
 from memory.topics import actions as topics_actions
@@ -195,20 +198,20 @@ def prove_memories(claim: Claim) -> Mapping[str, Any]:
 def join_names_of(claim: Claim) -> Mapping[str, Any]:
     """Say that names are one thing which surely are."""
     del claim
-    return asdict(join_names.join_names(now=timezone.now()))
+    return asdict(entity_merges.join_names(now=timezone.now()))
 
 
 @jobs.handler("memory.enrich_entities")
 def enrich_entities_of(claim: Claim) -> Mapping[str, Any]:
     """Read the names in memories in which patterns found few."""
     left, tell = int(claim.payload["left"]), partial(_progress, claim)
-    return enrich_entities.enrich_part(left=left, tell=tell)
+    return enrich_entities(left=left, tell=tell)
 
 
 @jobs.handler("memory.read_names")
 def read_names_again(claim: Claim) -> Mapping[str, Any]:
     """Read what memories name that an older reader has read."""
-    return read_names.read_part(tell=partial(_progress, claim))
+    return read_names(tell=partial(_progress, claim))
 
 
 def _forget_actions() -> int:
@@ -221,13 +224,13 @@ def _forget_actions() -> int:
 UPKEEP: Final[Mapping[str, Callable[[], object]]] = {  # in every organization, once a slot
     "merge_access": maintenance.merge_access,  # the access log into the usage counts
     "embed_missing": maintenance.embed_missing,
-    "read_names": read_names.queue_when_old,
+    "read_names": queue_read_names_of_entities,
     "tend_sessions": lambda: end_session.end_idle(now=timezone.now()),
     "raise_alarms": lambda: raise_alarms(now=timezone.now()),
     "forget_actions": _forget_actions,
     "sort_topics": topics_actions.queue,
-    "enrich_entities": enrich_entities.queue,
-    "join_names": join_names.queue,
+    "enrich_entities": queue_enrich_entities,
+    "join_names": entity_merges.queue_join_names,
     "prove": demote_harmful.queue_demotion,
     "find_pairs": queue_weekly,
 }

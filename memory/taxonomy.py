@@ -148,6 +148,18 @@ class LinkKind(StrEnum):
     SEE_ALSO = "see_also"
 
 
+class Verdict(StrEnum):
+    """What a person decides about a memory."""
+
+    KEEP = "keep"
+    EDIT = "edit"
+    REJECT = "reject"
+    MERGE = "merge"
+    SNOOZE = "snooze"
+    UNLINK = "unlink"  # of a link, where its memory is shown; never suggested
+    ROLL_BACK = "rollback"  # of all that somebody produced; never suggested
+
+
 class SourceInterface(StrEnum):
     """The tool a memory came from."""
 

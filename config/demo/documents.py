@@ -16,7 +16,7 @@ from typing import Any, Final
 from config import env
 from memory.documents import statements
 from memory.documents.statements import Statement
-from memory.records.actions.candidate import NewMemory
+from memory.intake.validation import NewMemory
 from memory.taxonomy import MemoryType, Source
 from memory.text import decoding
 

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy
 from accounts.caller import Caller
 from frontend.labels.memory_labels import Name
 from memory.intake import queries as intake_queries
-from memory.records.gates import Thresholds
+from memory.intake.intake_gates import Thresholds
 from teams.queries import GATES, WHOLE, ProjectView
 
 DAYS: Final = 30

@@ -12,7 +12,7 @@ from accounts.queries.directory import people
 from frontend.labels import session_labels
 from frontend.labels.memory_labels import Name, name_of
 from frontend.presenters import figures
-from memory.customization.queries import trust_levels
+from memory.customization.queries import trust_floor
 from memory.experiments.queries import session_figures
 from memory.experiments.queries.session_figures import ReentryCounts
 from memory.records.queries import memories
@@ -72,7 +72,7 @@ def inspect(*, memory: MemoryView, caller: Caller, now: datetime) -> Inspected:
             confidence=memory.effective_confidence,
             half_life_days=memory.decay_half_life_days,
             pinned=memory.pinned,
-            floor=trust_levels.floor(caller=caller, project_id=memory.project_id),
+            floor=trust_floor(caller=caller, project_id=memory.project_id),
             now=now,
         ),
         versions=_versions(history, names),

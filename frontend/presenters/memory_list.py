@@ -18,12 +18,11 @@ from accounts.errors import InvalidInput
 from frontend.presenters import score_bar
 from frontend.presenters.score_bar import Reason
 from memory.records import filters as language
-from memory.records.filters import Chip, Filters
+from memory.records.filters import Chip, Filters, states_of
 from memory.records.queries import memories
 from memory.records.queries.memories import Cursor
 from memory.records.queries.relations import Contradiction
 from memory.records.queries.views import MemoryView
-from memory.records.states import states_of
 from memory.search.actions import Hit, search
 from memory.search.presentation import Funnel
 from memory.search.request import SearchRequest

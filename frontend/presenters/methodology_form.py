@@ -13,10 +13,10 @@ from django.http import QueryDict
 
 from accounts.errors import InvalidInput, wrong_field
 from memory.customization import custom_type_rules
-from memory.customization.actions.own_methodologies import Course
+from memory.customization.actions import Course
 from memory.customization.custom_type_rules import OwnType
 from memory.customization.methodology import OnComplete, Transition
-from memory.customization.queries.methodologies import MethodologyView
+from memory.customization.queries import MethodologyView
 from memory.taxonomy import MemoryType
 
 PHASE: Final = ("phase", "is")  # the fields of a line

@@ -12,8 +12,8 @@ from frontend.labels import memory_labels
 from frontend.views import base, inbox
 from frontend.views.base import Frame
 from frontend.views.verbs import changed
-from memory.records.actions.archive import archive as archive_memory
-from memory.records.actions.revise import revise
+from memory.intake.actions.revise import revise
+from memory.records.actions import archive as archive_memory
 from memory.records.queries import memories
 from memory.records.queries.memories import LinkView
 from memory.records.queries.views import MemoryView

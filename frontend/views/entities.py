@@ -11,10 +11,9 @@ from accounts.messages import message
 from frontend.labels import memory_labels
 from frontend.views import base
 from frontend.views.base import Frame
-from memory.entities.actions.entities import TYPES, Place, about, known
-from memory.entities.actions.merge_names import Pair, merge_names, scope_of, unmerge_names
-from memory.entities.actions.suggest_names import suggest_names
 from memory.entities.rules import EntityType
+from memory.review.actions.entity_merges import Pair, merge_names, scope_of, unmerge_names
+from memory.search.entity_profile import TYPES, Place, about, known, suggest_names
 from memory.search.request import Narrowing
 from memory.taxonomy import Scope
 from teams.permissions import Act, allows

@@ -19,7 +19,7 @@ from memory.documents.actions.import_undo import undo_import
 from memory.documents.actions.uploads import LARGEST_UPLOAD, Upload, preview_import
 from memory.documents.queries import imports as queries
 from memory.documents.queries.imports import ImportView
-from memory.records.actions.bulk import MOST
+from memory.records.bulk_changes import MOST
 from memory.records.verdicts import Group
 from memory.review.actions.bulk import WaitingGroup, decide_bulk
 from memory.review.actions.verdict_undo import undo_call

@@ -21,9 +21,9 @@ from frontend.views.base import Frame
 from frontend.views.imports import here as batch_here
 from frontend.views.verbs import ids_of
 from memory.documents.queries import imports
-from memory.records.actions.bulk import MOST
-from memory.records.actions.verdict_log import DecidedMemory
+from memory.records.bulk_changes import MOST
 from memory.records.queries.views import MemoryView
+from memory.records.verdict_log import DecidedMemory
 from memory.records.verdicts import Group
 from memory.review.actions.bulk import WaitingGroup, decide_bulk
 from memory.review.actions.verdict_undo import undo, undo_call

@@ -14,10 +14,9 @@ from frontend.presenters.methodology_form import Form
 from frontend.views import base
 from frontend.views.base import Frame
 from memory.customization import custom_type_rules
-from memory.customization.actions.own_methodologies import define, remove
+from memory.customization.actions import define_methodology, remove_methodology
 from memory.customization.methodology import Transition
-from memory.customization.queries import methodologies as queries
-from memory.customization.queries.methodologies import MethodologyView
+from memory.customization.queries import MethodologyView, find_methodology, list_methodologies
 from memory.records.queries import memories
 from memory.sessions.queries import sessions
 from teams.permissions import Act, allows
@@ -47,7 +46,7 @@ def methodologies(request: HttpRequest, frame: Frame) -> HttpResponse:
 @base.member
 def methodology(request: HttpRequest, frame: Frame, name: str) -> HttpResponse:
     """Show a methodology, save it, or remove it."""
-    view = queries.one(caller=frame.caller, name=name)
+    view = find_methodology(caller=frame.caller, name=name)
     if request.method != "POST":
         return base.page(request, ONE, _of_one(frame, view, methodology_form.of_view(view=view)))
     sent, verb = methodology_form.of_sent(sent=request.POST), request.POST.get("verb")
@@ -55,7 +54,7 @@ def methodology(request: HttpRequest, frame: Frame, name: str) -> HttpResponse:
         return base.page(request, ONE, _of_one(frame, view, sent, room=MORE))
     try:
         if verb == "remove":
-            remove(caller=frame.caller, name=view.name)
+            remove_methodology(caller=frame.caller, name=view.name)
         else:
             _define(frame, sent, name=view.name)
     except CairnError as error:
@@ -66,7 +65,7 @@ def methodology(request: HttpRequest, frame: Frame, name: str) -> HttpResponse:
 
 
 def _define(frame: Frame, form: Form, *, name: str = "") -> None:
-    define(
+    define_methodology(
         caller=frame.caller,
         name=name or form.name,
         phases=methodology_form.phases_of(form=form),
@@ -78,7 +77,7 @@ def _define(frame: Frame, form: Form, *, name: str = "") -> None:
 def _began(request: HttpRequest, frame: Frame) -> Form:
     """Return an empty form, or that of a methodology to begin from."""
     name = request.GET.get("from", "")
-    known = queries.known(caller=frame.caller) if name else ()
+    known = list_methodologies(caller=frame.caller) if name else ()
     return next((methodology_form.of_view(view=one) for one in known if one.name == name), Form())
 
 
@@ -92,7 +91,7 @@ def _shown(request: HttpRequest) -> Form:
 def _of_list(
     frame: Frame, form: Form, *, error: CairnError | None = None, room: int = 1
 ) -> dict[str, Any]:
-    known = queries.known(caller=frame.caller)
+    known = list_methodologies(caller=frame.caller)
     used = sessions.by_methodology(caller=frame.caller, names=tuple(one.name for one in known))
     return {
         "methodologies": [(one, used.get(one.name, 0)) for one in known],

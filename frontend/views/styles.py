@@ -11,8 +11,8 @@ from accounts.errors import CairnError
 from accounts.rights import manages
 from frontend.views import base
 from frontend.views.base import Frame
-from memory.customization.actions.styles import put_style, remove_style
-from memory.customization.queries import styles as queries
+from memory.customization.actions import put_style, remove_style
+from memory.customization.queries import choose_style, find_style, list_styles
 from memory.customization.style import INTERFACES, LONGEST_TEXT, NewStyle, Style
 from memory.taxonomy import Scope
 from teams.permissions import Act, allows
@@ -41,7 +41,7 @@ def styles(request: HttpRequest, frame: Frame) -> HttpResponse:
 @base.member
 def style(request: HttpRequest, frame: Frame, style_id: UUID) -> HttpResponse:
     """Show a style, save it, or remove it."""
-    view = queries.one(caller=frame.caller, style_id=style_id)
+    view = find_style(caller=frame.caller, style_id=style_id)
     if request.method != "POST":
         return base.page(request, STYLE, _of_style(frame, view))
     try:
@@ -71,10 +71,10 @@ def _of_styles(request: HttpRequest, frame: Frame) -> dict[str, Any]:
     topic = request.GET.get("topic", "")[:LONGEST_SAID]
     interface = request.GET.get("interface", "")
     has_asked = "topic" in request.GET
-    found = queries.composed(caller=frame.caller, topic=topic, interface=interface)
+    found = choose_style(caller=frame.caller, topic=topic, interface=interface)
     return {
         "section": "styles",
-        "styles": queries.known(caller=frame.caller),
+        "styles": list_styles(caller=frame.caller),
         "asked": {"topic": topic, "interface": interface} if has_asked else None,
         "composed": found if has_asked else None,
         **_of_forms(frame),

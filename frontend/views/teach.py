@@ -13,11 +13,11 @@ from accounts.errors import CairnError, InvalidInput
 from frontend.labels import memory_labels
 from frontend.views import base, imports
 from frontend.views.base import Frame
-from memory.customization.queries import own_types
+from memory.customization.queries import list_custom_types
+from memory.intake.actions.candidate import may_write_for_all
 from memory.intake.actions.preview import preview
 from memory.intake.actions.remember import NewMemory, Outcome, remember
-from memory.records.actions.candidate import may_found
-from memory.records.actions.confirm import confirm
+from memory.records.actions import confirm
 from memory.taxonomy import LinkKind, Scope, Source
 
 SHORTEST_LOOK = 12  # characters from which a look at the text is worth it
@@ -88,7 +88,7 @@ def _panel(
     status: int = 200,
     **extra: object,
 ) -> HttpResponse:
-    for_all = may_found(caller=frame.caller) and frame.project is not None
+    for_all = may_write_for_all(caller=frame.caller) and frame.project is not None
     context = {
         "form": form,
         "types": (
@@ -107,7 +107,7 @@ def _panel(
 def _own_types(request: HttpRequest) -> Iterator[tuple[str, str]]:
     """Yield the types that methodologies of the organization add, by the names they have."""
     caller = request.frame.caller  # type: ignore[attr-defined]
-    return ((name, name) for name in own_types.known(caller=caller))
+    return ((name, name) for name in list_custom_types(caller=caller))
 
 
 def _taught(request: HttpRequest, frame: Frame, outcome: Outcome) -> HttpResponse:

@@ -13,10 +13,8 @@ from frontend.labels.memory_labels import Name
 from frontend.presenters import memory_detail, toasts
 from frontend.views import base
 from frontend.views.base import Frame
-from memory.records.actions.bulk import do_all
-from memory.records.actions.confirm import confirm
-from memory.records.actions.pin import pin
-from memory.records.actions.restore import restore
+from memory.records.actions import confirm, pin, restore
+from memory.records.bulk_changes import change_in_bulk
 from memory.records.queries.views import MemoryView
 
 Verb = Callable[[Frame, UUID], MemoryView]
@@ -63,7 +61,7 @@ def bulk(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Do one verb to every selected memory: to all of them or, when one refuses, to none."""
     chosen = ids_of(request.POST.getlist("memory"))
     base.check_here(frame, chosen)
-    done = do_all(
+    done = change_in_bulk(
         caller=frame.caller,
         verb=request.POST.get("verb", ""),
         memory_ids=chosen,

@@ -8,12 +8,12 @@ from accounts.api.schemas import ID, NUMBER, TEXT, WHOLE, maybe, page_of, record
 from accounts.api.shapes import Field, Record, Text
 from accounts.caller import Caller, TokenScope
 from memory.api import examples, inputs, output
-from memory.entities.actions import entities
-from memory.entities.actions.entities import TYPES, Place, Profile, Thing
-from memory.entities.actions.merge_names import SCOPES, Pair, merge_names, scope_of, unmerge_names
-from memory.entities.actions.suggest_names import close_names_of
 from memory.entities.close_names import Reason
+from memory.entities.named_things import Thing
 from memory.entities.rules import EntityType
+from memory.review.actions.entity_merges import SCOPES, Pair, merge_names, scope_of, unmerge_names
+from memory.search import entity_profile
+from memory.search.entity_profile import TYPES, Place, Profile, close_names_of
 from memory.search.request import Narrowing
 
 KIND: Final = Field(
@@ -85,7 +85,7 @@ SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
 
 def index(ask: Ask) -> Answer:
     """Return a page of what memories name, the most often named first."""
-    page = entities.known(
+    page = entity_profile.known(
         caller=ask.caller,
         begins=ask.query["q"],
         type=ask.query["kind"],
@@ -100,7 +100,7 @@ def index(ask: Ask) -> Answer:
 
 def profile(ask: Ask) -> Answer:
     """Return what is known about a thing."""
-    found = entities.about(
+    found = entity_profile.about(
         caller=ask.caller,
         name=ask.query["name"],
         type=ask.query["kind"],

@@ -18,7 +18,7 @@ from memory.injection.actions.external_binding import Whereabouts
 from memory.injection.actions.hooks import follow_agent
 from memory.injection.harnesses import payloads, responses
 from memory.injection.harnesses.adapters import ADAPTERS, Adapter, Harness
-from memory.records import deadline
+from memory.search import deadline
 
 OFF: Final = "X-Cairn-Off"
 EVENT: Final = "X-Cairn-Event"

@@ -48,16 +48,13 @@ from memory.api.schemas.reviews import Decided
 from memory.errors import RefusedByGate
 from memory.intake.actions.remember import Outcome, remember
 from memory.intake.actions.remember_all import remember_all
+from memory.intake.actions.revise import revise
 from memory.records import filters
-from memory.records.actions.archive import archive
-from memory.records.actions.confirm import confirm
-from memory.records.actions.pin import pin
-from memory.records.actions.restore import restore
-from memory.records.actions.revise import revise
-from memory.records.actions.verdict_log import DecidedMemory as DecidedValue
+from memory.records.actions import archive, confirm, pin, restore
 from memory.records.queries import memories
 from memory.records.queries.memories import Cursor, LinkView, VersionView
 from memory.records.queries.views import MemoryView
+from memory.records.verdict_log import DecidedMemory as DecidedValue
 from memory.review.actions.corrections import Correction
 from memory.review.actions.corrections import edit as correct
 from memory.review.actions.verdicts import MemoryEdge, unlink

@@ -7,11 +7,15 @@ from accounts.api.shapes import Field, Free, Record, Several, Text
 from accounts.caller import TokenScope
 from memory.api import inputs
 from memory.customization import custom_type_rules
-from memory.customization.actions import own_methodologies
+from memory.customization.actions import (
+    LONGEST_STAGE,
+    Course,
+    define_methodology,
+    remove_methodology,
+)
 from memory.customization.methodology import LONGEST_NAME, MOST_PHASES, NAME, OnComplete, Transition
 from memory.customization.phases import Phase
-from memory.customization.queries import methodologies as queries
-from memory.customization.queries.methodologies import MethodologyView
+from memory.customization.queries import MethodologyView, list_methodologies, transition_to_body
 
 EXAMPLE: Final[dict[str, Any]] = {
     "name": "kanban",
@@ -21,7 +25,7 @@ EXAMPLE: Final[dict[str, Any]] = {
     "on_complete": ["record_outcome"],
     "types": [{"name": "user-story", "base": "requirement", "says": "What a user needs, and why."}],
 }
-STAGE: Final = Text(largest=own_methodologies.LONGEST_STAGE, smallest=1)
+STAGE: Final = Text(largest=LONGEST_STAGE, smallest=1)
 RELAY: Final = Record(
     name="Relay",
     fields=(
@@ -105,7 +109,7 @@ METHODOLOGY: Final = Record(
 
 def index(ask: Ask) -> Answer:
     """Return the methodologies there are."""
-    found = queries.known(caller=ask.caller)
+    found = list_methodologies(caller=ask.caller)
     return Answer(body={"items": [_shown(view) for view in found]})
 
 
@@ -116,11 +120,11 @@ def define(ask: Ask) -> Answer:
         for one in ask.body["relays"]
     )
     types = tuple(custom_type_rules.of_body(kept=one) for one in ask.body["types"])
-    made = own_methodologies.define(
+    made = define_methodology(
         caller=ask.caller,
         name=ask.body["name"],
         phases=ask.body["phases"],
-        course=own_methodologies.Course(
+        course=Course(
             relays=relays,
             on_complete=tuple(map(OnComplete, ask.body["on_complete"])),
             types=types,
@@ -132,7 +136,7 @@ def define(ask: Ask) -> Answer:
 
 def remove(ask: Ask) -> Answer:
     """Remove a methodology of the organization's own, and return those that remain."""
-    own_methodologies.remove(caller=ask.caller, name=ask.path["ref"])
+    remove_methodology(caller=ask.caller, name=ask.path["ref"])
     return index(ask)
 
 
@@ -141,7 +145,7 @@ def _shown(view: MethodologyView) -> dict[str, Any]:
         "name": view.name,
         "phases": dict(view.phases),
         "is_own": view.is_own,
-        "relays": [queries.to_body(transition=one) for one in view.relays],
+        "relays": [transition_to_body(transition=one) for one in view.relays],
         "on_complete": list(view.on_complete),
         "types": [custom_type_rules.to_body(own=one) for one in view.types],
     }

@@ -11,12 +11,13 @@ from accounts.api.shapes import Field, Identifier, Record, Text
 from accounts.caller import TokenScope
 from memory.api import conflicts, examples, inputs, output
 from memory.documents.queries import imports
-from memory.records.actions.verdict_log import DecidedMemory
-from memory.records.verdicts import Group, Verdict, Why
+from memory.records.verdict_log import DecidedMemory
+from memory.records.verdicts import Group, Why
 from memory.review.actions.verdict_undo import undo
 from memory.review.actions.verdicts import keep, merge, reject, snooze
 from memory.review.queries import inbox
 from memory.review.queries.inbox import InboxItem, InboxPosition
+from memory.taxonomy import Verdict
 
 _GROUPS: Final = tuple(item.value for item in Group)
 GROUP: Final = Field(name="group", shape=Text(largest=9, choices=_GROUPS), says="Why it waits.")

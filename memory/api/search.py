@@ -26,7 +26,7 @@ from memory.api.schemas.search import (
     narrowing,
 )
 from memory.injection.actions.trigger_points import deliver_at_point
-from memory.records import states
+from memory.records import filters
 from memory.records.queries.relations import Sides
 from memory.search.actions import SearchAnswer, lay_out
 from memory.search.actions import search as find
@@ -44,7 +44,7 @@ def search(call: Call, body: Search) -> dict[str, Any]:
     regular expression, and the newest matches come first.
     """
     if body.mode == PATTERN:
-        states.check_live(names=body.states)
+        filters.check_live(names=body.states)
         chosen = narrowing(body, limit=body.limit)
         return _matches(
             match(caller=call.caller, pattern=body.query, narrowing=chosen, now=call.now)

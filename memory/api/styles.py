@@ -7,8 +7,8 @@ from accounts.api.endpoints import Answer, Ask, Endpoint, Reply, path_id
 from accounts.api.schemas import ID, TEXT, TRUTH, maybe, record, ref, several
 from accounts.api.shapes import Field, Record, Several, Text, Truth
 from accounts.caller import TokenScope
-from memory.customization.actions import styles as actions
-from memory.customization.queries import styles as queries
+from memory.customization.actions import put_style, remove_style
+from memory.customization.queries import choose_style, list_styles
 from memory.customization.style import (
     INTERFACES,
     LONGEST_TEXT,
@@ -108,18 +108,18 @@ _EXAMPLE: Final[Mapping[str, Any]] = {
 
 def index(ask: Ask) -> Answer:
     """Return the styles there are."""
-    return Answer(body={"items": [_shown(style) for style in queries.known(caller=ask.caller)]})
+    return Answer(body={"items": [_shown(style) for style in list_styles(caller=ask.caller)]})
 
 
 def put(ask: Ask) -> Answer:
     """Define a style, or define it anew."""
-    made = actions.put_style(caller=ask.caller, new=NewStyle(**ask.body), now=ask.now)
+    made = put_style(caller=ask.caller, new=NewStyle(**ask.body), now=ask.now)
     return Answer(body=_shown(made))
 
 
 def compose(ask: Ask) -> Answer:
     """Return the style that fits a session."""
-    found = queries.composed(
+    found = choose_style(
         caller=ask.caller, topic=ask.query["topic"] or "", interface=ask.query["interface"]
     )
     return Answer(body=_composed(found))
@@ -127,7 +127,7 @@ def compose(ask: Ask) -> Answer:
 
 def remove(ask: Ask) -> Answer:
     """Remove a style, and return those that remain."""
-    actions.remove_style(caller=ask.caller, style_id=path_id(ask=ask))
+    remove_style(caller=ask.caller, style_id=path_id(ask=ask))
     return index(ask)
 
 

@@ -11,7 +11,7 @@ from accounts.api.shapes import Field, Identifier, Record, Several, Text, Truth,
 from accounts.caller import TokenScope
 from memory.api import examples, inputs, output
 from memory.api.sessions import SESSION, shown
-from memory.records.actions.validation import LONGEST_REASON
+from memory.records.actions import LONGEST_REASON
 from memory.review.actions import bulk
 from memory.review.actions.bulk import OtherMemories, SessionVerdict, decide_session
 from memory.review.queries import session_summary

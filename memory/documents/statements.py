@@ -17,7 +17,7 @@ from enum import StrEnum
 from pathlib import PurePosixPath
 from typing import Final
 
-from memory.records import gates
+from memory.intake import intake_gates
 from memory.taxonomy import MemoryType
 from memory.text import passages, sentences
 from memory.text import text as texts
@@ -290,7 +290,7 @@ def _statement(
         return None
     context = _context(headings, path, f"{lead} {text}")
     content = _joined((context, lead), text)
-    if len(content) < gates.MINIMUM_LENGTH:
+    if len(content) < intake_gates.MINIMUM_LENGTH:
         content = f"{headings[-1] if headings else PurePosixPath(path).name}: {content}"
     if len(content) > LONGEST_CONTENT:
         return None

@@ -18,9 +18,9 @@ from enum import StrEnum
 from itertools import combinations
 from typing import Final
 
+from memory.entities.named_things import Name
 from memory.entities.names import TYPE_CODES
 from memory.entities.rules import EntityType
-from memory.entities.same_names import Name
 from memory.entities.tools import CANONICAL
 
 SHORTEST: Final = 6  # letters of a name whose words only stand apart elsewhere, ours

@@ -108,6 +108,14 @@ def word_key(*, text: str) -> str:
     return _joined(_words(text.partition("(")[0]))
 
 
+def keys_of(*, name: str) -> tuple[str, ...]:
+    """Return the keys that a name may have, whatever kind of thing it is of."""
+    spans = patterns.find_entities(text=name)
+    of_kinds = (key_of(kind=span.kind, text=span.text) for span in spans)
+    every = (word_key(text=name.strip().lstrip("@#`")), name.strip().casefold(), *of_kinds)
+    return tuple(key for key in dict.fromkeys(every) if key)
+
+
 def keys_asked(*, text: str, spans: Iterable[EntitySpan]) -> dict[str, str]:
     """Return the keys of what a question may name, each with its words there, whole and apart.
 

@@ -27,8 +27,8 @@ from memory.index.actions import embedding, maintenance
 from memory.index.models import MemoryKeyword, MemoryVector
 from memory.index.sql import search_rows
 from memory.intake.actions.remember_all import MOST, remember_all
-from memory.records.actions import writes
-from memory.records.actions.candidate import NewMemory
+from memory.intake.validation import NewMemory
+from memory.records import writes
 from memory.records.models import Memory
 from memory.taxonomy import Source, Status
 from teams.actions.projects import create_project

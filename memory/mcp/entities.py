@@ -5,9 +5,8 @@ from typing import Any, Final
 from accounts.api.schemas import TEXT, WHOLE, maybe, record, several
 from accounts.api.shapes import Field, Record, Text, Truth
 from accounts.caller import TokenScope
-from memory.entities.actions.entities import TYPES, about
-from memory.entities.actions.suggest_names import close_names_of
 from memory.mcp.shapes import BANNER, MEMORY, NARROWING, Call, Tool, limit, narrowing, option, shown
+from memory.search.entity_profile import TYPES, about, close_names_of
 
 
 def profile(call: Call) -> dict[str, Any]:

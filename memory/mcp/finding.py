@@ -17,7 +17,7 @@ from memory.mcp.shapes import (
     option,
     shown,
 )
-from memory.records import states
+from memory.records import filters
 from memory.records.filters import STATES
 from memory.search.actions import Hit, search
 from memory.search.context import LARGEST_BUDGET, ContextRequest, LeftOut, Styled, Told, context
@@ -60,7 +60,7 @@ def find(call: Call) -> dict[str, Any]:
         return _grep(call)
     given = {name: value for name, value in call.arguments.items() if name != "explain"}
     place = given["project"] or call.project
-    wanted = states.named(names=given["states"])
+    wanted = filters.named_states(names=given["states"])
     request = SearchRequest(**{**given, "project": place, "states": wanted})
     answer = search(caller=call.caller, request=request, now=call.now)
     explains = call.arguments["explain"]
@@ -94,7 +94,7 @@ def pack(call: Call) -> dict[str, Any]:
 
 def _grep(call: Call) -> dict[str, Any]:
     pattern = call.arguments["query"]
-    states.check_live(names=call.arguments["states"])
+    filters.check_live(names=call.arguments["states"])
     found = match(caller=call.caller, pattern=pattern, narrowing=narrowing(call=call), now=call.now)
     return {
         "notice": BANNER,

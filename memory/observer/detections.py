@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, TypeVar
 
-from memory.records.factors import checked_share
+from memory.records.formulas import checked_share
 from memory.sessions import file_paths
 from memory.sessions.scratchpad import Deed, Scratchpad, each_file
 from memory.sessions.tools import Act

@@ -14,9 +14,10 @@ from typing import Any, Final
 
 from memory.extraction import chatter
 from memory.extraction.extract import SHORTEST
+from memory.intake import planting_alarms
 from memory.observer.promotion import Candidate
 from memory.observer.wording import CONTENT_MOST
-from memory.records import alarms, statements
+from memory.records import statements
 from memory.text import content_words
 from memory.text import text as texts
 
@@ -96,7 +97,9 @@ def fault(*, text: str, said: str) -> str:
     has_length = SHORTEST <= len(text) <= min(LONGEST, CONTENT_MOST)
     is_clean = not texts.check_text(text=text) and texts.visible_text(text=text) == text
     sentences = len(_END.findall(text)) or 1
-    is_quiet = set(alarms.of_content(content=text)) <= set(alarms.of_content(content=said))
+    is_quiet = set(planting_alarms.of_content(content=text)) <= set(
+        planting_alarms.of_content(content=said)
+    )
     checks = (
         ("phrase_length", has_length and is_clean and sentences <= SENTENCES_MOST),
         ("phrase_instruction", is_quiet and not chatter.speaks_to_the_machine(text=text)),

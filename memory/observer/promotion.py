@@ -19,7 +19,7 @@ from memory.intake.integrate import NOVELTY_COSINE
 from memory.observer import dead_ends, detections, evidence_texts, wording
 from memory.observer.detect import Witnessed
 from memory.observer.detections import Evidence, Sighting, SignalKind
-from memory.records.confidence import TAINTED_FACTOR
+from memory.records.formulas import TAINTED_FACTOR
 from memory.sessions.events import Event, Outcome
 from memory.sessions.scratchpad import Scratchpad, SessionType, Setting, taint_of
 from memory.taxonomy import MemoryType, Source, source_row

@@ -2,14 +2,16 @@
 
 Pure. Text becomes Filters, Filters become the same text again, and chips for the page. Words
 without a key are what to search for. An unknown key or a wrong value says where and what would do;
-whether a methodology adds a type of that name, only the store knows.
+whether a methodology adds a type of that name, only the store knows. A state is a facet of a memory
+(`states_of` in memory/search/sql/functions.sql) where it is anything but just active: what it ended
+as, and that it is pinned, stale or to be reviewed.
 """
 
 import re
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
-from accounts.errors import FieldError, InvalidInput
+from accounts.errors import FieldError, InvalidInput, wrong_field
 from accounts.messages import message
 from memory.customization import custom_type_rules
 from memory.taxonomy import MemoryType, Status
@@ -17,6 +19,8 @@ from memory.taxonomy import MemoryType, Status
 STATES = ("active", "stale", "pinned", "review", "superseded", "archived", "any")
 PART = re.compile(r'(?:[^\s"]|"[^"]*")+|\S+')  # up to a space outside of quotes
 KEYS = ("is", "type", "tag", "file", "module", "topic", "by", "conf")
+ENDED: Final = (Status.SUPERSEDED.value, Status.ARCHIVED.value)
+EITHER_END: Final = "ended"
 
 
 class FilterError(InvalidInput):
@@ -44,6 +48,20 @@ class Filters:
     pinned: bool | None = None
     needs_review: bool | None = None
     stale: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class States:
+    """States a memory must be in, all of them, and those it must not be in.
+
+    `none_of` None: only what is live, which is active and not stale.
+    """
+
+    all_of: tuple[str, ...] = ()
+    none_of: tuple[str, ...] | None = None
+
+
+LIVE: Final = States()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +106,36 @@ def chips(*, filters: Filters) -> tuple[Chip, ...]:
         Chip(label=term, without=" ".join([*terms[:i], *terms[i + 1 :], *rest]))
         for i, term in enumerate(terms)
     )
+
+
+def named_states(*, names: tuple[str, ...]) -> States:
+    """Return the states that names of the query box mean; none of them: what is live."""
+    return states_of(filters=in_states(names=names))
+
+
+def check_live(*, names: tuple[str, ...]) -> None:
+    """Refuse states where only what is live is looked through."""
+    if names:
+        raise wrong_field(
+            pointer="/states",
+            detail="A pattern looks through what is live.",
+            hint="Leave out the states, or search by words.",
+            code="conflict",
+        )
+
+
+def states_of(*, filters: Filters) -> States:
+    """Return the states that a list of these filters shows; like search, without stale unasked."""
+    flags = {"pinned": filters.pinned, "review": filters.needs_review, "stale": filters.stale}
+    on = tuple(name for name, wanted in flags.items() if wanted)
+    off = tuple(name for name, wanted in flags.items() if wanted is False)
+    if filters.status == (Status.ACTIVE.value,) and not filters.stale and not off:
+        return States(all_of=on)
+    ends = tuple(end for end in ENDED if end in filters.status)
+    if Status.ACTIVE.value not in filters.status:
+        on = (*on, ends[0] if len(ends) == 1 else EITHER_END)
+    others = tuple(end for end in ENDED if end not in ends)
+    return States(all_of=on, none_of=(*off, *others, Status.DELETED.value))
 
 
 def _values(key: str, value: str) -> tuple[str, ...]:

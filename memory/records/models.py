@@ -4,13 +4,16 @@ This is the cold row: text and everything a person reads. What a search touches 
 stands in `memory.index.models`, in narrow rows of their own.
 """
 
+from typing import Final
+
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 
 from accounts.identifiers import new_id
 from memory.entities.names import Name
+from memory.taxonomy import Verdict
 
 LONGEST_TAG = 64  # characters
 
@@ -202,7 +205,122 @@ class MemoryLink(models.Model):
         constraints = (
             models.UniqueConstraint(fields=("source", "target", "kind"), name="memory_link_once"),
             models.CheckConstraint(
-                condition=~Q(source=models.F("target")), name="memory_link_not_to_itself"
+                condition=~Q(source=F("target")), name="memory_link_not_to_itself"
             ),
         )
         ordering = ("-created_at", "id")
+
+
+class Conflict(models.Model):
+    """A conflict of two memories, the one that was there and the one that came.
+
+    `kind` is what the newer one would have done, `cause` why a person is to decide. `audience` is
+    the smaller one of the two, and follows them. `before` holds what settling changed, so that it
+    can be taken back.
+    """
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    project_id = models.UUIDField(null=True, blank=True)
+    audience = models.UUIDField()
+    older = models.ForeignKey(
+        Memory, on_delete=models.CASCADE, related_name="conflicts_as_older", db_index=False
+    )
+    newer = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="conflicts_as_newer")
+    kind = models.CharField(max_length=12)
+    cause = models.CharField(max_length=12)
+    cosine = models.FloatField(null=True, blank=True)
+    found_at = models.DateTimeField()
+    verdict = models.CharField(max_length=12, blank=True)
+    reason = models.CharField(max_length=200, blank=True)
+    settled_by = models.UUIDField(null=True, blank=True)
+    settled_at = models.DateTimeField(null=True, blank=True)
+    before = models.JSONField(default=dict)
+    version = models.PositiveIntegerField(default=1)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("older", "newer"), name="memory_conflict_once"),
+            models.CheckConstraint(
+                condition=~Q(older=F("newer")), name="memory_conflict_not_with_itself"
+            ),
+            models.CheckConstraint(
+                condition=Q(verdict="", settled_at__isnull=True)
+                | (~Q(verdict="") & Q(settled_at__isnull=False)),
+                name="memory_conflict_settled_or_not",
+            ),
+        )
+        indexes = (
+            models.Index(
+                fields=("audience", "project_id", "id"),
+                condition=Q(verdict=""),
+                name="memory_conflict_open",
+            ),
+        )
+        ordering = ("-found_at", "id")
+
+
+SAME: Final = "same"  # of the verdict that two names are one thing
+
+
+BESIDE: Final = (Verdict.SNOOZE.value, Verdict.UNLINK.value)  # nothing is decided of the memory
+
+
+class ReviewVerdict(models.Model):
+    """One decision about one memory, or about two names; then `before` says which.
+
+    `decided_by` is a token, or a person who decided without one; that two names are one thing is
+    its person's, whichever token they used.
+    """
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    memory = models.ForeignKey(
+        Memory, null=True, blank=True, on_delete=models.CASCADE, related_name="verdicts"
+    )
+    conflict = models.ForeignKey(
+        Conflict,
+        null=True,
+        blank=True,
+        on_delete=models.CASCADE,
+        related_name="rests",
+        db_index=False,
+    )
+    audience = models.UUIDField(null=True, blank=True)
+    verdict = models.CharField(max_length=8)
+    decided_by = models.UUIDField()
+    decided_agent = models.CharField(max_length=120, blank=True)
+    decided_at = models.DateTimeField()
+    until = models.DateTimeField(null=True, blank=True)
+    before = models.JSONField(default=dict)
+    undone_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        indexes = (
+            models.Index(
+                fields=("decided_by", "memory"),
+                condition=Q(verdict="snooze", undone_at__isnull=True),
+                name="memory_verdict_snoozed",
+            ),
+            models.Index(fields=("-decided_at", "id"), name="memory_verdict_decided"),
+            models.Index(
+                fields=("audience",),
+                condition=Q(verdict="same", undone_at__isnull=True),
+                name="memory_verdict_same",
+            ),
+            models.Index(
+                fields=("conflict", "decided_by"),
+                condition=Q(conflict__isnull=False),
+                name="memory_verdict_of_conflict",
+            ),
+        )
+        constraints = (
+            models.CheckConstraint(
+                condition=Q(until__isnull=False) | ~Q(verdict="snooze"),
+                name="memory_verdict_snoozed_until",
+            ),
+            models.CheckConstraint(
+                condition=Q(verdict="same", memory__isnull=True, audience__isnull=False)
+                | (~Q(verdict="same") & Q(memory__isnull=False)),
+                name="memory_verdict_of_memory_or_names",
+            ),
+        )
+        ordering = ("-decided_at", "id")

@@ -16,12 +16,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from memory.taxonomy import Scope, Source, Verification
+from memory.taxonomy import Scope, Source, Verdict, Verification
 
 SECONDS_EACH: Final = 20  # that a person looks at one memory; ours
 SAME_COSINE: Final = 0.88  # exceeded: not novel
 UNSURE_BELOW: Final = 0.5  # confidence, ours
-SAME: Final = "same"  # of the verdict that two names are one thing
 LONGEST_SNOOZE_DAYS: Final = 365  # ours
 
 
@@ -33,21 +32,6 @@ class Group(StrEnum):
     STALE = "stale"
     IMPORTS = "imports"
     NEW = "new"
-
-
-class Verdict(StrEnum):
-    """What a person decides."""
-
-    KEEP = "keep"
-    EDIT = "edit"
-    REJECT = "reject"
-    MERGE = "merge"
-    SNOOZE = "snooze"
-    UNLINK = "unlink"  # of a link, where its memory is shown; never suggested
-    ROLL_BACK = "rollback"  # of all that somebody produced; never suggested
-
-
-BESIDE: Final = (Verdict.SNOOZE.value, Verdict.UNLINK.value)  # nothing is decided of the memory
 
 
 class Why(StrEnum):

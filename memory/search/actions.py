@@ -22,13 +22,13 @@ from accounts.errors import wrong_field
 from memory.entities.sql import entities
 from memory.index.actions import embedding
 from memory.index.actions.embedding import Embedded
-from memory.records.deadline import NEVER, Deadline
 from memory.records.queries import relations
 from memory.records.queries.relations import Contradiction, Relation
 from memory.records.queries.views import GraphPart, MemoryView, give_out, views_of
 from memory.search import pool as pools
 from memory.search import presentation, queries, query, ranking, refinement
 from memory.search import request as search_request
+from memory.search.deadline import NEVER, Deadline
 from memory.search.pool import OtherModel, Pool
 from memory.search.presentation import Funnel, Link, Order, Result
 from memory.search.query import Query

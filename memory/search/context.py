@@ -21,7 +21,7 @@ from accounts.errors import wrong_field
 from accounts.messages import message
 from memory.customization import methodology
 from memory.customization.phases import BUDGETS, GENERAL, Budget, Phase
-from memory.customization.queries import methodologies, styles
+from memory.customization.queries import choose_style, own_methodologies
 from memory.customization.style import Composed
 from memory.records.queries import relations
 from memory.records.queries.views import MemoryView, give_out, views_of
@@ -130,7 +130,7 @@ def context(*, caller: Caller, request: ContextRequest, now: datetime) -> Contex
     """
     started = time.perf_counter()
     is_named = request.phase is not None or request.methodology is not None
-    own = methodologies.own(caller=caller) if is_named else {}
+    own = own_methodologies(caller=caller) if is_named else {}
     phase = methodology.phase(methodology=request.methodology, name=request.phase, own=own)
     budget = _budget(phase, request.budget_tokens)
     wanted = replace(request.search, phase=phase, limit=LOOKED_AT)
@@ -185,7 +185,7 @@ def _style(caller: Caller, request: ContextRequest, budget: Budget) -> Styled | 
     if not request.style:
         return None
     topic = request.search.query if request.topic is None else request.topic
-    found = styles.composed(caller=caller, topic=topic, interface=None)
+    found = choose_style(caller=caller, topic=topic, interface=None)
     if found is None:
         return None
     heading = packing.heading_of_style(name=found.style.name, text=found.style.text)

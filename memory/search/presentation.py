@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
-from memory.records.factors import Factor
+from memory.records.formulas import Factor
 from memory.search.ranking import Standing
 from memory.search.relevance import Calibration, Relevance
 from memory.taxonomy import LinkKind

@@ -17,13 +17,13 @@ from psycopg import errors as postgres
 from psycopg.types.json import Jsonb
 
 from memory import sql_queries
+from memory.entities.named_things import Thing
 from memory.entities.sql import entities
-from memory.entities.sql.entities import Thing
 from memory.index.models import LARGEST_PREFIX
 from memory.index.sql import search_rows
 from memory.providers.contracts import Vectors
-from memory.records.confidence import Belief, effective_confidence
-from memory.records.states import LIVE, States
+from memory.records.filters import LIVE, States
+from memory.records.formulas import Belief, effective_confidence
 from memory.search.fusion import Item, Path
 from memory.search.neighborhood import Turn
 from memory.search.patterns import Pattern

@@ -19,8 +19,8 @@ from uuid import UUID
 
 from memory.customization import phases
 from memory.customization.phases import Own, Phase
-from memory.records import activation
-from memory.records.factors import Factor, checked_not_negative, checked_share, total
+from memory.records import formulas
+from memory.records.formulas import Factor, checked_not_negative, checked_share, total
 from memory.search import fusion, neighborhood
 from memory.search.fusion import Candidate, Fused, Item, Method, Path, Shares, Weights
 from memory.search.neighborhood import Boost
@@ -252,7 +252,7 @@ def _use(evidence: Evidence, _: float | None) -> float:
 def _activation(evidence: Evidence, _: float | None) -> float:
     accesses = int(checked_not_negative(name="accesses", value=evidence.accesses))
     hours = evidence.age_days * HOURS_A_DAY
-    base = activation.base_level(accesses=accesses + 1, lifetime_hours=hours)
+    base = formulas.base_level(accesses=accesses + 1, lifetime_hours=hours)
     return max(base, evidence.activation_floor) / ACTIVATION_SCALE
 
 

@@ -20,7 +20,7 @@ from accounts import tenancy
 from memory.providers import registry
 from memory.providers.contracts import ChatMessage, ChatRequest, ChatRole
 from memory.providers.errors import ProviderError
-from memory.records.factors import Factor, checked_share, total
+from memory.records.formulas import Factor, checked_share, total
 from memory.search import ranking
 from memory.search.fusion import Item
 from memory.search.query import QueryKind

@@ -32,7 +32,7 @@ from statistics import fmean
 from typing import Final
 from uuid import UUID
 
-from memory.records.factors import Factor, total
+from memory.records.formulas import Factor, total
 from memory.search.query import Wording
 
 NO_VECTORS: Final = "no vectors"

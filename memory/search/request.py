@@ -17,9 +17,9 @@ from accounts.errors import FieldError, InvalidInput
 from accounts.messages import message
 from memory.customization import custom_type_rules, phase_weights
 from memory.customization.phases import Own, Phase
-from memory.customization.queries import own_types as added
+from memory.customization.queries import check_custom_types
 from memory.index.actions.embedding import Embedded
-from memory.records.states import LIVE, States
+from memory.records.filters import LIVE, States
 from memory.search import ranking
 from memory.search.fusion import Path
 from memory.search.queries import Question
@@ -143,7 +143,7 @@ def scope_of(*, caller: Caller, request: SearchRequest) -> SearchScope:
 
     Raises InvalidInput for a type that nobody knows.
     """
-    added.check(caller=caller, names=request.types)
+    check_custom_types(caller=caller, names=request.types)
     named = dict.fromkeys((*((request.project,) if request.project else ()), *request.projects))
     found = tuple(_project_scope(caller, ref) for ref in named)
     only = found[0] if len(found) == 1 else None

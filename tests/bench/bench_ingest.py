@@ -17,7 +17,7 @@ from django.utils import timezone
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.intake.actions.remember_all import MOST, remember_all
-from memory.records.actions.candidate import NewMemory
+from memory.intake.validation import NewMemory
 from memory.records.models import Memory
 from teams.actions.projects import create_project
 from tests.bench import measures, serving

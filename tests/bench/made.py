@@ -28,8 +28,8 @@ from memory.entities.models import Mention
 from memory.index.actions import embedding, maintenance
 from memory.index.models import Lexeme, MemoryKeyword, MemoryVector
 from memory.intake.actions.remember_all import remember_all
+from memory.intake.validation import NewMemory
 from memory.providers import registry
-from memory.records.actions.candidate import NewMemory
 from memory.records.models import Memory
 from memory.taxonomy import MemoryType, type_row
 from teams.actions.projects import create_project

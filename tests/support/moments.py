@@ -16,7 +16,7 @@ from accounts import jobs
 from accounts.jobs import Claim
 from memory.api import memories
 from memory.index.sql import search_rows
-from memory.records.actions import writes
+from memory.records import writes
 
 FOLDER = Path(os.environ["FIRE_MOMENTS"])
 TOO_MUCH_BYTES = 4_000_000_000

@@ -8,7 +8,7 @@ from uuid import UUID
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.index.models import MemoryUsage
-from memory.records.actions import writes
+from memory.records import writes
 from memory.records.models import Memory, MemoryLink, MemoryVersion
 from memory.taxonomy import LinkKind, MemoryType, Reach, Status, Structure, Tier, Verification
 from memory.text import text as texts

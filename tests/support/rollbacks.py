@@ -7,11 +7,9 @@ from uuid import UUID
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.records.actions.revise import revise
-from memory.records.conflict_models import Conflict
-from memory.records.models import Memory, MemoryLink
+from memory.intake.actions.revise import revise
+from memory.records.models import Conflict, Memory, MemoryLink, ReviewVerdict
 from memory.records.queries.views import MemoryView
-from memory.records.verdict_models import ReviewVerdict
 from memory.review.actions.corrections import correct
 from memory.review.rollback.execute import RolledBack
 from memory.review.rollback.plan import LeftReason, RollbackFate, RollbackPreview

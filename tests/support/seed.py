@@ -22,8 +22,7 @@ from memory.documents.actions.import_batches import (  # noqa: E402
 from memory.documents.actions.note_push import NewNote, push_note  # noqa: E402
 from memory.documents.actions.uploads import Upload  # noqa: E402
 from memory.intake.actions.remember import NewMemory, remember  # noqa: E402
-from memory.records.actions.confirm import confirm  # noqa: E402
-from memory.records.actions.pin import pin  # noqa: E402
+from memory.records.actions import confirm, pin  # noqa: E402
 from memory.records.models import Memory  # noqa: E402
 from memory.review.actions.corrections import correct  # noqa: E402
 from teams.actions.projects import create_project  # noqa: E402

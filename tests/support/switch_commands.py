@@ -23,8 +23,8 @@ from accounts.models import Organization, User
 from memory.index.actions import embedding
 from memory.index.models import EmbeddingModel, MemoryVector
 from memory.intake.actions.remember_all import MOST, remember_all
+from memory.intake.validation import NewMemory
 from memory.providers import registry
-from memory.records.actions.candidate import NewMemory
 from memory.records.models import Memory
 from memory.search.actions import search
 from memory.search.request import SearchRequest

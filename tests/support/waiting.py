@@ -7,7 +7,7 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory.index.sql import search_rows
 from memory.intake.actions.remember_all import remember_all
-from memory.records.actions.validation import NewMemory
+from memory.intake.validation import NewMemory
 from memory.records.models import Memory
 from memory.records.queries.views import MemoryView
 from tests.support.memories import REDIS, as_agent, stored

@@ -8,7 +8,6 @@ from uuid import UUID
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.entities.actions.entities import about, known
 from memory.injection.queries import milestones
 from memory.intake.actions.preview import preview
 from memory.records.filters import Filters
@@ -18,6 +17,7 @@ from memory.review.queries import inbox, overview
 from memory.search import queries as search_queries
 from memory.search.actions import lay_out, search
 from memory.search.context import ContextRequest, context
+from memory.search.entity_profile import about, known
 from memory.search.lookups import Closeness, match, recall, similar, timeline
 from memory.search.neighborhood import Turn
 from memory.search.query import understand

@@ -7,8 +7,7 @@ import pytest
 from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
-from memory.entities.actions.enrich_entities import enrich_part
-from memory.entities.actions.forget_enriched import forget_enriched
+from memory.entities.actions import enrich_entities, forget_enriched
 from memory.entities.models import Mention
 from memory.records.models import Memory
 from tests.support.marking import marking
@@ -29,7 +28,9 @@ def read(caller: Caller) -> tuple[list[str], int]:
     """Read the names of the caller's organization: what the reader was given, and how many."""
     heard: list[str] = []
     with entered(caller):
-        done = enrich_part(left=9, tell=lambda *_: None, open_reader=lambda: marking(heard=heard))
+        done = enrich_entities(
+            left=9, tell=lambda *_: None, open_reader=lambda: marking(heard=heard)
+        )
     return heard, done["named"]
 
 

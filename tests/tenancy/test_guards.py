@@ -19,10 +19,10 @@ from frontend.consumers import same_origin
 from memory.index.actions import embedding
 from memory.index.sql import search_rows
 from memory.injection.queries import milestones
+from memory.intake.actions.revise import revise
 from memory.mcp import server
 from memory.mcp.app import _check_places
 from memory.mcp.tools import TOOLS
-from memory.records.actions.revise import revise
 from memory.records.queries import memories
 from memory.records.queries.memories import lock_memory
 from memory.search.queries import Question, find_candidates

@@ -10,8 +10,8 @@ import pytest
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import NotFound
-from memory.records.actions.archive import archive
-from memory.records.actions.revise import revise
+from memory.intake.actions.revise import revise
+from memory.records.actions import archive
 from memory.records.queries import memories
 from memory.topics import queries as topics_queries
 from memory.topics.actions import sort_topics

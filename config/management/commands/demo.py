@@ -27,7 +27,7 @@ from accounts.errors import CairnError
 from config.demo import documents, play
 from memory.documents import statements
 from memory.intake.actions.remember_all import remember_all
-from memory.records.actions.candidate import NewMemory
+from memory.intake.validation import NewMemory
 from memory.taxonomy import SourceInterface
 from teams import queries as places
 from teams.actions.projects import create_project

@@ -30,7 +30,7 @@ from accounts.caller import Caller, is_person
 from memory.customization.custom_type_rules import FORM, LONGEST
 from memory.intake.actions import remember as intake
 from memory.intake.actions.remember import Outcome
-from memory.records.actions.validation import LARGEST_LINE
+from memory.intake.validation import LARGEST_LINE
 from memory.records.queries.relations import Contradiction
 from memory.records.queries.views import MemoryView
 from memory.review.actions.corrections import KINDS

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from accounts.api.schemas import Result
 from memory.api.schemas.memories import Memory
-from memory.records.verdicts import Verdict
+from memory.taxonomy import Verdict
 
 
 class Decided(Result):

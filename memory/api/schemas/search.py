@@ -27,7 +27,7 @@ from memory.customization.style import Fit
 from memory.experiments.points import Point
 from memory.injection.actions.trigger_points import PointRequest
 from memory.injection.planner import STEPS_MOST
-from memory.records import states
+from memory.records import filters
 from memory.records.filters import STATES
 from memory.search.context import LARGEST_BUDGET, ContextRequest, Reason
 from memory.search.lookups import Closeness
@@ -179,7 +179,9 @@ class Search(RankedFilters):
 
     def request(self) -> SearchRequest:
         """Return the value of it."""
-        return SearchRequest(**{**_searched(self), "states": states.named(names=self.states)})
+        return SearchRequest(
+            **{**_searched(self), "states": filters.named_states(names=self.states)}
+        )
 
 
 class ContextQuestion(RankedFilters):

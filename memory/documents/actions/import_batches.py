@@ -23,7 +23,7 @@ from memory.documents.queries import imports
 from memory.documents.queries.imports import ImportView
 from memory.intake.actions.remember import Outcome
 from memory.intake.actions.remember_all import remember_all
-from memory.records.actions.candidate import NewMemory
+from memory.intake.validation import NewMemory
 from memory.records.models import Memory, MemoryLink
 from memory.text import text as texts
 from teams import audit

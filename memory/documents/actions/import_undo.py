@@ -21,11 +21,10 @@ from memory.documents.formats import cairn
 from memory.documents.models import Import, ImportRow
 from memory.documents.queries import imports
 from memory.documents.queries.imports import ImportView
-from memory.records.actions import revise, writes
-from memory.records.conflict_models import Conflict as Settled
-from memory.records.models import Memory
-from memory.records.verdict_models import ReviewVerdict
-from memory.records.verdicts import BESIDE
+from memory.intake.actions import revise
+from memory.records import writes
+from memory.records.models import BESIDE, Memory, ReviewVerdict
+from memory.records.models import Conflict as Settled
 from memory.review.actions import reactivation
 from memory.taxonomy import Status
 from teams import audit
@@ -145,7 +144,7 @@ def _restore(caller: Caller, row: ImportRow, memory: Memory, now: datetime) -> N
     version = memory.versions.filter(number=memory.version - 1).first()
     if version is None:
         raise Conflict(detail=TOUCHED, hint="Change it by hand.")
-    revise.go_back(caller=caller, row=memory, version=version, reason=REASON, now=now)
+    revise.restore_version(caller=caller, row=memory, version=version, reason=REASON, now=now)
 
 
 def _restore_replaced(caller: Caller, added: set[UUID], now: datetime) -> tuple[int, int]:

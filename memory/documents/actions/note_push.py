@@ -28,12 +28,13 @@ from memory.documents.models import NoteVersion
 from memory.documents.queries import notes
 from memory.documents.queries.notes import NoteView
 from memory.errors import ProtectedMemory
+from memory.intake import planting_alarms
+from memory.intake.actions import candidate
 from memory.intake.actions.remember import Outcome
 from memory.intake.actions.remember_all import MOST, remember_all
-from memory.records import alarms
-from memory.records.actions import candidate, writes
-from memory.records.actions.candidate import NewMemory
-from memory.records.actions.revise import check_agent_may_change
+from memory.intake.validation import NewMemory
+from memory.records import writes
+from memory.records.actions import check_agent_may_change
 from memory.records.models import Memory
 from memory.records.note_statements import GONE, HELD, REMOVED, WITHOUT
 from memory.taxonomy import Source, Verification
@@ -173,7 +174,7 @@ def _check(new: NewNote) -> None:
 def _make_version(caller: Caller, new: NewNote, now: datetime) -> NoteVersion:
     """Compose the version that was sent; it is not saved. Raises NotFound, InvalidInput."""
     sent = NewMemory(content="", source=Source.IMPORT.value, project=new.project, scope=new.scope)
-    where = candidate.place(caller=uploads.as_importer(caller=caller), new=sent)
+    where = candidate.find_placement(caller=uploads.as_importer(caller=caller), new=sent)
     if where.project is None:
         raise wrong_field(pointer="/project", detail="A note belongs to a project.", code="project")
     return NoteVersion(
@@ -222,7 +223,7 @@ def _restore(memory: Memory, said: str) -> None:
         memory.verification = was.value
     is_same = memory.content_hash == content_hash(content=said)
     waits_for_it = memory.archived_reason == HELD and is_same
-    ends = waits_for_it and not alarms.of_content(content=memory.content)
+    ends = waits_for_it and not planting_alarms.of_content(content=memory.content)
     memory.needs_review = memory.needs_review and not ends
     memory.stale_at, memory.archived_reason = None, ""
 

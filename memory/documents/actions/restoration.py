@@ -26,8 +26,10 @@ from memory.documents.formats.cairn import FieldRule
 from memory.index.actions import embedding
 from memory.index.models import MemoryUsage
 from memory.index.sql import search_rows
-from memory.records.actions import candidate, writes
-from memory.records.actions.candidate import Draft, NewMemory, Place
+from memory.intake.actions import candidate
+from memory.intake.actions.candidate import CheckedCandidate, Placement
+from memory.intake.validation import NewMemory
+from memory.records import writes
 from memory.records.models import Memory, MemoryLink, MemoryVersion
 from memory.records.versions import check as check_version
 from memory.secrets import scanner
@@ -119,11 +121,11 @@ def restore_export(
 
 def _drafted(
     caller: Caller, project: str | None, records: tuple[Record, ...], refused: list[tuple[str, str]]
-) -> Iterator[tuple[Record, Draft]]:
+) -> Iterator[tuple[Record, CheckedCandidate]]:
     for record in records:
         try:
             _check_texts(record)
-            yield record, candidate.draft(caller=caller, new=_new(record, project))
+            yield record, candidate.check_candidate(caller=caller, new=_new(record, project))
         except (CairnError, ValueError, TypeError, KeyError) as error:
             refused.append((str(record.get("id", "")), scanner.without_secrets(text=str(error))))
 
@@ -163,18 +165,20 @@ def _new(record: Record, project: str | None) -> NewMemory:
 
 def _placed(
     caller: Caller,
-    drafted: tuple[tuple[Record, Draft], ...],
+    drafted: tuple[tuple[Record, CheckedCandidate], ...],
     refused: list[tuple[str, str]],
     now: datetime,
 ) -> Iterator[CheckedRecord]:
     people = _people(caller, tuple(record for record, _ in drafted))
-    places: dict[tuple[Any, ...], Place] = {}
+    places: dict[tuple[Any, ...], Placement] = {}
     for record, draft in drafted:
         key = (draft.new.project, draft.new.scope, draft.new.team)
         try:
-            where = places.get(key) or candidate.place(caller=caller, new=draft.new)
+            where = places.get(key) or candidate.find_placement(caller=caller, new=draft.new)
             places[key] = where
-            row = writes.new_row(caller=caller, draft=draft, place=where, surprise=0.5, now=now)
+            row = candidate.new_row(
+                caller=caller, checked=draft, placement=where, surprise=0.5, now=now
+            )
             _overwrite(row, record, people)
         except (CairnError, ValidationError, ValueError, TypeError, KeyError) as error:
             refused.append((str(record.get("id", "")), str(error)))

@@ -21,10 +21,11 @@ from memory.customization import custom_type_rules
 from memory.documents import reading
 from memory.documents.candidates import LONGEST_NAME, Candidate, FileRead, Reading
 from memory.documents.formats import cairn
-from memory.records import gates
-from memory.records.actions import candidate as records_candidate
-from memory.records.actions.candidate import Draft, NewMemory, Place
-from memory.records.gates import GateCandidate, GateOutcome, Neighborhood
+from memory.intake import intake_gates
+from memory.intake.actions import candidate as records_candidate
+from memory.intake.actions.candidate import CheckedCandidate, Placement
+from memory.intake.intake_gates import GateCandidate, GateOutcome, Neighborhood
+from memory.intake.validation import NewMemory
 from memory.records.models import Memory
 from memory.secrets import scanner
 from memory.taxonomy import Source, SourceInterface
@@ -63,7 +64,7 @@ class JudgedStatement:
     file: str
     line: int | None
     candidate: Candidate | None
-    drafted: Draft | None
+    drafted: CheckedCandidate | None
     gate: str = ""
     reason: str = ""
     hint: str = ""
@@ -192,12 +193,12 @@ def judge_statements(
     return tuple(judged)
 
 
-def find_place(*, caller: Caller, upload: Upload) -> Place:
+def find_place(*, caller: Caller, upload: Upload) -> Placement:
     """Find where the memories of an upload go. In a unit. Raises NotFound, InvalidInput."""
     new = NewMemory(
         content="", source="import", project=upload.project, scope=upload.scope, team=upload.team
     )
-    return records_candidate.place(caller=as_importer(caller=caller), new=new)
+    return records_candidate.find_placement(caller=as_importer(caller=caller), new=new)
 
 
 def as_json(*, candidate: Candidate) -> dict[str, Any]:
@@ -240,17 +241,17 @@ def _judge(importer: Caller, upload: Upload, number: int, candidate: Candidate) 
     at: dict[str, Any] = {"number": number, "file": candidate.file, "line": candidate.line}
     new = new_memory(upload=upload, given=as_json(candidate=candidate))
     try:
-        drafted = records_candidate.draft(caller=importer, new=new)
+        drafted = records_candidate.check_candidate(caller=importer, new=new)
     except (InvalidInput, Forbidden) as error:
         told = scanner.without_secrets(text=error.detail)
         reason = error.detail if told == error.detail else told
         return _refused(at, INPUT, reason, error.hint)
-    result = gates.run(
+    result = intake_gates.run_gates(
         candidate=GateCandidate(
             content=new.content, type=drafted.classification.type, secrets=drafted.findings
         ),
         neighborhood=NEAR_NOTHING,
-        thresholds=gates.Thresholds(),
+        thresholds=intake_gates.Thresholds(),
     )
     if result.outcome is not GateOutcome.REFUSED:
         return JudgedStatement(**at, candidate=candidate, drafted=drafted)

@@ -3,20 +3,17 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Final
+from typing import Any, Final, Protocol
 from uuid import UUID
 
 from accounts import tenancy
 from memory import sql_queries
-from memory.entities import same_names
+from memory.entities import named_things
 from memory.entities.close_names import Known
+from memory.entities.named_things import Merge, Name, Thing, Wanted
 from memory.entities.names import TYPE_CODES, TYPES
+from memory.entities.names import Name as ReadName
 from memory.entities.rules import EntityType
-from memory.entities.same_names import Name
-from memory.records.models import Memory
-from memory.records.verdict_models import ReviewVerdict
-from memory.records.verdicts import SAME
 from teams import visibility
 from teams.visibility import Sight, parameters
 
@@ -32,65 +29,90 @@ MOST_SPELLINGS: Final = 20  # of a thing that are told
 PARTS: Final = {"visible": visibility.as_sql(alias="n"), "spellings": str(MOST_SPELLINGS)}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Thing:
-    """What some visible memories name: type, key, usual spelling, how many, every spelling."""
-
-    type: EntityType
-    key: str
-    name: str
-    memories: int
-    spellings: tuple[str, ...] = ()
-    members: tuple[Name, ...] = ()
-
-    @property
-    def names(self) -> tuple[Name, ...]:
-        """The names that are this thing, as type codes and keys."""
-        return self.members or ((TYPE_CODES[self.type], self.key),)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Merge:
-    """Somebody said that two names are one thing, for an audience that the reader is in."""
+class NamingMemory(Protocol):
+    """A memory as the names in it are stored: whose it is, of which project, what it names."""
 
     id: UUID
-    first: Name
-    second: Name
     audience: UUID
-    made_by: UUID
-    made_at: datetime
+    project_id: UUID | None
+    names: tuple[ReadName, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """Which things are asked for; None lets everything through.
+@dataclass(slots=True, kw_only=True)
+class ReadMemory:
+    """A memory whose names are read again: its text, and what was found in it."""
 
-    `begins` are patterns of LIKE; `after`: those behind this one, the most often named first.
-    """
-
-    projects: tuple[UUID, ...] | None = None
-    type: EntityType | None = None
-    keys: tuple[str, ...] | None = None
-    begins: tuple[str, ...] | None = None
-    after: tuple[int, str, EntityType] | None = None
+    id: UUID
+    content: str
+    audience: UUID
+    project_id: UUID | None
+    names: tuple[ReadName, ...] = ()
 
 
-def write(*, rows: Iterable[Memory]) -> None:
+def write(*, rows: Iterable[NamingMemory]) -> None:
     """Store what new memories name. In a unit."""
     sent = _columns_of(rows)
     if sent["ids"]:
         sql_queries.execute("write", file=FILE, **sent)
 
 
-def rewrite(*, rows: tuple[Memory, ...]) -> None:
+def rewrite(*, rows: tuple[NamingMemory, ...]) -> None:
     """Store what memories name now, in the place where they are now. In a unit."""
     sql_queries.execute("forget", file=FILE, ids=[row.id for row in rows])
     write(rows=rows)
 
 
-def move(*, row: Memory) -> None:
+def move(*, row: NamingMemory) -> None:
     """Take along what a memory of the same text names to its place of now. In a unit."""
     sql_queries.execute("move", file=FILE, id=row.id, audience=row.audience, project=row.project_id)
+
+
+def count_unread(*, version: int) -> tuple[int, int]:
+    """Count the memories that an older version of the patterns has read, and all. In a unit."""
+    ((unread, total),) = sql_queries.rows("count_unread", file=FILE, version=version)
+    return unread, total
+
+
+def lock_unread(*, version: int, limit: int) -> tuple[ReadMemory, ...]:
+    """Lock memories that an older version has read, but those that somebody holds. In a unit."""
+    return _read_memories("lock_unread", version=version, limit=limit)
+
+
+def mark_read(*, memory_ids: list[UUID], version: int, enriched_by: int) -> None:
+    """Say which version of the patterns and which reader have read memories. In a unit."""
+    sql_queries.execute(
+        "mark_read", file=FILE, ids=memory_ids, version=version, enriched_by=enriched_by
+    )
+
+
+def count_unenriched(*, number: int, limit: int) -> int:
+    """Count the active memories that a reader has not read, up to a limit. In a unit."""
+    ((count,),) = sql_queries.rows("count_unenriched", file=FILE, number=number, limit=limit)
+    return int(count)
+
+
+def list_unenriched(*, number: int, limit: int) -> list[tuple[UUID, str]]:
+    """Return ids and texts of active memories that a reader has not read. In a unit."""
+    rows = sql_queries.rows("list_unenriched", file=FILE, number=number, limit=limit)
+    return [(id, content) for id, content in rows]
+
+
+def lock_unenriched(*, memory_ids: tuple[UUID, ...], number: int) -> tuple[ReadMemory, ...]:
+    """Lock those of some memories that are still unread and that nobody holds. In a unit."""
+    return _read_memories("lock_unenriched", ids=list(memory_ids), number=number)
+
+
+def mark_enriched(*, memory_ids: list[UUID], number: int) -> None:
+    """Say which reader has read memories. In a unit."""
+    sql_queries.execute("mark_enriched", file=FILE, ids=memory_ids, number=number)
+
+
+def _read_memories(name: str, **parameters: Any) -> tuple[ReadMemory, ...]:
+    rows = sql_queries.rows(name, file=FILE, **parameters)
+    return tuple(
+        ReadMemory(id=id, content=content, audience=audience, project_id=project_id)
+        for id, content, audience, project_id in rows
+    )
 
 
 def is_only_read(*, thing: Thing, sight: Sight) -> bool:
@@ -107,7 +129,7 @@ def is_only_read(*, thing: Thing, sight: Sight) -> bool:
     return bool(row[0])
 
 
-def write_read(*, rows: tuple[Memory, ...], read_by: int) -> None:
+def write_read(*, rows: tuple[NamingMemory, ...], read_by: int) -> None:
     """Store what a reader of the night found, in place of what one found before. In a unit."""
     sql_queries.execute("forget_read", file=FILE, ids=[row.id for row in rows])
     sent = _columns_of(rows)
@@ -155,19 +177,17 @@ def shared_names(*, most: int) -> dict[UUID, tuple[Known, ...]]:
 
 def merges(*, sight: Sight) -> tuple[Merge, ...]:
     """Return what is said to be one thing, for those whom the reader belongs to. In a unit."""
-    rows = ReviewVerdict.objects.filter(
-        verdict=SAME, undone_at__isnull=True, audience__in=sight.audiences
-    )
+    rows = sql_queries.rows("merges", file=FILE, audiences=list(sight.audiences))
     return tuple(
         Merge(
-            id=row.id,
-            first=(row.before["first"][0], row.before["first"][1]),
-            second=(row.before["second"][0], row.before["second"][1]),
-            audience=row.audience or row.id,
-            made_by=row.decided_by,
-            made_at=row.decided_at,
+            id=row[0],
+            first=(row[1], row[2]),
+            second=(row[3], row[4]),
+            audience=row[5],
+            made_by=row[6],
+            made_at=row[7],
         )
-        for row in rows.order_by("decided_at", "id")
+        for row in rows
     )
 
 
@@ -181,7 +201,7 @@ def known(*, wanted: Wanted, limit: int, sight: Sight) -> tuple[Thing, ...]:
     """Return things that visible memories name, the most often named first. In a unit."""
     count, key, type = wanted.after or (None, None, None)
     said = merges(sight=sight)
-    numbers = same_names.groups(pairs=((one.first, one.second) for one in said))
+    numbers = named_things.groups(pairs=((one.first, one.second) for one in said))
     rows = sql_queries.filled(
         "known_together" if numbers else "known",
         file=FILE,
@@ -214,22 +234,22 @@ def known(*, wanted: Wanted, limit: int, sight: Sight) -> tuple[Thing, ...]:
 
 
 def with_same_names(*, named: Mapping[str, str], sight: Sight) -> dict[str, str]:
-    """Add the keys of what is one thing with what is named, by the same words. In a unit.
+    """Add to keys that are asked for those said to be one thing with them, by the same words.
 
-    `named` are the words of each key in a question.
+    In a unit.
     """
     found = dict(named)
     if not found:
         return found
-    numbers = same_names.groups(pairs=((one.first, one.second) for one in merges(sight=sight)))
+    numbers = named_things.groups(pairs=((one.first, one.second) for one in merges(sight=sight)))
     for key, words in named.items():
         own = [name for name in numbers if name[1] == key]
-        for _, other in sorted(same_names.together(names=own, numbers=numbers)):
+        for _, other in sorted(named_things.together(names=own, numbers=numbers)):
             found.setdefault(other, words)
     return found
 
 
-def _columns_of(rows: Iterable[Memory]) -> dict[str, list[object]]:
+def _columns_of(rows: Iterable[NamingMemory]) -> dict[str, list[object]]:
     every = [(row, name) for row in rows for name in row.names]
     return {
         "ids": [row.id for row, _ in every],
@@ -246,7 +266,7 @@ def _near(wanted: Wanted, numbers: Mapping[Name, int]) -> list[str] | None:
     if wanted.keys is None:
         return None
     asked = [name for name in numbers if name[1] in wanted.keys]
-    every = same_names.together(names=asked, numbers=dict(numbers))
+    every = named_things.together(names=asked, numbers=dict(numbers))
     return [*wanted.keys, *(key for _, key in every)]
 
 

@@ -124,3 +124,51 @@ JOIN memory_mention AS o ON o.memory_id = n.memory_id
 WHERE {visible}
   AND (%(within)s::uuid[] IS NULL OR n.project_id IS NULL OR n.project_id = ANY (%(within)s::uuid[]))
 GROUP BY o.type_code, o.key ORDER BY count(DISTINCT o.memory_id) DESC, o.key, o.type_code LIMIT %(limit)s
+
+-- name: merges
+-- What is said to be one thing for some audiences, in the order in which it was said; by index
+-- memory_verdict_same.
+SELECT v.id, (v.before -> 'first' ->> 0)::int, v.before -> 'first' ->> 1,
+       (v.before -> 'second' ->> 0)::int, v.before -> 'second' ->> 1,
+       v.audience, v.decided_by, v.decided_at
+FROM memory_reviewverdict AS v
+WHERE v.verdict = 'same' AND v.undone_at IS NULL AND v.audience = ANY (%(audiences)s::uuid[])
+ORDER BY v.decided_at, v.id
+
+-- name: count_unread
+-- How many memories an older version of the patterns has read, by index memory_names_version, and all.
+SELECT (SELECT count(*) FROM memory_memory WHERE names_version < %(version)s),
+       (SELECT count(*) FROM memory_memory)
+
+-- name: lock_unread
+-- Some memories that an older version has read, but those that somebody holds; by index
+-- memory_names_version alone, which of them come first does not matter.
+SELECT m.id, m.content, m.audience, m.project_id FROM memory_memory AS m
+WHERE m.names_version < %(version)s
+ORDER BY m.names_version LIMIT %(limit)s FOR NO KEY UPDATE SKIP LOCKED
+
+-- name: mark_read
+-- Say which version of the patterns and which reader have read memories, by primary key.
+UPDATE memory_memory SET names_version = %(version)s, enriched_by = %(enriched_by)s
+WHERE id = ANY (%(ids)s::uuid[])
+
+-- name: count_unenriched
+-- How many active memories a reader has not read, up to a limit; by index memory_enriched_by.
+SELECT count(*) FROM (SELECT FROM memory_memory AS m
+                      WHERE m.status = 'active' AND m.enriched_by < %(number)s LIMIT %(limit)s) AS unread
+
+-- name: list_unenriched
+-- Active memories that a reader has not read; by index memory_enriched_by alone.
+SELECT m.id, m.content FROM memory_memory AS m
+WHERE m.status = 'active' AND m.enriched_by < %(number)s
+ORDER BY m.enriched_by LIMIT %(limit)s
+
+-- name: lock_unenriched
+-- Those of some memories that are still unread and that nobody holds, by primary key.
+SELECT m.id, m.content, m.audience, m.project_id FROM memory_memory AS m
+WHERE m.id = ANY (%(ids)s::uuid[]) AND m.status = 'active' AND m.enriched_by < %(number)s
+FOR NO KEY UPDATE SKIP LOCKED
+
+-- name: mark_enriched
+-- Say which reader has read memories, by primary key.
+UPDATE memory_memory SET enriched_by = %(number)s WHERE id = ANY (%(ids)s::uuid[])

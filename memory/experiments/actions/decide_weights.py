@@ -14,7 +14,7 @@ from accounts.errors import Conflict, Forbidden
 from memory.customization import phase_weights
 from memory.customization.phase_weights import KEPT
 from memory.customization.phases import Own
-from memory.customization.queries import methodologies
+from memory.customization.queries import own_methodologies
 from memory.experiments import phase_learning
 from memory.experiments.queries import phase_weights as found_weights
 from memory.experiments.queries.phase_weights import PhaseWeights
@@ -41,7 +41,7 @@ def decide_weights(
     Conflict where something else is proposed or decided by now, or nothing can be taken back.
     """
     require(caller=caller, act=Act.MANAGE_PROJECTS)
-    known = methodologies.own(caller=caller)
+    known = own_methodologies(caller=caller)
     with tenancy.unit():
         row = hold_project(caller=caller, ref=ref)
         check_unbound(caller=caller)

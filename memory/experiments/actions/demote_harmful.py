@@ -25,7 +25,7 @@ from memory.experiments.queries import experiments
 from memory.experiments.queries.experiments import USUAL_DAYS, MemorySides
 from memory.experiments.uplift import ComparedFigure
 from memory.index.actions.model_switch import INSTALLATION
-from memory.records.actions import writes
+from memory.records import writes
 from memory.records.models import Memory
 from memory.taxonomy import Governance, Status
 from teams import audit

@@ -16,14 +16,12 @@ from django.db.models.fields.json import KeyTextTransform
 from memory.experiments import figures
 from memory.experiments.figures import Figure, MeasuredDelivery
 from memory.experiments.queries.session_figures import REENTERED_KEY
-from memory.records.models import Memory
-from memory.records.verdict_models import ReviewVerdict
-from memory.records.verdicts import Verdict
+from memory.records.models import Memory, ReviewVerdict
 from memory.sessions.actions import scratchpads
 from memory.sessions.models import GivenOut, Session, Turn
 from memory.sessions.scratchpad import Scratchpad
 from memory.sessions.turns import Speaker
-from memory.taxonomy import Scope, Status
+from memory.taxonomy import Scope, Status, Verdict
 
 SIGN: Final = figures.CITED.format(citation="")
 

@@ -17,7 +17,7 @@ from memory.customization import phase_weights, phases
 from memory.customization.methodology import NATIVE, Methodology
 from memory.customization.phase_weights import Decided
 from memory.customization.phases import Own, Phase
-from memory.customization.queries import methodologies
+from memory.customization.queries import own_methodologies
 from memory.experiments import phase_learning
 from memory.experiments.phase_learning import (
     SESSIONS_LEAST,
@@ -60,7 +60,7 @@ class PhaseWeights:
 def weights_of(*, caller: Caller, project: str, now: datetime) -> PhaseWeights:
     """Return what a project's sessions taught. Raises NotFound for one the caller cannot see."""
     require(caller=caller, act=Act.READ)
-    known = methodologies.own(caller=caller)
+    known = own_methodologies(caller=caller)
     with tenancy.unit():
         place = places.find_project(caller=caller, ref=project)
         return read(caller=caller, place=place, known=known, now=now)

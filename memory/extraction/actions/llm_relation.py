@@ -29,13 +29,14 @@ from memory.index.actions import embedding
 from memory.intake import integrate
 from memory.intake.actions import llm_queue
 from memory.intake.actions.apply_later import comparable, integrate_stored, share_of
+from memory.intake.actions.candidate import find_placement
 from memory.intake.actions.remember import gate, in_use, prepare
 from memory.intake.actions.similar_memories import look_around, thresholds_of
+from memory.intake.intake_gates import GateOutcome
 from memory.intake.integrate import Judged, Known, Statement
+from memory.intake.validation import NewMemory
 from memory.providers.contracts import ChatMessage, ChatRequest, ChatRole
 from memory.providers.errors import ProviderError
-from memory.records.actions.candidate import NewMemory, place
-from memory.records.gates import GateOutcome
 from memory.records.models import Memory
 from memory.secrets import scanner
 from memory.sessions.models import Statistic
@@ -116,7 +117,7 @@ def _pairs_of_candidate(
     try:
         prepared = prepare(caller=caller, new=new)
         with tenancy.unit():
-            where = place(caller=caller, new=new)
+            where = find_placement(caller=caller, new=new)
             around = look_around(
                 caller=caller,
                 drafted=prepared.drafted,

@@ -21,7 +21,7 @@ from django.db.models.functions import Now
 
 from accounts import audit as origins
 from accounts import tenancy
-from memory.index.actions import embedding, indexing, model_switch
+from memory.index.actions import embedding, maintenance, model_switch
 from memory.index.models import EmbeddingModel
 from memory.index.sql import search_rows
 from memory.index.sql.search_rows import FIRST, Overlap
@@ -149,7 +149,7 @@ def _cut_over(row: EmbeddingModel) -> str | None:
 def _index(row: EmbeddingModel) -> None:
     """Queue what searches of a large organization read of the model."""
     with tenancy.unit():
-        indexing.queue_when_large(live=search_rows.coverage(model_id=row.id).needed)
+        maintenance.queue_when_large(live=search_rows.coverage(model_id=row.id).needed)
 
 
 def _note(row: EmbeddingModel) -> None:

@@ -1,9 +1,10 @@
 """Change the model whose vectors searches compare, or go back.
 
-A switch names a model and queues work (`actions.reembedding`); until every memory has a vector of
+A switch names a model and queues work (`backfill`); until every memory has a vector of
 it, the old one answers. The vectors of the old one are kept, so the way back is one transaction and
 needs no model; they go when somebody drops them, which is an act of its own. One organization has
-one active model, and at most one is being filled.
+one active model, and at most one is being filled. Whoever works at the machine acts as a `Person`
+without a role, and may do all of it.
 """
 
 import logging
@@ -13,8 +14,8 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 
-from accounts import audit as origins
 from accounts import jobs, tenancy
+from accounts.audit import Actor, Person
 from accounts.caller import Caller, principal
 from accounts.errors import InvalidInput, wrong_field
 from accounts.messages import message
@@ -38,21 +39,21 @@ MOST_DIMENSIONS: Final = 16_000  # of a half vector, pgvector
 PROBE: Final = "Which model answers here?"
 
 
-def switch(*, caller: Caller, key: str) -> UUID | None:
+def switch(*, caller: Actor, key: str) -> UUID | None:
     """Begin to make vectors of another model, and of no third; return the job's id if it is new.
 
     Raises InvalidInput for a model that is not known, NotSwitchable when it does not answer or is
     active already, RoleNotSufficient.
     """
-    check_chooses(caller=caller)
-    return begin(actor=caller, key=key, created_by=principal(caller=caller))
-
-
-def begin(*, actor: origins.Actor, key: str, created_by: UUID | None = None) -> UUID | None:
-    """Begin a switch for an operator at the machine, as `switch` does for a caller."""
+    _check_chooses(caller)
     wanted = _known(key)
-    _probe(wanted)
-    return _begin(actor, wanted, created_by, chosen=True)
+    try:
+        tenant = tenancy.current().schema_name
+        registry.embedder(key=wanted.key, tenant=tenant).embed_query(text=PROBE)
+    except ProviderError as error:
+        raise NotSwitchable(detail=error.detail, hint=error.hint) from error
+    created_by = principal(caller=caller) if isinstance(caller, Caller) else None
+    return _begin(caller, wanted, created_by, chosen=True)
 
 
 def follow_installation() -> bool:
@@ -70,7 +71,7 @@ def follow_installation() -> bool:
         wanted = _known("")
         if wanted.key == active.key:
             return False
-        actor = origins.Person(user_id=None, source_interface=INSTALLATION)
+        actor = Person(user_id=None, source_interface=INSTALLATION)
         _begin(actor, wanted, None, chosen=False)
     except InvalidInput as error:
         log.warning("Not switched to the installation's model: %s", error.detail)
@@ -87,14 +88,9 @@ def resume() -> bool:
         return enqueue(key=row.key) is not None
 
 
-def cancel(*, caller: Caller) -> None:
+def cancel(*, caller: Actor) -> None:
     """Stop filling; what has been made is kept for another time. Raises NotSwitchable for none."""
-    check_chooses(caller=caller)
-    stop(actor=caller)
-
-
-def stop(*, actor: origins.Actor) -> None:
-    """Stop filling, as `cancel` does, for an operator at the machine."""
+    _check_chooses(caller)
     with tenancy.unit():
         row = _locked().filter(filling=True).first()
         if row is None:
@@ -103,21 +99,16 @@ def stop(*, actor: origins.Actor) -> None:
             )
         EmbeddingModel.objects.filter(pk=row.pk).update(filling=False)
         EmbeddingModel.objects.filter(active=True).update(chosen=True)
-        _note(actor, "switch_cancelled", row)
+        _note(caller, "switch_cancelled", row)
 
 
-def roll_back(*, caller: Caller) -> str:
+def roll_back(*, caller: Actor) -> str:
     """Compare by the model before this one again, at once; return its key.
 
     Memories that came since have no vector of it and are found by their words until the queued job
     has embedded them. Raises NotSwitchable when there is no such model, or its vectors are gone.
     """
-    check_chooses(caller=caller)
-    return go_back(actor=caller)
-
-
-def go_back(*, actor: origins.Actor) -> str:
-    """Go back to the model before this one, as `roll_back` does, for an operator."""
+    _check_chooses(caller)
     with tenancy.unit():
         kept = _locked().filter(active=False, filling=False, activated_at__isnull=False)
         row = kept.order_by("-activated_at", "-id").first()
@@ -130,22 +121,17 @@ def go_back(*, actor: origins.Actor) -> str:
         EmbeddingModel.objects.filter(pk=row.pk).update(
             active=True, chosen=True, activated_at=Now()
         )
-        _note(actor, "rolled_back", row)
+        _note(caller, "rolled_back", row)
         enqueue(key=row.key)
         return str(row.key)
 
 
-def drop(*, caller: Caller, key: str) -> UUID | None:
+def drop(*, caller: Actor, key: str) -> UUID | None:
     """Delete the vectors of a model that is not active, in the background; return the job's id.
 
     Raises NotSwitchable for one in use, InvalidInput for one the organization does not have.
     """
-    check_chooses(caller=caller)
-    return forget(actor=caller, key=key)
-
-
-def forget(*, actor: origins.Actor, key: str) -> UUID | None:
-    """Delete the vectors of a model, as `drop` does, for an operator at the machine."""
+    _check_chooses(caller)
     with tenancy.unit():
         row = _locked().filter(key=key).first()
         if row is None:
@@ -157,7 +143,7 @@ def forget(*, actor: origins.Actor, key: str) -> UUID | None:
                 hint="Switch to another model, or cancel the switch.",
             )
         EmbeddingModel.objects.filter(pk=row.pk).update(activated_at=None)
-        _note(actor, "dropped", row)
+        _note(caller, "dropped", row)
         return jobs.enqueue(DROP, payload={"model": row.pk}, key=str(row.pk))
 
 
@@ -172,9 +158,13 @@ def enqueue(*, key: str, delay_seconds: int = 0, created_by: UUID | None = None)
     )
 
 
-def _begin(
-    actor: origins.Actor, wanted: Model, created_by: UUID | None, *, chosen: bool
-) -> UUID | None:
+def _check_chooses(caller: Actor) -> None:
+    """Raise RoleNotSufficient for a caller who may not choose; operators at the machine may."""
+    if isinstance(caller, Caller):
+        check_chooses(caller=caller)
+
+
+def _begin(actor: Actor, wanted: Model, created_by: UUID | None, *, chosen: bool) -> UUID | None:
     with tenancy.unit():
         active = embedding.active_model()
         row = embedding.space(model=wanted)
@@ -212,20 +202,11 @@ def _known(key: str) -> Model:
     return model
 
 
-def _probe(wanted: Model) -> None:
-    """Ask the model once, so that one that cannot answer is refused before anything begins."""
-    try:
-        tenant = tenancy.current().schema_name
-        registry.embedder(key=wanted.key, tenant=tenant).embed_query(text=PROBE)
-    except ProviderError as error:
-        raise NotSwitchable(detail=error.detail, hint=error.hint) from error
-
-
 def _locked() -> QuerySet[EmbeddingModel]:
     return EmbeddingModel.objects.select_for_update().order_by("id")
 
 
-def _note(actor: origins.Actor, verb: str, row: EmbeddingModel, *, before: str = "") -> None:
+def _note(actor: Actor, verb: str, row: EmbeddingModel, *, before: str = "") -> None:
     details = {"key": row.key, **({"before": before} if before else {})}
     audit.append(
         act=f"model.{verb}",

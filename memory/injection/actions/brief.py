@@ -15,17 +15,17 @@ from django.db.models import Q
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.customization.methodology import NATIVE_TRANSITIONS
-from memory.customization.queries import methodologies, styles
+from memory.customization.queries import choose_style, relays_of
 from memory.experiments.points import Point
 from memory.injection.actions import deliver
 from memory.injection.actions.deliver import LATE, NO_CANDIDATES, SILENCE, CandidateSet, Delivery
 from memory.injection.actions.delivery_log import Recipient
 from memory.injection.session_start_rules import RecordedMemory, handed_over
-from memory.records.deadline import TooLate
 from memory.records.queries.views import countable, views_of
 from memory.search import packing
 from memory.search import request as filter_values
 from memory.search.actions import SearchAnswer, search
+from memory.search.deadline import TooLate
 from memory.search.queries import list_always_in_effect, list_of_modules
 from memory.search.request import SearchRequest
 from memory.sessions.models import Session
@@ -105,7 +105,7 @@ def deliver_brief(
     session = recipient.session
     if not is_due(session=session) or 0 < request.through <= session.brief_through:
         return SILENCE  # its other event was faster
-    style = styles.composed(caller=caller, topic=request.task.query, interface=None)
+    style = choose_style(caller=caller, topic=request.task.query, interface=None)
     aside = ""
     if style is not None:
         aside = packing.heading_of_style(name=style.style.name, text=style.style.text)
@@ -184,11 +184,7 @@ def _handed_over(caller: Caller, session: Session, now: datetime) -> CandidateSe
     surest = rows.order_by("-confidence", "id").values_list("id", flat=True)[:STAGE_MEMORIES_MOST]
     sight = visibility.sight_of(caller=caller)
     views = views_of(memory_ids=tuple(surest), sight=sight, now=now)
-    own = (
-        methodologies.relays_of(caller=caller, name=session.methodology)
-        if session.methodology
-        else ()
-    )
+    own = relays_of(caller=caller, name=session.methodology) if session.methodology else ()
     ids = handed_over(
         transitions=own or NATIVE_TRANSITIONS,
         before=before.phase,

@@ -18,9 +18,9 @@ from memory.experiments.points import Point
 from memory.injection import queries
 from memory.injection.session_start_rules import SuggestedFiles
 from memory.injection.sql import deliveries
-from memory.records.deadline import NEVER, Deadline
 from memory.records.models import Memory
 from memory.records.queries.views import GraphPart, MemoryView, give_out
+from memory.search.deadline import NEVER, Deadline
 from memory.sessions.actions import scratchpads
 from memory.sessions.models import GivenOut, Session
 from teams import visibility

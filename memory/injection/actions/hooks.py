@@ -30,7 +30,7 @@ from memory.injection.actions.trigger_points import answer_searches, deliver_war
 from memory.injection.harnesses import events as harness_events
 from memory.injection.harnesses.adapters import Meaning
 from memory.injection.harnesses.payloads import HookEvent
-from memory.records.deadline import NEVER, Deadline, TooLate
+from memory.search.deadline import NEVER, Deadline, TooLate
 from memory.search.request import SearchRequest
 from memory.secrets import scanner
 from memory.sessions.actions import append_events, end_session, scratchpads

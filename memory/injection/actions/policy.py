@@ -10,7 +10,7 @@ from typing import Final
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.customization.queries import trust_levels
+from memory.customization.queries import trust_level_of
 from memory.experiments import points
 from memory.experiments.actions import assignment
 from memory.experiments.points import Group, Point, Switches
@@ -73,7 +73,7 @@ def policy_of(
     The group of the session is assigned where something could be delivered.
     """
     on = hooks_in(project=project)
-    level = trust_levels.level_of(caller=caller, project_id=None if project is None else project.id)
+    level = trust_level_of(caller=caller, project_id=None if project is None else project.id)
     switches = Switches(
         off=frozenset(one for one, hook in POINT_HOOKS.items() if not on[hook]),
         paused=is_paused(project=project, token_id=caller.token_id, user_id=caller.user_id),

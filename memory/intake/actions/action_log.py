@@ -11,8 +11,8 @@ from uuid import UUID
 
 from accounts import bulk_insert, tenancy
 from accounts.caller import Caller, principal
+from memory.intake.actions.candidate import Placement
 from memory.intake.models import ActionLog
-from memory.records.actions.candidate import Place
 from memory.taxonomy import Source
 
 REFUSED: Final = "refused"
@@ -27,7 +27,7 @@ class Entry:
     """
 
     source: str
-    place: Place | None
+    place: Placement | None
     outcome: str
     gate: str = ""
     cause: str = ""

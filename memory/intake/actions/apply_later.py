@@ -18,17 +18,16 @@ from accounts.caller import Caller, Role, TokenScope
 from memory.intake import integrate
 from memory.intake.actions import action_log, apply_decision, similar_memories
 from memory.intake.actions.action_log import Entry
+from memory.intake.actions.candidate import Placement
 from memory.intake.actions.echo_guard import is_restatement
+from memory.intake.intake_gates import Thresholds
 from memory.intake.integrate import Cause, Decision, Judged, Known, Operation, Statement
 from memory.intake.sql import neighbors as rows_near
 from memory.intake.sql.neighbors import KnownRow
-from memory.records import statements
-from memory.records.actions import confirm, writes
-from memory.records.actions.candidate import Place
-from memory.records.conflict_models import Conflict
-from memory.records.gates import Thresholds
-from memory.records.models import Memory, MemoryLink, MemoryVersion
-from memory.records.queries import rejected_links
+from memory.records import statements, writes
+from memory.records.actions import count_restatement
+from memory.records.models import Conflict, Memory, MemoryLink, MemoryVersion
+from memory.records.queries import relations
 from memory.taxonomy import Authority, LinkKind, MemoryType, Scope, Status
 
 SAME = "It says the same as an earlier one."
@@ -132,7 +131,7 @@ def integrate_stored(
 
 def _not_parted(near: dict[UUID, dict[UUID, float]]) -> dict[UUID, dict[UUID, float]]:
     """Leave out what was told apart from a memory, so that the next one is looked at. In a unit."""
-    apart = rejected_links.pairs(
+    apart = relations.rejected_pairs(
         memory_ids={*near, *(id for others in near.values() for id in others)}
     )
     return {
@@ -270,7 +269,7 @@ def _merge(caller: Caller, row: Memory, twin_id: UUID, now: datetime) -> list[_D
     is_repeated = is_restatement(row=row, delivered_id=twin.id)
     if not is_repeated:
         sessions = (row.session_id, *row.provenance_sessions)
-        changed = confirm.count(row=twin, sessions=sessions, now=now)
+        changed = count_restatement(row=twin, sessions=sessions, now=now)
         writes.save(row=twin, fields=changed, now=now)
         writes.announce(caller=caller, kind="memory.confirmed", rows=(twin,))
     ended = "known" if is_repeated else "confirmed"
@@ -298,13 +297,13 @@ def _target(row: Memory, decision: Decision) -> Memory | None:
         return None
     held = _active(decision.target_id)
     is_same = held is not None and apply_decision.is_as_read(row=held, decision=decision)
-    return held if is_same and set(pair) not in rejected_links.pairs(memory_ids=pair) else None
+    return held if is_same and set(pair) not in relations.rejected_pairs(memory_ids=pair) else None
 
 
 def _entry(row: Memory, outcome: str, *, memory_id: UUID, other_id: UUID) -> Entry:
     return Entry(
         source=row.source,
-        place=Place(
+        place=Placement(
             project=row.project, scope=Scope(row.scope), audience=row.audience, team_id=row.team_id
         ),
         outcome=outcome,
@@ -340,6 +339,6 @@ def _tell(done: Iterable[_Done], now: datetime) -> None:
         ids: dict[str, tuple[UUID, ...]] = {}
         for one in several:
             ids[one.verb] = (*ids.get(one.verb, ()), one.memory_id)
-        writes.record_together(caller=caller, act="memory.bulk_integrated", memory_ids=ids)
+        writes.record_bulk(caller=caller, act="memory.bulk_integrated", memory_ids=ids)
         entries = tuple(one.entry for one in several)
         action_log.record(caller=caller, entries=entries, now=now)

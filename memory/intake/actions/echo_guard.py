@@ -18,9 +18,9 @@ from memory.index.actions.embedding import Embedded
 from memory.index.models import AccessLog
 from memory.injection.sql import deliveries
 from memory.intake import echo_rules
+from memory.intake.actions.candidate import CheckedCandidate
 from memory.intake.echo_rules import DeliveredText
-from memory.records.actions import confirm
-from memory.records.actions.candidate import Draft
+from memory.records.actions import add_sessions
 from memory.records.models import Memory
 from memory.sessions.models import GivenOut
 from memory.taxonomy import MemoryType, Source
@@ -94,7 +94,9 @@ def is_restatement(*, row: Memory, delivered_id: UUID) -> bool:
     return any(rows.filter(**agents).exists() for rows in (given, logged))
 
 
-def find_echo(*, drafted: Draft, same_id: UUID | None, delivered: Delivered) -> Echo | None:
+def find_echo(
+    *, drafted: CheckedCandidate, same_id: UUID | None, delivered: Delivered
+) -> Echo | None:
     """Return what a candidate restates, None where it counts. In a unit.
 
     `same_id` is the memory that the gates found to say the same.
@@ -119,7 +121,7 @@ def find_echo(*, drafted: Draft, same_id: UUID | None, delivered: Delivered) -> 
     )
 
 
-def _met_again(drafted: Draft, memory_id: UUID) -> Echo:
+def _met_again(drafted: CheckedCandidate, memory_id: UUID) -> Echo:
     """Note the session in the memory's provenance, once; its confidence stays as it is."""
     session_id = drafted.new.session_id
     if session_id is not None:
@@ -127,7 +129,7 @@ def _met_again(drafted: Draft, memory_id: UUID) -> Echo:
         without = mine.exclude(provenance_sessions__contains=[session_id]).select_for_update()
         known = without.values_list("provenance_sessions", flat=True).first()
         if known is not None:
-            sessions = confirm.met_in(known=known, sessions=(session_id,))
+            sessions = add_sessions(known=known, sessions=(session_id,))
             mine.update(provenance_sessions=sessions)
     return Echo(
         memory_id=memory_id,

@@ -15,9 +15,10 @@ from memory.entities.names import Name
 from memory.index.actions import embedding
 from memory.index.actions.embedding import Embedded
 from memory.index.sql import search_rows
+from memory.intake.actions import candidate
+from memory.intake.actions.candidate import CheckedCandidate
 from memory.intake.classify import TypeBasis
-from memory.records.actions import candidate
-from memory.records.actions.candidate import Draft, NewMemory
+from memory.intake.validation import NewMemory
 from memory.records.queries import memories
 from memory.records.queries.views import MemoryView
 from memory.secrets import findings
@@ -57,7 +58,7 @@ class Preview:
 def preview(*, caller: Caller, new: NewMemory, now: datetime) -> Preview:
     """Look at a candidate without storing it. Raises InvalidInput, NotFound."""
     require(caller=caller, act=Act.READ)
-    drafted = candidate.draft(caller=caller, new=new)
+    drafted = candidate.check_candidate(caller=caller, new=new)
     seen = drafted.classification
     return Preview(
         type=seen.type.value,
@@ -72,7 +73,7 @@ def preview(*, caller: Caller, new: NewMemory, now: datetime) -> Preview:
     )
 
 
-def _similar(caller: Caller, drafted: Draft, now: datetime) -> tuple[Similar, ...]:
+def _similar(caller: Caller, drafted: CheckedCandidate, now: datetime) -> tuple[Similar, ...]:
     seen = drafted.classification
     text = embedding.text_of(
         files=seen.files,
@@ -95,7 +96,7 @@ def _nearest(caller: Caller, new: NewMemory, embedded: Embedded) -> dict[UUID, f
     active = embedding.active_model()
     if active.key != embedded.key:
         return {}
-    where = candidate.place(caller=caller, new=new)
+    where = candidate.find_placement(caller=caller, new=new)
     found = search_rows.nearest(
         model_id=active.id,
         vector=embedded.vector,

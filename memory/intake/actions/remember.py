@@ -17,16 +17,22 @@ from accounts.errors import Conflict, Forbidden, InvalidInput
 from accounts.messages import message
 from memory.index.actions import embedding
 from memory.index.actions.embedding import Embedded
-from memory.intake import integrate
+from memory.intake import intake_gates, integrate
 from memory.intake.actions import action_log, apply_decision, llm_queue
 from memory.intake.actions.action_log import Entry
+from memory.intake.actions.candidate import (
+    CheckedCandidate,
+    Placement,
+    check_candidate,
+    find_by_external_id,
+    find_placement,
+    find_placement_if_any,
+    new_row,
+)
 from memory.intake.actions.echo_guard import Echo, find_delivered, find_echo
+from memory.intake.actions.revise import revise_row
 from memory.intake.actions.similar_memories import look_around, thresholds_of
-from memory.intake.integrate import Cause, Decision, Judged
-from memory.records import gates
-from memory.records.actions import confirm, revise, writes
-from memory.records.actions.candidate import Draft, NewMemory, Place, draft, place, place_if_any
-from memory.records.gates import (
+from memory.intake.intake_gates import (
     Gate,
     GateCandidate,
     GateOutcome,
@@ -34,6 +40,10 @@ from memory.records.gates import (
     Neighborhood,
     Thresholds,
 )
+from memory.intake.integrate import Cause, Decision, Judged
+from memory.intake.validation import NewMemory
+from memory.records import writes
+from memory.records.actions import confirm_memory
 from memory.records.models import Memory
 from memory.records.queries.memories import lock_memory
 from memory.records.queries.views import MemoryView, to_view, visible
@@ -53,7 +63,7 @@ __all__ = ["NewMemory", "Outcome", "remember"]
 class Prepared:
     """A candidate with its vector where that could be made at once, and what a model judged."""
 
-    drafted: Draft
+    drafted: CheckedCandidate
     embedded: Embedded | None
     judged: tuple[Judged, ...] = ()
 
@@ -105,7 +115,7 @@ def remember(
 
 def prepare(*, caller: Caller, new: NewMemory) -> Prepared:
     """Check, classify and embed a candidate. Runs outside of a unit. Raises InvalidInput."""
-    drafted = draft(caller=caller, new=new)
+    drafted = check_candidate(caller=caller, new=new)
     alone = gate(drafted=drafted, neighborhood=NOBODY_NEAR, thresholds=LOOSEST)
     if alone.outcome is GateOutcome.REFUSED:
         return Prepared(drafted=drafted, embedded=None)
@@ -118,7 +128,7 @@ def prepare(*, caller: Caller, new: NewMemory) -> Prepared:
 
 def decide(*, caller: Caller, prepared: Prepared, now: datetime) -> Outcome:
     """Compare a prepared candidate with what is there, and store what follows. In a unit."""
-    where = place(caller=caller, new=prepared.drafted.new)
+    where = find_placement(caller=caller, new=prepared.drafted.new)
     usable = replace(prepared, embedded=in_use(embedded=prepared.embedded))
     outcome = _compare(caller, usable, where, now)
     entry = log_entry(new=prepared.drafted.new, where=where, outcome=outcome)
@@ -126,7 +136,7 @@ def decide(*, caller: Caller, prepared: Prepared, now: datetime) -> Outcome:
     return outcome
 
 
-def _compare(caller: Caller, prepared: Prepared, where: Place, now: datetime) -> Outcome:
+def _compare(caller: Caller, prepared: Prepared, where: Placement, now: datetime) -> Outcome:
     """Load similar memories, ask the gates, decide, and write what follows."""
     drafted, embedded = prepared.drafted, prepared.embedded
     around = look_around(caller=caller, drafted=drafted, where=where, embedded=embedded, now=now)
@@ -134,7 +144,7 @@ def _compare(caller: Caller, prepared: Prepared, where: Place, now: datetime) ->
     result = gate(drafted=drafted, neighborhood=around.neighborhood, thresholds=thresholds)
     if result.outcome is GateOutcome.REFUSED:
         return refusal(result=result)
-    resent = writes.same_external(place=where, external_id=drafted.new.external_id)
+    resent = find_by_external_id(placement=where, external_id=drafted.new.external_id)
     if resent is not None:
         twin_id = result.confirmed_id if result.gate is Gate.EXACT_DUPLICATE else None
         return replace_content(caller=caller, row=resent, drafted=drafted, twin_id=twin_id, now=now)
@@ -144,7 +154,7 @@ def _compare(caller: Caller, prepared: Prepared, where: Place, now: datetime) ->
         return known_before(caller=caller, echo=echo, now=now)
     if result.confirmed_id is not None:
         session_id = drafted.new.session_id
-        view = confirm.apply(
+        view = confirm_memory(
             caller=caller, memory_id=result.confirmed_id, now=now, session_id=session_id
         )
         return Outcome(
@@ -169,7 +179,7 @@ def in_use(*, embedded: Embedded | None) -> Embedded | None:
     return embedded
 
 
-def log_entry(*, new: NewMemory, where: Place | None, outcome: Outcome) -> Entry:
+def log_entry(*, new: NewMemory, where: Placement | None, outcome: Outcome) -> Entry:
     """Return what the action log keeps of an outcome.
 
     Of a shared memory that contradicts one that fewer people see, that it was added and no more.
@@ -188,14 +198,18 @@ def log_entry(*, new: NewMemory, where: Place | None, outcome: Outcome) -> Entry
     )
 
 
-def gate(*, drafted: Draft, neighborhood: Neighborhood, thresholds: Thresholds) -> GateResult:
+def gate(
+    *, drafted: CheckedCandidate, neighborhood: Neighborhood, thresholds: Thresholds
+) -> GateResult:
     """Send a draft through the gates of its project."""
     candidate = GateCandidate(
         content=drafted.new.content,
         type=drafted.classification.type,
         secrets=drafted.findings,
     )
-    return gates.run(candidate=candidate, neighborhood=neighborhood, thresholds=thresholds)
+    return intake_gates.run_gates(
+        candidate=candidate, neighborhood=neighborhood, thresholds=thresholds
+    )
 
 
 def refusal(*, result: GateResult) -> Outcome:
@@ -230,7 +244,7 @@ def schedule_recount() -> None:
 
 
 def replace_content(
-    *, caller: Caller, row: Memory, drafted: Draft, twin_id: UUID | None, now: datetime
+    *, caller: Caller, row: Memory, drafted: CheckedCandidate, twin_id: UUID | None, now: datetime
 ) -> Outcome:
     """Bring the memory of an external id to what was sent now. In a unit.
 
@@ -252,7 +266,7 @@ def replace_content(
             ),
             hint="Archive one of the two, then send this again.",
         )
-    view = revise.apply(
+    view = revise_row(
         caller=caller,
         row=locked,
         changes={"content": drafted.new.content, "reason": SENT_AGAIN},
@@ -276,7 +290,7 @@ def _log_malformed(
     """Note that a candidate came that could not even be looked at."""
     refused = Outcome(outcome="refused", memory=None, gate="input", cause=error.code)
     with tenancy.unit():
-        where = place_if_any(caller=caller, new=new)
+        where = find_placement_if_any(caller=caller, new=new)
         entry = log_entry(new=new, where=where, outcome=refused)
         action_log.record(caller=caller, entries=(entry,), now=now)
 
@@ -284,7 +298,7 @@ def _log_malformed(
 def _add(
     caller: Caller,
     prepared: Prepared,
-    where: Place,
+    where: Placement,
     result: GateResult,
     decision: Decision,
     now: datetime,
@@ -292,8 +306,8 @@ def _add(
     """Write a new memory and what follows from the decision; queue what is still to be done."""
     embedded = prepared.embedded
     old = apply_decision.hold(decision=decision)
-    row = writes.new_row(
-        caller=caller, draft=prepared.drafted, place=where, surprise=result.surprise, now=now
+    row = new_row(
+        caller=caller, checked=prepared.drafted, placement=where, surprise=result.surprise, now=now
     )
     writes.insert(caller=caller, rows=(row,))
     schedule_recount()

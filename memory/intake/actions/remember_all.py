@@ -18,7 +18,13 @@ from accounts.caller import Caller, principal
 from accounts.errors import Conflict, Forbidden, InvalidInput, TooLarge
 from accounts.messages import message
 from memory.index.actions import embedding
-from memory.intake.actions import action_log
+from memory.intake.actions import action_log, candidate
+from memory.intake.actions.candidate import (
+    CheckedCandidate,
+    Placement,
+    check_candidate,
+    find_placement,
+)
 from memory.intake.actions.echo_guard import Delivered, find_delivered, find_echo
 from memory.intake.actions.remember import (
     Outcome,
@@ -30,10 +36,11 @@ from memory.intake.actions.remember import (
     schedule_recount,
 )
 from memory.intake.actions.similar_memories import thresholds_of
-from memory.records.actions import confirm, writes
-from memory.records.actions.candidate import Draft, NewMemory, Place, draft, place
+from memory.intake.intake_gates import Gate, GateOutcome, GateResult, Neighborhood, Thresholds
+from memory.intake.validation import NewMemory
+from memory.records import writes
+from memory.records.actions import confirm_memory
 from memory.records.duplicates import Seen
-from memory.records.gates import Gate, GateOutcome, GateResult, Neighborhood, Thresholds
 from memory.records.models import Memory
 from memory.records.queries.views import to_view
 from memory.secrets import scanner
@@ -49,8 +56,8 @@ Key = tuple[UUID, UUID | None, str]  # audience, project, content hash or extern
 class Placed:
     """A checked candidate and where it will stand."""
 
-    drafted: Draft
-    place: Place
+    drafted: CheckedCandidate
+    place: Placement
 
     @property
     def text_key(self) -> Key:
@@ -93,7 +100,7 @@ def remember_all(
 def _take_all(
     caller: Caller,
     new: tuple[NewMemory, ...],
-    drafts: tuple[Draft | Outcome, ...],
+    drafts: tuple[CheckedCandidate | Outcome, ...],
     now: datetime,
 ) -> tuple[Outcome, ...]:
     batch = _Batch(caller=caller, now=now)
@@ -111,9 +118,9 @@ def _take_all(
     return found
 
 
-def _drafted(caller: Caller, new: NewMemory) -> Draft | Outcome:
+def _drafted(caller: Caller, new: NewMemory) -> CheckedCandidate | Outcome:
     try:
-        return draft(caller=caller, new=new)
+        return check_candidate(caller=caller, new=new)
     except (InvalidInput, Forbidden) as error:
         return _refused(error)
 
@@ -148,19 +155,19 @@ class _Batch:
         self.new_external: dict[Key, Memory] = {}
         self.stored_texts: dict[Key, UUID] = {}
         self.stored_external: dict[Key, Memory] = {}
-        self.places: dict[tuple[str | None, str | None, str | None], Place] = {}
-        self.thresholds: dict[Place, Thresholds] = {}
-        self.said: dict[Place, Said] = {}
+        self.places: dict[tuple[str | None, str | None, str | None], Placement] = {}
+        self.thresholds: dict[Placement, Thresholds] = {}
+        self.said: dict[Placement, Said] = {}
         self.delivered: dict[str, Delivered] = {}
 
-    def place(self, drafted: Draft | Outcome) -> Placed | Outcome:
+    def place(self, drafted: CheckedCandidate | Outcome) -> Placed | Outcome:
         """Find where one item goes. Raises NotFound for a project the caller cannot see."""
         if isinstance(drafted, Outcome):
             return drafted
         new = drafted.new
         key = (new.project, new.scope, new.team)
         try:
-            where = self.places.get(key) or place(caller=self.caller, new=new)
+            where = self.places.get(key) or find_placement(caller=self.caller, new=new)
         except (InvalidInput, Forbidden) as error:
             return _refused(error)
         self.places[key] = where
@@ -170,13 +177,13 @@ class _Batch:
 
     def look(self, items: tuple[Placed, ...]) -> None:
         """Find in one query a place what the store has of these texts and external ids; lock it."""
-        by_place: dict[Place, list[Draft]] = {}
+        by_place: dict[Placement, list[CheckedCandidate]] = {}
         for item in items:
             by_place.setdefault(item.place, []).append(item.drafted)
         for where, drafts in by_place.items():
             hashes = {item.content_hash for item in drafts}
             external = {item.new.external_id for item in drafts} - {""}
-            for row in writes.lock_active(place=where, hashes=hashes, external_ids=external):
+            for row in candidate.lock_same(placement=where, hashes=hashes, external_ids=external):
                 if row.type != MemoryType.EPISODE:
                     text_key = (row.audience, row.project_id, row.content_hash)
                     self.stored_texts.setdefault(text_key, row.id)
@@ -252,9 +259,9 @@ class _Batch:
             return None
         said = self.said.setdefault(item.place, Said(seen=Seen(), rows={}))
         new = item.drafted.new
-        place = said.seen.first_of(content=new.content, content_hash=item.drafted.content_hash)
-        said.latest = place
-        return said.rows.get(place)
+        position = said.seen.first_of(content=new.content, content_hash=item.drafted.content_hash)
+        said.latest = position
+        return said.rows.get(position)
 
     def _replaced(self, item: Placed, row: Memory, twin_id: UUID | None) -> Outcome:
         before = (row.audience, row.project_id, row.content_hash)
@@ -279,7 +286,7 @@ class _Batch:
     ) -> Outcome:
         if twin is not None:
             return Outcome(outcome="confirmed", memory=to_view(twin, now=self.now), reason=reason)
-        view = confirm.apply(
+        view = confirm_memory(
             caller=self.caller,
             memory_id=memory_id,
             now=self.now,
@@ -294,10 +301,10 @@ class _Batch:
         )
 
     def _add(self, item: Placed, surprise: float) -> Memory:
-        row = writes.new_row(
+        row = candidate.new_row(
             caller=self.caller,
-            draft=item.drafted,
-            place=item.place,
+            checked=item.drafted,
+            placement=item.place,
             surprise=surprise,
             now=self.now,
         )
@@ -331,4 +338,4 @@ def _record(caller: Caller, found: tuple[Outcome, ...]) -> None:
             ids.setdefault(outcome.done, {})[outcome.memory.id] = None
     if ids:
         by_verb = {verb: tuple(found) for verb, found in ids.items()}
-        writes.record_together(caller=caller, act="memory.bulk_written", memory_ids=by_verb)
+        writes.record_bulk(caller=caller, act="memory.bulk_written", memory_ids=by_verb)

@@ -15,13 +15,12 @@ from memory.entities import names
 from memory.index.actions import embedding
 from memory.index.actions.embedding import Embedded
 from memory.index.sql import search_rows
+from memory.intake.actions import candidate
+from memory.intake.actions.candidate import CheckedCandidate, Placement, may_write_for_all
+from memory.intake.intake_gates import NEUTRAL, Neighbor, Neighborhood, Thresholds
 from memory.intake.integrate import Known, Statement
 from memory.intake.sql import neighbors
 from memory.intake.sql.neighbors import SUBJECT_TYPES, Center, Close, KnownRow, Spot
-from memory.records.actions import writes
-from memory.records.actions.candidate import Draft, Place, may_found
-from memory.records.gates import Neighbor, Neighborhood, Thresholds
-from memory.records.surprise import NEUTRAL
 from memory.taxonomy import (
     Authority,
     Governance,
@@ -57,13 +56,13 @@ def thresholds_of(*, project: Project | None) -> Thresholds:
 def look_around(
     *,
     caller: Caller,
-    drafted: Draft,
-    where: Place,
+    drafted: CheckedCandidate,
+    where: Placement,
     embedded: Embedded | None,
     now: datetime,
 ) -> Around:
     """Read what is around a candidate. In a unit."""
-    exact = writes.exact_duplicate(place=where, content_hash=drafted.content_hash)
+    exact = candidate.find_exact_duplicate(placement=where, content_hash=drafted.content_hash)
     if embedded is None or exact is not None:
         alone = Neighborhood(exact_duplicate_id=exact, neighbors=())
         return Around(neighborhood=alone, statement=statement(caller, drafted, now), known=())
@@ -85,7 +84,7 @@ def look_around(
     )
 
 
-def counterpart(*, caller: Caller, where: Place, model_id: int) -> Spot | None:
+def counterpart(*, caller: Caller, where: Placement, model_id: int) -> Spot | None:
     """Return where else the writer sees memories about the same: personal or the project's."""
     if where.project is None or caller.user_id is None:
         return None
@@ -130,7 +129,7 @@ def is_protected(*, row: KnownRow) -> bool:
 
 
 def statement(
-    caller: Caller, drafted: Draft, now: datetime, center: Center | None = None
+    caller: Caller, drafted: CheckedCandidate, now: datetime, center: Center | None = None
 ) -> Statement:
     """Return a candidate as integration sees it."""
     new, seen = drafted.new, drafted.classification
@@ -146,16 +145,16 @@ def statement(
             tags=new.tags,
         ),
         since=new.event_at or now,
-        may_replace_protected=is_person(caller=caller) and may_found(caller=caller),
+        may_replace_protected=is_person(caller=caller) and may_write_for_all(caller=caller),
         is_reviewed=not new.needs_review,
     )
 
 
-def _type(drafted: Draft) -> MemoryType:
+def _type(drafted: CheckedCandidate) -> MemoryType:
     return drafted.classification.type
 
 
-def _spot(where: Place, model_id: int) -> Spot:
+def _spot(where: Placement, model_id: int) -> Spot:
     project_id = where.project.id if where.project else None
     return Spot(model_id=model_id, audience=where.audience, project_id=project_id)
 

@@ -63,12 +63,12 @@ def _act(what: str, key: str) -> tuple[str, ...]:
             for model in found.models
         )
     if what == "switch":
-        model_switch.begin(actor=OPERATOR, key=key)
+        model_switch.switch(caller=OPERATOR, key=key)
         return (f"memories are being embedded with {key}; `embed status` shows how far it is",)
     if what == "cancel":
-        model_switch.stop(actor=OPERATOR)
+        model_switch.cancel(caller=OPERATOR)
         return ("the switch is cancelled",)
     if what == "rollback":
-        return (f"searches compare by {model_switch.go_back(actor=OPERATOR)} again",)
-    model_switch.forget(actor=OPERATOR, key=key)
+        return (f"searches compare by {model_switch.roll_back(caller=OPERATOR)} again",)
+    model_switch.drop(caller=OPERATOR, key=key)
     return (f"the vectors of {key} are being deleted",)

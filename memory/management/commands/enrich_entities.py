@@ -7,8 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from accounts.jobs import PermanentFailure
 from accounts.tenancy import Tenant
-from memory.entities.actions.enrich_entities import A_NIGHT, enrich_part
-from memory.entities.actions.forget_enriched import forget_enriched
+from memory.entities.actions import A_NIGHT, enrich_entities, forget_enriched
 from memory.management import targets
 
 
@@ -41,7 +40,7 @@ class Command(BaseCommand):
             self.stdout.write(f"{tenant.slug}: {done} of {total} memories")
 
         try:
-            found = enrich_part(left=A_NIGHT, tell=tell)
+            found = enrich_entities(left=A_NIGHT, tell=tell)
         except PermanentFailure as error:
             raise CommandError(str(error)) from error
         if "not_installed" in found:

@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand
 from django.db import connection
 
 from accounts.tenancy import Tenant
-from memory.index.actions import indexing
+from memory.index.actions import maintenance
 from memory.management import targets
 
 
@@ -36,7 +36,7 @@ class Command(BaseCommand):
 
     def _make(self, tenant: Tenant, memory: str | None) -> None:
         with targets.enter(tenant):
-            made = indexing.make_beside(
+            made = maintenance.make_beside(
                 say=lambda name: self.stderr.write(f"… {tenant.slug}: making {name}"),
                 memory=memory,
             )

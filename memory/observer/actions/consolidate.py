@@ -23,19 +23,19 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import Forbidden, InvalidInput, NotFound, Unavailable
 from accounts.messages import message
-from memory.customization.queries import trust_levels
+from memory.customization.queries import trust_level_of
 from memory.extraction import transcripts
 from memory.extraction.actions import budget, extraction, llm_relation
 from memory.extraction.actions.budget import book_use
 from memory.extraction.actions.extraction import Allowance, Extracted, extract_part
 from memory.extraction.extract import Candidate
+from memory.intake import planting_alarms
 from memory.intake.actions.remember import NewMemory, Outcome, remember
 from memory.intake.integrate import Judged
 from memory.observer import promotion
 from memory.observer.actions.promote import LONGEST_REASON
 from memory.observer.promotion import GateRow
 from memory.observer.session_report import Why
-from memory.records import alarms
 from memory.sessions.actions import scratchpads
 from memory.sessions.models import Session
 from memory.sessions.queries import sessions
@@ -115,7 +115,7 @@ def _begun(session_id: UUID, holder: UUID, now: datetime, *, is_decided: bool) -
         return _Run(
             session=row,
             caller=caller,
-            level=trust_levels.level_of(caller=caller, project_id=row.project_id),
+            level=trust_level_of(caller=caller, project_id=row.project_id),
             allowance=budget.of_session(row=row, now=now),
             now=now,
             holder=holder,
@@ -251,7 +251,7 @@ def _waits(run: _Run, candidate: Candidate) -> bool:
     row = run.session
     is_unseen = row.state == "open" or row.events > (row.observed or {}).get("events", 0)
     is_doubtful = is_unseen or bool(_tainted_by(row))
-    is_doubtful = is_doubtful or bool(alarms.of_content(content=candidate.content))
+    is_doubtful = is_doubtful or bool(planting_alarms.of_content(content=candidate.content))
     return trust.waits(level=run.level, is_doubtful=is_doubtful)
 
 

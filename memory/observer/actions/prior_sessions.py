@@ -22,15 +22,14 @@ from django.db.models import Q
 from memory import path_lock
 from memory.observer.detect import Verdicts, Witnessed
 from memory.observer.detections import SignalKind
-from memory.records.verdict_models import ReviewVerdict
-from memory.records.verdicts import Verdict
+from memory.records.models import ReviewVerdict
 from memory.sessions import counters
 from memory.sessions.actions import scratchpads
 from memory.sessions.counters import Added, Count, Kind
 from memory.sessions.models import Session, Stream, Turn
 from memory.sessions.sql import counters as stored
 from memory.sessions.sql.counters import Addition, Sums, Which
-from memory.taxonomy import Source
+from memory.taxonomy import Source, Verdict
 
 JUDGED: Final = (Verdict.KEEP.value, Verdict.EDIT.value, Verdict.MERGE.value, Verdict.REJECT.value)
 MOST_VERDICTS: Final = 5_000  # the newest; default, not measured

@@ -27,21 +27,21 @@ from django.db.models import Func, Q, TextField, Value
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import Forbidden, InvalidInput, NotFound
-from memory.customization.queries import trust_levels
+from memory.customization.queries import trust_level_of
 from memory.index.actions import embedding
 from memory.index.sql import search_rows
 from memory.injection.actions import delivery_log
 from memory.injection.session_start_rules import unprompted
-from memory.intake import integrate
+from memory.intake import integrate, planting_alarms
 from memory.intake.actions import similar_memories
+from memory.intake.actions.candidate import find_placement
 from memory.intake.actions.remember import Outcome, Prepared, decide, prepare, recorded
 from memory.intake.sql.neighbors import Spot
+from memory.intake.validation import NewMemory
 from memory.observer import detect, evidence_texts, promotion, session_facts, session_report
 from memory.observer.actions import prior_sessions
 from memory.observer.detect import Known, Witnessed
 from memory.observer.promotion import Candidate, Progress, SeenBefore
-from memory.records import alarms
-from memory.records.actions.candidate import NewMemory, place
 from memory.records.models import Memory
 from memory.sessions.actions import scratchpads
 from memory.sessions.events import Event, EventKind, from_row
@@ -113,7 +113,7 @@ def show(*, row: Session, scratchpad: Scratchpad, progress: Progress, now: datet
     """
     with tenancy.unit():
         caller = opener_of(row=row, now=now)
-        level = trust_levels.level_of(caller=caller, project_id=row.project_id)
+        level = trust_level_of(caller=caller, project_id=row.project_id)
         verdicts = prior_sessions.verdicts(row=row)
         named = delivery_log.suggested_files(session=row)
     habits = unprompted(scratchpad=scratchpad, suggested=named)
@@ -202,9 +202,10 @@ def choose(
         one.candidate.key: SAME
         if _sign(one.origin) in same
         else max(
-            nearest_of(caller=caller, prepared=one.prepared), _nearest_surer(one, fresh[:place])
+            nearest_of(caller=caller, prepared=one.prepared),
+            _nearest_surer(one, fresh[:find_placement]),
         )
-        for place, one in enumerate(fresh)
+        for find_placement, one in enumerate(fresh)
     }
     bound = similar_memories.thresholds_of(project=row.project).novelty_cosine
     novel = sum(
@@ -297,7 +298,9 @@ def promote_piece(*, session_id: UUID, now: datetime) -> Mapping[str, Any]:
 
 
 def _new(row: Session, candidate: Candidate, origin: str, level: TrustLevel) -> NewMemory:
-    is_doubtful = candidate.needs_review or bool(alarms.of_content(content=candidate.content))
+    is_doubtful = candidate.needs_review or bool(
+        planting_alarms.of_content(content=candidate.content)
+    )
     first = candidate.evidence[0] if candidate.evidence else None
     return NewMemory(
         content=candidate.content,
@@ -347,7 +350,7 @@ def nearest_of(*, caller: Caller, prepared: Prepared) -> float:
     embedded = prepared.embedded
     if embedded is None or embedded.key != embedding.active_model().key:
         return 0.0
-    where = place(caller=caller, new=prepared.drafted.new)
+    where = find_placement(caller=caller, new=prepared.drafted.new)
     model_id = embedding.space_id(key=embedded.key)
     project_id = None if where.project is None else where.project.id
     here = Spot(model_id=model_id, audience=where.audience, project_id=project_id)

@@ -22,9 +22,9 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from accounts import audit as origins
 from accounts import tenancy
 from memory.index.actions.model_switch import INSTALLATION
-from memory.records import alarms
-from memory.records.actions import writes
-from memory.records.alarms import Alarm, Written
+from memory.intake import planting_alarms
+from memory.intake.planting_alarms import Alarm, Written
+from memory.records import writes
 from memory.records.models import Memory, MemoryVersion
 from memory.review.queries.overview import ALARM, ALARM_BURST, ALARM_DOMINANT
 from memory.sessions.models import GivenOut, Statistic
@@ -113,7 +113,7 @@ def _ringing(rows: Iterable[Memory], page: _Page) -> defaultdict[UUID, set[str]]
     """Return by memory what rings, of its words and of those written beside it by its writer."""
     found: defaultdict[UUID, set[str]] = defaultdict(set)
     for row in rows:
-        for alarm in alarms.of_content(content=row.content):
+        for alarm in planting_alarms.of_content(content=row.content):
             found[row.id].add(alarm.value)
     writers: defaultdict[tuple[object, ...], list[Written]] = defaultdict(list)
     for row in _together([row for row in rows if row.id in page.created]):
@@ -121,7 +121,7 @@ def _ringing(rows: Iterable[Memory], page: _Page) -> defaultdict[UUID, set[str]]
         at = row.created_at.timestamp()
         writers[writer].append(Written(id=row.id, at_seconds=at, content=row.content))
     for written in writers.values():
-        for memory_id in alarms.burst(written=written):
+        for memory_id in planting_alarms.burst(written=written):
             found[memory_id].add(ALARM_BURST)
     return found
 
@@ -158,7 +158,7 @@ def _dominant(now: datetime) -> tuple[UUID, ...]:
     by_project: defaultdict[UUID | None, dict[UUID, int]] = defaultdict(dict)
     for memory_id, project_id in places.values_list("id", "project_id"):
         by_project[project_id][memory_id] = most[memory_id]
-    found = (alarms.dominant(given_out=one) for one in by_project.values())
+    found = (planting_alarms.dominant(given_out=one) for one in by_project.values())
     named = tuple(one for one in found if one is not None)
     kept = Memory.objects.filter(pk__in=named, user_verified=False).order_by("id")
     return tuple(kept.values_list("id", flat=True))
@@ -175,7 +175,7 @@ def _fresh(found: Mapping[UUID, set[str]]) -> dict[UUID, set[str]]:
 
 def _must_wait(rings: set[str]) -> bool:
     """Say whether agents are not given a memory any more until a person has looked at it."""
-    return ALARM_BURST in rings or len(rings & OF_CONTENT) >= alarms.HELD_FROM
+    return ALARM_BURST in rings or len(rings & OF_CONTENT) >= planting_alarms.HELD_FROM
 
 
 def _raise(fresh: Mapping[UUID, set[str]], waiting: set[UUID], now: datetime) -> tuple[int, int]:

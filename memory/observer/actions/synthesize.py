@@ -32,12 +32,12 @@ from memory.extraction.actions.extraction import NONCE_BYTES, Degraded, Mode
 from memory.extraction.prompts import schemas
 from memory.intake.actions.remember import Prepared, prepare
 from memory.intake.actions.similar_memories import thresholds_of
+from memory.intake.validation import NewMemory
 from memory.observer import syntheses
 from memory.observer.actions import prior_sessions
 from memory.observer.actions.phrase_signals import Asking, ask, without_secrets
 from memory.observer.actions.promote import SAME, decided, nearest_of
 from memory.observer.syntheses import DRAFTS_MOST, Draft, Key, Summary
-from memory.records.actions.candidate import NewMemory
 from memory.records.models import Memory
 from memory.secrets import scanner
 from memory.sessions import counters, file_paths

@@ -19,16 +19,16 @@ from accounts import tenancy
 from accounts.errors import CairnError, Conflict, Forbidden, InvalidInput
 from accounts.messages import message
 from memory.customization import methodology
-from memory.customization.queries import methodologies
+from memory.customization.queries import on_complete_of
+from memory.intake import planting_alarms
+from memory.intake.actions import revise
 from memory.intake.actions.remember import Prepared, prepare
+from memory.intake.validation import NewMemory
 from memory.observer import unit_completion_rules
 from memory.observer.actions import promote
 from memory.observer.actions.promote import Proposing
 from memory.observer.unit_completion_rules import Draft, Unit
-from memory.records import alarms
-from memory.records.actions import revise
-from memory.records.actions import writes as door
-from memory.records.actions.candidate import NewMemory
+from memory.records import writes
 from memory.records.models import Memory
 from memory.review.actions import reactivation
 from memory.sessions.models import Session
@@ -57,7 +57,7 @@ def prepared(*, who: Proposing, row: Session, scratchpad: Scratchpad) -> Ended:
     if not unit.label or not unit.methodology:
         return Ended(session_id=row.id, is_completed=is_completed)
     with tenancy.unit():
-        acts = methodologies.on_complete(caller=who.caller, name=unit.methodology)
+        acts = on_complete_of(caller=who.caller, name=unit.methodology)
     made = []
     for draft in unit_completion_rules.drafts(acts=acts, unit=unit, scratchpad=scratchpad):
         try:
@@ -94,7 +94,7 @@ def _put_away(who: Proposing, rows: tuple[Memory, ...], now: datetime) -> None:
     rows = tuple(row for row in rows if row.status == Status.ACTIVE)
     reactivation.archive_held(caller=who.caller, rows=rows, reason=NO_MORE, now=now)
     for row in rows:
-        door.record(caller=who.caller, act="memory.archived", memory_id=row.id)
+        writes.record(caller=who.caller, act="memory.archived", memory_id=row.id)
 
 
 def _is_taken(who: Proposing, said: Mapping[str, Memory], one: Prepared, now: datetime) -> bool:
@@ -132,11 +132,11 @@ def _is_said_anew(who: Proposing, row: Memory, one: Prepared, now: datetime) -> 
         return False
     if changes:
         changes["reason"] = ENDED_AGAIN
-        revise.apply(caller=who.caller, row=row, changes=changes, now=now)
+        revise.revise_row(caller=who.caller, row=row, changes=changes, now=now)
     row.taint_reason, row.needs_review = new.taint_reason, new.needs_review
     row.confidence = row.confidence if new.confidence is None else new.confidence
-    door.save(row=row, fields=("taint_reason", "needs_review", "confidence"), now=now)
-    door.record(caller=who.caller, act="memory.changed", memory_id=row.id)
+    writes.save(row=row, fields=("taint_reason", "needs_review", "confidence"), now=now)
+    writes.record(caller=who.caller, act="memory.changed", memory_id=row.id)
     return True
 
 
@@ -149,7 +149,7 @@ def _unit(row: Session) -> Unit:
 
 
 def _new(who: Proposing, row: Session, unit: Unit, draft: Draft) -> NewMemory:
-    is_doubtful = bool(draft.reason) or bool(alarms.of_content(content=draft.content))
+    is_doubtful = bool(draft.reason) or bool(planting_alarms.of_content(content=draft.content))
     return NewMemory(
         content=draft.content,
         source=Source.OBSERVER_INFERRED.value,

@@ -13,9 +13,9 @@ from accounts.caller import Caller
 from accounts.errors import NotFound
 from memory import sql_queries
 from memory.customization import custom_type_rules
-from memory.customization.queries import own_types as added
+from memory.customization.queries import check_custom_types
 from memory.index.sql import search_rows
-from memory.records.filters import Filters
+from memory.records.filters import Filters, states_of
 from memory.records.models import Memory, MemoryLink, MemoryVersion
 from memory.records.queries import relations
 from memory.records.queries.relations import Contradiction, Sides
@@ -27,7 +27,6 @@ from memory.records.queries.views import (
     views_of,
     visible,
 )
-from memory.records.states import states_of
 from memory.taxonomy import Status
 from memory.text.text import check_text
 from memory.topics import queries as topics_queries
@@ -213,7 +212,7 @@ def _found(rows: QuerySet[Memory]) -> Memory:
 def _filtered(caller: Caller, filters: Filters) -> QuerySet[Memory]:
     if not _can_be_stored(filters):
         return Memory.objects.none()
-    added.check(caller=caller, names=filters.types)
+    check_custom_types(caller=caller, names=filters.types)
     rows = visible(caller=caller).filter(_condition(filters))
     project = None
     if filters.project is not None:

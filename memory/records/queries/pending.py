@@ -8,10 +8,9 @@ from django.db.models import Q, QuerySet
 
 from accounts.caller import Caller, is_person, principal
 from memory.records import verdicts
-from memory.records.models import Memory
-from memory.records.verdict_models import ReviewVerdict
-from memory.records.verdicts import Group, Proposal, Proposer, Verdict
-from memory.taxonomy import Scope, Source, Status, Verification
+from memory.records.models import Memory, ReviewVerdict
+from memory.records.verdicts import Group, Proposal, Proposer
+from memory.taxonomy import Scope, Source, Status, Verdict, Verification
 
 STALE: Final = Q(verification__in=(Verification.STALE.value, Verification.CONTRADICTED.value)) | Q(
     stale_at__isnull=False

@@ -1,20 +1,22 @@
 """What memories hang together with: their links to others that may be seen, many at once."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 from uuid import UUID
 
 from memory import sql_queries
+from memory.records.models import Memory, ReviewVerdict
 from memory.records.queries.views import MemoryView, give_out
-from memory.taxonomy import LinkKind, Status
+from memory.taxonomy import LinkKind, Status, Verdict
 from teams import visibility
 from teams.visibility import Sight, parameters
 
 FILE: Final = "records/sql/views.sql"
 PARTS: Final = {"visible": visibility.as_sql(alias="m")}
 DISAGREEING: Final = frozenset({LinkKind.CONTRADICTS, LinkKind.CONFLICTS_WITH})
+SAID: Final = "said"  # where a verdict keeps the hashes of both texts, by their memories
 BOUND: Final = DISAGREEING | {LinkKind.SUPERSEDES}  # ends with the conflict or the correction
 
 
@@ -124,3 +126,28 @@ def contradictions(*, relations: tuple[Relation, ...]) -> dict[UUID, frozenset[U
             sides.setdefault(one.memory_id, set()).add(one.other_id)
             sides.setdefault(one.other_id, set()).add(one.memory_id)
     return {memory_id: frozenset(found) for memory_id, found in sides.items()}
+
+
+def content_hashes(*, rows: Collection[Memory]) -> dict[str, str]:
+    """Return what memories say, as a verdict keeps it."""
+    return {str(row.id): row.content_hash for row in rows}
+
+
+def rejected_pairs(*, memory_ids: Collection[UUID]) -> frozenset[frozenset[UUID]]:
+    """Return those pairs of these memories that were told apart. In a unit.
+
+    A link of the two was taken back, and both say the same since: neither a model nor words compare
+    such a pair again. Another tag or a pin changes nothing about it, another text does.
+    """
+    verdicts = ReviewVerdict.objects.filter(
+        memory__in=memory_ids, verdict=Verdict.UNLINK.value, undone_at__isnull=True
+    )
+    before = [
+        row for row in verdicts.order_by("id").values_list(f"before__{SAID}", flat=True) if row
+    ]
+    ids = {id for hashes in before for id in hashes}
+    if not ids:
+        return frozenset()
+    rows = Memory.objects.filter(pk__in=ids).only("content_hash").order_by("id")
+    now = content_hashes(rows=rows).items()
+    return frozenset(frozenset(map(UUID, hashes)) for hashes in before if hashes.items() <= now)

@@ -14,7 +14,7 @@ from accounts.caller import Caller
 from memory import sql_queries
 from memory.customization import custom_type_rules
 from memory.index.models import MemoryVector
-from memory.records import confidence
+from memory.records import formulas
 from memory.records.models import Memory
 from memory.taxonomy import Status, Verification
 from teams import visibility
@@ -229,7 +229,7 @@ def _view(
 def _effective(same: dict[str, Any], last: datetime | None, now: datetime) -> float:
     moments = (same["updated_at"], same["last_confirmed_at"], last)
     used_at = max(moment for moment in moments if moment)
-    belief = confidence.Belief(
+    belief = formulas.Belief(
         confidence=same["confidence"],
         verification=Verification(same["verification"]),
         half_life_days=same["decay_half_life_days"],
@@ -238,4 +238,4 @@ def _effective(same: dict[str, Any], last: datetime | None, now: datetime) -> fl
         is_disputed=False,
     )
     days = max(0.0, (now - used_at).total_seconds() / 86_400)
-    return confidence.effective_confidence(belief=belief, days_since_access=days).value
+    return formulas.effective_confidence(belief=belief, days_since_access=days).value

@@ -20,11 +20,11 @@ from accounts.caller import Caller
 from accounts.errors import Conflict, FieldError, InvalidInput, TooLarge, wrong_field
 from accounts.messages import message
 from memory.intake.actions.remember import Prepared
-from memory.records.actions import writes
-from memory.records.actions.bulk import MOST
-from memory.records.actions.validation import check_reason
-from memory.records.actions.verdict_log import DecidedMemory, lock_waiting
+from memory.records import writes
+from memory.records.actions import check_reason
+from memory.records.bulk_changes import MOST
 from memory.records.models import Memory
+from memory.records.verdict_log import DecidedMemory, lock_waiting
 from memory.records.verdicts import Group
 from memory.review.actions import corrections
 from memory.review.actions.corrections import Correction
@@ -118,7 +118,7 @@ def decide_bulk(
             )
         decided = tuple(known.apply(caller, one, details, now) for one in ids)
         done = {known.done: tuple(ids)}
-        writes.record_together(caller=caller, act=f"memory.bulk_{known.done}", memory_ids=done)
+        writes.record_bulk(caller=caller, act=f"memory.bulk_{known.done}", memory_ids=done)
     return decided
 
 

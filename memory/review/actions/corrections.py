@@ -11,19 +11,17 @@ from accounts.errors import wrong_field
 from accounts.messages import message
 from memory.customization import custom_type_rules
 from memory.errors import RefusedByGate
-from memory.intake.actions import apply_decision
+from memory.intake.actions import apply_decision, revise
 from memory.intake.actions.remember import Outcome, Prepared, decide, prepare
 from memory.intake.integrate import SUPERSEDED_CONFIDENCE
-from memory.records.actions import revise, writes
-from memory.records.actions.candidate import NewMemory
-from memory.records.actions.confirm import check_active
-from memory.records.actions.validation import check_reason
-from memory.records.actions.verdict_log import Traces, check_may_approve, record_verdict
+from memory.intake.validation import NewMemory
+from memory.records import writes
+from memory.records.actions import check_active, check_agent_may_change, check_reason
 from memory.records.models import Memory, MemoryLink
 from memory.records.queries import pending
 from memory.records.queries.memories import find_memory, lock_memory
-from memory.records.verdicts import Verdict
-from memory.taxonomy import LinkKind, Scope, Source, Status
+from memory.records.verdict_log import Traces, check_may_approve, record_verdict
+from memory.taxonomy import LinkKind, Scope, Source, Status, Verdict
 from teams.permissions import Act, require
 
 KINDS: Final = ("outdated", "too_broad", "wrong", "not_here")
@@ -174,7 +172,7 @@ def make_successor(*, caller: Caller, old: Memory, content: str) -> NewMemory:
 
 def _check_may_correct(caller: Caller, row: Memory) -> None:
     check_active(row=row)
-    revise.check_agent_may_change(caller=caller, row=row)
+    check_agent_may_change(caller=caller, row=row)
     if row.taint_reason and not is_person(caller=caller):
         check_may_approve(caller=caller, row=row)
 

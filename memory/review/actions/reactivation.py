@@ -14,9 +14,8 @@ from accounts.caller import Caller
 from memory.index.sql import search_rows
 from memory.intake.actions import apply_decision
 from memory.intake.actions.apply_decision import LOWERED
-from memory.records.actions import writes
-from memory.records.conflict_models import Conflict
-from memory.records.models import Memory, MemoryLink
+from memory.records import writes
+from memory.records.models import Conflict, Memory, MemoryLink
 from memory.records.queries import uniqueness
 from memory.records.queries.uniqueness import Taken
 from memory.taxonomy import LinkKind, Status

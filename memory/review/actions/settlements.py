@@ -21,19 +21,17 @@ from memory.errors import NotActive, RefusedByGate, SelfApproval
 from memory.intake.actions import apply_decision
 from memory.intake.actions.remember import Prepared, decide, prepare
 from memory.intake.integrate import Decision, Operation
-from memory.records.actions import archive, conflict_audience, writes
-from memory.records.actions.validation import check_reason
-from memory.records.actions.verdict_log import REOPENED, record_verdict
-from memory.records.conflict_models import Conflict
-from memory.records.models import Memory
+from memory.records import conflict_audience, writes
+from memory.records.actions import archive_row, check_reason
+from memory.records.models import Conflict, Memory
 from memory.records.queries.memories import find_memory, lock_memory
-from memory.records.verdicts import Verdict
+from memory.records.verdict_log import REOPENED, record_verdict
 from memory.review.actions.corrections import make_successor
 from memory.review.actions.verdicts import check_until
 from memory.review.conflict_rules import LEAVING, Bar, ConflictVerdict
 from memory.review.queries import conflicts
 from memory.review.queries.conflicts import ConflictView
-from memory.taxonomy import LinkKind, Status
+from memory.taxonomy import LinkKind, Status, Verdict
 from teams.permissions import Act, require
 
 KEPT: Final = ("confidence", "archived_reason", "valid_until")  # of what leaves, to restore it
@@ -130,7 +128,9 @@ def snooze_conflict(
         sides = (row.older, row.newer)
         if row.verdict or any(side.status != Status.ACTIVE for side in sides):
             raise _over()
-        side, _ = conflict_audience.told(older=row.older, newer=row.newer, otherwise=caller.user_id)
+        side, _ = conflict_audience.find_narrower_side(
+            older=row.older, newer=row.newer, otherwise=caller.user_id
+        )
         made = record_verdict(
             caller=caller, row=side, verdict=Verdict.SNOOZE, now=now, until=until, conflict=row
         )
@@ -336,7 +336,7 @@ def _restore_sides(caller: Caller, row: Conflict, now: datetime) -> None:
         written = lock_memory(caller=caller, memory_id=UUID(successor))
         if written.status == Status.ACTIVE and written.version == 1:
             # before both sides are restored: they may have its external id
-            archive.apply(caller=caller, row=written, reason="Taken back.", now=now)
+            archive_row(caller=caller, row=written, reason="Taken back.", now=now)
     for memory_id, fields in sorted(row.before.get("memories", {}).items()):
         side = lock_memory(caller=caller, memory_id=UUID(memory_id))
         if side.status != Status.SUPERSEDED or str(side.superseded_by_id) != successor:
@@ -363,7 +363,7 @@ def _clear(row: Conflict) -> None:
 
 def _save(caller: Caller, row: Conflict, sides: Sides, kind: str) -> None:
     """Save a conflict and tell the feed, with the side that fewer people see."""
-    side, row.audience = conflict_audience.told(
+    side, row.audience = conflict_audience.find_narrower_side(
         older=sides[0], newer=sides[1], otherwise=caller.user_id
     )
     row.version += 1
@@ -376,8 +376,8 @@ def _record(
 ) -> None:
     """Write to the audit log; no log of others hints at what fewer people see."""
     both = {"older": sides[0], "newer": sides[1]}
-    side, _ = conflict_audience.told(**both, otherwise=caller.user_id)
+    side, _ = conflict_audience.find_narrower_side(**both, otherwise=caller.user_id)
     whole = {"conflict": str(row.id), **details}
-    if conflict_audience.is_apart(**both):
+    if conflict_audience.have_different_audiences(**both):
         whole = {name: value for name, value in details.items() if name == "verdict"}
     writes.record(caller=caller, act=act, memory_id=side.id, details=whole)

@@ -18,15 +18,15 @@ from accounts.caller import Caller, is_person
 from accounts.errors import Conflict, NotFound
 from accounts.messages import message
 from accounts.queries import credentials
-from memory.intake.actions import apply_decision
-from memory.records.actions import archive, revise, writes
-from memory.records.actions.verdict_log import REWRITTEN, TAKEN, DecidedMemory, read_field
-from memory.records.models import Memory, MemoryLink, MemoryVersion
+from memory.intake.actions import apply_decision, revise
+from memory.records import writes
+from memory.records.actions import archive_row
+from memory.records.models import Memory, MemoryLink, MemoryVersion, ReviewVerdict
 from memory.records.queries import pending
 from memory.records.queries.memories import lock_memory
 from memory.records.queries.views import to_view
-from memory.records.verdict_models import ReviewVerdict
-from memory.records.verdicts import Verdict
+from memory.records.verdict_log import REWRITTEN, TAKEN, DecidedMemory, read_field
+from memory.taxonomy import Verdict
 from teams.permissions import Act, require
 
 TAKEN_BACK: Final = message("the correction was taken back")  # why a successor is archived
@@ -68,7 +68,7 @@ def undo_call(*, caller: Caller, review_id: UUID, now: datetime) -> tuple[Decide
         _lock_memories(caller, (first, *call))
         done = tuple(_take_back(caller, one, now) for one in call)
         by_verb = {"undone": tuple(one.memory.id for one in done)}
-        writes.record_together(caller=caller, act="memory.bulk_review_undone", memory_ids=by_verb)
+        writes.record_bulk(caller=caller, act="memory.bulk_review_undone", memory_ids=by_verb)
     return done
 
 
@@ -105,7 +105,7 @@ def restore_text(*, caller: Caller, made: ReviewVerdict, row: Memory, now: datet
     """
     number = made.before[REWRITTEN]
     version = row.versions.get(number=number)
-    revise.go_back(caller=caller, row=row, version=version, reason="", now=now)
+    revise.restore_version(caller=caller, row=row, version=version, reason="", now=now)
     row.versions.filter(number__gte=number).delete()
     for kept in made.before["touched"]:
         _restore_fields(row, kept)
@@ -155,7 +155,7 @@ def _take_back(caller: Caller, made: ReviewVerdict, now: datetime) -> DecidedMem
     for one in made.before.get("made", []):
         row = lock_memory(caller=caller, memory_id=UUID(one))
         check_untouched(row=row, version=1)
-        archive.apply(caller=caller, row=row, reason=TAKEN_BACK, now=now)
+        archive_row(caller=caller, row=row, reason=TAKEN_BACK, now=now)
     for kept in sorted(made.before.get("touched", []), key=lambda one: str(one["id"])):
         row = lock_memory(caller=caller, memory_id=UUID(str(kept["id"])))
         check_untouched(row=row, version=kept["version"])

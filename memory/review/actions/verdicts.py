@@ -17,9 +17,24 @@ from accounts.messages import message
 from memory.customization import custom_type_rules
 from memory.intake.actions import apply_decision
 from memory.intake.integrate import SUPERSEDED_CONFIDENCE
-from memory.records.actions import archive, confirm, conflict_audience, revise, writes
-from memory.records.actions.validation import LISTS, check_reason
-from memory.records.actions.verdict_log import (
+from memory.intake.validation import LISTS
+from memory.records import conflict_audience, writes
+from memory.records.actions import (
+    add_sessions,
+    approve,
+    archive_row,
+    check_active,
+    check_agent_may_change,
+    check_agent_may_forget,
+    check_reason,
+    keep_version,
+)
+from memory.records.models import Memory, MemoryLink
+from memory.records.queries import relations
+from memory.records.queries.memories import lock_memory
+from memory.records.queries.relations import BOUND
+from memory.records.queries.views import to_view
+from memory.records.verdict_log import (
     TAKEN,
     DecidedMemory,
     Traces,
@@ -27,13 +42,8 @@ from memory.records.actions.verdict_log import (
     lock_waiting,
     record_verdict,
 )
-from memory.records.models import Memory, MemoryLink
-from memory.records.queries import rejected_links
-from memory.records.queries.memories import lock_memory
-from memory.records.queries.relations import BOUND
-from memory.records.queries.views import to_view
-from memory.records.verdicts import LONGEST_SNOOZE_DAYS, Verdict
-from memory.taxonomy import LinkKind, MemoryType, Scope, Status, governance_of
+from memory.records.verdicts import LONGEST_SNOOZE_DAYS
+from memory.taxonomy import LinkKind, MemoryType, Scope, Status, Verdict, governance_of
 from teams.permissions import Act, require
 
 REJECTED: Final = message("rejected in review")  # the reason where none was given
@@ -125,7 +135,7 @@ def merge(*, caller: Caller, memory_id: UUID, into: UUID, now: datetime) -> Deci
         traces = Traces()
         traces.keep(row)
         traces.keep(other)
-        version = revise.keep_version(caller=caller, row=other, reason=MERGED, now=now)
+        version = keep_version(caller=caller, row=other, reason=MERGED, now=now)
         traces.versions.append(version)
         _add_to(other, row, now)
         row.status, row.superseded_by = Status.SUPERSEDED.value, other
@@ -193,7 +203,7 @@ def _keep(
     caller: Caller, memory_id: UUID, _details: VerdictDetails, now: datetime
 ) -> DecidedMemory:
     row = lock_waiting(caller=caller, memory_id=memory_id)
-    return confirm.approve(caller=caller, row=row, now=now)
+    return approve(caller=caller, row=row, now=now)
 
 
 def _reject(
@@ -202,7 +212,7 @@ def _reject(
     traces = Traces()
     row = lock_waiting(caller=caller, memory_id=memory_id)
     traces.keep(row)
-    view = archive.apply(caller=caller, row=row, reason=details.reason or REJECTED, now=now)
+    view = archive_row(caller=caller, row=row, reason=details.reason or REJECTED, now=now)
     made = record_verdict(caller=caller, row=row, verdict=Verdict.REJECT, traces=traces, now=now)
     return DecidedMemory(memory=view, verdict=Verdict.REJECT, review_id=made)
 
@@ -238,9 +248,9 @@ def _check_may_merge(caller: Caller, row: Memory, other: Memory) -> None:
     if row.scope != Scope.PERSONAL:
         require(caller=caller, act=Act.MERGE)
     check_may_approve(caller=caller, row=row)
-    confirm.check_active(row=other)
-    revise.check_agent_may_forget(caller=caller, row=row)
-    revise.check_agent_may_change(caller=caller, row=other)
+    check_active(row=other)
+    check_agent_may_forget(caller=caller, row=row)
+    check_agent_may_change(caller=caller, row=other)
 
 
 def _add_to(other: Memory, row: Memory, now: datetime) -> None:
@@ -250,7 +260,7 @@ def _add_to(other: Memory, row: Memory, now: datetime) -> None:
         both = custom_type_rules.plain(tags=(*getattr(other, name), *getattr(row, name)))
         setattr(other, name, list(dict.fromkeys(both))[:most])
     other.tags = list(custom_type_rules.marked(tags=other.tags, name=own_type))
-    other.provenance_sessions = confirm.met_in(
+    other.provenance_sessions = add_sessions(
         known=other.provenance_sessions, sessions=(row.session_id, *row.provenance_sessions)
     )
     other.confirmations += 1
@@ -270,16 +280,16 @@ def _record_unlink(
 ) -> UUID:
     """Write down what was taken away, with the side that fewer people see."""
     both = {"older": target, "newer": source}
-    side, audience = conflict_audience.told(**both, otherwise=caller.user_id)
+    side, audience = conflict_audience.find_narrower_side(**both, otherwise=caller.user_id)
     made = record_verdict(
         caller=caller,
         row=side,
         verdict=Verdict.UNLINK,
         now=now,
-        extra={TAKEN: [taken], rejected_links.SAID: rejected_links.said(rows=(source, target))},
+        extra={TAKEN: [taken], relations.SAID: relations.content_hashes(rows=(source, target))},
     )
     details = {"link": taken["kind"]}
-    if not conflict_audience.is_apart(**both):
+    if not conflict_audience.have_different_audiences(**both):
         details |= {"source": str(source.id), "target": str(target.id)}
     writes.record(caller=caller, act="memory.unlinked", memory_id=side.id, details=details)
     writes.announce(caller=caller, kind="memory.changed", rows=(side,), audience=audience)

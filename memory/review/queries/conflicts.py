@@ -14,8 +14,7 @@ from django.db.models import Count, Min, Q, QuerySet
 from accounts import tenancy
 from accounts.caller import Caller, TokenScope, is_person, may
 from accounts.errors import NotFound
-from memory.records.conflict_models import Conflict
-from memory.records.models import Memory
+from memory.records.models import Conflict, Memory
 from memory.records.queries import pending
 from memory.records.queries.views import MemoryView, countable, give_out, views_of
 from memory.review import conflict_rules

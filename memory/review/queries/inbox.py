@@ -18,19 +18,18 @@ from django.db.models import Case, Count, Min, Q, QuerySet, Value, When
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.records import verdicts
-from memory.records.models import Memory
+from memory.records.models import BESIDE, Memory, ReviewVerdict
 from memory.records.queries import memories, pending
 from memory.records.queries.pending import STALE, TAINTED, WAITING
 from memory.records.queries.relations import Contradiction
 from memory.records.queries.views import MemoryView, countable
-from memory.records.verdict_models import ReviewVerdict
-from memory.records.verdicts import Group, Suggestion, Verdict, Waiting
+from memory.records.verdicts import Group, Suggestion, Waiting
 from memory.review.queries import conflicts
 from memory.review.queries.conflicts import ConflictView
 from memory.search.queries import Question, find_similar
 from memory.sessions.models import Session
 from memory.sessions.queries import sessions
-from memory.taxonomy import Source, Status, Verification
+from memory.taxonomy import Source, Status, Verdict, Verification
 from teams import queries as places
 from teams import visibility
 from teams.permissions import Act, require
@@ -298,7 +297,7 @@ def count_decided(*, caller: Caller, project: str | None, now: datetime) -> Week
         rows = _of_project(countable(caller=caller), caller, project)
         found = ReviewVerdict.objects.filter(
             memory__in=rows, undone_at__isnull=True, decided_at__gte=now - WEEK
-        ).exclude(verdict__in=(*verdicts.BESIDE, Verdict.ROLL_BACK.value))
+        ).exclude(verdict__in=(*BESIDE, Verdict.ROLL_BACK.value))
         names = Counter(found.order_by("id").values_list("verdict", flat=True))
         settled = conflicts.count_settled(caller=caller, project=project, since=now - WEEK)
     return WeeklyVerdicts(

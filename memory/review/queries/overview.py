@@ -31,11 +31,11 @@ from accounts.caller import Caller
 from memory.experiments.queries import experiments
 from memory.experiments.uplift import SavedTokens
 from memory.index.models import MemoryUsage
-from memory.records.health import Health, HealthCounts, health
 from memory.records.models import Memory, MemoryLink
 from memory.records.queries import memories
 from memory.records.queries.pending import STALE, TAINTED, WAITING, is_awake
 from memory.records.queries.views import MemoryView, countable
+from memory.review.health import Health, HealthCounts, health
 from memory.review.queries import conflicts
 from memory.sessions.models import Statistic
 from memory.taxonomy import LinkKind, Status, Verification

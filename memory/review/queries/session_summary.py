@@ -16,7 +16,7 @@ from django.db.models import QuerySet
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.customization.queries import trust_levels
+from memory.customization.queries import trust_level_of
 from memory.experiments.queries import session_figures
 from memory.experiments.queries.session_figures import ReentryView
 from memory.records.models import Memory
@@ -138,7 +138,7 @@ def read_summary(*, caller: Caller, session_id: UUID, now: datetime) -> SessionS
             evidence=tuple(kept.get("evidence", ())),
         )
         candidates.append(candidate)
-    level = trust_levels.level_of(caller=caller, project_id=row.project_id)
+    level = trust_level_of(caller=caller, project_id=row.project_id)
     return SessionSummary(
         session=sessions.to_view(row),
         shown={**EMPTY, **{name: observed[name] for name in observed if name not in INNER}},

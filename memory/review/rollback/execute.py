@@ -19,25 +19,16 @@ from accounts.errors import CairnError
 from accounts.identifiers import as_uuid
 from accounts.messages import message
 from accounts.queries.directory import Initiator
-from memory.records.actions import revise
-from memory.records.actions.verdict_log import (
-    REOPENED,
-    RESTORED,
-    REWRITTEN,
-    TAKEN,
-    Traces,
-    record_verdict,
-)
-from memory.records.models import Memory, MemoryVersion
+from memory.intake.actions import revise
+from memory.records.models import Memory, MemoryVersion, ReviewVerdict
 from memory.records.queries import pending
-from memory.records.verdict_models import ReviewVerdict
-from memory.records.verdicts import Verdict
+from memory.records.verdict_log import REOPENED, RESTORED, REWRITTEN, TAKEN, Traces, record_verdict
 from memory.review.actions import reactivation, settlements
 from memory.review.rollback import plan as plans
 from memory.review.rollback import selection as selections
 from memory.review.rollback.plan import MOST, RollbackPlan
 from memory.review.rollback.selection import RollbackChoice, Selection
-from memory.taxonomy import Status
+from memory.taxonomy import Status, Verdict
 from teams import audit
 
 JOB: Final = "memory.roll_back"
@@ -248,7 +239,7 @@ def _rewrite(
         with transaction.atomic():  # what was written of a memory that stays is taken back
             traces, number = Traces(), row.version
             traces.keep(row)
-            revise.go_back(caller=caller, row=row, version=version, reason=REASON, now=now)
+            revise.restore_version(caller=caller, row=row, version=version, reason=REASON, now=now)
             extra = {REWRITTEN: number, RESTORED: version.number}
             return (_note(caller, row, traces, extra, now),)
     except CairnError:  # another memory says the same by now, or its text is refused

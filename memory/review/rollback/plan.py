@@ -16,8 +16,7 @@ from django.db.models import Exists, F, Q
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.queries import credentials
-from memory.records.conflict_models import Conflict
-from memory.records.models import Memory, MemoryLink, MemoryVersion
+from memory.records.models import Conflict, Memory, MemoryLink, MemoryVersion
 from memory.records.queries import uniqueness
 from memory.records.queries.memories import AUDIENCE
 from memory.records.queries.uniqueness import Taken

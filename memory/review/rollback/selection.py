@@ -21,17 +21,14 @@ from accounts.errors import FieldError, InvalidInput, NotFound
 from accounts.messages import message
 from accounts.queries import credentials
 from memory.intake.models import ActionLog
-from memory.records.actions.verdict_log import RESTORED, REWRITTEN
-from memory.records.conflict_models import Conflict
-from memory.records.models import Memory, MemoryLink, MemoryVersion
+from memory.records.models import Conflict, Memory, MemoryLink, MemoryVersion, ReviewVerdict
 from memory.records.queries.memories import find_memory
 from memory.records.queries.views import countable
-from memory.records.verdict_models import ReviewVerdict
-from memory.records.verdicts import Verdict
+from memory.records.verdict_log import RESTORED, REWRITTEN
 from memory.review.conflict_rules import ConflictVerdict
 from memory.sessions.models import Session
 from memory.sessions.queries import sessions
-from memory.taxonomy import LinkKind, Status
+from memory.taxonomy import LinkKind, Status, Verdict
 from teams import queries as places
 from teams.errors import RoleNotSufficient
 from teams.models import AuditEntry

@@ -14,15 +14,13 @@ from django.db import IntegrityError, transaction
 from accounts import jobs, tenancy
 from accounts.caller import Caller
 from accounts.errors import Conflict, NotFound
-from memory.records.actions import writes
-from memory.records.actions.verdict_log import REWRITTEN, read_field
-from memory.records.models import Memory
+from memory.records import writes
+from memory.records.models import Memory, ReviewVerdict
 from memory.records.queries.views import countable
-from memory.records.verdict_models import ReviewVerdict
-from memory.records.verdicts import Verdict
+from memory.records.verdict_log import REWRITTEN, read_field
 from memory.review.actions import reactivation, settlements, verdict_undo
 from memory.review.rollback.execute import ASKED_AT, JOB
-from memory.taxonomy import Status
+from memory.taxonomy import Status, Verdict
 from teams.permissions import Act, require
 
 FIELDS: Final = (
@@ -50,7 +48,7 @@ def undo_rollback(*, caller: Caller, review_id: UUID, now: datetime) -> int:
             settlements.settle_again(caller=caller, before=made.before, held=conflicts, rows=held)
         ReviewVerdict.objects.filter(pk__in=[one.pk for one in call]).update(undone_at=now)
         ids = {"undone": tuple(verdict_undo.memory_of(made=one) for one in call)}
-        writes.record_together(caller=caller, act="memory.bulk_review_undone", memory_ids=ids)
+        writes.record_bulk(caller=caller, act="memory.bulk_review_undone", memory_ids=ids)
     return len(call)
 
 

@@ -14,9 +14,9 @@ from accounts import tenancy
 from accounts.caller import Caller, is_person
 from accounts.errors import Forbidden
 from memory import path_lock
+from memory.customization import queries as trust_levels
 from memory.customization.models import Definition
-from memory.customization.queries import trust_levels
-from memory.customization.queries.definitions import Kind
+from memory.customization.queries import Kind, standing_of, standing_to_body
 from memory.sessions.models import Session
 from memory.sessions.queries import trust_evidence
 from memory.sessions.queries.trust_evidence import TrustView
@@ -42,7 +42,7 @@ def set_trust(*, caller: Caller, ref: str, level: TrustLevel, now: datetime) -> 
                 hint="Use a person's token, or the dashboard.",
             )
         _hold(user_id, project_id)
-        standing = trust_levels.standing_of(user_id=user_id, project_id=project_id)
+        standing = standing_of(user_id=user_id, project_id=project_id)
         _check(caller, standing, level)
         if is_person(caller=caller) or level < trust.in_force(standing=standing, role=caller.role):
             _store(user_id, project_id, trust.chosen(standing=standing, level=level, now=now), now)
@@ -63,10 +63,10 @@ def raise_trust(*, caller: Caller, project_id: UUID | None, now: datetime) -> Tr
     user_id = caller.user_id
     if user_id is None or project_id is None:
         return TrustLevel.CAUTIOUS
-    standing = trust_levels.standing_of(user_id=user_id, project_id=project_id)
+    standing = standing_of(user_id=user_id, project_id=project_id)
     if _risen(user_id, project_id, standing, now) != standing:
         _hold(user_id, project_id)  # somebody may have set it meanwhile: look again
-        standing = trust_levels.standing_of(user_id=user_id, project_id=project_id)
+        standing = standing_of(user_id=user_id, project_id=project_id)
         after = _risen(user_id, project_id, standing, now)
         if after != standing:
             _store(user_id, project_id, after, now)
@@ -126,7 +126,7 @@ def _store(user_id: UUID, project_id: UUID, standing: Standing, now: datetime) -
         kind=Kind.TRUST,
         name=project_id.hex,
         defaults={
-            "body": trust_levels.to_body(standing=standing),
+            "body": standing_to_body(standing=standing),
             "defined_by": user_id,
             "defined_at": now,
         },

@@ -16,12 +16,10 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.customization.queries.trust_levels import standing_of
-from memory.records.models import Memory
-from memory.records.verdict_models import ReviewVerdict
-from memory.records.verdicts import Verdict
+from memory.customization.queries import standing_of
+from memory.records.models import Memory, ReviewVerdict
 from memory.sessions.models import GivenOut, Session
-from memory.taxonomy import Source, Status
+from memory.taxonomy import Source, Status, Verdict
 from teams import queries as places
 from teams import trust
 from teams.permissions import Act, require

@@ -5,7 +5,7 @@ import pytest
 from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.errors import NotFound
-from memory.entities.actions.suggest_names import close_names_of
+from memory.search.entity_profile import close_names_of
 from memory.search.request import Narrowing
 from tests.support.api import Api
 

@@ -16,19 +16,18 @@ from accounts.authentication import entered
 from accounts.caller import Caller, Role, TokenScope
 from accounts.models import AuditRoot, Job, Organization, User
 from memory.customization import phase_weights
-from memory.customization.actions.own_methodologies import define
-from memory.customization.actions.styles import put_style
+from memory.customization.actions import define_methodology, put_style
 from memory.customization.style import NewStyle
 from memory.documents.actions.import_batches import begin_import, run_import
 from memory.documents.actions.note_push import NewNote, push_note
 from memory.documents.actions.uploads import Upload
-from memory.entities.actions.merge_names import Pair, merge_names
 from memory.index.models import EmbeddingModel
 from memory.intake.actions.remember import NewMemory, remember
-from memory.records.actions.archive import archive
-from memory.records.actions.revise import revise
+from memory.intake.actions.revise import revise
+from memory.records.actions import archive
 from memory.records.models import Memory, MemoryLink
 from memory.records.queries.views import MemoryView
+from memory.review.actions.entity_merges import Pair, merge_names
 from memory.review.actions.settlements import Settlement, settle
 from memory.review.actions.verdicts import MemoryEdge, snooze, unlink
 from memory.review.conflict_rules import ConflictVerdict
@@ -131,7 +130,7 @@ def _names(caller: Caller, who: Mapping[str, User], now: datetime) -> dict[str, 
             changes = {"tags": ["carts"], "content": f"{memory.content} Since May."}
             revise(caller=caller, memory_id=memory.id, changes=changes, if_version=None, now=now)
         gone = archive(caller=caller, memory_id=other.id, reason="", if_version=None, now=now)
-        define(caller=caller, name="scrum", phases={"sprint": "implement"}, now=now)
+        define_methodology(caller=caller, name="scrum", phases={"sprint": "implement"}, now=now)
         kept = put_style(caller=caller, new=NewStyle(name="quick", text="Short."), now=now)
         _add_models(now)
         sent = invite(caller=caller, email=GUEST, role=Role.MEMBER, now=now)

@@ -7,7 +7,7 @@ from asgiref.sync import sync_to_async
 from django.db import connections
 
 from accounts.authentication import entered
-from memory.customization.actions.own_methodologies import Course, define
+from memory.customization.actions import Course, define_methodology
 from memory.customization.custom_type_rules import OwnType
 from memory.taxonomy import MemoryType
 from tests.support.agents import agent, ask
@@ -22,7 +22,7 @@ STATEMENT = "The payment worker retries {} times before it gives up and pages so
 def _define(place: Place, own: OwnType) -> None:
     with entered(place.caller):
         course = Course(types=(own,))
-        define(
+        define_methodology(
             caller=place.caller,
             name="agile",
             phases={"doing": "implement"},

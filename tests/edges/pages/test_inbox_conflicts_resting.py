@@ -11,8 +11,7 @@ from accounts.authentication import entered
 from accounts.caller import Caller, Role
 from accounts.errors import CairnError, InvalidInput, NotFound
 from memory.errors import NotActive
-from memory.records.models import Memory
-from memory.records.verdict_models import ReviewVerdict
+from memory.records.models import Memory, ReviewVerdict
 from memory.review.actions.settlements import Settlement, settle, snooze_conflict
 from memory.review.actions.verdict_undo import undo
 from memory.review.conflict_rules import ConflictVerdict

@@ -11,7 +11,7 @@ from accounts.authentication import entered
 from accounts.caller import Caller
 from frontend.presenters import memory_list
 from memory.index.models import EmbeddingModel
-from memory.records.actions.revise import revise
+from memory.intake.actions.revise import revise
 from memory.records.models import Memory, MemoryLink
 from memory.records.queries import memories
 from memory.records.queries.views import MemoryView

@@ -9,8 +9,7 @@ from django.test import Client
 from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.models import User
-from memory.customization.queries import methodologies
-from memory.customization.queries.methodologies import MethodologyView
+from memory.customization.queries import MethodologyView, list_methodologies
 from memory.records.queries.views import MemoryView
 from memory.sessions.actions.open_session import NewSession, open_session
 from tests.support.memories import CARTS, REDIS, stored
@@ -34,7 +33,7 @@ SCRUM = {
 
 def _own(caller: Caller) -> list[MethodologyView]:
     with entered(caller):
-        return [one for one in methodologies.known(caller=caller) if one.is_own]
+        return [one for one in list_methodologies(caller=caller) if one.is_own]
 
 
 def test_one_is_defined_changed_and_removed(owner_pages: Client, caller: Caller) -> None:

@@ -14,8 +14,8 @@ from accounts.caller import Caller
 from accounts.models import User
 from frontend.views import rollbacks as rollback_pages
 from memory.records.filters import Filters
+from memory.records.models import ReviewVerdict
 from memory.records.queries import memories
-from memory.records.verdict_models import ReviewVerdict
 from memory.review.rollback import execute, plan
 from memory.sessions.actions.open_session import NewSession, open_session
 from tests.edges.pages.conftest import remembered

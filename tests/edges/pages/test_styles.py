@@ -4,7 +4,7 @@ from django.test import Client
 
 from accounts.authentication import entered
 from accounts.caller import Caller
-from memory.customization.queries import styles
+from memory.customization.queries import list_styles
 from memory.customization.style import Style
 
 ADDRESS = "/o/acme/settings/styles"
@@ -19,7 +19,7 @@ CODING = {
 
 def _styles(caller: Caller) -> tuple[Style, ...]:
     with entered(caller):
-        return styles.known(caller=caller)
+        return list_styles(caller=caller)
 
 
 def test_one_is_defined_changed_and_removed(owner_pages: Client, caller: Caller) -> None:

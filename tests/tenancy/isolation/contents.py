@@ -12,8 +12,7 @@ from accounts.caller import Caller, Role
 from accounts.models import Job, Organization, User
 from graph.models import Edge, Node
 from graph.vocabulary import Layer, NodeKind, NodeSource
-from memory.customization.actions.own_methodologies import Course, define
-from memory.customization.actions.styles import put_style
+from memory.customization.actions import Course, define_methodology, put_style
 from memory.customization.custom_type_rules import OwnType
 from memory.customization.methodology import Transition
 from memory.customization.style import NewStyle
@@ -21,9 +20,8 @@ from memory.documents.actions.import_batches import begin_import
 from memory.documents.actions.note_push import NewNote, push_note
 from memory.documents.actions.uploads import Upload
 from memory.index.sql import search_rows
-from memory.records.actions.revise import revise
-from memory.records.conflict_models import Conflict
-from memory.records.models import Memory, MemoryLink
+from memory.intake.actions.revise import revise
+from memory.records.models import Conflict, Memory, MemoryLink
 from memory.review.actions.corrections import correct
 from memory.sessions.actions.append_events import append_events
 from memory.sessions.actions.append_turns import NewTurn, append_turns
@@ -210,7 +208,7 @@ def _methodology(world: World, tenant: str) -> None:
     mark = canary(f"{tenant}/house")
     own = OwnType(name=f"{mark}-type", base=MemoryType.FACT, says=f"What {mark} calls so.")
     way = Transition(before=mark[:20], after="review", types=frozenset({own.name}))
-    define(
+    define_methodology(
         caller=world.callers[f"{tenant}/owner"],
         name=mark,
         phases={mark: "implement"},

@@ -255,13 +255,13 @@ VISIBILITY: Final = (
     ),
     guard(
         "a style is its organization's or its person's",
-        "memory.customization.queries.definitions:seen",
+        "memory.customization.queries:list_definitions",
         "filter(kind=kind, audience__in=audiences)", "filter(kind=kind)",
         f"{STYLES}test_everybody_is_told_the_organizations_and_ones_own_to_nobody_else",
     ),
     guard(
         "a token of projects has no style of its person's",
-        "memory.customization.queries.definitions:seen",
+        "memory.customization.queries:list_definitions",
         "if caller.user_id is not None and caller.bound_projects is None:",
         "if caller.user_id is not None:",
         f"{STYLES}test_everybody_is_told_the_organizations_and_ones_own_to_nobody_else",

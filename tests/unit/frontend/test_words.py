@@ -5,8 +5,8 @@ from accounts.job_names import NAMES
 from accounts.queries.jobs import STATES
 from config.schedule import BEAT
 from frontend.labels import memory_labels
-from memory.records.health import HealthCounts, health
 from memory.review.actions.corrections import KINDS
+from memory.review.health import HealthCounts, health
 from memory.taxonomy import (
     LinkKind,
     MemoryType,

@@ -13,9 +13,9 @@ from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.errors import InvalidInput, NotFound
-from memory.customization.actions.styles import MOST, put_style, remove_style
+from memory.customization.actions import MOST_STYLES, put_style, remove_style
 from memory.customization.models import Definition
-from memory.customization.queries import methodologies, styles
+from memory.customization.queries import choose_style, list_styles, own_methodologies
 from memory.customization.style import Fit, NewStyle, Style
 from memory.search.context import Context, ContextRequest, context
 from memory.search.request import SearchRequest
@@ -35,7 +35,7 @@ def _pack(caller: Caller, now: datetime, query: str = "anything", **given: Any) 
 
 
 def _names(caller: Caller) -> list[str]:
-    return [style.name for style in styles.known(caller=caller)]
+    return [style.name for style in list_styles(caller=caller)]
 
 
 def test_everybody_is_told_the_organizations_and_ones_own_to_nobody_else(
@@ -57,7 +57,7 @@ def test_a_personal_style_of_a_name_stands_beside_the_organizations(
     _put(caller, now, topics=("coding",))
     mine = _put(caller, now, scope="personal", topics=("coding",))
 
-    found = styles.composed(caller=caller, topic="coding", interface=None)
+    found = choose_style(caller=caller, topic="coding", interface=None)
 
     assert found is not None
     assert found.style == mine
@@ -69,9 +69,9 @@ def test_one_is_defined_anew_and_removed(caller: Caller, store: str, now: dateti
     second = _put(caller, now, text="Long sentences.", interfaces=("cursor",))
 
     assert second.id == first.id
-    assert styles.known(caller=caller) == (second,)
+    assert list_styles(caller=caller) == (second,)
     remove_style(caller=caller, style_id=first.id)
-    assert styles.known(caller=caller) == ()
+    assert list_styles(caller=caller) == ()
     with pytest.raises(NotFound):
         remove_style(caller=caller, style_id=first.id)
 
@@ -83,7 +83,7 @@ def test_a_new_default_takes_the_place_of_the_one_before(
     _put(caller, now, "own", scope="personal", is_default=True)
     _put(caller, now, "second", is_default=True)
 
-    defaults = [style.name for style in styles.known(caller=caller) if style.is_default]
+    defaults = [style.name for style in list_styles(caller=caller) if style.is_default]
 
     assert defaults == ["own", "second"]
 
@@ -109,7 +109,7 @@ def test_members_define_their_own_alone(
 
 
 def test_there_is_room_for_so_many(caller: Caller, store: str, now: datetime) -> None:
-    for number in range(MOST):
+    for number in range(MOST_STYLES):
         _put(caller, now, f"style-{number}")
 
     with pytest.raises(InvalidInput):
@@ -152,7 +152,7 @@ def test_a_style_that_takes_too_much_is_named_and_not_told(
 def test_styles_and_methodologies_do_not_mix(caller: Caller, store: str, now: datetime) -> None:
     _put(caller, now, "kanban")
 
-    assert methodologies.own(caller=caller) == {}
+    assert own_methodologies(caller=caller) == {}
     assert _names(caller) == ["kanban"]
 
 

@@ -19,7 +19,7 @@ from memory.documents.actions.restoration import RestoredExport, restore_export
 from memory.documents.formats import cairn
 from memory.documents.formats.cairn import FIELDS, FieldRule
 from memory.documents.writing import ExportFormat
-from memory.records.actions.revise import revise
+from memory.intake.actions.revise import revise
 from memory.records.models import Memory, MemoryLink
 from memory.review.actions.corrections import correct
 from teams.actions.projects import create_project

@@ -9,13 +9,18 @@ from django.db import connection
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.entities.actions import join_names
-from memory.entities.actions.entities import about, known
-from memory.entities.actions.merge_names import Pair, merge_names, scope_of, unmerge_names
-from memory.entities.actions.suggest_names import MOST_LOOKED_BESIDE, Suggestion, suggest_names
 from memory.entities.close_names import Reason
-from memory.entities.sql.entities import Thing
-from memory.records.verdict_models import ReviewVerdict
+from memory.entities.named_things import Thing
+from memory.records.models import ReviewVerdict
+from memory.review.actions import entity_merges
+from memory.review.actions.entity_merges import Pair, merge_names, scope_of, unmerge_names
+from memory.search.entity_profile import (
+    MOST_LOOKED_BESIDE,
+    Suggestion,
+    about,
+    known,
+    suggest_names,
+)
 from memory.search.request import Narrowing
 from tests.support.memories import stored
 
@@ -47,7 +52,7 @@ def test_what_is_certain_is_joined_for_those_who_see_the_place(
     for text in (*JOINED, *SLIPPED):
         stored(caller, now, text, project=store)
 
-    done = join_names.join_names(now=now)
+    done = entity_merges.join_names(now=now)
 
     thing = _thing(member_caller, "AuthGate", now)
     assert (done.places, done.joined) == (1, 1)
@@ -60,15 +65,15 @@ def test_a_second_night_joins_nothing_and_contradicts_nobody(
 ) -> None:
     for text in JOINED:
         stored(caller, now, text, project=store)
-    join_names.join_names(now=now)
-    again = join_names.join_names(now=now)
+    entity_merges.join_names(now=now)
+    again = entity_merges.join_names(now=now)
     found = about(
         caller=member_caller, name="AuthGate", type=None, narrowing=Narrowing(limit=9), now=now
     )
     (merge,) = found.merges
 
     unmerge_names(caller=caller, merge_id=merge.id, now=now)
-    after = join_names.join_names(now=now)
+    after = entity_merges.join_names(now=now)
 
     assert scope_of(merge=merge, caller=member_caller) == "project"
     assert (again.joined, after.joined) == (0, 0)
@@ -83,7 +88,7 @@ def test_names_of_two_places_are_not_joined_nor_what_a_person_keeps(
     for text in (*SLIPPED[:1], "The `Connectionbroker` is mine."):
         stored(caller, now, text, project=store, scope="personal")
 
-    done = join_names.join_names(now=now)
+    done = entity_merges.join_names(now=now)
 
     assert done.joined == 0
     with tenancy.unit():
@@ -98,7 +103,7 @@ def test_what_somebody_said_already_is_not_said_again(
     pair = Pair(name="AuthGate", same_as="Authgate", scope="organization")
     merge_names(caller=caller, pair=pair, now=now)
 
-    assert join_names.join_names(now=now).joined == 0
+    assert entity_merges.join_names(now=now).joined == 0
 
 
 def test_a_name_is_suggested_with_its_reason_until_it_is_one(
@@ -180,7 +185,7 @@ def test_three_spellings_are_joined_by_two_pairs(caller: Caller, store: str, now
     for text in SPELLED:
         stored(caller, now, text, project=store)
 
-    assert join_names.join_names(now=now).joined == 2
+    assert entity_merges.join_names(now=now).joined == 2
     assert _thing(caller, "OpenAuthGate", now).memories == 3
 
 
@@ -189,13 +194,13 @@ def test_a_later_spelling_does_not_join_what_was_taken_apart(
 ) -> None:
     for text in SPELLED[:2]:
         stored(caller, now, text, project=store)
-    join_names.join_names(now=now)
+    entity_merges.join_names(now=now)
     with tenancy.unit():
         made = ReviewVerdict.objects.get()
     unmerge_names(caller=caller, merge_id=made.id, now=now)
     stored(caller, now, SPELLED[2], project=store)
 
-    assert join_names.join_names(now=now).joined == 1
+    assert entity_merges.join_names(now=now).joined == 1
     listed = known(
         caller=caller, begins="open", type=None, narrowing=Narrowing(), after=None, limit=9
     )

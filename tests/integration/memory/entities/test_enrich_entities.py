@@ -13,19 +13,26 @@ from django.core.management import CommandError, call_command
 from accounts import jobs, tenancy
 from accounts.caller import Caller
 from accounts.models import Job
+from memory.entities import actions
 from memory.entities.accurate import ENOUGH
-from memory.entities.actions import enrich_entities, read_names
-from memory.entities.actions.entities import about, known
-from memory.entities.actions.forget_enriched import forget_enriched
+from memory.entities.actions import (
+    A_NIGHT,
+    ENRICH_ENTITIES,
+    enrich_entities,
+    forget_enriched,
+    queue_enrich_entities,
+    read_names,
+)
 from memory.entities.models import Mention
 from memory.intake.actions.remember_all import remember_all
+from memory.intake.actions.revise import revise
 from memory.providers import registry
 from memory.providers.contracts import NameReader, ReadSpan
 from memory.providers.errors import ProviderInvalidAnswer, ProviderRefused
 from memory.providers.name_reader import NUMBER
 from memory.providers.settings import ProviderSettings
-from memory.records.actions.revise import revise
 from memory.records.models import Memory
+from memory.search.entity_profile import about, known
 from memory.search.request import Narrowing
 from tests.support.marking import marking, not_there
 from tests.support.memories import new, stored
@@ -37,7 +44,7 @@ NAMED = "AuthService asks Kafka; Marco wrote it."
 
 
 def enrich(reader: NameReader, *, left: int = 1_000) -> Mapping[str, Any]:
-    return enrich_entities.enrich_part(left=left, tell=lambda *_: None, open_reader=lambda: reader)
+    return enrich_entities(left=left, tell=lambda *_: None, open_reader=lambda: reader)
 
 
 def mentions() -> set[tuple[str, int]]:
@@ -51,7 +58,7 @@ def marks() -> list[int]:
 
 
 def queued() -> list[dict[str, Any]]:
-    rows = Job.objects.filter(name=enrich_entities.JOB, state="queued")
+    rows = Job.objects.filter(name=ENRICH_ENTITIES, state="queued")
     return list(rows.values_list("payload", flat=True))
 
 
@@ -161,7 +168,7 @@ def test_one_that_cannot_be_read_stops_nobody_and_is_counted(
 def test_a_batch_is_of_few_characters(
     caller: Caller, store: str, now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(enrich_entities, "CHARACTERS", len(MOVED))
+    monkeypatch.setattr(actions, "CHARACTERS", len(MOVED))
     stored(caller, now, MOVED, project=store)
     stored(caller, now, "Globex wants long reports.", project=store)
     sizes: list[int] = []
@@ -202,16 +209,14 @@ def test_a_night_has_an_end_and_is_done_in_parts(
 ) -> None:
     many = tuple(new(f"Marco asks for rule {n} to stay as it is.", project=store) for n in range(7))
     remember_all(caller=caller, new=many, now=now)
-    monkeypatch.setattr(enrich_entities, "BATCH", 2)
-    monkeypatch.setattr(enrich_entities, "BATCHES", 1)
+    monkeypatch.setattr(actions, "ENRICH_BATCH", 2)
+    monkeypatch.setattr(actions, "BATCHES", 1)
     told: list[tuple[int, int]] = []
 
     after: list[list[dict[str, Any]]] = []
 
     for left in (5, 3, 1):
-        enrich_entities.enrich_part(
-            left=left, tell=lambda *so_far: told.append(so_far), open_reader=marking
-        )
+        enrich_entities(left=left, tell=lambda *so_far: told.append(so_far), open_reader=marking)
         after.append(queued())
         Job.objects.all().delete()
 
@@ -222,19 +227,19 @@ def test_a_night_has_an_end_and_is_done_in_parts(
 def test_the_job_is_queued_where_something_waits_and_once(
     caller: Caller, store: str, now: datetime
 ) -> None:
-    nothing = enrich_entities.queue()
+    nothing = queue_enrich_entities()
     stored(caller, now, MOVED, project=store)
 
     assert not nothing
-    assert enrich_entities.queue()
-    assert not enrich_entities.queue()
-    assert queued() == [{"left": enrich_entities.A_NIGHT}]
+    assert queue_enrich_entities()
+    assert not queue_enrich_entities()
+    assert queued() == [{"left": A_NIGHT}]
 
 
 def test_without_the_extra_the_result_says_so(caller: Caller, store: str, now: datetime) -> None:
     stored(caller, now, MOVED, project=store)
 
-    done = enrich_entities.enrich_part(left=9, tell=lambda *_: None, open_reader=not_there)
+    done = enrich_entities(left=9, tell=lambda *_: None, open_reader=not_there)
 
     assert done == {"read": 0, "named": 0, "not_installed": "It is not installed. Run: make ner"}
     assert (marks(), queued()) == ([0], [])
@@ -245,7 +250,7 @@ def test_an_altered_model_ends_the_job_for_good() -> None:
         raise ProviderRefused(detail="It is altered.", hint="Run: make ner")
 
     with pytest.raises(jobs.PermanentFailure, match=r"It is altered\. Run: make ner"):
-        enrich_entities.enrich_part(left=9, tell=lambda *_: None, open_reader=altered)
+        enrich_entities(left=9, tell=lambda *_: None, open_reader=altered)
 
 
 def test_a_grown_reader_of_patterns_leaves_it_to_the_night(
@@ -256,7 +261,7 @@ def test_a_grown_reader_of_patterns_leaves_it_to_the_night(
     with tenancy.unit():
         Memory.objects.update(names_version=0)
 
-    read_names.read_part(tell=lambda *_: None)
+    read_names(tell=lambda *_: None)
     between = marks()
     enrich(marking())
 
@@ -268,7 +273,7 @@ def test_what_is_archived_is_not_read(caller: Caller, store: str, now: datetime)
     with tenancy.unit():
         Memory.objects.filter(pk=memory.id).update(status="archived")
 
-    assert (enrich(marking())["read"], enrich_entities.queue()) == (0, False)
+    assert (enrich(marking())["read"], queue_enrich_entities()) == (0, False)
 
 
 def test_a_name_stays_with_those_who_may_read_its_memory(
@@ -315,7 +320,7 @@ def test_what_was_read_is_taken_back_and_not_read_again(
     gone = forget_enriched()
 
     assert before == {("auth service", 0), ("marco", NUMBER)}
-    assert (gone, mentions(), enrich_entities.queue()) == (1, {("auth service", 0)}, False)
+    assert (gone, mentions(), queue_enrich_entities()) == (1, {("auth service", 0)}, False)
 
 
 def test_the_command_says_what_is_not_installed_and_takes_back(

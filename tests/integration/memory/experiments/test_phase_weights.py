@@ -10,7 +10,7 @@ from accounts import tenancy
 from accounts.caller import Caller, Role
 from accounts.errors import Conflict, Forbidden, NotFound
 from accounts.identifiers import new_id
-from memory.customization.actions import own_methodologies
+from memory.customization.actions import define_methodology
 from memory.customization.phases import Phase
 from memory.experiments.actions.decide_weights import Verdict, decide_weights
 from memory.experiments.queries.phase_weights import PhaseWeights, weights_of
@@ -337,7 +337,7 @@ def test_another_project_is_told_nothing_and_one_of_others_is_not_there(
 def test_a_methodology_of_the_organization_names_its_phases(
     caller: Caller, store: str, pair: tuple[MemoryView, MemoryView], now: datetime
 ) -> None:
-    own_methodologies.define(caller=caller, name="kanban", phases={"doing": "refine"}, now=now)
+    define_methodology(caller=caller, name="kanban", phases={"doing": "refine"}, now=now)
     assert caller.user_id is not None
     outcomes = {pair[0].id: "used"}
     me = caller.user_id

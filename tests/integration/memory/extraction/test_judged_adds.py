@@ -16,10 +16,9 @@ from memory.extraction.actions import llm_relation
 from memory.extraction.actions.budget import book_use
 from memory.extraction.actions.extraction import Spent
 from memory.extraction.actions.llm_relation import KIND, Judgment, judge_added
+from memory.intake.actions.revise import revise
 from memory.intake.models import ActionLog
-from memory.records.actions.revise import revise
-from memory.records.conflict_models import Conflict
-from memory.records.models import Memory, MemoryLink
+from memory.records.models import Conflict, Memory, MemoryLink
 from memory.records.queries.views import MemoryView
 from memory.review.actions.verdicts import MemoryEdge, unlink
 from memory.sessions.models import Statistic

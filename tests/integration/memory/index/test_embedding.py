@@ -11,6 +11,7 @@ from accounts.jobs import PermanentFailure
 from memory.errors import EmbedderUnavailable
 from memory.index.actions import embedding
 from memory.index.models import MemoryVector
+from memory.intake.actions.revise import revise
 from memory.providers import registry
 from memory.providers.contracts import Vectors
 from memory.providers.errors import (
@@ -19,8 +20,7 @@ from memory.providers.errors import (
     ProviderTimeout,
 )
 from memory.providers.hashing import HashingEmbedder
-from memory.records.actions.archive import archive
-from memory.records.actions.revise import revise
+from memory.records.actions import archive
 from tests.support.memories import CARTS, stored
 
 pytestmark = pytest.mark.usefixtures("in_organization")

@@ -12,7 +12,8 @@ from django.db import connection
 from accounts import jobs, tenancy
 from accounts.caller import Caller
 from accounts.models import Job, Organization
-from memory.index.actions import embedding, indexing
+from memory.index.actions import embedding, maintenance
+from memory.index.actions import maintenance as indexing
 from memory.index.models import Lexeme
 from memory.index.sql import search_rows
 from memory.records.models import Memory
@@ -51,7 +52,7 @@ def members(caller: Caller, in_organization: tenancy.Tenant, now: datetime) -> t
 @pytest.fixture
 def large(members: tuple[Member, ...], caller: Caller) -> tuple[Member, ...]:
     """The same with indexes, and said to be part of very many."""
-    assert indexing.make_indexes(tell=unheard) == 2
+    assert maintenance.make_indexes(tell=unheard) == 2
     with tenancy.unit():
         Lexeme.objects.create(word="", audience=caller.organization_id, documents=10**6,
                               project_id=UUID(int=0))  # fmt: skip
@@ -65,28 +66,28 @@ def found(caller: Caller, **wanted: Any) -> set[UUID]:
 
 def test_below_the_size_nothing_is_queued(members: tuple[Member, ...]) -> None:
     with tenancy.unit():
-        assert not indexing.queue_when_large(live=indexing.LARGE)
+        assert not maintenance.queue_when_large(live=maintenance.LARGE)
 
-    assert not Job.objects.filter(name=indexing.JOB).exists()
+    assert not Job.objects.filter(name=maintenance.INDEX_SEARCH).exists()
 
 
 def test_above_it_one_job_is_queued_until_the_indexes_stand(members: tuple[Member, ...]) -> None:
     with tenancy.unit():
-        assert indexing.queue_when_large(live=indexing.LARGE + 1)
-        assert not indexing.queue_when_large(live=indexing.LARGE + 1)
+        assert maintenance.queue_when_large(live=maintenance.LARGE + 1)
+        assert not maintenance.queue_when_large(live=maintenance.LARGE + 1)
 
-    indexing.make_indexes(tell=unheard)
+    maintenance.make_indexes(tell=unheard)
 
     with tenancy.unit():
-        assert not indexing.queue_when_large(live=indexing.LARGE + 1)
+        assert not maintenance.queue_when_large(live=maintenance.LARGE + 1)
 
 
 def test_indexes_are_made_once(members: tuple[Member, ...]) -> None:
     told: list[tuple[int, int]] = []
 
-    assert indexing.make_indexes(tell=lambda made, missing: told.append((made, missing))) == 2
+    assert maintenance.make_indexes(tell=lambda made, missing: told.append((made, missing))) == 2
     assert told == TOLD
-    assert indexing.make_indexes(tell=unheard) == 0
+    assert maintenance.make_indexes(tell=unheard) == 0
 
 
 def test_what_would_keep_writers_waiting_is_left_to_an_operator(
@@ -95,7 +96,7 @@ def test_what_would_keep_writers_waiting_is_left_to_an_operator(
     monkeypatch.setattr(indexing, "MOST_WAITED_FOR", SIZE - 1)
 
     with pytest.raises(jobs.PermanentFailure, match="index_search"):
-        indexing.make_indexes(tell=unheard)
+        maintenance.make_indexes(tell=unheard)
 
 
 def test_an_organization_makes_no_index_of_another(

@@ -17,7 +17,7 @@ from memory.index.models import EmbeddingModel
 from memory.intake.actions.remember import NewMemory, remember
 from memory.providers import registry
 from memory.providers.settings import ProviderSettings
-from memory.records.actions.archive import archive
+from memory.records.actions import archive
 from memory.review.actions.corrections import correct
 from memory.search.actions import STAGES, search
 from memory.search.request import PROFILES, SearchRequest

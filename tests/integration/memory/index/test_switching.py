@@ -17,9 +17,9 @@ from memory.index.models import EmbeddingModel, MemoryVector
 from memory.index.queries import Part
 from memory.index.sql import search_rows
 from memory.index.sql import search_rows as vectors
+from memory.intake.actions.revise import revise
 from memory.providers import registry
-from memory.records.actions.archive import archive
-from memory.records.actions.revise import revise
+from memory.records.actions import archive
 from memory.search.actions import search
 from memory.search.request import SearchRequest
 from tests.support.memories import CARTS, PARSER, REDIS, stored

@@ -17,7 +17,7 @@ from memory.injection.actions.hooks import follow_agent
 from memory.injection.harnesses import payloads
 from memory.injection.harnesses.adapters import ADAPTERS, Harness
 from memory.injection.queries import delivery_log, project_totals
-from memory.records.deadline import NEVER, Deadline
+from memory.search.deadline import NEVER, Deadline
 from memory.sessions.models import GivenOut, Session, Turn
 from memory.text import tokens
 from teams.actions.project_settings import switch_hooks

@@ -11,9 +11,9 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import InvalidInput
 from accounts.models import Organization
-from memory.customization.actions.own_methodologies import Course, define
+from memory.customization.actions import Course, define_methodology
 from memory.customization.custom_type_rules import OwnType
-from memory.customization.queries import methodologies
+from memory.customization.queries import list_methodologies
 from memory.taxonomy import MemoryType
 from tests.support.racing import race_inside
 
@@ -27,7 +27,9 @@ def refused(caller: Caller, name: str, now: datetime) -> str:
     """Define a methodology with the type; return the code of what is refused, empty for nothing."""
     course = Course(types=(STORY,))
     try:
-        define(caller=caller, name=name, phases={"doing": "implement"}, course=course, now=now)
+        define_methodology(
+            caller=caller, name=name, phases={"doing": "implement"}, course=course, now=now
+        )
     except InvalidInput as error:
         return error.errors[0].code
     return ""
@@ -51,7 +53,7 @@ def test_a_type_that_two_name_at_once_is_of_one_methodology(
         return code
 
     assert race_inside(organization, work, times=2, threads=2) == ["", "taken"]
-    assert [one.name for one in methodologies.known(caller=caller) if one.types] == ["scrum"]
+    assert [one.name for one in list_methodologies(caller=caller) if one.types] == ["scrum"]
 
 
 def until_somebody_waits(is_ended: Event) -> None:

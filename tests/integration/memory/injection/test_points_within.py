@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.customization.actions.styles import put_style
+from memory.customization.actions import put_style
 from memory.customization.style import NewStyle
 from memory.experiments.points import POINTS, Point
 from memory.injection.actions.deliver import Delivery

@@ -14,8 +14,7 @@ from memory.intake import queries as intake_queries
 from memory.intake.actions import action_log as writer
 from memory.intake.actions.remember_all import remember_all
 from memory.intake.queries import ActionFilters, ActionView
-from memory.records.conflict_models import Conflict
-from memory.records.models import Memory
+from memory.records.models import Conflict, Memory
 from teams.models import AuditEntry
 from tests.support.memories import REDIS, as_agent, new, sent, stored
 from tests.support.work import taken

@@ -10,17 +10,16 @@ from accounts.caller import Caller
 from accounts.errors import Conflict as Changed
 from accounts.models import Job
 from memory import tasks
+from memory.intake.actions import candidate
 from memory.intake.actions.apply_decision import hold
 from memory.intake.actions.apply_later import integrate_stored, share_of
 from memory.intake.actions.remember import prepare
 from memory.intake.actions.remember_all import remember_all
+from memory.intake.actions.revise import revise
 from memory.intake.actions.similar_memories import look_around
 from memory.intake.integrate import LEAST_SHARE, Decision, decide
 from memory.intake.models import ActionLog
-from memory.records.actions import candidate
-from memory.records.actions.revise import revise
-from memory.records.conflict_models import Conflict
-from memory.records.models import Memory
+from memory.records.models import Conflict, Memory
 from memory.review.queries import conflicts
 from memory.review.queries.conflicts import ConflictState
 from teams.models import AuditEntry
@@ -169,7 +168,7 @@ def _compared(agent: Caller, store: str, now: datetime) -> Decision:
         around = look_around(
             caller=agent,
             drafted=prepared.drafted,
-            where=candidate.place(caller=agent, new=prepared.drafted.new),
+            where=candidate.find_placement(caller=agent, new=prepared.drafted.new),
             embedded=prepared.embedded,
             now=now,
         )

@@ -15,8 +15,8 @@ from memory.errors import GovernanceDenied, ProtectedMemory
 from memory.index.models import MemoryKeyword, MemoryUsage, MemoryVector
 from memory.intake.actions.remember import remember
 from memory.intake.actions.remember_all import remember_all
-from memory.records.actions.archive import archive
-from memory.records.gates import Gate
+from memory.intake.intake_gates import Gate
+from memory.records.actions import archive
 from memory.records.models import Memory
 from teams.models import AuditEntry, Change
 from tests.support import memories

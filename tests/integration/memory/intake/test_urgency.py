@@ -8,7 +8,7 @@ from accounts import jobs
 from accounts.caller import Caller
 from accounts.models import Job
 from memory.intake.actions.remember_all import remember_all
-from memory.records.actions.revise import revise
+from memory.intake.actions.revise import revise
 from teams.actions.projects import change_project
 from tests.support.memories import CARTS, PARSER, new, stored
 

@@ -7,11 +7,11 @@ import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.customization.actions.own_methodologies import Course, define
+from memory.customization.actions import Course, define_methodology
 from memory.customization.methodology import OnComplete
-from memory.customization.queries import methodologies
+from memory.customization.queries import list_methodologies, on_complete_of
 from memory.observer.actions import unit_completion
-from memory.records.actions.archive import archive
+from memory.records.actions import archive
 from memory.records.models import Memory
 from memory.review.actions.verdicts import reject
 from memory.sessions.actions.append_events import append_events
@@ -36,7 +36,9 @@ PLAN = ("Read the form", "Change the form")
 def kanban(caller: Caller, store: str, now: datetime) -> str:
     """A project of an organization whose methodology remembers how units of work end."""
     course = Course(on_complete=tuple(OnComplete))
-    define(caller=caller, name="kanban", phases={"doing": "implement"}, course=course, now=now)
+    define_methodology(
+        caller=caller, name="kanban", phases={"doing": "implement"}, course=course, now=now
+    )
     return store
 
 
@@ -172,19 +174,19 @@ def test_nothing_is_remembered_of_other_work(
 def test_a_methodology_does_nothing_unless_it_says_so(
     caller: Caller, agent: Caller, store: str, now: datetime
 ) -> None:
-    define(caller=caller, name="kanban", phases={"doing": "implement"}, now=now)
+    define_methodology(caller=caller, name="kanban", phases={"doing": "implement"}, now=now)
 
     worked(agent, store, now)
 
     assert remembered() == {}
-    assert [one.on_complete for one in methodologies.known(caller=caller) if one.is_own] == [()]
+    assert [one.on_complete for one in list_methodologies(caller=caller) if one.is_own] == [()]
 
 
 def test_what_another_organization_does_is_its_own(
     agent: Caller, kanban: str, now: datetime, other_caller: Caller
 ) -> None:
     with tenancy.unit():
-        seen = methodologies.on_complete(caller=other_caller, name="kanban")
+        seen = on_complete_of(caller=other_caller, name="kanban")
     worked(agent, kanban, now, work_unit={**UNIT, "methodology": "somebody-elses"})
 
     assert seen == ()

@@ -7,9 +7,10 @@ import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller, Role
+from memory.intake.actions import revise
 from memory.observer.actions import raise_alarms as raising
 from memory.observer.actions.raise_alarms import Raised, raise_alarms
-from memory.records.actions import confirm, revise
+from memory.records.actions import confirm
 from memory.records.models import Memory
 from memory.review.actions import verdicts
 from memory.review.queries import overview
@@ -242,7 +243,7 @@ def test_other_words_of_an_agent_ring_and_nobody_has_vouched_for_them(
     agent: Caller, member_caller: Caller, store: str, now: datetime
 ) -> None:
     row = wrote(agent, store, PLAIN)
-    confirm.confirm(caller=member_caller, memory_id=row.id, now=now)
+    confirm(caller=member_caller, memory_id=row.id, now=now)
     looked(row)
 
     revise.revise(
@@ -273,7 +274,7 @@ def test_other_words_of_a_person_stay_vouched_for(
     agent: Caller, member_caller: Caller, store: str, now: datetime
 ) -> None:
     row = wrote(agent, store, PLAIN)
-    confirm.confirm(caller=member_caller, memory_id=row.id, now=now)
+    confirm(caller=member_caller, memory_id=row.id, now=now)
 
     revise.revise(
         caller=member_caller, memory_id=row.id, changes={"content": ORDER}, if_version=None, now=now
@@ -289,7 +290,7 @@ def test_what_a_person_vouched_for_while_it_was_read_is_not_held(
     agent: Caller, member_caller: Caller, store: str, now: datetime
 ) -> None:
     row = wrote(agent, store, ORDER)
-    confirm.confirm(caller=member_caller, memory_id=row.id, now=now)
+    confirm(caller=member_caller, memory_id=row.id, now=now)
 
     with tenancy.unit():
         done = raising._raise({row.id: {"orders", "command"}}, {row.id}, now)

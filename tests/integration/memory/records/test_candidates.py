@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.index.actions import embedding
-from memory.records.filters import parse
-from memory.records.states import EITHER_END, ENDED, LIVE, States, states_of
+from memory.records.filters import EITHER_END, ENDED, LIVE, States, parse, states_of
 from memory.search.queries import Found
 from tests.support import crowds
 from tests.support.crowds import Member

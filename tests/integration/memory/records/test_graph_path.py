@@ -7,7 +7,7 @@ import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.records.actions.archive import archive
+from memory.records.actions import archive
 from memory.records.models import MemoryLink
 from memory.search.queries import Question
 from tests.support import crowds

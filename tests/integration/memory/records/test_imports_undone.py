@@ -12,13 +12,12 @@ from accounts.errors import Conflict, Forbidden
 from memory.documents.actions.import_undo import undo_import
 from memory.documents.actions.uploads import preview_import
 from memory.intake.actions import apply_decision
+from memory.intake.actions.revise import revise
 from memory.intake.integrate import Decision, Operation
-from memory.records.actions.confirm import confirm
-from memory.records.actions.revise import revise
-from memory.records.conflict_models import Conflict as Settled
-from memory.records.models import Memory, MemoryLink
+from memory.records.actions import confirm
+from memory.records.models import Conflict as Settled
+from memory.records.models import Memory, MemoryLink, ReviewVerdict
 from memory.records.queries.views import MemoryView
-from memory.records.verdict_models import ReviewVerdict
 from memory.review.actions.verdicts import MemoryEdge, unlink
 from memory.taxonomy import LinkKind
 from tests.support import memories

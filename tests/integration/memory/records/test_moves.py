@@ -7,7 +7,7 @@ import pytest
 from accounts import tenancy
 from accounts.caller import Caller, Role
 from accounts.errors import Forbidden, InvalidInput
-from memory.records.actions.revise import revise
+from memory.intake.actions.revise import revise
 from memory.records.queries import memories
 from memory.records.queries.views import MemoryView
 from teams import queries as places

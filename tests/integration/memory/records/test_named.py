@@ -11,8 +11,8 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory.entities.models import Mention
 from memory.intake.actions.remember_all import remember_all
-from memory.records.actions.archive import archive
-from memory.records.actions.revise import revise
+from memory.intake.actions.revise import revise
+from memory.records.actions import archive
 from memory.review.actions.corrections import correct
 from memory.search.actions import search
 from memory.search.query import understand

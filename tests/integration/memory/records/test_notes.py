@@ -13,8 +13,8 @@ from accounts.errors import InvalidInput, NotFound, TooLarge
 from memory.documents.actions.note_push import LARGEST, NewNote, NotePushed, push_note, remove_note
 from memory.documents.models import NoteVersion
 from memory.documents.queries import notes
-from memory.records.actions.confirm import confirm
-from memory.records.actions.revise import revise
+from memory.intake.actions.revise import revise
+from memory.records.actions import confirm
 from memory.records.models import Memory
 from memory.records.note_statements import GONE, HELD, REMOVED
 from memory.review.actions.verdicts import keep

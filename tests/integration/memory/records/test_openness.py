@@ -9,9 +9,8 @@ import pytest
 from accounts import tenancy
 from accounts.caller import Caller, Role, TokenScope
 from accounts.errors import Conflict, NotFound, RoleNotSufficient
-from memory.records.actions.archive import archive
-from memory.records.actions.project_access import close_project, open_project
-from memory.records.actions.revise import revise
+from memory.intake.actions.revise import revise
+from memory.records.actions import archive, close_project, open_project
 from memory.records.models import Memory
 from memory.records.queries import memories
 from teams.actions.people import create_team

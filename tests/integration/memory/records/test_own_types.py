@@ -9,15 +9,15 @@ from django.test.utils import CaptureQueriesContext
 from accounts.caller import Caller
 from accounts.errors import InvalidInput
 from accounts.models import Organization
-from memory.customization.actions.own_methodologies import Course, define, remove
+from memory.customization.actions import Course, define_methodology, remove_methodology
 from memory.customization.custom_type_rules import OwnType
 from memory.customization.methodology import Transition
-from memory.customization.queries import methodologies
+from memory.customization.queries import own_methodologies
 from memory.documents.writing import ExportFormat
 from memory.experiments.points import Point
 from memory.intake.actions.remember_all import remember_all
+from memory.intake.actions.revise import revise
 from memory.records import filters
-from memory.records.actions.revise import revise
 from memory.records.filters import Filters
 from memory.records.queries import memories
 from memory.records.queries.views import MemoryView
@@ -40,7 +40,9 @@ PHASES = {"doing": "implement"}
 @pytest.fixture
 def scrum(caller: Caller, store: str, now: datetime) -> str:
     """A methodology with two types of its own; its name."""
-    define(caller=caller, name="scrum", phases=PHASES, course=Course(types=(STORY, RISK)), now=now)
+    define_methodology(
+        caller=caller, name="scrum", phases=PHASES, course=Course(types=(STORY, RISK)), now=now
+    )
     return "scrum"
 
 
@@ -203,7 +205,7 @@ def test_what_a_memory_is_called_outlives_its_methodology(
 ) -> None:
     story = _story(caller, now)
 
-    remove(caller=caller, name=scrum)
+    remove_methodology(caller=caller, name=scrum)
 
     assert memories.get(caller=caller, memory_id=story.id, now=now).own_type == "user-story"
     by_mark = filters.parse(text="tag:own_type:user-story", project="store")
@@ -218,7 +220,7 @@ def test_an_export_brings_it_to_where_nobody_defined_it(
 ) -> None:
     _story(caller, now, tags=("cart",))
     told = exported(caller, now, format=format)
-    remove(caller=caller, name=scrum)
+    remove_methodology(caller=caller, name=scrum)
     create_project(caller=caller, slug="empty", name="Empty", now=now)
 
     brought_back(caller, told, now)
@@ -235,17 +237,19 @@ def test_an_export_brings_it_to_where_nobody_defined_it(
 
 def test_two_methodologies_do_not_share_a_name(caller: Caller, scrum: str, now: datetime) -> None:
     with pytest.raises(InvalidInput) as refused:
-        define(caller=caller, name="xp", phases=PHASES, course=Course(types=(RISK,)), now=now)
+        define_methodology(
+            caller=caller, name="xp", phases=PHASES, course=Course(types=(RISK,)), now=now
+        )
 
     assert refused.value.errors[0].pointer == "/types/0/name"
-    assert set(methodologies.own(caller=caller)) == {scrum}
+    assert set(own_methodologies(caller=caller)) == {scrum}
 
 
 def test_relays_name_types_of_the_methodology_and_pass_them_on(
     caller: Caller, scrum: str, now: datetime
 ) -> None:
     course = Course(relays=(WAY,), types=(STORY, RISK))
-    define(caller=caller, name=scrum, phases=PHASES, course=course, now=now)
+    define_methodology(caller=caller, name=scrum, phases=PHASES, course=course, now=now)
     work = {"thread": "cart", "methodology": scrum}
     before = opened(caller, now, phase="planner", **work)
     for content, type in ((REDIS, "user-story"), (CARTS, "requirement"), (PARSER, "risk")):
@@ -260,7 +264,9 @@ def test_relays_name_types_of_the_methodology_and_pass_them_on(
 
 def test_a_relay_names_no_type_of_another(caller: Caller, scrum: str, now: datetime) -> None:
     with pytest.raises(InvalidInput) as refused:
-        define(caller=caller, name="xp", phases=PHASES, course=Course(relays=(WAY,)), now=now)
+        define_methodology(
+            caller=caller, name="xp", phases=PHASES, course=Course(relays=(WAY,)), now=now
+        )
 
     assert refused.value.errors[0].pointer == "/relays/0/types"
 

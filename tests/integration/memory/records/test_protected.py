@@ -9,10 +9,8 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory.errors import ProtectedMemory
 from memory.intake.actions.remember import Outcome
-from memory.records.actions.archive import archive
-from memory.records.actions.confirm import confirm
-from memory.records.actions.pin import pin
-from memory.records.actions.revise import revise
+from memory.intake.actions.revise import revise
+from memory.records.actions import archive, confirm, pin
 from memory.records.models import Memory
 from memory.records.queries.views import MemoryView
 from memory.review.actions.corrections import correct

@@ -13,8 +13,8 @@ from accounts.errors import PreconditionFailed
 from accounts.models import Organization
 from memory.documents.actions.note_push import NewNote, push_note
 from memory.intake.actions.remember_all import remember_all
-from memory.records.actions.confirm import confirm
-from memory.records.actions.revise import revise
+from memory.intake.actions.revise import revise
+from memory.records.actions import confirm
 from memory.records.filters import Filters
 from memory.records.queries import memories as queries
 from teams import changes

@@ -9,11 +9,11 @@ import pytest
 from accounts import jobs, tenancy
 from accounts.caller import Caller
 from accounts.models import Job
-from memory.entities import names
-from memory.entities.actions import read_names
+from memory.entities import actions, names
+from memory.entities.actions import READ_NAMES, queue_read_names, read_names
 from memory.entities.models import Mention
 from memory.intake.actions.remember_all import remember_all
-from memory.records.actions.revise import revise
+from memory.intake.actions.revise import revise
 from memory.records.models import Memory
 from memory.records.queries.views import MemoryView
 from tests.support.memories import new, stored
@@ -44,7 +44,7 @@ def mentions() -> set[tuple[UUID, str, str]]:
 
 
 def queued() -> int:
-    return Job.objects.filter(name=read_names.JOB, state="queued").count()
+    return Job.objects.filter(name=READ_NAMES, state="queued").count()
 
 
 def work() -> dict[str, Any]:
@@ -59,12 +59,12 @@ def work() -> dict[str, Any]:
 def test_what_is_stored_now_waits_for_nobody(caller: Caller, store: str, now: datetime) -> None:
     stored(caller, now, TOKENS, project=store)
 
-    assert not read_names.queue_when_old()
+    assert not queue_read_names()
 
 
 def test_an_old_memory_is_queued_once_and_read_with_progress(old: MemoryView) -> None:
-    assert read_names.queue_when_old()
-    assert not read_names.queue_when_old()
+    assert queue_read_names()
+    assert not queue_read_names()
     assert queued() == 1
 
     assert work() == {"read": 1, "told": (1, 1)}
@@ -73,15 +73,15 @@ def test_an_old_memory_is_queued_once_and_read_with_progress(old: MemoryView) ->
         (old.id, "auth service", "AuthService"),
         (old.id, "kubernetes", "k8s"),
     }
-    assert not read_names.queue_when_old()
+    assert not queue_read_names()
 
 
 def test_reading_again_changes_nothing_a_person_sees(old: MemoryView) -> None:
     with tenancy.unit():
         before = Memory.objects.values("version", "updated_at").get(pk=old.id)
 
-    read_names.read_part(tell=lambda *_: None)
-    read_names.read_part(tell=lambda *_: None)
+    read_names(tell=lambda *_: None)
+    read_names(tell=lambda *_: None)
 
     with tenancy.unit():
         assert Memory.objects.values("version", "updated_at").get(pk=old.id) == before
@@ -94,9 +94,9 @@ def test_a_grown_reader_reads_all_again(
     stored(caller, now, TOKENS, project=store)
     monkeypatch.setattr(names, "VERSION", names.VERSION + 1)
 
-    assert read_names.queue_when_old()
+    assert queue_read_names()
     assert work()["read"] == 1
-    assert not read_names.queue_when_old()
+    assert not queue_read_names()
 
 
 def test_many_are_read_in_parts(
@@ -105,9 +105,9 @@ def test_many_are_read_in_parts(
     many = tuple(new(f"Rule {n}: ask Handler{n}Service twice.", project=store) for n in range(5))
     remember_all(caller=caller, new=many, now=now)
     forget_names()
-    monkeypatch.setattr(read_names, "BATCH", 2)
-    monkeypatch.setattr(read_names, "BATCHES", 1)
-    read_names.queue_when_old()
+    monkeypatch.setattr(actions, "READ_BATCH", 2)
+    monkeypatch.setattr(actions, "BATCHES", 1)
+    queue_read_names()
 
     parts = [work() for _ in range(3)]
 
@@ -124,4 +124,4 @@ def test_a_changed_text_has_its_names_read(old: MemoryView, caller: Caller, now:
     revise(caller=caller, memory_id=old.id, changes=changes, if_version=None, now=now)
 
     assert {key for _, key, _ in mentions()} == {"auth service", "kafka"}
-    assert not read_names.queue_when_old()
+    assert not queue_read_names()

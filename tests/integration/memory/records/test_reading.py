@@ -8,10 +8,8 @@ import pytest
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import NotFound
-from memory.records.actions.archive import archive
-from memory.records.actions.confirm import confirm
-from memory.records.actions.pin import pin
-from memory.records.actions.revise import revise
+from memory.intake.actions.revise import revise
+from memory.records.actions import archive, confirm, pin
 from memory.records.filters import Filters
 from memory.records.models import Memory
 from memory.records.queries import memories as queries

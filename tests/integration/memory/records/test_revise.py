@@ -19,8 +19,8 @@ from accounts.errors import (
 )
 from accounts.models import Job
 from memory.errors import GovernanceDenied, NotActive, ProtectedMemory, RefusedByGate
-from memory.records.actions.archive import archive
-from memory.records.actions.revise import revise
+from memory.intake.actions.revise import revise
+from memory.records.actions import archive
 from memory.records.models import MemoryVersion
 from memory.records.queries import memories as queries
 from memory.records.queries.views import MemoryView

@@ -8,7 +8,7 @@ import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.records.actions.archive import archive
+from memory.records.actions import archive
 from memory.records.models import Memory
 from memory.search.actions import search
 from memory.search.request import SearchRequest

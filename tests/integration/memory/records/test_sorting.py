@@ -9,9 +9,8 @@ import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.records.actions.archive import archive
-from memory.records.actions.restore import restore
-from memory.records.actions.revise import revise
+from memory.intake.actions.revise import revise
+from memory.records.actions import archive, restore
 from memory.topics.actions import Sorted, sort_topics
 from memory.topics.clustering import Member
 from memory.topics.clustering import Topic as Sortable

@@ -10,15 +10,11 @@ from accounts.caller import Caller, Role
 from accounts.errors import Conflict, InvalidInput, NotFound, PreconditionFailed, RoleNotSufficient
 from memory.errors import NotActive, ProtectedMemory, SelfApproval
 from memory.index.models import MemoryKeyword, MemoryVector
-from memory.records.actions.archive import archive
-from memory.records.actions.bulk import do_all
-from memory.records.actions.confirm import confirm
-from memory.records.actions.pin import pin
-from memory.records.actions.restore import restore
-from memory.records.models import Memory
+from memory.records.actions import archive, confirm, pin, restore
+from memory.records.bulk_changes import change_in_bulk
+from memory.records.models import Memory, ReviewVerdict
 from memory.records.queries import memories as queries
 from memory.records.queries.views import MemoryView
-from memory.records.verdict_models import ReviewVerdict
 from tests.support import memories
 from tests.support.memories import CARTS, stored
 
@@ -237,7 +233,7 @@ def test_who_taught_others_what_is_stale_by_now_says_that_it_still_holds(
             stale_at=now, verification="stale", source="user_taught"
         )
 
-    done = do_all(caller=caller, verb="confirm", memory_ids=(memory.id,), now=now)
+    done = change_in_bulk(caller=caller, verb="confirm", memory_ids=(memory.id,), now=now)
 
     with tenancy.unit():
         row = Memory.objects.get(pk=memory.id)

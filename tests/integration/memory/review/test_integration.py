@@ -9,8 +9,7 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory.index.models import MemoryVector
 from memory.intake.models import ActionLog
-from memory.records.conflict_models import Conflict
-from memory.records.models import Memory, MemoryLink
+from memory.records.models import Conflict, Memory, MemoryLink
 from memory.review.queries import conflicts
 from memory.review.queries.conflicts import ConflictState
 from memory.taxonomy import LinkKind

@@ -10,16 +10,17 @@ from accounts.caller import Caller, Role
 from accounts.errors import Conflict, InvalidInput
 from memory.errors import ProtectedMemory, SelfApproval
 from memory.records import verdicts
-from memory.records.actions.bulk import MOST
-from memory.records.actions.confirm import MOST_SESSIONS
+from memory.records.actions import MOST_SESSIONS
+from memory.records.bulk_changes import MOST
 from memory.records.models import Memory
 from memory.records.queries import memories
 from memory.records.queries.views import MemoryView
-from memory.records.verdicts import Group, Verdict, Why
+from memory.records.verdicts import Group, Why
 from memory.review.actions.bulk import WaitingGroup, decide_bulk
 from memory.review.actions.verdict_undo import undo
 from memory.review.actions.verdicts import VerdictDetails, keep, merge, reject, snooze
 from memory.review.queries import inbox
+from memory.taxonomy import Verdict
 from teams.actions.projects import create_project
 from teams.errors import RoleNotSufficient
 from tests.support.memories import CARTS, PARSER, REDIS, as_agent, as_role, sent, stored

@@ -12,8 +12,8 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import Conflict, NotFound
 from accounts.models import Token
-from memory.records.actions.confirm import confirm
-from memory.records.actions.revise import revise
+from memory.intake.actions.revise import revise
+from memory.records.actions import confirm
 from memory.records.models import MemoryLink, MemoryVersion
 from memory.records.queries import memories
 from memory.records.queries.views import MemoryView

@@ -9,7 +9,7 @@ import pytest
 from accounts import tenancy
 from accounts.caller import Caller, Role, TokenScope
 from accounts.errors import Conflict, InvalidInput, NotFound, RoleNotSufficient
-from memory.records.actions.confirm import confirm
+from memory.records.actions import confirm
 from memory.records.models import MemoryLink
 from memory.review.rollback.execute import roll_back
 from memory.review.rollback.plan import LeftReason, RollbackFate

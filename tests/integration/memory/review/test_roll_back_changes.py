@@ -10,8 +10,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.caller import Caller, Role
-from memory.records.actions.confirm import confirm
-from memory.records.actions.revise import revise
+from memory.intake.actions.revise import revise
+from memory.records.actions import confirm
 from memory.records.queries.views import MemoryView
 from memory.review.rollback import execute, plan
 from memory.review.rollback.plan import LeftReason, RollbackFate

@@ -10,7 +10,7 @@ import pytest
 from accounts import tenancy
 from accounts.caller import Caller, Role
 from accounts.errors import Conflict as Changed
-from memory.records.conflict_models import Conflict
+from memory.records.models import Conflict
 from memory.records.queries.views import MemoryView
 from memory.review.actions.settlements import Settlement, settle
 from memory.review.conflict_rules import ConflictVerdict

@@ -9,8 +9,8 @@ import pytest
 
 from accounts.actions.tokens import NewToken, create_token
 from accounts.caller import Caller, TokenScope
-from memory.records.actions.bulk import do_all
-from memory.records.actions.confirm import confirm
+from memory.records.actions import confirm
+from memory.records.bulk_changes import change_in_bulk
 from memory.records.queries.views import MemoryView
 from memory.review.actions.corrections import correct
 from memory.review.actions.settlements import Settlement, settle
@@ -90,7 +90,7 @@ def test_what_others_confirmed_in_person_is_left(
         stored(member_caller, now, text, project=store) for text in (REDIS, CARTS, PARSER, MILL)
     )
     confirm(caller=steward, memory_id=one.id, now=now)
-    do_all(caller=steward, verb="confirm", memory_ids=(several.id,), now=now)
+    change_in_bulk(caller=steward, verb="confirm", memory_ids=(several.id,), now=now)
     confirm(caller=as_agent(steward), memory_id=agents.id, now=now)
     confirm(caller=member_caller, memory_id=own.id, now=now)
 
@@ -110,7 +110,7 @@ def confirmed(who: Caller, memory: MemoryView, now: datetime) -> None:
 
 def confirmed_together(who: Caller, memory: MemoryView, now: datetime) -> None:
     """Confirm a memory, as in a list."""
-    do_all(caller=who, verb="confirm", memory_ids=(memory.id,), now=now)
+    change_in_bulk(caller=who, verb="confirm", memory_ids=(memory.id,), now=now)
 
 
 def settled(who: Caller, memory: MemoryView, now: datetime) -> None:

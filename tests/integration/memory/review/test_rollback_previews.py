@@ -13,8 +13,8 @@ import pytest
 from accounts import tenancy
 from accounts.caller import Caller, Role
 from accounts.errors import CairnError
-from memory.records.actions.confirm import confirm
-from memory.records.actions.revise import revise
+from memory.intake.actions.revise import revise
+from memory.records.actions import confirm
 from memory.records.models import Memory
 from memory.review.actions.corrections import correct
 from memory.review.actions.settlements import Settlement, settle

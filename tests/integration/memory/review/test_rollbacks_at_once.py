@@ -11,7 +11,7 @@ from accounts import jobs, tasks, tenancy
 from accounts.caller import Caller
 from accounts.errors import Conflict
 from accounts.models import Job, Organization
-from memory.records.verdict_models import ReviewVerdict
+from memory.records.models import ReviewVerdict
 from memory.review.rollback import execute
 from memory.review.rollback.selection import RollbackChoice
 from memory.review.rollback.undo import undo_rollback

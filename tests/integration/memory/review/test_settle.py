@@ -18,8 +18,8 @@ from accounts.errors import (
     RoleNotSufficient,
 )
 from memory.errors import NotActive, RefusedByGate, SelfApproval
-from memory.records.actions.archive import archive
-from memory.records.actions.revise import revise
+from memory.intake.actions.revise import revise
+from memory.records.actions import archive
 from memory.records.models import Memory, MemoryLink
 from memory.review.actions.settlements import Settlement, reopen, settle
 from memory.review.conflict_rules import ConflictVerdict

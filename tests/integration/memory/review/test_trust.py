@@ -10,10 +10,9 @@ from accounts.caller import Caller, Role
 from accounts.errors import Forbidden
 from memory.observer.actions.delete_session import Fate, delete_session
 from memory.records.actions import confirm
-from memory.records.actions.bulk import do_all
-from memory.records.models import Memory
+from memory.records.bulk_changes import change_in_bulk
+from memory.records.models import Memory, ReviewVerdict
 from memory.records.queries import pending
-from memory.records.verdict_models import ReviewVerdict
 from memory.review.actions import corrections, verdicts
 from memory.sessions.actions.open_session import NewSession, open_session
 from memory.sessions.actions.trust import set_trust
@@ -109,9 +108,9 @@ def test_what_a_person_confirms_or_merges_outside_of_the_inbox_counts_as_confirm
 ) -> None:
     first, second = proposed(agent, store, now, count=2)
     if how == "one":
-        confirm.confirm(caller=person, memory_id=first.id, now=now)
+        confirm(caller=person, memory_id=first.id, now=now)
     elif how == "several":
-        do_all(caller=person, verb="confirm", memory_ids=(first.id,), now=now)
+        change_in_bulk(caller=person, verb="confirm", memory_ids=(first.id,), now=now)
     else:
         steward = memories.as_role(person, Role.STEWARD)
         verdicts.merge(caller=steward, memory_id=first.id, into=second.id, now=now)

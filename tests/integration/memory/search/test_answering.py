@@ -9,7 +9,7 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory.index.models import Lexeme
 from memory.index.sql import search_rows
-from memory.records.actions.archive import archive
+from memory.records.actions import archive
 from memory.search import lookups, queries
 from memory.sessions.actions.open_session import NewSession, open_session
 from memory.sessions.models import Session

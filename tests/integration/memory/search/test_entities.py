@@ -7,8 +7,8 @@ import pytest
 
 from accounts.caller import Caller
 from accounts.errors import InvalidInput, NotFound
-from memory.entities.actions.entities import Place, Profile, Things, about, known
-from memory.records.actions.archive import archive
+from memory.records.actions import archive
+from memory.search.entity_profile import Place, Profile, Things, about, known
 from memory.search.request import Narrowing
 from tests.support.memories import stored
 

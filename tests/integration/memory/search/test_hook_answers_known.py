@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from accounts.caller import Caller
-from memory.customization.actions.styles import put_style
+from memory.customization.actions import put_style
 from memory.customization.style import NewStyle
 from memory.index.actions import maintenance
 from memory.search.actions import search

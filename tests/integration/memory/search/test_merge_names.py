@@ -9,9 +9,9 @@ import pytest
 
 from accounts.caller import Caller, Role, TokenScope
 from accounts.errors import CairnError, Conflict, InvalidInput, NotFound
-from memory.entities.actions.entities import Profile, Things, about, known
-from memory.entities.actions.merge_names import Merged, Pair, merge_names, scope_of, unmerge_names
+from memory.review.actions.entity_merges import Merged, Pair, merge_names, scope_of, unmerge_names
 from memory.search.actions import search
+from memory.search.entity_profile import Profile, Things, about, known
 from memory.search.request import Narrowing, SearchRequest
 from teams.actions.projects import create_project
 from teams.errors import RoleNotSufficient

@@ -8,7 +8,6 @@ from uuid import UUID
 import pytest
 
 from accounts.caller import Caller
-from memory.entities.actions.entities import about
 from memory.mcp.shapes import Call
 from memory.mcp.tools import TOOLS, arguments
 from memory.records.filters import Filters
@@ -17,6 +16,7 @@ from memory.records.queries.relations import Sides
 from memory.review.actions.settlements import Settlement, settle
 from memory.review.conflict_rules import ConflictVerdict
 from memory.review.queries import inbox
+from memory.search.entity_profile import about
 from memory.search.lookups import Closeness, match, recall, similar, timeline
 from memory.search.request import Narrowing
 from tests.support.memories import sent, stored

@@ -14,7 +14,7 @@ from memory.intake.actions.remember import Outcome, remember
 from memory.intake.actions.remember_all import remember_all
 from memory.intake.models import ActionLog
 from memory.observer.actions.consolidate import consolidate
-from memory.records.actions.confirm import MOST_SESSIONS
+from memory.records.actions import MOST_SESSIONS
 from memory.records.models import Memory
 from memory.search.actions import search
 from memory.search.request import SearchRequest

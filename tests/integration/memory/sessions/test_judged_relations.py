@@ -9,8 +9,7 @@ import pytest
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.observer.actions.consolidate import consolidate
-from memory.records.conflict_models import Conflict
-from memory.records.models import Memory, MemoryLink
+from memory.records.models import Conflict, Memory, MemoryLink
 from memory.sessions.actions.append_turns import NewTurn, append_turns
 from memory.sessions.actions.end_session import end_session
 from memory.sessions.actions.open_session import NewSession, open_session

@@ -13,7 +13,7 @@ from memory.injection.actions.trigger_points import deliver_at_step
 from memory.injection.queries import logged_memories
 from memory.observer.actions import step_timeline
 from memory.observer.actions.finalize import finalize
-from memory.records.actions.archive import archive
+from memory.records.actions import archive
 from memory.records.models import Memory
 from memory.review.actions.corrections import correct
 from memory.review.actions.verdicts import reject

@@ -9,9 +9,9 @@ import pytest
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import InvalidInput
-from memory.customization.actions.own_methodologies import Course, define
+from memory.customization.actions import Course, define_methodology
 from memory.customization.methodology import Transition
-from memory.customization.queries import methodologies
+from memory.customization.queries import list_methodologies, own_methodologies
 from memory.experiments.points import Point
 from memory.injection.actions.trigger_points import PointDelivery, PointRequest, deliver_at_point
 from memory.injection.queries import logged_memories
@@ -365,7 +365,9 @@ def test_an_own_methodology_says_what_its_stages_pass_on(
 ) -> None:
     passes = Transition(before="design", after="doing", types=frozenset({MemoryType.DECISION}))
     phases = {"design": "define", "doing": "implement"}
-    define(caller=caller, name="kanban", phases=phases, course=Course(relays=(passes,)), now=now)
+    define_methodology(
+        caller=caller, name="kanban", phases=phases, course=Course(relays=(passes,)), now=now
+    )
     work = {"methodology": "kanban", "thread": "cache", "shared": True}
     before = opened(caller, now, phase="design", **work)
     decided = {"type": "decision", "content": "Totals are kept in cents, as the ledger does."}
@@ -379,7 +381,7 @@ def test_an_own_methodology_says_what_its_stages_pass_on(
     given = at(member_caller, now, Point.SYSTEM_PROMPT, after)
 
     assert {one.memory.id for one in given.delivery.memories} == {decision.id}
-    assert methodologies.known(caller=member_caller)[1].relays == (passes,)
+    assert list_methodologies(caller=member_caller)[1].relays == (passes,)
 
 
 @pytest.mark.parametrize(
@@ -394,7 +396,7 @@ def test_relays_that_lead_nowhere_are_refused(
     caller: Caller, store: str, now: datetime, relays: tuple[Transition, ...]
 ) -> None:
     with pytest.raises(InvalidInput):
-        define(
+        define_methodology(
             caller=caller,
             name="kanban",
             phases={"doing": "implement"},
@@ -402,4 +404,4 @@ def test_relays_that_lead_nowhere_are_refused(
             now=now,
         )
 
-    assert methodologies.own(caller=caller) == {}
+    assert own_methodologies(caller=caller) == {}

@@ -5,8 +5,8 @@ from uuid import UUID
 
 import pytest
 
-from memory.records import alarms
-from memory.records.alarms import Alarm, Written
+from memory.intake import planting_alarms
+from memory.intake.planting_alarms import Alarm, Written
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ from memory.records.alarms import Alarm, Written
 def test_content_that_orders_leads_away_or_runs_rings(
     content: str, rung: tuple[Alarm, ...]
 ) -> None:
-    assert alarms.of_content(content=content) == rung
+    assert planting_alarms.of_content(content=content) == rung
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_content_that_orders_leads_away_or_runs_rings(
     ],
 )
 def test_ordinary_memories_are_quiet(content: str) -> None:
-    assert alarms.of_content(content=content) == ()
+    assert planting_alarms.of_content(content=content) == ()
 
 
 def written(count: int, *, apart: float, content: str) -> tuple[Written, ...]:
@@ -65,7 +65,7 @@ def written(count: int, *, apart: float, content: str) -> tuple[Written, ...]:
 def test_many_of_the_same_in_a_short_time_are_a_burst(
     count: int, apart: float, content: str, found: int
 ) -> None:
-    assert len(alarms.burst(written=written(count, apart=apart, content=content))) == found
+    assert len(planting_alarms.burst(written=written(count, apart=apart, content=content))) == found
 
 
 @pytest.mark.parametrize(
@@ -75,4 +75,4 @@ def test_many_of_the_same_in_a_short_time_are_a_burst(
 def test_one_memory_that_takes_half_is_named(counts: tuple[int, ...], is_one: bool) -> None:
     given_out = {UUID(int=place): count for place, count in enumerate(counts)}
 
-    assert (alarms.dominant(given_out=given_out) == UUID(int=0)) is is_one
+    assert (planting_alarms.dominant(given_out=given_out) == UUID(int=0)) is is_one

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.records import gates
-from memory.records.gates import (
+from memory.intake import intake_gates
+from memory.intake.intake_gates import (
     Gate,
     GateCandidate,
     GateOutcome,
@@ -27,7 +27,9 @@ SECRET = Finding(kind=SecretKind.PRIVATE_KEY, start=5, end=40)
 
 
 def _run(candidate: GateCandidate = CANDIDATE, neighborhood: Neighborhood = EMPTY) -> GateResult:
-    return gates.run(candidate=candidate, neighborhood=neighborhood, thresholds=Thresholds())
+    return intake_gates.run_gates(
+        candidate=candidate, neighborhood=neighborhood, thresholds=Thresholds()
+    )
 
 
 def _near(cosine: float, *, id: int = 9, content: str = CONTENT) -> Neighbor:

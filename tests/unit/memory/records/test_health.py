@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.records.factors import total
-from memory.records.health import HealthCounts, health
+from memory.records.formulas import total
+from memory.review.health import HealthCounts, health
 
 PERFECT = HealthCounts(
     modules=10,

@@ -4,8 +4,7 @@ from itertools import product
 
 import pytest
 
-from memory.records.filters import Filters, parse
-from memory.records.states import EITHER_END, ENDED, LIVE, states_of
+from memory.records.filters import EITHER_END, ENDED, LIVE, Filters, parse, states_of
 from memory.taxonomy import Status
 
 BOXES = (

@@ -3,8 +3,8 @@
 import pytest
 
 from memory.records import verdicts
-from memory.records.verdicts import Group, Proposal, Proposer, Verdict, Waiting, Why
-from memory.taxonomy import Scope, Source, Verification
+from memory.records.verdicts import Group, Proposal, Proposer, Waiting, Why
+from memory.taxonomy import Scope, Source, Verdict, Verification
 
 
 def waiting(**given: object) -> Waiting:

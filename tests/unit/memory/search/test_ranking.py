@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memory.customization import phases
 from memory.customization.phases import Phase
-from memory.records.factors import total
+from memory.records.formulas import total
 from memory.search import ranking
 from memory.search.fusion import Candidate
 from memory.search.query import QueryKind

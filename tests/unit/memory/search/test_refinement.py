@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.records.factors import Factor, total
+from memory.records.formulas import Factor, total
 from memory.search import refinement
 from memory.search.fusion import Fused, Item
 from memory.search.query import QueryKind

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.records.factors import total
+from memory.records.formulas import total
 from memory.search import relevance
 from memory.search import relevance as relevances
 from memory.search.query import Wording

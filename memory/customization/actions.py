@@ -1,0 +1,299 @@
+"""Define a methodology or a communication style, or remove one.
+
+A methodology is the organization's; a style is the organization's or one's own,
+and its acts are logged by its id alone: what a person calls a style is that person's.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from accounts import free_texts, tenancy
+from accounts.caller import Caller
+from accounts.errors import NotFound, wrong_field
+from accounts.messages import message
+from memory import path_lock
+from memory.customization import custom_type_rules, methodology, style
+from memory.customization.custom_type_rules import OwnType
+from memory.customization.methodology import Methodology, OnComplete, Transition
+from memory.customization.models import Definition
+from memory.customization.queries import (
+    ON_COMPLETE,
+    RELAYS,
+    TYPES,
+    Kind,
+    MethodologyView,
+    find_style,
+    style_to_body,
+    to_style,
+    transition_to_body,
+)
+from memory.customization.style import NewStyle, Style
+from memory.taxonomy import Scope
+from memory.text.text import check_text
+from teams import audit
+from teams.errors import NotBoundToProject
+from teams.permissions import Act, require
+
+MOST_METHODOLOGIES: Final = 50  # of an organization, ours
+MOST_STYLES: Final = 50  # of an organization or a person, ours
+LONGEST_STAGE: Final = 20  # characters, as a session's phase
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Course:
+    """How work goes on: transitions between stages, without any ours hold; what an end brings.
+
+    And what memories of it are called beside our types.
+    """
+
+    relays: tuple[Transition, ...] = ()
+    on_complete: tuple[OnComplete, ...] = ()
+    types: tuple[OwnType, ...] = ()
+
+
+USUAL: Final = Course()
+
+
+def define_methodology(
+    *,
+    caller: Caller,
+    name: str,
+    phases: Mapping[str, Any],
+    course: Course = USUAL,
+    now: datetime,
+) -> MethodologyView:
+    """Define a methodology, or define it anew; one with a name of ours comes before ours.
+
+    Raises InvalidInput naming the field, RoleNotSufficient, NotBoundToProject.
+    """
+    _check_manages(caller)
+    checked = methodology.checked(name=name, phases=phases)
+    free_texts.check(texts=_methodology_texts(name, checked, course))
+    _check_relays(course.relays, custom_type_rules.checked(types=course.types))
+    with tenancy.unit():
+        path_lock.hold(audience=caller.organization_id, project_id=None, path=Kind.METHODOLOGY)
+        others = tuple(_own(caller).exclude(name=name))
+        if len(others) >= MOST_METHODOLOGIES:
+            raise wrong_field(
+                pointer="/name",
+                detail=message(
+                    "An organization has at most {most} methodologies of its own.",
+                    most=MOST_METHODOLOGIES,
+                ),
+                hint="Remove one first.",
+                code="too_many",
+            )
+        _check_free(course.types, others)
+        Definition.objects.update_or_create(
+            audience=caller.organization_id,
+            kind=Kind.METHODOLOGY,
+            name=name,
+            defaults={
+                "body": _body(checked, course),
+                "defined_by": caller.user_id,
+                "defined_at": now,
+            },
+        )
+        audit.append(
+            act="organization.methodology_defined",
+            object_type="methodology",
+            object_id=name,
+            caller=caller,
+        )
+    return MethodologyView(
+        name=name,
+        phases=checked,
+        is_own=True,
+        relays=course.relays,
+        on_complete=course.on_complete,
+        types=course.types,
+    )
+
+
+def remove_methodology(*, caller: Caller, name: str) -> None:
+    """Remove a methodology of the organization's own.
+
+    Raises NotFound, RoleNotSufficient, NotBoundToProject.
+    """
+    _check_manages(caller)
+    with tenancy.unit():
+        gone, _ = _own(caller).filter(name=name).delete()
+        if not gone:
+            raise NotFound(
+                detail="The organization has no such methodology of its own.",
+                hint="GET /api/v1/methodologies lists those there are.",
+            )
+        audit.append(
+            act="organization.methodology_removed",
+            object_type="methodology",
+            object_id=name,
+            caller=caller,
+        )
+
+
+def _check_manages(caller: Caller) -> None:
+    require(caller=caller, act=Act.MANAGE_SETTINGS)
+    if caller.bound_projects is not None:
+        raise NotBoundToProject(
+            detail="This token is bound to projects; methodologies are the organization's.",
+            hint="Use a token that is bound to none.",
+        )
+
+
+def _methodology_texts(name: str, phases: Methodology, course: Course) -> dict[str, str]:
+    """Return all that somebody wrote, by what names it in a refusal."""
+    stages = (text for one in course.relays for text in (one.before, one.after))
+    said = {f"/types/{place}/name": one.name for place, one in enumerate(course.types)}
+    says = {f"/types/{place}/says": one.says for place, one in enumerate(course.types)}
+    written = {"/name": name, "/phases": "\n".join(phases), "/relays": "\n".join(stages)}
+    return {**written, **said, **says}
+
+
+def _body(phases: Methodology, course: Course) -> dict[str, Any]:
+    return {
+        "phases": {key: phase.value for key, phase in phases.items()},
+        RELAYS: [transition_to_body(transition=one) for one in course.relays],
+        ON_COMPLETE: [one.value for one in course.on_complete],
+        TYPES: [custom_type_rules.to_body(own=one) for one in course.types],
+    }
+
+
+def _check_relays(relays: tuple[Transition, ...], types: tuple[OwnType, ...]) -> None:
+    """Check that stages are told apart, each transition is named once, and its types are known."""
+    known = custom_type_rules.OURS.union(one.name for one in types)
+    if len(relays) > methodology.MOST_PHASES:
+        raise wrong_field(
+            pointer="/relays",
+            detail=message(
+                "A methodology has at most {most} relays.", most=methodology.MOST_PHASES
+            ),
+            hint="Put types that go the same way together.",
+            code="too_many",
+        )
+    seen: set[tuple[str, str]] = set()
+    for place, one in enumerate(relays):
+        pair = (one.before, one.after)
+        if one.before == one.after or pair in seen or any(map(_is_unfit, pair)):
+            raise wrong_field(
+                pointer=f"/relays/{place}",
+                detail="A relay leads from one stage to another, and is named once.",
+                hint="Name both by the phase of the sessions that do them, and put types together.",
+                code="relay",
+            )
+        seen.add(pair)
+        if not one.types <= known:
+            raise wrong_field(
+                pointer=f"/relays/{place}/types",
+                detail="A relay passes on types of ours and of the methodology itself.",
+                hint=message("Use one of: {names}.", names=tuple(sorted(known))),
+                code="choice",
+            )
+
+
+def _is_unfit(stage: str) -> bool:
+    return not 0 < len(stage.strip()) <= LONGEST_STAGE or bool(check_text(text=stage))
+
+
+def _own(caller: Caller) -> QuerySet[Definition]:
+    return Definition.objects.filter(audience=caller.organization_id, kind=Kind.METHODOLOGY)
+
+
+def _check_free(types: tuple[OwnType, ...], others: tuple[Definition, ...]) -> None:
+    """Check that no other methodology has a type of that name: one word, one thing."""
+    taken = {kept["name"]: row.name for row in others for kept in row.body.get(TYPES, ())}
+    for place, one in enumerate(types):
+        if one.name in taken:
+            raise wrong_field(
+                pointer=f"/types/{place}/name",
+                detail=message(
+                    "The methodology {name} has a type of that name.", name=taken[one.name]
+                ),
+                hint="Give this one another name.",
+                code="taken",
+            )
+
+
+def put_style(*, caller: Caller, new: NewStyle, now: datetime) -> Style:
+    """Define a style, or define it anew; a new default takes the place of the one before.
+
+    Raises InvalidInput naming the field, RoleNotSufficient, NotBoundToProject.
+    """
+    style.check(new=new)
+    audience = _style_audience(caller, new.scope)
+    free_texts.check(texts=_style_texts(new))
+    with tenancy.unit():
+        path_lock.hold(audience=audience, project_id=None, path=Kind.STYLE)
+        others = Definition.objects.filter(audience=audience, kind=Kind.STYLE)
+        others = others.exclude(name=new.name)
+        if others.count() >= MOST_STYLES:
+            raise wrong_field(
+                pointer="/name",
+                detail=message("There is room for {most} styles.", most=MOST_STYLES),
+                hint="Remove one first.",
+                code="too_many",
+            )
+        if new.is_default:
+            others.filter(is_default=True).update(is_default=False)
+        row, _ = Definition.objects.update_or_create(
+            audience=audience,
+            kind=Kind.STYLE,
+            name=new.name,
+            defaults={
+                "body": style_to_body(new=new),
+                "is_default": new.is_default,
+                "defined_by": caller.user_id,
+                "defined_at": now,
+            },
+        )
+        audit.append(
+            act="organization.style_defined",
+            object_type="style",
+            object_id=str(row.id),
+            caller=caller,
+        )
+    return to_style(row=row, caller=caller)
+
+
+def remove_style(*, caller: Caller, style_id: UUID) -> None:
+    """Remove a style. Raises NotFound, RoleNotSufficient, NotBoundToProject."""
+    with tenancy.unit():
+        _style_audience(caller, find_style(caller=caller, style_id=style_id).scope)
+        Definition.objects.filter(pk=style_id).delete()
+        audit.append(
+            act="organization.style_removed",
+            object_type="style",
+            object_id=str(style_id),
+            caller=caller,
+        )
+
+
+def _style_texts(new: NewStyle) -> dict[str, str]:
+    """Return every text by its pointer."""
+    topics = {f"/topics/{place}": topic for place, topic in enumerate(new.topics)}
+    return {"/name": new.name, "/text": new.text, **topics}
+
+
+def _style_audience(caller: Caller, scope: str) -> UUID:
+    """Return whose styles of this scope are, of who may change them."""
+    is_own = scope == Scope.PERSONAL
+    require(caller=caller, act=Act.WRITE if is_own else Act.MANAGE_SETTINGS)
+    if caller.bound_projects is not None:
+        raise NotBoundToProject(
+            detail="This token is bound to projects; styles are the organization's or a person's.",
+            hint="Use a token that is bound to none.",
+        )
+    if not is_own:
+        return caller.organization_id
+    if caller.user_id is None:
+        raise wrong_field(
+            pointer="/scope",
+            detail="Nobody stands behind this token, so it has no styles of its own.",
+            hint="Define it for the organization, or use a person's token.",
+            code="choice",
+        )
+    return caller.user_id

@@ -1,0 +1,310 @@
+"""From what a caller sends to what can be stored: checked, scanned, classified, placed.
+
+Everything here happens before a memory exists. A draft that is refused leaves nothing behind.
+"""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+
+from accounts.caller import Caller, Role, is_person
+from accounts.errors import Forbidden, InvalidInput, NotFound, wrong_field
+from accounts.identifiers import as_uuid
+from accounts.messages import message
+from memory.customization import custom_type_rules
+from memory.customization.queries import find_custom_type
+from memory.entities import accurate, names
+from memory.errors import GovernanceDenied
+from memory.intake import classify
+from memory.intake.classify import Classification, TypeBasis
+from memory.intake.validation import NewMemory, check_fields, fitting
+from memory.records import formulas
+from memory.records.models import Memory
+from memory.secrets import scanner
+from memory.secrets.findings import Finding
+from memory.taxonomy import (
+    DEFAULT_CONFIDENCE,
+    Governance,
+    MemoryType,
+    Scope,
+    Source,
+    source_row,
+    type_row,
+)
+from memory.text import text as texts
+from teams import queries as places
+from teams.errors import NotBoundToProject
+from teams.models import Project, Team, TeamMember
+
+MAY_WRITE_FOR_ALL: Final = frozenset({Role.OWNER, Role.ADMIN, Role.STEWARD})
+ORIGIN: Final = (
+    "source", "source_uri", "source_hash", "source_line", "commit_sha", "taint_reason",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedCandidate:
+    """A candidate that has been checked and classified; not yet compared with the store."""
+
+    new: NewMemory
+    classification: Classification
+    content_hash: str
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placement:
+    """Where a memory will stand: its project, scope and the audience that may see it."""
+
+    project: Project | None
+    scope: Scope
+    audience: UUID
+    team_id: UUID | None
+
+
+def check_candidate(*, caller: Caller, new: NewMemory) -> CheckedCandidate:
+    """Check, scan and classify a candidate, without the store but for a type that is none of ours.
+
+    Raises InvalidInput naming each wrong field, GovernanceDenied for layer 1 from an agent.
+    """
+    new = _of_custom_type(caller, new)
+    check_fields(new=new)
+    classification = _classified(caller, new)
+    _check_governance(caller, classification)
+    return CheckedCandidate(
+        new=new,
+        classification=classification,
+        content_hash=texts.content_hash(content=new.content),
+        findings=scanner.find_secrets(text=new.content),
+    )
+
+
+def find_placement(*, caller: Caller, new: NewMemory) -> Placement:
+    """Find where a memory goes. In a unit. Raises NotFound, InvalidInput, NotBoundToProject."""
+    project = places.find_project(caller=caller, ref=new.project) if new.project else None
+    if project is None and caller.bound_projects is not None:
+        raise NotBoundToProject(
+            detail="This token is bound to projects; it stores nothing outside of them.",
+            hint="Name one of its projects in “project”.",
+        )
+    scope = Scope(new.scope) if new.scope else _usual_scope(caller, project)
+    _check_fits(new, scope, project)
+    if scope is Scope.TEAM:
+        team = _team(caller, new.team)
+        return Placement(project=project, scope=scope, audience=team.id, team_id=team.id)
+    audience = _audience(caller, scope, project)
+    return Placement(project=project, scope=scope, audience=audience, team_id=None)
+
+
+def find_placement_if_any(*, caller: Caller, new: NewMemory) -> Placement | None:
+    """Find where a memory would go, None where there is no such place for it. In a unit."""
+    try:
+        return find_placement(caller=caller, new=new)
+    except (InvalidInput, Forbidden, NotFound, ValueError):
+        return None
+
+
+def _of_custom_type(caller: Caller, new: NewMemory) -> NewMemory:
+    """Return a candidate under one of our types, marked where it named one that is none.
+
+    It is then of the methodology that adds the type, unless it names another. Raises InvalidInput
+    for a type that nobody knows.
+    """
+    if not new.type or not custom_type_rules.is_own(name=new.type):
+        return replace(new, tags=custom_type_rules.marked(tags=new.tags, name=new.own_type))
+    found = find_custom_type(caller=caller, name=new.type, pointer="/type")
+    return replace(
+        new,
+        type=found.type.base.value,
+        own_type=found.type.name,
+        tags=custom_type_rules.marked(tags=new.tags, name=found.type.name),
+        methodology=new.methodology or found.methodology,
+    )
+
+
+def _classified(caller: Caller, new: NewMemory) -> Classification:
+    seen = _classify(new, MemoryType(new.type) if new.type else None)
+    is_guess = seen.type_basis is not TypeBasis.GIVEN
+    if (
+        is_guess
+        and seen.governance is Governance.CONSTITUTIONAL
+        and not may_write_for_all(caller=caller)
+    ):
+        return _classify(new, MemoryType.FACT)
+    return seen
+
+
+def _classify(new: NewMemory, type: MemoryType | None) -> Classification:
+    seen = classify.classify(
+        content=new.content,
+        type=type,
+        tags=new.tags,
+        files=new.related_files,
+        modules=new.related_modules,
+        pinned=new.pinned,
+    )
+    return replace(
+        seen,
+        files=fitting(name="related_files", found=seen.files),
+        modules=fitting(name="related_modules", found=seen.modules),
+    )
+
+
+def _check_fits(new: NewMemory, scope: Scope, project: Project | None) -> None:
+    """Check that nobody outside of a closed project would see its name on a memory."""
+    if new.team and scope is not Scope.TEAM:
+        detail = "A team is named with the scope team alone."
+        raise wrong_field(pointer="/team", detail=detail, code="scope")
+    if project is None or project.open_to_all or scope in {Scope.PROJECT, Scope.PERSONAL}:
+        return
+    raise wrong_field(
+        pointer="/scope",
+        detail="A memory of a closed project is for its members, or personal.",
+        hint="Leave the project out to share it more widely.",
+        code="scope",
+    )
+
+
+def _usual_scope(caller: Caller, project: Project | None) -> Scope:
+    if project is not None:
+        return Scope.PROJECT
+    return Scope.PERSONAL if caller.user_id is not None else Scope.ORGANIZATION
+
+
+def _audience(caller: Caller, scope: Scope, project: Project | None) -> UUID:
+    if scope is Scope.PROJECT and project is not None:
+        return project.id
+    if scope is Scope.PERSONAL and caller.user_id is not None:
+        return caller.user_id
+    if scope is Scope.ORGANIZATION and may_write_for_all(caller=caller):
+        return caller.organization_id
+    reasons = {
+        Scope.PROJECT: message("A memory of a project needs the project; name it in “project”."),
+        Scope.PERSONAL: message("This credential belongs to no person; use the scope project."),
+        Scope.ORGANIZATION: message(
+            "Only a steward, in the dashboard, writes for the whole organization."
+        ),
+    }
+    raise wrong_field(pointer="/scope", detail=reasons[scope], code="scope")
+
+
+def _team(caller: Caller, ref: str | None) -> Team:
+    mine = TeamMember.objects.filter(user_id=caller.user_id or UUID(int=0)).values("team_id")
+    by_id = as_uuid(text=ref or "")
+    wanted = {"slug": ref or ""} if by_id is None else {"id": by_id}
+    row = Team.objects.filter(id__in=mine, **wanted).first()
+    if row is None:
+        detail = "Name a team you belong to in “team”."
+        raise wrong_field(pointer="/team", detail=detail, code="team")
+    return row
+
+
+def may_write_for_all(*, caller: Caller) -> bool:
+    """Say whether the caller may set what holds for everyone: a steward in person."""
+    return is_person(caller=caller) and caller.role in MAY_WRITE_FOR_ALL
+
+
+def _check_governance(caller: Caller, classification: Classification) -> None:
+    if classification.governance is not Governance.CONSTITUTIONAL or may_write_for_all(
+        caller=caller
+    ):
+        return
+    raise GovernanceDenied(
+        detail="Only a steward, in person, places a memory in the constitutional layer.",
+        hint="Leave out the type or tag identity or chain_of_command, or ask a steward.",
+    )
+
+
+def new_row(
+    *,
+    caller: Caller,
+    checked: CheckedCandidate,
+    placement: Placement,
+    surprise: float,
+    now: datetime,
+) -> Memory:
+    """Compose the row of an accepted draft; it is not saved."""
+    new, seen = checked.new, checked.classification
+    confidence = DEFAULT_CONFIDENCE if new.confidence is None else new.confidence
+    value = formulas.importance_at_intake(surprise=surprise, confidence=confidence)
+    source = source_row(source=Source(new.source))
+    row = Memory(
+        project=placement.project,
+        external_id=new.external_id,
+        type=seen.type.value,
+        content=new.content,
+        citation=seen.citation,
+        content_hash=checked.content_hash,
+        tags=list(dict.fromkeys(new.tags)),
+        related_files=list(seen.files),
+        related_modules=list(seen.modules),
+        structure=seen.structure.value,
+        attributes=dict(new.attributes),
+        scope=placement.scope.value,
+        audience=placement.audience,
+        team_id=placement.team_id,
+        reach=new.reach,
+        phase=new.phase,
+        methodology=new.methodology,
+        confidence=confidence,
+        authority=source.authority,
+        importance=value,
+        surprise=surprise,
+        tier=formulas.tier(importance=value).value,
+        governance=seen.governance,
+        pinned=new.pinned,
+        decay_half_life_days=type_row(type=seen.type).half_life_days,
+        event_at=new.event_at,
+        created_at=now,
+        updated_at=now,
+        valid_from=new.event_at or now,
+        needs_review=new.needs_review,
+        session_id=new.session_id,
+        provenance_sessions=[] if new.session_id is None else [new.session_id],
+        source_interface=caller.source_interface,
+        author_user=caller.user_id,
+        author_agent=caller.agent,
+        **{name: getattr(new, name) for name in ORIGIN},
+    )
+    row.names = names.names_of(spans=seen.entities)
+    row.names_version = names.VERSION
+    row.enriched_by = accurate.enriched_by(named=row.names)
+    return row
+
+
+def find_exact_duplicate(*, placement: Placement, content_hash: str) -> UUID | None:
+    """Return the active memory of the same place with the same normalized content."""
+    twins = (
+        _active(placement).filter(content_hash=content_hash).exclude(type=MemoryType.EPISODE.value)
+    )
+    return twins.order_by("id").values_list("id", flat=True).first()
+
+
+def find_by_external_id(*, placement: Placement, external_id: str) -> Memory | None:
+    """Return the active memory of the place that carries this external id."""
+    if not external_id:
+        return None
+    return _active(placement).filter(external_id=external_id).order_by("id").first()
+
+
+def lock_same(
+    *, placement: Placement, hashes: set[str], external_ids: set[str]
+) -> tuple[Memory, ...]:
+    """Lock the active memories of a place with one of these texts or external ids, by id.
+
+    Episodes may say the same, so they are found by their external ids alone. Each half is asked in
+    the words of its unique index; without, Postgres reads the whole project.
+    """
+    same_text = Q(content_hash__in=hashes) & ~Q(type=MemoryType.EPISODE.value)
+    same_id = Q(external_id__in=external_ids) & ~Q(external_id="")
+    rows = _active(placement).filter(same_text | same_id)
+    return tuple(rows.select_for_update().order_by("id"))
+
+
+def _active(placement: Placement) -> QuerySet[Memory]:
+    return Memory.objects.filter(
+        audience=placement.audience, project=placement.project, status="active"
+    )

@@ -1,0 +1,275 @@
+"""Change a memory in place: every change keeps the version before it."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from accounts import tenancy
+from accounts.caller import Caller, Role, is_person, principal
+from accounts.errors import Forbidden, InvalidInput
+from accounts.messages import message
+from memory.customization import custom_type_rules
+from memory.customization.queries import find_custom_type
+from memory.entities import accurate, names
+from memory.entities.sql import entities
+from memory.errors import RefusedByGate
+from memory.index.actions import embedding
+from memory.index.sql import search_rows
+from memory.intake import intake_gates, planting_alarms
+from memory.intake.actions import candidate
+from memory.intake.actions.candidate import CheckedCandidate, Placement
+from memory.intake.intake_gates import GateCandidate, GateOutcome, Neighborhood
+from memory.intake.validation import NewMemory
+from memory.records import conflict_audience, note_statements, versions, writes
+from memory.records.actions import (
+    check_active,
+    check_agent_may_forget,
+    check_reason,
+    check_version,
+    is_author,
+    keep_version,
+)
+from memory.records.models import Memory, MemoryVersion
+from memory.records.queries.memories import lock_memory
+from memory.records.queries.views import MemoryView, to_view
+from memory.taxonomy import (
+    Scope,
+    Verification,
+    type_row,
+)
+from teams import changes as feed
+from teams.permissions import Act, allows, require
+
+CHANGEABLE = (
+    "content", "type", "tags", "related_files", "related_modules", "scope", "team", "pinned",
+    "attributes", "external_id", "reason",
+)  # fmt: skip
+SAVED = (
+    *versions.KEPT, "content", "content_hash", "citation", "structure", "governance",
+    "decay_half_life_days", "audience", "team_id", "names_version", "enriched_by", "needs_review",
+    "archived_reason",
+)  # fmt: skip
+
+
+def revise(
+    *,
+    caller: Caller,
+    memory_id: UUID,
+    changes: Mapping[str, Any],
+    if_version: int | None,
+    now: datetime,
+) -> MemoryView:
+    """Change fields of a memory; the version before stays in its history.
+
+    Raises NotFound, NotActive, PreconditionFailed, InvalidInput, RefusedByGate, ProtectedMemory,
+    Conflict when another memory says the same.
+    """
+    require(caller=caller, act=Act.WRITE)
+    with tenancy.unit():
+        row = lock_memory(caller=caller, memory_id=memory_id)
+        check_version(row=row, if_version=if_version)
+        view = revise_row(caller=caller, row=row, changes=changes, now=now)
+        named = tuple(sorted(set(changes) - {"reason"}))
+        writes.record(caller=caller, act="memory.changed", memory_id=memory_id, fields=named)
+        return view
+
+
+def revise_row(
+    *, caller: Caller, row: Memory, changes: Mapping[str, Any], now: datetime
+) -> MemoryView:
+    """Change fields of a memory inside the current unit."""
+    check_active(row=row)
+    check_agent_may_forget(caller=caller, row=row)
+    unknown = sorted(set(changes) - set(CHANGEABLE))
+    if unknown:
+        raise InvalidInput(
+            detail=message("{name} cannot be changed.", name=unknown[0]),
+            hint=message("Possible: {names}.", names=tuple(CHANGEABLE)),
+        )
+    drafted = _redraft(caller, row, _with_type_mark(caller, row, changes))
+    reason = str(changes.get("reason", ""))
+    check_reason(reason=reason)
+    keep_version(caller=caller, row=row, reason=reason, now=now)
+    is_vouched = drafted.new.content == row.content or is_person(caller=caller)
+    return _write(caller, row, drafted, is_vouched=is_vouched, now=now)
+
+
+def restore_version(
+    *, caller: Caller, row: Memory, version: MemoryVersion, reason: str, now: datetime
+) -> MemoryView:
+    """Let a held memory say again what a version of it says. In a unit; raises as `revise_row`.
+
+    Whether somebody may take back what was said since is asked before: these are nobody's new
+    words, so neither the rules of agents hold for them, nor are they less verified.
+    """
+    check_active(row=row)
+    kept = version.fields
+    fields = {name: kept[name] for name in versions.BROUGHT_BACK if name in kept}
+    drafted = _redraft(_who_may(caller), row, {**fields, "content": version.content})
+    keep_version(caller=caller, row=row, reason=reason, now=now)
+    if version.content != row.content:  # else it stays as confirmed as it is by now
+        for name, value in versions.vouched(fields=kept).items():
+            setattr(row, name, value)
+    return _write(caller, row, drafted, is_vouched=True, now=now)
+
+
+def _who_may(caller: Caller) -> Caller:
+    """Return a caller who may say everything that was ever stored."""
+    user_id = caller.user_id or caller.token_id
+    return replace(caller, user_id=user_id, token_id=None, agent="", role=Role.OWNER)
+
+
+def _write(
+    caller: Caller, row: Memory, drafted: CheckedCandidate, *, is_vouched: bool, now: datetime
+) -> MemoryView:
+    """Bring a memory whose version is kept to a draft of it. In a unit."""
+    is_same_text = drafted.new.content == row.content
+    _bring_to(caller, row, drafted)
+    if not is_same_text:
+        row.archived_reason = note_statements.reworded(reason=row.archived_reason)
+    if not is_vouched:
+        _take_back(row)
+    writes.save_unique(row=row, fields=SAVED, now=now)
+    writes.index_words(rows=(row,))
+    if is_same_text:
+        entities.move(row=row)
+    else:
+        entities.rewrite(rows=(row,))
+    search_rows.leave_topics(memory_ids=(row.id,))
+    embedding.enqueue(layers={row.id: row.governance}, created_by=principal(caller=caller))
+    writes.announce(caller=caller, kind="memory.changed", rows=(row,))
+    return to_view(row, now=now)
+
+
+def _with_type_mark(caller: Caller, row: Memory, changes: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the changes of a memory with the mark it has from then on.
+
+    Other tags leave its type as it is; a type takes the place of the one before. Raises
+    InvalidInput for a type that nobody knows.
+    """
+    tags, type = changes.get("tags", row.tags), changes.get("type")
+    if type is None and "tags" not in changes:
+        return changes
+    if type is None:
+        name = custom_type_rules.named(tags=row.tags)
+        return {**changes, "tags": custom_type_rules.marked(tags=tags, name=name)}
+    if not custom_type_rules.is_own(name=type):
+        return {**changes, "tags": custom_type_rules.plain(tags=tags)}
+    found = find_custom_type(caller=caller, name=type, pointer="/type").type
+    called = custom_type_rules.marked(tags=tags, name=found.name)
+    return {**changes, "type": found.base.value, "tags": called}
+
+
+def _redraft(caller: Caller, row: Memory, changes: Mapping[str, Any]) -> CheckedCandidate:
+    sent = NewMemory(
+        content=row.content,
+        source=row.source,
+        type=row.type,
+        project=str(row.project_id) if row.project_id else None,
+        external_id=row.external_id,
+        tags=tuple(row.tags),
+        related_files=tuple(row.related_files),
+        related_modules=tuple(row.related_modules),
+        scope=row.scope,
+        attributes=row.attributes,
+        pinned=row.pinned,
+    )
+    given = {key: value for key, value in changes.items() if key != "reason"}
+    if given.get("scope", row.scope) == Scope.TEAM:
+        given.setdefault("team", _team_of(row))
+    for name in ("tags", "related_files", "related_modules"):
+        if name in given:
+            given[name] = tuple(given[name])
+    changed = replace(sent, **given)
+    called = custom_type_rules.named(tags=changed.tags)
+    drafted = candidate.check_candidate(caller=caller, new=replace(changed, own_type=called))
+    result = intake_gates.run_gates(
+        candidate=GateCandidate(
+            content=drafted.new.content,
+            type=drafted.classification.type,
+            secrets=drafted.findings,
+        ),
+        neighborhood=Neighborhood(exact_duplicate_id=None, neighbors=()),
+        thresholds=intake_gates.Thresholds(),
+    )
+    if result.outcome is GateOutcome.REFUSED:
+        gate = result.gate.value if result.gate else ""
+        raise RefusedByGate(gate=gate, detail=result.reason, hint=result.hint)
+    return drafted
+
+
+def _bring_to(caller: Caller, row: Memory, drafted: CheckedCandidate) -> None:
+    new, seen = drafted.new, drafted.classification
+    if new.content != row.content:
+        row.names = names.names_of(spans=seen.entities)
+        row.names_version = names.VERSION
+        row.enriched_by = accurate.enriched_by(named=row.names)
+    if new.scope != row.scope or new.team != _team_of(row):
+        _move(caller, row, candidate.find_placement(caller=caller, new=new))
+    row.content, row.content_hash, row.citation = new.content, drafted.content_hash, seen.citation
+    row.type, row.structure, row.governance = seen.type.value, seen.structure.value, seen.governance
+    row.tags = list(dict.fromkeys(new.tags))
+    row.related_files, row.related_modules = list(seen.files), list(seen.modules)
+    row.attributes, row.pinned, row.external_id = dict(new.attributes), new.pinned, new.external_id
+    row.decay_half_life_days = type_row(type=seen.type).half_life_days
+
+
+def _take_back(row: Memory) -> None:
+    """Nobody has vouched for other words; those that ring more than one alarm wait for review.
+
+    Also when those of before were confirmed goes: a note that says them again would bring it back.
+    """
+    row.user_verified, row.verified_at = False, None
+    if row.verification == Verification.VERIFIED:
+        row.verification = Verification.UNVERIFIED.value
+    if len(planting_alarms.of_content(content=row.content)) >= planting_alarms.HELD_FROM:
+        row.needs_review = True
+
+
+def _move(caller: Caller, row: Memory, where: Placement) -> None:
+    """Give a memory another audience; what the feed has said stays with who may still see it."""
+    if where.audience == row.audience:
+        return
+    check_move(caller=caller, row=row, scope=where.scope)
+    is_taken = row.scope != Scope.PERSONAL and where.scope is not Scope.ORGANIZATION
+    if is_taken:
+        feed.leave_to(object_id=row.id, audience=row.author_user or row.id)
+    row.scope, row.audience, row.team_id = where.scope.value, where.audience, where.team_id
+    conflict_audience.move_conflicts(row=row, is_taken=is_taken)
+
+
+def check_move(*, caller: Caller, row: Memory, scope: Scope) -> None:
+    """Return when the caller may give a memory this scope. Raises Forbidden."""
+    if scope is Scope.PERSONAL and not is_author(caller=caller, row=row):
+        raise Forbidden(
+            detail="Only its author makes a shared memory personal.",
+            hint="Archive it, or dispute it, if others should not see it.",
+        )
+    if row.scope in {Scope.PERSONAL, Scope.TEAM}:
+        if not is_person(caller=caller):
+            raise Forbidden(
+                detail=message(
+                    "Only a person moves a {old} memory to the scope {scope}.",
+                    old=Scope(row.scope),
+                    scope=scope,
+                ),
+                hint="Share it in the dashboard.",
+            )
+    elif scope is not Scope.ORGANIZATION and not _may_narrow(caller, row):
+        raise Forbidden(
+            detail=message(
+                "Only its author or a steward narrows a memory to the scope {scope}.", scope=scope
+            ),
+            hint="Archive it, or dispute it, if not everyone should see it.",
+        )
+
+
+def _may_narrow(caller: Caller, row: Memory) -> bool:
+    is_steward = is_person(caller=caller) and allows(role=caller.role, act=Act.SETTLE)
+    return is_steward or is_author(caller=caller, row=row)
+
+
+def _team_of(row: Memory) -> str | None:
+    return str(row.team_id) if row.team_id else None

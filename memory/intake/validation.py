@@ -1,0 +1,256 @@
+"""What the fields of a candidate may hold: lengths, characters, choices, payloads, no secrets.
+
+The first thing that looks at what a caller sent. A secret in the content is
+for the gates to refuse; one in any other field is a fault of that field. Nothing here reads a row.
+"""
+
+import json
+from bisect import bisect
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from itertools import accumulate
+from typing import Any, Final
+from uuid import UUID
+
+from accounts.errors import FieldError, InvalidInput
+from accounts.messages import message
+from memory.customization import custom_type_rules
+from memory.intake import attributes as payloads
+from memory.secrets import findings as secrets
+from memory.secrets import scanner
+from memory.taxonomy import MemoryType, Reach, Scope, Source
+from memory.text import text as texts
+
+LONGEST: Final[Mapping[str, int]] = {  # characters, the columns'
+    "external_id": 200,
+    "source_uri": 500,
+    "source_hash": 64,
+    "phase": 20,
+    "methodology": 40,
+    "commit_sha": 64,
+    "project": 64,
+    "team": 64,
+}
+LISTS: Final[Mapping[str, tuple[int, int]]] = {  # entries and characters each
+    "tags": (64, 64),
+    "related_files": (64, 400),
+    "related_modules": (64, 200),
+}
+CHOICES: Final = {"type": MemoryType, "scope": Scope, "reach": Reach, "source": Source}
+KNOWN: Final = {name: frozenset(known) for name, known in CHOICES.items()}
+LARGEST_LINE: Final = 2_147_483_647  # of an integer column
+LONGEST_ATTRIBUTES: Final = 20_000  # characters as JSON, ours
+DEEPEST: Final = 32  # levels of nesting
+APART: Final = "\n" * 4  # between texts looked at together, more than a name and its value
+HINT: Final = "Correct the named fields and send it again."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewMemory:
+    """What someone wants to be remembered."""
+
+    content: str
+    source: str
+    type: str | None = None
+    project: str | None = None
+    external_id: str = ""
+    tags: tuple[str, ...] = ()
+    related_files: tuple[str, ...] = ()
+    related_modules: tuple[str, ...] = ()
+    scope: str | None = None
+    team: str | None = None
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    confidence: float | None = None
+    pinned: bool = False
+    event_at: datetime | None = None
+    reach: str = Reach.GLOBAL.value
+    phase: str = ""
+    methodology: str = ""
+    source_uri: str = ""
+    source_hash: str = ""
+    source_line: int | None = None
+    commit_sha: str = ""
+    needs_review: bool = False
+    taint_reason: str = ""  # said by the observer alone, never by a caller
+    own_type: str = ""  # what it is called already, never said by a caller
+    session_id: UUID | None = None
+
+
+def check_fields(*, new: NewMemory) -> None:
+    """Check everything that can be checked without the store. Raises InvalidInput."""
+    errors = _shape_errors(new) or (
+        *(error for pointer, text in _texts(new) for error in _text_errors(pointer, text)),
+        *_length_errors(new),
+        *_choice_errors(new),
+        *_figure_errors(new),
+    )
+    if not errors:
+        errors = (*_payload_errors(new), *_secret_errors(new))
+    if errors:
+        raise InvalidInput(detail=errors[0].detail, hint=HINT, errors=errors)
+
+
+def fitting(*, name: str, found: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the entries found in a text that fit into this list; given ones come first."""
+    most, longest = LISTS[name]
+    return tuple(entry for entry in found if len(entry) <= longest)[:most]
+
+
+def _texts(new: NewMemory) -> Iterator[tuple[str, str]]:
+    yield "/content", new.content
+    yield from _short_texts(new)
+
+
+def _short_texts(new: NewMemory) -> Iterator[tuple[str, str]]:
+    for name in LONGEST:
+        if text := getattr(new, name):
+            yield f"/{name}", text
+    for name in LISTS:
+        for position, text in enumerate(getattr(new, name)):
+            yield f"/{name}/{position}", text
+    yield from _leaves("/attributes", new.attributes)
+
+
+def _leaves(pointer: str, value: Any) -> Iterator[tuple[str, str]]:
+    """Yield every text of a payload, names included, with a pointer to it."""
+    if isinstance(value, str):
+        yield pointer, value
+    elif isinstance(value, Mapping):
+        yield from ((pointer, key) for key in value)
+        for key, inner in value.items():
+            yield from _leaves(f"{pointer}/{key}", inner)
+    elif isinstance(value, list | tuple):
+        for position, inner in enumerate(value):
+            yield from _leaves(f"{pointer}/{position}", inner)
+
+
+def _named(pointer: str, value: Any, name: str = "") -> Iterator[tuple[str, str, str]]:
+    """Yield the texts of a payload with their names: `password: …` says what `…` does not."""
+    if isinstance(value, str) and name:
+        yield pointer, f"{name}: ", value
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _named(f"{pointer}/{key}", inner, key)
+    elif isinstance(value, list | tuple):
+        for position, inner in enumerate(value):
+            yield from _named(f"{pointer}/{position}", inner, name)
+
+
+def _is_deeper(value: Any, *, than: int) -> bool:
+    if not isinstance(value, Mapping | list | tuple):
+        return False
+    inner = value.values() if isinstance(value, Mapping) else value
+    return than == 0 or any(_is_deeper(item, than=than - 1) for item in inner)
+
+
+def _shape_errors(new: NewMemory) -> tuple[FieldError, ...]:
+    if _is_deeper(new.attributes, than=DEEPEST):
+        return (
+            _fault("/attributes", message("Nest at most {most} levels.", most=DEEPEST), "depth"),
+        )
+    try:
+        written = json.dumps(new.attributes, allow_nan=False)
+    except (TypeError, ValueError):
+        return (_fault("/attributes", "Use texts, finite numbers, lists and objects.", "shape"),)
+    if len(written) > LONGEST_ATTRIBUTES:
+        detail = message("Use at most {most} characters of JSON.", most=LONGEST_ATTRIBUTES)
+        return (_fault("/attributes", detail, "length"),)
+    return ()
+
+
+def _text_errors(pointer: str, text: str) -> tuple[FieldError, ...]:
+    return tuple(
+        _fault(pointer, message("The text has a {kind} character.", kind=fault.kind), "text")
+        for fault in texts.check_text(text=text)[:1]
+    )
+
+
+def _length_errors(new: NewMemory) -> Iterator[FieldError]:
+    for name, longest in LONGEST.items():
+        if len(getattr(new, name) or "") > longest:
+            detail = message("Use at most {most} characters.", most=longest)
+            yield _fault(f"/{name}", detail, "length")
+    for name, (most, longest) in LISTS.items():
+        entries = getattr(new, name)
+        beside = (
+            1 if name == "tags" and custom_type_rules.named(tags=entries) else 0
+        )  # the mark of a type
+        if len(entries) > most + beside:
+            detail = message("At most {most} are allowed.", most=most)
+            yield _fault(f"/{name}", detail, "too_many")
+        for position, entry in enumerate(entries):
+            if not 0 < len(entry) <= longest:
+                detail = message("Use 1 to {most} characters.", most=longest)
+                yield _fault(f"/{name}/{position}", detail, "length")
+
+
+def _choice_errors(new: NewMemory) -> Iterator[FieldError]:
+    for name, known in CHOICES.items():
+        value = getattr(new, name)
+        if value and value not in KNOWN[name]:
+            names = tuple(item.value for item in known)
+            detail = message("{value!r} is not one of: {names}.", value=value, names=names)
+            yield _fault(f"/{name}", detail, "choice")
+
+
+def _figure_errors(new: NewMemory) -> Iterator[FieldError]:
+    if new.confidence is not None and not 0 <= new.confidence <= 1:
+        yield _fault("/confidence", "Use a number from 0 to 1.", "range")
+    if new.source_line is not None and not 0 <= new.source_line <= LARGEST_LINE:
+        yield _fault("/source_line", "Use the number of a line.", "range")
+    if new.event_at is not None and new.event_at.tzinfo is None:
+        yield _fault("/event_at", "Name the time zone.", "time_zone")
+    elif new.event_at is not None and not texts.is_storable_time(time=new.event_at):
+        detail = message(
+            "Use a moment of the years {first} to {last}.",
+            first=texts.EARLIEST,
+            last=texts.LATEST,
+        )
+        yield _fault("/event_at", detail, "range")
+
+
+def _payload_errors(new: NewMemory) -> tuple[FieldError, ...]:
+    if not new.type:
+        return ()
+    return payloads.check_attributes(type=MemoryType(new.type), attributes=new.attributes)
+
+
+def _secret_errors(new: NewMemory) -> tuple[FieldError, ...]:
+    """Look at all short texts at once; only those in which that finds something, one by one."""
+    short = ((pointer, "", text) for pointer, text in _short_texts(new))
+    texts = (*short, *_named("/attributes", new.attributes))
+    wholes = [f"{before}{text}" for _, before, text in texts]
+    findings = scanner.find_secrets(text=APART.join(wholes))
+    starts = tuple(accumulate((len(whole) + len(APART) for whole in wholes), initial=0))
+    touched = {
+        at
+        for found in findings
+        for at in range(bisect(starts, found.start) - 1, bisect(starts, found.end - 1))
+    }
+    errors: dict[str, FieldError] = {}
+    refused: list[str] = []  # names among them, which no pointer repeats
+    for pointer, before, text in (texts[at] for at in sorted(touched)):
+        if len(errors) == secrets.MOST_NAMED or any(name in pointer for name in refused):
+            continue
+        for error in _secret_error(pointer, text, before=before):
+            errors.setdefault(pointer, error)
+            refused.append(text)
+    return tuple(errors.values())
+
+
+def _secret_error(pointer: str, text: str, *, before: str = "") -> tuple[FieldError, ...]:
+    """Tell what a text holds, where that stands in the text; what is before it is its name."""
+    findings = tuple(
+        replace(found, start=max(0, found.start - len(before)), end=found.end - len(before))
+        for found in scanner.find_secrets(text=f"{before}{text}")
+        if found.end > len(before)
+    )
+    if not findings:
+        return ()
+    told = secrets.message_of(places=secrets.places(text=text, findings=findings))
+    return (_fault(pointer, told, "secret"),)
+
+
+def _fault(pointer: str, detail: str, code: str) -> FieldError:
+    return FieldError(pointer=pointer, detail=detail, code=code)

@@ -1,0 +1,133 @@
+"""Write rows of memories: the row, its words, what it names, and what others are told."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+
+from accounts import bulk_insert
+from accounts.audit import Actor
+from accounts.caller import Caller
+from accounts.errors import Conflict
+from memory.entities.sql import entities
+from memory.index.actions import embedding
+from memory.index.sql import search_rows
+from memory.records.models import Memory
+from memory.text import text as texts
+from teams import audit, changes
+from teams.models import Change
+
+
+def insert(*, caller: Caller, rows: tuple[Memory, ...]) -> None:
+    """Insert memories with their words, and tell the feed. In a unit.
+
+    All writers insert in one order, so that two of them never wait for each other.
+    Raises Conflict when one of them exists already.
+    """
+    in_order = sorted(rows, key=lambda row: row.content_hash)
+    try:
+        bulk_insert.insert_rows(rows=in_order)
+    except IntegrityError as error:
+        raise not_unique() from error
+    index_words(rows=rows)
+    entities.write(rows=rows)
+    announce(caller=caller, kind="memory.created", rows=rows)
+
+
+def index_words(*, rows: tuple[Memory, ...]) -> None:
+    """Make memories findable by their words. In a unit."""
+    search_rows.write_keywords(
+        rows=tuple((row.id, embedding.code_of(row.type), _words(row)) for row in rows)
+    )
+
+
+def save(*, row: Memory, fields: tuple[str, ...], now: datetime) -> None:
+    """Save changed fields of a memory and repeat its filters where searches look. In a unit."""
+    row.updated_at = now
+    row.version += 1
+    row.save(update_fields=[*fields, "updated_at", "version"])
+    search_rows.sync_filters(memory_ids=(row.id,))
+    search_rows.follow_topics(memory_ids=(row.id,))
+
+
+def save_unique(*, row: Memory, fields: tuple[str, ...], now: datetime) -> None:
+    """Save fields that make a memory one of a kind. In a unit.
+
+    Raises Conflict when another active memory of the place has the same text or external id.
+    """
+    try:
+        with transaction.atomic():
+            save(row=row, fields=fields, now=now)
+    except IntegrityError as error:
+        raise not_unique() from error
+
+
+def announce(
+    *, caller: Actor, kind: str, rows: tuple[Memory, ...], audience: UUID | None = None
+) -> None:
+    """Tell the change feed what happened to memories: who sees each, or one audience. In a unit."""
+    entries = tuple(_entry(kind, row, audience or row.audience) for row in rows)
+    changes.append_all(caller=caller, entries=entries)
+
+
+def record(
+    *,
+    caller: Caller,
+    act: str,
+    memory_id: UUID,
+    details: Mapping[str, Any] | None = None,
+    fields: tuple[str, ...] = (),
+) -> None:
+    """Append to the audit log what one call did, whatever it took to do it. In a unit."""
+    audit.append(
+        act=act,
+        object_type="memory",
+        object_id=str(memory_id),
+        caller=caller,
+        details=details,
+        fields=fields,
+    )
+
+
+def record_bulk(*, caller: Caller, act: str, memory_ids: Mapping[str, tuple[UUID, ...]]) -> None:
+    """Append one entry for a call that did something to several memories, at least one. In a unit.
+
+    `memory_ids` says by verb what was done to which.
+    """
+    by_verb = {verb: [str(one) for one in ids] for verb, ids in memory_ids.items() if ids}
+    listed = [one for ids in by_verb.values() for one in ids]
+    audit.append(
+        act=act,
+        object_type="memory",
+        object_id=listed[0],
+        caller=caller,
+        details={"memories": len(listed), **by_verb},
+    )
+
+
+def not_unique() -> Conflict:
+    """Return the refusal of what another active memory of the place has already."""
+    return Conflict(
+        detail="Another memory has the same text or the same external id.",
+        hint="Confirm that memory instead, or change this one first.",
+    )
+
+
+def _words(row: Memory) -> str:
+    return texts.keyword_text(
+        content=texts.visible_text(text=row.content),
+        files=tuple(row.related_files),
+        tags=tuple(row.tags),
+    )
+
+
+def _entry(kind: str, row: Memory, audience: UUID) -> Change:
+    return Change(
+        kind=kind,
+        object_id=row.id,
+        project_id=row.project_id,
+        audience=audience,
+        summary={"citation": row.citation, "type": row.type},
+    )
