@@ -11,7 +11,7 @@ from config.rest import documentation, views
 from graph.api import code_index
 from memory.api import (
     action_log,
-    checking,
+    checks,
     conflicts,
     embedders,
     entities,
@@ -47,7 +47,7 @@ MODULES: Final = (
     teams,
     memories,
     search,
-    checking,
+    checks,
     sessions,
     turns,
     hooks,

@@ -25,7 +25,6 @@ from uuid import UUID
 from pydantic import BaseModel
 
 from accounts.api.schemas import Body, Headers, PageQuery, Query, identifier
-from accounts.api.shapes import Field, Record
 from accounts.caller import Caller, Role, TokenScope
 
 JSON: Final = "application/json"
@@ -80,9 +79,6 @@ class Call:
         return self.path["ref"]
 
 
-Ask = Call  # the old name
-
-
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What a call returns besides a body: a version for the ETag, a cursor for the next page.
@@ -100,17 +96,6 @@ class Answer:
     filename: str = ""
     media: str = JSON
     headers: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
-    """One documented success of an endpoint that is declared by hand."""
-
-    status: int
-    says: str
-    schema: str = ""
-    example: Any = None
-    media: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +129,6 @@ class Endpoint:
     status: int = 200
     also: Mapping[int, str] = field(default_factory=dict)
     media: tuple[str, ...] = ()
-    paged: bool = False
     edits: Edits = Edits.NOTHING
     idempotent: bool = False
     bulk: bool = False
@@ -157,50 +141,47 @@ class Endpoint:
     public: bool = False
     name: str = ""
     summary: str = ""
-    says: str = ""
+    description: str = ""
     run: Callable[..., Any] = lambda call: None
-    body: type[Body] | Record | None = None
-    query: type[Query] | tuple[Field, ...] = ()
-    headers: type[Headers] | tuple[Field, ...] = ()
-    replies: tuple[Reply, ...] = ()
-    example: Any = None
+    body: type[Body] | None = None
+    query: type[Query] = Query
+    headers: type[Headers] | None = None
+    parameters: tuple[str, ...] = ()
 
     def __call__(self, function: Callable[..., Any]) -> "Endpoint":
         """Return the endpoint that a function answers."""
         summary, _, says = inspect.cleandoc(function.__doc__ or "").partition("\n")
         hints = get_type_hints(function)
         models = {name: hints[name] for name in READ if name in hints}
-        query = models.get("query")
         return replace(
             self,
-            paged=query is not None and issubclass(query, PageQuery),
             name=self.name or function.__name__,
             summary=summary.removesuffix("."),
-            says=" ".join(says.split()),
+            description=self.description or " ".join(says.split()),
             run=function,
+            parameters=tuple(models),
             **models,
         )
 
+    @property
+    def paged(self) -> bool:
+        """Whether it answers page by page."""
+        return issubclass(self.query, PageQuery)
+
     def respond(self, call: Call) -> Answer:
         """Answer a call that was read and checked."""
-        read = [name for name in READ if isinstance(getattr(self, name), type)]
-        found = self.run(call, **{name: getattr(call, name) for name in read})
+        found = self.run(call, **{name: getattr(call, name) for name in self.parameters})
         return found if isinstance(found, Answer) else Answer(found)
 
 
 get = partial(Endpoint, "GET")
 post = partial(Endpoint, "POST")
+put = partial(Endpoint, "PUT")
 patch = partial(Endpoint, "PATCH")
 delete = partial(Endpoint, "DELETE")
 
 
 def declared_in(module: ModuleType) -> tuple[Endpoint, ...]:
     """Return the endpoints of a module, in their order."""
-    by_hand: tuple[Endpoint, ...] = getattr(module, "ENDPOINTS", ())
-    declared = (one for one in vars(module).values() if isinstance(one, Endpoint))
-    return by_hand or tuple(one for one in declared if one.run.__module__ == module.__name__)
-
-
-def path_id(*, ask: Call) -> UUID:
-    """Return the id that the path names."""
-    return ask.id
+    found = (one for one in vars(module).values() if isinstance(one, Endpoint))
+    return tuple(one for one in found if one.run.__module__ == module.__name__)

@@ -313,6 +313,12 @@ class PageQuery(Query):
 class Headers(Query):
     """Headers that a call reads, by their names as aliases; empty where none was sent."""
 
+    @classmethod
+    def _described(cls, name: str, part: dict[str, Any]) -> dict[str, Any]:
+        """Describe a header without its default, which is empty."""
+        described = super()._described(name, part)
+        return {key: described[key] for key in described if key != "default"}
+
 
 class Resource(NamedTuple):
     """Where a thing of an answer is found: the path of its calls, and pointers into the answer.

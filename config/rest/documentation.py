@@ -1,7 +1,16 @@
-"""The OpenAPI 3.1 document, made from the same values that check and answer the calls.
+"""The OpenAPI 3.1 document, made from the same declarations that check and answer the calls.
 
 So it cannot say something else than what happens; `tests/architecture/openapi.json` freezes it. The
 page at `/docs/api` shows it with Swagger UI from our own static files.
+
+It is written from `pydantic.json_schema.models_json_schema` and not by drf-spectacular: our views
+have no serializers, spectacular's extension describes models only as answers, and headers, links,
+query models and If-Match would all be written by hand in a subclass of its AutoSchema that is
+longer than this module.
+
+A link tells a client, and the tests that follow them, which value of an answer another call takes:
+the id of what was just made, its ETag as If-Match. It follows from the `resource` of the answer's
+model and the paths of the calls.
 """
 
 import functools
@@ -12,43 +21,20 @@ from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, models_json_schema
 from pydantic_core import core_schema
 
-from accounts.api import schemas as accounts_schemas
-from accounts.api import shapes
-from accounts.api.endpoints import BYTES, JSON, Edits, Endpoint, Reply
-from accounts.api.schemas import ID, TEXT, WHOLE, Changes, record, several
-from accounts.api.shapes import Record
-from config.rest import pagination, parsing, problems, rendering, replies
-from memory.api import (
-    action_log,
-    checking,
-    conflicts,
-    embedders,
-    entities,
-    events,
-    experiments,
-    hooks,
-    imports,
-    notes,
-    output,
-    phase_weights,
-    reviews,
-    rollbacks,
-    sessions,
-    styles,
-    summaries,
-    topics,
-    trust,
-    turns,
-    usage,
-)
+from accounts.api.endpoints import BYTES, JSON, Edits, Endpoint
+from accounts.api.schemas import Changes, Query, Resource, Result, is_none
+from config.rest import parsing, problems, rendering
 
 Used = tuple[type[BaseModel], JsonSchemaMode]
 References = Mapping[Any, dict[str, Any]]  # of `Used` models
+TEXT: Final = {"type": "string"}
+WHOLE: Final = {"type": "integer"}
 FILE: Final = {"type": "string", "format": "binary"}
+PARTS: Final = {"id": {"type": "string", "format": "uuid"}}  # of paths; every other part is text
 FAULTS: Final = {
     400: "Not readable as what it says it is.",
     401: "No credential, or not a good one.",
@@ -63,29 +49,61 @@ FAULTS: Final = {
     429: "Too many calls; Retry-After says when.",
     503: "Something needed is down; Retry-After says when.",
 }
-SAYS: Final = (
+DESCRIPTION: Final = (
     "Team memory for AI coding agents. JSON in UTF-8, each key once, at most 32 levels deep; a "
     "text holds no NUL and no half of a character, one that must be there is not blank, and a "
     "number without a fraction has at most 64 bits, however it is written."
 )
-PROBLEM: Final = {
-    **record(
-        type=TEXT, title=TEXT, status=WHOLE, code=TEXT, detail=TEXT, hint=TEXT, request_id=TEXT
-    ),
-    "description": "RFC 9457. `type` is stable and explained where it points.",
-}
-FAULT: Final = record(pointer=TEXT, detail=TEXT, code=TEXT)
-PARTS: Final = {"id": ID}  # of paths; every other part is text
 KEY: Final = {
     "name": "Idempotency-Key",
+    "in": "header",
+    "required": False,
     "description": "Repeat a write safely: the same key is done once, 24 h.",
     "schema": {**TEXT, "pattern": "^[!-~]{1,255}$"},
 }
 VERSION: Final = {
     "name": "If-Match",
+    "in": "header",
     "description": 'The ETag you read, such as "v3"; * edits whatever version there is.',
     "schema": {**TEXT, "pattern": '^([*]|(W/)?"?v?[0-9]{1,9}"?)$'},
 }
+COUNTED: Final = (
+    "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "RateLimit-Policy",
+)  # fmt: skip
+OF_FAULTS: Final = {401: "WWW-Authenticate", 429: "Retry-After", 503: "Retry-After"}
+HEADERS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {  # of answers
+    "ETag": ("Its version; send it as If-Match.", {**TEXT, "pattern": '^"v[0-9]+"$'}),
+    "Location": ("Where it is found from now on.", {**TEXT, "pattern": "^/api/v1/"}),
+    "RateLimit-Limit": ("Calls a minute that this credential has.", WHOLE),
+    "RateLimit-Remaining": ("Calls that are left in this minute.", WHOLE),
+    "RateLimit-Reset": ("Seconds until they are full again.", WHOLE),
+    "RateLimit-Policy": ("The limit and its window in seconds.", TEXT),
+    "Retry-After": ("Seconds to wait.", WHOLE),
+    "WWW-Authenticate": ("How to show a credential.", TEXT),
+    "X-Request-Id": ("Name it when you report a fault.", TEXT),
+}
+
+
+class Fault(Result):
+    """A field that is wrong."""
+
+    pointer: str
+    detail: str
+    code: str
+
+
+class Problem(Result):
+    """RFC 9457. `type` is stable and explained where it points."""
+
+    type: str
+    title: str
+    status: int
+    code: str
+    detail: str
+    hint: str
+    request_id: str
+    errors: tuple[Fault, ...] | None = Field(None, exclude_if=is_none)
+    gate: str | None = Field(None, exclude_if=is_none)
 
 
 def document_view(*, endpoints: tuple[Endpoint, ...]) -> Callable[[HttpRequest], HttpResponse]:
@@ -105,22 +123,21 @@ def page(request: HttpRequest) -> HttpResponse:
 
 def document(*, endpoints: tuple[Endpoint, ...]) -> dict[str, Any]:
     """Return the OpenAPI 3.1 document of these calls."""
-    references, definitions = _models(endpoints)
+    writer = _Writer(endpoints, *_models(endpoints))
     paths: dict[str, dict[str, Any]] = {}
     for endpoint in endpoints:
         calls = paths.setdefault(f"/api/v1/{endpoint.path}", {})
-        calls[endpoint.method.lower()] = _Operation(
-            endpoint, endpoints, references, definitions
-        ).described()
-    parameters = {one.query.__name__ for one in endpoints if isinstance(one.query, type)}
-    parameters |= {one.headers.__name__ for one in endpoints if isinstance(one.headers, type)}
-    schemas = {name: one for name, one in definitions.items() if name not in parameters}
+        calls[endpoint.method.lower()] = writer.operation(endpoint)
+    headers = {
+        name: {"description": meaning, "required": True, "schema": dict(schema)}
+        for name, (meaning, schema) in HEADERS.items()
+    }
     return {
         "openapi": "3.1.0",
         "info": {
             "title": "Cairn",
             "version": "1",
-            "description": SAYS,
+            "description": DESCRIPTION,
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": "/"}],
@@ -129,9 +146,9 @@ def document(*, endpoints: tuple[Endpoint, ...]) -> dict[str, Any]:
         "paths": paths,
         "components": {
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
-            "schemas": dict(sorted({**_schemas(endpoints), **schemas}.items())),
-            "headers": replies.header_components(),
-            "links": replies.link_components(endpoints=endpoints),
+            "schemas": writer.schemas(),
+            "headers": headers,
+            "links": writer.links(),
         },
     }
 
@@ -147,10 +164,10 @@ class _Generator(GenerateJsonSchema):
 
 def _models(endpoints: tuple[Endpoint, ...]) -> tuple[References, dict[str, Any]]:
     """Return a reference to each model of the calls, and the schemas of all models by name."""
-    found: set[Used] = set()
+    found: set[Used] = {(Problem, "serialization")}
     for endpoint in endpoints:
         sent = (endpoint.body, endpoint.query, endpoint.headers)
-        found |= {(one, "validation") for one in sent if isinstance(one, type)}
+        found |= {(one, "validation") for one in sent if one is not None}
         if endpoint.answer is not None:
             found.add((endpoint.answer, "serialization"))
     references, written = models_json_schema(
@@ -161,205 +178,154 @@ def _models(endpoints: tuple[Endpoint, ...]) -> tuple[References, dict[str, Any]
     return references, dict(written.get("$defs", {}))
 
 
-def _schemas(endpoints: tuple[Endpoint, ...]) -> dict[str, Any]:
-    sent = {
-        endpoint.body.name: endpoint.body.schema()
-        for endpoint in endpoints
-        if isinstance(endpoint.body, Record)
-    }
-    problem = {**PROBLEM, "properties": {**PROBLEM["properties"], **_optional_of_problems()}}
-    return {
-        **output.SCHEMAS,
-        **embedders.SCHEMAS,
-        **action_log.SCHEMAS,
-        **checking.SCHEMAS,
-        **conflicts.SCHEMAS,
-        **entities.SCHEMAS,
-        **hooks.SCHEMAS,
-        **imports.SCHEMAS,
-        **notes.SCHEMAS,
-        **sessions.SCHEMAS,
-        **events.SCHEMAS,
-        **experiments.SCHEMAS,
-        **phase_weights.SCHEMAS,
-        **summaries.SCHEMAS,
-        **styles.SCHEMAS,
-        **topics.SCHEMAS,
-        **trust.SCHEMAS,
-        **turns.SCHEMAS,
-        **usage.SCHEMAS,
-        **reviews.SCHEMAS,
-        **rollbacks.SCHEMAS,
-        **sent,
-        "Problem": problem,
-    }
-
-
-def _optional_of_problems() -> dict[str, Any]:
-    return {"errors": several(FAULT), "gate": TEXT}
-
-
 @dataclass(frozen=True, slots=True)
-class _Operation:
-    """One call in the document, with what all calls share."""
+class _Writer:
+    """Writes calls into the document, with what all calls share."""
 
-    endpoint: Endpoint
     endpoints: tuple[Endpoint, ...]
     references: References
     definitions: Mapping[str, Any]
 
-    def described(self) -> dict[str, Any]:
-        """Return the operation."""
-        endpoint = self.endpoint
+    def schemas(self) -> dict[str, Any]:
+        """Return the schemas that bodies and answers refer to; parameters are written inline."""
+        inline = {one.__name__ for one, _ in self.references if issubclass(one, Query)}
+        return {name: self.definitions[name] for name in sorted(self.definitions.keys() - inline)}
+
+    def links(self) -> dict[str, Any]:
+        """Return a link per answer that names a thing, and call that takes it further."""
+        answers = {
+            one.answer.__name__: _resource(one.answer) for one in self.endpoints if one.answer
+        }
+        return {
+            f"{name}.{endpoint.name}": _link(resource, endpoint)
+            for name, resource in answers.items()
+            if resource is not None
+            for endpoint in self._leading_on(resource)
+        }
+
+    def operation(self, endpoint: Endpoint) -> dict[str, Any]:
+        """Describe a call."""
         described: dict[str, Any] = {
             "operationId": endpoint.name,
             "summary": endpoint.summary,
             "tags": [endpoint.tag],
-            "parameters": [
-                *_path_parameters(endpoint),
-                *self._parameters(endpoint.query, "query"),
-                *self._parameters(endpoint.headers, "header"),
-                *_version_headers(endpoint),
-            ],
-            "responses": {**self._successes(), **_refusals(endpoint)},
+            "parameters": self._parameters(endpoint),
+            "responses": {**self._successes(endpoint), **self._refusals(endpoint)},
         }
         if endpoint.public:
             described["security"] = []
-        if endpoint.says:
-            described["description"] = endpoint.says
+        if endpoint.description:
+            described["description"] = endpoint.description
         if endpoint.body is not None:
-            described["requestBody"] = self._request_body()
+            described["requestBody"] = self._request_body(endpoint, endpoint.body)
         if endpoint.upload:
             described["requestBody"] = {"required": True, "content": {BYTES: {"schema": FILE}}}
         return described
 
-    def _parameters(self, model: Any, place: str) -> list[dict[str, Any]]:
-        if not isinstance(model, type):
-            paged = pagination.FIELDS if self.endpoint.paged and place == "query" else ()
-            return [{**_query_parameter(field), "in": place} for field in (*model, *paged)]
-        schema = self.definitions[model.__name__]
-        required = schema.get("required", ())
-        return [
-            _parameter(name, place, dict(part), is_required=name in required)
-            for name, part in schema["properties"].items()
+    def _parameters(self, endpoint: Endpoint) -> list[dict[str, Any]]:
+        names = [part.strip("{}") for part in endpoint.path.split("/") if part.startswith("{")]
+        described = [
+            {"name": name, "in": "path", "required": True, "schema": PARTS.get(name, TEXT)}
+            for name in names
         ]
+        for model in (endpoint.query, endpoint.headers):
+            schema = {} if model is None else self.definitions[model.__name__]
+            for name, part in schema.get("properties", {}).items():
+                one = {
+                    "name": name,
+                    "in": "header" if model is endpoint.headers else "query",
+                    "description": part.get("description", ""),
+                    "schema": {key: part[key] for key in part if key != "description"},
+                }
+                if name in schema.get("required", ()):
+                    one["required"] = True
+                if part.get("type") == "array":
+                    one |= {"style": "form", "explode": False}
+                described.append(one)
+        if endpoint.idempotent:
+            described.append(KEY)
+        if endpoint.edits != Edits.NOTHING:
+            is_needed = endpoint.edits == Edits.NAMED_VERSION
+            described.append({**VERSION, "required": is_needed})
+        return described
 
-    def _request_body(self) -> dict[str, Any]:
-        endpoint, body = self.endpoint, self.endpoint.body
-        if isinstance(body, Record):
-            content: dict[str, Any] = {"schema": accounts_schemas.ref(body.name)}
-            is_needed = body.partial or any(one.required for one in body.fields)
-            example = endpoint.example
-        elif body is not None:
-            content = {"schema": self.references[body, "validation"]}
-            fields = {field.alias or name: field for name, field in body.model_fields.items()}
-            is_needed = issubclass(body, Changes) or any(f.is_required() for f in fields.values())
-            example = {
-                name: one.examples[0] for name, one in fields.items() if one.examples
-            } or None
-        if example is not None:
+    def _request_body(self, endpoint: Endpoint, body: type[BaseModel]) -> dict[str, Any]:
+        fields = {field.alias or name: field for name, field in body.model_fields.items()}
+        content: dict[str, Any] = {"schema": self.references[body, "validation"]}
+        example = {name: one.examples[0] for name, one in fields.items() if one.examples}
+        if example:
             content["example"] = example
         media: dict[str, Any] = {JSON: content}
         if endpoint.lines:
             media[parsing.NDJSON] = {"schema": TEXT}
+        is_needed = issubclass(body, Changes) or any(one.is_required() for one in fields.values())
         return {"required": is_needed, "content": media}
 
-    def _successes(self) -> dict[str, Any]:
-        endpoint, answer = self.endpoint, self.endpoint.answer
-        if endpoint.replies:
-            return self._declared_by_hand()
-        says = "The file." if answer is None else inspect.getdoc(answer) or ""
-        schema = FILE if answer is None else self.references[answer, "serialization"]
-        media = {
-            kind: {"schema": {} if kind == JSON and answer is None else schema}
-            for kind in endpoint.media or (JSON,)
+    def _successes(self, endpoint: Endpoint) -> dict[str, Any]:
+        answer, resource = endpoint.answer, _resource(endpoint.answer)
+        has_version = resource is not None and bool(resource.version)
+        name = "" if answer is None else answer.__name__
+        meaning = "The file." if answer is None else inspect.getdoc(answer) or ""
+        if answer is not None:
+            content = {JSON: {"schema": self.references[answer, "serialization"]}}
+        else:  # a file of JSON may hold anything
+            content = {kind: {"schema": {} if kind == JSON else FILE} for kind in endpoint.media}
+        links = {
+            one.name: {"$ref": f"#/components/links/{name}.{one.name}"}
+            for one in (() if resource is None else self._leading_on(resource))
         }
-        links = replies.links(answer=answer, endpoints=self.endpoints)
+        return {
+            str(status): {
+                "description": said,
+                "headers": _references(
+                    *(("ETag",) if has_version else ()),
+                    *(("Location",) if has_version and status == 201 else ()),
+                    *(() if endpoint.public else COUNTED),
+                ),
+                "content": content,
+                **({"links": links} if links else {}),
+            }
+            for status, said in {endpoint.status: meaning, **endpoint.also}.items()
+        }
+
+    def _refusals(self, endpoint: Endpoint) -> dict[str, Any]:
+        left_out = {
+            401: endpoint.public,
+            403: endpoint.public,
+            404: endpoint.public,
+            409: endpoint.method == "GET",
+            412: endpoint.edits == Edits.NOTHING,
+            413: endpoint.body is None and not endpoint.upload,
+            415: endpoint.body is None,
+            428: endpoint.edits != Edits.NAMED_VERSION,
+        }
+        schema = self.references[Problem, "serialization"]
         return {
             str(status): {
                 "description": meaning,
-                "headers": replies.headers(answer=answer, status=status, endpoint=endpoint),
-                "content": media,
-                **({"links": links} if links else {}),
+                "headers": _references(*((OF_FAULTS[status],) if status in OF_FAULTS else ())),
+                "content": {problems.MEDIA_TYPE: {"schema": schema}},
             }
-            for status, meaning in {endpoint.status: says, **endpoint.also}.items()
+            for status, meaning in FAULTS.items()
+            if not left_out.get(status)
         }
 
-    def _declared_by_hand(self) -> dict[str, Any]:
-        answers: dict[str, Any] = {}
-        for reply in self.endpoint.replies:
-            links = replies.links_of(reply=reply, endpoints=self.endpoints)
-            answers[str(reply.status)] = {
-                "description": reply.says,
-                "headers": replies.headers_of(reply=reply, endpoint=self.endpoint),
-                "content": {kind: _content(reply, kind) for kind in reply.media or (JSON,)},
-                **({"links": links} if links else {}),
-            }
-        return answers
+    def _leading_on(self, resource: Resource) -> tuple[Endpoint, ...]:
+        path = f"{resource.path}/"
+        return tuple(one for one in self.endpoints if f"{one.path}/".startswith(path))
 
 
-def _path_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
-    names = [part.strip("{}") for part in endpoint.path.split("/") if part.startswith("{")]
-    return [
-        {"name": name, "in": "path", "required": True, "schema": PARTS.get(name, TEXT)}
-        for name in names
-    ]
+def _resource(answer: type[BaseModel] | None) -> Resource | None:
+    return getattr(answer, "resource", None)
 
 
-def _parameter(
-    name: str, place: str, schema: dict[str, Any], *, is_required: bool
-) -> dict[str, Any]:
-    described = {"name": name, "in": place, "description": schema.pop("description", "")}
-    if is_required:
-        described["required"] = True
-    if schema.get("type") == "array":
-        described |= {"style": "form", "explode": False}
-    return {**described, "schema": schema}
+def _link(resource: Resource, endpoint: Endpoint) -> dict[str, Any]:
+    name = resource.path.partition("{")[2].rstrip("}")
+    parameters = {name: f"$response.body#{resource.key}"}
+    if endpoint.edits == Edits.NAMED_VERSION and resource.version:
+        parameters["If-Match"] = "$response.header.ETag"
+    return {"operationId": endpoint.name, "parameters": parameters}
 
 
-def _query_parameter(field: shapes.Field) -> dict[str, Any]:
-    schema = shapes.describe(field=field)
-    if schema.get("type") == "array":
-        # A list without elements cannot be written in a query: `?tags=` names one empty element.
-        schema["minItems"] = max(1, schema["minItems"])
-    return _parameter(field.name, "query", schema, is_required=field.required)
-
-
-def _version_headers(endpoint: Endpoint) -> list[dict[str, Any]]:
-    is_edit = endpoint.edits == Edits.NAMED_VERSION
-    key = {**KEY, "in": "header", "required": False}
-    version = {**VERSION, "in": "header", "required": is_edit}
-    wanted = ((key, endpoint.idempotent), (version, endpoint.edits != Edits.NOTHING))
-    return [header for header, is_wanted in wanted if is_wanted]
-
-
-def _content(reply: Reply, kind: str) -> dict[str, Any]:
-    """Describe an answer in one kind of media; a file of JSON may hold anything."""
-    file: dict[str, Any] = {} if kind == JSON else FILE
-    schema = accounts_schemas.ref(reply.schema) if reply.schema else file
-    return {"schema": schema} | ({} if reply.example is None else {"example": reply.example})
-
-
-def _refusals(endpoint: Endpoint) -> dict[str, Any]:
-    return {
-        str(status): {
-            "description": FAULTS[status],
-            "headers": replies.headers_of_fault(status=status),
-            "content": {problems.MEDIA_TYPE: {"schema": accounts_schemas.ref("Problem")}},
-        }
-        for status in _faults(endpoint)
-    }
-
-
-def _faults(endpoint: Endpoint) -> tuple[int, ...]:
-    left_out = {
-        401: endpoint.public,
-        403: endpoint.public,
-        404: endpoint.public,
-        409: endpoint.method == "GET",
-        412: endpoint.edits == Edits.NOTHING,
-        413: endpoint.body is None and not endpoint.upload,
-        415: endpoint.body is None,
-        428: endpoint.edits != Edits.NAMED_VERSION,
-    }
-    return tuple(status for status in FAULTS if not left_out.get(status))
+def _references(*names: str) -> dict[str, Any]:
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in (*names, "X-Request-Id")}

@@ -14,7 +14,7 @@ import orjson
 from django.http import HttpRequest, HttpResponse
 
 from accounts import free_texts
-from accounts.api.endpoints import Ask
+from accounts.api.endpoints import Call
 from accounts.api.errors import MalformedRequest
 from accounts.errors import FieldError
 from config.rest.errors import IdempotencyMismatch, StillRunning
@@ -47,14 +47,14 @@ def key_of(*, request: HttpRequest) -> str | None:
 
 
 def once(
-    *, key: str, request: HttpRequest, ask: Ask, run: Callable[[], HttpResponse]
+    *, key: str, request: HttpRequest, call: Call, run: Callable[[], HttpResponse]
 ) -> HttpResponse:
     """Answer from what is kept under the key, or run and keep the answer.
 
     Raises IdempotencyMismatch or StillRunning.
     """
-    fingerprint = _fingerprint(request, ask)
-    kept = idempotency.begin(caller=ask.caller, key=key, fingerprint=fingerprint)
+    fingerprint = _fingerprint(request, call)
+    kept = idempotency.begin(caller=call.caller, key=key, fingerprint=fingerprint)
     if kept.standing == Standing.OTHER_REQUEST:
         raise _mismatch()
     if kept.standing == Standing.RUNNING:
@@ -64,7 +64,7 @@ def once(
         )
     if kept.standing == Standing.ANSWERED:
         return _replay(kept)
-    with _Given(ask=ask, key=key) as given:
+    with _Given(call=call, key=key) as given:
         response = run()
         given.keep(response)
     return response
@@ -74,7 +74,7 @@ def once(
 class _Given:
     """A key that is given back unless an answer was kept under it."""
 
-    ask: Ask
+    call: Call
     key: str
     is_kept: bool = False
 
@@ -83,7 +83,7 @@ class _Given:
 
     def __exit__(self, *raised: object) -> None:
         if not self.is_kept:
-            idempotency.release(caller=self.ask.caller, key=self.key)
+            idempotency.release(caller=self.call.caller, key=self.key)
 
     def keep(self, response: HttpResponse) -> None:
         """Keep a successful answer."""
@@ -93,7 +93,7 @@ class _Given:
             name: response.headers[name] for name in KEPT_HEADERS if name in response
         }
         idempotency.finish(
-            caller=self.ask.caller,
+            caller=self.call.caller,
             key=self.key,
             status=response.status_code,
             headers=headers,
@@ -102,8 +102,8 @@ class _Given:
         self.is_kept = True
 
 
-def _fingerprint(request: HttpRequest, ask: Ask) -> str:
-    parts: list[Any] = [request.method, request.path, request.GET.dict(), ask.body]
+def _fingerprint(request: HttpRequest, call: Call) -> str:
+    parts: list[Any] = [request.method, request.path, request.GET.dict(), call.body]
     written = orjson.dumps(parts, default=str, option=orjson.OPT_SORT_KEYS)
     return hashlib.sha256(written).hexdigest()
 

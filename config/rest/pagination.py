@@ -1,32 +1,11 @@
 """Cursors that callers cannot read or make: signed for one call and one organization."""
 
-from typing import Final
-
 from django.core import signing
 
 from accounts.api.endpoints import Endpoint
 from accounts.api.errors import MalformedRequest
-from accounts.api.shapes import Field, Text, Whole
 from accounts.caller import Caller
 from accounts.errors import FieldError
-
-DEFAULT_LIMIT: Final = 50
-LARGEST_LIMIT: Final = 200
-LONGEST_CURSOR: Final = 600  # characters
-
-FIELDS: Final = (
-    Field(
-        name="limit",
-        shape=Whole(smallest=1, largest=LARGEST_LIMIT),
-        says="How many at most.",
-        default=DEFAULT_LIMIT,
-    ),
-    Field(
-        name="cursor",
-        shape=Text(largest=LONGEST_CURSOR, smallest=1),
-        says="`next_cursor` of the page before.",
-    ),
-)
 
 
 def seal(*, inner: str, endpoint: Endpoint, caller: Caller) -> str:

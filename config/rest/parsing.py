@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from django.http import HttpRequest
 
-from accounts.api import strict
+from accounts.api import json_text
 from accounts.api.errors import MalformedRequest, UnsupportedMedia
 from accounts.errors import TooLarge
 
@@ -23,11 +23,11 @@ def read(*, request: HttpRequest, largest: int, media: tuple[str, ...], smaller:
     raw = _body(request, largest, smaller)
     if not raw.strip():
         return {}
-    text = strict.decode(raw=raw)
+    text = json_text.decode(raw=raw)
     if _check_media(request, media) == NDJSON:
         lines = [line for line in text.split("\n") if line.strip()]
-        return [strict.parse(text=line, at=f"/{number}") for number, line in enumerate(lines)]
-    return strict.parse(text=text)
+        return [json_text.parse(text=line, at=f"/{number}") for number, line in enumerate(lines)]
+    return json_text.parse(text=text)
 
 
 def read_lenient(*, request: HttpRequest, largest: int) -> Any:
@@ -36,7 +36,7 @@ def read_lenient(*, request: HttpRequest, largest: int) -> Any:
     if not raw.strip():
         return {}
     _check_media(request, ("application/json",))
-    return strict.parse_lenient(raw=raw)
+    return json_text.parse_lenient(raw=raw)
 
 
 def read_upload(*, request: HttpRequest, largest: int) -> bytes:

@@ -21,10 +21,9 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from accounts import audit
-from accounts.api import shapes, strict
+from accounts.api import json_text
 from accounts.api.endpoints import JSON, STRANGER, Answer, Call, Endpoint
-from accounts.api.schemas import Body, Resource, check, check_texts, shown_as
-from accounts.api.shapes import Record
+from accounts.api.schemas import Resource, check, check_texts, shown_as
 from accounts.authentication import count_try, entered
 from accounts.caller import Caller, TokenScope
 from accounts.errors import FieldError, InvalidInput
@@ -96,16 +95,16 @@ class EndpointView(APIView):
         endpoint = self.endpoints["GET" if request.method == "HEAD" else str(request.method)]
         http: HttpRequest = request._request
         caller: Any = STRANGER if self.is_public else request.auth
-        ask = _call(http, endpoint, caller, path)
+        call = _call(http, endpoint, caller, path)
         key = idempotency.key_of(request=http) if endpoint.idempotent else None
         if key is None:
-            found = endpoint.respond(ask)
-            return _attached(found) if found.filename else _respond(endpoint, ask, found)
+            found = endpoint.respond(call)
+            return _attached(found) if found.filename else _respond(endpoint, call, found)
         return idempotency.once(
             key=key,
             request=http,
-            ask=ask,
-            run=lambda: _respond(endpoint, ask, endpoint.respond(ask)),
+            call=call,
+            run=lambda: _respond(endpoint, call, endpoint.respond(call)),
         )
 
 
@@ -131,43 +130,32 @@ def _view_class(methods: dict[str, Endpoint]) -> type[EndpointView]:
 
 
 def _call(http: HttpRequest, endpoint: Endpoint, caller: Caller, path: Mapping[str, str]) -> Call:
-    cursor, query = _read_query(http, endpoint)
+    query = check_texts(model=endpoint.query, texts=_query(http))
+    cursor: str | None = getattr(query, "cursor", None)
     return Call(
         caller=caller,
         now=datetime.now(UTC),
         body=_body(http, endpoint),
         query=query,
-        path={name: strict.check_text(text=part, pointer=name) for name, part in path.items()},
+        path={name: json_text.check_text(text=part, pointer=name) for name, part in path.items()},
         cursor=cursor and pagination.open_sealed(text=cursor, endpoint=endpoint, caller=caller),
         if_version=versions.named(request=http, edits=endpoint.edits),
         headers=_headers(http, endpoint),
     )
 
 
-def _read_query(http: HttpRequest, endpoint: Endpoint) -> tuple[str | None, Any]:
-    """Return the cursor, and the checked parameters."""
-    texts = _query(http)
-    if isinstance(endpoint.query, type):
-        query = check_texts(model=endpoint.query, texts=texts)
-        return getattr(query, "cursor", None), query
-    fields = (*endpoint.query, *pagination.FIELDS) if endpoint.paged else endpoint.query
-    read = shapes.check_query(fields=fields, query=texts)
-    return read.get("cursor") if endpoint.paged else None, read
-
-
 def _headers(http: HttpRequest, endpoint: Endpoint) -> Any:
     """Return the headers that a call declares, empty where none was sent."""
-    if isinstance(endpoint.headers, type):
-        names = [field.alias for field in endpoint.headers.model_fields.values() if field.alias]
-        sent = {name: http.headers.get(name, "") for name in names}
-        return check_texts(model=endpoint.headers, texts=sent)
-    sent = {field.name: http.headers.get(field.name, "") for field in endpoint.headers}
-    return dict(shapes.check(shape=Record(name="Headers", fields=endpoint.headers), value=sent))
+    if endpoint.headers is None:
+        return None
+    names = [field.alias for field in endpoint.headers.model_fields.values() if field.alias]
+    sent = {name: http.headers.get(name, "") for name in names}
+    return check_texts(model=endpoint.headers, texts=sent)
 
 
 def _query(http: HttpRequest) -> dict[str, str]:
     for name in http.GET:
-        strict.check_text(text=name, pointer="")
+        json_text.check_text(text=name, pointer="")
         if len(http.GET.getlist(name)) > 1:
             fault = FieldError(pointer=f"/{name}", detail="Send it once.", code="repeated")
             raise InvalidInput(
@@ -186,19 +174,13 @@ def _body(http: HttpRequest, endpoint: Endpoint) -> Any:
     largest = _largest(endpoint)
     if endpoint.lenient:
         value = parsing.read_lenient(request=http, largest=largest)
-        return _checked(endpoint.body, value)
+        return check(model=endpoint.body, value=value)
     media = (JSON, parsing.NDJSON) if endpoint.lines else (JSON,)
     smaller = endpoint.smaller
     value = parsing.read(request=http, largest=largest, media=media, smaller=smaller)
     if endpoint.lines and isinstance(value, list) and http.content_type == parsing.NDJSON:
         value = {endpoint.lines: value}
-    return _checked(endpoint.body, value)
-
-
-def _checked(body: type[Body] | Record, value: Any) -> Any:
-    if isinstance(body, Record):
-        return shapes.check(shape=body, value=value)
-    return check(model=body, value=value)
+    return check(model=endpoint.body, value=value)
 
 
 def _largest(endpoint: Endpoint) -> int:

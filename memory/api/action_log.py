@@ -1,141 +1,94 @@
 """What became of candidates, over REST: rows and counts."""
 
-from collections.abc import Mapping
-from dataclasses import asdict
-from typing import Any, Final
+from datetime import datetime
+from typing import Annotated, Any, Final
+from uuid import UUID
 
-from accounts.api.endpoints import Answer, Ask, Endpoint, Reply
-from accounts.api.schemas import ID, MOMENT, TEXT, WHOLE, maybe, page_of, record, several
-from accounts.api.shapes import Field, Text, Whole
+from pydantic import Field
+
+from accounts.api.endpoints import Answer, Call, get
+from accounts.api.schemas import OneOf, Page, Result
 from accounts.caller import TokenScope
-from memory.api import inputs
-from memory.intake import queries as intake_queries
+from memory.api.schemas.memories import ProjectPageQuery, ProjectQuery
+from memory.intake import queries
 from memory.intake.queries import ENDS, OUTCOMES, ActionFilters
 
-_EXAMPLE: Final[Mapping[str, Any]] = {
-    "id": 81,
-    "at": "2026-11-20T12:00:00Z",
-    "project_id": "01936f2e-7a10-7c3e-9a53-2f8f2f3c1a10",
-    "user_id": "01936f2e-7a10-7c3e-9a53-2f8f2f3c1a01",
-    "agent": "Claude Code on the laptop",
-    "source": "agent_explicit",
-    "source_interface": "claude-code",
-    "outcome": "refused",
-    "gate": "length",
-    "cause": "too_short",
-    "memory_id": None,
-    "other_id": None,
-}
-SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
-    "Action": record(
-        id=WHOLE,
-        at=MOMENT,
-        project_id=maybe(ID),
-        user_id=maybe(ID),
-        agent=TEXT,
-        source=TEXT,
-        source_interface=TEXT,
-        outcome=TEXT,
-        gate=TEXT,
-        cause=TEXT,
-        memory_id=maybe(ID),
-        other_id=maybe(ID),
-    ),
-    "ActionPage": page_of("Action"),
-    "ActionCounts": record(days=WHOLE, items=several(record(outcome=TEXT, gate=TEXT, count=WHOLE))),
-}
 LONGEST_DAYS: Final = 365
 
 
-def index(ask: Ask) -> Answer:
-    """Return a page of what became of candidates, the newest first."""
-    query = ask.query
-    page = intake_queries.page(
-        caller=ask.caller,
-        filters=ActionFilters(
-            project=query["project"], outcome=query["outcome"], gate=query["gate"]
-        ),
-        after=None if ask.cursor is None else int(ask.cursor),
-        limit=query["limit"],
+class ActionQuery(ProjectPageQuery):
+    """Which candidates are asked about."""
+
+    outcome: Annotated[str, OneOf(OUTCOMES)] | None = Field(
+        None, description="Only those that ended so."
     )
-    written = None if page.next_after is None else str(page.next_after)
-    return Answer(body={"items": [asdict(one) for one in page.items]}, next_cursor=written)
-
-
-def counts(ask: Ask) -> Answer:
-    """Return how candidates ended, by outcome and gate."""
-    days = ask.query["days"]
-    found = intake_queries.tallies(
-        caller=ask.caller, project=ask.query["project"], days=days, now=ask.now
+    gate: Annotated[str, OneOf(ENDS)] | None = Field(
+        None, description="Only those that ended at this gate; input: malformed."
     )
-    return Answer(body={"days": days, "items": [asdict(one) for one in found]})
 
 
-ENDPOINTS: Final = (
-    Endpoint(
-        method="GET",
-        path="actions",
-        name="list_actions",
-        tag="memories",
-        summary="See what became of what was sent",
-        says=(
-            "A row for each candidate that came to the door: when, from whom, how it ended, at "
-            "which gate; never what it said. Of a refused one its sender alone knows. Kept for "
-            "some time."
-        ),
-        scope=TokenScope.READ,
-        run=index,
-        query=(
-            inputs.PROJECT,
-            Field(
-                name="outcome",
-                shape=Text(largest=12, choices=OUTCOMES),
-                says="Only those that ended so.",
-            ),
-            Field(
-                name="gate",
-                shape=Text(largest=16, choices=ENDS),
-                says="Only those that ended at this gate; input: malformed.",
-            ),
-        ),
-        paged=True,
-        replies=(
-            Reply(
-                status=200,
-                says="A page of rows, the newest first.",
-                schema="ActionPage",
-                example={"items": [_EXAMPLE], "next_cursor": None},
-            ),
-        ),
-    ),
-    Endpoint(
-        method="GET",
-        path="actions/counts",
-        name="count_actions",
-        tag="memories",
-        summary="Count how candidates ended",
-        says="By outcome and gate, of the rows you may see.",
-        scope=TokenScope.READ,
-        run=counts,
-        query=(
-            inputs.PROJECT,
-            Field(
-                name="days",
-                shape=Whole(smallest=1, largest=LONGEST_DAYS),
-                says="Of the last so many days.",
-                default=30,
-            ),
-        ),
-        replies=(
-            Reply(
-                status=200,
-                says="The most first.",
-                schema="ActionCounts",
-                example={
-                    "days": 30,
-                    "items": [{"outcome": "refused", "gate": "length", "count": 4}],
-                },
-            ),
-        ),
-    ),
-)
+class ActionCountQuery(ProjectQuery):
+    """Which candidates are counted."""
+
+    days: int = Field(30, ge=1, le=LONGEST_DAYS, description="Of the last so many days.")
+
+
+class Action(Result):
+    """What became of a candidate."""
+
+    id: int
+    at: datetime
+    project_id: UUID | None
+    user_id: UUID | None
+    agent: str
+    source: str
+    source_interface: str
+    outcome: str
+    gate: str
+    cause: str
+    memory_id: UUID | None
+    other_id: UUID | None
+
+
+class ActionCount(Result):
+    """How many candidates ended so."""
+
+    outcome: str
+    gate: str
+    count: int
+
+
+class ActionCounts(Result):
+    """The most first."""
+
+    days: int
+    items: tuple[ActionCount, ...]
+
+
+@get("actions", tag="memories", scope=TokenScope.READ, answer=Page[Action])
+def list_actions(call: Call, query: ActionQuery) -> Answer:
+    """See what became of what was sent.
+
+    A row for each candidate that came to the door: when, from whom, how it ended, at which gate;
+    never what it said. Of a refused one its sender alone knows. Kept for some time.
+    """
+    page = queries.page(
+        caller=call.caller,
+        filters=ActionFilters(project=query.project, outcome=query.outcome, gate=query.gate),
+        after=None if call.cursor is None else int(call.cursor),
+        limit=query.limit,
+    )
+    following = None if page.next_after is None else str(page.next_after)
+    return Answer(page.items, next_cursor=following)
+
+
+@get("actions/counts", tag="memories", scope=TokenScope.READ, answer=ActionCounts)
+def count_actions(call: Call, query: ActionCountQuery) -> dict[str, Any]:
+    """Count how candidates ended.
+
+    By outcome and gate, of the rows you may see.
+    """
+    found = queries.tallies(
+        caller=call.caller, project=query.project, days=query.days, now=call.now
+    )
+    return {"days": query.days, "items": found}

@@ -1,174 +1,91 @@
 """Embedding models over REST: look, switch, cancel, go back, drop."""
 
-from collections.abc import Mapping
-from dataclasses import asdict
-from typing import Any, Final
+from datetime import datetime
 
-from accounts.api.endpoints import Answer, Ask, Endpoint, Reply
-from accounts.api.schemas import MOMENT, NUMBER, TEXT, WHOLE, maybe, record, several
-from accounts.api.shapes import Field, Record, Text
+from pydantic import Field
+
+from accounts.api.endpoints import Call, get, post
+from accounts.api.schemas import Body, Name, Nothing, Result
 from accounts.caller import TokenScope
-from memory.api import inputs
-from memory.index import queries as index_queries
+from memory.index import queries
 from memory.index.actions import model_switch
 from memory.index.queries import Part
 
-CHOICE: Final = Record(
-    name="ModelChoice",
-    fields=(
-        Field(
-            name="key",
-            shape=Text(largest=model_switch.LONGEST_KEY, smallest=1),
-            says="Key of a model, such as local/all-minilm-l6-v2 or openai/NAME@512.",
-            required=True,
-        ),
-    ),
-)
-EXAMPLE: Final[dict[str, Any]] = {
-    "models": [
-        {
-            "key": "local/all-minilm-l6-v2",
-            "part": "active",
-            "dimensions": 384,
-            "embedded": 1204,
-            "overlap": None,
-            "activated_at": "2026-11-20T12:00:00Z",
-        },
-        {
-            "key": "openai/text-embedding-3-small@1024",
-            "part": "filling",
-            "dimensions": 1024,
-            "embedded": 640,
-            "overlap": None,
-            "activated_at": None,
-        },
-    ],
-    "needed": 1204,
-    "waits_for": "",
-    "known": ["local/all-minilm-l6-v2", "static/potion-base-8m"],
-}
-SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
-    "EmbeddingModels": record(
-        models=several(
-            record(
-                key=TEXT,
-                part={"type": "string", "enum": [*Part]},
-                dimensions=WHOLE,
-                embedded=WHOLE,
-                overlap=maybe(NUMBER),
-                activated_at=maybe(MOMENT),
-            )
-        ),
-        needed=WHOLE,
-        waits_for=TEXT,
-        known=several(TEXT),
+
+class ModelChoice(Body):
+    """A model."""
+
+    key: Name = Field(
+        max_length=model_switch.LONGEST_KEY,
+        description="Key of a model, such as local/all-minilm-l6-v2 or openai/NAME@512.",
+        examples=["openai/text-embedding-3-small"],
     )
-}
 
 
-def index(ask: Ask) -> Answer:
-    """Return the models, and how far the one being filled is."""
-    return _now(ask, status=200)
+class EmbeddingModel(Result):
+    """A model, and how many memories have a vector of it."""
+
+    key: str
+    part: Part
+    dimensions: int
+    embedded: int
+    overlap: float | None
+    activated_at: datetime | None
 
 
-def switch(ask: Ask) -> Answer:
-    """Begin to make vectors of another model."""
-    model_switch.switch(caller=ask.caller, key=ask.body["key"])
-    return _now(ask, status=202)
+class EmbeddingModels(Result):
+    """The models, in the order in which they came."""
+
+    models: tuple[EmbeddingModel, ...]
+    needed: int
+    waits_for: str
+    known: tuple[str, ...]
 
 
-def cancel(ask: Ask) -> Answer:
-    """Stop a switch."""
-    model_switch.cancel(caller=ask.caller)
-    return _now(ask, status=200)
+@get("models", tag="models", scope=TokenScope.ADMIN, answer=EmbeddingModels)
+def list_models(call: Call) -> queries.Models:
+    """List embedding models.
+
+    Which model searches compare by, which is being filled, and to which one can go back. `embedded`
+    of `needed` memories have a vector; `overlap` is the share of the ten nearest that a model and
+    the one before it both find. For owners and admins.
+    """
+    return queries.models(caller=call.caller)
 
 
-def roll_back(ask: Ask) -> Answer:
-    """Compare by the model before this one again."""
-    model_switch.roll_back(caller=ask.caller)
-    return _now(ask, status=200)
+@post("models/switch", tag="models", scope=TokenScope.ADMIN, answer=EmbeddingModels, status=202)
+def switch_model(call: Call, body: ModelChoice) -> queries.Models:
+    """Switch to another embedding model.
+
+    Makes a vector of every memory in the background; the active model answers until none is
+    missing. Takes the place of a switch that is under way.
+    """
+    model_switch.switch(caller=call.caller, key=body.key)
+    return queries.models(caller=call.caller)
 
 
-def drop(ask: Ask) -> Answer:
-    """Delete the vectors of a model that is not used any more."""
-    model_switch.drop(caller=ask.caller, key=ask.body["key"])
-    return _now(ask, status=202)
+@post("models/cancel", tag="models", scope=TokenScope.ADMIN, answer=EmbeddingModels)
+def cancel_switch(call: Call, body: Nothing) -> queries.Models:
+    """Cancel a switch of models."""
+    model_switch.cancel(caller=call.caller)
+    return queries.models(caller=call.caller)
 
 
-def _now(ask: Ask, *, status: int) -> Answer:
-    return Answer(status=status, body=asdict(index_queries.models(caller=ask.caller)))
+@post("models/rollback", tag="models", scope=TokenScope.ADMIN, answer=EmbeddingModels)
+def roll_back_model(call: Call, body: Nothing) -> queries.Models:
+    """Go back to the model before this one.
+
+    At once, and without asking a model; what was written since is embedded afterwards.
+    """
+    model_switch.roll_back(caller=call.caller)
+    return queries.models(caller=call.caller)
 
 
-def _reply(status: int, says: str) -> tuple[Reply, ...]:
-    return (Reply(status=status, says=says, schema="EmbeddingModels", example=EXAMPLE),)
+@post("models/drop", tag="models", scope=TokenScope.ADMIN, answer=EmbeddingModels, status=202)
+def drop_model(call: Call, body: ModelChoice) -> queries.Models:
+    """Delete the vectors of a model.
 
-
-ENDPOINTS: Final = (
-    Endpoint(
-        method="GET",
-        path="models",
-        name="list_models",
-        tag="models",
-        summary="List embedding models",
-        says=(
-            "Which model searches compare by, which is being filled, and to which one can go back. "
-            "`embedded` of `needed` memories have a vector; `overlap` is the share of the ten "
-            "nearest that a model and the one before it both find. For owners and admins."
-        ),
-        scope=TokenScope.ADMIN,
-        run=index,
-        replies=_reply(200, "The models, in the order in which they came."),
-    ),
-    Endpoint(
-        method="POST",
-        path="models/switch",
-        name="switch_model",
-        tag="models",
-        summary="Switch to another embedding model",
-        says=(
-            "Makes a vector of every memory in the background; the active model answers until none "
-            "is missing. Takes the place of a switch that is under way."
-        ),
-        scope=TokenScope.ADMIN,
-        run=switch,
-        body=CHOICE,
-        example={"key": "openai/text-embedding-3-small"},
-        replies=_reply(202, "The models; the chosen one is being filled."),
-    ),
-    Endpoint(
-        method="POST",
-        path="models/cancel",
-        name="cancel_switch",
-        tag="models",
-        summary="Cancel a switch of models",
-        scope=TokenScope.ADMIN,
-        run=cancel,
-        body=inputs.NOTHING,
-        replies=_reply(200, "The models; none is being filled."),
-    ),
-    Endpoint(
-        method="POST",
-        path="models/rollback",
-        name="roll_back_model",
-        tag="models",
-        summary="Go back to the model before this one",
-        says="At once, and without asking a model; what was written since is embedded afterwards.",
-        scope=TokenScope.ADMIN,
-        run=roll_back,
-        body=inputs.NOTHING,
-        replies=_reply(200, "The models; the one before is active."),
-    ),
-    Endpoint(
-        method="POST",
-        path="models/drop",
-        name="drop_model",
-        tag="models",
-        summary="Delete the vectors of a model",
-        says="In the background, of one that is neither active nor being filled.",
-        scope=TokenScope.ADMIN,
-        run=drop,
-        body=CHOICE,
-        example={"key": "local/all-minilm-l6-v2"},
-        replies=_reply(202, "The models; one cannot go back to the dropped one any more."),
-    ),
-)
+    In the background, of one that is neither active nor being filled.
+    """
+    model_switch.drop(caller=call.caller, key=body.key)
+    return queries.models(caller=call.caller)

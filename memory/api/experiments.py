@@ -1,162 +1,172 @@
 """What memory changed, over REST: groups of sessions, and memories one by one."""
 
-from collections.abc import Mapping
-from dataclasses import asdict
-from typing import Any, Final
+from datetime import datetime
+from typing import Any
+from uuid import UUID
 
-from accounts.api.endpoints import Answer, Ask, Endpoint, Reply
-from accounts.api.schemas import ID, MOMENT, NUMBER, TEXT, TRUTH, WHOLE, maybe, record, ref, several
-from accounts.api.shapes import Field, Text, Whole
+from pydantic import Field
+
+from accounts.api.endpoints import Call, get
+from accounts.api.schemas import Query, Result
 from accounts.caller import TokenScope
+from memory.api.schemas.memories import Slug
 from memory.experiments.intervals import LEAST_SESSIONS, Side
 from memory.experiments.queries.experiments import (
     LARGEST_DAYS,
     USUAL_DAYS,
-    ExperimentReport,
-    GraphChanges,
-    MemoryEffect,
-    memory_effects,
     report,
 )
-from memory.experiments.uplift import GOALS, ComparedFigure, SavedTokens
-
-PROJECT: Final = Field(
-    name="project",
-    shape=Text(largest=64, smallest=1),
-    says="A project's slug or id.",
-    required=True,
-)
-DAYS: Final = Field(
-    name="days",
-    shape=Whole(smallest=1, largest=LARGEST_DAYS),
-    says="Of sessions that were opened in the last so many days.",
-    default=USUAL_DAYS,
-)
-_SIDE: Final = record(sessions=WHOLE, mean=maybe(NUMBER))
-SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
-    "Measured": record(
-        figure=TEXT,
-        given=_SIDE,
-        without=_SIDE,
-        difference=maybe(NUMBER),
-        low=maybe(NUMBER),
-        high=maybe(NUMBER),
-        relative=maybe(NUMBER),
-        goal=maybe(NUMBER),
-        verdict=TEXT,
-    ),
-    "Experiments": record(
-        settings=ref("ExperimentSettings"),
-        since=MOMENT,
-        whole_project=TRUTH,
-        least_sessions=WHOLE,
-        sessions=record(control=WHOLE, passive=WHOLE, full=WHOLE),
-        compared=several(record(group=TEXT, measures=several(ref("Measured")))),
-        tokens_saved=maybe(record(tokens=NUMBER, low=NUMBER, high=NUMBER, sessions=WHOLE)),
-        graph=ref("GraphChanges"),
-    ),
-    "GraphChanges": record(
-        searches=WHOLE,
-        took_part=WHOLE,
-        changed=WHOLE,
-        share=maybe(NUMBER),
-        low=maybe(NUMBER),
-        high=maybe(NUMBER),
-        whole_project=TRUTH,
-    ),
-    "MemoryProofs": record(
-        least_sessions=WHOLE,
-        items=several(
-            record(memory_id=ID, given=WHOLE, withheld=WHOLE, measures=several(ref("Measured")))
-        ),
-    ),
-}
-_MEASURED: Final[Mapping[str, Any]] = {
-    "figure": "rereads",
-    "given": {"sessions": 340, "mean": 2.1},
-    "without": {"sessions": 24, "mean": 3.9},
-    "difference": -1.8,
-    "low": -2.9,
-    "high": -0.7,
-    "relative": -0.4615,
-    "goal": -0.5,
-    "verdict": "better",
-}
-_REPORT: Final[Mapping[str, Any]] = {
-    "settings": {
-        "enabled": True,
-        "control_percent": 5.0,
-        "passive_percent": 10.0,
-        "withheld_percent": 10.0,
-    },
-    "since": "2026-08-22T12:00:00Z",
-    "whole_project": True,
-    "least_sessions": LEAST_SESSIONS,
-    "sessions": {"control": 24, "passive": 41, "full": 340},
-    "compared": [{"group": "full", "measures": [_MEASURED]}],
-    "tokens_saved": {"tokens": 412_000.0, "low": 88_000.0, "high": 736_000.0, "sessions": 340},
-    "graph": {
-        "searches": 900,
-        "took_part": 310,
-        "changed": 72,
-        "share": 0.08,
-        "low": 0.0640,
-        "high": 0.0996,
-        "whole_project": True,
-    },
-}
-_PROOFS: Final[Mapping[str, Any]] = {
-    "least_sessions": LEAST_SESSIONS,
-    "items": [
-        {
-            "memory_id": "01936f2e-7a10-7c3e-9a53-2f8f2f3c1b10",
-            "given": 212,
-            "withheld": 23,
-            "measures": [_MEASURED],
-        }
-    ],
-}
+from memory.experiments.queries.experiments import GraphChanges as GraphValue
+from memory.experiments.uplift import GOALS, ComparedFigure
+from teams.api.project_settings import ExperimentSettings
 
 
-def look(ask: Ask) -> Answer:
-    """Compare the groups of a project."""
-    found = report(
-        caller=ask.caller, project=ask.query["project"], days=ask.query["days"], now=ask.now
+class ExperimentQuery(Query):
+    """Which sessions are compared."""
+
+    project: Slug = Field(description="A project's slug or id.")
+    days: int = Field(
+        USUAL_DAYS,
+        ge=1,
+        le=LARGEST_DAYS,
+        description="Of sessions that were opened in the last so many days.",
     )
-    return Answer(body=shown(found))
 
 
-def index(ask: Ask) -> Answer:
-    """Say what memories are worth that are withheld from some sessions."""
-    found = memory_effects(
-        caller=ask.caller, project=ask.query["project"], days=ask.query["days"], now=ask.now
-    )
-    body = {"least_sessions": LEAST_SESSIONS, "items": [_proof(one) for one in found]}
-    return Answer(body=body)
+class MeasuredSide(Result):
+    """One side of a comparison."""
+
+    sessions: int
+    mean: float | None
 
 
-def shown(found: ExperimentReport) -> dict[str, Any]:
-    """Return a report as callers see it."""
+class MeasuredFigure(Result):
+    """A figure of sessions with memory against sessions without."""
+
+    figure: str
+    given: MeasuredSide
+    without: MeasuredSide
+    difference: float | None
+    low: float | None
+    high: float | None
+    relative: float | None
+    goal: float | None
+    verdict: str
+
+
+class GroupSizes(Result):
+    """How many sessions are in each group."""
+
+    control: int
+    passive: int
+    full: int
+
+
+class ComparedGroup(Result):
+    """A group that is compared with the control group."""
+
+    group: str
+    measures: tuple[MeasuredFigure, ...]
+
+
+class SavedTokens(Result):
+    """How many tokens memory saved."""
+
+    tokens: float
+    low: float
+    high: float
+    sessions: int
+
+
+class GraphChanges(Result):
+    """In how many searches the graph took part, and changed the ranking."""
+
+    searches: int
+    took_part: int
+    changed: int
+    share: float | None
+    low: float | None
+    high: float | None
+    whole_project: bool
+
+
+class Experiments(Result):
+    """The comparison."""
+
+    settings: ExperimentSettings
+    since: datetime
+    whole_project: bool
+    least_sessions: int
+    sessions: GroupSizes
+    compared: tuple[ComparedGroup, ...]
+    tokens_saved: SavedTokens | None
+    graph: GraphChanges
+
+
+class MemoryProof(Result):
+    """What a memory is worth."""
+
+    memory_id: UUID
+    given: int
+    withheld: int
+    measures: tuple[MeasuredFigure, ...]
+
+
+class MemoryProofs(Result):
+    """At most 50 memories."""
+
+    least_sessions: int
+    items: tuple[MemoryProof, ...]
+
+
+@get("experiments", tag="experiments", scope=TokenScope.READ, answer=Experiments)
+def get_experiments(call: Call, query: ExperimentQuery) -> dict[str, Any]:
+    """What memory changed in a project.
+
+    Sessions that were given memory against those that were not, figure by figure, with 95 %
+    intervals: of means by Welch, of shares by Newcombe. Under a least number of sessions on either
+    side nothing is claimed. Owners and admins are told of all sessions, of those that they do not
+    see where enough of several people tell a figure; others of those that they may see. `graph`: of
+    rankings for the project that gave something, in how many the graph took part, and in how many a
+    memory of the first eight, or their order, would have been another one without it.
+    """
+    found = report(caller=call.caller, project=query.project, days=query.days, now=call.now)
     return {
-        "settings": asdict(found.settings),
+        "settings": found.settings,
         "since": found.since,
         "whole_project": found.is_whole,
         "least_sessions": LEAST_SESSIONS,
         "sessions": {group.value: count for group, count in found.sessions.items()},
         "compared": [
-            {"group": one.group.value, "measures": [_measured(each) for each in one.measures]}
+            {"group": one.group, "measures": [_measured(each) for each in one.measures]}
             for one in found.compared
         ],
-        "tokens_saved": _saved(found.saved),
+        "tokens_saved": found.saved,
         "graph": _graph(found.graph),
     }
 
 
-def _saved(saved: SavedTokens | None) -> dict[str, Any] | None:
-    return None if saved is None else asdict(saved)
+@get("experiments/memories", tag="experiments", scope=TokenScope.READ, answer=MemoryProofs)
+def list_memory_proofs(call: Call, query: ExperimentQuery) -> dict[str, Any]:
+    """What single memories are worth.
+
+    Memories that are withheld from a share of the sessions that would be given them, most often
+    first: sessions with against sessions without, as above.
+    """
+    found = proofs(caller=call.caller, project=query.project, days=query.days, now=call.now)
+    items = [
+        {
+            "memory_id": proof.memory.id,
+            "given": proof.given,
+            "withheld": proof.withheld,
+            "measures": [_measured(one) for one in proof.measures],
+        }
+        for proof in found
+    ]
+    return {"least_sessions": LEAST_SESSIONS, "items": items}
 
 
-def _graph(found: GraphChanges) -> dict[str, Any]:
+def _graph(found: GraphValue) -> dict[str, Any]:
     share = found.share
     return {
         "searches": found.searches,
@@ -169,19 +179,10 @@ def _graph(found: GraphChanges) -> dict[str, Any]:
     }
 
 
-def _proof(proof: MemoryEffect) -> dict[str, Any]:
-    return {
-        "memory_id": proof.memory.id,
-        "given": proof.given,
-        "withheld": proof.withheld,
-        "measures": [_measured(one) for one in proof.measures],
-    }
-
-
 def _measured(one: ComparedFigure) -> dict[str, Any]:
     found = one.difference
     return {
-        "figure": one.figure.value,
+        "figure": one.figure,
         "given": _side(one.given),
         "without": _side(one.without),
         "difference": None if found is None else found.value,
@@ -195,42 +196,3 @@ def _measured(one: ComparedFigure) -> dict[str, Any]:
 
 def _side(side: Side) -> dict[str, Any]:
     return {"sessions": side.count, "mean": side.mean if side.count else None}
-
-
-ENDPOINTS: Final = (
-    Endpoint(
-        method="GET",
-        path="experiments",
-        name="get_experiments",
-        tag="experiments",
-        summary="What memory changed in a project",
-        says=(
-            "Sessions that were given memory against those that were not, figure by figure, with "
-            "95 % intervals: of means by Welch, of shares by Newcombe. Under a least number of "
-            "sessions on either side nothing is claimed. Owners and admins are told of all "
-            "sessions, of those that they do not see where enough of several people tell a "
-            "figure; others of those that they may see. `graph`: of rankings for the project that "
-            "gave something, in how many the graph took part, and in how many a memory of the "
-            "first eight, or their order, would have been another one without it."
-        ),
-        scope=TokenScope.READ,
-        run=look,
-        query=(PROJECT, DAYS),
-        replies=(Reply(status=200, says="The comparison.", schema="Experiments", example=_REPORT),),
-    ),
-    Endpoint(
-        method="GET",
-        path="experiments/memories",
-        name="list_memory_proofs",
-        tag="experiments",
-        summary="What single memories are worth",
-        says=(
-            "Memories that are withheld from a share of the sessions that would be given them, "
-            "most often first: sessions with against sessions without, as above."
-        ),
-        scope=TokenScope.READ,
-        run=index,
-        query=(PROJECT, DAYS),
-        replies=(Reply(status=200, says="At most 50.", schema="MemoryProofs", example=_PROOFS),),
-    ),
-)

@@ -1,70 +1,49 @@
 """Exports over REST: a file of what the caller may see and a filter lets through."""
 
-from typing import Final
+from pydantic import Field
 
-from accounts.api.endpoints import Answer, Ask, Endpoint, Reply
-from accounts.api.shapes import Field, Record, Text, Whole
+from accounts.api.endpoints import Answer, Call, post
+from accounts.api.schemas import Body, Choice
 from accounts.caller import TokenScope
-from memory.api import inputs
-from memory.documents.actions.export import ExportRequest, export
+from memory.api.schemas.memories import Slug
+from memory.documents.actions import export
 from memory.documents.writing import BUDGET_TOKENS, WRITERS, ExportFormat
 from memory.search.context import LARGEST_BUDGET
 
-EXPORT: Final = Record(
-    name="ExportRequest",
-    fields=(
-        inputs.PROJECT,
-        Field(
-            name="format",
-            shape=Text(largest=10, choices=tuple(ExportFormat)),
-            says="json, ndjson and markdown lose nothing; csv and claude are for reading.",
-            default=ExportFormat.JSON.value,
-        ),
-        Field(
-            name="query",
-            shape=Text(largest=1_000),
-            says="Filters of the query box, is:any for all; what is active when left out.",
-            default="",
-        ),
-        Field(
-            name="budget_tokens",
-            shape=Whole(smallest=100, largest=LARGEST_BUDGET),
-            says="Tokens a CLAUDE.md may take.",
-            default=BUDGET_TOKENS,
-        ),
-    ),
+
+class ExportRequest(Body):
+    """What a file is to hold."""
+
+    project: Slug | None = Field(None, description="A project's slug or id.", examples=["shop"])
+    format: Choice[ExportFormat] = Field(
+        ExportFormat.JSON,
+        description="json, ndjson and markdown lose nothing; csv and claude are for reading.",
+        examples=["ndjson"],
+    )
+    query: str = Field(
+        "",
+        max_length=1_000,
+        description="Filters of the query box, is:any for all; what is active when left out.",
+        examples=["is:any"],
+    )
+    budget_tokens: int = Field(
+        BUDGET_TOKENS, ge=100, le=LARGEST_BUDGET, description="Tokens a CLAUDE.md may take."
+    )
+
+
+@post(
+    "exports",
+    tag="imports",
+    scope=TokenScope.READ,
+    media=tuple(dict.fromkeys(one.media.partition(";")[0] for one in WRITERS.values())),
 )
+def export_memories(call: Call, body: ExportRequest) -> Answer:
+    """Export memories.
 
-
-def create(ask: Ask) -> Answer:
-    """Return a file of memories."""
-    given = {**ask.body, "format": ExportFormat(ask.body["format"])}
-    made = export(caller=ask.caller, request=ExportRequest(**given), now=ask.now)
-    return Answer(body=made.file, filename=made.name, media=made.media)
-
-
-ENDPOINTS: Final = (
-    Endpoint(
-        method="POST",
-        path="exports",
-        name="export_memories",
-        tag="imports",
-        summary="Export memories",
-        says=(
-            "A file of what you may see and the filters let through, with versions, links, "
-            "provenance and times. What an import of it brings back is the same. An organization "
-            "writes three at once; 429 says when to ask again."
-        ),
-        scope=TokenScope.READ,
-        run=create,
-        body=EXPORT,
-        example={"project": "shop", "format": "ndjson", "query": "is:any"},
-        replies=(
-            Reply(
-                status=200,
-                says="The file.",
-                media=tuple(dict.fromkeys(one.media.partition(";")[0] for one in WRITERS.values())),
-            ),
-        ),
-    ),
-)
+    A file of what you may see and the filters let through, with versions, links, provenance and
+    times. What an import of it brings back is the same. An organization writes three at once; 429
+    says when to ask again.
+    """
+    request = export.ExportRequest(**dict(body))
+    made = export.export(caller=call.caller, request=request, now=call.now)
+    return Answer(made.file, filename=made.name, media=made.media)

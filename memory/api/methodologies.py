@@ -1,143 +1,173 @@
 """Methodologies over REST: those there are, and the organization's own."""
 
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from accounts.api.endpoints import Answer, Ask, Endpoint, Reply
-from accounts.api.shapes import Field, Free, Record, Several, Text
+from pydantic import Field
+from pydantic.config import JsonDict
+
+from accounts.api.endpoints import Call, delete, get, post
+from accounts.api.schemas import Body, Choice, Free, Items, Name, OneOf, Result, Several
 from accounts.caller import TokenScope
-from memory.api import inputs
-from memory.customization import custom_type_rules
-from memory.customization.actions import (
-    LONGEST_STAGE,
-    Course,
-    define_methodology,
-    remove_methodology,
-)
+from memory.api.schemas.memories import Kind
+from memory.customization import actions, custom_type_rules, queries
 from memory.customization.methodology import LONGEST_NAME, MOST_PHASES, NAME, OnComplete, Transition
 from memory.customization.phases import Phase
-from memory.customization.queries import MethodologyView, list_methodologies, transition_to_body
+from memory.customization.queries import MethodologyView
 
-EXAMPLE: Final[dict[str, Any]] = {
-    "name": "kanban",
-    "phases": {"ready": "define", "doing": "implement", "review": "validate"},
-    "is_own": True,
-    "relays": [{"from": "doing", "to": "review", "types": ["gotcha", "decision"]}],
-    "on_complete": ["record_outcome"],
-    "types": [{"name": "user-story", "base": "requirement", "says": "What a user needs, and why."}],
-}
-STAGE: Final = Text(largest=LONGEST_STAGE, smallest=1)
-RELAY: Final = Record(
-    name="Relay",
-    fields=(
-        Field(name="from", shape=STAGE, says="The stage that ends.", required=True),
-        Field(name="to", shape=STAGE, says="The stage that begins.", required=True),
-        Field(
-            name="types",
-            shape=Several(
-                of=inputs.TYPE, largest=len(custom_type_rules.OURS) + custom_type_rules.MOST
-            ),
-            says="The types that pass on, its own ones too; all when left out.",
-            default=(),
-        ),
-    ),
-)
-OWN_TYPE: Final = Record(
-    name="OwnType",
-    fields=(
-        Field(
-            name="name",
-            shape=Text(largest=custom_type_rules.LONGEST, smallest=1, form=custom_type_rules.FORM),
-            says="How memories of it are called: small letters, digits, hyphens, underscores.",
-            required=True,
-        ),
-        Field(
-            name="base",
-            shape=Text(largest=24, choices=custom_type_rules.BASES),
-            says="Which of our types it is: as that one it fades and is searched.",
-            required=True,
-        ),
-        Field(
-            name="says",
-            shape=Text(largest=custom_type_rules.LONGEST_SAYS, smallest=1),
-            says="One sentence for those who choose a type.",
-            required=True,
-        ),
-    ),
-)
-PHASES: Final = {
+Stage = Annotated[Name, Field(max_length=actions.LONGEST_STAGE)]
+PHASES: Final[JsonDict] = {  # what the action refuses, in better words
     "minProperties": 1,
     "maxProperties": MOST_PHASES,
     "propertyNames": {"minLength": 1, "maxLength": LONGEST_NAME, "pattern": r"\S"},
     "additionalProperties": {"type": "string", "enum": [*Phase]},
 }
-METHODOLOGY: Final = Record(
-    name="NewMethodology",
-    fields=(
-        Field(
-            name="name",
-            shape=Text(largest=40, smallest=1, form=NAME.pattern.replace(r"\Z", "")),
-            says="How contexts name it: small letters, digits, hyphens, underscores.",
-            required=True,
+
+
+class NewRelay(Body):
+    """What a stage passes on to the next."""
+
+    before: Stage = Field(alias="from", description="The stage that ends.")
+    after: Stage = Field(alias="to", description="The stage that begins.")
+    types: Several[Kind] = Field(
+        (),
+        max_length=len(custom_type_rules.OURS) + custom_type_rules.MOST,
+        description="The types that pass on, its own ones too; all when left out.",
+    )
+
+
+class NewOwnType(Body):
+    """A type of memories that a methodology adds."""
+
+    name: Name = Field(
+        max_length=custom_type_rules.LONGEST,
+        description=("How memories of it are called: small letters, digits, hyphens, underscores."),
+        json_schema_extra={"pattern": f"^{custom_type_rules.FORM}$"},
+    )
+    base: Annotated[str, OneOf(custom_type_rules.BASES)] = Field(
+        description="Which of our types it is: as that one it fades and is searched."
+    )
+    says: Name = Field(
+        max_length=custom_type_rules.LONGEST_SAYS,
+        description="One sentence for those who choose a type.",
+    )
+
+
+class NewMethodology(Body):
+    """A methodology of the organization's own."""
+
+    name: Name = Field(
+        max_length=40,
+        description="How contexts name it: small letters, digits, hyphens, underscores.",
+        examples=["kanban"],
+        json_schema_extra={"pattern": "^" + NAME.pattern.replace(r"\Z", "") + "$"},
+    )
+    phases: Free = Field(
+        description="Which of our six phases each of its own is, by its name.",
+        examples=[{"ready": "define", "doing": "implement", "review": "validate"}],
+        json_schema_extra=PHASES,
+    )
+    relays: Several[NewRelay] = Field(
+        (),
+        max_length=MOST_PHASES,
+        description="What each stage passes on to the next; ours when left out.",
+        examples=[[{"from": "doing", "to": "review", "types": ["gotcha", "decision"]}]],
+    )
+    on_complete: Several[Choice[OnComplete]] = Field(
+        (),
+        max_length=len(OnComplete),
+        description=(
+            "What is remembered when a session with a unit of work ends; nothing as usual."
         ),
-        Field(
-            name="phases",
-            shape=Free(form=PHASES),
-            says="Which of our six phases each of its own is, by its name.",
-            required=True,
-        ),
-        Field(
-            name="relays",
-            shape=Several(of=RELAY, largest=MOST_PHASES),
-            says="What each stage passes on to the next; ours when left out.",
-            default=(),
-        ),
-        Field(
-            name="on_complete",
-            shape=Several(of=Text(largest=20, choices=tuple(OnComplete)), largest=len(OnComplete)),
-            says="What is remembered when a session with a unit of work ends; nothing as usual.",
-            default=(),
-        ),
-        Field(
-            name="types",
-            shape=Several(of=OWN_TYPE, largest=custom_type_rules.MOST),
-            says="Types of memories that it adds to ours.",
-            default=(),
-        ),
-    ),
+        examples=[["record_outcome"]],
+    )
+    types: Several[NewOwnType] = Field(
+        (),
+        max_length=custom_type_rules.MOST,
+        description="Types of memories that it adds to ours.",
+        examples=[
+            [{"name": "user-story", "base": "requirement", "says": "What a user needs, and why."}]
+        ],
+    )
+
+
+class Relay(Result):
+    """What a stage passes on to the next."""
+
+    before: str = Field(validation_alias="from", serialization_alias="from")
+    after: str = Field(validation_alias="to", serialization_alias="to")
+    types: tuple[str, ...]
+
+
+class OwnType(Result):
+    """A type of memories that a methodology adds."""
+
+    name: str
+    base: str
+    says: str
+
+
+class Methodology(Result):
+    """The methodology."""
+
+    name: str
+    phases: dict[str, Any]
+    is_own: bool
+    relays: tuple[Relay, ...]
+    on_complete: tuple[OnComplete, ...]
+    types: tuple[OwnType, ...]
+
+
+class Methodologies(Items[Methodology]):
+    """By name."""
+
+
+@get("methodologies", tag="search", scope=TokenScope.READ, answer=Methodologies)
+def list_methodologies(call: Call) -> list[dict[str, Any]]:
+    """List methodologies.
+
+    Ours and the organization's own, with the phase each of their phases is.
+    """
+    return [_shown(view) for view in queries.list_methodologies(caller=call.caller)]
+
+
+@post(
+    "methodologies",
+    tag="search",
+    scope=TokenScope.WRITE,
+    answer=Methodology,
+    status=201,
+    idempotent=True,
 )
+def define_methodology(call: Call, body: NewMethodology) -> dict[str, Any]:
+    """Define a methodology.
 
-
-def index(ask: Ask) -> Answer:
-    """Return the methodologies there are."""
-    found = list_methodologies(caller=ask.caller)
-    return Answer(body={"items": [_shown(view) for view in found]})
-
-
-def define(ask: Ask) -> Answer:
-    """Define a methodology of the organization's own."""
-    relays = tuple(
-        Transition(before=one["from"], after=one["to"], types=frozenset(one["types"]))
-        for one in ask.body["relays"]
-    )
-    types = tuple(custom_type_rules.of_body(kept=one) for one in ask.body["types"])
-    made = define_methodology(
-        caller=ask.caller,
-        name=ask.body["name"],
-        phases=ask.body["phases"],
-        course=Course(
-            relays=relays,
-            on_complete=tuple(map(OnComplete, ask.body["on_complete"])),
-            types=types,
+    One of that name is defined anew; one of ours is covered by it.
+    """
+    course = actions.Course(
+        relays=tuple(
+            Transition(before=one.before, after=one.after, types=frozenset(one.types))
+            for one in body.relays
         ),
-        now=ask.now,
+        on_complete=body.on_complete,
+        types=tuple(custom_type_rules.of_body(kept=dict(one)) for one in body.types),
     )
-    return Answer(status=201, body=_shown(made))
+    made = actions.define_methodology(
+        caller=call.caller, name=body.name, phases=body.phases, course=course, now=call.now
+    )
+    return _shown(made)
 
 
-def remove(ask: Ask) -> Answer:
-    """Remove a methodology of the organization's own, and return those that remain."""
-    remove_methodology(caller=ask.caller, name=ask.path["ref"])
-    return index(ask)
+@delete(
+    "methodologies/{ref}",
+    tag="search",
+    scope=TokenScope.WRITE,
+    answer=Methodologies,
+    idempotent=True,
+)
+def remove_methodology(call: Call) -> list[dict[str, Any]]:
+    """Remove a methodology."""
+    actions.remove_methodology(caller=call.caller, name=call.ref)
+    return [_shown(view) for view in queries.list_methodologies(caller=call.caller)]
 
 
 def _shown(view: MethodologyView) -> dict[str, Any]:
@@ -145,60 +175,7 @@ def _shown(view: MethodologyView) -> dict[str, Any]:
         "name": view.name,
         "phases": dict(view.phases),
         "is_own": view.is_own,
-        "relays": [transition_to_body(transition=one) for one in view.relays],
-        "on_complete": list(view.on_complete),
+        "relays": [queries.transition_to_body(transition=one) for one in view.relays],
+        "on_complete": view.on_complete,
         "types": [custom_type_rules.to_body(own=one) for one in view.types],
     }
-
-
-ENDPOINTS: Final = (
-    Endpoint(
-        method="GET",
-        path="methodologies",
-        name="list_methodologies",
-        tag="search",
-        summary="List methodologies",
-        says="Ours and the organization's own, with the phase each of their phases is.",
-        scope=TokenScope.READ,
-        run=index,
-        replies=(
-            Reply(
-                status=200, says="By name.", schema="Methodologies", example={"items": [EXAMPLE]}
-            ),
-        ),
-    ),
-    Endpoint(
-        method="POST",
-        path="methodologies",
-        name="define_methodology",
-        tag="search",
-        summary="Define a methodology",
-        says="One of that name is defined anew; one of ours is covered by it.",
-        scope=TokenScope.WRITE,
-        run=define,
-        body=METHODOLOGY,
-        example={name: EXAMPLE[name] for name in EXAMPLE if name != "is_own"},
-        idempotent=True,
-        replies=(
-            Reply(status=201, says="The methodology.", schema="Methodology", example=EXAMPLE),
-        ),
-    ),
-    Endpoint(
-        method="DELETE",
-        path="methodologies/{ref}",
-        name="remove_methodology",
-        tag="search",
-        summary="Remove a methodology",
-        scope=TokenScope.WRITE,
-        run=remove,
-        idempotent=True,
-        replies=(
-            Reply(
-                status=200,
-                says="Those that remain.",
-                schema="Methodologies",
-                example={"items": [EXAMPLE]},
-            ),
-        ),
-    ),
-)

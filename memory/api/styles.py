@@ -1,14 +1,14 @@
 """Communication styles over REST: those there are, and the one that fits."""
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Annotated, Any, Final
+from uuid import UUID
 
-from accounts.api.endpoints import Answer, Ask, Endpoint, Reply, path_id
-from accounts.api.schemas import ID, TEXT, TRUTH, maybe, record, ref, several
-from accounts.api.shapes import Field, Record, Several, Text, Truth
+from pydantic import Field
+
+from accounts.api.endpoints import Call, delete, get, put
+from accounts.api.schemas import Body, Items, Name, OneOf, Query, Result, Several
 from accounts.caller import TokenScope
-from memory.customization.actions import put_style, remove_style
-from memory.customization.queries import choose_style, list_styles
+from memory.customization import actions, queries
 from memory.customization.style import (
     INTERFACES,
     LONGEST_TEXT,
@@ -16,212 +16,124 @@ from memory.customization.style import (
     MOST_TOPICS,
     NAME,
     SCOPES,
-    Composed,
     Fit,
-    NewStyle,
-    Style,
 )
-from memory.search.context import Styled
+from memory.customization.style import NewStyle as StyleValue
+from memory.customization.style import Style as StyleView
 
-LONGEST_SAID: Final = 1_000  # characters of what a session is about, ours
-_TOOL: Final = Text(largest=20, choices=INTERFACES)
-STYLE: Final = Record(
-    name="NewStyle",
-    fields=(
-        Field(
-            name="name",
-            shape=Text(largest=40, smallest=1, form=NAME.pattern.replace(r"\Z", "")),
-            says="Its name: small letters, digits, hyphens, underscores.",
-            required=True,
-        ),
-        Field(
-            name="text",
-            shape=Text(largest=LONGEST_TEXT, smallest=1),
-            says="How answers should read.",
-            required=True,
-        ),
-        Field(
-            name="scope",
-            shape=Text(largest=12, choices=SCOPES),
-            says="Whose it is: the organization's, or a person's own, which nobody else sees.",
-            default=SCOPES[0].value,
-        ),
-        Field(
-            name="topics",
-            shape=Several(of=Text(largest=LONGEST_TOPIC, smallest=1), largest=MOST_TOPICS),
-            says="What sessions are about that it is for, such as `coding` or `quick notes`.",
-            default=(),
-        ),
-        Field(
-            name="interfaces",
-            shape=Several(of=_TOOL, largest=len(INTERFACES)),
-            says="The tools that it is for; none named: any.",
-            default=(),
-        ),
-        Field(
-            name="is_default",
-            shape=Truth(),
-            says="Whether it is used where no other fits; there is one for everybody at most.",
-            default=False,
-        ),
-    ),
-)
-SESSION: Final = (
-    Field(
-        name="topic",
-        shape=Text(largest=LONGEST_SAID, smallest=1),
-        says="What the session is about, in a few words or a sentence.",
-    ),
-    Field(name="interface", shape=_TOOL, says="The tool it is in; your own when left out."),
-)
-_STYLE: Final = record(
-    id=ID,
-    name=TEXT,
-    scope={"type": "string", "enum": list(SCOPES)},
-    text=TEXT,
-    topics=several(TEXT),
-    interfaces=several(TEXT),
-    is_default=TRUTH,
-)
-PICKED: Final = record(  # in a context
-    id=ID, name=TEXT, reason={"type": "string", "enum": list(Fit)}, topic=TEXT, told=TRUTH
-)
-SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
-    "Style": _STYLE,
-    "Styles": record(items=several(ref("Style"))),
-    "ComposedStyle": record(
-        style=maybe(ref("Style")),
-        reason=maybe({"type": "string", "enum": list(Fit)}),
-        topic=TEXT,
-    ),
-}
-_EXAMPLE: Final[Mapping[str, Any]] = {
-    "id": "01936f2e-7a10-7c3e-9a53-2f8f2f3c1a95",
-    "name": "coding",
-    "scope": "organization",
-    "text": "Answer in short sentences, code first, and name the file of each claim.",
-    "topics": ["coding", "code review"],
-    "interfaces": ["claude-code"],
-    "is_default": False,
-}
+LONGEST_SAID: Final = 1_000  # characters of what a session is about; a default
+Tool = Annotated[str, OneOf(INTERFACES)]
+StyleScope = Annotated[str, OneOf(SCOPES)]
 
 
-def index(ask: Ask) -> Answer:
-    """Return the styles there are."""
-    return Answer(body={"items": [_shown(style) for style in list_styles(caller=ask.caller)]})
+class NewStyle(Body):
+    """A style to define."""
 
-
-def put(ask: Ask) -> Answer:
-    """Define a style, or define it anew."""
-    made = put_style(caller=ask.caller, new=NewStyle(**ask.body), now=ask.now)
-    return Answer(body=_shown(made))
-
-
-def compose(ask: Ask) -> Answer:
-    """Return the style that fits a session."""
-    found = choose_style(
-        caller=ask.caller, topic=ask.query["topic"] or "", interface=ask.query["interface"]
+    name: Name = Field(
+        max_length=40,
+        description="Its name: small letters, digits, hyphens, underscores.",
+        examples=["coding"],
+        json_schema_extra={"pattern": "^" + NAME.pattern.replace(r"\Z", "") + "$"},
     )
-    return Answer(body=_composed(found))
+    text: Name = Field(
+        max_length=LONGEST_TEXT,
+        description="How answers should read.",
+        examples=["Answer in short sentences, code first, and name the file of each claim."],
+    )
+    scope: StyleScope = Field(
+        SCOPES[0].value,
+        description="Whose it is: the organization's, or a person's own, which nobody else sees.",
+    )
+    topics: Several[Annotated[Name, Field(max_length=LONGEST_TOPIC)]] = Field(
+        (),
+        max_length=MOST_TOPICS,
+        description="What sessions are about that it is for, such as `coding` or `quick notes`.",
+        examples=[["coding", "code review"]],
+    )
+    interfaces: Several[Tool] = Field(
+        (),
+        max_length=len(INTERFACES),
+        description="The tools that it is for; none named: any.",
+        examples=[["claude-code"]],
+    )
+    is_default: bool = Field(
+        False,
+        description="Whether it is used where no other fits; there is one for everybody at most.",
+    )
 
 
-def remove(ask: Ask) -> Answer:
-    """Remove a style, and return those that remain."""
-    remove_style(caller=ask.caller, style_id=path_id(ask=ask))
-    return index(ask)
+class StyleQuery(Query):
+    """Which session a style is asked for."""
+
+    topic: Name | None = Field(
+        None,
+        max_length=LONGEST_SAID,
+        description="What the session is about, in a few words or a sentence.",
+    )
+    interface: Tool | None = Field(None, description="The tool it is in; your own when left out.")
 
 
-def picked(found: Styled) -> dict[str, Any]:
-    """Return the style that a context begins with, or only names where it would take too much."""
-    composed = found.composed
-    return {
-        "id": composed.style.id,
-        "name": composed.style.name,
-        "reason": composed.fit,
-        "topic": composed.topic,
-        "told": bool(found.text),
-    }
+class Style(Result):
+    """The style."""
+
+    id: UUID
+    name: str
+    scope: StyleScope
+    text: str
+    topics: tuple[str, ...]
+    interfaces: tuple[str, ...]
+    is_default: bool
 
 
-def _composed(found: Composed | None) -> dict[str, Any]:
+class Styles(Items[Style]):
+    """By name."""
+
+
+class ComposedStyle(Result):
+    """The style; null where none fits."""
+
+    style: Style | None
+    reason: Fit | None
+    topic: str
+
+
+@get("styles", tag="styles", scope=TokenScope.READ, answer=Styles)
+def list_styles(call: Call) -> tuple[StyleView, ...]:
+    """List communication styles.
+
+    The organization's, and your own.
+    """
+    return queries.list_styles(caller=call.caller)
+
+
+@put("styles", tag="styles", scope=TokenScope.WRITE, answer=Style)
+def put_style(call: Call, body: NewStyle) -> StyleView:
+    """Define a communication style.
+
+    One of that name is defined anew. Owners and admins define the organization's, people their own.
+    A new default takes the place of the one before.
+    """
+    return actions.put_style(caller=call.caller, new=StyleValue(**dict(body)), now=call.now)
+
+
+@get("styles/composed", tag="styles", scope=TokenScope.READ, answer=ComposedStyle)
+def compose_style(call: Call, query: StyleQuery) -> dict[str, Any]:
+    """Find the style that fits a session.
+
+    By topic and tool, the same for the same session: the style whose contexts fit, else the
+    default. A topic tells more than a tool, your own style comes before the organization's, and
+    `reason` says which it was.
+    """
+    found = queries.choose_style(
+        caller=call.caller, topic=query.topic or "", interface=query.interface
+    )
     if found is None:
         return {"style": None, "reason": None, "topic": ""}
-    return {"style": _shown(found.style), "reason": found.fit, "topic": found.topic}
+    return {"style": found.style, "reason": found.fit, "topic": found.topic}
 
 
-def _shown(style: Style) -> dict[str, Any]:
-    return {name: getattr(style, name) for name in _EXAMPLE}
-
-
-ENDPOINTS: Final = (
-    Endpoint(
-        method="GET",
-        path="styles",
-        name="list_styles",
-        tag="styles",
-        summary="List communication styles",
-        says="The organization's, and your own.",
-        scope=TokenScope.READ,
-        run=index,
-        replies=(
-            Reply(status=200, says="By name.", schema="Styles", example={"items": [_EXAMPLE]}),
-        ),
-    ),
-    Endpoint(
-        method="PUT",
-        path="styles",
-        name="put_style",
-        tag="styles",
-        summary="Define a communication style",
-        says=(
-            "One of that name is defined anew. Owners and admins define the organization's, people "
-            "their own. A new default takes the place of the one before."
-        ),
-        scope=TokenScope.WRITE,
-        run=put,
-        body=STYLE,
-        example={name: value for name, value in _EXAMPLE.items() if name != "id"},
-        replies=(Reply(status=200, says="The style.", schema="Style", example=_EXAMPLE),),
-    ),
-    Endpoint(
-        method="GET",
-        path="styles/composed",
-        name="compose_style",
-        tag="styles",
-        summary="Find the style that fits a session",
-        says=(
-            "By topic and tool, the same for the same session: the style whose contexts fit, else "
-            "the default. A topic tells more than a tool, your own style comes before the "
-            "organization's, and `reason` says which it was."
-        ),
-        scope=TokenScope.READ,
-        run=compose,
-        query=SESSION,
-        replies=(
-            Reply(
-                status=200,
-                says="The style; null where none fits.",
-                schema="ComposedStyle",
-                example={"style": _EXAMPLE, "reason": "topic", "topic": "coding"},
-            ),
-        ),
-    ),
-    Endpoint(
-        method="DELETE",
-        path="styles/{id}",
-        name="remove_style",
-        tag="styles",
-        summary="Remove a communication style",
-        scope=TokenScope.WRITE,
-        run=remove,
-        idempotent=True,
-        replies=(
-            Reply(
-                status=200,
-                says="Those that remain.",
-                schema="Styles",
-                example={"items": [_EXAMPLE]},
-            ),
-        ),
-    ),
-)
+@delete("styles/{id}", tag="styles", scope=TokenScope.WRITE, answer=Styles, idempotent=True)
+def remove_style(call: Call) -> tuple[StyleView, ...]:
+    """Remove a communication style."""
+    actions.remove_style(caller=call.caller, style_id=call.id)
+    return queries.list_styles(caller=call.caller)

@@ -1,156 +1,106 @@
 """Trust over REST: where the caller stands in a project, and setting it."""
 
-from collections.abc import Mapping
-from typing import Any, Final
+from datetime import datetime
+from typing import Annotated, Any, Final
 
-from accounts.api.endpoints import Answer, Ask, Endpoint, Reply
-from accounts.api.schemas import MOMENT, NUMBER, TEXT, TRUTH, WHOLE, maybe, record
-from accounts.api.schemas import several as list_of
-from accounts.api.shapes import Field, Record, Text
+from pydantic import BeforeValidator, Field
+
+from accounts.api.endpoints import Call, get, put
+from accounts.api.schemas import Body, OneOf, Result
 from accounts.caller import TokenScope
-from memory.sessions.actions.trust import set_trust
+from memory.sessions.actions.trust import set_trust as set_level
 from memory.sessions.queries import trust_evidence
 from memory.sessions.queries.trust_evidence import TrustView
-from teams.trust import NextLevel, TrustLevel, level_row
+from teams.trust import TrustLevel, level_row
 
 NAMES: Final = tuple(level.name.lower() for level in TrustLevel)
-LEVEL: Final = Record(
-    name="NewTrust",
-    fields=(
-        Field(
-            name="level",
-            shape=Text(largest=10, choices=NAMES),
-            says="A level that you reached, or below it; autonomous is for owners.",
-            required=True,
-        ),
-    ),
-)
-_TRUST: Final[Mapping[str, Any]] = {
-    "level": "cautious",
-    "reached": "cautious",
-    "is_chosen": False,
-    "since": None,
-    "injects_from_confidence": 0.8,
-    "asking": "each",
-    "evidence": {"sessions": 1, "total": 1, "shown": 4, "confirmed": 1, "corrected": 0},
-    "next": {
-        "level": "standard",
-        "sessions_to_go": 2,
-        "confirmations_to_go": 1,
-        "corrected_share": 0.0,
-        "is_earned": False,
-    },
-    "open_to": ["cautious"],
-    "wrong_in_a_session": 0,
-    "of_a_person": True,
-}
-SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
-    "Trust": record(
-        level=TEXT,
-        reached=TEXT,
-        is_chosen=TRUTH,
-        since=maybe(MOMENT),
-        injects_from_confidence=NUMBER,
-        asking=TEXT,
-        evidence=record(sessions=WHOLE, total=WHOLE, shown=WHOLE, confirmed=WHOLE, corrected=WHOLE),
-        next=maybe(
-            record(
-                level=TEXT,
-                sessions_to_go=WHOLE,
-                confirmations_to_go=WHOLE,
-                corrected_share=maybe(NUMBER),
-                is_earned=TRUTH,
-            )
-        ),
-        open_to=list_of(TEXT),
-        wrong_in_a_session=WHOLE,
-        of_a_person=TRUTH,
+LevelName = Annotated[str, BeforeValidator(lambda level: level.name.lower())]
+
+
+class NewTrust(Body):
+    """A level to set."""
+
+    level: Annotated[str, OneOf(NAMES)] = Field(
+        description="A level that you reached, or below it; autonomous is for owners.",
+        examples=["cautious"],
     )
-}
 
 
-def look(ask: Ask) -> Answer:
-    """Return where the caller stands."""
-    return Answer(body=_shown(trust_evidence.get_trust(caller=ask.caller, ref=ask.path["ref"])))
+class TrustEvidence(Result):
+    """What the level rests on."""
+
+    sessions: int
+    total: int
+    shown: int
+    confirmed: int
+    corrected: int
 
 
-def change(ask: Ask) -> Answer:
-    """Set the caller's own level."""
-    level = TrustLevel[ask.body["level"].upper()]
-    done = set_trust(caller=ask.caller, ref=ask.path["ref"], level=level, now=ask.now)
-    return Answer(body=_shown(done))
+class NextTrust(Result):
+    """What the next level takes."""
+
+    level: LevelName
+    sessions_to_go: int
+    confirmations_to_go: int
+    corrected_share: float | None
+    is_earned: bool
+
+
+class Trust(Result):
+    """Where you stand."""
+
+    level: LevelName
+    reached: LevelName
+    is_chosen: bool
+    since: datetime | None
+    injects_from_confidence: float
+    asking: str
+    evidence: TrustEvidence
+    next: NextTrust | None
+    open_to: tuple[LevelName, ...]
+    wrong_in_a_session: int
+    of_a_person: bool
+
+
+@get("projects/{ref}/trust", tag="projects", scope=TokenScope.READ, answer=Trust)
+def get_trust(call: Call) -> dict[str, Any]:
+    """Say how far you trust what is remembered.
+
+    Your own level in a project, what it does, and what the next one takes; nobody else is told it.
+    A token has its person's; one without a person is cautious.
+    """
+    return _shown(trust_evidence.get_trust(caller=call.caller, ref=call.ref))
+
+
+@put(
+    "projects/{ref}/trust",
+    tag="projects",
+    scope=TokenScope.WRITE,
+    answer=Trust,
+    idempotent=True,
+)
+def set_trust(call: Call, body: NewTrust) -> dict[str, Any]:
+    """Set how far you trust what is remembered.
+
+    Any level that you reached, or below; then it stays there. At the level you reached it rises
+    again by itself. A token lowers its person's level and never raises it.
+    """
+    level = TrustLevel[body.level.upper()]
+    return _shown(set_level(caller=call.caller, ref=call.ref, level=level, now=call.now))
 
 
 def _shown(view: TrustView) -> dict[str, Any]:
     row = level_row(level=view.level)
-    found = view.evidence
     return {
-        "level": _name(view.level),
-        "reached": _name(view.standing.reached),
+        "level": view.level,
+        "reached": view.standing.reached,
         "is_chosen": view.standing.is_chosen,
         "since": view.standing.since,
         "injects_from_confidence": row.injects_from_confidence,
-        "asking": row.asking.value,
-        "evidence": {
-            "sessions": found.sessions,
-            "total": found.total,
-            "shown": found.shown,
-            "confirmed": found.confirmed,
-            "corrected": found.corrected,
-        },
-        "next": _next(view.following),
-        "open_to": [_name(one) for one in view.open_to],
+        "asking": row.asking,
+        "evidence": view.evidence,
+        "next": view.following,
+        "open_to": view.open_to,
         "wrong_in_a_session": view.wrong,
         "of_a_person": view.is_a_persons,
     }
-
-
-def _next(following: NextLevel | None) -> dict[str, Any] | None:
-    if following is None:
-        return None
-    return {
-        "level": _name(following.level),
-        "sessions_to_go": following.sessions_to_go,
-        "confirmations_to_go": following.confirmations_to_go,
-        "corrected_share": following.corrected_share,
-        "is_earned": following.is_earned,
-    }
-
-
-def _name(level: TrustLevel) -> str:
-    return level.name.lower()
-
-
-ENDPOINTS: Final = (
-    Endpoint(
-        method="GET",
-        path="projects/{ref}/trust",
-        name="get_trust",
-        tag="projects",
-        summary="Say how far you trust what is remembered",
-        says=(
-            "Your own level in a project, what it does, and what the next one takes; nobody else "
-            "is told it. A token has its person's; one without a person is cautious."
-        ),
-        scope=TokenScope.READ,
-        run=look,
-        replies=(Reply(status=200, says="Where you stand.", schema="Trust", example=_TRUST),),
-    ),
-    Endpoint(
-        method="PUT",
-        path="projects/{ref}/trust",
-        name="set_trust",
-        tag="projects",
-        summary="Set how far you trust what is remembered",
-        says=(
-            "Any level that you reached, or below; then it stays there. At the level you reached "
-            "it rises again by itself. A token lowers its person's level and never raises it."
-        ),
-        scope=TokenScope.WRITE,
-        run=change,
-        body=LEVEL,
-        example={"level": "cautious"},
-        idempotent=True,
-        replies=(Reply(status=200, says="Where you stand now.", schema="Trust", example=_TRUST),),
-    ),
-)

@@ -25,7 +25,7 @@ from psycopg_pool import PoolTimeout
 from starlette.datastructures import Headers, MutableHeaders
 
 from accounts.api import headers as said
-from accounts.api import strict
+from accounts.api import json_text
 from accounts.audit import Origin, Surface
 from accounts.authentication import caller_from_token, entered
 from accounts.caller import Caller
@@ -192,7 +192,7 @@ def _weigh(counter: Counter, caller: Caller, size: int) -> None:
 def _usual_project(caller: Caller, asked: list[str] | None) -> str | None:
     """Return the project of calls that name none: the address's, else the token's only one."""
     if asked:
-        return strict.check_text(text=asked[0][:LONGEST_PROJECT], pointer="/project")
+        return json_text.check_text(text=asked[0][:LONGEST_PROJECT], pointer="/project")
     bound = caller.bound_projects or ()
     return str(bound[0]) if len(bound) == 1 else None
 
@@ -207,7 +207,7 @@ async def _body(receive: Receive) -> tuple[bytes, Any]:
             raise TooLarge(detail=f"The body is larger than {LARGEST_BODY:,} bytes.")
         if not message.get("more_body"):
             break
-    return raw, strict.parse(text=strict.decode(raw=raw)) if raw else None
+    return raw, json_text.parse(text=json_text.decode(raw=raw)) if raw else None
 
 
 def _let_go() -> None:

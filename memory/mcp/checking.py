@@ -6,7 +6,7 @@ from typing import Any, Final
 from accounts.api.schemas import NUMBER, TEXT, WHOLE, maybe, record, several
 from accounts.api.shapes import Field, Record, Text
 from accounts.caller import TokenScope
-from memory.api import checking
+from memory.api.schemas.checks import FindingParts
 from memory.checks.actions import DIFF_MOST, PLAN_MOST, Check
 from memory.checks.actions import check_diff as check_diff_of_checks
 from memory.checks.actions import check_plan as check_plan_of_checks
@@ -65,7 +65,7 @@ def _answer(check: Check) -> dict[str, Any]:
         "verdict": check.verdict,
         "findings": [
             {
-                **checking.finding(told=one),
+                **FindingParts.model_validate(one).model_dump(),
                 "memory": shown(view=one.memory, sides=one.sides),
             }
             for one in check.findings

@@ -2,11 +2,11 @@
 
 from typing import Any, Final
 
-from accounts.api import waiting
+from accounts.api import job_wait
 from accounts.api.schemas import FREE, ID, TEXT, WHOLE, maybe, record, several
 from accounts.api.shapes import Field, Record, Several, Text, Truth, Whole
 from accounts.caller import TokenScope
-from memory.api import turns
+from memory.mcp.history import ROLE
 from memory.mcp.shapes import PROJECT, Call, Tool, option
 from memory.sessions.actions import append_turns
 from memory.sessions.actions.append_turns import NewTurn, take_conversation
@@ -14,7 +14,21 @@ from memory.sessions.actions.open_session import LONGEST, NewSession
 from memory.sessions.queries import sessions
 
 LONGEST_WAIT: Final = 20  # seconds; an agent's own limit is near
-TURN: Final = Record(name="turn", fields=turns.SPOKEN)
+SPOKEN: Final = (  # of a turn
+    Field(name="role", shape=ROLE, says="Who said it.", required=True),
+    Field(
+        name="text",
+        shape=Text(largest=append_turns.LONGEST_TURN),
+        says="What was said. Secrets are taken out before it is stored.",
+        required=True,
+    ),
+    Field(
+        name="sequence",
+        shape=Whole(smallest=1, largest=append_turns.LARGEST_SEQUENCE),
+        says="Its place in the session; sending the same place again changes nothing.",
+    ),
+)
+TURN: Final = Record(name="turn", fields=SPOKEN)
 
 
 def take(call: Call) -> dict[str, Any]:
@@ -27,7 +41,7 @@ def take(call: Call) -> dict[str, Any]:
     )
     said = tuple(NewTurn(**one) for one in given["turns"])
     taken = take_conversation(caller=call.caller, new=new, turns=said, now=call.now)
-    waiting.until_done(caller=call.caller, job_id=taken.job_id, seconds=given["wait"])
+    job_wait.until_done(caller=call.caller, job_id=taken.job_id, seconds=given["wait"])
     found = sessions.session(caller=call.caller, session_id=taken.session_id)
     return {
         "session_id": taken.session_id,

@@ -5,11 +5,12 @@ from typing import Any, Final
 from accounts.api.schemas import ID, TEXT, WHOLE, maybe, record, several
 from accounts.api.shapes import Field, Record, Text
 from accounts.caller import TokenScope
-from memory.api import inputs
 from memory.documents.actions.note_push import LARGEST, LONGEST_PATH, NewNote
 from memory.documents.actions.note_push import push_note as push
 from memory.mcp.shapes import PROJECT, Call, Tool, option
+from memory.taxonomy import Scope
 
+SCOPE: Final = Text(largest=12, choices=tuple(item.value for item in Scope))
 SHOWN: Final = 50  # refused statements an answer; the counts are of all
 
 
@@ -64,7 +65,7 @@ PUSH_NOTE: Final = Tool(
                 required=True,
             ),
             PROJECT,
-            option(name="scope", shape=inputs.SCOPE, says="Who sees it."),
+            option(name="scope", shape=SCOPE, says="Who sees it."),
         ),
     ),
     gives=record(

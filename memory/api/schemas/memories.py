@@ -21,6 +21,8 @@ from accounts.api.schemas import (
     Name,
     OneOf,
     Page,
+    PageQuery,
+    Query,
     Resource,
     Result,
     Several,
@@ -48,6 +50,16 @@ Slug = Annotated[Name, Field(max_length=64)]  # or an id
 Reason = Annotated[str, Field(max_length=200)]
 Rounded = Annotated[float, AfterValidator(lambda value: round(value, SHOWN_DIGITS))]
 Absent = BeforeValidator(lambda value: value or None)  # an empty text is answered as null
+
+
+class ProjectQuery(Query):
+    """A project that is asked about."""
+
+    project: Slug | None = Field(None, description="A project's slug or id.")
+
+
+class ProjectPageQuery(ProjectQuery, PageQuery):
+    """A project whose list is asked for, page by page."""
 
 
 class MemoryFields(Body):

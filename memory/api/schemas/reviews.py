@@ -2,7 +2,9 @@
 
 from uuid import UUID
 
-from accounts.api.schemas import Result
+from pydantic import Field
+
+from accounts.api.schemas import Body, Moment, Result
 from memory.api.schemas.memories import Memory
 from memory.taxonomy import Verdict
 
@@ -13,3 +15,12 @@ class Decided(Result):
     review_id: UUID
     verdict: Verdict
     memory: Memory
+
+
+class Snooze(Body):
+    """How long something does not wait for a decision."""
+
+    until: Moment = Field(
+        description="When it waits again, in a year at most.",
+        examples=["2026-12-01T08:00:00Z"],
+    )

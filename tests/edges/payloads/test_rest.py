@@ -15,7 +15,6 @@ from pydantic import BaseModel
 
 from accounts import tenancy
 from accounts.api.endpoints import Endpoint
-from accounts.api.shapes import Record, Several
 from accounts.caller import Caller
 from accounts.models import Organization, User
 from config.api_urls import ENDPOINTS
@@ -83,11 +82,6 @@ def _combinations() -> Iterator[Sent]:
 
 def _fields(body: Any) -> Iterator[tuple[str, Any]]:
     """Yield the fields of a body; of a list, the type of its elements, else None."""
-    if isinstance(body, Record):
-        for one in body.fields:
-            of = one.shape.of if isinstance(one.shape, Several) else None
-            yield one.name, BaseModel if isinstance(of, Record) else of
-        return
     for name, field in getattr(body, "model_fields", {}).items():
         kinds = (field.annotation, *get_args(field.annotation))
         elements = [get_args(kind)[0] for kind in kinds if get_origin(kind) is tuple]

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from accounts.api.errors import MalformedRequest
-from accounts.api.shapes import UNSTORABLE
+from accounts.api.schemas import UNSTORABLE
 from accounts.errors import FieldError
 
 DEEPEST: Final = 32  # levels

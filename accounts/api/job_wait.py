@@ -12,11 +12,10 @@ from threading import BoundedSemaphore
 from typing import Final, TypeVar
 from uuid import UUID
 
-import pydantic
+from pydantic import Field
 
 from accounts import tenancy
 from accounts.api.schemas import Query
-from accounts.api.shapes import Field, Whole
 from accounts.caller import Caller
 from accounts.errors import InvalidToken
 from accounts.queries import credentials, jobs
@@ -25,19 +24,13 @@ LONGEST_WAIT: Final = 30  # seconds, ours; below the timeouts of usual proxies
 PAUSE_SECONDS: Final = 0.2
 MOST_WAITING: Final = 8  # calls of one process, half of its threads; the rest must stay usable
 ENDED: Final = frozenset({"done", "failed", "quarantined", "cancelled"})
-WAIT: Final = Field(
-    name="wait",
-    shape=Whole(smallest=0, largest=LONGEST_WAIT),
-    says="Seconds to wait for the background work of this call, 0 to 30.",
-    default=0,
-)
 Found = TypeVar("Found")
 
 
 class WaitQuery(Query):
     """How long a call waits for its background work."""
 
-    wait: int = pydantic.Field(
+    wait: int = Field(
         0,
         ge=0,
         le=LONGEST_WAIT,
