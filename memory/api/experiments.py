@@ -14,6 +14,7 @@ from memory.experiments.intervals import LEAST_SESSIONS, Side
 from memory.experiments.queries.experiments import (
     LARGEST_DAYS,
     USUAL_DAYS,
+    memory_effects,
     report,
 )
 from memory.experiments.queries.experiments import GraphChanges as GraphValue
@@ -153,7 +154,7 @@ def list_memory_proofs(call: Call, query: ExperimentQuery) -> dict[str, Any]:
     Memories that are withheld from a share of the sessions that would be given them, most often
     first: sessions with against sessions without, as above.
     """
-    found = proofs(caller=call.caller, project=query.project, days=query.days, now=call.now)
+    found = memory_effects(caller=call.caller, project=query.project, days=query.days, now=call.now)
     items = [
         {
             "memory_id": proof.memory.id,

@@ -200,7 +200,7 @@ def list_import_rows(call: Call, query: PageQuery) -> Answer:
     answer=UndoneImport,
     idempotent=True,
 )
-def undo_import(call: Call, body: Nothing) -> import_undo.Undone:
+def undo_import(call: Call, body: Nothing) -> import_undo.ImportUndone:
     """Take an import back.
 
     What somebody has changed since stays, and is counted.
