@@ -19,7 +19,7 @@ HERE = UUID(int=7)
     ("name", "index"),
     [
         ("searches", "memory_statistic_"),  # either fits a table without rows
-        ("came", "memory_session_phases"),
+        ("outcomes", "memory_session_phases"),
         ("groups", "memory_session_compared"),
     ],
 )
