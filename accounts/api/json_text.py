@@ -50,12 +50,7 @@ def parse_lenient(*, raw: bytes) -> Any:
     """
     text = raw.decode("utf-8", "replace")
     try:
-        value = json.loads(
-            text,
-            parse_constant=_constant,
-            parse_int=_whole,
-            parse_float=_fraction,
-        )
+        value = json.loads(text, parse_constant=_constant, parse_int=_whole, parse_float=_fraction)
     except json.JSONDecodeError as error:
         detail = f"This is not JSON: {error.msg} at line {error.lineno}, column {error.colno}."
         raise _malformed("", detail, "not_json", "Check the body with a JSON tool.") from error

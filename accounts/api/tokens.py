@@ -57,8 +57,7 @@ class NewToken(Body):
         "api", description="The tool that will hold it.", examples=["claude-code"]
     )
     kind: Choice[TokenKind] = Field(
-        TokenKind.PERSON,
-        description="pat acts in its owner's name, svc as an agent of its own.",
+        TokenKind.PERSON, description="pat acts in its owner's name, svc as an agent of its own."
     )
 
 

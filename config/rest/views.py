@@ -120,12 +120,7 @@ def _view_class(methods: dict[str, Endpoint]) -> type[EndpointView]:
     handlers = {method.lower(): EndpointView.answer for method in methods}
     names = [*handlers, "head"] if "GET" in methods else [*handlers]
     (is_public,) = {endpoint.public for endpoint in methods.values()}
-    body = {
-        "endpoints": methods,
-        "is_public": is_public,
-        "http_method_names": names,
-        **handlers,
-    }
+    body = {"endpoints": methods, "is_public": is_public, "http_method_names": names, **handlers}
     return type("EndpointView", (EndpointView,), body)
 
 

@@ -60,9 +60,7 @@ class IndexFile(Body):
         None, max_length=LARGEST_FILE, description="What is in it, where that is UTF-8."
     )
     base64: str | None = Field(
-        None,
-        max_length=LARGEST_FILE * 4 // 3 + 4,
-        description="What is in it, where it is not.",
+        None, max_length=LARGEST_FILE * 4 // 3 + 4, description="What is in it, where it is not."
     )
 
 

@@ -206,13 +206,7 @@ def close_entities(call: Call, query: CloseEntityQuery) -> object:
     )
 
 
-@post(
-    "entities/merges",
-    tag="search",
-    scope=TokenScope.WRITE,
-    answer=MergedEntity,
-    idempotent=True,
-)
+@post("entities/merges", tag="search", scope=TokenScope.WRITE, answer=MergedEntity, idempotent=True)
 def merge_entities(call: Call, body: SameNames) -> object:
     """Say that two names are one thing.
 

@@ -11,12 +11,7 @@ from accounts.api.schemas import Query, Result
 from accounts.caller import TokenScope
 from memory.api.schemas.memories import Slug
 from memory.experiments.intervals import LEAST_SESSIONS, Side
-from memory.experiments.queries.experiments import (
-    LARGEST_DAYS,
-    USUAL_DAYS,
-    memory_effects,
-    report,
-)
+from memory.experiments.queries.experiments import LARGEST_DAYS, USUAL_DAYS, memory_effects, report
 from memory.experiments.queries.experiments import GraphChanges as GraphValue
 from memory.experiments.uplift import GOALS, ComparedFigure
 from teams.api.project_settings import ExperimentSettings

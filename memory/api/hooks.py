@@ -55,10 +55,7 @@ class HookHeaders(Headers):
         ),
     )
     project: str = Field(
-        alias="X-Cairn-Project",
-        default="",
-        max_length=64,
-        description="The project's slug or id.",
+        alias="X-Cairn-Project", default="", max_length=64, description="The project's slug or id."
     )
     repository: str = Field(
         alias="X-Cairn-Repository",
@@ -75,10 +72,7 @@ class HookHeaders(Headers):
         description="The folder of the repository, in UTF-8.",
     )
     branch: str = Field(
-        alias="X-Cairn-Branch",
-        default="",
-        max_length=1_000,
-        description="The branch, in UTF-8.",
+        alias="X-Cairn-Branch", default="", max_length=1_000, description="The branch, in UTF-8."
     )
     commit: str = Field(
         alias="X-Cairn-Commit",

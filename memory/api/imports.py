@@ -36,9 +36,7 @@ class ImportQuery(PreviewQuery):
     """Which file, where its memories go, and what of it is left out."""
 
     left_out: Several[Annotated[int, Field(ge=1, le=MOST_CANDIDATES)]] = Field(
-        (),
-        max_length=1_000,
-        description="Numbers of rows of the preview that are left out.",
+        (), max_length=1_000, description="Numbers of rows of the preview that are left out."
     )
 
 
@@ -194,11 +192,7 @@ def list_import_rows(call: Call, query: PageQuery) -> Answer:
 
 
 @post(
-    "imports/{id}/undo",
-    tag="imports",
-    scope=TokenScope.WRITE,
-    answer=UndoneImport,
-    idempotent=True,
+    "imports/{id}/undo", tag="imports", scope=TokenScope.WRITE, answer=UndoneImport, idempotent=True
 )
 def undo_import(call: Call, body: Nothing) -> import_undo.ImportUndone:
     """Take an import back.
@@ -208,13 +202,7 @@ def undo_import(call: Call, body: Nothing) -> import_undo.ImportUndone:
     return import_undo.undo_import(caller=call.caller, batch_id=call.id, now=call.now)
 
 
-@post(
-    "imports/{id}/cancel",
-    tag="imports",
-    scope=TokenScope.WRITE,
-    answer=Import,
-    idempotent=True,
-)
+@post("imports/{id}/cancel", tag="imports", scope=TokenScope.WRITE, answer=Import, idempotent=True)
 def cancel_import(call: Call, body: Nothing) -> ImportView:
     """Cancel an import.
 
@@ -223,13 +211,7 @@ def cancel_import(call: Call, body: Nothing) -> ImportView:
     return import_batches.cancel_import(caller=call.caller, batch_id=call.id, now=call.now)
 
 
-@post(
-    "imports/{id}/retry",
-    tag="imports",
-    scope=TokenScope.WRITE,
-    answer=Import,
-    idempotent=True,
-)
+@post("imports/{id}/retry", tag="imports", scope=TokenScope.WRITE, answer=Import, idempotent=True)
 def retry_import(call: Call, body: Nothing) -> ImportView:
     """Try a failed import again.
 

@@ -86,9 +86,7 @@ class MemoryQuery(PageQuery):
     files: Files | None = Field(None, description="About these paths; end with * for a folder.")
     modules: Modules | None = Field(None, description="About one of these modules.")
     topics: Several[Annotated[Name, Field(max_length=200)]] | None = Field(
-        None,
-        max_length=64,
-        description="In one of these topics, by id or by words of its name.",
+        None, max_length=64, description="In one of these topics, by id or by words of its name."
     )
     author: Name | None = Field(None, max_length=120, description="By this tool or agent.")
     minimum_confidence: float | None = Field(None, ge=0, le=1, description="At least this sure.")
@@ -261,11 +259,7 @@ def archive_memory(call: Call, query: ArchiveQuery) -> MemoryView:
 
 
 @post(
-    "memories/{id}/restore",
-    tag="memories",
-    scope=TokenScope.WRITE,
-    answer=Memory,
-    idempotent=True,
+    "memories/{id}/restore", tag="memories", scope=TokenScope.WRITE, answer=Memory, idempotent=True
 )
 def restore_memory(call: Call, body: Nothing) -> MemoryView:
     """Restore an archived memory."""
@@ -273,11 +267,7 @@ def restore_memory(call: Call, body: Nothing) -> MemoryView:
 
 
 @post(
-    "memories/{id}/confirm",
-    tag="memories",
-    scope=TokenScope.WRITE,
-    answer=Memory,
-    idempotent=True,
+    "memories/{id}/confirm", tag="memories", scope=TokenScope.WRITE, answer=Memory, idempotent=True
 )
 def confirm_memory(call: Call, body: Nothing) -> MemoryView:
     """Say that a memory is right."""
@@ -304,10 +294,7 @@ def correct_memory(call: Call, body: CorrectionOfMemory, query: WaitQuery) -> Re
     The wrong one is superseded and stays readable.
     """
     corrected = correct(
-        caller=call.caller,
-        memory_id=call.id,
-        correction=Correction(**dict(body)),
-        now=call.now,
+        caller=call.caller, memory_id=call.id, correction=Correction(**dict(body)), now=call.now
     )
     return _remembered(call, corrected.outcome, query.wait)
 
@@ -322,11 +309,7 @@ def list_links(call: Call) -> tuple[LinkView, ...]:
 
 
 @post(
-    "memories/{id}/unlink",
-    tag="memories",
-    scope=TokenScope.WRITE,
-    answer=Decided,
-    idempotent=True,
+    "memories/{id}/unlink", tag="memories", scope=TokenScope.WRITE, answer=Decided, idempotent=True
 )
 def unlink_memory(call: Call, body: LinkEnd) -> Answer:
     """Take a link between two memories back.

@@ -48,10 +48,7 @@ class LearnedWeights(Result):
 
 
 @get(
-    "projects/{ref}/phase-weights",
-    tag="experiments",
-    scope=TokenScope.READ,
-    answer=LearnedWeights,
+    "projects/{ref}/phase-weights", tag="experiments", scope=TokenScope.READ, answer=LearnedWeights
 )
 def get_phase_weights(call: Call) -> dict[str, Any]:
     """What sessions taught about the phases of a project.

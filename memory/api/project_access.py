@@ -9,11 +9,7 @@ from teams.queries import ProjectView
 
 
 @post(
-    "projects/{ref}/open",
-    tag="projects",
-    scope=TokenScope.ADMIN,
-    answer=Project,
-    idempotent=True,
+    "projects/{ref}/open", tag="projects", scope=TokenScope.ADMIN, answer=Project, idempotent=True
 )
 def open_project(call: Call, body: Nothing) -> ProjectView:
     """Open a project to everyone of the organization.
@@ -24,11 +20,7 @@ def open_project(call: Call, body: Nothing) -> ProjectView:
 
 
 @post(
-    "projects/{ref}/close",
-    tag="projects",
-    scope=TokenScope.ADMIN,
-    answer=Project,
-    idempotent=True,
+    "projects/{ref}/close", tag="projects", scope=TokenScope.ADMIN, answer=Project, idempotent=True
 )
 def close_project(call: Call, body: Nothing) -> ProjectView:
     """Close a project to all but those added to it.

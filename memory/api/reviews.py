@@ -121,8 +121,7 @@ def list_reviews(call: Call, query: ReviewQuery) -> Answer:
         "minutes_left": counts.minutes_left,
     }
     return Answer(
-        body,
-        next_cursor=None if last is None else f"{last.since.isoformat()}|{last.item_id}",
+        body, next_cursor=None if last is None else f"{last.since.isoformat()}|{last.item_id}"
     )
 
 
@@ -144,13 +143,7 @@ def get_review(call: Call) -> Answer:
     return Answer(body, version=item.memory.version)
 
 
-@post(
-    "memories/{id}/keep",
-    tag="reviews",
-    scope=TokenScope.WRITE,
-    answer=Decided,
-    idempotent=True,
-)
+@post("memories/{id}/keep", tag="reviews", scope=TokenScope.WRITE, answer=Decided, idempotent=True)
 def keep_memory(call: Call, body: Nothing) -> Answer:
     """Keep a memory that waits for review.
 
@@ -161,11 +154,7 @@ def keep_memory(call: Call, body: Nothing) -> Answer:
 
 
 @post(
-    "memories/{id}/reject",
-    tag="reviews",
-    scope=TokenScope.WRITE,
-    answer=Decided,
-    idempotent=True,
+    "memories/{id}/reject", tag="reviews", scope=TokenScope.WRITE, answer=Decided, idempotent=True
 )
 def reject_memory(call: Call, body: Rejection) -> Answer:
     """Reject a memory that waits for review.
@@ -175,13 +164,7 @@ def reject_memory(call: Call, body: Rejection) -> Answer:
     return _decided(reject(caller=call.caller, memory_id=call.id, reason=body.reason, now=call.now))
 
 
-@post(
-    "memories/{id}/merge",
-    tag="reviews",
-    scope=TokenScope.WRITE,
-    answer=Decided,
-    idempotent=True,
-)
+@post("memories/{id}/merge", tag="reviews", scope=TokenScope.WRITE, answer=Decided, idempotent=True)
 def merge_memory(call: Call, body: Merger) -> Answer:
     """Merge a memory that waits for review into another.
 
@@ -192,11 +175,7 @@ def merge_memory(call: Call, body: Merger) -> Answer:
 
 
 @post(
-    "memories/{id}/snooze",
-    tag="reviews",
-    scope=TokenScope.WRITE,
-    answer=Decided,
-    idempotent=True,
+    "memories/{id}/snooze", tag="reviews", scope=TokenScope.WRITE, answer=Decided, idempotent=True
 )
 def snooze_memory(call: Call, body: Snooze) -> Answer:
     """Snooze a memory that waits for review.
@@ -206,13 +185,7 @@ def snooze_memory(call: Call, body: Snooze) -> Answer:
     return _decided(snooze(caller=call.caller, memory_id=call.id, until=body.until, now=call.now))
 
 
-@post(
-    "reviews/{id}/undo",
-    tag="reviews",
-    scope=TokenScope.WRITE,
-    answer=Decided,
-    idempotent=True,
-)
+@post("reviews/{id}/undo", tag="reviews", scope=TokenScope.WRITE, answer=Decided, idempotent=True)
 def undo_review(call: Call, body: Nothing) -> Answer:
     """Undo a verdict of yours.
 

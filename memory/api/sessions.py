@@ -82,23 +82,17 @@ class NewSession(Body):
     branch: str = _text("branch", "The branch of the repository.")
     commit: str = _text("commit", "The commit that the work begins from.")
     work_unit: Free = Field(
-        {},
-        description="The unit of work: methodology, hierarchy, label.",
-        json_schema_extra=UNIT,
+        {}, description="The unit of work: methodology, hierarchy, label.", json_schema_extra=UNIT
     )
     plan: Several[Annotated[Name, Field(max_length=LONGEST_PART)]] = Field(
-        (),
-        max_length=MOST_STEPS,
-        description="The steps that are planned, in their order.",
+        (), max_length=MOST_STEPS, description="The steps that are planned, in their order."
     )
     shared: bool = Field(
-        False,
-        description="Whether the members of its project see it, and what is taken from it.",
+        False, description="Whether the members of its project see it, and what is taken from it."
     )
     memory_eligible: bool = Field(True, description="Whether memories may be taken from it at all.")
     models_agreed: bool = Field(
-        False,
-        description="Whether models of other companies may read it, though it is personal.",
+        False, description="Whether models of other companies may read it, though it is personal."
     )
 
 
@@ -112,8 +106,7 @@ class DeleteQuery(Query):
     """How a session is deleted."""
 
     memories: Choice[deleting.Fate] = Field(
-        deleting.Fate.KEEP,
-        description="What becomes of the memories that were taken from it.",
+        deleting.Fate.KEEP, description="What becomes of the memories that were taken from it."
     )
 
 

@@ -34,9 +34,7 @@ class SessionVerdicts(Body):
         (), max_length=bulk.MOST_VERDICTS, description="What is decided, memory by memory."
     )
     save_all: bool = Field(
-        False,
-        description="Whether the others that wait for you are kept.",
-        examples=[True],
+        False, description="Whether the others that wait for you are kept.", examples=[True]
     )
     count: int | None = Field(
         None,

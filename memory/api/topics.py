@@ -47,10 +47,7 @@ def list_topics(call: Call, query: ProjectPageQuery) -> Answer:
     the memories you may see.
     """
     page = queries.topics(
-        caller=call.caller,
-        project=query.project,
-        after=_place(call.cursor),
-        limit=query.limit,
+        caller=call.caller, project=query.project, after=_place(call.cursor), limit=query.limit
     )
     last = page.next_place
     following = None if last is None else f"{last.memories}|{last.topic_id}"

@@ -72,13 +72,7 @@ def get_trust(call: Call) -> dict[str, Any]:
     return _shown(trust_evidence.get_trust(caller=call.caller, ref=call.ref))
 
 
-@put(
-    "projects/{ref}/trust",
-    tag="projects",
-    scope=TokenScope.WRITE,
-    answer=Trust,
-    idempotent=True,
-)
+@put("projects/{ref}/trust", tag="projects", scope=TokenScope.WRITE, answer=Trust, idempotent=True)
 def set_trust(call: Call, body: NewTrust) -> dict[str, Any]:
     """Set how far you trust what is remembered.
 

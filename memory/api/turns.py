@@ -86,10 +86,7 @@ def list_turns(call: Call, query: PageQuery) -> Answer:
     a turn. A page ends early where turns are very long.
     """
     page = sessions.turns(
-        caller=call.caller,
-        session_id=call.id,
-        after=int(call.cursor or 0),
-        limit=query.limit,
+        caller=call.caller, session_id=call.id, after=int(call.cursor or 0), limit=query.limit
     )
     following = None if page.next_after is None else str(page.next_after)
     return Answer(page.items, next_cursor=following)

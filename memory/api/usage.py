@@ -28,10 +28,7 @@ class UsageQuery(ProjectQuery):
     """Which month is asked for."""
 
     month: str | None = Field(
-        None,
-        min_length=7,
-        max_length=7,
-        description="As 2026-11; the present one when left out.",
+        None, min_length=7, max_length=7, description="As 2026-11; the present one when left out."
     )
 
 

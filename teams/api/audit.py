@@ -57,10 +57,7 @@ def list_audit(call: Call, query: AuditQuery) -> Answer:
     For owners and admins. `hash` chains each entry to the one before.
     """
     filters = Filters(
-        area=query.area,
-        actor=query.actor,
-        object_id=query.object_id,
-        request_id=query.request_id,
+        area=query.area, actor=query.actor, object_id=query.object_id, request_id=query.request_id
     )
     page = queries.page(caller=call.caller, filters=filters, cursor=call.cursor, limit=query.limit)
     return Answer(page.items, next_cursor=page.next_cursor)

@@ -24,10 +24,7 @@ class ChangesQuery(Query):
     )
     limit: int = Field(50, ge=1, le=200, description="At most.")
     wait: int = Field(
-        0,
-        ge=0,
-        le=job_wait.LONGEST_WAIT,
-        description="Seconds to wait for something new, 0 to 30.",
+        0, ge=0, le=job_wait.LONGEST_WAIT, description="Seconds to wait for something new, 0 to 30."
     )
     project: Name | None = Field(None, max_length=64, description="Only of this project.")
 

@@ -45,14 +45,14 @@ class HookChanges(Changes):
 
     brief: bool = unsent(description="The brief at the first prompt.")
     prefetch: bool = unsent(
-        description="Files to have at hand and unfinished work, when a session begins.",
+        description="Files to have at hand and unfinished work, when a session begins."
     )
     warnings: bool = unsent(
         description="Warnings of a file that was just read or edited.", examples=[False]
     )
     step: bool = unsent(description="Anything between steps; off, the two below are off as well.")
     step_recorded: bool = unsent(
-        description="Between steps, what is known of an entry that the agent just recorded.",
+        description="Between steps, what is known of an entry that the agent just recorded."
     )
     step_searched: bool = unsent(
         description="Between steps, what answers the agent's last searches."
@@ -85,8 +85,7 @@ class ExperimentChanges(Changes):
         "control_percent", "Of 100 sessions, how many are given nothing by themselves."
     )
     passive_percent: float = _percent(
-        "passive_percent",
-        "Of 100 sessions, how many are given something at their beginning alone.",
+        "passive_percent", "Of 100 sessions, how many are given something at their beginning alone."
     )
     withheld_percent: float = _percent(
         "withheld_percent",
@@ -119,11 +118,7 @@ def pause_project(call: Call, body: Pause) -> dict[str, bool]:
     your own.
     """
     done = project_settings.pause(
-        caller=call.caller,
-        ref=call.ref,
-        token_id=body.token,
-        paused=body.paused,
-        mine=body.mine,
+        caller=call.caller, ref=call.ref, token_id=body.token, paused=body.paused, mine=body.mine
     )
     return _pauses(call.caller, done)
 
@@ -156,12 +151,7 @@ def switch_hooks(call: Call, body: HookChanges) -> Hooks:
     return project_settings.switch_hooks(caller=call.caller, ref=call.ref, switched=switched)
 
 
-@get(
-    "projects/{ref}/experiments",
-    tag="projects",
-    scope=TokenScope.READ,
-    answer=ExperimentSettings,
-)
+@get("projects/{ref}/experiments", tag="projects", scope=TokenScope.READ, answer=ExperimentSettings)
 def get_experiment_settings(call: Call) -> Experiments:
     """Say whether sessions of a project are compared."""
     return experiments_of(caller=call.caller, ref=call.ref)

@@ -119,12 +119,7 @@ class Project(Result):
 
 
 @post(
-    "projects",
-    tag="projects",
-    scope=TokenScope.WRITE,
-    answer=Project,
-    status=201,
-    idempotent=True,
+    "projects", tag="projects", scope=TokenScope.WRITE, answer=Project, status=201, idempotent=True
 )
 def create_project(call: Call, body: NewProject) -> ProjectView:
     """Create a project."""

@@ -181,11 +181,7 @@ def add_team_member(call: Call, body: NewPerson) -> Answer:
 
 
 @delete(
-    "teams/{ref}/members/{id}",
-    tag="teams",
-    scope=TokenScope.ADMIN,
-    answer=Person,
-    idempotent=True,
+    "teams/{ref}/members/{id}", tag="teams", scope=TokenScope.ADMIN, answer=Person, idempotent=True
 )
 def remove_team_member(call: Call) -> PersonView:
     """Take a person out of a team.

@@ -34,10 +34,7 @@ class GivenBack(Result):
     def of(cls, delivery: Delivery, *, point: Point) -> "GivenBack":
         """Show what is given at a point."""
         return cls(
-            text=delivery.text,
-            memories=_memories(delivery),
-            tokens=delivery.tokens,
-            point=point,
+            text=delivery.text, memories=_memories(delivery), tokens=delivery.tokens, point=point
         )
 
 

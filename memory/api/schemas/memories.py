@@ -70,9 +70,7 @@ class MemoryFields(Body):
         examples=["The cart service caches prices for 60 s; tests must clear it first."],
     )
     type: Kind | None = Field(
-        None,
-        description="What it is about; found by itself when left out.",
-        examples=["gotcha"],
+        None, description="What it is about; found by itself when left out.", examples=["gotcha"]
     )
     external_id: str = Field(
         "",

@@ -21,6 +21,5 @@ class Snooze(Body):
     """How long something does not wait for a decision."""
 
     until: Moment = Field(
-        description="When it waits again, in a year at most.",
-        examples=["2026-12-01T08:00:00Z"],
+        description="When it waits again, in a year at most.", examples=["2026-12-01T08:00:00Z"]
     )

@@ -53,8 +53,7 @@ Words = Several[Annotated[Name, Field(max_length=400)]]
 Topics = Annotated[
     Several[Annotated[Name, Field(max_length=200)]],
     Field(
-        max_length=MOST_TOPICS,
-        description="In one of these topics, by id or by words of its name.",
+        max_length=MOST_TOPICS, description="In one of these topics, by id or by words of its name."
     ),
 ]
 Types = Annotated[Several[Kind], Field(max_length=len(MemoryType), description="Only these types.")]
