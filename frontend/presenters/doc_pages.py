@@ -20,8 +20,23 @@ from pygments.util import ClassNotFound
 FOLDER: Final = Path(__file__).resolve().parents[1] / "docs"
 TITLE: Final = re.compile(r"^# +(.+)$", re.MULTILINE)
 HEADING: Final = re.compile(r"<h([23])>(.*?)</h\1>", re.DOTALL)
-TAGS: Final = nh3.ALLOWED_TAGS | {"h1", "h2", "h3", "h4", "pre", "code", "table", "span"}
-ATTRIBUTES: Final = {**nh3.ALLOWED_ATTRIBUTES, "*": {"class", "id"}, "a": {"href", "title"}}
+DRAWING: Final = "svg"  # the language of a fenced block that is drawn instead of shown
+TAGS: Final = (
+    nh3.ALLOWED_TAGS
+    | {"h1", "h2", "h3", "h4", "pre", "code", "table", "span"}
+    | {"svg", "title", "desc", "g", "rect", "path", "text", "tspan", "defs", "marker"}
+)
+ATTRIBUTES: Final = {
+    **nh3.ALLOWED_ATTRIBUTES,
+    "*": {"class", "id"},
+    "a": {"href", "title"},
+    "svg": {"viewBox", "role", "aria-labelledby"},
+    "rect": {"x", "y", "width", "height", "rx"},
+    "text": {"x", "y", "text-anchor"},
+    "tspan": {"x", "dy"},
+    "path": {"d", "marker-end"},
+    "marker": {"viewBox", "refX", "refY", "markerWidth", "markerHeight", "orient"},
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +74,8 @@ def _page(path: Path) -> Page:
 
 
 def _highlight(code: str, language: str, _attributes: str) -> str:
+    if language == DRAWING:  # markdown-it wraps what does not begin with <pre
+        return f'<pre class="drawing">{code}</pre>'
     try:
         lexer = get_lexer_by_name(language or "text")
     except ClassNotFound:
