@@ -15,7 +15,7 @@ BUDGETS = {  # subject: lines
     "config": 5_500,
     "frontend": 9_300,
     "graph": 4_250,
-    "memory/api": 4_850,
+    "memory/api": 4_700,
     "memory/checks": 1_350,
     "memory/client": 5_350,
     "memory/customization": 1_400,
@@ -38,9 +38,9 @@ BUDGETS = {  # subject: lines
     "memory/sessions": 5_400,
     "memory/text": 900,
     "memory/topics": 1_100,
-    "teams": 3_300,
+    "teams": 3_250,
 }
-WHOLE = 98_000  # the product; 80,000 is the aim
+WHOLE = 97_500  # the product; 80,000 is the aim
 TESTS = 82_500  # 60,000 is the aim
 
 
