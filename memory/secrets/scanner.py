@@ -51,9 +51,9 @@ def find_spoken(*, text: str) -> tuple[Finding, ...]:
 def find_without_loading(*, text: str) -> tuple[Finding, ...]:
     """Find as `find_secrets` does, by our rules alone while the catalog is not loaded.
 
-    For lines of the log: to load the catalog is logged itself.
+    For lines of the log: to load the catalog is logged itself, under the lock.
     """
-    is_loaded = _load.cache_info().currsize > 0
+    is_loaded = _load.cache_info().currsize > 0 and not _lock.locked()
     return find(every=readings(text=text), catalog=_find_by_catalog if is_loaded else no_catalog)
 
 

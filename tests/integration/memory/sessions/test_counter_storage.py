@@ -6,6 +6,7 @@ from uuid import UUID, uuid4
 
 import pytest
 from django.db import connection
+from django.db.models import Q
 
 from accounts import tenancy
 from accounts.models import Organization
@@ -26,7 +27,7 @@ def added(now: datetime, *additions: Addition, kind: str = "file") -> int:
 
 def told(audience: UUID = HERE, kind: str = "file", project_id: UUID | None = HERE) -> list[Sums]:
     """Return what stands for an audience."""
-    which = Which(kind=kind, visible=counters.of_place(audience=audience), project_id=project_id)
+    which = Which(kind=kind, visible=Q(audience=audience), project_id=project_id)
     with tenancy.unit():
         return list(counters.read(which=which))
 
