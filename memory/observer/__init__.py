@@ -1,1 +1,29 @@
-"""What agents do, read as behavior: events, the fold over them, signals, decisions."""
+"""What agents do, read as behavior: events → fold → checkpoint → detect → promote.
+
+`memory.sessions` stores events and folds them into a scratchpad. This subject looks at scratchpads:
+
+1. `actions/observe` runs while a session goes on: it keeps a checkpoint and notes what is urgent.
+   Nothing becomes a memory while a session runs, except from a long build, piece by piece.
+2. `detect` finds the seventeen signals in a scratchpad. `detections` is their one table: what each
+   is worth, what it becomes, how many sessions must show it. `signals/` holds the finders by what
+   they read. What people rejected of a signal lowers its worth; two agents that saw the same are
+   witnesses of each other.
+3. `promotion` decides: the gate of the session's type, frequency over sessions, taint, confidence.
+   Dead ends, failures of QA, commits and what the running product showed (`evidence_texts`) come in
+   beside the signals. `wording` puts them into words by template.
+4. `actions/promote` compares candidates with what is stored and sends them through the one door of
+   intake. Where a candidate came from is its origin, so nothing is offered twice.
+5. `actions/finalize` does all of this at the end of a session, in one unit of effects: memories
+   that wait for review, sums over sessions (`session_facts`, `actions/prior_sessions`), and what
+   the session is said to have shown (`session_report`). A worker that is killed has done nothing.
+
+Beside it: `actions/consolidate` takes what is worth keeping from turns; `actions/synthesize` makes
+memories that only many sessions together justify; `actions/unit_completion` does what a methodology
+does at its end; `actions/raise_alarms` looks for planted memories. A model may phrase better
+(`actions/phrase_signals`), within a budget; without one, templates speak, and the session says so.
+
+Decisions: rules are pure and given everything; a session is counted as a whole and once, so it does
+not matter in how many pieces it came; what rests on outside content waits for a person.
+
+Start with `actions/finalize`, then `detect` and `promotion`.
+"""
