@@ -137,7 +137,7 @@ VISIBILITY: Final = (
         "tests/tenancy/test_topics.py::test_one_sees_the_topics_of_ones_own_places",
     ),
     guard(
-        "sessions are told to whom they belong", "memory.sessions.queries.sessions:_visible",
+        "sessions are told to whom they belong", "memory.sessions.queries.sessions:visible",
         "Session.objects.filter(seen)", "Session.objects.filter()",
         "tests/tenancy/test_sessions.py::test_a_personal_session_is_not_listed_to_an_owner",
     ),

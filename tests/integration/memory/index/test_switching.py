@@ -235,7 +235,7 @@ def test_a_cancelled_switch_stops_and_is_not_begun_again_by_itself(
 
     do_jobs()
 
-    monkeypatch.setattr(registry, "embedding_model", _instead(TURNED))
+    monkeypatch.setattr(registry, "embedder", _instead(TURNED))
     assert not model_switch.follow_installation()
     assert spaces_of(caller) == {WORDS: 3, TURNED: 0}
 
@@ -243,7 +243,7 @@ def test_a_cancelled_switch_stops_and_is_not_begun_again_by_itself(
 def test_the_installations_model_is_followed_where_nobody_chose_another(
     caller: Caller, three: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(registry, "embedding_model", _instead(TURNED))
+    monkeypatch.setattr(registry, "embedder", _instead(TURNED))
 
     assert model_switch.follow_installation()
     assert not model_switch.follow_installation()
@@ -257,7 +257,7 @@ def test_an_installation_that_names_no_known_model_searches_by_the_organizations
     caller: Caller, three: tuple[str, ...], now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(embedding, "_last_seen", {})
-    monkeypatch.setattr(registry, "embedding_model", _instead("nobody/knows"))
+    monkeypatch.setattr(registry, "embedder", _instead("nobody/knows"))
 
     assert dense(caller, now, CARTS) > OF_ITSELF
     assert not model_switch.follow_installation()
@@ -391,5 +391,5 @@ def _filling(key: str) -> str:
 
 
 def _instead(default: str) -> Callable[..., object]:
-    inner = registry.embedding_model
-    return lambda *, key="": inner(key=key or default)
+    inner = registry.embedder
+    return lambda *, key="", tenant="": inner(key=key or default, tenant=tenant)
