@@ -86,6 +86,8 @@ EXPLAINED: Final[dict[str, str]] = {  # code or code@pointer: why no schema says
     "wrong@/until": "no schema compares two fields",
     "range@/turns": "only the store knows which turn was the last",
     "range@/until": "the document cannot say which moments are still to come",
+    "month@/month": "which months there are figures of, only the clock knows",
+    "unknown@/verdicts": "which memories a session came to, only the store knows",
     "required@/verdicts": "no schema says that one of two fields is needed",
     "required@/save_all": "no schema says that one of two fields is needed",
     **{

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from accounts import tenancy
 from accounts.caller import Caller
+from memory.customization import custom_type_rules
 from memory.injection.queries import milestones
 from memory.intake.actions.preview import preview
 from memory.records.filters import Filters
@@ -69,6 +70,13 @@ def beside(asking: Asking, project_id: UUID) -> overview.FrameCounts:
     return overview.count_for_frame(caller=asking.caller, project_id=project_id, now=asking.now)
 
 
+def _count_by_custom_type(asking: Asking) -> Any:
+    """Count while every memory is of one custom type."""
+    with tenancy.unit():
+        Memory.objects.update(tags=[custom_type_rules.mark(name="canary")])
+    return memories.count_by_custom_type(caller=asking.caller, names=("canary",))
+
+
 ABOUT_ALL: dict[str, Read] = {
     "context.context": lambda a: context(
         caller=a.caller,
@@ -78,6 +86,7 @@ ABOUT_ALL: dict[str, Read] = {
     "memories.page": lambda a: memories.page(
         caller=a.caller, filters=EVERYTHING, cursor=None, limit=200, now=a.now
     ),
+    "memories.count_by_custom_type": _count_by_custom_type,
     "memories.count": lambda a: memories.count(caller=a.caller, filters=EVERYTHING),
     "lay_out.lay_out": lambda a: lay_out(
         caller=a.caller, request=SearchRequest(query="canary", threshold=0.0, limit=100), now=a.now
@@ -110,8 +119,8 @@ ABOUT_ALL: dict[str, Read] = {
         )
     ),
     "reviews.decided": lambda a: inbox.count_decided(caller=a.caller, project=None, now=a.now),
-    "overview.beside": lambda a: beside(a, a.memory_id),
-    "overview.by_project": lambda a: overview.list_projects(caller=a.caller, now=a.now),
+    "overview.count_for_frame": lambda a: beside(a, a.memory_id),
+    "overview.list_projects": lambda a: overview.list_projects(caller=a.caller, now=a.now),
     "places.projects": lambda a: projects(caller=a.caller),
     "places.surroundings": lambda a: surroundings(caller=a.caller),
     "places.changes_since": lambda a: changes_since(caller=a.caller, after=0, limit=500),
@@ -181,7 +190,7 @@ ABOUT_A_PROJECT: dict[str, Read] = {
     ),
     "injection.milestones": lambda a: milestones(caller=a.caller, project=a.project),
     "overview.overview": lambda a: overview.overview(caller=a.caller, project=a.project, now=a.now),
-    "overview.tally": lambda a: overview.count_project(
+    "overview.count_project": lambda a: overview.count_project(
         caller=a.caller, project=a.project, now=a.now
     ),
     "places.project": lambda a: project_of_teams(caller=a.caller, ref=a.project),
@@ -245,6 +254,7 @@ COMPLETE = {  # reads that tell of every memory, text or citation
 INTERNAL = {  # rows for actions inside a unit; what returns them is in the table
     "memories.find_memory",
     "memories.lock_memory",
+    "memories.memories_of_topic",  # tests/tenancy/test_topics.py
     "memories.matching",  # for exports, which are asked for as every other surface is
     "places.find_project",
     "places.find_place",

@@ -119,6 +119,12 @@ def test_counts_count_what_one_may_see(ask: Callable[..., Any]) -> None:
     assert counted == {who: 2 * len(seen) for who, seen in SEEN.items()}
 
 
+def test_counts_of_a_custom_type_count_what_one_may_see(ask: Callable[..., Any]) -> None:
+    counted = {who: ask(who, ABOUT_ALL["memories.count_by_custom_type"]) for who in SEEN}
+
+    assert counted == {who: {"canary": len(seen)} for who, seen in SEEN.items()}
+
+
 @pytest.mark.parametrize("name", ["public", "closed"])
 def test_what_stands_beside_a_page_counts_what_one_may_see(
     ask: Callable[..., Any], world: World, name: str

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from accounts import tenancy
 from accounts.caller import Caller, is_person
-from accounts.errors import wrong_field
+from accounts.errors import InvalidInput, wrong_field
 from accounts.messages import message
 from memory.customization import custom_type_rules
 from memory.errors import RefusedByGate
@@ -90,12 +90,7 @@ def prepare_edit(*, caller: Caller, memory_id: UUID, correction: Correction) -> 
         new = _with_scope(caller, old, new, correction.scope)
     prepared = prepare(caller=caller, new=new)
     if new.scope == old.scope and prepared.drafted.content_hash == old.content_hash:
-        raise wrong_field(
-            pointer="/content",
-            detail="The corrected text says exactly the same.",
-            hint="Change the text, or confirm the memory instead.",
-            code="unchanged",
-        )
+        raise _unchanged()
     return prepared
 
 
@@ -124,6 +119,8 @@ def apply_edit(
     if outcome.memory is None:
         raise RefusedByGate(gate=outcome.gate, detail=outcome.reason, hint=outcome.hint)
     successor = outcome.memory.id
+    if successor == old.id:  # an agent's text that only restates what it was given
+        raise _unchanged()
     old.superseded_by_id = successor
     old.save(update_fields=["superseded_by"])
     link, _ = MemoryLink.objects.get_or_create(
@@ -167,6 +164,15 @@ def make_successor(*, caller: Caller, old: Memory, content: str) -> NewMemory:
         phase=old.phase,
         methodology=old.methodology,
         needs_review=old.needs_review and not is_person(caller=caller),
+    )
+
+
+def _unchanged() -> InvalidInput:
+    return wrong_field(
+        pointer="/content",
+        detail="The corrected text says exactly the same.",
+        hint="Change the text, or confirm the memory instead.",
+        code="unchanged",
     )
 
 

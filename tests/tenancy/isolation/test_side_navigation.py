@@ -12,7 +12,7 @@ pytestmark = pytest.mark.django_db
 
 SIDE = re.compile(r'<nav class="side".*?</nav>', re.DOTALL)
 COUNTED = re.compile(
-    r'<a class="nav" data-go="([im])"[^>]*>[^<]*<span class="n num">([\d,]+)</span>'
+    r'<a\s+class="nav"\s+data-go="([im])"[^>]*>[^<]*<span class="n num">([\d,]+)</span>'
 )
 BOTH = re.compile(r"i[1-9]\d* m[1-9]\d*")
 PROJECT = "p/<slug:project>/"

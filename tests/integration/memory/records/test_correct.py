@@ -12,6 +12,8 @@ from memory.records.models import Memory
 from memory.records.queries import memories as queries
 from memory.records.queries.views import MemoryView
 from memory.review.actions.corrections import Correction, correct, edit
+from memory.search.actions import search
+from memory.search.request import SearchRequest
 from tests.support.memories import CARTS, REDIS, as_agent, stored
 from tests.support.waiting import waiting
 
@@ -177,3 +179,22 @@ def test_a_correction_is_for_no_scope_that_is_none(
 
     with pytest.raises(InvalidInput):
         edit(caller=caller, memory_id=memory.id, correction=odd, now=now)
+
+
+def test_an_agent_that_only_restates_what_it_was_given_corrects_nothing(
+    caller: Caller, memory: MemoryView, store: str, now: datetime
+) -> None:
+    agent = as_agent(caller)
+    search(caller=agent, request=SearchRequest(query=REDIS, project=store, threshold=0.0), now=now)
+
+    with pytest.raises(InvalidInput, match="says exactly the same"):
+        correct(
+            caller=agent,
+            memory_id=memory.id,
+            content=f"“{REDIS}”",
+            kind="wrong",
+            reason="",
+            now=now,
+        )
+
+    assert queries.get(caller=caller, memory_id=memory.id, now=now).status == "active"
