@@ -20,12 +20,14 @@ from accounts.models import Organization, SchemaStep, User
 from config import translations
 from tests.support import operator, people, prepared
 from tests.support.goals import figure, pytest_terminal_summary, scale
+from tests.support.programs import pytest_testnodedown
 from tests.support.sharing import pytest_collection_modifyitems
 
 __all__ = [  # fixtures and hooks, by their names
     "figure",
     "pytest_collection_modifyitems",
     "pytest_terminal_summary",
+    "pytest_testnodedown",
     "scale",
 ]
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 import pytest
 
+from tests.support import programs
+
 LONG = os.environ.get("CAIRN_SCALE") == "long"
 FIGURE = "figure"  # the property of a test's report, which comes from whichever process ran it
 
@@ -41,12 +43,13 @@ def figure(request: pytest.FixtureRequest) -> Callable[[str], None]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print the figures of the run."""
-    figures = tuple(_figures(terminalreporter))
-    if figures:
-        terminalreporter.section("figures")
-    for line in figures:
-        terminalreporter.write_line(line)
+    """Print the figures of the run, and which tests were left out for want of a program."""
+    left_out = programs.describe_left_out(config=terminalreporter.config)
+    for title, lines in (("figures", _figures(terminalreporter)), ("left out", left_out)):
+        for place, line in enumerate(lines):
+            if place == 0:
+                terminalreporter.section(title)
+            terminalreporter.write_line(line)
 
 
 def _figures(terminalreporter: pytest.TerminalReporter) -> Iterator[str]:

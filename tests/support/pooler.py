@@ -4,7 +4,6 @@ It runs as whom the embedded Postgres does: it refuses root as well, and then re
 """
 
 import os
-import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -12,17 +11,12 @@ from tempfile import TemporaryDirectory
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 import psycopg
-import pytest
 
 from config.embedded import identity, processes
 from tests.support.crashing import await_that
+from tests.support.programs import PROGRAMS
 from tests.support.site import free_port
 
-USUAL_PLACE = Path("/usr/sbin/pgbouncer")
-NEEDED = (
-    "No PgBouncer: install it (Debian: apt-get install pgbouncer), name it by CAIRN_PGBOUNCER, "
-    "or run make test-nobrowser"
-)
 ADDRESS = "127.0.0.1"
 POSTGRES_PORT = 5432
 DATABASE_VARIABLES = ("DATABASE_URL", "DATABASE_OWNER_URL")
@@ -40,15 +34,6 @@ UNION ALL SELECT 'cursor', name FROM pg_cursors WHERE is_holdable
 UNION ALL SELECT 'lock', mode FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()
 UNION ALL SELECT 'channel', pg_listening_channels()
 """
-
-
-def program() -> Path:
-    """Return the path of PgBouncer; fail the test saying what is missing."""
-    named = os.environ.get("CAIRN_PGBOUNCER") or shutil.which("pgbouncer")
-    found = Path(named) if named else USUAL_PLACE
-    if not found.is_file():
-        pytest.fail(NEEDED, pytrace=False)
-    return found
 
 
 @contextmanager
@@ -101,7 +86,7 @@ def _described(folder: Path, files: Mapping[str, str]) -> processes.Program:
         os.chown(folder / name, owner.uid, owner.gid)
     return processes.Program(
         name="pgbouncer",
-        command=(str(program()), str(folder / "pgbouncer.ini")),
+        command=(str(PROGRAMS["pooler"].require()), str(folder / "pgbouncer.ini")),
         environment=tuple(os.environ.items()),
         folder=Path("/"),
         identity=owner,

@@ -9,14 +9,16 @@ from collections.abc import Iterable
 
 import pytest
 
+from tests.support import programs
 from tests.support.servers import PROCESS
 
 LONG = ("slow", "goal")  # markers of tests that take more than a few seconds
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Bring the files with long tests to the front."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what needs a missing program; bring the files with long tests to the front."""
+    programs.leave_out(config=config, items=items)
     if PROCESS not in os.environ:
         return
     long = {_file(item) for item in items if _has(item, LONG)}

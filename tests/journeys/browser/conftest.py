@@ -1,16 +1,14 @@
 """Fixtures for a real Chromium, found by path; the pytest plugin of Playwright is not used."""
 
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
+from tests.support.programs import PROGRAMS
 from tests.support.site import ROOT, Site
 
-CHROMIUMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 ARGUMENTS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
     "--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage",
@@ -23,20 +21,12 @@ PHONE = {"width": 360, "height": 740}
 Open = Callable[..., Page]
 
 
-def chromium() -> str:
-    """Return the path of a Chromium, or skip saying what is missing."""
-    given = os.environ.get("CAIRN_CHROMIUM")
-    found = given or next((path for name in CHROMIUMS if (path := shutil.which(name))), None)
-    if found is None:
-        pytest.fail("No Chromium: install it, name it by CAIRN_CHROMIUM, or leave browsers out")
-    return found
-
-
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """The browser of these tests; gone with them, because its library keeps an event loop."""
     with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=chromium(), args=list(ARGUMENTS))
+        chromium = PROGRAMS["browser"].require()
+        launched = playwright.chromium.launch(executable_path=chromium, args=list(ARGUMENTS))
         yield launched
         launched.close()
 

@@ -9,11 +9,6 @@ DATABASE = "cairn_canaries"
 ORGANIZATIONS = 20
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Name the tests that need PgBouncer; `make test-nobrowser` leaves them out."""
-    config.addinivalue_line("markers", "pooler: needs a PgBouncer")
-
-
 @pytest.fixture(scope="session")
 def canaries(tmp_path_factory: pytest.TempPathFactory) -> CanarySite:
     """The organizations."""
