@@ -72,10 +72,9 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy .
 	$(BIN)/lint-imports
-	$(BIN)/python -m tests.support.catalogs
 
 check: lint
-	$(BIN)/pytest -q -p no:valkey tests/architecture tests/unit
+	$(BIN)/pytest -q -p no:valkey -n 2 --dist loadfile tests/architecture tests/unit
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff format .

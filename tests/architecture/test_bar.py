@@ -55,6 +55,7 @@ class Source:
     path: str
     lines: int
     tree: ast.Module
+    nodes: tuple[ast.AST, ...]  # the whole tree, walked once for all tests
 
 
 def sources(*tops: str) -> tuple[Source, ...]:
@@ -126,7 +127,7 @@ def test_file_names_are_unique_inside_an_app() -> None:
 def test_dataclass_names_are_unique_inside_an_app() -> None:
     places: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for file in sources(*PRODUCT):
-        for item in ast.walk(file.tree):
+        for item in file.nodes:
             if isinstance(item, ast.ClassDef) and "dataclass" in map(_called, item.decorator_list):
                 places[file.path.partition("/")[0], item.name].append(file.path)
 
@@ -174,7 +175,7 @@ def test_only_process_boundaries_catch_everything() -> None:
     broad = {
         file.path
         for file in sources(*PRODUCT)
-        for item in ast.walk(file.tree)
+        for item in file.nodes
         if isinstance(item, ast.ExceptHandler) and _is_broad(item)
     }
 
@@ -195,25 +196,30 @@ def test_nothing_is_called_utils_and_nothing_is_left_to_do() -> None:
 def _source(path: Path) -> Source:
     text = path.read_text(encoding="utf-8")
     tree = ast.parse(text)
-    return Source(path=str(path.relative_to(ROOT)), lines=len(text.splitlines()), tree=tree)
+    return Source(
+        path=str(path.relative_to(ROOT)),
+        lines=len(text.splitlines()),
+        tree=tree,
+        nodes=tuple(ast.walk(tree)),
+    )
 
 
 def _functions(*tops: str) -> Iterator[tuple[str, Function]]:
     for file in sources(*tops):
-        for item in ast.walk(file.tree):
+        for item in file.nodes:
             if isinstance(item, Function):
                 yield f"{file.path}:{item.lineno} {item.name}", item
 
 
 def _count_functions(file: Source) -> int:
-    return sum(isinstance(item, Function) for item in ast.walk(file.tree))
+    return sum(isinstance(item, Function) for item in file.nodes)
 
 
 def _short_helpers(file: Source) -> int:
     """Count the private functions of a file that are short and named once besides their own."""
     used = Counter(
         item.id if isinstance(item, ast.Name) else item.attr
-        for item in ast.walk(file.tree)
+        for item in file.nodes
         if isinstance(item, ast.Name | ast.Attribute)
     )
     return sum(
@@ -222,7 +228,7 @@ def _short_helpers(file: Source) -> int:
         and not item.name.startswith("__")
         and used[item.name] == 1
         and _length(item) < SHORT_HELPER
-        for item in ast.walk(file.tree)
+        for item in file.nodes
     )
 
 
@@ -230,7 +236,7 @@ def _imported(file: Source) -> set[str]:
     """Return the modules of ours that a file imports from."""
     return {
         item.module
-        for item in ast.walk(file.tree)
+        for item in file.nodes
         if isinstance(item, ast.ImportFrom)
         and item.module
         and item.module.partition(".")[0] in PRODUCT

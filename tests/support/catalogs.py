@@ -12,6 +12,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from io import BytesIO
 from pathlib import Path, PurePosixPath
 from string import Formatter
@@ -59,6 +60,7 @@ class Text:
     fault: str = ""
 
 
+@cache
 def texts() -> tuple[Text, ...]:
     """Return every text of the sources once, in the order of files and lines."""
     found: dict[tuple[str | None, str], Text] = {}
