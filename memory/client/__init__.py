@@ -5,8 +5,8 @@ and its own parts relatively. httpx and rich load slower than most commands run,
 imported where they are used.
 
 - `cli.py` is the command line; each module of `commands/` registers its commands there.
-- `api.py` has the calls of the server, `transport.py` one request with its retries, `values.py`
-  the answers. What a newer server adds to an answer stays in `raw`.
+- `api.py` has the calls of the server with their retries, `values.py` the answers. What a newer
+  server adds to an answer stays in `raw`.
 - `transcripts/` reads what Claude Code and Codex write (`claude_code.py`, `codex.py`: line by line,
   from a state to the next), and sends it as sessions (`upload.py`); bookmarks say how far each file
   was sent, and sequence numbers follow from lines, so nothing is ever stored twice.

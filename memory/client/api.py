@@ -3,22 +3,43 @@
 with Client(connection=Connection(url="https://cairn.example.org", token="crn_pat_…")) as cairn:
     cairn.add(content="Deploys need the VPN, because the registry is internal.", project="shop")
     print(cairn.search(query="how do we deploy", project="shop").hits)
+
+Only what may be sent twice is repeated: a read, and a write that carries an Idempotency-Key, after
+a broken line, a 429 or a server that is away; an upload only while nothing of it can have arrived.
+The wait is the server's Retry-After, or doubles. Redirects are not followed, so that a token goes
+to no other address.
 """
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
-from types import TracebackType
+from contextlib import contextmanager
 from typing import Any, Final, Self
+from uuid import uuid4
+
+import httpx
 
 from . import values
 from .configuration import Connection
-from .transport import Call, Transport
-from .values import AddedMemory, Appended, ImportBatch, Me, Memory, SearchResults, Session
+from .errors import STILL_RUNNING, Problem, Unreachable
+from .values import AddedMemory, AppendedRows, ImportBatch, Me, Memory, SearchResults, Session
 
 API: Final = "/api/v1"
 PAGE: Final = 100  # entries asked for at a time
 SCOPES: Final = ("read", "write", "index")  # what this program does; a person may lend it less
+CONNECT_SECONDS: Final = 5.0
+ANSWER_SECONDS: Final = 60.0  # a write may wait up to 30 s for its job
+STREAM_SECONDS: Final = 30 * 60.0  # a whole file is written before its first byte comes
+ATTEMPTS: Final = 5
+CONNECT_ATTEMPTS: Final = 3  # at a server that accepts no connection
+FIRST_WAIT_SECONDS: Final = 0.5
+LONGEST_WAIT_SECONDS: Final = 60.0
+AGENT: Final = "cairn-cli"
+BUSY: Final = frozenset({429, 503})  # refused before anything was done
+GATEWAY: Final = frozenset({502, 504})  # a server between gave up; it may have been done
+UNSENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+
+Json = Mapping[str, Any]
+Row = Mapping[str, object]
 
 
 class Client:
@@ -27,172 +48,218 @@ class Client:
     def __init__(
         self, *, connection: Connection, pause: Callable[[float], None] = time.sleep
     ) -> None:
-        self._transport = Transport(connection=connection, pause=pause)
+        self._pause = pause
+        token = {"Authorization": f"Bearer {connection.token}"} if connection.token else {}
+        self._http = httpx.Client(
+            base_url=connection.url,
+            headers={**token, "User-Agent": AGENT, "X-Cairn-Agent": AGENT},
+            timeout=httpx.Timeout(ANSWER_SECONDS, connect=CONNECT_SECONDS),
+        )
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        raised: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
         """Close the lines to the server."""
-        self._transport.close()
+        self._http.close()
 
     def greet(self) -> tuple[str, float]:
         """Return the server's time, as in its header, and the seconds of an answer."""
-        answer = self._transport.send(call=Call(method="GET", path="/health/live"))
+        answer = self._send("GET", "/health/live")
         return answer.headers.get("Date", ""), answer.elapsed.total_seconds()
 
-    def speak_mcp(self, *, message: Mapping[str, object]) -> Mapping[str, Any]:
+    def speak_mcp(self, *, message: Row) -> Json:
         """Return what the server answers to a message of MCP; nothing where it has no id."""
-        answer = self._transport.send(call=Call(method="POST", path="/mcp", body=message))
+        answer = self._send("POST", "/mcp", body=message)
         return dict(answer.json()) if answer.content else {}
 
     def me(self) -> Me:
         """Say who the server takes the caller for."""
-        return values.me(raw=self._get("me"))
+        return values.read_me(raw=self._get("me"))
 
-    def ask_code(self, *, name: str) -> Mapping[str, Any]:
+    def ask_code(self, *, name: str) -> Json:
         """Ask for the codes with which a person lets this program sign in; needs no token."""
-        return self._post("device/code", {"client": name, "scopes": list(SCOPES)})
+        return self._post("device/code", client=name, scopes=list(SCOPES))
 
-    def fetch_token(self, *, device_code: str) -> Mapping[str, Any]:
+    def fetch_token(self, *, device_code: str) -> Json:
         """Fetch the token of an approved sign-in. Raises Problem until somebody has approved."""
-        return self._post("device/token", {"device_code": device_code})
+        return self._post("device/token", device_code=device_code)
 
-    def projects(self) -> tuple[Mapping[str, Any], ...]:
+    def projects(self) -> tuple[Json, ...]:
         """Return the projects that the caller sees."""
         return tuple(self._get("projects")["items"])
 
-    def pause(
-        self, *, project: str, paused: bool, token_id: str = "", mine: bool = False
-    ) -> Mapping[str, Any]:
+    def pause(self, *, project: str, paused: bool, token_id: str = "", mine: bool = False) -> Json:
         """Pause or resume agents of a project: all, those of one token, or one's own."""
-        body = {"paused": paused, "token": token_id or None, "mine": mine or None}
-        return self._post(f"projects/{project}/pause", _given(body))
+        path = f"projects/{project}/pause"
+        return self._post(path, paused=paused, token=token_id or None, mine=mine or None)
 
     def search(self, *, query: str, project: str = "", **narrowing: object) -> SearchResults:
         """Return what is relevant to a question; `narrowing` are fields of `POST /search`."""
-        body = {"query": query, "project": project or None, **narrowing}
-        return values.found(raw=self._post("search", _given(body)))
+        raw = self._post("search", query=query, project=project or None, **narrowing)
+        return values.read_results(raw=raw)
 
-    def check(self, *, kind: str, text: str, project: str) -> Mapping[str, Any]:
+    def check(self, *, kind: str, text: str, project: str) -> Json:
         """Check a `plan` or a `diff` against a project's memories; return verdict and findings."""
-        return self._post(f"checks/{kind}", {"project": project, kind: text})
+        return self._post(f"checks/{kind}", project=project, **{kind: text})
 
     def add(self, *, content: str, project: str = "", **fields: object) -> AddedMemory:
         """Hand in one memory; `fields` are those of `POST /memories`."""
-        body = {"content": content, "project": project or None, **fields}
-        return values.outcome(raw=self._post("memories", _given(body)))
+        raw = self._post("memories", content=content, project=project or None, **fields)
+        return values.read_added(raw=raw)
 
-    def add_all(
-        self, *, memories: Sequence[Mapping[str, object]], project: str = ""
-    ) -> tuple[AddedMemory, ...]:
+    def add_all(self, *, memories: Sequence[Row], project: str = "") -> tuple[AddedMemory, ...]:
         """Hand in up to 1,000 memories; each has an outcome of its own, in order."""
-        body = {"project": project or None, "memories": list(memories)}
-        answer = self._post("memories/bulk", _given(body))
-        return tuple(values.outcome(raw=one) for one in answer["outcomes"])
+        raw = self._post("memories/bulk", project=project or None, memories=list(memories))
+        return tuple(values.read_added(raw=one) for one in raw["outcomes"])
 
     def memories(self, *, project: str = "", query: str = "", page: int = PAGE) -> Iterator[Memory]:
         """Yield memories, the newest first, page by page as they are read."""
-        asked = {"project": project or None, "q": query or None, "limit": page}
-        for row in self._pages("memories", asked):
-            yield values.memory(raw=row)
+        rows = self._pages("memories", project=project or None, q=query or None, limit=page)
+        return (Memory.read(row) for row in rows)
 
-    def count(self, *, path: str, project: str = "") -> int:
-        """Count the entries of a list of the server."""
-        return sum(1 for _ in self._pages(path, {"project": project or None, "limit": PAGE}))
-
-    def export(
-        self, *, form: str, project: str = "", query: str = ""
-    ) -> AbstractContextManager[Iterator[bytes]]:
-        """Return the parts of an export as they come."""
-        body = _given({"format": form, "project": project or None, "query": query})
-        call = Call(method="POST", path=f"{API}/exports", body=body)
-        return self._transport.stream(call=call)
+    @contextmanager
+    def export(self, *, form: str, project: str = "", query: str = "") -> Iterator[Iterator[bytes]]:
+        """Yield the parts of an export as they come."""
+        body = _without_none({"format": form, "project": project or None, "query": query})
+        seconds = httpx.Timeout(ANSWER_SECONDS, connect=CONNECT_SECONDS, read=STREAM_SECONDS)
+        try:
+            with self._http.stream("POST", f"{API}/exports", json=body, timeout=seconds) as answer:
+                if not answer.is_success:
+                    answer.read()
+                    raise Problem(status=answer.status_code, document=_document(answer))
+                yield answer.iter_bytes()
+        except httpx.TransportError as error:
+            raise self._unreachable(error) from error
 
     def begin_import(self, *, name: str, data: bytes, project: str = "") -> ImportBatch:
         """Hand in a file; a job takes it in."""
-        return values.batch(raw=self._upload("imports", name, data, project))
+        return values.read_batch(raw=self._upload("imports", name, data, project))
 
-    def preview_import(self, *, name: str, data: bytes, project: str = "") -> Mapping[str, Any]:
+    def preview_import(self, *, name: str, data: bytes, project: str = "") -> Json:
         """Say what a file would do; nothing is stored."""
         return self._upload("imports/preview", name, data, project)
 
     def batch(self, *, batch_id: str) -> ImportBatch:
         """Return the state of an import."""
-        return values.batch(raw=self._get(f"imports/{batch_id}"))
+        return values.read_batch(raw=self._get(f"imports/{batch_id}"))
 
-    def announce_code(
-        self, *, project: str, files: Sequence[Mapping[str, object]]
-    ) -> Mapping[str, Any]:
+    def announce_code(self, *, project: str, files: Sequence[Row]) -> Json:
         """Say which files a project has: `path`, `hash`, `size` each; return what is missing."""
-        return self._post(f"projects/{project}/index", {"files": list(files)})
+        return self._post(f"projects/{project}/index", files=list(files))
 
-    def send_code(
-        self, *, project: str, run: str, files: Sequence[Mapping[str, object]]
-    ) -> Mapping[str, Any]:
+    def send_code(self, *, project: str, run: str, files: Sequence[Row]) -> Json:
         """Send files that are missing of the manifest that was answered with that run."""
-        body = {"run": run, "files": list(files)}
-        return self._post(f"projects/{project}/index/files", body)
+        return self._post(f"projects/{project}/index/files", run=run, files=list(files))
 
-    def code_index(self, *, project: str) -> Mapping[str, Any]:
+    def code_index(self, *, project: str) -> Json:
         """Say how far the index of a project's code is."""
         return self._get(f"projects/{project}/index")
 
     def code_files(self, *, project: str) -> Iterator[str]:
         """Yield the paths of the files that the index of a project knows, page by page."""
-        for row in self._pages(f"projects/{project}/files", {"limit": PAGE}):
-            yield str(row["path"])
+        rows = self._pages(f"projects/{project}/files", limit=PAGE)
+        return (str(row["path"]) for row in rows)
 
     def open_session(self, *, external_id: str, project: str = "", **about: object) -> Session:
         """Open a session, or find the one of that external id."""
-        body = {"external_id": external_id, "project": project or None, **about}
-        return values.session(raw=self._post("sessions", _given(body)))
+        raw = self._post("sessions", external_id=external_id, project=project or None, **about)
+        return Session.read(raw)
 
-    def append_turns(self, *, session_id: str, turns: Sequence[Mapping[str, object]]) -> Appended:
+    def append_turns(self, *, session_id: str, turns: Sequence[Row]) -> AppendedRows:
         """Append turns; one whose sequence is there already changes nothing."""
-        answer = self._post(f"sessions/{session_id}/turns", {"turns": list(turns)})
-        return values.appended(raw=answer)
+        raw = self._post(f"sessions/{session_id}/turns", turns=list(turns))
+        return values.read_appended(raw=raw)
 
-    def append_events(self, *, session_id: str, events: Sequence[Mapping[str, object]]) -> Appended:
+    def append_events(self, *, session_id: str, events: Sequence[Row]) -> AppendedRows:
         """Append events; one whose sequence is there already changes nothing."""
-        answer = self._post(f"sessions/{session_id}/events", {"events": list(events)})
-        return values.appended(raw=answer)
+        raw = self._post(f"sessions/{session_id}/events", events=list(events))
+        return values.read_appended(raw=raw)
 
     def end_session(self, *, session_id: str) -> Session:
         """End a session, so that what is worth keeping is taken from it."""
-        return values.session(raw=self._post(f"sessions/{session_id}/end", {})["session"])
+        return Session.read(self._post(f"sessions/{session_id}/end")["session"])
 
-    def _get(self, path: str, query: Mapping[str, object] | None = None) -> dict[str, Any]:
-        return self._json(Call(method="GET", path=f"{API}/{path}", query=query))
+    def _get(self, path: str, /, **query: object) -> dict[str, Any]:
+        return dict(self._send("GET", f"{API}/{path}", query=query).json())
 
-    def _post(self, path: str, body: object) -> dict[str, Any]:
-        return self._json(Call(method="POST", path=f"{API}/{path}", body=body))
+    def _post(self, path: str, /, **body: object) -> dict[str, Any]:
+        """Send the fields that are given; None stands for one that is not."""
+        return dict(self._send("POST", f"{API}/{path}", body=_without_none(body)).json())
 
     def _upload(self, path: str, name: str, data: bytes, project: str) -> dict[str, Any]:
         query = {"name": name, "project": project or None}
-        return self._json(Call(method="POST", path=f"{API}/{path}", query=query, data=data))
+        return dict(self._send("POST", f"{API}/{path}", query=query, data=data).json())
 
-    def _pages(self, path: str, query: Mapping[str, object]) -> Iterator[dict[str, Any]]:
+    def _pages(self, path: str, /, **query: object) -> Iterator[dict[str, Any]]:
         cursor: object = None
         while True:
-            page = self._get(path, {**query, "cursor": cursor})
+            page = self._get(path, **query, cursor=cursor)
             yield from page["items"]
             cursor = page.get("next_cursor")
             if not cursor:
                 return
 
-    def _json(self, call: Call) -> dict[str, Any]:
-        read = self._transport.send(call=call).json()
-        return dict(read)
+    def _send(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Row | None = None,
+        body: object = None,
+        data: bytes | None = None,
+    ) -> httpx.Response:
+        """Return the answer; `data` may not be sent twice. Raises Problem, or Unreachable."""
+        headers = {} if method == "GET" else {"Idempotency-Key": str(uuid4())}
+        if data is not None:
+            headers = {"Content-Type": "application/octet-stream"}
+        params: dict[str, Any] = _without_none(query or {})
+        request = self._http.build_request(
+            method, path, params=params, json=body, content=data, headers=headers
+        )
+        for attempt in range(1, ATTEMPTS + 1):
+            seconds = min(FIRST_WAIT_SECONDS * 2.0 ** (attempt - 1), LONGEST_WAIT_SECONDS)
+            try:
+                answer = self._http.send(request)
+            except httpx.TransportError as error:
+                most = 1 if data is not None else ATTEMPTS
+                if attempt >= (CONNECT_ATTEMPTS if isinstance(error, UNSENT) else most):
+                    raise self._unreachable(error) from error
+            else:
+                if answer.is_success:
+                    return answer
+                if attempt == ATTEMPTS or not _is_temporary(answer, is_repeatable=data is None):
+                    raise Problem(status=answer.status_code, document=_document(answer))
+                after = answer.headers.get("Retry-After", "")
+                seconds = min(float(after), LONGEST_WAIT_SECONDS) if after.isdecimal() else seconds
+            self._pause(seconds)
+        raise AssertionError("The last attempt returns or raises.")
+
+    def _unreachable(self, error: httpx.TransportError) -> Unreachable:
+        return Unreachable(
+            detail=f"{self._http.base_url} does not answer: {error or type(error).__name__}",
+            hint="Is the server running, and is this its address?",
+        )
 
 
-def _given(body: Mapping[str, object]) -> dict[str, object]:
-    return {name: value for name, value in body.items() if value is not None}
+def _is_temporary(answer: httpx.Response, *, is_repeatable: bool) -> bool:
+    if answer.status_code in BUSY:
+        return True
+    is_running = answer.status_code == 409 and _document(answer).get("code") == STILL_RUNNING
+    return is_repeatable and (answer.status_code in GATEWAY or is_running)
+
+
+def _document(answer: httpx.Response) -> Json:
+    """Return what a refusal says; nothing where another server than ours answered."""
+    try:
+        document = answer.json()
+    except ValueError:
+        return {}
+    return document if isinstance(document, Mapping) else {}
+
+
+def _without_none(fields: Row) -> dict[str, object]:
+    return {name: value for name, value in fields.items() if value is not None}

@@ -34,19 +34,15 @@ SECRET: Final = re.compile(
     r"|.*\.tfvars(?:\.json)?|\.vault-token|\.git-credentials|\.docker(?:cfg|configjson)"
     r"|(?:.*\.)?kubeconfig(?:\..*)?"
 )
-READ: Final = frozenset(  # the extensions of the languages that the server reads
-    {
-        ".py", ".pyi", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".tsx", ".go", ".rs",
-    }
-)  # fmt: skip
+READ: Final = frozenset({  # the extensions of the languages that the server reads
+    ".py", ".pyi", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".tsx", ".go", ".rs",
+})  # fmt: skip
 
 GIT_SECONDS: Final = 60
-SKIPPED_FOLDERS: Final = frozenset(
-    {
-        "node_modules", "bower_components", "vendor", "venv", "env", "__pycache__", "site-packages",
-        "dist", "build", "target", "out", "coverage", "htmlcov",
-    }
-)  # fmt: skip
+SKIPPED_FOLDERS: Final = frozenset({
+    "node_modules", "bower_components", "vendor", "venv", "env", "__pycache__", "site-packages",
+    "dist", "build", "target", "out", "coverage", "htmlcov",
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,21 +86,16 @@ def find(*, folder: Path) -> CodeFiles:
     root = root_of(folder=folder)
     found = CodeFiles(root=root, part=f"{folder.relative_to(root).as_posix()}/".removeprefix("./"))
     for path in sorted(set(_paths(folder))):
-        reason = _reason(root, path)
-        content = read(source=root / path) if not reason else None
-        if isinstance(content, MaskedContent):
-            found.files.append(
-                CodeFile(
-                    source=root / path,
-                    path=path,
-                    hash=digest(content),
-                    size=len(content.data),
-                    masked=content.masked,
-                )
-            )
-            found.masked.update(content.masked)
-        else:
-            found.left[reason or str(content)] += 1
+        source = root / path
+        content = _reason(root, path) or read(source=source)
+        if isinstance(content, str):
+            found.left[content] += 1
+            continue
+        size, masked = len(content.data), content.masked
+        found.files.append(
+            CodeFile(source=source, path=path, hash=digest(content), size=size, masked=masked)
+        )
+        found.masked.update(masked)
     return found
 
 
@@ -128,52 +119,37 @@ def is_code(*, path: str) -> bool:
 
 
 def read(*, source: Path) -> MaskedContent | str:
-    """Return what is sent of a file, or why nothing is."""
+    """Return what is sent of a file, or why nothing is.
+
+    It is looked at once it is open, so that nothing else can come in its place. In a text of
+    another encoding secrets are looked for as far as it is ASCII.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
-        data = _bytes(source)
+        with open(os.open(source, flags | getattr(os, "O_BINARY", 0)), "rb") as file:  # noqa: PTH123
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return "no file"
+            data = file.read(LARGEST + 1)
     except OSError:
         return "unreadable"
-    if data is None:
-        return "no file"
     if len(data) > LARGEST:
         return "too large"
     if b"\0" in data:
         return "no text"
+    encoding = "utf-8"
     try:
-        text = data.decode()
+        text = data.decode(encoding)
     except UnicodeDecodeError:
-        return _of_other_text(data)
-    return _mask(text)
-
-
-def _bytes(source: Path) -> bytes | None:
-    """Return what a file begins with, one byte more than is taken at most; None for no file.
-
-    It is looked at once it is open, so that nothing else can come in its place.
-    """
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-    with open(os.open(source, flags | getattr(os, "O_BINARY", 0)), "rb") as file:  # noqa: PTH123
-        return file.read(LARGEST + 1) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else None
-
-
-def _mask(text: str) -> MaskedContent | str:
+        encoding = "latin-1"
+        text = data.decode(encoding)
     found = mask(text=text)
     if found.text.count("\n") != text.count("\n"):
         return "holds a private key"
     masked = found.text
     for kind in set(found.kinds):  # a name reads in every language, brackets break the line
         masked = masked.replace(f"[redacted: {kind}]", f"redacted_{kind}")
-    data = masked.encode()
+    data = masked.encode(encoding)
     return MaskedContent(data=data, masked=found.kinds) if len(data) <= LARGEST else "too large"
-
-
-def _of_other_text(data: bytes) -> MaskedContent | str:
-    """Return a text in another encoding, which secrets are looked for in as far as it is ASCII."""
-    text = data.decode("latin-1")
-    found = _mask(text)
-    if isinstance(found, str):
-        return found
-    return MaskedContent(data=found.data.decode().encode("latin-1"), masked=found.masked)
 
 
 def _reason(folder: Path, path: str) -> str:

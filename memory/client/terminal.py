@@ -60,11 +60,11 @@ class Terminal:
         return connection
 
     @contextmanager
-    def client(self, *, connection: Connection) -> "Iterator[Client]":
-        """Yield a client of the server."""
+    def client(self, *, connection: Connection | None = None) -> "Iterator[Client]":
+        """Yield a client of the server, of the usual one where no other is named."""
         from .api import Client  # noqa: PLC0415  httpx takes a quarter of a second
 
-        with Client(connection=connection) as client:
+        with Client(connection=connection or self.connection()) as client:
             yield client
 
     def show(self, *, row: Mapping[str, Any], line: str) -> None:
@@ -115,6 +115,16 @@ class Terminal:
         if isinstance(fault, Problem) and fault.request_id:
             lines.append(f"  request {fault.request_id}")
         self.err.write("\n".join((*lines, f"  try: {fault.command}", "")))
+
+
+def check_folder(*, terminal: Terminal, folder: Path, hint: str, command: str) -> None:
+    """Raise Misused for a folder that holds the person's home."""
+    if terminal.places.home.resolve().is_relative_to(folder.resolve()):
+        raise Misused(
+            detail=f"{folder} holds all of your work, and no one project.",
+            hint=hint,
+            command=command,
+        )
 
 
 def shortened(*, text: str, most: int = LINE_MOST) -> str:

@@ -5,7 +5,7 @@ caution, or was not looked at whole, fails only with `--strict`. An empty text h
 and no server is asked.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -16,10 +16,6 @@ from ..terminal import Project, Terminal, read_file, shortened
 
 BYTES_MOST: Final = 4 * 1024 * 1024  # that are read; the server takes a million characters
 SHORT_ID: Final = 13  # characters of an id that people are shown
-_FAILS: Final[Mapping[bool, frozenset[str]]] = {
-    False: frozenset({"stop"}),
-    True: frozenset({"stop", "caution"}),
-}
 _UNSEEN: Final = frozenset(  # with one of these not all of the work was looked at
     {"paused", "steps_left_out", "not_all_parts", "not_all_searched", "not_all_files"}
 )
@@ -74,7 +70,7 @@ def check(
     unseen = _UNSEEN.intersection(result.get("degraded") or ()) if strict else frozenset()
     if unseen:
         terminal.note(f"not all of it was looked at: {', '.join(sorted(unseen))}")
-    if unseen or result.get("verdict") in _FAILS[strict]:
+    if unseen or result.get("verdict") in (("stop", "caution") if strict else ("stop",)):
         raise typer.Exit(STOPPED)
 
 
@@ -83,7 +79,13 @@ def _show(terminal: Terminal, result: Mapping[str, Any]) -> None:
         terminal.show(row=result, line="")
         return
     for finding in result.get("findings", ()):
-        terminal.show(row=finding, line=_line(finding))
+        memory, missing = finding["memory"], finding.get("missing") or ()
+        where = ", ".join(map(_place, finding.get("places", ()))) or "the whole"
+        without = f" ({', '.join(missing)})" if missing else ""
+        reason = f"{_REASONS.get(finding['why'], finding['why'])}{without}"
+        cited = f"{memory['type']} {memory['id'][:SHORT_ID]}: {shortened(text=memory['content'])}"
+        line = f"{finding['level']:<8} {where}: {reason}. {cited}"
+        terminal.show(row=finding, line=line)
     for tie in result.get("usually_together", ()):
         line = f"note     {tie['file']} is touched together with {tie['other']} in most sessions"
         terminal.show(row=tie, line=line)
@@ -92,21 +94,9 @@ def _show(terminal: Terminal, result: Mapping[str, Any]) -> None:
     terminal.note(f"verdict: {result.get('verdict')}")
 
 
-def _line(finding: Mapping[str, Any]) -> str:
-    memory = finding["memory"]
-    where = ", ".join(_places(finding)) or "the whole"
-    missing = finding.get("missing") or ()
-    without = f" ({', '.join(missing)})" if missing else ""
-    reason = f"{_REASONS.get(finding['why'], finding['why'])}{without}"
-    cited = f"{memory['type']} {memory['id'][:SHORT_ID]}: {shortened(text=memory['content'])}"
-    return f"{finding['level']:<8} {where}: {reason}. {cited}"
-
-
-def _places(finding: Mapping[str, Any]) -> Iterator[str]:
-    for place in finding.get("places", ()):
-        if place.get("step"):
-            yield f"step {place['step']} (line {place['first_line']})"
-        elif place.get("first_line"):
-            yield f"{place['file']}:{place['first_line']}-{place['last_line']}"
-        else:
-            yield str(place["file"])
+def _place(place: Mapping[str, Any]) -> str:
+    if place.get("step"):
+        return f"step {place['step']} (line {place['first_line']})"
+    if place.get("first_line"):
+        return f"{place['file']}:{place['first_line']}-{place['last_line']}"
+    return str(place["file"])

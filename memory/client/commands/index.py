@@ -10,7 +10,7 @@ import base64
 import json
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -20,7 +20,7 @@ import typer
 from .. import code_files
 from ..code_files import CodeFile, CodeFiles, MaskedContent
 from ..errors import ClientError, Incomplete, Misused, Problem
-from ..terminal import Project, Terminal, progress
+from ..terminal import Project, Terminal, check_folder, progress
 
 if TYPE_CHECKING:
     from ..api import Client
@@ -31,10 +31,10 @@ FILES_OF_A_PROJECT: Final = 50_000  # the server takes no more
 IDLE_ROUNDS_MOST: Final = 3  # rounds one after the other in which the server read no file
 POLL_SECONDS: Final = 0.5
 STUCK_SECONDS: Final = 10 * 60  # in which an awaited index does not move; default
+NAMED_MOST: Final = 3  # files that a refusal names
 _REFUSED_INPUT: Final = 422
 _HELP: Final = "cairn index --help"
 _REPLACE: Final = "cairn index --replace"
-NAMED_MOST: Final = 3  # files that a refusal names
 
 Row = dict[str, str]
 Folder = Annotated[Path | None, typer.Argument(help="A folder; this repository's else.")]
@@ -72,7 +72,11 @@ def index(
     machine before anything is sent.
     """
     terminal: Terminal = context.obj
-    folder = _folder(terminal, path)
+    folder = (path or code_files.root_of(folder=Path.cwd())).resolve()
+    if not folder.is_dir():
+        raise Misused(detail=f"{folder} is no folder.", command=_HELP)
+    hint = "Go to the folder of the project, or name it."
+    check_folder(terminal=terminal, folder=folder, hint=hint, command=_HELP)
     found = code_files.find(folder=folder)
     _check(found, folder)
     if dry_run:
@@ -84,23 +88,9 @@ def index(
         if not replace:
             _check_replaced(terminal, client, connection.project, found)
         answer = _announce(client, connection.project, found)
-        sent = _send(terminal, client, connection.project, answer, found.files)
+        sent = _send(terminal, client, connection.project, answer, found)
         state = _index_state(client, connection.project, is_awaited=wait)
     _report(terminal, found, answer, sent, state)
-
-
-def _folder(terminal: Terminal, path: Path | None) -> Path:
-    """Return the folder to index. Raises Misused for none, and for one that holds everything."""
-    folder = (path or code_files.root_of(folder=Path.cwd())).resolve()
-    if not folder.is_dir():
-        raise Misused(detail=f"{folder} is no folder.", command=_HELP)
-    if terminal.places.home.resolve().is_relative_to(folder):
-        raise Misused(
-            detail=f"{folder} holds all of your work, and no one project.",
-            hint="Go to the folder of the project, or name it.",
-            command=_HELP,
-        )
-    return folder
 
 
 def _check(found: CodeFiles, folder: Path) -> None:
@@ -118,13 +108,9 @@ def _check(found: CodeFiles, folder: Path) -> None:
 def _show(terminal: Terminal, found: CodeFiles) -> None:
     for file in found.files:
         masked = f", {len(file.masked)} masked" if file.masked else ""
+        row = {"path": file.path, "hash": file.hash, "size": file.size}
         terminal.show(
-            row={
-                "path": file.path,
-                "hash": file.hash,
-                "size": file.size,
-                "masked": dict(Counter(file.masked)),
-            },
+            row={**row, "masked": dict(Counter(file.masked))},
             line=f"{file.path}  {file.size:,} bytes{masked}",
         )
     terminal.note(f"{len(found.files)} files would be looked for, nothing was sent")
@@ -137,16 +123,13 @@ def _check_replaced(terminal: Terminal, client: "Client", project: str, found: C
     Raises Misused where nobody can be asked, ClientError for a no.
     """
     total = int(client.code_index(project=project)["files_total"])
-    loss = (
-        loss_of(known=client.code_files(project=project), total=total, found=found)
-        if total
-        else None
-    )
+    known = client.code_files(project=project) if total else ()
+    loss = loss_of(known=known, total=total, found=found)
     if loss is None:
         return
-    gone, known, first = loss
+    gone, count, first = loss
     detail = (
-        f"The index of {project} would lose {gone:,} of its {known:,} files, and be given those of "
+        f"The index of {project} would lose {gone:,} of its {count:,} files, and be given those of "
         f"{found.root}: {', '.join(first)}{', …' if gone > len(first) else ''} would go."
     )
     terminal.confirm(
@@ -214,23 +197,18 @@ def _refused(problem: Problem, count: int) -> frozenset[int]:
 
 
 def _send(
-    terminal: Terminal,
-    client: "Client",
-    project: str,
-    answer: Mapping[str, Any],
-    files: Sequence[CodeFile],
+    terminal: Terminal, client: "Client", project: str, answer: Mapping[str, Any], found: CodeFiles
 ) -> SentFiles:
     missing = frozenset(answer["missing"])
-    lacked = [file for file in files if file.path in missing]
+    lacked = [file for file in found.files if file.path in missing]
     sent = SentFiles()
     idle_rounds = 0
-    with progress(
-        terminal=terminal, what="index", total=sum(file.size for file in lacked)
-    ) as advance:
+    total = sum(file.size for file in lacked)
+    with progress(terminal=terminal, what="index", total=total) as advance:
         while lacked and idle_rounds < IDLE_ROUNDS_MOST:
             before = sent.count
             waiting: set[str] = set()
-            for batch, size in _batches(_read(lacked, sent)):
+            for batch, size in _batches(lacked, sent):
                 done = client.send_code(project=project, run=str(answer["run"]), files=batch)
                 late = frozenset(done.get("waiting") or ())
                 waiting |= late
@@ -243,32 +221,26 @@ def _send(
     return sent
 
 
-def _read(files: Sequence[CodeFile], sent: SentFiles) -> Iterator[tuple[Row, int]]:
-    """Yield files as they are sent, and their bytes; not those that changed since."""
+def _batches(files: Iterable[CodeFile], sent: SentFiles) -> Iterator[tuple[list[Row], int]]:
+    """Yield files that fit into a call, and their bytes; not those that changed since."""
+    batch: list[Row] = []
+    size = written = 0
     for file in files:
         content = code_files.read(source=file.source)
-        is_same = isinstance(content, MaskedContent) and code_files.digest(content) == file.hash
-        if not isinstance(content, MaskedContent) or not is_same:
+        if not isinstance(content, MaskedContent) or code_files.digest(content) != file.hash:
             sent.changed.append(file.path)
             continue
         try:
             body = {"text": content.data.decode()}
         except UnicodeDecodeError:
             body = {"base64": base64.b64encode(content.data).decode()}
-        yield {"path": file.path, "hash": file.hash, **body}, file.size
-
-
-def _batches(files: Iterator[tuple[Row, int]]) -> Iterator[tuple[list[Row], int]]:
-    """Yield files that fit into a call, and their bytes."""
-    batch: list[Row] = []
-    size = written = 0
-    for row, bytes_of_file in files:
+        row = {"path": file.path, "hash": file.hash, **body}
         length = len(json.dumps(row, ensure_ascii=False).encode())
         if batch and (len(batch) == FILES_MOST or written + length > BYTES_MOST):
             yield batch, size
             batch, size, written = [], 0, 0
         batch.append(row)
-        size, written = size + bytes_of_file, written + length
+        size, written = size + file.size, written + length
     if batch:
         yield batch, size
 
@@ -300,53 +272,42 @@ def _report(
     sent: SentFiles,
     state: Mapping[str, Any],
 ) -> None:
+    """Report what was done. Raises ClientError for what was not."""
     row = {
         "files": len(found.files),
         "sent": sent.count,
         "kept": answer["kept"],
         "gone": answer["gone"],
-        "refused": list(sent.refused),
+        "refused": sent.refused,
         "changed": sent.changed,
         "waiting": sent.waiting,
         "left": dict(found.left),
         "masked": dict(found.masked),
         "state": state["state"],
     }
-    terminal.show(
-        row=row,
-        line=(
-            f"{len(found.files)} files: {sent.count} sent, {answer['kept']} known, "
-            f"{answer['gone']} gone; {state['state']}"
-        ),
-    )
+    line = "{files} files: {sent} sent, {kept} known, {gone} gone; {state}".format(**row)
+    terminal.show(row=row, line=line)
     for one in sent.refused:
         terminal.note(f"{one['path']}: {one['reason']}")
     _note(terminal, found)
-    if sent.waiting:
-        raise Incomplete(
-            detail=f"The server had no time to read {len(sent.waiting)} files.",
-            hint="The next run sends them.",
-            command="cairn index",
-        )
-    if state["state"] == "failed":
+    late = {
+        f"The server had no time to read {len(sent.waiting)} files.": sent.waiting,
+        f"{len(sent.changed)} files changed while they were sent.": sent.changed,
+    }
+    if state["state"] == "failed" and not sent.waiting:
         raise ClientError(
             detail=f"The edges could not be made: {state.get('reason') or 'no reason is known'}",
             hint="The files are kept. Run it again, or ask who runs the server.",
             command="cairn index --wait",
         )
-    if sent.changed:
-        raise Incomplete(
-            detail=f"{len(sent.changed)} files changed while they were sent.",
-            hint="The next run sends them.",
-            command="cairn index",
-        )
+    for detail, files in late.items():
+        if files:
+            raise Incomplete(detail=detail, hint="The next run sends them.", command="cairn index")
 
 
 def _note(terminal: Terminal, found: CodeFiles) -> None:
     """Write what stays here, and what was masked."""
-    if found.left:
-        reasons = ", ".join(f"{count} {reason}" for reason, count in found.left.most_common())
-        terminal.note(f"left out: {reasons}")
-    if found.masked:
-        kinds = ", ".join(f"{count} {kind}" for kind, count in found.masked.most_common())
-        terminal.note(f"taken out before sent: {kinds}")
+    for what, counts in (("left out", found.left), ("taken out before sent", found.masked)):
+        if counts:
+            named = ", ".join(f"{count} {name}" for name, count in counts.most_common())
+            terminal.note(f"{what}: {named}")

@@ -9,8 +9,8 @@ import platform
 import sys
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Annotated, Any, Final, Protocol
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -19,29 +19,13 @@ from ..configuration import Connection
 from ..errors import ClientError, Misused, Problem, Unreachable
 from ..terminal import Project, Terminal
 
+if TYPE_CHECKING:
+    from ..api import Client
+
 SLOWER_SECONDS: Final = 5  # RFC 8628, 3.5: what slow_down adds to the interval
 NAME_MOST: Final = 80  # characters, the server's
 PENDING: Final = "authorization_pending"
 SLOW_DOWN: Final = "slow_down"
-
-
-class Authority(Protocol):
-    """What of the client a sign-in needs."""
-
-    def ask_code(self, *, name: str) -> Mapping[str, Any]:
-        """Ask for the two codes."""
-
-    def fetch_token(self, *, device_code: str) -> Mapping[str, Any]:
-        """Fetch the token. Raises Problem until somebody has approved."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeviceCode:
-    """What a person is shown: where to go, and the code."""
-
-    address: str
-    code: str
-    direct: str
 
 
 def register(*, app: typer.Typer) -> None:
@@ -75,10 +59,9 @@ def login(
         token = terminal.given.get("token") or environment.get("CAIRN_TOKEN") or ""
         token = token or (stored.get("token", "") if is_stored else "")
     if not token:
-        is_by_code = sys.stdin.isatty() if by_code is None else by_code
-        if is_by_code:
+        if sys.stdin.isatty() if by_code is None else by_code:
             with terminal.client(connection=connection) as client:
-                token = sign_in(authority=client, show=lambda code: _show_code(terminal, code))
+                token = sign_in(client=client, show=lambda code: _show_code(terminal, code))
         else:
             token = _prompt("Token", hide=True)
     connection = replace(connection, token=token.strip())
@@ -103,8 +86,8 @@ def login(
 
 def sign_in(
     *,
-    authority: Authority,
-    show: Callable[[DeviceCode], None],
+    client: "Client",
+    show: Callable[[Mapping[str, Any]], None],
     pause: Callable[[float], None] = time.sleep,
 ) -> str:
     """Return a token, once somebody has approved.
@@ -112,21 +95,17 @@ def sign_in(
     Raises Problem for a refusal, ClientError when nobody has decided in time, Unreachable when the
     server is away so long.
     """
-    answer = authority.ask_code(name=own_name())
-    show(
-        DeviceCode(
-            address=str(answer["verification_uri"]),
-            code=str(answer["user_code"]),
-            direct=str(answer.get("verification_uri_complete") or answer["verification_uri"]),
-        )
-    )
+    name = f"cairn on {platform.node() or 'a machine'}"
+    printable = "".join(letter for letter in name if letter.isprintable())
+    answer = client.ask_code(name=printable[:NAME_MOST])
+    show(answer)
     interval, waited = float(answer.get("interval") or SLOWER_SECONDS), 0.0
     lasts = float(answer["expires_in"])
     while waited < lasts:
         pause(interval)
         waited += interval
         try:
-            fetched = authority.fetch_token(device_code=str(answer["device_code"]))
+            fetched = client.fetch_token(device_code=str(answer["device_code"]))
         except Problem as problem:
             if problem.code not in {PENDING, SLOW_DOWN}:
                 raise
@@ -142,18 +121,14 @@ def sign_in(
     )
 
 
-def own_name() -> str:
-    """Return how this program calls itself: by the machine that it runs on."""
-    name = f"cairn on {platform.node() or 'a machine'}"
-    return "".join(letter for letter in name if letter.isprintable())[:NAME_MOST]
-
-
-def _show_code(terminal: Terminal, code: DeviceCode) -> None:
+def _show_code(terminal: Terminal, answer: Mapping[str, Any]) -> None:
     """Show a person where to go; also with --quiet, since nothing goes on without."""
+    address, code = answer["verification_uri"], answer["user_code"]
+    direct = answer.get("verification_uri_complete") or address
     if terminal.is_json:
-        terminal.show(row={"verification_uri": code.direct, "user_code": code.code}, line="")
+        terminal.show(row={"verification_uri": direct, "user_code": code}, line="")
     else:
-        terminal.err.write(f"Open {code.address} and type {code.code}\nor open {code.direct}\n")
+        terminal.err.write(f"Open {address} and type {code}\nor open {direct}\n")
     terminal.out.flush()
     terminal.err.flush()
 

@@ -2,6 +2,8 @@
 
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Final
@@ -9,15 +11,15 @@ from typing import Annotated, Final
 import typer
 
 from ..errors import Incomplete, Misused
-from ..terminal import Project, Terminal, progress
+from ..terminal import Project, Terminal, check_folder, progress
 from ..transcripts import finder
 from ..transcripts.finder import Transcript
 from ..transcripts.reader import Bookmarks
-from ..transcripts.upload import Upload, UploadResult, send_transcripts
-from ..transcripts.watch import Round, Watch
+from ..transcripts.upload import UploadPlan, UploadResult, send_transcripts
+from ..transcripts.watch import Watch
 
 EVERY_SECONDS: Final = 2.0
-BELONG: Final = "Sessions belong"
+BOOKMARKS: Final = "replays"  # a folder of this program's state
 Paths = Annotated[
     list[Path] | None,
     typer.Argument(help="Transcripts or folders; those of this folder's work else."),
@@ -56,27 +58,17 @@ def send(  # noqa: PLR0913  each is an option
     Secrets are taken out on this machine before anything is sent.
     """
     terminal: Terminal = context.obj
-    _check_audience(everywhere, shared, yes)
+    _check(source, everywhere, shared, yes)
     if paths:
-        named = finder.named_transcripts(paths=tuple(paths), name=_known(source))
-        found = tuple(named)
+        found = tuple(finder.named_transcripts(paths=paths, name=source))
     else:
         found = _find(terminal, source, everywhere)
     if dry_run:
-        bookmarks = Bookmarks(folder=terminal.places.state / "replays", url="", project="")
-        upload = Upload(api=None, bookmarks=bookmarks, project="", resumes=False)
-        _send(terminal, found, upload)
+        bookmarks = Bookmarks(folder=terminal.places.state / BOOKMARKS, url="", project="")
+        _send(terminal, found, UploadPlan(api=None, bookmarks=bookmarks, project="", resumes=False))
         return
-    connection = terminal.project_connection(project=project, subject=BELONG)
-    with terminal.client(connection=connection) as client:
-        upload = Upload(
-            api=client,
-            bookmarks=_bookmarks(terminal, connection.url, connection.project),
-            project=connection.project,
-            is_shared=shared,
-            resumes=not again,
-        )
-        _send(terminal, found, upload)
+    with _plan(terminal, project, shared) as plan:
+        _send(terminal, found, replace(plan, ends=True, resumes=not again))
 
 
 def sync(
@@ -89,17 +81,9 @@ def sync(
 ) -> None:
     """Send what transcripts of this folder's work have gained since; their sessions stay open."""
     terminal: Terminal = context.obj
-    _check_audience(everywhere, shared, yes)
-    connection = terminal.project_connection(project=project, subject=BELONG)
-    with terminal.client(connection=connection) as client:
-        upload = Upload(
-            api=client,
-            bookmarks=_bookmarks(terminal, connection.url, connection.project),
-            project=connection.project,
-            ends=False,
-            is_shared=shared,
-        )
-        _send(terminal, _find(terminal, source, everywhere), upload)
+    _check(source, everywhere, shared, yes)
+    with _plan(terminal, project, shared) as plan:
+        _send(terminal, _find(terminal, source, everywhere), plan)
 
 
 def watch(
@@ -119,30 +103,16 @@ def watch(
     server was away is sent when it is back. Sessions stay open; the server ends idle ones.
     """
     terminal: Terminal = context.obj
-    _check_audience(everywhere, shared, yes)
-    connection = terminal.project_connection(project=project, subject=BELONG)
-    names = (source,) if _known(source) else ()
-    here = None if everywhere else _work_folder(terminal)
-
-    def belongs(transcript: Transcript) -> bool:
-        return here is None or any(finder.in_folder(folder=here, found=(transcript,)))
-
-    with terminal.client(connection=connection) as client:
-        upload = Upload(
-            api=client,
-            bookmarks=_bookmarks(terminal, connection.url, connection.project),
-            project=connection.project,
-            ends=False,
-            is_shared=shared,
-        )
+    _check(source, everywhere, shared, yes)
+    with _plan(terminal, project, shared) as plan:
         watching = Watch(
-            upload=upload,
-            find=lambda: finder.find_transcripts(home=terminal.places.home, names=names),
-            belongs=belongs,
+            plan=plan,
+            find=lambda: finder.find_transcripts(home=terminal.places.home, name=source),
+            belongs=_belongs(terminal, everywhere),
             every_seconds=every,
         )
         if not once:
-            terminal.note(f"Following the transcripts of {connection.project}; Ctrl-C ends it.")
+            terminal.note(f"Following the transcripts of {plan.project}; Ctrl-C ends it.")
         try:
             _run_rounds(terminal, watching, once=once)
         except KeyboardInterrupt:
@@ -163,39 +133,34 @@ def _run_rounds(terminal: Terminal, watching: Watch, *, once: bool) -> None:
             terminal.note("The server is back.")
         was_away = made.fault is not None
         if once:
-            _check_round(made)
-            return
+            fault = made.fault or next((one.fault for one in made.results if one.fault), None)
+            if fault is None:
+                return
+            raise Incomplete(
+                detail=fault.detail,
+                hint="The next run goes on from here.",
+                command="cairn watch --once",
+            )
         time.sleep(made.wait_seconds)
 
 
-def _check_round(made: Round) -> None:
-    fault = made.fault or next((one.fault for one in made.results if one.fault), None)
-    if fault is not None:
-        raise Incomplete(
-            detail=fault.detail,
-            hint="The next run goes on from here.",
-            command="cairn watch --once",
-        )
-
-
-def _send(terminal: Terminal, found: tuple[Transcript, ...], upload: Upload) -> None:
+def _send(terminal: Terminal, found: tuple[Transcript, ...], plan: UploadPlan) -> None:
     """Send transcripts and report each. Raises Incomplete where one was not sent whole."""
     results: list[UploadResult] = []
-    is_sent = upload.api is not None
+    is_sent = plan.api is not None
     total = sum(transcript.size for transcript in found)
     with progress(terminal=terminal, what="replay", total=total) as advance:
-        shown = replace(upload, progress=advance)
-        for one in send_transcripts(upload=shown, transcripts=found):
+        for one in send_transcripts(plan=replace(plan, progress=advance), transcripts=found):
             results.append(one)
             _show(terminal, one, is_sent=is_sent)
-    masked = sum((one.counts.masked for one in results), Counter[str]())
-    failed = sum(one.fault is not None for one in results)
     stored = sum(one.counts.stored for one in results)
     sent = f", {stored} turns and events were new" if is_sent else ", nothing was sent"
     terminal.note(f"{len(results)} transcripts{sent}")
+    masked = sum((one.counts.masked for one in results), Counter[str]())
     if masked:
         kinds = ", ".join(f"{count} {kind}" for kind, count in masked.most_common())
         terminal.note(f"taken out before sending: {kinds}")
+    failed = sum(one.fault is not None for one in results)
     if failed:
         raise Incomplete(
             detail=f"{failed} of {len(results)} transcripts were not sent whole.",
@@ -219,51 +184,63 @@ def _show(terminal: Terminal, one: UploadResult, *, is_sent: bool) -> None:
     terminal.show(row=one.as_json(), line=line)
 
 
-def _bookmarks(terminal: Terminal, url: str, project: str) -> Bookmarks:
-    return Bookmarks(folder=terminal.places.state / "replays", url=url, project=project)
+@contextmanager
+def _plan(terminal: Terminal, project: str, shared: bool) -> Iterator[UploadPlan]:
+    """Yield how transcripts go to a project: on from the bookmarks, into open sessions."""
+    connection = terminal.project_connection(project=project, subject="Sessions belong")
+    with terminal.client(connection=connection) as client:
+        yield UploadPlan(
+            api=client,
+            bookmarks=Bookmarks(
+                folder=terminal.places.state / BOOKMARKS,
+                url=connection.url,
+                project=connection.project,
+            ),
+            project=connection.project,
+            ends=False,
+            is_shared=shared,
+        )
 
 
-def _check_audience(everywhere: bool, shared: bool, yes: bool) -> None:
-    """Raise Misused where the work in every folder would be shown to a project unasked."""
+def _check(source: str, everywhere: bool, shared: bool, yes: bool) -> None:
+    """Raise Misused for an unknown program, and where everything would be shared unasked."""
     if everywhere and shared and not yes:
         raise Misused(
             detail="The members of one project would see the work in every folder of this machine.",
             hint="Leave out --all or --shared, or say --yes.",
             command="cairn replay --all --shared --dry-run --yes",
         )
-
-
-def _find(terminal: Terminal, source: str, everywhere: bool) -> tuple[Transcript, ...]:
-    """Return the transcripts of the work in this folder and below, or in every folder."""
-    names = (source,) if _known(source) else ()
-    found = finder.find_transcripts(home=terminal.places.home, names=names)
-    if everywhere:
-        return tuple(found)
-    here = _work_folder(terminal)
-    chosen = tuple(finder.in_folder(folder=here, found=found))
-    if not chosen:
-        terminal.note(f"No transcript tells of work in {here}; --all takes those of every folder.")
-    return chosen
-
-
-def _work_folder(terminal: Terminal) -> Path:
-    """Return the current folder. Raises Misused in one that holds everything: that is --all."""
-    here = Path.cwd()
-    if terminal.places.home.resolve().is_relative_to(here.resolve()):
-        raise Misused(
-            detail=f"{here} holds all of your work, and no one project.",
-            hint="Go to the folder of the project, name transcripts, or say --all.",
-            command="cairn replay --all --dry-run",
-        )
-    return here
-
-
-def _known(source: str) -> str:
-    """Return the name of a program. Raises Misused for one whose transcripts are not read."""
     if source and source not in finder.SOURCES:
         raise Misused(
             detail=f"{source} is no program whose transcripts are read.",
             hint=f"Known are {', '.join(finder.SOURCES)}.",
             command="cairn replay --help",
         )
-    return source
+
+
+def _find(terminal: Terminal, source: str, everywhere: bool) -> tuple[Transcript, ...]:
+    """Return the transcripts of the work in this folder and below, or in every folder."""
+    found = finder.find_transcripts(home=terminal.places.home, name=source)
+    chosen = tuple(filter(_belongs(terminal, everywhere), found))
+    if not chosen and not everywhere:
+        terminal.note(
+            f"No transcript tells of work in {Path.cwd()}; --all takes those of every folder."
+        )
+    return chosen
+
+
+def _belongs(terminal: Terminal, everywhere: bool) -> Callable[[Transcript], bool]:
+    """Return what says whether a transcript is of the work in the current folder and below.
+
+    Raises Misused in a folder that holds everything: that is --all.
+    """
+    if everywhere:
+        return lambda _: True
+    here = Path.cwd()
+    check_folder(
+        terminal=terminal,
+        folder=here,
+        hint="Go to the folder of the project, name transcripts, or say --all.",
+        command="cairn replay --all --dry-run",
+    )
+    return lambda transcript: finder.is_in_folder(transcript=transcript, folder=here)

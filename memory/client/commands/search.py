@@ -3,13 +3,16 @@
 import json
 from collections import Counter
 from collections.abc import Mapping
-from typing import IO, Annotated, Any, Final, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from ..errors import ClientError
 from ..terminal import Project, Terminal, listed, shortened
 from ..values import Memory
+
+if TYPE_CHECKING:
+    from ..api import Client
 
 COUNTED_MOST: Final = 20_000  # memories that `stats` reads; default, not measured
 PARSE_ERROR: Final = -32_700  # JSON-RPC 2.0
@@ -121,48 +124,34 @@ def mcp(context: typer.Context) -> None:
     """Speak MCP over stdin and stdout, for agents that know no HTTP."""
     terminal: Terminal = context.obj
     stdin = typer.get_text_stream("stdin", encoding="utf-8")
-    with terminal.client(connection=terminal.connection()) as client:
-        carry(lines=stdin, out=terminal.out, speaker=client)
+    with terminal.client() as client:
+        for line in stdin:
+            answer = _carry(client, line) if line.strip() else None
+            if answer:
+                terminal.out.write(json.dumps(answer) + "\n")
+                terminal.out.flush()
 
 
-class Speaker(Protocol):
-    """What of the client the MCP bridge needs."""
+def _carry(client: "Client", line: str) -> Mapping[str, Any] | None:
+    """Carry a message to the server's `/mcp` and return its answer; None where it has no id.
 
-    def speak_mcp(self, *, message: Mapping[str, object]) -> Mapping[str, Any]:
-        """Return the server's answer to a message."""
-
-
-def carry(*, lines: IO[str], out: IO[str], speaker: Speaker) -> None:
-    """Carry MCP messages to the server and answers back until no more come.
-
-    A line in is a message for the server's `/mcp`, a line out its answer. What has no id gets no
-    answer. What fails on the way becomes an error of JSON-RPC, so that the program goes on.
+    What fails on the way becomes an error of JSON-RPC, so that the program goes on.
     """
-    for line in lines:
-        if line.strip():
-            answer = _answer(line, speaker)
-            if answer is not None:
-                out.write(json.dumps(answer) + "\n")
-                out.flush()
-
-
-def _answer(line: str, speaker: Speaker) -> Mapping[str, Any] | None:
     try:
         message = json.loads(line)
+        fault = "" if isinstance(message, dict) else "The line is no object."
     except ValueError as error:
-        return _error(None, PARSE_ERROR, f"The line is no JSON: {error}")
-    if not isinstance(message, dict):
-        return _error(None, PARSE_ERROR, "The line is no object.")
-    number = message.get("id")
-    try:
-        answer = speaker.speak_mcp(message=message)
-    except ClientError as fault:
-        return None if number is None else _error(number, SERVER_ERROR, fault.detail)
-    return answer or None
-
-
-def _error(number: object, code: int, message: str) -> Mapping[str, Any]:
-    return {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": message}}
+        fault = f"The line is no JSON: {error}"
+    number, code = None, PARSE_ERROR
+    if not fault:
+        number, code = message.get("id"), SERVER_ERROR
+        try:
+            return client.speak_mcp(message=message)
+        except ClientError as error:
+            if number is None:
+                return None
+            fault = error.detail
+    return {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": fault}}
 
 
 def _set_pause(terminal: Terminal, project: str, *, is_all: bool, paused: bool) -> None:

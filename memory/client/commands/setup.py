@@ -7,7 +7,7 @@ import typer
 
 from ..errors import ClientError, Incomplete, Misused
 from ..install import doctor, installer
-from ..install.harnesses import HARNESSES, Harness
+from ..install.harnesses import HARNESSES, is_there
 from ..install.installer import PlannedEdit
 from ..terminal import Project, Terminal, Yes
 
@@ -83,13 +83,16 @@ def examine(context: typer.Context) -> None:
     terminal: Terminal = context.obj
     connection = terminal.connection()
     places, now = terminal.places, datetime.now(UTC)
-    found = [*doctor.check_settings(places=places, connection=connection)]
     with terminal.client(connection=connection) as client:
-        found += doctor.check_server(client=client, connection=connection, now=now)
-    found += doctor.check_harnesses(places=places, connection=connection)
+        found = (
+            *doctor.check_settings(places=places, connection=connection),
+            *doctor.check_server(client=client, connection=connection, now=now),
+            *doctor.check_harnesses(places=places, connection=connection),
+        )
     if terminal.is_json:
-        for check in found:
-            terminal.show(row=check.as_json(), line="")
+        for one in found:
+            row = {"check": one.name, "ok": one.is_well, "detail": one.detail, "fix": one.fix}
+            terminal.show(row=row, line="")
     else:
         rows = [("ok" if one.is_well else "WRONG", one.name, one.detail, one.fix) for one in found]
         terminal.table(head=("", "what", "seen", "mend"), rows=rows)
@@ -101,7 +104,7 @@ def examine(context: typer.Context) -> None:
         )
 
 
-def _chosen(terminal: Terminal, names: list[str]) -> tuple[Harness, ...]:
+def _chosen(terminal: Terminal, names: list[str]) -> tuple[str, ...]:
     unknown = [name for name in names if name not in HARNESSES]
     if unknown:
         raise Misused(
@@ -110,8 +113,8 @@ def _chosen(terminal: Terminal, names: list[str]) -> tuple[Harness, ...]:
             command="cairn init --help",
         )
     if names:
-        return tuple(HARNESSES[name] for name in names)
-    found = tuple(one for one in HARNESSES.values() if one.is_there(home=terminal.places.home))
+        return tuple(names)
+    found = tuple(one for one in HARNESSES if is_there(harness=one, home=terminal.places.home))
     if not found:
         raise Misused(
             detail="No agent was found on this machine.",
@@ -122,7 +125,7 @@ def _chosen(terminal: Terminal, names: list[str]) -> tuple[Harness, ...]:
 
 
 def _show_planned(terminal: Terminal, one: PlannedEdit) -> None:
-    row = {"harness": one.harness.name, "file": str(one.path), "changes": one.changes}
+    row = {"harness": one.harness, "file": str(one.path), "changes": one.changes}
     if one.fault is not None:
         detail = f"{one.fault.detail} {one.fault.hint}".strip()
         line = f"{one.path}: left alone. {detail}\nWhat goes into it:\n\n{one.part}"

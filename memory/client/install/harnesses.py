@@ -7,128 +7,92 @@ about each that has changed.
 """
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from ..configuration import Connection
 from ..errors import ClientError
-from .edits import Block, Edit, Entries, Key, Whole
+from .file_edits import FileEdit, JsonKey, ListEntries, MarkedBlock, WholeFile
 
+HARNESSES: Final[Mapping[str, tuple[str, ...]]] = {  # what is below the home of who uses them
+    "claude-code": (".claude", ".claude.json"),
+    "cursor": (".cursor",),
+    "codex": (".codex",),
+    "copilot": (".copilot",),
+}
 NAME: Final = "cairn"  # what the server is called in other programs' files
-MARKDOWN_MARKS: Final = ("<!-- cairn: begin -->", "<!-- cairn: end -->")
-TOML_MARKS: Final = ("# cairn: begin", "# cairn: end")
 PLUGIN_FOLDER: Final = ".cairn/plugin"  # below one's home
-SCRIPT: Final = f"{PLUGIN_FOLDER}/bin/hook.sh"
-_MARK: Final = SCRIPT  # stands in every command that runs it
+SCRIPT: Final = f"{PLUGIN_FOLDER}/bin/hook.sh"  # stands in every command that runs it
 _SCRIPT_MARK: Final = "# Tell Cairn what an agent does"
 _ROOTS: Final = ("${CLAUDE_PLUGIN_ROOT}", "${CURSOR_PLUGIN_ROOT}", "${PLUGIN_ROOT}")
 _INSTALLED: Final = Path(__file__).parents[1] / "plugin"
 _CHECKOUT: Final = Path(__file__).parents[3] / "deploy" / "plugin"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """An edit of a file below one's home."""
-
-    file: str
-    edit: Edit
+def is_there(*, harness: str, home: Path) -> bool:
+    """Say whether a program was ever run by this person."""
+    return any((home / sign).exists() for sign in HARNESSES[harness])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Harness:
-    """A program: the folders by which it is recognized, and what it needs."""
-
-    name: str
-    title: str
-    signs: tuple[str, ...]
-    changes: Callable[[Connection], tuple[Change, ...]]
-
-    def is_there(self, *, home: Path) -> bool:
-        """Say whether the program was ever run by this person."""
-        return any((home / sign).exists() for sign in self.signs)
-
-
-def rules(*, connection: Connection) -> str:
-    """Return the rules for agents, so that they use what is connected."""
-    where = f' (project "{connection.project}")' if connection.project else ""
-    return (
-        f"Before a task, search Cairn{where} for what is known about it. After learning something\n"
-        "that the next session needs (a decision, a trap, a fix, a dead end), store it as one\n"
-        "sentence with its reason."
-    )
-
-
-def _header(connection: Connection) -> dict[str, str]:
-    return {"Authorization": f"Bearer {connection.token}"}
-
-
-def _claude_code(connection: Connection) -> tuple[Change, ...]:
-    server = {"type": "http", "url": f"{connection.url}/mcp", "headers": _header(connection)}
-    return (
-        Change(file=".claude.json", edit=Key(names=("mcpServers", NAME), value=server)),
-        Change(file=".claude/CLAUDE.md", edit=_rules(connection)),
-        Change(file=".claude/settings.json", edit=_hooks("hooks.json")),
-        _script(),
-    )
-
-
-def _cursor(connection: Connection) -> tuple[Change, ...]:
-    server = {"url": f"{connection.url}/mcp", "headers": _header(connection)}
-    return (
-        Change(file=".cursor/mcp.json", edit=Key(names=("mcpServers", NAME), value=server)),
-        Change(file=".cursor/hooks.json", edit=_hooks("cursor.json")),
-        _script(),
-    )
-
-
-def _codex(connection: Connection) -> tuple[Change, ...]:
-    header = json.dumps(_header(connection)["Authorization"])
-    body = (
+def edits_of(*, connection: Connection) -> Mapping[str, Mapping[str, FileEdit]]:
+    """Return what each program needs, by its files below one's home."""
+    authorization = f"Bearer {connection.token}"
+    url, headers = f"{connection.url}/mcp", {"Authorization": authorization}
+    server = {"url": url, "headers": headers}
+    typed = {"type": "http", **server}
+    table = (
         f"[mcp_servers.{NAME}]\n"
-        f"url = {json.dumps(f'{connection.url}/mcp')}\n"
-        f"http_headers = {{ Authorization = {header} }}"
+        f"url = {json.dumps(url)}\n"
+        f"http_headers = {{ Authorization = {json.dumps(authorization)} }}"
     )
-    begin, end = TOML_MARKS
-    block = Block(begin=begin, end=end, body=body, table=("mcp_servers", NAME))
-    return (
-        Change(file=".codex/config.toml", edit=block),
-        Change(file=".codex/AGENTS.md", edit=_rules(connection)),
-        Change(file=".codex/hooks.json", edit=_hooks("codex.json")),
-        _script(),
+    codex = MarkedBlock(
+        begin="# cairn: begin", end="# cairn: end", body=table, table=("mcp_servers", NAME)
     )
-
-
-def _copilot(connection: Connection) -> tuple[Change, ...]:
-    server = {
-        "type": "http",
-        "url": f"{connection.url}/mcp",
-        "headers": _header(connection),
-        "tools": ["*"],
+    where = f' (project "{connection.project}")' if connection.project else ""
+    rules = MarkedBlock(
+        begin="<!-- cairn: begin -->",
+        end="<!-- cairn: end -->",
+        body=f"Before a task, search Cairn{where} for what is known about it. After learning "
+        "something\nthat the next session needs (a decision, a trap, a fix, a dead end), store it "
+        "as one\nsentence with its reason.",
+    )
+    script = {SCRIPT: WholeFile(content=_text("bin/hook.sh"), mark=_SCRIPT_MARK)}
+    copilot = json.dumps(_plugin_file("copilot.json"), indent=2) + "\n"
+    return {
+        "claude-code": {
+            ".claude.json": JsonKey(names=("mcpServers", NAME), value=typed),
+            ".claude/CLAUDE.md": rules,
+            ".claude/settings.json": _hooks("hooks.json"),
+            **script,
+        },
+        "cursor": {
+            ".cursor/mcp.json": JsonKey(names=("mcpServers", NAME), value=server),
+            ".cursor/hooks.json": _hooks("cursor.json"),
+            **script,
+        },
+        "codex": {
+            ".codex/config.toml": codex,
+            ".codex/AGENTS.md": rules,
+            ".codex/hooks.json": _hooks("codex.json"),
+            **script,
+        },
+        "copilot": {
+            ".copilot/mcp-config.json": JsonKey(
+                names=("mcpServers", NAME), value={**typed, "tools": ["*"]}
+            ),
+            ".copilot/hooks/cairn.json": WholeFile(content=copilot, mark=SCRIPT),
+            **script,
+        },
     }
-    return (
-        Change(file=".copilot/mcp-config.json", edit=Key(names=("mcpServers", NAME), value=server)),
-        Change(file=".copilot/hooks/cairn.json", edit=_hook_file("copilot.json")),
-        _script(),
-    )
 
 
-def _script() -> Change:
-    return Change(file=SCRIPT, edit=Whole(content=_text("bin/hook.sh"), mark=_SCRIPT_MARK))
-
-
-def _hooks(file: str) -> Entries:
+def _hooks(file: str) -> ListEntries:
     """Return the hooks that a file of the plugin names, as entries of a program's own file."""
     plugin = _plugin_file(file)
     hooks = {event: tuple(groups) for event, groups in plugin["hooks"].items()}
     head = {"version": plugin["version"]} if "version" in plugin else {}
-    return Entries(name="hooks", lists=hooks, mark=_MARK, head=head)
-
-
-def _hook_file(file: str) -> Whole:
-    """Return a file of the plugin, for a program that reads a file of Cairn's own."""
-    return Whole(content=json.dumps(_plugin_file(file), indent=2) + "\n", mark=_MARK)
+    return ListEntries(name="hooks", lists=hooks, mark=SCRIPT, head=head)
 
 
 def _plugin_file(file: str) -> Mapping[str, Any]:
@@ -147,21 +111,3 @@ def _text(name: str) -> str:
         hint="Install it anew.",
         command="uv tool install --reinstall ./deploy/client",
     )
-
-
-def _rules(connection: Connection) -> Block:
-    begin, end = MARKDOWN_MARKS
-    return Block(begin=begin, end=end, body=rules(connection=connection))
-
-
-HARNESSES: Final[Mapping[str, Harness]] = {
-    "claude-code": Harness(
-        name="claude-code",
-        title="Claude Code",
-        signs=(".claude", ".claude.json"),
-        changes=_claude_code,
-    ),
-    "cursor": Harness(name="cursor", title="Cursor", signs=(".cursor",), changes=_cursor),
-    "codex": Harness(name="codex", title="Codex", signs=(".codex",), changes=_codex),
-    "copilot": Harness(name="copilot", title="Copilot CLI", signs=(".copilot",), changes=_copilot),
-}

@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from .. import masking
 from ..configuration import FILE_MODE, Connection, Places, replace
 from ..errors import ClientError
-from . import edits
-from .edits import NotEditable
-from .harnesses import HARNESSES, Change, Harness
+from . import file_edits
+from .file_edits import FileEdit, NotEditable
+from .harnesses import edits_of
 
 RECEIPTS: Final = "installed.json"
 ANYBODY: Final = Connection(url="http://127.0.0.1", token="-")  # noqa: S106  takes nothing but keys
@@ -31,7 +32,7 @@ class PlannedEdit:
     `part` is what goes into it, for who puts it there by hand.
     """
 
-    harness: Harness
+    harness: str
     path: Path
     before: bytes | None
     after: str
@@ -47,7 +48,7 @@ class PlannedEdit:
     def diff(self) -> str:
         """What changes; secrets are not shown."""
         before = (self.before or b"").decode("utf-8", "replace")
-        return edits.diff(before=before, after=self.after, name=str(self.path))
+        return file_edits.diff(before=before, after=self.after, name=str(self.path))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,15 +61,16 @@ class UndoneFile:
 
 
 def plan(
-    *, places: Places, connection: Connection, harnesses: Iterable[Harness]
+    *, places: Places, connection: Connection, harnesses: Iterable[str]
 ) -> Iterator[PlannedEdit]:
     """Yield what would become of each file of these programs; of one that several need, once."""
     seen: set[str] = set()
+    edits = edits_of(connection=connection)
     for harness in harnesses:
-        for change in harness.changes(connection):
-            if change.file not in seen:
-                seen.add(change.file)
-                yield _planned(harness, places.home / change.file, change)
+        for file, edit in edits[harness].items():
+            if file not in seen:
+                seen.add(file)
+                yield _plan_file(harness, places.home / file, edit)
 
 
 def write(*, places: Places, planned: PlannedEdit) -> None:
@@ -80,8 +82,7 @@ def write(*, places: Places, planned: PlannedEdit) -> None:
     earlier = receipts.get(name, {})
     is_changed = _digest(planned.before or b"") != earlier.get("written")
     receipts[name] = {
-        "harness": planned.harness.name,
-        "existed": earlier.get("existed", planned.before is not None),
+        "harness": planned.harness,
         "folder": earlier.get("folder", _first_missing(planned.path.parent)),
         "mixed": bool(earlier) and (earlier.get("mixed") is True or is_changed),
         "written": _digest(planned.after.encode()),
@@ -101,33 +102,24 @@ def undo(*, places: Places) -> Iterator[UndoneFile]:
     """Undo every file that was written; yield each and what was done, or why it is left alone."""
     for name, receipt in _receipts(places).items():
         path = Path(name)
-        fault: NotEditable | None = None
         try:
-            did = _undo(places, path, receipt)
+            yield UndoneFile(path=path, did=_undo(places, path, receipt))
         except (NotEditable, UnicodeDecodeError, OSError) as error:
-            did = "is left alone"
-            if isinstance(error, NotEditable):
-                fault = error
-            elif isinstance(error, OSError):
-                fault = NotEditable(detail=f"{path}: {error.strerror}", command="cairn doctor")
-            else:
-                fault = _no_text(path)
-        yield UndoneFile(path=path, did=did, fault=fault)
+            yield UndoneFile(path=path, did="is left alone", fault=_fault_of(path, error))
 
 
 def _undo(places: Places, path: Path, receipt: Mapping[str, Any]) -> str:
     """Undo a file; return what was done. Raises NotEditable, UnicodeDecodeError, OSError."""
-    current, backup = _bytes(path), _bytes(_backup(places, path))
+    current, left, did = _bytes(path), _bytes(_backup(places, path)), "is as it was"
     if current is None:
-        did = "is gone"
-    elif _digest(current) == receipt.get("written") and receipt.get("mixed") is not True:
-        did = "was removed" if backup is None else "is as it was"
-        if backup is None:
-            path.unlink()
-        else:
-            replace(path=path, data=backup, mode=stat.S_IMODE(path.stat().st_mode))
-    else:
-        did = _strip(path, str(receipt.get("harness")))
+        left, did = None, "is gone"
+    elif _digest(current) != receipt.get("written") or receipt.get("mixed") is True:
+        left, did = _without_ours(path, current, str(receipt.get("harness"))), "has lost our part"
+    if left is not None:
+        replace(path=path, data=left, mode=stat.S_IMODE(path.stat().st_mode))
+    elif current is not None:
+        path.unlink()
+        did = "was removed"
     first, folder = receipt.get("folder"), path.parent
     while first and folder.is_dir() and not any(folder.iterdir()):  # made for the file, now empty
         folder.rmdir()
@@ -139,41 +131,34 @@ def _undo(places: Places, path: Path, receipt: Mapping[str, Any]) -> str:
 
 def forget(*, places: Places) -> None:
     """Remove everything of this program itself: settings, backups, bookmarks."""
-    for folder in (places.state / "replays", places.state / "backups", places.state):
-        _clear(folder)
-    _clear(places.settings)
-    for above in (places.state.parent, places.settings.parent):  # up to the home, where empty
-        folder = above
-        while places.home in folder.parents and folder.is_dir() and not any(folder.iterdir()):
-            folder.rmdir()
-            folder = folder.parent
+    state = places.state
+    for folder in (state / "replays", state / "backups", state, places.settings):
+        for file in folder.iterdir() if folder.is_dir() else ():
+            if file.is_file():
+                file.unlink()
+        _remove_empty(folder, below=places.home)
 
 
-def _planned(harness: Harness, path: Path, change: Change) -> PlannedEdit:
+def _plan_file(harness: str, path: Path, edit: FileEdit) -> PlannedEdit:
     before = _bytes(path)
     try:
-        after = change.edit.put(text=(before or b"").decode("utf-8"))
+        after = edit.put(text=(before or b"").decode("utf-8"))
     except (NotEditable, UnicodeDecodeError) as error:
-        fault = error if isinstance(error, NotEditable) else _no_text(path)
-        part = edits.shown(text=change.edit.put(text=""))
+        part = masking.mask(text=edit.put(text="")).text
+        fault = _fault_of(path, error)
         return PlannedEdit(
             harness=harness, path=path, before=before, after="", part=part, fault=fault
         )
     return PlannedEdit(harness=harness, path=path, before=before, after=after)
 
 
-def _strip(path: Path, name: str) -> str:
-    """Take our part out of a file that somebody has changed since."""
-    harness = HARNESSES.get(name)
-    text = path.read_bytes().decode("utf-8")  # ends of lines stay as they are
-    for change in harness.changes(ANYBODY) if harness else ():
-        if path.as_posix().endswith(change.file):
-            text = change.edit.take(text=text)
-    if text.strip():
-        replace(path=path, data=text.encode(), mode=stat.S_IMODE(path.stat().st_mode))
-        return "has lost our part"
-    path.unlink()
-    return "was removed"
+def _without_ours(path: Path, data: bytes, name: str) -> bytes | None:
+    """Take our part out of a file that somebody has changed since; None where nothing is left."""
+    text = data.decode("utf-8")  # ends of lines stay as they are
+    for file, edit in edits_of(connection=ANYBODY).get(name, {}).items():
+        if path.as_posix().endswith(file):
+            text = edit.take(text=text)
+    return text.encode() if text.strip() else None
 
 
 def _backup(places: Places, path: Path) -> Path:
@@ -201,14 +186,14 @@ def _first_missing(folder: Path) -> str:
     return missing
 
 
-def _clear(folder: Path) -> None:
-    if not folder.is_dir():
-        return
-    for file in folder.iterdir():
-        if file.is_file():
-            file.unlink()
-    if not any(folder.iterdir()):
+def _remove_empty(folder: Path, *, below: Path) -> None:
+    """Remove a folder if it is empty, and the empty ones that it lies in, up to the home."""
+    own = folder
+    while folder.is_dir() and not any(folder.iterdir()):
+        if folder != own and below not in folder.parents:
+            return
         folder.rmdir()
+        folder = folder.parent
 
 
 def _bytes(path: Path) -> bytes | None:
@@ -222,5 +207,9 @@ def _digest(data: bytes) -> str:
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
-def _no_text(path: Path) -> NotEditable:
-    return NotEditable(detail=f"{path} is no text.", command="cairn init --print-only")
+def _fault_of(path: Path, error: NotEditable | UnicodeDecodeError | OSError) -> NotEditable:
+    if isinstance(error, NotEditable):
+        return error
+    if isinstance(error, OSError):
+        return NotEditable(f"{path}: {error.strerror}", command="cairn doctor")
+    return NotEditable(f"{path} is no text.")

@@ -9,32 +9,34 @@ from typing import Final
 
 from .. import code_files, masking
 from ..errors import ClientError, Misused
-from . import claude_code, codex, events
-from .events import Line, Parser, WorkPlace
+from . import claude_code, codex, entries
+from .entries import Line, Parser, WorkPlace
 
 FIRST_LINES: Final = 200  # that are read for the folder of the work; default
 FIRST_LINE_MOST: Final = 1024 * 1024  # bytes of each of them
 ID_MOST: Final = 200  # characters of an external id, the server's
 CWD_MOST: Final = 400  # characters, the server's
 BRANCH_MOST: Final = 200  # characters, the server's
+SIGN_MOST: Final = 20_000  # bytes in which a transcript of Claude Code names its session
 NO_RANKS: Final[Mapping[str, int]] = {}
 _COMMIT: Final = re.compile(r"[0-9a-f]{7,64}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class TranscriptSource:
     """A program that writes transcripts: where below one's home, and how they are read.
 
-    `work_place` reads from a line where the work is; `subagents` are files of its subagents, below
-    the folder that is called like the transcript.
+    `version` is that of its parser: a newer one reads transcripts anew. `work_place` reads from a
+    line where the work is; `subagents` are files of its subagents, below the folder that is called
+    like the transcript.
     """
 
     name: str
     folder: str
     pattern: str
-    version: int
     parser: Parser
     work_place: Callable[[Line], WorkPlace]
+    version: int = 1
     subagents: str = ""
 
 
@@ -43,7 +45,7 @@ class Transcript:
     """A file of one session; `rank` counts its subagents from 1, `main` names whose they are."""
 
     path: Path
-    source: Source
+    source: TranscriptSource
     size: int
     main: str = ""
     rank: int = 0
@@ -59,39 +61,56 @@ class Transcript:
         return f"{self.external_id}\n{self.path.stem}" if self.rank else self.external_id
 
 
-SOURCES: Final[Mapping[str, Source]] = {
-    claude_code.NAME: Source(
-        name=claude_code.NAME,
-        folder=".claude/projects",
-        pattern="*/*.jsonl",
-        version=claude_code.VERSION,
-        parser=claude_code.read,
-        work_place=claude_code.work_place,
-        subagents="subagents/agent-*.jsonl",
-    ),
-    codex.NAME: Source(
-        name=codex.NAME,
-        folder=".codex/sessions",
-        pattern="**/rollout-*.jsonl",
-        version=codex.VERSION,
-        parser=codex.read,
-        work_place=codex.work_place,
-    ),
-}
+CLAUDE_CODE: Final = TranscriptSource(
+    name="claude-code",
+    folder=".claude/projects",
+    pattern="*/*.jsonl",
+    parser=claude_code.read,
+    work_place=claude_code.work_place,
+    subagents="subagents/agent-*.jsonl",
+)
+CODEX: Final = TranscriptSource(
+    name="codex",
+    folder=".codex/sessions",
+    pattern="**/rollout-*.jsonl",
+    parser=codex.read,
+    work_place=codex.work_place,
+)
+SOURCES: Final[Mapping[str, TranscriptSource]] = {one.name: one for one in (CLAUDE_CODE, CODEX)}
 
 
-def find_transcripts(*, home: Path, names: tuple[str, ...] = ()) -> Iterator[Transcript]:
-    """Yield every transcript of these sources, or of all; the oldest names first."""
+def find_transcripts(*, home: Path, name: str = "") -> Iterator[Transcript]:
+    """Yield every transcript of this source, or of all; the oldest names first."""
     for source in SOURCES.values():
-        if not names or source.name in names:
-            yield from _below(home / source.folder, source)
+        is_wanted = name in {"", source.name}
+        for path in sorted((home / source.folder).glob(source.pattern)) if is_wanted else ():
+            if (size := _size(path)) is not None:
+                yield Transcript(path=path, source=source, size=size)
 
 
-def in_folder(*, folder: Path, found: Iterable[Transcript]) -> Iterator[Transcript]:
-    """Yield those whose work began in a folder or below; one that has no folder is left out."""
-    for transcript in found:
-        if _is_in(_work(transcript), folder.resolve()):
-            yield transcript
+def named_transcripts(*, paths: Iterable[Path], name: str = "") -> Iterator[Transcript]:
+    """Yield the transcripts that are named, or lie in folders that are named.
+
+    Raises Misused for a path that is none, and for a file of an unknown program.
+    """
+    for path in paths:
+        if path.is_file():
+            yield Transcript(path=path, source=_source(path, name), size=path.stat().st_size)
+        elif path.is_dir():
+            files = sorted(one for one in path.rglob("*.jsonl") if one.parent.name != "subagents")
+            yield from named_transcripts(paths=files, name=name)
+        else:
+            raise Misused(detail=f"{path} does not exist.", command="cairn replay --help")
+
+
+def is_in_folder(*, transcript: Transcript, folder: Path) -> bool:
+    """Say whether work began in a folder or below; work that has no folder did not."""
+    try:
+        lines = _first_lines(transcript)
+        path = next(filter(None, (transcript.source.work_place(line).cwd for line in lines)), "")
+        return Path(path).is_absolute() and Path(path).resolve().is_relative_to(folder.resolve())
+    except (ValueError, OSError):  # what cannot be read, or is no path
+        return False
 
 
 def subagent_files(*, of: Transcript) -> tuple[Path, ...]:
@@ -125,53 +144,27 @@ def subagents(*, of: Transcript, ranks: Mapping[str, int] = NO_RANKS) -> tuple[T
 
 
 def work_place(*, transcript: Transcript) -> WorkPlace:
-    """Return where the work is: the first that the file has of each part, without secrets."""
+    """Return where the work is: the first that the file has of each part, without secrets.
+
+    The root is that of a repository which is still there; where git refuses, there is none.
+    """
     places = [transcript.source.work_place(line) for line in _first_lines(transcript)]
-    names = ("cwd", "branch", "commit")
-    found = {name: next(filter(None, (getattr(one, name) for one in places)), "") for name in names}
-    clean = {name: masking.mask(text=text).text for name, text in found.items()}
-    return WorkPlace(
-        cwd=clean["cwd"][:CWD_MOST],
-        root=masking.mask(text=_root(found["cwd"])).text[:CWD_MOST],
-        branch=clean["branch"][:BRANCH_MOST],
-        commit=clean["commit"] if _COMMIT.fullmatch(clean["commit"]) else "",
+    cwd, branch, commit = (
+        next(filter(None, (getattr(one, name) for one in places)), "")
+        for name in ("cwd", "branch", "commit")
     )
-
-
-def _root(folder: str) -> str:
-    """Return the folder of the repository that a folder is in, as far as it is still there.
-
-    Where git refuses, a transcript counts as one that lies in no repository.
-    """
-    path = Path(folder)
-    if not folder or not path.is_dir():
-        return ""
+    root = ""
     try:
-        return code_files.root_of(folder=path).as_posix()
+        if cwd and Path(cwd).is_dir():
+            root = code_files.root_of(folder=Path(cwd)).as_posix()
     except ClientError:
-        return ""
-
-
-def named_transcripts(*, paths: tuple[Path, ...], name: str = "") -> Iterator[Transcript]:
-    """Yield the transcripts that are named, or lie in folders that are named.
-
-    Raises Misused for a path that is none, and for a file of an unknown program.
-    """
-    for path in paths:
-        if path.is_file():
-            yield Transcript(path=path, source=_source(path, name), size=path.stat().st_size)
-        elif path.is_dir():
-            files = sorted(one for one in path.rglob("*.jsonl") if one.parent.name != "subagents")
-            yield from named_transcripts(paths=tuple(files), name=name)
-        else:
-            raise Misused(detail=f"{path} does not exist.", command="cairn replay --help")
-
-
-def _below(folder: Path, source: Source) -> Iterator[Transcript]:
-    for path in sorted(folder.glob(source.pattern)):
-        size = _size(path)
-        if size is not None:
-            yield Transcript(path=path, source=source, size=size)
+        root = ""
+    return WorkPlace(
+        cwd=masking.mask(text=cwd).text[:CWD_MOST],
+        root=masking.mask(text=root).text[:CWD_MOST],
+        branch=masking.mask(text=branch).text[:BRANCH_MOST],
+        commit=commit if _COMMIT.fullmatch(commit) else "",
+    )
 
 
 def _size(path: Path) -> int | None:
@@ -188,20 +181,10 @@ def _size(path: Path) -> int | None:
     return seen.st_size if stat.S_ISREG(seen.st_mode) else None
 
 
-def _work(transcript: Transcript) -> str:
-    """Return where the work began; a file that cannot be read has none."""
-    try:
-        lines = _first_lines(transcript)
-    except OSError:
-        return ""
-    return next(filter(None, (transcript.source.work_place(line).cwd for line in lines)), "")
-
-
 def _first_lines(transcript: Transcript) -> list[Line]:
     with transcript.path.open("rb") as file:
-        return [
-            events.json_object(file.readline(FIRST_LINE_MOST)) or {} for _ in range(FIRST_LINES)
-        ]
+        raws = [file.readline(FIRST_LINE_MOST) for _ in range(FIRST_LINES)]
+    return [entries.json_object(raw) or {} for raw in raws]
 
 
 def _began(path: Path) -> str | None:
@@ -216,34 +199,22 @@ def _began(path: Path) -> str | None:
         return None
     except OSError:
         return ""
-    line = events.json_object(raw) or {}
+    line = entries.json_object(raw) or {}
     is_whole = bool(line) or raw.endswith(b"\n") or len(raw) >= FIRST_LINE_MOST
-    return events.text_of(line, "timestamp") if is_whole else None
+    return entries.text_of(line, "timestamp") if is_whole else None
 
 
-def _is_in(path: str, folder: Path) -> bool:
-    """Say whether a path lies in a folder; what is no path does not."""
-    try:
-        return Path(path).is_absolute() and Path(path).resolve().is_relative_to(folder)
-    except (ValueError, OSError):
-        return False
-
-
-def _source(path: Path, name: str) -> Source:
+def _source(path: Path, name: str) -> TranscriptSource:
     """Return the program of a file: the named one, or by its name, or by where it lies."""
     if name:
         return SOURCES[name]
     if path.name.startswith("rollout-") or ".codex" in path.parts:
-        return SOURCES[codex.NAME]
-    if ".claude" in path.parts or _looks_like_claude(path):
-        return SOURCES[claude_code.NAME]
+        return CODEX
+    with path.open("rb") as file:
+        if ".claude" in path.parts or b'"sessionId"' in file.read(SIGN_MOST):
+            return CLAUDE_CODE
     raise Misused(
         detail=f"{path} does not tell which program wrote it.",
         hint="Say so with --from claude-code or --from codex.",
         command="cairn replay --help",
     )
-
-
-def _looks_like_claude(path: Path) -> bool:
-    with path.open("rb") as file:
-        return b'"sessionId"' in file.read(20_000)

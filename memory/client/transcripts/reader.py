@@ -16,27 +16,29 @@ names the session until that has ended, so a run that was cut off before is ende
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from .. import configuration
-from . import events
-from .events import (
+from . import entries
+from .entries import (
     STRIDE,
-    TEXT_MOST,
-    TURN_MOST,
     Entry,
-    Event,
-    LineStatus,
     Parser,
     ParserState,
-    Turn,
+    TranscriptEvent,
+    TranscriptTurn,
+    UnknownKind,
 )
 from .finder import Transcript
 
 LINE_MOST: Final = 16 * 1024 * 1024  # bytes of a line that is read; default, not measured
+TURN_MOST: Final = 40_000  # characters of a turn, default; the server takes 100,000
+TEXT_MOST: Final = 12_000  # characters of an event's text, default; the server keeps 16,000
+NAME_MOST: Final = 120  # characters of the name of a tool, a call or an agent
 EARLIEST: Final = 2020  # the year from which a timestamp is believed; default
 FIRST_BLOCK: Final = 2**30  # where the sequence numbers of subagents begin, of 2**31
 BLOCK: Final = 2**21  # of them for each: 16,384 lines
@@ -44,6 +46,14 @@ HEAD: Final = 512  # bytes at the start of a file, by which it is recognized
 _CHUNK: Final = 1024 * 1024  # bytes
 
 Row = dict[str, Any]
+
+
+class LineStatus(StrEnum):
+    """What became of a line."""
+
+    READ = "read"
+    UNKNOWN = "unknown"
+    BROKEN = "broken"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +73,7 @@ class ReadLine:
     """A line that was read: rows to send, kinds of what was masked, and the position behind it."""
 
     position: Position
-    status: LineStatus
+    status: LineStatus = LineStatus.READ
     turns: tuple[Row, ...] = ()
     events: tuple[Row, ...] = ()
     masked: tuple[str, ...] = ()
@@ -95,25 +105,20 @@ class Bookmarks:
     def find(self, *, transcript: Transcript) -> Bookmark:
         """Return how far a transcript was sent; the start, where it is another file now."""
         stored = self._stored(transcript)
-        given = stored.get("ranks")
-        ranks = given if isinstance(given, dict) else {}
-        fresh = Bookmark(ranks={name: one for name, one in ranks.items() if type(one) is int})
-        if stored.get("head") != _head(transcript):
-            return fresh
+        ranks = stored.get("ranks", {})
         position = position_of(stored.get("place"))
-        if position.offset > transcript.size:
-            return fresh
-        part = stored.get("part")
-        return replace(
-            fresh,
+        if stored.get("head") != _head(transcript) or position.offset > transcript.size:
+            return Bookmark(ranks=ranks)
+        return Bookmark(
             position=position,
-            session_id=events.text_of(stored, "session"),
-            part=part if type(part) is int and part > 1 else 1,
+            session_id=stored.get("session", ""),
+            part=stored.get("part", 1),
+            ranks=ranks,
         )
 
     def is_begun(self, *, transcript: Transcript) -> bool:
         """Say whether anything of a transcript was sent to a session that has not ended."""
-        return bool(events.text_of(self._stored(transcript), "session"))
+        return bool(self._stored(transcript).get("session"))
 
     def save(self, *, transcript: Transcript, bookmark: Bookmark) -> None:
         """Store that everything before a position was taken, and which session has not ended."""
@@ -149,13 +154,15 @@ def read(
     if rank and start == START:
         start = Position(state=ParserState(agent=path.stem))
     with path.open("rb") as file:
-        _resume(file, start.offset)
+        _seek_line(file, start.offset)
         position = start
         while raw := file.readline(LINE_MOST):
             is_whole = raw.endswith(b"\n")
             if not is_whole and len(raw) >= LINE_MOST:
-                is_whole, raw = _pass_over(file), b""
-            if not is_whole and events.json_object(raw) is None:
+                raw = b""
+                while not is_whole and (rest := file.readline(_CHUNK)):
+                    is_whole = rest.endswith(b"\n")
+            if not is_whole and entries.json_object(raw) is None:
                 return
             one = _line(raw, parser, position, file.tell(), rank)
             yield one
@@ -165,68 +172,76 @@ def read(
 
 
 def _line(raw: bytes, parser: Parser, before: Position, offset: int, rank: int) -> ReadLine:
-    number = before.line + 1
-    position = Position(offset=offset, line=number, state=before.state)
-    line = events.json_object(raw)
+    number, state = before.line + 1, replace(before.state)
+    position = Position(offset=offset, line=number, state=state)
+    line = entries.json_object(raw)
     if line is None or (rank and (number + 1) * STRIDE > BLOCK):
-        blank = bool(raw) and not raw.strip()
-        status = LineStatus.SILENT if blank else LineStatus.BROKEN
-        return ReadLine(position=position, status=status)
-    parsed = parser(before.state, line)
-    after = Position(offset=offset, line=number, state=parsed.state)
+        is_blank = bool(raw) and not raw.strip()
+        return ReadLine(
+            position=position, status=LineStatus.READ if is_blank else LineStatus.BROKEN
+        )
+    status = LineStatus.READ
+    try:
+        found = tuple(parser(state, line))
+    except UnknownKind as unknown:
+        status = LineStatus.UNKNOWN
+        name = entries.masked(text=str(unknown).strip(), most=80).text.strip()
+        found = (TranscriptEvent(kind=name or "unnamed"),)
+    found = tuple(_of_subagent(found)) if rank else found
     turns: list[Row] = []
-    done: list[Row] = []
+    events: list[Row] = []
     masked: list[str] = []
     first = number * STRIDE + (FIRST_BLOCK + (rank - 1) * BLOCK if rank else 0)
-    entries = _of_subagent(parsed.entries) if rank else parsed.entries
-    for place, entry in enumerate(entries[: STRIDE - 1], 1):
-        row = _row(entry, first + place, parsed.at, after.state, masked)
-        (turns if isinstance(entry, Turn) else done).append(row)
-        if isinstance(entry, Turn) and entry.role == "assistant":
-            aloud = Event(kind="reasoning", text=entry.text)
-            done.append(_row(aloud, first + place, parsed.at, after.state, []))
+    at = _timestamp(entries.text_of(line, "timestamp"))
+    for place, entry in enumerate(found[: STRIDE - 1], 1):
+        same = {"sequence": first + place, **({"at": at} if at else {})}
+        row, kinds = _row(entry, state)
+        masked += kinds
+        if isinstance(entry, TranscriptEvent):
+            events.append({**same, **row})
+            continue
+        turns.append({**same, **row})
+        if entry.role == "assistant":
+            aloud, _ = _row(TranscriptEvent(kind="reasoning", text=entry.text), state)
+            events.append({**same, **aloud})
     return ReadLine(
-        position=after,
-        status=parsed.status,
+        position=position,
+        status=status,
         turns=tuple(turns),
-        events=tuple(done),
+        events=tuple(events),
         masked=tuple(masked),
     )
 
 
-def _of_subagent(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
-    """Return what counts of a subagent: no person speaks to it, and what it says is reasoning."""
-    reasoning = (
-        Event(kind="reasoning", text=one.text) if isinstance(one, Turn) else one
-        for one in entries
-        if not (isinstance(one, Turn) and one.role == "user")
-    )
-    return tuple(one for one in reasoning if one.kind != "prompt")
+def _of_subagent(found: tuple[Entry, ...]) -> Iterator[Entry]:
+    """Yield what counts of a subagent: no person speaks to it, and what it says is reasoning."""
+    for one in found:
+        if isinstance(one, TranscriptTurn):
+            if one.role != "user":
+                yield TranscriptEvent(kind="reasoning", text=one.text)
+        elif one.kind != "prompt":
+            yield one
 
 
-def _row(entry: Entry, sequence: int, at: str, state: ParserState, masked: list[str]) -> Row:
-    most = TURN_MOST if isinstance(entry, Turn) else TEXT_MOST
-    found = events.masked(text=entry.text, most=most)
-    if not (isinstance(entry, Event) and entry.kind == "prompt"):  # its turn counts
-        masked.extend(found.kinds)
-    row: Row = {"sequence": sequence, "text": found.text}
-    timestamp = _timestamp(at)
-    if timestamp:
-        row["at"] = timestamp
-    if isinstance(entry, Turn):
-        return {**row, "role": entry.role}
-    more = {
-        "name": entry.name[:120],
-        "call": entry.call[:120],
-        "agent": state.agent[:120],
+def _row(entry: Entry, state: ParserState) -> tuple[Row, tuple[str, ...]]:
+    """Return an entry as it is sent, and the kinds of what was masked in it."""
+    if isinstance(entry, TranscriptTurn):
+        found = entries.masked(text=entry.text, most=TURN_MOST)
+        return {"text": found.text, "role": entry.role}, found.kinds
+    found = entries.masked(text=entry.text, most=TEXT_MOST)
+    fields_of_event = {
+        "text": found.text,
+        "name": entry.name[:NAME_MOST],
+        "call": entry.call[:NAME_MOST],
+        "agent": state.agent[:NAME_MOST],
         "step": state.step,
         "args": dict(entry.arguments),
         "is_error": entry.is_error,
         "tokens": entry.tokens,
         "files": list(entry.files),
     }
-    kept = {name: value for name, value in {**row, **more}.items() if value}
-    return {**kept, "kind": entry.kind}
+    row = {name: value for name, value in fields_of_event.items() if value}
+    return {**row, "kind": entry.kind}, () if entry.kind == "prompt" else found.kinds  # its turn's
 
 
 def _timestamp(text: str) -> str:
@@ -238,32 +253,18 @@ def _timestamp(text: str) -> str:
     return read.isoformat() if read.tzinfo is not None and read.year >= EARLIEST else ""
 
 
-def _resume(file: BinaryIO, offset: int) -> None:
+def _seek_line(file: BinaryIO, offset: int) -> None:
     """Seek the next line: behind the end of one that was taken before it had an end."""
     file.seek(max(0, offset - 1))
-    if not offset or file.read(1) == b"\n":
-        return
-    if file.readline(_CHUNK).strip():
+    if offset and file.read(1) != b"\n" and file.readline(_CHUNK).strip():
         file.seek(offset)
 
 
-def _pass_over(file: BinaryIO) -> bool:
-    """Pass over the rest of a line that is too long; say whether it had an end."""
-    while raw := file.readline(_CHUNK):
-        if raw.endswith(b"\n"):
-            return True
-    return False
-
-
-def position_of(stored: object) -> Position:
-    """Return a stored position; the start where it cannot be used."""
-    if not isinstance(stored, Mapping) or not isinstance(stored.get("state"), Mapping):
-        return START
-    names = {one.name for one in fields(ParserState)}
-    state = {name: value for name, value in stored["state"].items() if name in names}
+def position_of(stored: Any) -> Position:
+    """Return a stored position; the start where it is of another version or broken."""
     try:
-        made = ParserState(**{**state, "own": tuple(state.get("own", ()))})
-        return Position(offset=int(stored["offset"]), line=int(stored["line"]), state=made)
+        state = ParserState(**{**stored["state"], "own": tuple(stored["state"]["own"])})
+        return Position(offset=int(stored["offset"]), line=int(stored["line"]), state=state)
     except (KeyError, TypeError, ValueError):
         return START
 

@@ -12,15 +12,17 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import ClientError, Problem
-from ..values import Appended, Session
 from . import finder, reader
-from .events import LineStatus
 from .finder import Transcript
-from .reader import BLOCK, FIRST_BLOCK, Bookmark, Bookmarks, Position, ReadLine, Row
+from .reader import BLOCK, FIRST_BLOCK, Bookmark, Bookmarks, LineStatus, ReadLine, Row
 
+if TYPE_CHECKING:
+    from ..api import Client
+
+LINES_MOST: Final = 400  # that are held at once
 TURNS_MOST: Final = 150  # a call; the server takes 200
 EVENTS_MOST: Final = 400  # a call; the server takes 500
 BYTES_MOST: Final = 400_000  # of JSON a call; the server takes 1 MiB
@@ -32,26 +34,6 @@ _GONE: Final = 404  # a session that was deleted since
 _STOPS_ALL: Final = (401, 403)  # refusals that the next transcript would meet as well
 
 Progress = Callable[[int], None]  # bytes that were read since the last call
-
-
-class SessionApi(Protocol):
-    """What of the client an upload needs."""
-
-    def open_session(self, *, external_id: str, project: str, **about: object) -> Session:
-        """Open a session, or find it."""
-
-    def append_turns(self, *, session_id: str, turns: list[Row]) -> Appended:
-        """Append turns."""
-
-    def append_events(self, *, session_id: str, events: list[Row]) -> Appended:
-        """Append events."""
-
-    def end_session(self, *, session_id: str) -> Session:
-        """End a session."""
-
-
-class TooManySubagents(ClientError):
-    """A session has more subagents than it has numbers for."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -69,19 +51,13 @@ class UploadCounts:
     masked: Counter[str] = field(default_factory=Counter)
 
     def count(self, line: ReadLine) -> None:
-        """Count a line."""
+        """Count a line that was read."""
         self.lines += 1
         self.turns += len(line.turns)
         self.events += len(line.events)
         self.unknown += line.status is LineStatus.UNKNOWN
         self.broken += line.status is LineStatus.BROKEN
         self.masked.update(line.masked)
-
-    def add(self, answer: Appended) -> None:
-        """Count what the server answered."""
-        self.stored += answer.stored
-        self.known += answer.known
-        self.refused += answer.refused
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,10 +81,10 @@ class UploadResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Upload:
+class UploadPlan:
     """How transcripts are sent; without an `api` they are only read."""
 
-    api: SessionApi | None
+    api: "Client | None"
     bookmarks: Bookmarks
     project: str
     ends: bool = True
@@ -121,20 +97,21 @@ class Upload:
 class _Target:
     """The session to which a file is sent, opened with the first row; `part` counts from 1."""
 
-    api: SessionApi
-    upload: Upload
+    api: "Client"
+    plan: UploadPlan
     transcript: Transcript
+    counts: UploadCounts
     part: int
     session_id: str = ""
 
-    def send(self, batch: tuple[ReadLine, ...], counts: UploadCounts) -> None:
+    def send(self, batch: tuple[ReadLine, ...]) -> None:
         """Send the rows of some lines; count what the server answers."""
         for rows in portions(rows=(row for one in batch for row in one.turns), most=TURNS_MOST):
-            self._send(rows, counts, are_turns=True)
+            self._send(rows, are_turns=True)
         for rows in portions(rows=(row for one in batch for row in one.events), most=EVENTS_MOST):
-            self._send(rows, counts, are_turns=False)
+            self._send(rows, are_turns=False)
 
-    def _send(self, rows: list[Row], counts: UploadCounts, *, are_turns: bool) -> None:
+    def _send(self, rows: list[Row], *, are_turns: bool) -> None:
         """Send rows, each to the first part that takes it."""
         self.session_id = self.session_id or self._open()
         try:
@@ -146,16 +123,18 @@ class _Target:
             if not any(fault.code == FULL for fault in problem.faults):
                 raise
         else:
-            counts.add(answer)
+            self.counts.stored += answer.stored
+            self.counts.known += answer.known
+            self.counts.refused += answer.refused
             return
         if len(rows) == 1:  # the session is full: the row opens the one behind it
             _end(self.api, self.session_id)
             self.part, self.session_id = self.part + 1, ""
-            self._send(rows, counts, are_turns=are_turns)
+            self._send(rows, are_turns=are_turns)
             return
         half = len(rows) // 2
         for some in (rows[:half], rows[half:]):
-            self._send(some, counts, are_turns=are_turns)
+            self._send(some, are_turns=are_turns)
 
     def _open(self) -> str:
         place = finder.work_place(transcript=self.transcript)
@@ -163,9 +142,9 @@ class _Target:
         session = self.api.open_session(
             external_id=name if self.part == 1 else f"{name[:NAME_MOST]}#{self.part}",
             thread=name,
-            project=self.upload.project,
+            project=self.plan.project,
             agent=f"{self.transcript.source.name} transcript",
-            shared=self.upload.is_shared,
+            shared=self.plan.is_shared,
             cwd=place.cwd,
             root=place.root or None,
             branch=place.branch,
@@ -175,7 +154,7 @@ class _Target:
 
 
 def send_transcripts(
-    *, upload: Upload, transcripts: Iterable[Transcript]
+    *, plan: UploadPlan, transcripts: Iterable[Transcript]
 ) -> Iterator[UploadResult]:
     """Yield what became of each transcript; one that the server refuses stops no other.
 
@@ -184,7 +163,7 @@ def send_transcripts(
     for transcript in transcripts:
         counts = UploadCounts()
         try:
-            yield _send_session(upload, transcript, counts)
+            yield _send_session(plan, transcript, counts)
         except Problem as problem:
             if problem.status in _STOPS_ALL:
                 raise
@@ -209,106 +188,89 @@ def portions(*, rows: Iterable[Row], most: int) -> Iterator[list[Row]]:
         yield held
 
 
-def _send_session(upload: Upload, main: Transcript, counts: UploadCounts) -> UploadResult:
-    """Send a transcript and those of its subagents, and end its session.
+def _send_session(plan: UploadPlan, main: Transcript, counts: UploadCounts) -> UploadResult:
+    """Send a transcript and those of its subagents, and end its session when all of it is sent.
 
-    The session ends when all of it is sent. The result has no session where nothing was to be sent
-    or ended.
+    The result has no session where nothing was to be sent or ended.
     """
-    bookmark, session_id = _send_file(upload, main, counts)
+    bookmark, session_id = _send_file(plan, main, counts)
     subagents = finder.subagents(of=main, ranks=bookmark.ranks)
     ranks = {**bookmark.ranks, **{one.path.stem: one.rank for one in subagents}}
-    if upload.api is not None and ranks != bookmark.ranks:  # before anything of new ones is sent
+    if plan.api is not None and ranks != bookmark.ranks:  # before anything of new ones is sent
         bookmark = replace(bookmark, ranks=ranks)
-        upload.bookmarks.save(transcript=main, bookmark=bookmark)
+        plan.bookmarks.save(transcript=main, bookmark=bookmark)
     bookmarks = {main: bookmark}
     fault: ClientError | None = None
+    silent = replace(plan, progress=lambda _: None)
     for one in subagents:
         if one.rank > RANKS_MOST:
-            fault = TooManySubagents(
+            fault = ClientError(
                 detail=f"{one.path} is not sent: a session takes {RANKS_MOST} subagents.",
                 hint="What the others did is sent.",
             )
             continue
         try:
-            silent = replace(upload, progress=lambda _: None)
             bookmarks[one], sent_to = _send_file(silent, one, counts)
             session_id = session_id or sent_to
         except OSError as error:
             fault = _unreadable(one, error)
     is_open = [one.session_id for one in bookmarks.values() if one.session_id]
-    if upload.api is None or not upload.ends or not is_open or fault is not None:
+    if plan.api is None or not plan.ends or not is_open or fault is not None:
         return UploadResult(transcript=main, counts=counts, session_id=session_id, fault=fault)
     for open_id in dict.fromkeys(is_open):
-        _end(upload.api, open_id)
+        _end(plan.api, open_id)
     for transcript, sent in bookmarks.items():
-        upload.bookmarks.save(transcript=transcript, bookmark=replace(sent, session_id=""))
+        plan.bookmarks.save(transcript=transcript, bookmark=replace(sent, session_id=""))
     return UploadResult(transcript=main, counts=counts, session_id=is_open[0])
 
 
 def _send_file(
-    upload: Upload, transcript: Transcript, counts: UploadCounts
+    plan: UploadPlan, transcript: Transcript, counts: UploadCounts
 ) -> tuple[Bookmark, str]:
     """Send what a file has gained; return how far it is sent, and to which session anything was."""
-    bookmark = upload.bookmarks.find(transcript=transcript)
-    bookmark = bookmark if upload.resumes else Bookmark(ranks=bookmark.ranks)
-    upload.progress(bookmark.position.offset)
-    lines = reader.read(
+    bookmark = plan.bookmarks.find(transcript=transcript)
+    bookmark = bookmark if plan.resumes else Bookmark(ranks=bookmark.ranks)
+    plan.progress(bookmark.position.offset)
+    target: _Target | None = None
+    if plan.api is not None:
+        target = _Target(
+            api=plan.api, plan=plan, transcript=transcript, counts=counts, part=bookmark.part
+        )
+    for batch in _batches(transcript, bookmark):
+        for line in batch:
+            counts.count(line)
+        position = batch[-1].position
+        plan.progress(position.offset - bookmark.position.offset)
+        bookmark = replace(bookmark, position=position)
+        if target is not None:
+            target.send(batch)
+            session_id = target.session_id or bookmark.session_id
+            bookmark = replace(bookmark, session_id=session_id, part=target.part)
+            plan.bookmarks.save(transcript=transcript, bookmark=bookmark)
+    return bookmark, target.session_id if target else ""
+
+
+def _batches(transcript: Transcript, bookmark: Bookmark) -> Iterator[tuple[ReadLine, ...]]:
+    """Yield the lines behind a bookmark, in batches that fit into a call or two."""
+    held: list[ReadLine] = []
+    size = 0
+    for line in reader.read(
         path=transcript.path,
         parser=transcript.source.parser,
         start=bookmark.position,
         rank=transcript.rank,
-    )
-    counted = _counted(lines, bookmark.position.offset, counts, upload.progress)
-    if upload.api is None:
-        for _ in counted:
-            pass
-        return bookmark, ""
-    target = _Target(api=upload.api, upload=upload, transcript=transcript, part=bookmark.part)
-    for batch, position in _batches(counted):
-        target.send(batch, counts)
-        bookmark = replace(
-            bookmark,
-            position=position,
-            session_id=target.session_id or bookmark.session_id,
-            part=target.part,
-        )
-        upload.bookmarks.save(transcript=transcript, bookmark=bookmark)
-    return bookmark, target.session_id
+    ):
+        held.append(line)
+        rows = (*line.turns, *line.events)
+        size += sum(len(row.get("text", "")) for row in rows) + EVENT_BYTES * len(line.events)
+        if size >= BYTES_MOST or len(held) >= LINES_MOST:
+            yield tuple(held)
+            held, size = [], 0
+    if held:
+        yield tuple(held)
 
 
-def _counted(
-    lines: Iterator[ReadLine], offset: int, counts: UploadCounts, progress: Progress
-) -> Iterator[ReadLine]:
-    for one in lines:
-        counts.count(one)
-        progress(one.position.offset - offset)
-        offset = one.position.offset
-        yield one
-
-
-def _batches(lines: Iterator[ReadLine]) -> Iterator[tuple[tuple[ReadLine, ...], Position]]:
-    """Yield lines that fit into a call or two, and the position behind the last of them.
-
-    Lines without rows belong to the batch they follow.
-    """
-    held: list[ReadLine] = []
-    last: Position | None = None
-    size = 0
-    for one in lines:
-        last = one.position
-        if one.turns or one.events:
-            held.append(one)
-            rows = (*one.turns, *one.events)
-            size += sum(len(row.get("text", "")) for row in rows) + EVENT_BYTES * len(one.events)
-        if size >= BYTES_MOST or len(held) >= TURNS_MOST:
-            yield tuple(held), one.position
-            held, last, size = [], None, 0
-    if last is not None:
-        yield tuple(held), last
-
-
-def _end(api: SessionApi, session_id: str) -> None:
+def _end(api: "Client", session_id: str) -> None:
     """End a session; one that is gone needs no end."""
     try:
         api.end_session(session_id=session_id)

@@ -10,12 +10,12 @@ other: that file is tried again ever more rarely.
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from ..errors import STILL_RUNNING, ClientError, Problem, Unreachable
 from . import finder
 from .finder import Transcript
-from .upload import Upload, UploadResult, send_transcripts
+from .upload import UploadPlan, UploadResult, send_transcripts
 
 LIVE_SECONDS: Final = 3_600.0  # a transcript that was written within the last hour is followed
 LONGEST_WAIT_SECONDS: Final = 60.0
@@ -25,8 +25,7 @@ _BUSY: Final = frozenset({408, 429})  # it has no time, whatever is sent
 Stamp = tuple[tuple[str, int, int], ...]  # name, size and time of a transcript's files
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Round:
+class Round(NamedTuple):
     """What a round came to, and how many seconds there are until the next."""
 
     results: tuple[UploadResult, ...]
@@ -34,8 +33,7 @@ class Round:
     wait_seconds: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Retry:
+class Retry(NamedTuple):
     """When a transcript with a fault is tried again, how long that waits, and the fault."""
 
     at_seconds: float
@@ -51,7 +49,7 @@ class Watch:
     those with a fault of their own, which is reported once.
     """
 
-    upload: Upload
+    plan: UploadPlan
     find: Callable[[], Iterable[Transcript]]
     belongs: Callable[[Transcript], bool]
     every_seconds: float
@@ -66,8 +64,8 @@ class Watch:
         try:
             for one in self._send_changed(now_seconds):
                 results.append(one)
-                fault = one.fault if _is_away(one.fault) else None
-                if fault is not None:
+                if _is_away(one.fault):
+                    fault = one.fault
                     break
         except Unreachable as away:
             fault = away
@@ -75,7 +73,7 @@ class Watch:
         if fault is not None:
             wait = min(max(self.wait_seconds, wait) * 2, LONGEST_WAIT_SECONDS)
         self.wait_seconds = wait
-        return Round(results=tuple(results), fault=fault, wait_seconds=self.wait_seconds)
+        return Round(tuple(results), fault, wait)
 
     def _send_changed(self, now_seconds: float) -> Iterator[UploadResult]:
         for transcript in self.find():
@@ -85,7 +83,7 @@ class Watch:
             if not self.belongs(transcript):
                 self.seen[transcript.path] = stamp
                 continue
-            for one in send_transcripts(upload=self.upload, transcripts=(transcript,)):
+            for one in send_transcripts(plan=self.plan, transcripts=(transcript,)):
                 if self._is_news(one, stamp, now_seconds):
                     yield one
 
@@ -96,9 +94,8 @@ class Watch:
             return now_seconds >= self.retries[path].at_seconds
         if path in self.seen:
             return self.seen[path] != stamp
-        is_live = any(changed / 1e9 >= now_seconds - LIVE_SECONDS for _, _, changed in stamp)
-        is_due = is_live or not all(changed for _, _, changed in stamp)
-        if is_due or self.upload.bookmarks.is_begun(transcript=transcript):
+        is_live = any(not at or at / 1e9 >= now_seconds - LIVE_SECONDS for _, _, at in stamp)
+        if is_live or self.plan.bookmarks.is_begun(transcript=transcript):
             return True
         self.seen[path] = stamp
         return False
@@ -106,20 +103,16 @@ class Watch:
     def _is_news(self, one: UploadResult, stamp: Stamp, now_seconds: float) -> bool:
         """Note when a transcript is sent next; say whether the result is to be reported."""
         path = one.transcript.path
-        before = self.retries.get(path)
         if one.fault is None:
             self.retries.pop(path, None)
             self.seen[path] = stamp
             return True
         if _is_away(one.fault):
             return True
-        wait = min(
-            (before.wait_seconds if before else self.every_seconds) * 2, LONGEST_WAIT_SECONDS
-        )
-        self.retries[path] = Retry(
-            at_seconds=now_seconds + wait, wait_seconds=wait, detail=one.fault.detail
-        )
-        return before is None or before.detail != one.fault.detail or bool(one.session_id)
+        before = self.retries.get(path, Retry(0, self.every_seconds, ""))
+        wait = min(before.wait_seconds * 2, LONGEST_WAIT_SECONDS)
+        self.retries[path] = Retry(now_seconds + wait, wait, one.fault.detail)
+        return before.detail != one.fault.detail or bool(one.session_id)
 
 
 def _is_away(fault: ClientError | None) -> bool:
@@ -130,20 +123,18 @@ def _is_away(fault: ClientError | None) -> bool:
 
 
 def _stamp(transcript: Transcript) -> Stamp:
-    """Return size and time of each file of a transcript; nothing of one that went."""
-    main = _file_stamp(transcript.path)
-    if main is None:
-        return ()
-    others = map(_file_stamp, finder.subagent_files(of=transcript))
-    return (main, *sorted(one for one in others if one is not None))
+    """Return size and time of each file of a transcript; nothing of one that went.
 
-
-def _file_stamp(path: Path) -> tuple[str, int, int] | None:
-    """Return a file's part of a stamp, None for one that went; a time of 0: it cannot be read."""
-    try:
-        seen = path.stat()
-    except FileNotFoundError:
-        return None
-    except OSError:
-        return (path.name, 0, 0)
-    return (path.name, seen.st_size, seen.st_mtime_ns)
+    A time of 0: it cannot be looked at.
+    """
+    stamps: list[tuple[str, int, int]] = []
+    for path in (transcript.path, *sorted(finder.subagent_files(of=transcript))):
+        try:
+            seen = path.stat()
+            stamps.append((path.name, seen.st_size, seen.st_mtime_ns))
+        except FileNotFoundError:
+            if path == transcript.path:
+                return ()
+        except OSError:
+            stamps.append((path.name, 0, 0))
+    return tuple(stamps)

@@ -5,15 +5,15 @@ import os
 import stat
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
 from memory.client.api import Client
 from memory.client.commands import login
-from memory.client.commands.login import DeviceCode
 from memory.client.configuration import Connection
 from memory.client.errors import ClientError, Problem, Unreachable
 from tests.edges.client.conftest import Cairn
@@ -33,15 +33,15 @@ def _decide(address: str, place: Place, code: str, verb: str) -> None:
 
 def _sign_in(address: str, decide: Callable[[str], object], pauses: list[float]) -> str:
     """Sign in; somebody decides while the program waits for the second time."""
-    shown: list[DeviceCode] = []
+    shown: list[Mapping[str, Any]] = []
 
     def pause(seconds: float) -> None:
         pauses.append(seconds)
         if len(pauses) == 2:
-            decide(shown[0].code)
+            decide(shown[0]["user_code"])
 
     with Client(connection=Connection(url=address, token="")) as client:
-        return login.sign_in(authority=client, show=shown.append, pause=pause)
+        return login.sign_in(client=client, show=shown.append, pause=pause)
 
 
 def test_who_is_approved_has_a_token_that_works(address: str, place: Place) -> None:
@@ -55,7 +55,7 @@ def test_who_is_approved_has_a_token_that_works(address: str, place: Place) -> N
 
 
 def test_a_line_that_breaks_while_it_waits_ends_no_sign_in(address: str, place: Place) -> None:
-    shown: list[DeviceCode] = []
+    shown: list[Mapping[str, Any]] = []
     pauses: list[float] = []
     with FaultProxy(target=urlsplit(address).port or 0) as proxy:
 
@@ -66,11 +66,11 @@ def test_a_line_that_breaks_while_it_waits_ends_no_sign_in(address: str, place: 
                 proxy.reset()
             if len(pauses) == 2:
                 proxy.set(SOUND)
-                _decide(address, place, shown[0].code, "approve")
+                _decide(address, place, shown[0]["user_code"], "approve")
 
         url = f"http://127.0.0.1:{proxy.port}"
         with Client(connection=Connection(url=url, token=""), pause=lambda _: None) as client:
-            token = login.sign_in(authority=client, show=shown.append, pause=pause)
+            token = login.sign_in(client=client, show=shown.append, pause=pause)
 
     assert token.startswith("crn_pat_")
     assert pauses == [5.0, 10.0]
@@ -90,7 +90,7 @@ def test_a_server_that_stays_away_is_told_in_the_end(address: str) -> None:
             Client(connection=Connection(url=url, token=""), pause=lambda _: None) as client,
             pytest.raises(Unreachable),
         ):
-            login.sign_in(authority=client, show=lambda _: None, pause=pause)
+            login.sign_in(client=client, show=lambda _: None, pause=pause)
 
     assert pauses == [5.0, 10.0, 20.0, 40.0, 80.0, 160.0]
 

@@ -118,9 +118,9 @@ def test_export_is_waited_for_as_long_as_a_file_may_take_to_be_written(served: S
     script = served((200, {}, {}), (200, {}, {}))
     waits: list[float] = []
     with script.client() as client:
-        hooks = client._transport._http.event_hooks
+        hooks = client._http.event_hooks
         hooks["request"].append(lambda sent: waits.append(sent.extensions["timeout"]["read"]))
-        client._transport._http.event_hooks = hooks
+        client._http.event_hooks = hooks
 
         client.me()
         with client.export(form="json") as parts:

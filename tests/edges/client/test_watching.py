@@ -22,7 +22,7 @@ from memory.client.api import Client
 from memory.client.configuration import Connection
 from memory.client.transcripts import finder
 from memory.client.transcripts.reader import Bookmark, Bookmarks
-from memory.client.transcripts.upload import RANKS_MOST, Upload
+from memory.client.transcripts.upload import RANKS_MOST, UploadPlan
 from memory.client.transcripts.watch import LIVE_SECONDS, LONGEST_WAIT_SECONDS, Watch
 from tests.edges.client.conftest import Cairn
 from tests.support.fault_proxy import REFUSING, SOUND, FaultProxy
@@ -57,7 +57,7 @@ def following(home: Path, proxy: FaultProxy, place: Place) -> Iterator[Watch]:
     with Client(connection=connection, pause=lambda _: None) as client:
         bookmarks = Bookmarks(folder=home / "replays", url=url, project="shop")
         yield Watch(
-            upload=Upload(api=client, bookmarks=bookmarks, project="shop", ends=False),
+            plan=UploadPlan(api=client, bookmarks=bookmarks, project="shop", ends=False),
             find=lambda: finder.find_transcripts(home=home),
             belongs=lambda _: True,
             every_seconds=2.0,
@@ -128,7 +128,7 @@ def test_a_run_that_was_killed_is_gone_on_with_by_the_next(
     transcript.write_bytes(b"".join(LINES[:6]))
     following.round(now_seconds=_now(transcript))
     fresh = Watch(
-        upload=following.upload, find=following.find, belongs=following.belongs, every_seconds=2.0
+        plan=following.plan, find=following.find, belongs=following.belongs, every_seconds=2.0
     )
     transcript.write_bytes(b"".join(LINES))
     late = _now(transcript) + 2 * LIVE_SECONDS  # it is not written any more, but was begun
@@ -179,7 +179,7 @@ def test_subagents_beyond_the_numbers_of_a_session_are_told_of(
 ) -> None:
     transcript.write_bytes(b"".join(LINES[:5]))
     (found,) = following.find()
-    following.upload.bookmarks.save(
+    following.plan.bookmarks.save(
         transcript=found, bookmark=Bookmark(ranks={"agent-x": RANKS_MOST})
     )
     _subagent(transcript, "y", "2026-11-20T12:01:00Z")
@@ -244,11 +244,11 @@ def test_end_of_a_transcript_is_sent_after_a_refusal(
 ) -> None:
     transcript = transcript.with_name(f"refused-{status}.jsonl")  # on one server for all of them
     transcript.write_bytes(b"".join(LINES[:5]))
-    upload, now = following.upload, _now(transcript)
+    plan, now = following.plan, _now(transcript)
     with _refused(status) as refused:
-        following.upload = replace(upload, api=refused)
+        following.plan = replace(plan, api=refused)
         first = following.round(now_seconds=now)
-    following.upload = upload
+    following.plan = plan
 
     (later,) = following.round(now_seconds=now + LONGEST_WAIT_SECONDS).results
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from memory.client.transcripts import claude_code, codex, reader
-from memory.client.transcripts.events import Parser
+from memory.client.transcripts.entries import Parser
 from memory.client.transcripts.reader import ReadLine
 from memory.observer import dead_ends
 from memory.observer.signals import failures

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from memory.client.transcripts import claude_code, events, reader
-from memory.client.transcripts.events import STRIDE, LineStatus
-from memory.client.transcripts.reader import ReadLine
+from memory.client.transcripts import claude_code, entries, reader
+from memory.client.transcripts.entries import STRIDE
+from memory.client.transcripts.reader import LineStatus, ReadLine
 from memory.sessions import events as session_events
 
 FOLDER = Path(__file__).with_name("transcripts")
@@ -96,14 +96,14 @@ def test_the_first_version_is_read_too_with_its_side_chains() -> None:
 def test_tools_of_ours_are_known_by_every_name_that_programs_give_them(
     name: str, is_own: bool
 ) -> None:
-    assert events.is_own(name=name) is is_own
+    assert entries.is_own(name=name) is is_own
 
 
 def test_of_a_command_as_much_is_told_as_the_server_keeps() -> None:
     command = f"git commit -m '{'The cart is locked. ' * 30}' && curl https://example.org/prices"
 
-    told = events.arguments(given={"command": command, "path": "a" * 900}, root="")
+    told = entries.arguments(given={"command": command, "path": "a" * 900}, root="")
 
     assert told["command"] == command
-    assert len(str(told["path"])) == events.TARGET_MOST
-    assert events.COMMAND_MOST == session_events.COMMAND_MOST
+    assert len(str(told["path"])) == entries.TARGET_MOST
+    assert entries.COMMAND_MOST == session_events.COMMAND_MOST

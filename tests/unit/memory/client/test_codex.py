@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from memory.client.transcripts import codex, reader
-from memory.client.transcripts.events import LineStatus
-from memory.client.transcripts.reader import ReadLine
+from memory.client.transcripts.reader import LineStatus, ReadLine
 
 FOLDER = Path(__file__).with_name("transcripts")
 CONTEXT = "<environment_context>\n  <cwd>/work/shop</cwd>\n</environment_context>"

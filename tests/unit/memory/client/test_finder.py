@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from memory.client.transcripts import claude_code, finder, reader
-from memory.client.transcripts.events import LineStatus
 from memory.client.transcripts.finder import SOURCES, Transcript
-from memory.client.transcripts.reader import BLOCK, FIRST_BLOCK, ReadLine
+from memory.client.transcripts.reader import BLOCK, FIRST_BLOCK, LineStatus, ReadLine
 
 MAIN = "5f1c8f0e"
 

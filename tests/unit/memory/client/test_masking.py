@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.client import masking
-from memory.client.transcripts import events
+from memory.client.transcripts import entries
 from tests.support import secret_kinds
 
 DRAW = random.Random(8)
@@ -74,7 +74,7 @@ def test_private_key_that_begins_before_the_tail_of_a_cut_text_is_taken_out() ->
     key = _key(50)
     before = ("word " * 3_600)[: 18_000 - len(key) - 1_200]
 
-    kept = events.masked(text=f"{before}{key}{' after' * 200}", most=12_000).text
+    kept = entries.masked(text=f"{before}{key}{' after' * 200}", most=12_000).text
 
     assert len(kept) == 12_000
     assert kept.endswith(" after")
@@ -103,11 +103,11 @@ def test_words_about_the_end_of_a_key_stay() -> None:
 def test_what_lies_behind_the_bound_is_dropped_with_half_a_secret(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(events, "SCANNED_MOST", 2_000)
+    monkeypatch.setattr(entries, "SCANNED_MOST", 2_000)
     value = secret_kinds.filled(form="ghp_{A36}", draw=DRAW)
     text = f"{('word ' * 400)[:1_980]}{value} {'more ' * 2_000}"
 
-    kept = events.masked(text=text, most=1_900).text
+    kept = entries.masked(text=text, most=1_900).text
 
     assert value[4:12] not in kept
     assert "more" not in kept
@@ -118,7 +118,7 @@ def test_no_half_of_a_secret_is_left_where_a_text_is_cut(before: int, length: in
     value = secret_kinds.filled(form=f"ghp_{{A{length + 30}}}", draw=random.Random(length))
     text = f"{'word ' * (before // 5)}{value} {'word ' * 2_000}"
 
-    kept = events.masked(text=text, most=1_000).text
+    kept = entries.masked(text=text, most=1_000).text
 
     assert len(kept) <= 1_000
     assert value[4:24] not in kept

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memory.client.transcripts import claude_code, codex, reader
-from memory.client.transcripts.events import LineStatus, Parser
-from memory.client.transcripts.reader import Position, ReadLine
+from memory.client.transcripts.entries import Parser
+from memory.client.transcripts.reader import LineStatus, Position, ReadLine
 
 FOLDER = Path(__file__).with_name("transcripts")
 PARSERS = {"claude_code_2.jsonl": claude_code.read, "rollout-2026.jsonl": codex.read}

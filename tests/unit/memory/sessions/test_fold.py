@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.client.transcripts import reader
-from memory.client.transcripts.events import STRIDE
+from memory.client.transcripts.entries import STRIDE
 from memory.sessions import event_parsing, fold, reducers, scratchpad
 from memory.sessions import fold as sessions_sequences
 from memory.sessions.events import Event, EventKind, Outcome

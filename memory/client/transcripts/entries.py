@@ -1,44 +1,46 @@
 """Turns and events of a transcript, whatever program wrote it.
 
-A parser gets the state after the line before and one line of JSON, and returns the state after it
-and the turns and events of the line. States are small and can be stored, so that reading resumes
-where it stopped. Formats drift: what a parser does not know becomes an event of an unknown kind, by
-its name alone.
+A parser gets the state after the line before and one line of JSON; it changes the state and yields
+the turns and events of the line. States are small and can be stored, so that reading resumes where
+it stopped. Formats drift: what a parser does not know becomes an event of an unknown kind, by its
+name alone.
 """
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any, Final
 
 from .. import masking
 
 STRIDE: Final = 128  # sequence numbers a line; so a number follows from its line alone
-TURN_MOST: Final = 40_000  # characters of a turn, default; the server takes 100,000
-TEXT_MOST: Final = 12_000  # characters of an event's text, default; the server keeps 16,000
 TARGET_MOST: Final = 400  # characters of a path or an address, the server's
 COMMAND_MOST: Final = 16_000  # characters of a command, the server's
 SCANNED_MOST: Final = 1_000_000  # characters of a text that are scanned for secrets; default
 MARGIN: Final = 600  # characters left off where a text ends there: half a secret is not sent
 OWN_SERVERS: Final = frozenset({"cairn", "plugin_cairn_cairn"})
 OWN_CALLS: Final = 64  # of Cairn's tools, whose answers are not learned again
+_PRIVATE: Final = re.compile(r"<private>.*?(?:</private>|\Z)", re.DOTALL | re.IGNORECASE)
+_REMINDER: Final = re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTALL)
+_NAMES: Final[Mapping[str, tuple[str, ...]]] = {  # by what tools call them
+    "path": ("file_path", "path", "notebook_path", "filename", "file", "target_file"),
+    "pattern": ("pattern", "glob", "regex", "query", "glob_pattern"),
+    "command": ("command", "cmd", "script"),
+    "url": ("url", "uri"),
+}
+_DIGESTED: Final[Mapping[str, tuple[str, ...]]] = {
+    "before": ("old_string", "old_str", "old_text", "before"),
+    "after": ("new_string", "new_str", "new_text", "after", "content"),
+}
+_LINES: Final = ("offset", "line", "start_line", "insert_line")
 
 Line = Mapping[str, Any]
 
 
-class LineStatus(StrEnum):
-    """What became of a line."""
-
-    READ = "read"
-    SILENT = "silent"  # known, and of no use here
-    UNKNOWN = "unknown"
-    BROKEN = "broken"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
+class TranscriptTurn:
     """A message of a person or an agent."""
 
     role: str
@@ -46,7 +48,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class TranscriptEvent:
     """What an agent did."""
 
     kind: str
@@ -59,10 +61,7 @@ class Event:
     files: tuple[str, ...] = ()
 
 
-Entry = Turn | Event
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class ParserState:
     """What a parser remembers of the lines before.
 
@@ -80,19 +79,6 @@ class ParserState:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parsed:
-    """The turns and events of a line, and the state after it."""
-
-    state: ParserState
-    entries: tuple[Entry, ...] = ()
-    at: str = ""
-    status: LineStatus = LineStatus.READ
-
-
-Parser = Callable[[ParserState, Line], Parsed]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class WorkPlace:
     """Where work was done, as far as a line has it: folder, branch, commit.
 
@@ -105,17 +91,34 @@ class WorkPlace:
     commit: str = ""
 
 
-_NAMES: Final[Mapping[str, tuple[str, ...]]] = {  # by what tools call them
-    "path": ("file_path", "path", "notebook_path", "filename", "file", "target_file"),
-    "pattern": ("pattern", "glob", "regex", "query", "glob_pattern"),
-    "command": ("command", "cmd", "script"),
-    "url": ("url", "uri"),
-}
-_DIGESTED: Final[Mapping[str, tuple[str, ...]]] = {
-    "before": ("old_string", "old_str", "old_text", "before"),
-    "after": ("new_string", "new_str", "new_text", "after", "content"),
-}
-_LINES: Final = ("offset", "line", "start_line", "insert_line")
+class UnknownKind(Exception):
+    """A line is of a kind that its parser does not know; the argument is the kind's name."""
+
+
+Entry = TranscriptTurn | TranscriptEvent
+Entries = Iterator[Entry]
+Parser = Callable[[ParserState, Line], Entries]  # raises UnknownKind before it yields anything
+
+
+def call_entries(
+    state: ParserState,
+    name: str,
+    call: str,
+    given: Mapping[str, object],
+    files: tuple[str, ...] = (),
+) -> Entries:
+    """Yield the call of a tool; nothing of one without a name."""
+    if not name:
+        return
+    if is_own(name=name):
+        state.own = (*state.own, call)[-OWN_CALLS:]
+    yield TranscriptEvent(kind="tool_call", name=name, call=call, arguments=given, files=files)
+
+
+def result_event(state: ParserState, call: str, text: str, *, is_error: bool) -> TranscriptEvent:
+    """Return what a tool returned; nothing of what Cairn's own tools said."""
+    text = "" if call in state.own else without_private(text=text)
+    return TranscriptEvent(kind="tool_result", call=call, text=text, is_error=is_error)
 
 
 def arguments(*, given: object, root: str) -> Mapping[str, object]:
@@ -159,21 +162,24 @@ def masked(*, text: str, most: int) -> masking.Masked:
     """
     clean = text.replace("\x00", "").encode("utf-8", "replace").decode()
     found = masking.mask(text=clean[:SCANNED_MOST])
-    whole = found.text if len(clean) <= SCANNED_MOST else found.text[:-MARGIN]
-    if len(whole) <= most:
-        return masking.Masked(text=whole, kinds=found.kinds)
-    tail_most = most // 4
-    kept = f"{whole[: most - tail_most - 1]}\n{whole[-tail_most:]}"
+    kept = found.text if len(clean) <= SCANNED_MOST else found.text[:-MARGIN]
+    if len(kept) > most:
+        tail = most // 4
+        kept = f"{kept[: most - tail - 1]}\n{kept[-tail:]}"
     return masking.Masked(text=kept, kinds=found.kinds)
+
+
+def without_private(*, text: str) -> str:
+    """Return a text without what its writer marked as private, and without reminders."""
+    return _REMINDER.sub("", _PRIVATE.sub("", text)).strip()
 
 
 def text_blocks(*, content: object) -> str:
     """Return the texts of a content that is a text or a list of blocks."""
     if isinstance(content, str):
         return content
-    if not isinstance(content, list):
-        return ""
-    texts = (block.get("text") for block in content if isinstance(block, Mapping))
+    blocks = content if isinstance(content, list) else ()
+    texts = (block.get("text") for block in blocks if isinstance(block, Mapping))
     return "\n".join(text for text in texts if isinstance(text, str))
 
 
@@ -182,13 +188,6 @@ def is_own(*, name: str) -> bool:
     plain = name.lower().replace(".", "__")
     is_named_by_program = plain.startswith(("mcp_cairn_", "mcp_plugin_cairn_cairn_"))
     return is_named_by_program or not OWN_SERVERS.isdisjoint(plain.split("__"))
-
-
-def unknown(*, state: ParserState, kind: str, at: str) -> Parsed:
-    """Return a line of an unknown kind as an event, by the name of its kind alone."""
-    name = masked(text=kind.strip(), most=80).text.strip()
-    event = Event(kind=name or "unnamed")
-    return Parsed(state=state, entries=(event,), at=at, status=LineStatus.UNKNOWN)
 
 
 def text_of(line: Line, name: str) -> str:
@@ -203,11 +202,10 @@ def mapping_of(line: Line, name: str) -> Line:
     return value if isinstance(value, Mapping) else {}
 
 
-def whole_of(line: Line, name: str) -> int:
+def count_of(line: Line, name: str) -> int:
     """Return a number of an object that can be counted, 0 where there is none."""
     value = line.get(name)
-    is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**9
-    return int(value) if is_count and value is not None else 0
+    return value if type(value) is int and 0 <= value < 10**9 else 0
 
 
 def json_object(raw: bytes) -> Line | None:

@@ -7,16 +7,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.client.install.edits import Block, Entries, Key, NotEditable, Whole, diff
+from memory.client.install.file_edits import (
+    JsonKey,
+    ListEntries,
+    MarkedBlock,
+    NotEditable,
+    WholeFile,
+    diff,
+)
 
-KEY = Key(names=("mcpServers", "cairn"), value={"url": "http://127.0.0.1:8000/mcp"})
-TABLE = Block(
+KEY = JsonKey(names=("mcpServers", "cairn"), value={"url": "http://127.0.0.1:8000/mcp"})
+TABLE = MarkedBlock(
     begin="# cairn: begin",
     end="# cairn: end",
     body="[mcp_servers.cairn]\nurl = 1",
     table=("mcp_servers", "cairn"),
 )
-BLOCK = Block(begin="# cairn: begin", end="# cairn: end", body="[mcp_servers.cairn]\nurl = 1")
+BLOCK = MarkedBlock(begin="# cairn: begin", end="# cairn: end", body="[mcp_servers.cairn]\nurl = 1")
 LINES = st.lists(st.text(alphabet="ab# \t=[]é", max_size=12), max_size=6).map("\n".join)
 OBJECTS = st.dictionaries(
     st.sampled_from(("theme", "mcpServers", "hooks")),
@@ -49,7 +56,7 @@ def test_key_that_is_put_twice_is_there_once_and_leaves_as_it_came(
 
 def test_block_is_put_anew_in_its_old_place() -> None:
     text = f"first\n{BLOCK.put(text='')}last\n"
-    other = Block(begin=BLOCK.begin, end=BLOCK.end, body="other")
+    other = MarkedBlock(begin=BLOCK.begin, end=BLOCK.end, body="other")
 
     assert other.put(text=text) == "first\n# cairn: begin\nother\n# cairn: end\nlast\n"
 
@@ -99,7 +106,7 @@ def test_diff_shows_what_changes_and_no_token() -> None:
     assert secret not in shown
 
 
-HOOKS = Entries(
+HOOKS = ListEntries(
     name="hooks",
     lists={
         "Stop": ({"command": "sh cairn/hook.sh"},),
@@ -134,7 +141,9 @@ def test_entries_put_twice_are_there_once_behind_those_of_others_and_leave_as_th
 
 
 OURS = {"command": "sh cairn/hook.sh"}
-GROUPS = Entries(name="hooks", lists={"Stop": ({"hooks": [OURS]},)}, mark="cairn/hook.sh", head={})
+GROUPS = ListEntries(
+    name="hooks", lists={"Stop": ({"hooks": [OURS]},)}, mark="cairn/hook.sh", head={}
+)
 OLDER = {"command": "cairn/hook.sh of before"}
 HOOK = st.one_of(ENTRY, st.sampled_from((OURS, OLDER)))
 GROUP = st.fixed_dictionaries(
@@ -184,7 +193,7 @@ def test_file_with_other_hooks_than_lists_is_left_alone(text: str) -> None:
 
 
 def test_head_of_a_file_goes_with_the_last_entry() -> None:
-    hooks = Entries(name="hooks", lists=HOOKS.lists, mark=HOOKS.mark, head={"version": 1})
+    hooks = ListEntries(name="hooks", lists=HOOKS.lists, mark=HOOKS.mark, head={"version": 1})
 
     once = hooks.put(text="")
 
@@ -197,7 +206,7 @@ def test_head_of_a_file_goes_with_the_last_entry() -> None:
 
 
 def test_file_of_our_own_takes_no_place_of_another() -> None:
-    own = Whole(content="# ours\nnew\n", mark="# ours")
+    own = WholeFile(content="# ours\nnew\n", mark="# ours")
 
     assert own.put(text="") == own.put(text="# ours\nold\n") == own.content
     assert own.take(text=own.content) == ""

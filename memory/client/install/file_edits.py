@@ -24,9 +24,14 @@ class NotEditable(ClientError):
 
     code = "not_editable"
 
+    def __init__(
+        self, detail: str, *, hint: str = "", command: str = "cairn init --print-only"
+    ) -> None:
+        super().__init__(detail=detail, hint=hint, command=command)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Key:
+class JsonKey:
     """A value in a JSON file, by the names that lead to it."""
 
     names: tuple[str, ...]
@@ -34,20 +39,20 @@ class Key:
 
     def put(self, *, text: str) -> str:
         """Return the file's text with the value. Raises NotEditable."""
-        whole = _object(text)
+        whole = _read_object(text)
         inner = whole
         for name in self.names[:-1]:
             inner = inner.setdefault(name, {})
             if not isinstance(inner, dict):
-                raise NotEditable(detail=f"{name} is no object.", command="cairn init --print-only")
+                raise NotEditable(f"{name} is no object.")
         if inner.get(self.names[-1]) == self.value:
             return text
         inner[self.names[-1]] = self.value
-        return _written(whole, text)
+        return _write_object(whole, text)
 
     def take(self, *, text: str) -> str:
         """Return the file's text without the value, and without what is empty then."""
-        whole = _object(text)
+        whole = _read_object(text)
         levels = [whole]
         for name in self.names[:-1]:
             inner = levels[-1].get(name)
@@ -59,11 +64,11 @@ class Key:
         for name, outer in zip(reversed(self.names[:-1]), reversed(levels[:-1]), strict=True):
             if not outer[name]:
                 del outer[name]
-        return _written(whole, text) if whole else ""
+        return _write_object(whole, text) if whole else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
+class MarkedBlock:
     """Lines between two marks; `table` are the names of the TOML table that they are, if any."""
 
     begin: str
@@ -74,48 +79,45 @@ class Block:
     def put(self, *, text: str) -> str:
         """Return the file's text with the block, in its old place or at the end.
 
-        Raises NotEditable where it is to be TOML, and is none before or after.
+        Raises NotEditable where it is to be TOML, and is none before or after, or where the table
+        stands outside of the marks.
         """
-        if self.table:
-            self._check_room(text)
+        inner: object = _read_toml(self.take(text=text)) if self.table else None
+        for name in self.table:
+            inner = inner.get(name) if isinstance(inner, Mapping) else None
+        if inner is not None:
+            raise NotEditable(
+                f"[{'.'.join(self.table)}] is there already, outside of our marks.",
+                hint="Take it out of the file by hand, then connect again.",
+                command="cairn init",
+            )
         block = f"{self.begin}\n{self.body.strip()}\n{self.end}\n"
-        found = self._pattern().search(text)
+        found = self._search(text)
         if found is not None:
             made = f"{text[: found.start()]}{block}{text[found.end() :]}"
         else:
             between = "" if not text else "\n" if text.endswith("\n") else "\n\n"
             made = f"{text}{between}{block}"
         if self.table:
-            _toml(made)
+            _read_toml(made)
         return made
-
-    def _check_room(self, text: str) -> None:
-        """Raise NotEditable where the table stands outside of the marks."""
-        inner: object = _toml(self.take(text=text))
-        for name in self.table:
-            inner = inner.get(name) if isinstance(inner, Mapping) else None
-        if inner is not None:
-            raise NotEditable(
-                detail=f"[{'.'.join(self.table)}] is there already, outside of our marks.",
-                hint="Take it out of the file by hand, then connect again.",
-                command="cairn init",
-            )
 
     def take(self, *, text: str) -> str:
         """Return the file's text without the block."""
-        found = self._pattern().search(text)
+        found = self._search(text)
         if found is None:
             return text
         before = text[: found.start()].removesuffix("\n")
         before = before if before.endswith("\n") or not before else f"{before}\n"
         return f"{before}{text[found.end() :]}"
 
-    def _pattern(self) -> re.Pattern[str]:
-        return re.compile(rf"{re.escape(self.begin)}\n.*?{re.escape(self.end)}\n?", re.DOTALL)
+    def _search(self, text: str) -> re.Match[str] | None:
+        pattern = rf"{re.escape(self.begin)}\n.*?{re.escape(self.end)}\n?"
+        return re.search(pattern, text, re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entries:
+class ListEntries:
     """Entries in the lists of a JSON file, recognized by a mark in them.
 
     `head` are fields that the file must have, and loses again where nothing else is left.
@@ -128,40 +130,49 @@ class Entries:
 
     def put(self, *, text: str) -> str:
         """Return the file's text with the entries behind those of others. Raises NotEditable."""
-        whole = _object(text)
+        whole = _read_object(text)
         if self._ours(whole) == {name: list(entries) for name, entries in self.lists.items()}:
             return text
-        whole = {**self.head, **self._without(whole)}
-        outer = dict(_inner(whole, self.name))
+        whole = {**self.head, **self._without_ours(whole)}
+        lists = self._lists(whole)
         for name, entries in self.lists.items():
-            outer[name] = [*_entries(outer, name), *entries]
-        return _written({**whole, self.name: outer}, text)
+            lists[name] = [*lists.get(name, []), *entries]
+        return _write_object({**whole, self.name: lists}, text)
 
     def take(self, *, text: str) -> str:
         """Return the file's text without the entries, and without what is empty then."""
-        whole = _object(text)
+        whole = _read_object(text)
         if not self._ours(whole):
             return text
-        left = self._without(whole)
-        return "" if left == self.head else _written(left, text) if left else ""
+        left = self._without_ours(whole)
+        return _write_object(left, text) if left and left != self.head else ""
+
+    def _lists(self, whole: Mapping[str, Any]) -> dict[str, list[object]]:
+        """Return the lists of a file. Raises NotEditable where it has none of that form."""
+        lists = whole.get(self.name, {})
+        if not isinstance(lists, Mapping):
+            raise NotEditable(f"{self.name} is no object.")
+        for name, entries in lists.items():
+            if not isinstance(entries, list):
+                raise NotEditable(f"{name} is no list.")
+        return dict(lists)
 
     def _ours(self, whole: Mapping[str, Any]) -> dict[str, list[object]]:
         """Return what carries the mark, a group with what of it does not alike."""
-        outer = _inner(whole, self.name)
-        found = {name: list(filter(self._is_marked, _entries(outer, name))) for name in outer}
-        return {name: entries for name, entries in found.items() if entries}
+        lists = self._lists(whole).items()
+        ours = {name: [one for one in entries if self._is_marked(one)] for name, entries in lists}
+        return {name: entries for name, entries in ours.items() if entries}
 
-    def _without(self, whole: Mapping[str, Any]) -> dict[str, Any]:
-        outer = _inner(whole, self.name)
-        kept = {
-            name: [left for one in _entries(outer, name) for left in self._left(one)]
-            for name in outer
-        }
-        others = {name: entries for name, entries in kept.items() if entries or not outer[name]}
+    def _without_ours(self, whole: Mapping[str, Any]) -> dict[str, Any]:
+        others: dict[str, list[object]] = {}
+        for name, entries in self._lists(whole).items():
+            left = [kept for one in entries for kept in self._without_marked(one)]
+            if left or not entries:
+                others[name] = left
         rest = {name: value for name, value in whole.items() if name != self.name}
         return {**rest, self.name: others} if others else rest
 
-    def _left(self, entry: object) -> tuple[object, ...]:
+    def _without_marked(self, entry: object) -> tuple[object, ...]:
         """Return what is left of an entry: of a group the hooks of others that stand in it."""
         if not self._is_marked(entry):
             return (entry,)
@@ -176,7 +187,7 @@ class Entries:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Whole:
+class WholeFile:
     """A file of Cairn alone, recognized by a mark in it."""
 
     content: str
@@ -186,7 +197,7 @@ class Whole:
         """Return the content. Raises NotEditable for a file of somebody else's."""
         if text.strip() and self.mark not in text:
             raise NotEditable(
-                detail="A file that is not ours stands there.",
+                "A file that is not ours stands there.",
                 hint="Move it away, then connect again.",
                 command="cairn init",
             )
@@ -197,68 +208,40 @@ class Whole:
         return "" if self.mark in text else text
 
 
-Edit = Key | Block | Entries | Whole
+FileEdit = JsonKey | MarkedBlock | ListEntries | WholeFile
 
 
 def diff(*, before: str, after: str, name: str) -> str:
     """Return what changes, as `diff -u` shows it; secrets are not shown."""
-    lines = difflib.unified_diff(
-        shown(text=before).splitlines(),
-        shown(text=after).splitlines(),
-        fromfile=name,
-        tofile=name,
-        lineterm="",
-    )
-    return "\n".join(lines)
+    old, new = (masking.mask(text=text).text.splitlines() for text in (before, after))
+    return "\n".join(difflib.unified_diff(old, new, fromfile=name, tofile=name, lineterm=""))
 
 
-def shown(*, text: str) -> str:
-    """Return a text that may be shown: secrets are not."""
-    return masking.mask(text=text).text
-
-
-def _inner(whole: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    inner = whole.get(name, {})
-    if not isinstance(inner, Mapping):
-        raise NotEditable(detail=f"{name} is no object.", command="cairn init --print-only")
-    return inner
-
-
-def _entries(outer: Mapping[str, Any], name: str) -> list[object]:
-    entries = outer.get(name, [])
-    if not isinstance(entries, list):
-        raise NotEditable(detail=f"{name} is no list.", command="cairn init --print-only")
-    return entries
-
-
-def _object(text: str) -> dict[str, Any]:
-    if not text.strip():
-        return {}
+def _read_object(text: str) -> dict[str, Any]:
     try:
-        read = json.loads(text)
+        whole = json.loads(text) if text.strip() else {}
     except ValueError as error:
         raise NotEditable(
-            detail=f"It is no plain JSON: {error}.",
+            f"It is no plain JSON: {error}.",
             hint="Add by hand what `cairn init --print-only` shows.",
-            command="cairn init --print-only",
         ) from error
-    if not isinstance(read, dict):
-        raise NotEditable(detail="It holds no JSON object.", command="cairn init --print-only")
-    return read
+    if not isinstance(whole, dict):
+        raise NotEditable("It holds no JSON object.")
+    return whole
 
 
-def _toml(text: str) -> dict[str, Any]:
+def _read_toml(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise NotEditable(
-            detail=f"It is no TOML, or has no room for a table: {error}.",
+            f"It is no TOML, or has no room for a table: {error}.",
             hint="Mend it by hand, then connect again.",
-            command="cairn init --print-only",
         ) from error
 
 
-def _written(whole: Mapping[str, Any], before: str) -> str:
+def _write_object(whole: Mapping[str, Any], before: str) -> str:
+    """Write JSON with the indent and the end that the file had."""
     found = _INDENT.match(before)
     indent = found[1] if found else "  "
     end = "\n" if before.endswith("\n") or not before else ""
