@@ -51,7 +51,7 @@ class Scanned(ModelForm):  # type: ignore[type-arg]  # not generic at run time
             told = dict(self.data.items())
             for fault in error.errors:
                 self.add_error(fault.pointer, f"{fault.detail} {error.hint}")
-                told[fault.pointer] = free_texts.shown(text=texts[fault.pointer])
+                told[fault.pointer] = free_texts.masked(text=texts[fault.pointer])
             self.data = told
         return values
 

@@ -44,7 +44,7 @@ def check(*, texts: Mapping[str, str]) -> None:
         raise InvalidInput(detail=errors[0].detail, hint=HINT, errors=errors)
 
 
-def shown(*, text: str) -> str:
+def masked(*, text: str) -> str:
     """Return a text as it may be repeated: in a refusal, a log, beside an act."""
     (judge,) = _judges
     return judge.without_secrets(text=text)

@@ -3,13 +3,6 @@
 from accounts.errors import Conflict, InvalidInput
 
 
-class UnknownEdgeType(InvalidInput):
-    """The edge type does not exist in that layer."""
-
-    code = "unknown_edge_type"
-    title = "Unknown edge type"
-
-
 class ManifestMismatch(InvalidInput):
     """An uploaded file is not the one its hash promised."""
 

@@ -37,7 +37,7 @@ def agent_of(*, headers: Mapping[str, str]) -> str:
 
     It stands beside every act, so it holds no secret.
     """
-    return free_texts.shown(text=headers.get(AGENT, ""))
+    return free_texts.masked(text=headers.get(AGENT, ""))
 
 
 def hook_of(*, headers: Mapping[str, str], path: str) -> int | None:

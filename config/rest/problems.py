@@ -76,15 +76,15 @@ def of_error(*, error: CairnError, request_id: str) -> dict[str, Any]:
         "title": error.title,
         "status": error.status,
         "code": error.code,
-        "detail": free_texts.shown(text=error.detail),
+        "detail": free_texts.masked(text=error.detail),
         "hint": error.hint,
         "request_id": request_id,
     }
     if error.errors:
         problem["errors"] = [
             {
-                "pointer": free_texts.shown(text=fault.pointer),
-                "detail": free_texts.shown(text=fault.detail),
+                "pointer": free_texts.masked(text=fault.pointer),
+                "detail": free_texts.masked(text=fault.detail),
                 "code": fault.code,
             }
             for fault in error.errors

@@ -64,7 +64,7 @@ class RequestMiddleware:
 
 def _arrive(request: HttpRequest) -> None:
     offered = request.headers.get(HEADER, "")
-    is_taken = ACCEPTED.match(offered) and free_texts.shown(text=offered) == offered
+    is_taken = ACCEPTED.match(offered) and free_texts.masked(text=offered) == offered
     request_id = offered if is_taken else uuid4().hex
     request_ids.begin(request_id)
     audit.arrive(origin=_origin(request, request_id))

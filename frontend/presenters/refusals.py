@@ -44,9 +44,9 @@ def said(*, sentence: str) -> str:
         return gettext(sentence)
     template = gettext(sentence.template)
     if template == sentence.template:
-        return free_texts.shown(text=str(sentence))
+        return free_texts.masked(text=str(sentence))
     values = {name: _shown(value) for name, value in sentence.values.items()}
-    return free_texts.shown(text=template.format_map(values))
+    return free_texts.masked(text=template.format_map(values))
 
 
 def correction(*, reason: str) -> str:

@@ -190,7 +190,7 @@ def _redacted(context: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(sent, QueryDict):
             kept = sent.copy()
             for field, values in sent.lists():
-                kept.setlist(field, [free_texts.shown(text=str(value)) for value in values])
+                kept.setlist(field, [free_texts.masked(text=str(value)) for value in values])
             if kept != sent:
                 forms |= {name: kept, "was_redacted": True}
     return forms

@@ -68,7 +68,7 @@ def correct(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpResponse
 def difference(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpResponse:
     """Show what the correction dialog's text changes, while it is typed."""
     old = base.memory_here(frame, memory_id)
-    new = free_texts.shown(text=request.POST.get("content", "").replace("\r\n", "\n"))
+    new = free_texts.masked(text=request.POST.get("content", "").replace("\r\n", "\n"))
     return base.page(request, "partials/difference.html", {"old": old.content, "new": new})
 
 

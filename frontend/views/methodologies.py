@@ -84,7 +84,7 @@ def _began(request: HttpRequest, frame: Frame) -> Form:
 def _shown(request: HttpRequest) -> Form:
     """Return what was sent as it may be shown again: without secrets."""
     return methodology_form.of_sent(
-        sent=request.POST, shown=lambda text: free_texts.shown(text=text)
+        sent=request.POST, shown=lambda text: free_texts.masked(text=text)
     )
 
 

@@ -1,8 +1,7 @@
 """Which layers of the graph a question is about, by its words. Pure, no model.
 
 before, after, when: what came when; why, because, caused: what led to what; who, maintains: who has
-to do with it, and so what it is part of; anything else: what is related. The other words of a row
-are ours, and so is its French. The seed's two questions are tests.
+to do with it, and so what it is part of; anything else: what is related.
 """
 
 import re

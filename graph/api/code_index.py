@@ -226,8 +226,8 @@ def list_code_files(call: Call, query: PageQuery) -> Answer:
     By path, as `cairn index` sent them.
     """
     after = int(call.cursor) if call.cursor else None
-    page = files(caller=call.caller, ref=call.ref, after=after, limit=query.limit)
-    return Answer(page.items, next_cursor=str(page.next_after) if page.next_after else None)
+    found, last = files(caller=call.caller, ref=call.ref, after=after, limit=query.limit)
+    return Answer(found, next_cursor=str(last) if last else None)
 
 
 @get("projects/{ref}/symbols", tag="code", scope=TokenScope.READ, answer=CodeSymbols)

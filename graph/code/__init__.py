@@ -1,1 +1,1 @@
-"""Code read and understood: files into symbols, references, chunks and edges."""
+"""Code read and understood: files into symbols, references and edges."""

@@ -13,11 +13,11 @@ from graph.code.languages import Language
 from graph.code.manifest import LONGEST_PATH
 from graph.code.values import Parsed, Reference, ReferenceKind, Symbol
 
-MOST_SYMBOLS: Final = 5_000  # of a file, ours
-MOST_REFERENCES: Final = 20_000  # of a file, ours
+MOST_SYMBOLS: Final = 5_000  # of a file
+MOST_REFERENCES: Final = 20_000  # of a file
 LONGEST_NAME: Final = 200  # characters of a symbol's own name, and of what is referred to
 LOOSE: Final = "\x01"  # begins a text that stands for a node that is gone, and no other
-MOST_LOOKS: Final = 500  # for secrets in the names of a file, ours
+MOST_LOOKS: Final = 500  # for secrets in the names of a file
 TOO_MANY: Final = "It defines or names more than an index keeps; the rest is left out."
 
 
@@ -45,7 +45,7 @@ def bounded(*, parsed: Parsed) -> Parsed:
 def without(*, parsed: Parsed, is_secret: Callable[[str], bool]) -> Parsed:
     """Return a file without the symbols and references that hold what looks like a secret."""
     qualified = (one.qualified for one in parsed.symbols)
-    named = (text for one in parsed.references for text in _said(one) if text)
+    named = (text for one in parsed.references for text in _texts(one) if text)
     secret = _secret(tuple(dict.fromkeys((*qualified, *named))), is_secret)
     if not secret:
         return parsed
@@ -57,7 +57,7 @@ def without(*, parsed: Parsed, is_secret: Callable[[str], bool]) -> Parsed:
         references=tuple(
             one
             for one in parsed.references
-            if one.source in sources and secret.isdisjoint(_said(one))
+            if one.source in sources and secret.isdisjoint(_texts(one))
         ),
     )
 
@@ -74,28 +74,21 @@ def as_json(*, parsed: Parsed) -> dict[str, Any]:
 
 
 def read(*, language: str, lines: int, kept: dict[str, Any], symbols: Iterable[Symbol]) -> Parsed:
-    """Return a file as it was read, from what is kept; its chunks are not."""
+    """Return a file as it was read, from what is kept."""
     parents = kept.get("parents") or {}
     return Parsed(
         language=Language(language) if language else None,
         lines=lines,
         symbols=tuple(replace(one, parent=parents.get(one.qualified, "")) for one in symbols),
         references=tuple(
-            Reference(
-                kind=ReferenceKind(kind),
-                source=source,
-                target=target,
-                line=line,
-                name=name,
-                local=local,
-            )
+            Reference(ReferenceKind(kind), source, target, line, name, local)
             for kind, source, target, line, name, local in kept.get("references") or ()
         ),
     )
 
 
 def _is_brief(one: Reference) -> bool:
-    return all(len(text) <= LONGEST_NAME and LOOSE not in text for text in _said(one))
+    return all(len(text) <= LONGEST_NAME and LOOSE not in text for text in _texts(one))
 
 
 def _secret(texts: tuple[str, ...], is_secret: Callable[[str], bool]) -> frozenset[str]:
@@ -118,5 +111,5 @@ def _secret(texts: tuple[str, ...], is_secret: Callable[[str], bool]) -> frozens
     return frozenset(found)
 
 
-def _said(one: Reference) -> tuple[str, ...]:
+def _texts(one: Reference) -> tuple[str, ...]:
     return (one.target, one.name, one.local)

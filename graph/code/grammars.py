@@ -8,7 +8,7 @@ language and two that are shared; nothing else knows a grammar. Their captures a
 - `@calls @inherits @implements`: what is referred to; `@last` is the name that a long one ends in;
 - `@from`: the module of an import, with `@taken`, `@local`, `@default` or `@everything`; Rust has
   `@uses` (a tree of paths) and `@declares` (a module in a file of its own);
-- `@marks`: the definition that follows is a test; `@body`: lines that are never cut apart.
+- `@marks`: the definition that follows is a test.
 """
 
 from functools import cache

@@ -8,7 +8,7 @@ from posixpath import splitext
 
 
 class Language(StrEnum):
-    """The languages that are parsed; files of every other are cut into chunks by lines."""
+    """The languages that are parsed."""
 
     PYTHON = "python"
     JAVASCRIPT = "javascript"  # JSX is part of its grammar

@@ -12,9 +12,10 @@ from posixpath import basename, dirname, join, normpath
 
 from graph.code.languages import Language, language_of
 
-MOST_FILES = 50  # that one import leads to, as of a package of Go; ours
-MOST_ROOTS = 50  # folders of sources in which a module is looked for; ours
-MOST_AROUND = 16  # folders around a file in which a module is looked for; ours
+# Defaults, not measured.
+MOST_FILES = 50  # that one import leads to, as of a package of Go
+MOST_ROOTS = 50  # folders of sources in which a module is looked for
+MOST_AROUND = 16  # folders around a file in which a module is looked for
 _ECMA = (".ts", ".tsx", ".d.ts", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs")
 _ECMA_LANGUAGES = frozenset({Language.JAVASCRIPT, Language.TYPESCRIPT, Language.TSX})
 _ROOTS = frozenset({"src", "lib", "python"})  # folders that are no part of a module's name
@@ -45,15 +46,17 @@ def survey(*, paths: Iterable[str], go_imports: Iterable[str]) -> Files:
     packages = {folder: tuple(files) for folder, files in folders.items()}
     roots: dict[str, set[str]] = defaultdict(set)
     for path in known:
-        if path.endswith(".py"):
-            for root, first in _roots(path):
-                roots[first].add(root)
+        parts = path.removesuffix(".py").split("/") if path.endswith(".py") else []
+        for at, part in enumerate(parts[:-1]):
+            if part in _ROOTS:
+                roots[parts[at + 1]].add("/".join(parts[: at + 1]))
     crates = {
         basename(dirname(dirname(path))).replace("-", "_"): dirname(path)
         for path in known
         if basename(path) == "lib.rs"
     }
-    modules = (_go_module(target, packages) for target in frozenset(go_imports))
+    own = ((target, _go_folder(target, packages)) for target in frozenset(go_imports))
+    modules = (target.removesuffix(folder).rstrip("/") for target, folder in own if folder)
     return Files(
         paths=known,
         folders=packages,
@@ -67,17 +70,19 @@ def find(*, files: Files, importer: str, target: str) -> tuple[str, ...]:
     """Return the files that a module as it is written stands for; empty when none of these."""
     language = language_of(path=importer)
     asked = (language, dirname(importer), target)
-    if asked not in files.answers:
-        files.answers[asked] = tuple(_find(files, language, importer, target))[:MOST_FILES]
+    if asked in files.answers:
+        return files.answers[asked]
+    found: tuple[str, ...] = ()
+    if language is Language.GO:
+        folder = "" if target in files.go_modules else _go_folder(target, files.folders)
+        found = files.folders.get(folder, ()) if folder is not None else ()
+    elif language is Language.PYTHON or language in _ECMA_LANGUAGES:
+        is_python = language is Language.PYTHON
+        made = _python(files, importer, target) if is_python else _ecma(importer, target)
+        first = next((path for path in made if path in files.paths), None)
+        found = () if first is None else (first,)
+    files.answers[asked] = found[:MOST_FILES]
     return files.answers[asked]
-
-
-def _find(files: Files, language: Language | None, importer: str, target: str) -> Iterable[str]:
-    if language is Language.PYTHON:
-        return _first(_python(files, importer, target), files.paths)
-    if language in _ECMA_LANGUAGES:
-        return _first(_ecma(importer, target), files.paths)
-    return _go(files, target) if language is Language.GO else ()
 
 
 def crate_root(*, files: Files, path: str) -> str:
@@ -99,29 +104,13 @@ def module_folder(*, path: str) -> str:
 
 def rust_file(*, files: Files, folder: str) -> str | None:
     """Return the file of the Rust module whose own modules lie in a folder."""
-    made = (
-        f"{folder}.rs",
-        join(folder, "mod.rs"),
-        *(join(folder, root) for root in _CRATE_ROOTS),
-    )
+    in_it = (join(folder, name) for name in ("mod.rs", *_CRATE_ROOTS))
+    made = (f"{folder}.rs", *in_it)
     return next((path for path in made if path in files.paths), None)
 
 
-def _first(made: Iterable[str], paths: Set[str]) -> Iterator[str]:
-    found = next((path for path in made if path in paths), None)
-    if found is not None:
-        yield found
-
-
-def _roots(path: str) -> Iterator[tuple[str, str]]:
-    """Yield the folders of sources around a file of Python, and what of each it lies in."""
-    parts = path.removesuffix(".py").split("/")
-    for at, part in enumerate(parts[:-1]):
-        if part in _ROOTS:
-            yield "/".join(parts[: at + 1]), parts[at + 1]
-
-
 def _python(files: Files, importer: str, target: str) -> Iterator[str]:
+    """Yield the paths that a module of Python may have, the likeliest first."""
     module = target.lstrip(".")
     level = len(target) - len(module)
     steps = module.split(".") if module else []
@@ -153,6 +142,7 @@ def _ancestors(path: str) -> Iterator[str]:
 
 
 def _ecma(importer: str, target: str) -> Iterator[str]:
+    """Yield the paths that a module of JavaScript may have, the likeliest first."""
     if target.startswith("."):
         yield from _ecma_files(normpath(join(dirname(importer), target)))
         return
@@ -177,21 +167,9 @@ def _ecma_files(path: str) -> Iterator[str]:
     yield from (f"{path}/index{extension}" for extension in _ECMA)
 
 
-def _go(files: Files, target: str) -> tuple[str, ...]:
-    if target in files.go_modules:
-        return files.folders.get("", ())
-    return files.folders.get(_go_folder(target, files.folders) or "?", ())
-
-
 def _go_folder(target: str, folders: Mapping[str, tuple[str, ...]]) -> str | None:
     """Return the longest end of an import path that is a folder with files of Go."""
     parts = target.split("/")
     from_here = 0 if "." in parts[0] or len(parts) > 1 else 1  # `fmt` is none of a project
     ends = ("/".join(parts[start:]) for start in range(from_here, len(parts)))
     return next((end for end in ends if end in folders), None)
-
-
-def _go_module(target: str, folders: Mapping[str, tuple[str, ...]]) -> str:
-    """Return what stands before the folder in an import path of a project's own package."""
-    folder = _go_folder(target, folders)
-    return target.removesuffix(folder).rstrip("/") if folder else ""

@@ -10,7 +10,7 @@ project that is called so, with little confidence, and nothing when there are se
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from posixpath import basename, dirname, join
 
 from graph.code import languages, modules
@@ -19,9 +19,16 @@ from graph.code.modules import Files
 from graph.code.values import Parsed, Place, Reference, ReferenceKind, Symbol
 from graph.vocabulary import NodeKind
 
-FARTHEST = 8  # files that a name is handed on through; ours
+# Defaults, not measured.
+FARTHEST = 8  # files that a name is handed on through
 EVERYTHING = 4  # of these for one that hands on everything, because there may be many
-MOST_EVERYTHING = 20  # imports of everything that are followed of a file; ours
+MOST_EVERYTHING = 20  # imports of everything that are followed of a file
+MOST_ABOVE = 50  # classes that are looked through for what one inherits
+WRITTEN = 0.95  # confidence of what is meant by imports and names
+INHERITED = 0.85  # a method of a class that is inherited
+PART = 0.6  # something of a class or a value that is not defined in it
+SAME_TYPE = 0.5  # a method that the type around it has, on an object of unknown type
+ONLY_ONE = 0.4  # the only method of this name
 FAMILIES: dict[Language, str] = {  # languages that call one another
     Language.PYTHON: "python",
     Language.JAVASCRIPT: "ecma",
@@ -33,6 +40,12 @@ FAMILIES: dict[Language, str] = {  # languages that call one another
 SCATTERED = frozenset({Language.GO, Language.RUST})  # a type's methods may lie in other files
 _METHODS = frozenset({NodeKind.METHOD, NodeKind.FUNCTION})
 _INITIAL = ("__init__.py", "__init__.pyi")
+_SEPARATOR = re.compile(r"\.|::")
+_SELF = frozenset({"self", "cls", "this", "Self", "super"})
+_OWNERS = frozenset({NodeKind.CLASS, NodeKind.INTERFACE, NodeKind.VARIABLE})
+_HERITAGE = frozenset({ReferenceKind.INHERITS, ReferenceKind.IMPLEMENTS})
+
+Reached = tuple[Place, float]  # where a name leads, and with which confidence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +61,7 @@ class Project:
     handed_on: Mapping[str, tuple[Reference, ...]]  # imports of everything
     beside: Mapping[tuple[str, str], Place]  # symbols by folder and qualified name
     stems: Mapping[tuple[str, str], tuple[str, ...]]  # files by family and name without extension
+    bases: Mapping[Place, Sequence[Place]] = field(default_factory=dict)  # what classes inherit
 
 
 def survey_project(*, files: Mapping[str, Parsed]) -> Project:
@@ -68,14 +82,17 @@ def survey_project(*, files: Mapping[str, Parsed]) -> Project:
                 beside.setdefault((dirname(path), symbol.qualified), place)
             if symbol.parent and symbol.kind in _METHODS:
                 named[family, symbol.name].append(place)
-    imports = {path: tuple(_imports(parsed)) for path, parsed in files.items()}
+    imports = {
+        path: tuple(one for one in parsed.references if one.kind is ReferenceKind.IMPORTS)
+        for path, parsed in files.items()
+    }
     go = (
         reference.target
         for path, parsed in files.items()
         if parsed.language is Language.GO
         for reference in imports[path]
     )
-    return Project(
+    project = Project(
         files=files,
         layout=modules.survey(paths=files, go_imports=go),
         defined={p: {s.qualified: s for s in parsed.symbols} for p, parsed in files.items()},
@@ -91,16 +108,15 @@ def survey_project(*, files: Mapping[str, Parsed]) -> Project:
         beside=beside,
         stems={key: tuple(paths) for key, paths in stems.items()},
     )
-
-
-def meaning(*, project: Project, path: str, reference: Reference) -> tuple[Place, ...]:
-    """Return what an import leads to: a symbol, or files; empty when it leads out."""
-    return tuple(_meaning(project, path, reference, FARTHEST))
-
-
-def member(*, project: Project, path: str, name: str) -> Place | None:
-    """Return what a name means at the top of a file; none when it is not known there."""
-    return _member(project, path, name, FARTHEST)
+    bases: dict[Place, list[Place]] = defaultdict(list)
+    for path, parsed in files.items():
+        for reference in parsed.references:
+            if reference.kind not in _HERITAGE or not reference.source:
+                continue
+            reached = reach(project=project, path=path, reference=reference)
+            if reached is not None:
+                bases[Place(path=path, qualified=reference.source)].append(reached[0])
+    return replace(project, bases=bases)
 
 
 def files_of(*, project: Project, path: str, reference: Reference) -> tuple[str, ...]:
@@ -111,11 +127,10 @@ def files_of(*, project: Project, path: str, reference: Reference) -> tuple[str,
     return modules.find(files=project.layout, importer=path, target=reference.target)
 
 
-def _imports(parsed: Parsed) -> Iterator[Reference]:
-    return (one for one in parsed.references if one.kind is ReferenceKind.IMPORTS)
-
-
-def _meaning(project: Project, path: str, reference: Reference, farthest: int) -> Iterator[Place]:
+def meaning(
+    project: Project, path: str, reference: Reference, farthest: int = FARTHEST
+) -> Iterator[Place]:
+    """Yield what an import leads to: a symbol, or files; nothing when it leads out."""
     if project.files[path].language is Language.RUST:
         yield from _rust_meaning(project, path, reference, farthest)
         return
@@ -125,8 +140,10 @@ def _meaning(project: Project, path: str, reference: Reference, farthest: int) -
         return
     for file in found:
         place = _member(project, file, reference.name, farthest - 1)
-        if place is None and reference.name == "default":
-            place = _default(project, file, reference.local)
+        if place is None and reference.name == "default":  # called so here, or as the file is
+            names = (reference.local, basename(file).partition(".")[0])
+            name = next((name for name in names if name in project.defined[file]), "")
+            place = Place(path=file, qualified=name)
         if place is not None:
             yield place
             return
@@ -137,32 +154,21 @@ def _meaning(project: Project, path: str, reference: Reference, farthest: int) -
         yield from (Place(path=file) for file in nested)
 
 
-def _default(project: Project, file: str, local: str) -> Place:
-    """Return what a file exports without a name: what is called so here, or as the file is."""
-    symbols = project.defined[file]
-    stem = basename(file).partition(".")[0]
-    name = next((name for name in (local, stem) if name in symbols), "")
-    return Place(path=file, qualified=name)
-
-
-def _member(project: Project, path: str, name: str, farthest: int) -> Place | None:
+def _member(project: Project, path: str, name: str, farthest: int = FARTHEST) -> Place | None:
+    """Return what a name means at the top of a file; none when it is not known there."""
     if name in project.defined[path]:
         return Place(path=path, qualified=name)
     if farthest <= 0:
         return None
     reference = project.imported[path].get(name)
     if reference is not None:
-        found = next(_meaning(project, path, reference, farthest - 1), None)
+        found = next(meaning(project, path, reference, farthest - 1), None)
         if found is not None:
             return found
     if basename(path) in _INITIAL:
         nested = modules.find(files=project.layout, importer=path, target=f".{name}")
         if nested:
             return Place(path=nested[0])
-    return _handed_on(project, path, name, farthest)
-
-
-def _handed_on(project: Project, path: str, name: str, farthest: int) -> Place | None:
     for reference in project.handed_on[path]:
         for file in files_of(project=project, path=path, reference=reference):
             place = _member(project, file, name, farthest - EVERYTHING) if file != path else None
@@ -218,86 +224,48 @@ def _inline_modules(project: Project, path: str, reference: Reference) -> list[s
     return symbol.qualified.split(".") if symbol is not None else []
 
 
-WRITTEN = 0.95  # by imports and names; ours, as all below
-INHERITED = 0.85  # a method of a class that is inherited
-PART = 0.6  # something of a class or a value that is not defined in it
-SAME_TYPE = 0.5  # a method that the type around it has, on an object of unknown type
-ONLY_ONE = 0.4  # the only method of this name
-MOST_ABOVE = 50  # classes that are looked through for what one inherits; ours
-
-_SEPARATOR = re.compile(r"\.|::")
-_SELF = frozenset({"self", "cls", "this", "Self", "super"})
-_OWNERS = frozenset({NodeKind.CLASS, NodeKind.INTERFACE, NodeKind.VARIABLE})
-_HERITAGE = frozenset({ReferenceKind.INHERITS, ReferenceKind.IMPLEMENTS})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reached:
-    """Where a name leads, and with which confidence."""
-
-    place: Place
-    confidence: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Names:
-    """A project, and what each of its classes inherits or implements, as far as that is in it."""
-
-    project: Project
-    bases: Mapping[Place, tuple[Place, ...]]
-
-
-def names(*, project: Project) -> Names:
-    """Find out what classes inherit, so that names can be looked for there."""
-    alone = Names(project=project, bases={})
-    heritage = (
-        (path, reference)
-        for path, parsed in project.files.items()
-        for reference in parsed.references
-        if reference.kind in _HERITAGE and reference.source
-    )
-    bases: dict[Place, list[Place]] = defaultdict(list)
-    for path, reference in heritage:
-        found = reach(names=alone, path=path, reference=reference)
-        if found is not None:
-            bases[Place(path=path, qualified=reference.source)].append(found.place)
-    return Names(project=project, bases={place: tuple(found) for place, found in bases.items()})
-
-
-def reach(*, names: Names, path: str, reference: Reference) -> Reached | None:
+def reach(*, project: Project, path: str, reference: Reference) -> Reached | None:
     """Return what a reference's target means; none when that is not in the project."""
     parts = _SEPARATOR.split(reference.target)
     rest: Sequence[str] = parts[1:]
     if rest and parts[0] in _SELF:
-        return _own(names, path, reference.source, parts) or _guess(names, path, reference, rest)
-    known = _known(names.project, path, reference, parts)
-    if known is not None:
-        base, rest = known
-        return _within(names, base, rest) if base is not None else None
-    return _guess(names, path, reference, rest) if rest else None
+        reached = _reach_own(project, path, reference.source, parts)
+        return reached or _guess(project, path, reference, rest)
+    start = _start(project, path, reference, parts)
+    if start is not None:
+        base, rest = start
+        return _reach_inside(project, base, rest) if base is not None else None
+    return _guess(project, path, reference, rest) if rest else None
 
 
-def _known(
+def _start(
     project: Project, path: str, reference: Reference, parts: Sequence[str]
 ) -> tuple[Place | None, Sequence[str]] | None:
     """Return what the first parts mean, and the others; none when nothing says what they mean.
 
     A place of none is something that the file says is outside of the project.
     """
-    around = _around(project, path, reference.source, parts[0])
-    if around is not None:
-        return around, parts[1:]
+    local = _local_name(project, path, reference.source, parts[0])
+    if local is not None:
+        return local, parts[1:]
     for length in range(len(parts), 0, -1):
         imported = project.imported[path].get(".".join(parts[:length]))
         if imported is not None:
             return _imported(project, path, imported, parts[length:])
     if "::" in reference.target:
-        return _path_of_rust(project, path, reference, parts), ()
-    found = _neighbor(project, path, parts[0]) or member(project=project, path=path, name=parts[0])
+        *module, name = parts
+        written = replace(
+            reference, kind=ReferenceKind.IMPORTS, target="::".join(module), name=name, local=""
+        )
+        return next(meaning(project, path, written), None), ()
+    found = None
+    if project.files[path].language is Language.GO:  # the other files of its package
+        found = project.beside.get((dirname(path), parts[0]))
+    found = found or _member(project, path, parts[0])
     return (found, parts[1:]) if found is not None else None
 
 
-def _around(project: Project, path: str, source: str, name: str) -> Place | None:
+def _local_name(project: Project, path: str, source: str, name: str) -> Place | None:
     """Return what a bare name means in the functions around it, or at the top of the file."""
     defined = project.defined[path]
     symbol = defined.get(source)
@@ -312,7 +280,7 @@ def _around(project: Project, path: str, source: str, name: str) -> Place | None
 def _imported(
     project: Project, path: str, imported: Reference, rest: Sequence[str]
 ) -> tuple[Place | None, Sequence[str]]:
-    places = meaning(project=project, path=path, reference=imported)
+    places = tuple(meaning(project, path, imported))
     if len(places) > 1 and rest:  # a package of several files
         places = tuple(
             Place(path=place.path, qualified=rest[0])
@@ -323,55 +291,30 @@ def _imported(
     return (places[0] if places else None), rest
 
 
-def _path_of_rust(
-    project: Project, path: str, reference: Reference, parts: Sequence[str]
-) -> Place | None:
-    *module, name = parts
-    written = Reference(
-        kind=ReferenceKind.IMPORTS,
-        source=reference.source,
-        target="::".join(module),
-        name=name,
-        line=reference.line,
-    )
-    return next(iter(meaning(project=project, path=path, reference=written)), None)
-
-
-def _neighbor(project: Project, path: str, name: str) -> Place | None:
-    """Return what a name means in the other files of a package of Go."""
-    if project.files[path].language is not Language.GO:
-        return None
-    return project.beside.get((dirname(path), name))
-
-
-def _within(names: Names, base: Place, rest: Sequence[str]) -> Reached | None:
+def _reach_inside(project: Project, base: Place, rest: Sequence[str]) -> Reached | None:
     """Return what is meant inside of a file or a symbol; the symbol itself when that is unknown."""
-    reached = Reached(place=base, confidence=WRITTEN if base.qualified else PART)
+    place, confidence = base, WRITTEN if base.qualified else PART
     for part in rest:
-        inner = _inside(names, reached.place, part)
+        inner = None
+        if place.qualified:
+            inner = _method(project, place, part)
+        elif (found := _member(project, place.path, part)) is not None:
+            inner = found, WRITTEN
         if inner is None:
-            known = bool(reached.place.qualified)
-            return Reached(place=reached.place, confidence=PART) if known else None
-        reached = inner
-    return reached
+            return (place, PART) if place.qualified else None
+        place, confidence = inner
+    return place, confidence
 
 
-def _inside(names: Names, place: Place, part: str) -> Reached | None:
-    if place.qualified:
-        return _method(names, place, part)
-    found = member(project=names.project, path=place.path, name=part)
-    return Reached(place=found, confidence=WRITTEN) if found is not None else None
-
-
-def _own(names: Names, path: str, source: str, parts: Sequence[str]) -> Reached | None:
+def _reach_own(project: Project, path: str, source: str, parts: Sequence[str]) -> Reached | None:
     """Return the method of the class around a name, or of what that inherits."""
-    owner = _owner(names.project, path, source)
+    owner = _owner(project, path, source)
     if not owner or len(parts) > 2:
         return None
     place = Place(path=path, qualified=owner)
     if parts[0] != "super":
-        return _method(names, place, parts[1])
-    found = (_method(names, base, parts[1]) for base in names.bases.get(place, ()))
+        return _method(project, place, parts[1])
+    found = (_method(project, base, parts[1]) for base in project.bases.get(place, ()))
     return next((one for one in found if one is not None), None)
 
 
@@ -386,28 +329,20 @@ def _owner(project: Project, path: str, source: str) -> str:
     return symbol.qualified if symbol is not None else ""
 
 
-def _method(names: Names, place: Place, name: str) -> Reached | None:
-    """Return what a class holds under a name, else what the classes hold that it inherits."""
-    found = _of_type(names.project, place, name)
-    if found is not None:
-        return Reached(place=found, confidence=WRITTEN)
-    for base in _above(names, place):
-        found = _of_type(names.project, base, name)
-        if found is not None:
-            return Reached(place=found, confidence=INHERITED)
-    return None
+def _method(project: Project, place: Place, name: str) -> Reached | None:
+    """Return what a class holds under a name, else what the classes hold that it inherits.
 
-
-def _above(names: Names, place: Place) -> Sequence[Place]:
-    """Return what a class inherits, and what that inherits, the nearest first, once each."""
-    found = {place: None}
-    waiting = [place]
+    Of the inherited ones the nearest comes first, and each is looked at once.
+    """
+    waiting, confidence = [place], WRITTEN
     for one in waiting:
-        new = [base for base in names.bases.get(one, ()) if base not in found]
-        new = new[: MOST_ABOVE - len(found)]
-        found.update(dict.fromkeys(new))
-        waiting.extend(dict.fromkeys(new))
-    return waiting[1:]
+        found = _of_type(project, one, name)
+        if found is not None:
+            return found, confidence
+        confidence = INHERITED
+        new = [base for base in project.bases.get(one, ()) if base not in waiting]
+        waiting.extend(dict.fromkeys(new[: MOST_ABOVE - len(waiting)]))
+    return None
 
 
 def _of_type(project: Project, place: Place, name: str) -> Place | None:
@@ -422,15 +357,17 @@ def _of_type(project: Project, place: Place, name: str) -> Place | None:
     return project.beside.get((dirname(place.path), qualified), alone)
 
 
-def _guess(names: Names, path: str, reference: Reference, rest: Sequence[str]) -> Reached | None:
+def _guess(
+    project: Project, path: str, reference: Reference, rest: Sequence[str]
+) -> Reached | None:
     """Return the method that is called so, where there is only one it can be."""
-    language = names.project.files[path].language
+    language = project.files[path].language
     if language is None or not rest or rest[-1] in languages.METHODS[language]:
         return None
-    owner = _owner(names.project, path, reference.source)
+    owner = _owner(project, path, reference.source)
     if owner and language in SCATTERED and len(rest) == 1:
-        found = _of_type(names.project, Place(path=path, qualified=owner), rest[0])
+        found = _of_type(project, Place(path=path, qualified=owner), rest[0])
         if found is not None:
-            return Reached(place=found, confidence=SAME_TYPE)
-    places = names.project.named.get((FAMILIES[language], rest[-1]), ())
-    return Reached(place=places[0], confidence=ONLY_ONE) if len(places) == 1 else None
+            return found, SAME_TYPE
+    places = project.named.get((FAMILIES[language], rest[-1]), ())
+    return (places[0], ONLY_ONE) if len(places) == 1 else None

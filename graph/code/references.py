@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import itemgetter
 
 from tree_sitter import Node
@@ -16,17 +16,12 @@ MOST_PATHS = 1_000  # of one declaration
 _WORD = re.compile(r"(?:r#)?[\w$]+|::|[{},*]")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Use:
-    """One named path: its segments, and what its last one is called here."""
-
-    segments: tuple[str, ...]
-    local: str
+Path = tuple[tuple[str, ...], str]  # its segments, and what its last one is called here
 
 
-def unfold(*, text: str) -> tuple[Use, ...]:
+def unfold(*, text: str) -> tuple[Path, ...]:
     """Return the paths of a declaration's tree in their order; its last segment may be `*`."""
-    found: list[Use] = []
+    found: list[Path] = []
     stack: list[tuple[str, ...]] = []
     segments: tuple[str, ...] = ()
     alias = ""
@@ -38,7 +33,7 @@ def unfold(*, text: str) -> tuple[Use, ...]:
             stack.append(segments)
         elif word in {"}", ","}:
             shared = stack[-1] if stack else ()
-            found.extend(_use(segments, alias) if len(segments) > len(shared) else ())
+            found.extend(_path(segments, alias) if len(segments) > len(shared) else ())
             segments, alias = shared, ""
             if word == "}":  # a comma follows, or another brace: nothing is left to be named
                 stack = stack[:-1]
@@ -47,14 +42,14 @@ def unfold(*, text: str) -> tuple[Use, ...]:
             segments = (*segments, word)
         if len(found) >= MOST_PATHS or len(segments) > MOST_PATHS:
             return tuple(found)
-    return (*found, *_use(segments, alias))
+    return (*found, *_path(segments, alias))
 
 
-def _use(segments: tuple[str, ...], alias: str) -> Iterator[Use]:
+def _path(segments: tuple[str, ...], alias: str) -> Iterator[Path]:
     if segments[-1:] == ("self",) and len(segments) > 1:
         segments = segments[:-1]
     if segments:
-        yield Use(segments=segments, local=alias or segments[-1])
+        yield segments, alias or segments[-1]
 
 
 LONGEST_TARGET = 200  # characters; longer ones are written by their last name
@@ -91,8 +86,15 @@ def placed(*, matches: Iterable[Match], file: File) -> list[Placed]:
 def references(
     *, placed: Iterable[Placed], scopes: Sequence[Scope], file: File
 ) -> tuple[Reference, ...]:
-    """Return what is referred to in a file, each by the symbol that it stands in."""
-    return (*_tested(file), *_sourced(placed, scopes))[:MOST_REFERENCES]
+    """Return what is referred to in a file, each by the symbol that it stands in.
+
+    A file of tests refers to the file that its own name says it is about.
+    """
+    name = ""
+    if languages.is_test_file(path=file.path, language=file.language):
+        name = languages.tested_name(path=file.path)[:LONGEST_TARGET]
+    tested = [Reference(kind=ReferenceKind.TESTS, source="", target=name, line=1)] if name else []
+    return (*tested, *_sourced(placed, scopes))[:MOST_REFERENCES]
 
 
 def _placed(matches: Iterable[Match], file: File) -> Iterator[Placed]:
@@ -101,9 +103,13 @@ def _placed(matches: Iterable[Match], file: File) -> Iterator[Placed]:
             node = match["from"][0]
             yield node.start_byte, _imported(match, node, file)
         elif "uses" in match:
-            yield from _used(match["uses"][0])
+            node = match["uses"][0]
+            for (*module, name), alias in unfold(text=text_of(node)):
+                local = "" if name == "*" else alias
+                yield node.start_byte, _import(node, "::".join(module), name, local)
         elif "declares" in match:
-            yield match["declares"][0].start_byte, _declared(match["declares"][0])
+            node = match["declares"][0]
+            yield node.start_byte, _import(node, "self", text_of(node), text_of(node))
         else:
             yield from _named(match)
 
@@ -115,10 +121,8 @@ def _named(match: Match) -> Iterator[Placed]:
             last = text_of(match["last"][0]) if "last" in match else ""
             target = _written(node, last)
             if target:
-                yield (
-                    node.start_byte,
-                    Reference(kind=kind, source="", target=target, line=_line(node)),
-                )
+                line = node.start_point[0] + 1
+                yield node.start_byte, Reference(kind=kind, source="", target=target, line=line)
 
 
 def _written(node: Node, last: str) -> str:
@@ -153,41 +157,15 @@ def _customary(target: str, language: Language) -> str:
     return target if language in {Language.PYTHON, Language.RUST} else ""
 
 
-def _used(node: Node) -> Iterator[Placed]:
-    for use in unfold(text=text_of(node)):
-        *module, name = use.segments
-        local = "" if name == "*" else use.local
-        yield node.start_byte, _import(node, "::".join(module), name, local)
-
-
-def _declared(node: Node) -> Reference:
-    name = text_of(node)
-    return _import(node, "self", name, name)
-
-
 def _import(node: Node, target: str, name: str, local: str) -> Reference:
     return Reference(
         kind=ReferenceKind.IMPORTS,
         source="",
         target=target[:LONGEST_TARGET],
-        line=_line(node),
+        line=node.start_point[0] + 1,
         name=name[:LONGEST_TARGET],
         local=local[:LONGEST_TARGET],
     )
-
-
-def _line(node: Node) -> int:
-    return node.start_point[0] + 1
-
-
-def _tested(file: File) -> Iterator[Reference]:
-    """Yield the file that a file of tests is about, where its own name says so."""
-    if languages.is_test_file(path=file.path, language=file.language):
-        name = languages.tested_name(path=file.path)
-        if name:
-            yield Reference(
-                kind=ReferenceKind.TESTS, source="", target=name[:LONGEST_TARGET], line=1
-            )
 
 
 def _sourced(placed: Iterable[Placed], scopes: Sequence[Scope]) -> Iterator[Reference]:

@@ -4,31 +4,30 @@ What leads nowhere in the project is kept as it was written, with little confide
 the language itself brings along. The same said several times is one edge, and weighs as often.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from posixpath import basename, dirname
+from posixpath import dirname
 
 from graph.code import languages, name_resolution
 from graph.code.languages import Language
-from graph.code.name_resolution import FAMILIES, Names, Project
+from graph.code.name_resolution import FAMILIES, Project
 from graph.code.values import Edge, Parsed, Place, Reference, ReferenceKind
 from graph.vocabulary import NodeKind
 
 SURE = 1.0  # of what a file defines, and of files that it imports
-NAMED_AFTER = 0.7  # a file of tests that is called after another; ours
-UNRESOLVED = 0.1  # what is not in the project, or could not be found there; ours
-MOST_NAMESAKES = 50  # files among which the tested one is looked for; ours
+NAMED_AFTER = 0.7  # a file of tests that is called after another; a default, as those below
+UNRESOLVED = 0.1  # what is not in the project, or could not be found there
+MOST_NAMESAKES = 50  # files among which the tested one is looked for
 
 Key = tuple[str, Place, Place | None, str]
 
 
 def resolve(*, files: Mapping[str, Parsed]) -> tuple[Edge, ...]:
     """Return the edges between all files of a project and what they define, in a fixed order."""
-    surveyed = name_resolution.survey_project(files=files)
-    names = name_resolution.names(project=surveyed)
+    project = name_resolution.survey_project(files=files)
     told: dict[Key, Edge] = {}
     for path in sorted(files):
-        for edge in _edges(names, path):
+        for edge in _edges(project, path):
             key = (edge.type, edge.source, edge.target, edge.text)
             known = told.get(key)
             if known is not None:
@@ -39,20 +38,9 @@ def resolve(*, files: Mapping[str, Parsed]) -> tuple[Edge, ...]:
     return tuple(told.values())
 
 
-def _edges(names: Names, path: str) -> Iterator[Edge]:
-    surveyed = names.project
-    yield from _defined(surveyed, path)
-    for reference in surveyed.files[path].references:
-        if reference.kind is ReferenceKind.IMPORTS:
-            yield from _imports(surveyed, path, reference)
-        elif reference.kind is ReferenceKind.TESTS:
-            yield from _named_after(surveyed, path, reference)
-        else:
-            yield from _reached(names, path, reference)
-
-
-def _defined(surveyed: Project, path: str) -> Iterator[Edge]:
-    defined = surveyed.defined[path]
+def _edges(project: Project, path: str) -> Iterator[Edge]:
+    """Yield what a file defines, and what it imports, tests, calls and inherits."""
+    defined = project.defined[path]
     for symbol in defined.values():
         parent = symbol.parent if symbol.parent in defined else ""
         yield Edge(
@@ -60,88 +48,74 @@ def _defined(surveyed: Project, path: str) -> Iterator[Edge]:
             source=Place(path=path, qualified=parent),
             target=Place(path=path, qualified=symbol.qualified),
         )
+    for reference in project.files[path].references:
+        if reference.kind is ReferenceKind.IMPORTS:
+            yield from _imports(project, path, reference)
+        elif reference.kind is ReferenceKind.TESTS:
+            yield from _named_after(project, path, reference)
+        else:
+            yield from _reached(project, path, reference)
 
 
-def _imports(surveyed: Project, path: str, reference: Reference) -> Iterator[Edge]:
+def _imports(project: Project, path: str, reference: Reference) -> Iterator[Edge]:
     """Yield edges to the files of a module, and to what is taken out of it."""
-    source = _source(surveyed, path, reference)
-    files = name_resolution.files_of(project=surveyed, path=path, reference=reference)
-    taken = name_resolution.meaning(project=surveyed, path=path, reference=reference)
+    source = _source(project, path, reference)
+    files = name_resolution.files_of(project=project, path=path, reference=reference)
+    taken = name_resolution.meaning(project, path, reference)
     places = dict.fromkeys((*(Place(path=file) for file in files), *taken))
-    found = [place for place in places if place.path != path]
-    for place in found:
-        yield Edge(type="imports", source=source, target=place, confidence=SURE)
+    for place in places:
+        if place.path != path:
+            yield Edge(type="imports", source=source, target=place, confidence=SURE)
     if not places:
         text = reference.target  # as the language would write the path
         if reference.name not in {"", "*", "default"}:
-            separator = "::" if surveyed.files[path].language is Language.RUST else "."
+            separator = "::" if project.files[path].language is Language.RUST else "."
             text = f"{text}{separator}{reference.name}"
         yield Edge(type="imports", source=source, target=None, text=text, confidence=UNRESOLVED)
 
 
-def _reached(names: Names, path: str, reference: Reference) -> Iterator[Edge]:
+def _reached(project: Project, path: str, reference: Reference) -> Iterator[Edge]:
     """Yield the edge to what is called or inherited, and that it is tested, from a test."""
-    surveyed = names.project
-    source = _source(surveyed, path, reference)
-    found = name_resolution.reach(names=names, path=path, reference=reference)
+    source = _source(project, path, reference)
+    found = name_resolution.reach(project=project, path=path, reference=reference)
+    kind = reference.kind
     if found is None:
-        if not _is_builtin(surveyed, path, reference):
-            yield Edge(
-                type=reference.kind.value,
-                source=source,
-                target=None,
-                text=reference.target,
-                confidence=UNRESOLVED,
-            )
+        if not _is_builtin(project, path, reference):
+            text = reference.target
+            yield Edge(type=kind, source=source, target=None, text=text, confidence=UNRESOLVED)
         return
-    if found.place == source and reference.kind is not ReferenceKind.CALLS:
+    target, confidence = found
+    if target == source and kind is not ReferenceKind.CALLS:
         return
-    edge = Edge(
-        type=_type(surveyed, reference, source, found.place),
-        source=source,
-        target=found.place,
-        confidence=found.confidence,
-    )
+    at_source, at_target = _kind(project, source), _kind(project, target)
+    is_interface = at_target is NodeKind.INTERFACE and at_source is not NodeKind.INTERFACE
+    if kind is ReferenceKind.INHERITS and is_interface:
+        kind = ReferenceKind.IMPLEMENTS
+    edge = Edge(type=kind, source=source, target=target, confidence=confidence)
     yield edge
-    if edge.type == ReferenceKind.CALLS and _is_tested(surveyed, edge):
-        yield replace(edge, type=ReferenceKind.TESTS.value)
+    is_tested = at_source is NodeKind.TEST and at_target is not NodeKind.TEST
+    # Rust keeps tests beside what they test, in the same file
+    if kind is ReferenceKind.CALLS and is_tested and not _holds_tests(project, target.path):
+        yield replace(edge, type=ReferenceKind.TESTS)
 
 
-def _source(surveyed: Project, path: str, reference: Reference) -> Place:
-    known = reference.source in surveyed.defined[path]
+def _source(project: Project, path: str, reference: Reference) -> Place:
+    known = reference.source in project.defined[path]
     return Place(path=path, qualified=reference.source if known else "")
 
 
-def _type(surveyed: Project, reference: Reference, source: Place, target: Place) -> str:
-    """Return the type of an edge: a class that inherits an interface implements it."""
-    is_interface = _kind(surveyed, target) is NodeKind.INTERFACE
-    extends = is_interface and _kind(surveyed, source) is NodeKind.INTERFACE
-    if reference.kind is ReferenceKind.INHERITS and is_interface and not extends:
-        return ReferenceKind.IMPLEMENTS.value
-    return reference.kind.value
-
-
-def _kind(surveyed: Project, place: Place) -> NodeKind | None:
-    symbol = surveyed.defined[place.path].get(place.qualified)
+def _kind(project: Project, place: Place) -> NodeKind | None:
+    symbol = project.defined[place.path].get(place.qualified)
     return symbol.kind if symbol is not None else None
 
 
-def _is_tested(surveyed: Project, edge: Edge) -> bool:
-    if edge.target is None or _kind(surveyed, edge.source) is not NodeKind.TEST:
-        return False
-    return _kind(surveyed, edge.target) is not NodeKind.TEST and not _holds_tests(
-        surveyed, edge.target.path
-    )
-
-
-def _holds_tests(surveyed: Project, path: str) -> bool:
-    language = surveyed.files[path].language
-    # Rust keeps tests beside what they test, in the same file
+def _holds_tests(project: Project, path: str) -> bool:
+    language = project.files[path].language
     return language is not None and languages.is_test_file(path=path, language=language)
 
 
-def _is_builtin(surveyed: Project, path: str, reference: Reference) -> bool:
-    language = surveyed.files[path].language
+def _is_builtin(project: Project, path: str, reference: Reference) -> bool:
+    language = project.files[path].language
     if language is None or reference.kind is not ReferenceKind.CALLS:
         return False
     head, _, last = reference.target.rpartition(".")
@@ -149,28 +123,20 @@ def _is_builtin(surveyed: Project, path: str, reference: Reference) -> bool:
     return last in brought[language]
 
 
-def _named_after(surveyed: Project, path: str, reference: Reference) -> Iterator[Edge]:
+def _named_after(project: Project, path: str, reference: Reference) -> Iterator[Edge]:
     """Yield the edge from a file of tests to the one file that it is called after."""
-    language = surveyed.files[path].language
+    language = project.files[path].language
     if language is None:
         return
-    candidates = surveyed.stems.get((FAMILIES[language], reference.target), ())
+    candidates = project.stems.get((FAMILIES[language], reference.target), ())
     if len(candidates) > MOST_NAMESAKES:
         return
-    found = _nearest(path, (one for one in candidates if not _holds_tests(surveyed, one)))
-    if found is not None:
-        yield Edge(
-            type=ReferenceKind.TESTS.value,
-            source=Place(path=path),
-            target=Place(path=found),
-            confidence=NAMED_AFTER,
-        )
-
-
-def _nearest(path: str, candidates: Iterable[str]) -> str | None:
-    """Return the file whose folders are most like those of another; none when two are."""
     own = frozenset(dirname(path).split("/"))
-    ranked = sorted((-len(own & {*dirname(one).split("/")}), one) for one in candidates)
-    if len(ranked) > 1 and ranked[0][0] == ranked[1][0]:
-        return None
-    return ranked[0][1] if ranked and basename(ranked[0][1]) else None
+    ranked = sorted(  # by the folders that they share
+        (-len(own & {*dirname(one).split("/")}), one)
+        for one in candidates
+        if not _holds_tests(project, one)
+    )
+    if ranked and (len(ranked) == 1 or ranked[0][0] != ranked[1][0]):
+        source, target = Place(path=path), Place(path=ranked[0][1])
+        yield Edge(type=ReferenceKind.TESTS, source=source, target=target, confidence=NAMED_AFTER)

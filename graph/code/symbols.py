@@ -65,7 +65,7 @@ def scopes(*, matches: Iterable[Match], file: File) -> tuple[Scope, ...]:
     matches = tuple(matches)
     is_test_file = languages.is_test_file(path=file.path, language=file.language)
     once: dict[int, Scope] = {}
-    for place, scope in _found(matches, file, is_test_file):
+    for place, scope in _definitions(matches, file, is_test_file):
         once[place] = _joined(once[place], scope) if place in once else scope
     found = sorted(once.values(), key=lambda scope: (scope.start, -scope.end))
     marks = [match["marks"][0].end_byte for match in matches if "marks" in match]
@@ -94,7 +94,7 @@ def text_of(node: Node) -> str:
     return " ".join((node.text or b"").decode(errors="replace").split())
 
 
-def lines_of(*, node: Node, lines: int) -> tuple[int, int]:
+def _lines_of(node: Node, lines: int) -> tuple[int, int]:
     """Return the first and the last line of a node, inside the lines of its file."""
     first, last = node.start_point[0] + 1, node.end_point[0] + 1
     if node.end_point[1] == 0:
@@ -103,14 +103,16 @@ def lines_of(*, node: Node, lines: int) -> tuple[int, int]:
     return first, max(first, min(last, lines))
 
 
-def _found(matches: Iterable[Match], file: File, is_test_file: bool) -> Iterator[tuple[int, Scope]]:
+def _definitions(
+    matches: Iterable[Match], file: File, is_test_file: bool
+) -> Iterator[tuple[int, Scope]]:
     """Yield each definition with the place of its name, by which it is the same as another."""
     for match in matches:
         capture = next((name for name in _KINDS if name in match), None)
         if capture is None or (capture == "test" and not is_test_file):
             continue
         node, names = match[capture][0], match.get("name", ())
-        first, last = lines_of(node=node, lines=file.lines)
+        first, last = _lines_of(node, file.lines)
         name = text_of(names[0]).strip("\"'`")[:LONGEST_NAME] if names else _NAMELESS
         owner = text_of(match["receiver"][0])[:LONGEST_NAME] if "receiver" in match else ""
         yield (

@@ -1,4 +1,4 @@
-"""What is read from code, as frozen values: symbols, references and chunks of a file, and edges.
+"""What is read from code, as frozen values: symbols and references of a file, and edges.
 
 `parse` makes a `Parsed` of one file, and knows nothing of others. `resolve` makes edges of all the
 files of a project. Lines count from 1 and both ends belong to the range. Paths are those of the
@@ -39,7 +39,7 @@ class Symbol:
     parent: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Reference:
     """What a symbol, or the file itself (`source` is empty), refers to.
 
@@ -58,32 +58,16 @@ class Reference:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chunk:
-    """Lines of a file that are embedded together: a function, a class, or what lies between.
-
-    `name` is the qualified name of the symbol that it is, empty for lines between symbols. A class
-    that was too long for one chunk is there as its head and a chunk for every member.
-    """
-
-    kind: NodeKind
-    name: str
-    first_line: int
-    last_line: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Parsed:
     """One file as it was read; `problems` says in words what could not be understood.
 
-    `language` is none for files that are only cut into chunks. Chunks cover every line once, in
-    order.
+    `language` is none for files that are not parsed.
     """
 
     language: Language | None
     lines: int
     symbols: tuple[Symbol, ...] = ()
     references: tuple[Reference, ...] = ()
-    chunks: tuple[Chunk, ...] = ()
     problems: tuple[str, ...] = ()
 
 
@@ -114,7 +98,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
-    """A file that could not be parsed in time or in memory, and why, in a sentence."""
+    """A file of which nothing could be read, and why."""
 
     path: str
-    why: str
+    reason: str

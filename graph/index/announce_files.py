@@ -18,13 +18,12 @@ from accounts.identifiers import new_id
 from accounts.messages import message
 from graph.code import manifest
 from graph.code.languages import language_of
-from graph.code.manifest import Announced, Difference, Known
+from graph.code.manifest import Announced, Known
 from graph.index import code_root, statements
-from graph.index.queries import IndexView, State, files_of, index_of
+from graph.index.queries import IndexView, files_of, index_of
 from graph.models import LONGEST_LABEL, Node
 from graph.vocabulary import Layer, NodeKind, NodeSource
 from teams import audit
-from teams.models import Project
 from teams.queries import find_project
 
 AT_ONCE: Final = 500  # paths that are looked through for secrets together
@@ -53,41 +52,93 @@ def announce_files(
     code_root.check_may_index(caller=caller)
     with tenancy.unit():
         find_project(caller=caller, ref=ref)  # before anything is looked through for nothing
-    _check(files)
+    _check_files(files)
+    _check_secrets(files)
     with tenancy.unit():
         project = find_project(caller=caller, ref=ref)
         root = code_root.hold_root(project=project)
-        found = manifest.compare(announced=files, known=_known(project.id))
-        _put(project, found, now)
+        stored = files_of(project_id=project.id).order_by("id")
+        columns = stored.values_list("qualified", "id", "hash", "wanted")
+        known = {path: Known(node=id, hash=sha, wanted=want) for path, id, sha, want in columns}
+        found = manifest.compare(announced=files, known=known)
+        if found.gone:
+            statements.drop_files(files=found.gone, now=now)
+        if found.changed:
+            statements.want(changed=found.changed, now=now)
+        if found.back:
+            statements.take_back(files=found.back)
+        common = {"project": project, "layer": Layer.STRUCTURAL, "source": NodeSource.AST}
+        bulk_insert.insert_rows(
+            rows=[
+                Node(
+                    kind=NodeKind.FILE,
+                    label=file.path.rpartition("/")[2][-LONGEST_LABEL:],
+                    qualified=file.path,
+                    language=language_of(path=file.path) or "",
+                    wanted=file.hash,
+                    size=file.size,
+                    stale_at=now,
+                    **common,
+                )
+                for file in found.new
+            ]
+        )
         run = new_id()
         changed = bool(found.new or found.changed or found.back or found.gone)
-        code_root.put(
-            root=root, run=str(run), revision=code_root.revision(root=root) + int(changed)
+        revision = code_root.revision(root=root) + int(changed)
+        code_root.put(root=root, run=str(run), revision=revision)
+        view, job_id = index_of(project_id=project.id), None
+        if not code_root.is_resolved(root=root):  # files that come queue it sooner or again
+            by = principal(caller=caller)
+            job_id, view = code_root.queue(by=by, project_id=project.id, view=view)
+        gone, missing = len(found.gone), len(found.missing)
+        details = {"files": view.files_total, "missing": missing, "gone": gone}
+        audit.append(
+            "project.code_announced", "project", str(project.id), caller=caller, details=details
         )
-        view = index_of(project_id=project.id)
-        job_id = _queued(caller, project, root, view)
-        if job_id and view.state is State.FAILED:
-            view = index_of(project_id=project.id)
-        _tell(caller, project, found, view)
+        if missing or gone or found.back:
+            code_root.announce(actor=caller, project=project, view=view)
         return Announcement(
-            run=run,
-            missing=found.missing,
-            gone=len(found.gone),
-            kept=found.kept,
-            job_id=job_id,
-            view=view,
+            run=run, missing=found.missing, gone=gone, kept=found.kept, job_id=job_id, view=view
         )
 
 
-def _check(files: Sequence[Announced]) -> None:
+def _check_files(files: Sequence[Announced]) -> None:
     """Raise InvalidInput where a path or a hash is none, naming each that is, up to a bound."""
     twice = manifest.repeated(paths=(file.path for file in files))
-    faults = [fault for n, file in enumerate(files) for fault in _faults(n, file, twice)]
+    faults: list[FieldError] = []
+    for number, file in enumerate(files):
+        detail = manifest.fault_of_path(path=file.path)
+        if not detail and file.path in twice:
+            detail = "The path stands there twice."
+        if detail:
+            faults.append(FieldError(pointer=f"/files/{number}/path", detail=detail, code="path"))
+        elif not manifest.is_hash(text=file.hash):
+            detail = "Write the SHA-256 of the file in small hexadecimal digits."
+            faults.append(FieldError(pointer=f"/files/{number}/hash", detail=detail, code="hash"))
     _refuse(
-        faults,
-        "Leave the files out that `errors` points at, or rename them, and send it again.",
+        faults, "Leave the files out that `errors` points at, or rename them, and send it again."
     )
-    _check_secrets(files)
+
+
+def _check_secrets(files: Sequence[Announced]) -> None:
+    """Raise InvalidInput naming all paths that hold a secret, up to a bound.
+
+    Paths are looked at one by one only where a portion holds one.
+    """
+    faults: list[FieldError] = []
+    for start in range(0, len(files), AT_ONCE):
+        paths = [file.path for file in files[start : start + AT_ONCE]]
+        joined = "\n".join(paths)
+        if free_texts.masked(text=joined) == joined:
+            continue
+        try:
+            free_texts.check(
+                texts={f"/files/{start + n}/path": path for n, path in enumerate(paths)}
+            )
+        except InvalidInput as error:
+            faults += error.errors
+    _refuse(faults, free_texts.HINT)
 
 
 def _refuse(faults: Sequence[FieldError], hint: str) -> None:
@@ -102,94 +153,3 @@ def _refuse(faults: Sequence[FieldError], hint: str) -> None:
             most=MOST_FAULTS,
         )
     raise InvalidInput(detail=detail, hint=hint, errors=tuple(faults[:MOST_FAULTS]))
-
-
-def _faults(number: int, file: Announced, twice: frozenset[str]) -> list[FieldError]:
-    said = manifest.fault_of_path(path=file.path)
-    if not said and file.path in twice:
-        said = "The path stands there twice."
-    if said:
-        return [FieldError(pointer=f"/files/{number}/path", detail=said, code="path")]
-    if not manifest.is_hash(text=file.hash):
-        detail = "Write the SHA-256 of the file in small hexadecimal digits."
-        return [FieldError(pointer=f"/files/{number}/hash", detail=detail, code="hash")]
-    return []
-
-
-def _check_secrets(files: Sequence[Announced]) -> None:
-    """Raise InvalidInput naming all paths that hold a secret, up to a bound.
-
-    Paths are looked at one by one only where a portion holds one.
-    """
-    faults: list[FieldError] = []
-    for start in range(0, len(files), AT_ONCE):
-        faults += _secrets(start, [file.path for file in files[start : start + AT_ONCE]])
-    _refuse(faults, free_texts.HINT)
-
-
-def _secrets(start: int, paths: Sequence[str]) -> tuple[FieldError, ...]:
-    """Return the faults of paths that hold secrets, the first of which is `start` of all."""
-    joined = "\n".join(paths)
-    if free_texts.shown(text=joined) == joined:
-        return ()
-    try:
-        free_texts.check(texts={f"/files/{start + n}/path": path for n, path in enumerate(paths)})
-    except InvalidInput as error:
-        return error.errors
-    return ()
-
-
-def _known(project_id: UUID) -> dict[str, Known]:
-    stored = files_of(project_id=project_id).order_by("id")
-    return {
-        path: Known(node=node, hash=digest, wanted=wanted)
-        for path, node, digest, wanted in stored.values_list("qualified", "id", "hash", "wanted")
-    }
-
-
-def _put(project: Project, found: Difference, now: datetime) -> None:
-    if found.gone:
-        statements.drop_files(files=found.gone, now=now)
-    if found.changed:
-        statements.want(changed=found.changed, now=now)
-    if found.back:
-        statements.take_back(files=found.back)
-    bulk_insert.insert_rows(rows=[_node(project, file, now) for file in found.new])
-
-
-def _node(project: Project, file: Announced, now: datetime) -> Node:
-    return Node(
-        project=project,
-        kind=NodeKind.FILE,
-        label=file.path.rpartition("/")[2][-LONGEST_LABEL:],
-        qualified=file.path,
-        language=language_of(path=file.path) or "",
-        layer=Layer.STRUCTURAL,
-        source=NodeSource.AST,
-        wanted=file.hash,
-        size=file.size,
-        stale_at=now,
-    )
-
-
-def _queued(caller: Caller, project: Project, root: Node, view: IndexView) -> UUID | None:
-    """Queue the work on edges where there is some; files that come queue it sooner or again."""
-    if code_root.is_resolved(root=root):
-        return None
-    return code_root.queue(by=principal(caller=caller), project_id=project.id, view=view)
-
-
-def _tell(caller: Caller, project: Project, found: Difference, view: IndexView) -> None:
-    audit.append(
-        "project.code_announced",
-        "project",
-        str(project.id),
-        caller=caller,
-        details={
-            "files": view.files_total,
-            "missing": len(found.missing),
-            "gone": len(found.gone),
-        },
-    )
-    if found.missing or found.gone or found.back:
-        code_root.tell(actor=caller, project=project, view=view)

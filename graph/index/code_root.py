@@ -7,15 +7,16 @@ from accounts import jobs
 from accounts.audit import Actor
 from accounts.caller import Caller, TokenScope
 from accounts.messages import message
-from graph.index.queries import JOB, IndexView, later_key
+from graph.index.queries import JOB, IndexView, State, index_of, later_key
 from graph.models import Node
 from graph.vocabulary import Layer, NodeKind, NodeSource
 from teams import changes
 from teams.errors import RoleNotSufficient
 from teams.models import Project
 
-LATEST_SECONDS: Final = 600  # ours; after the first, however long files keep coming
-LATER_SECONDS: Final = 30  # ours; after the last file that came of an index that is not whole
+# Defaults, not measured.
+LATEST_SECONDS: Final = 600  # after the first, however long files keep coming
+LATER_SECONDS: Final = 30  # after the last file that came of an index that is not whole
 
 
 def check_may_index(*, caller: Caller) -> None:
@@ -54,10 +55,10 @@ def is_resolved(*, root: Node) -> bool:
     return bool((root.details or {}).get("resolved", 0) == revision(root=root))
 
 
-def queue(*, by: UUID | None, project_id: UUID, view: IndexView) -> UUID | None:
+def queue(*, by: UUID | None, project_id: UUID, view: IndexView) -> tuple[UUID | None, IndexView]:
     """Queue the work on edges: at once when all files are there, else a while after the last.
 
-    Returns the job's id, None when one that waits will do it.
+    Returns the job's id, None when one that waits will do it, and how far the index is then.
     """
     later = view.files_done < view.files_total
     key = later_key(project_id=project_id) if later else project_id.hex
@@ -69,16 +70,13 @@ def queue(*, by: UUID | None, project_id: UUID, view: IndexView) -> UUID | None:
         created_by=by,
     )
     if later and job_id is None:
-        jobs.put_off(
-            name=JOB,
-            key=key,
-            delay_seconds=LATER_SECONDS,
-            longest_seconds=LATEST_SECONDS,
-        )
-    return job_id
+        jobs.put_off(name=JOB, key=key, delay_seconds=LATER_SECONDS, longest_seconds=LATEST_SECONDS)
+    if job_id and view.state is State.FAILED:  # it is tried again
+        view = index_of(project_id=project_id)
+    return job_id, view
 
 
-def tell(*, actor: Actor, project: Project, view: IndexView) -> None:
+def announce(*, actor: Actor, project: Project, view: IndexView) -> None:
     """Say in the feed of changes how far the index of a project is."""
     changes.append(
         kind="index.progress",

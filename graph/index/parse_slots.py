@@ -10,7 +10,6 @@ import logging
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from threading import Lock
 from typing import Final
 from uuid import UUID, uuid4
@@ -29,44 +28,36 @@ LEASE_SECONDS: Final = 120  # of a slot; a call begins no file after 20, and one
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
 class ParseSlots:
     """The calls whose files this process reads, by organization."""
 
-    _held: Counter[UUID] = field(default_factory=Counter)
-    _lock: Lock = field(default_factory=Lock)
+    def __init__(self) -> None:
+        self._held: Counter[UUID] = Counter()
+        self._lock = Lock()
 
     @contextmanager
     def hold(self) -> Iterator[None]:
         """Hold a slot of the entered organization. Raises RateLimited where all are taken."""
-        organization_id = tenancy.current().organization_id
+        organization_id, holder = tenancy.current().organization_id, uuid4().hex
         with self._lock:
             if self._held[organization_id] >= AT_ONCE:
                 raise _full()
             self._held[organization_id] += 1
+        key = None
         try:
-            with _slot_of_all_processes():
-                yield
+            key = _take(holder)
+            yield
         finally:
+            if key is not None:
+                _free(key, holder)
             with self._lock:
-                self._held.subtract((organization_id,))
-                if not self._held[organization_id]:
-                    del self._held[organization_id]
-
-
-@contextmanager
-def _slot_of_all_processes() -> Iterator[None]:
-    """Hold a slot that all processes see, unless Redis is away. Raises RateLimited."""
-    holder = uuid4().hex
-    key = None if redis_backoff.redis.is_active() else _take(holder)
-    try:
-        yield
-    finally:
-        if key is not None:
-            _free(key, holder)
+                self._held -= Counter((organization_id,))  # leaves no count of zero
 
 
 def _take(holder: str) -> str | None:
+    """Take a slot that all processes see; None where Redis is away. Raises RateLimited."""
+    if redis_backoff.redis.is_active():
+        return None
     try:
         for number in range(AT_ONCE):
             key = tenancy.key("reading", str(number))

@@ -14,8 +14,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -24,12 +23,12 @@ import orjson
 
 from accounts.messages import message
 from graph.code.languages import Language
-from graph.code.values import Chunk, Parsed, Reference, ReferenceKind, Refused, Symbol
+from graph.code.values import Parsed, Reference, ReferenceKind, Refused, Symbol
 from graph.index import parse_worker
 from graph.vocabulary import NodeKind
 
-SECONDS: Final = 10.0  # of the clock for one file, which takes two thousandths as a rule; ours
-MEMORY_BYTES: Final = 1_000_000_000  # of address space; ours
+SECONDS: Final = 10.0  # of the clock for one file, which takes two thousandths as a rule
+MEMORY_BYTES: Final = 1_000_000_000  # of address space; a default
 TOO_LONG: Final = message("It takes too long to be read.")
 TOO_MUCH: Final = message("It takes too much memory to be read.")
 TOO_LARGE: Final = message("It is larger than what is read.")
@@ -68,9 +67,14 @@ class Parser:
         end. Raises Busy when it has not.
         """
         if len(content) > parse_worker.LARGEST_FRAME:
-            return Refused(path=path, why=TOO_LARGE)
-        with self._turn(until):
-            return self._tried(path, content)
+            return Refused(path=path, reason=TOO_LARGE)
+        left = _FOREVER if until is None else until - time.monotonic()
+        if (until is not None and left <= 0) or not self._lock.acquire(timeout=left):
+            raise Busy
+        try:
+            return self._parse_twice(path, content)
+        finally:
+            self._lock.release()
 
     def close(self) -> None:
         """End the process; the next file starts another."""
@@ -85,35 +89,38 @@ class Parser:
         _LEFT.append(self._process)
         self._process, self._lock = None, threading.Lock()
 
-    @contextmanager
-    def _turn(self, until: float | None) -> Iterator[None]:
-        """Hold the process, waited for in turn. Raises Busy."""
-        left = _FOREVER if until is None else until - time.monotonic()
-        if (until is not None and left <= 0) or not self._lock.acquire(timeout=left):
-            raise Busy
-        try:
-            yield
-        finally:
-            self._lock.release()
-
-    def _tried(self, path: str, content: bytes) -> Parsed | Refused:
+    def _parse_twice(self, path: str, content: bytes) -> Parsed | Refused:
         is_new = False
         while not is_new:
             is_new, late = self._process is None, threading.Event()
             try:
-                return self._asked(path, content, late)
+                return self._ask(path, content, late)
             except _Lost:
                 code = self._end()
                 if late.is_set() or code == -signal.SIGXCPU:
-                    return Refused(path=path, why=TOO_LONG)
-        return Refused(path=path, why=TOO_MUCH)
+                    return Refused(path=path, reason=TOO_LONG)
+        return Refused(path=path, reason=TOO_MUCH)
 
-    def _asked(self, path: str, content: bytes, late: threading.Event) -> Parsed:
-        process = self._process = self._process or _started(self.memory_bytes)
-        timer = threading.Timer(self.seconds, _give_up, (process, late))
+    def _ask(self, path: str, content: bytes, late: threading.Event) -> Parsed:
+        """Ask the process, and set `late` when it is killed. Raises _Lost without an answer."""
+        process = self._process = self._process or _start(self.memory_bytes)
+
+        def give_up() -> None:
+            late.set()
+            process.kill()
+
+        timer = threading.Timer(self.seconds, give_up)
         timer.start()
         try:
-            return _answer(process, path, content)
+            asked, answers = process.stdin, process.stdout
+            if asked is None or answers is None:
+                raise _Lost
+            parse_worker.write(stream=asked, frame=path.encode())
+            parse_worker.write(stream=asked, frame=content)
+            frame = parse_worker.read(stream=answers)
+            if frame is None:
+                raise _Lost
+            return _read(orjson.loads(frame))
         except (OSError, ValueError, TypeError, KeyError) as error:
             raise _Lost from error
         finally:
@@ -149,13 +156,7 @@ def parse(*, path: str, content: bytes, until: float | None = None) -> Parsed | 
     return PARSER.parse(path=path, content=content, until=until)
 
 
-def parse_guarded(*, files: Iterable[tuple[str, bytes]]) -> Iterator[Parsed | Refused]:
-    """Yield for each path and its bytes, in their order, what the file holds, or why not."""
-    for path, content in files:
-        yield parse(path=path, content=content)
-
-
-def _started(memory_bytes: int) -> subprocess.Popen[bytes]:
+def _start(memory_bytes: int) -> subprocess.Popen[bytes]:
     return subprocess.Popen(  # noqa: S603 - fixed words only
         [sys.executable, "-m", parse_worker.__name__, str(memory_bytes)],
         stdin=subprocess.PIPE,
@@ -167,24 +168,6 @@ def _started(memory_bytes: int) -> subprocess.Popen[bytes]:
     )
 
 
-def _give_up(process: subprocess.Popen[bytes], late: threading.Event) -> None:
-    late.set()
-    process.kill()
-
-
-def _answer(process: subprocess.Popen[bytes], path: str, content: bytes) -> Parsed:
-    """Ask and read. Raises OSError, ValueError, TypeError, KeyError when there is no answer."""
-    asked, answers = process.stdin, process.stdout
-    if asked is None or answers is None:
-        raise ValueError
-    parse_worker.write(stream=asked, frame=path.encode())
-    parse_worker.write(stream=asked, frame=content)
-    frame = parse_worker.read(stream=answers)
-    if frame is None:
-        raise ValueError
-    return _read(orjson.loads(frame))
-
-
 def _read(told: dict[str, Any]) -> Parsed:
     """Check an answer, and return it as a value."""
     return Parsed(
@@ -194,6 +177,5 @@ def _read(told: dict[str, Any]) -> Parsed:
         references=tuple(
             Reference(**{**one, "kind": ReferenceKind(one["kind"])}) for one in told["references"]
         ),
-        chunks=tuple(Chunk(**{**one, "kind": NodeKind(one["kind"])}) for one in told["chunks"]),
         problems=tuple(map(str, told["problems"])),
     )

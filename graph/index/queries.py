@@ -18,6 +18,7 @@ from accounts.errors import NotFound, wrong_field
 from accounts.identifiers import as_uuid
 from accounts.messages import message
 from accounts.queries import jobs
+from graph.code.values import Refused
 from graph.models import Node
 from graph.vocabulary import NodeKind
 from teams import queries as places
@@ -39,14 +40,6 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RefusedFile:
-    """A file of which nothing could be read, and why."""
-
-    path: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class IndexView:
     """The index of a project; `run` is the newest manifest's, None before the first.
 
@@ -60,7 +53,7 @@ class IndexView:
     files_done: int
     files_total: int
     languages: Mapping[str, int]
-    refused: tuple[RefusedFile, ...]
+    refused: tuple[Refused, ...]
     refused_total: int
     figures: Mapping[str, int]
     indexed_at: datetime | None
@@ -78,14 +71,6 @@ class FileView:
     symbols: int
     hash: str
     indexed_at: datetime | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FilePage:
-    """Files by path, and after which node the next page begins; None: this is the last."""
-
-    items: tuple[FileView, ...]
-    next_after: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +108,9 @@ def index_of(*, project_id: UUID) -> IndexView:
     total, wanted, waiting, refused = (sum(row[n] for row in counted) for n in range(1, 5))
     about = root_of(project_id=project_id)
     state = _state(total=total, wanted=wanted, waiting=waiting)
-    reason = _failure(project_id) if state is State.RESOLVING else ""
+    reason = ""
+    if state is State.RESOLVING:  # why the work on edges ended without them, if it did
+        reason = jobs.failure(name=JOB, keys=(project_id.hex, later_key(project_id=project_id)))
     told: Mapping[str, Any] = (about.details or {}) if about else {}
     return IndexView(
         state=State.FAILED if reason else state,
@@ -139,15 +126,26 @@ def index_of(*, project_id: UUID) -> IndexView:
     )
 
 
-def files(*, caller: Caller, ref: str, after: int | None, limit: int) -> FilePage:
-    """Return a page of the files of a project, by path.
+def files(
+    *, caller: Caller, ref: str, after: int | None, limit: int
+) -> tuple[tuple[FileView, ...], int | None]:
+    """Return a page of the files of a project, by path, and after which node the next begins.
 
-    Raises NotFound, InvalidInput where the file is gone at which the page before ended.
+    None after the last. Raises NotFound, InvalidInput where the file that the page before ended
+    with is gone.
     """
     with tenancy.unit():
         rows = files_of(project_id=places.find_project(caller=caller, ref=ref).id)
         if after is not None:
-            rows = rows.filter(qualified__gt=_path_of(rows, after))
+            last = rows.filter(id=after).values_list("qualified", flat=True).first()
+            if last is None:
+                raise wrong_field(
+                    pointer="/cursor",
+                    detail="The file is gone at which the page before ended.",
+                    hint="Begin again without a cursor.",
+                    code="cursor",
+                )
+            rows = rows.filter(qualified__gt=last)
         found = tuple(rows.defer("details").order_by("qualified", "id")[: limit + 1])
         shown = found[:limit]
         counted = dict(
@@ -155,7 +153,7 @@ def files(*, caller: Caller, ref: str, after: int | None, limit: int) -> FilePag
             .order_by("file_id").values_list("file_id").annotate(Count("id"))
         )  # fmt: skip
     items = tuple(_file_view(row, counted.get(row.id, 0)) for row in shown)
-    return FilePage(items=items, next_after=shown[-1].id if len(found) > limit else None)
+    return items, shown[-1].id if len(found) > limit else None
 
 
 def symbols(*, caller: Caller, ref: str, path: str) -> tuple[FileView, tuple[SymbolView, ...]]:
@@ -169,7 +167,16 @@ def symbols(*, caller: Caller, ref: str, path: str) -> tuple[FileView, tuple[Sym
                 hint="GET /api/v1/projects/{project}/files lists them; `cairn index` sends them.",
             )
         found = tuple(row.symbols.filter(stale_at=None).order_by("first_line", "id"))
-    return _file_view(row, len(found)), tuple(_symbol_view(one) for one in found)
+    return _file_view(row, len(found)), tuple(
+        SymbolView(
+            kind=one.kind,
+            name=one.label,
+            qualified=one.qualified,
+            first_line=one.first_line or 0,
+            last_line=one.last_line or 0,
+        )
+        for one in found
+    )
 
 
 def files_of(*, project_id: UUID) -> QuerySet[Node]:
@@ -190,33 +197,15 @@ def _state(*, total: int, wanted: int, waiting: int) -> State:
     return State.RESOLVING if waiting else State.DONE
 
 
-def _failure(project_id: UUID) -> str:
-    """Return why the work on edges ended without them; nothing when it waits or is under way."""
-    return jobs.failure(name=JOB, keys=(project_id.hex, later_key(project_id=project_id)))
-
-
 def later_key(*, project_id: UUID) -> str:
     """Return the key of the work on edges that waits for files that may come."""
     return f"{project_id.hex}:later"
 
 
-def _path_of(rows: QuerySet[Node], node: int) -> str:
-    """Return the path of a file. Raises InvalidInput for one that is gone."""
-    path = rows.filter(id=node).values_list("qualified", flat=True).first()
-    if path is None:
-        raise wrong_field(
-            pointer="/cursor",
-            detail="The file is gone at which the page before ended.",
-            hint="Begin again without a cursor.",
-            code="cursor",
-        )
-    return path
-
-
-def _refused(rows: QuerySet[Node]) -> tuple[RefusedFile, ...]:
+def _refused(rows: QuerySet[Node]) -> tuple[Refused, ...]:
     shown = rows.order_by("qualified", "id").values_list("qualified", "details")
     return tuple(
-        RefusedFile(path=path, reason=str((details or {}).get("refused", "")))
+        Refused(path=path, reason=str((details or {}).get("refused", "")))
         for path, details in shown[:MOST_REFUSED_SHOWN]
     )
 
@@ -231,14 +220,4 @@ def _file_view(row: Node, count: int) -> FileView:
         symbols=count,
         hash=row.hash,
         indexed_at=row.indexed_at,
-    )
-
-
-def _symbol_view(row: Node) -> SymbolView:
-    return SymbolView(
-        kind=row.kind,
-        name=row.label,
-        qualified=row.qualified,
-        first_line=row.first_line or 0,
-        last_line=row.last_line or 0,
     )

@@ -6,11 +6,11 @@ queued anew. So it may die anywhere, and the next run does it all.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 from uuid import UUID
 
 from accounts import bulk_insert, jobs, tenancy
@@ -26,13 +26,12 @@ from graph.models import LONGEST_LABEL, Edge, Node
 from graph.vocabulary import Layer, NodeKind, NodeSource
 from teams.models import Project
 
-INSTALLATION: Final = "installation"
-MOST_REFERENCES: Final = 2_000_000  # of a project, held at once, some hundred bytes each; ours
-AT_ONCE: Final = 5_000  # rows read or written together, ours
+# Defaults, not measured.
+MOST_REFERENCES: Final = 2_000_000  # of a project, held at once, some hundred bytes each
+AT_ONCE: Final = 5_000  # rows read or written together
 OUTDATED: Final = {"outdated": 1}
-ACTOR: Final = Person(user_id=None, source_interface=INSTALLATION)
+ACTOR: Final = Person(user_id=None, source_interface="installation")
 
-Item = TypeVar("Item")
 Key = tuple[int, str, int | None, str]  # from, type, to, text
 Worth = tuple[float, float]  # weight, confidence
 
@@ -66,7 +65,17 @@ def resolve_code(
         if _is_outdated(project_id, root, read):
             return OUTDATED
         written = _write(project, edges)
-        _finish(project, root, edges, now)
+        files_of(project_id=project_id).filter(wanted="").update(stale_at=None)
+        figures = {
+            "symbols": Node.objects.filter(project=project, file__isnull=False).count(),
+            "edges": len(edges),
+            "unresolved": sum(key[2] is None for key in edges),
+        }
+        root.indexed_at = now
+        root.save(update_fields=["indexed_at"])
+        code_root.put(root=root, figures=figures, resolved=read.revision)
+        view = index_of(project_id=project_id)
+        code_root.announce(actor=ACTOR, project=project, view=view)
         return {"edges": len(edges), **written}
 
 
@@ -94,11 +103,12 @@ def _read(project_id: UUID) -> _Code | None:
         symbols = by_file.pop(id, [])
         nodes[Place(path=path)] = id
         nodes.update((Place(path=path, qualified=one.qualified), node) for node, one in symbols)
+        kept = told or {}
+        if wanted:  # it has changed: no more than what it may define still
+            kept = {"parents": kept.get("parents", {})}
+        defined = (one for _, one in symbols)
         files[path] = cache_format.read(
-            language=language,
-            lines=lines or 0,
-            kept=_kept(told or {}, is_stale=bool(wanted)),
-            symbols=(one for _, one in symbols),
+            language=language, lines=lines or 0, kept=kept, symbols=defined
         )
         left -= len(files[path].references)
         if left < 0:
@@ -131,11 +141,6 @@ def _symbols(project_id: UUID) -> dict[int, list[tuple[int, Symbol]]]:
     return found
 
 
-def _kept(told: dict[str, Any], *, is_stale: bool) -> dict[str, Any]:
-    """Return what is kept of a file; of one that changed no more than what it may define still."""
-    return {"parents": told.get("parents", {})} if is_stale else told
-
-
 def _keyed(found: Iterable[Found], nodes: Mapping[Place, int]) -> dict[Key, Worth]:
     """Return edges between nodes; those that say the same of the same are one."""
     edges: dict[Key, Worth] = {}
@@ -166,44 +171,24 @@ def _write(project: Project, edges: Mapping[Key, Worth]) -> dict[str, int]:
         elif now != (weight, confidence) or stale_at is not None:
             changed.append({"id": id, "weight": now[0], "confidence": now[1]})
     statements.drop_edges(edges=gone)
-    for some in _portions(changed):
-        statements.weigh(rows=some)
-    for new in _portions(left.items()):
-        bulk_insert.insert_rows(rows=[_edge(project, key, worth) for key, worth in new])
+    for start in range(0, len(changed), AT_ONCE):  # each portion is sent as one text
+        statements.weigh(rows=changed[start : start + AT_ONCE])
+    new = iter(left.items())
+    while some := tuple(islice(new, AT_ONCE)):
+        bulk_insert.insert_rows(
+            rows=[
+                Edge(
+                    project=project,
+                    from_node_id=source,
+                    to_node_id=target,
+                    to_text=text,
+                    layer=Layer.STRUCTURAL,
+                    type=edge_type,
+                    weight=weight,
+                    confidence=confidence,
+                    source=NodeSource.AST,
+                )
+                for (source, edge_type, target, text), (weight, confidence) in some
+            ]
+        )
     return {"new": len(left), "changed": len(changed), "gone": len(gone)}
-
-
-def _portions(all_of: Iterable[Item]) -> Iterator[list[Item]]:
-    """Yield things some thousand at a time, because each portion is sent as one text."""
-    left = iter(all_of)
-    while some := list(islice(left, AT_ONCE)):
-        yield some
-
-
-def _edge(project: Project, key: Key, worth: Worth) -> Edge:
-    source, edge_type, target, text = key
-    return Edge(
-        project=project,
-        from_node_id=source,
-        to_node_id=target,
-        to_text=text,
-        layer=Layer.STRUCTURAL,
-        type=edge_type,
-        weight=worth[0],
-        confidence=worth[1],
-        source=NodeSource.AST,
-    )
-
-
-def _finish(project: Project, root: Node, edges: Mapping[Key, Worth], now: datetime) -> None:
-    files_of(project_id=project.id).filter(wanted="").update(stale_at=None)
-    figures = {
-        "symbols": Node.objects.filter(project=project, file__isnull=False).count(),
-        "edges": len(edges),
-        "unresolved": sum(key[2] is None for key in edges),
-    }
-    root.indexed_at = now
-    root.save(update_fields=["indexed_at"])
-    code_root.put(root=root, figures=figures, resolved=code_root.revision(root=root))
-    view = index_of(project_id=project.id)
-    code_root.tell(actor=ACTOR, project=project, view=view)

@@ -98,7 +98,7 @@ def _filled(
                 caller=caller, given=given, project=project, now=datetime.now(UTC)
             )
     except CairnError as error:
-        said = free_texts.shown(text=f"{error.detail} {error.hint}".strip())
+        said = free_texts.masked(text=f"{error.detail} {error.hint}".strip())
         raise MCPError(code=protocol.INVALID_PARAMS, message=said) from error
     content = protocol.TextContent(type="text", text=text)
     return protocol.GetPromptResult(
@@ -182,7 +182,7 @@ def _described(tool: Tool) -> protocol.Tool:
 
 
 def _failed(detail: str, hint: str) -> protocol.CallToolResult:
-    text = free_texts.shown(text=f"{detail} {hint}".strip())
+    text = free_texts.masked(text=f"{detail} {hint}".strip())
     return protocol.CallToolResult(
         content=[protocol.TextContent(type="text", text=text)], is_error=True
     )

@@ -26,9 +26,6 @@
   arguments: (arguments . [(string) (template_string)] @name . [(arrow_function) (function_expression)])
   (#any-of? @runner "describe" "it" "test" "suite")) @test
 
-(arrow_function body: (statement_block)) @body
-(function_expression) @body
-
 (call_expression function: (identifier) @calls)
 (call_expression function: (member_expression property: (_) @last) @calls)
 (new_expression constructor: (identifier) @calls)

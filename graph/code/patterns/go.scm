@@ -16,8 +16,6 @@
 (source_file (var_declaration (var_spec name: (identifier) @name) @variable))
 (source_file (var_declaration (var_spec_list (var_spec name: (identifier) @name) @variable)))
 
-(func_literal) @body
-
 (field_declaration !name type: [(type_identifier) (qualified_type)] @inherits)
 (field_declaration !name type: (generic_type type: (_) @inherits))
 (interface_type (type_elem . [(type_identifier) (qualified_type)] @inherits .))

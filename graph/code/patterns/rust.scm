@@ -20,8 +20,6 @@
   (identifier) @marks
   (scoped_identifier name: (identifier) @marks)]) (#match? @marks "^(test|bench|rstest|proptest)$"))
 
-(closure_expression body: (block)) @body
-
 (impl_item trait: [(type_identifier) (scoped_type_identifier)] @implements)
 (impl_item trait: (generic_type type: (_) @implements))
 (trait_item bounds: (trait_bounds [(type_identifier) (scoped_type_identifier)] @inherits))

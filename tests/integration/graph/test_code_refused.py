@@ -144,12 +144,12 @@ def test_projects_know_nothing_of_each_other(caller: Caller, now: datetime) -> N
 def test_files_come_by_path_page_by_page(caller: Caller, now: datetime) -> None:
     index(caller, now, {**FILES, "a.md": "# Shop\n"})
 
-    first = files(caller=caller, ref="shop", after=None, limit=2)
-    rest = files(caller=caller, ref="shop", after=first.next_after, limit=2)
+    first, after = files(caller=caller, ref="shop", after=None, limit=2)
+    rest, last = files(caller=caller, ref="shop", after=after, limit=2)
 
-    assert [one.path for one in first.items] == ["a.md", "shop/cart.py"]
-    assert [(one.path, one.symbols) for one in rest.items] == [("shop/shop.py", 2)]
-    assert rest.next_after is None
+    assert [one.path for one in first] == ["a.md", "shop/cart.py"]
+    assert [(one.path, one.symbols) for one in rest] == [("shop/shop.py", 2)]
+    assert last is None
 
 
 def test_each_write_is_one_entry_of_the_log_and_progress_is_told(
@@ -179,4 +179,4 @@ def _ids() -> dict[str, int]:
 
 
 def _page(caller: Caller, ref: str) -> tuple[object, ...]:
-    return files(caller=caller, ref=ref, after=None, limit=50).items
+    return files(caller=caller, ref=ref, after=None, limit=50)[0]

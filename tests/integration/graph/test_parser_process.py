@@ -52,7 +52,7 @@ def test_a_file_that_takes_too_long_is_refused_and_the_next_is_read(parser: Pars
 
     told = parser.parse(path="a.py", content=GOOD)
 
-    assert refused == Refused(path="a.go", why=parser_process.TOO_LONG)
+    assert refused == Refused(path="a.go", reason=parser_process.TOO_LONG)
     assert told == parse(path="a.py", source=GOOD)
 
 
@@ -62,7 +62,7 @@ def test_a_file_that_takes_too_much_of_the_processor_is_refused() -> None:
     refused = parser.parse(path="a.go", content=SLOW)
     parser.close()
 
-    assert refused == Refused(path="a.go", why=parser_process.TOO_LONG)
+    assert refused == Refused(path="a.go", reason=parser_process.TOO_LONG)
 
 
 def test_a_file_that_takes_too_much_memory_is_refused_and_the_next_is_read() -> None:
@@ -72,7 +72,7 @@ def test_a_file_that_takes_too_much_memory_is_refused_and_the_next_is_read() -> 
     told = parser.parse(path="a.py", content=GOOD)
     parser.close()
 
-    assert refused == Refused(path="a.py", why=parser_process.TOO_MUCH)
+    assert refused == Refused(path="a.py", reason=parser_process.TOO_MUCH)
     assert told == parse(path="a.py", source=GOOD)
 
 
@@ -113,7 +113,7 @@ def test_hostile_files_are_answered(
 def test_what_is_larger_than_a_frame_is_not_sent(parser: Parser) -> None:
     refused = parser.parse(path="a.py", content=bytes(64_000_001))
 
-    assert refused == Refused(path="a.py", why=parser_process.TOO_LARGE)
+    assert refused == Refused(path="a.py", reason=parser_process.TOO_LARGE)
     assert parser.process_id is None
 
 
@@ -137,12 +137,6 @@ def test_whose_turn_does_not_come_in_time_is_told(parser: Parser) -> None:
     told = parser.parse(path="a.py", content=GOOD, until=time.monotonic() + 20)
 
     assert told == parse(path="a.py", source=GOOD)
-
-
-def test_files_are_answered_in_their_order() -> None:
-    told = list(parser_process.parse_guarded(files=[("a.py", GOOD), ("b.txt", b"one\n")]))
-
-    assert told == [parse(path="a.py", source=GOOD), parse(path="b.txt", source=b"one\n")]
 
 
 def test_the_process_knows_no_secret(parser: Parser) -> None:

@@ -25,12 +25,12 @@ from graph.code import references
 def test_a_tree_is_unfolded(text: str, paths: dict[str, str]) -> None:
     found = references.unfold(text=text)
 
-    assert {"::".join(use.segments): use.local for use in found} == paths
+    assert {"::".join(segments): local for segments, local in found} == paths
 
 
 @given(st.text(alphabet="ab:{},* as", max_size=80))
 def test_any_text_is_unfolded(text: str) -> None:
-    assert all(use.segments for use in references.unfold(text=text))
+    assert all(segments for segments, _ in references.unfold(text=text))
 
 
 def test_a_tree_is_not_unfolded_for_ever() -> None:

@@ -6,11 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph import vocabulary
 from graph.code.parse import parse
 from graph.code.resolve import resolve
-from graph.code.values import Edge, Place
-from graph.vocabulary import Layer
+from graph.code.values import Edge, Place, ReferenceKind
 
 PYTHON = {
     "src/shop/__init__.py": "from .store import Store\nfrom .words import *\n",
@@ -200,9 +198,7 @@ def test_edges_join_what_there_is_once_and_in_one_order(files: dict[str, str]) -
 
     assert {edge.source for edge in edges} | {e.target for e in edges if e.target} <= places
     assert all(bool(edge.text) == (edge.target is None) for edge in edges)
-    assert {edge.type for edge in edges} <= {
-        *vocabulary.layer_row(layer=Layer.STRUCTURAL).edge_types
-    }
+    assert {edge.type for edge in edges} <= {"defines", *ReferenceKind}
     assert len({(e.type, e.source, e.target, e.text) for e in edges}) == len(edges)
     assert edges == resolve(files=dict(reversed(read.items())))
 
