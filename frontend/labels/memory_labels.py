@@ -190,11 +190,9 @@ LINKS: Final[Mapping[str, tuple[Name, Name]]] = {  # seen from its source, from 
 }
 
 HEALTH_PARTS: Final[Mapping[str, Name]] = {
-    "modules covered": _("Modules with memories"),
     "verified": _("Verified"),
     "not stale": _("Not stale"),
     "review backlog": _("Short review queue"),
-    "dispute backlog": _("Few open disputes"),
     "correction rate": _("Few corrections"),
 }
 

@@ -13,8 +13,8 @@ from frontend.presenters import conflict_card
 from frontend.presenters.conflict_card import Card
 from memory.documents.queries import imports
 from memory.documents.queries.imports import ImportView
+from memory.records.queries.pending import Group
 from memory.records.queries.views import MemoryView
-from memory.records.verdicts import Group
 from memory.review.queries import inbox as reviews
 from memory.review.queries import session_summary
 from memory.review.queries.conflicts import ConflictView

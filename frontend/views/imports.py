@@ -19,11 +19,10 @@ from memory.documents.actions.import_undo import undo_import
 from memory.documents.actions.uploads import LARGEST_UPLOAD, Upload, preview_import
 from memory.documents.queries import imports as queries
 from memory.documents.queries.imports import ImportView
-from memory.records.bulk_changes import MOST
-from memory.records.verdicts import Group
+from memory.records.actions import MOST_IN_BULK, VerbDetails
+from memory.records.queries.pending import Group
 from memory.review.actions.bulk import WaitingGroup, decide_bulk
 from memory.review.actions.verdict_undo import undo_call
-from memory.review.actions.verdicts import VerdictDetails
 from memory.review.queries import inbox as reviews
 
 SHOWN = 30  # imports a page
@@ -115,7 +114,7 @@ def _decide(request: HttpRequest, frame: Frame, import_id: UUID) -> str:
             count=count,
             imported=queries.imported_memories(caller=frame.caller, batch_id=import_id),
         ),
-        details=VerdictDetails(reason=request.POST.get("reason", "").strip()),
+        details=VerbDetails(reason=request.POST.get("reason", "").strip()),
         now=frame.now,
     )
     return f"?decided={done[0].review_id}"
@@ -192,7 +191,7 @@ def _one(
         "rows": rows,
         "next": rows[-1].number if len(rows) == ROWS else None,
         "to_review": waits.total,
-        "at_once": min(waits.total - waits.by_group[Group.CONFLICTS], MOST),
+        "at_once": min(waits.total - waits.by_group[Group.CONFLICTS], MOST_IN_BULK),
         "may_decide": review_inbox.may_decide(caller=frame.caller),
         "decided": _after(request.GET.get("decided", "")),
         **extra,

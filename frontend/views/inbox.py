@@ -21,13 +21,13 @@ from frontend.views.base import Frame
 from frontend.views.imports import here as batch_here
 from frontend.views.verbs import ids_of
 from memory.documents.queries import imports
-from memory.records.bulk_changes import MOST
+from memory.records.actions import MOST_IN_BULK, VerbDetails
+from memory.records.queries.pending import Group
 from memory.records.queries.views import MemoryView
 from memory.records.verdict_log import DecidedMemory
-from memory.records.verdicts import Group
 from memory.review.actions.bulk import WaitingGroup, decide_bulk
 from memory.review.actions.verdict_undo import undo, undo_call
-from memory.review.actions.verdicts import VerdictDetails, keep, merge, reject, snooze
+from memory.review.actions.verdicts import keep, merge, reject, snooze
 from memory.review.queries.conflicts import ConflictView
 from memory.review.queries.inbox import InboxPosition, WaitingSession, waiting_sessions
 
@@ -129,7 +129,7 @@ def bulk(request: HttpRequest, frame: Frame) -> HttpResponse:
             now=frame.now,
         )
         context = {
-            "count": min(count, MOST),
+            "count": min(count, MOST_IN_BULK),
             "total": count,
             **narrowed(request),
             "form": request.GET,
@@ -144,7 +144,7 @@ def bulk(request: HttpRequest, frame: Frame) -> HttpResponse:
         caller=frame.caller,
         verb=sent.get("verb", ""),
         chosen=chosen,
-        details=VerdictDetails(
+        details=VerbDetails(
             reason=sent.get("reason", "").strip(), until=until(sent.get("for", "week"), frame.now)
         ),
         now=frame.now,

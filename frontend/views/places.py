@@ -12,7 +12,7 @@ from accounts.rights import manages
 from frontend.presenters import gate_settings, hook_switches
 from frontend.views import base
 from frontend.views.base import Frame
-from memory.records.actions import close_project, open_project
+from memory.records.project_access import close_project, open_project
 from teams.actions import people
 from teams.actions.people import create_team, rename_team
 from teams.actions.projects import change_project

@@ -13,8 +13,7 @@ from frontend.labels.memory_labels import Name
 from frontend.presenters import memory_detail, toasts
 from frontend.views import base
 from frontend.views.base import Frame
-from memory.records.actions import confirm, pin, restore
-from memory.records.bulk_changes import change_in_bulk
+from memory.records.actions import change_in_bulk, confirm, pin, restore
 from memory.records.queries.views import MemoryView
 
 Verb = Callable[[Frame, UUID], MemoryView]

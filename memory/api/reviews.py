@@ -13,8 +13,8 @@ from memory.api.conflicts import Conflict
 from memory.api.schemas.memories import Memory, ProjectPageQuery, Reason, with_sides
 from memory.api.schemas.reviews import Decided, Snooze
 from memory.documents.queries import imports
+from memory.records.queries.pending import Group, Why
 from memory.records.verdict_log import DecidedMemory
-from memory.records.verdicts import Group, Why
 from memory.review.actions.verdict_undo import undo
 from memory.review.actions.verdicts import keep, merge, reject, snooze
 from memory.review.queries import inbox

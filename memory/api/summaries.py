@@ -10,7 +10,7 @@ from accounts.api.schemas import Body, Identifier, OneOf, Result, Several
 from accounts.caller import TokenScope
 from memory.api.schemas.memories import Content, Memory
 from memory.api.sessions import Session
-from memory.records.actions import LONGEST_REASON
+from memory.records.protection import LONGEST_REASON
 from memory.review.actions import bulk
 from memory.review.queries import session_summary
 from memory.review.queries.session_summary import SessionSummary as SummaryValue

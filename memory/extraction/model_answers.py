@@ -147,7 +147,7 @@ def _difference(content: str, said: str) -> Difference:
     near = statements.jaccard(left=words, right=statements.words(text=nearest))
     if near < GROUNDED:
         return Difference.NONE
-    return statements.difference_of_restatement(old=nearest, new=statements.said_by(text=content))
+    return statements.difference_of_restatement(old=nearest, new=statements.assertion(text=content))
 
 
 def _words(value: Any) -> tuple[str, ...]:

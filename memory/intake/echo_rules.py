@@ -116,7 +116,7 @@ def _differs(old: DeliveredText, new: DeliveredText) -> bool:
     if old.words & _NUMBERS != new.words & _NUMBERS:
         return True
     restated = statements.difference_of_restatement(
-        old=old.content, new=statements.said_by(text=new.content)
+        old=old.content, new=statements.assertion(text=new.content)
     )
     named = statements.difference(old=old.content, new=new.content)
     return restated is not Difference.NONE or named is not Difference.NONE

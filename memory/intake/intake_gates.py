@@ -13,7 +13,7 @@ from uuid import UUID
 from accounts.messages import message
 from memory.intake.integrate import CONFLICT_COSINE, NOVELTY_COSINE
 from memory.records import statements
-from memory.records.statements import Difference, Said
+from memory.records.statements import Assertion, Difference
 from memory.secrets import findings
 from memory.secrets.findings import Finding
 from memory.taxonomy import MemoryType
@@ -199,7 +199,7 @@ def _near_duplicate(
     candidate: GateCandidate, neighborhood: Neighborhood, thresholds: Thresholds
 ) -> _Verdict | None:
     near = [one for one in neighborhood.neighbors if one.cosine > thresholds.near_duplicate_cosine]
-    said = statements.said_by(text=candidate.content) if near else None
+    said = statements.assertion(text=candidate.content) if near else None
     close = [one for one in near if said is not None and _says_the_same(one.content, said)]
     if not close:
         return None
@@ -215,7 +215,7 @@ def _near_duplicate(
     )
 
 
-def _says_the_same(old: str, new: Said) -> bool:
+def _says_the_same(old: str, new: Assertion) -> bool:
     return statements.difference_of_restatement(old=old, new=new) is Difference.NONE
 
 

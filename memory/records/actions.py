@@ -1,51 +1,60 @@
-"""Archive, restore, pin and confirm one memory, and open or close a project.
+"""Archive, restore, pin and confirm memories, one or several at once.
 
 Each verb loads and locks the memory, decides who may, writes it in one transaction with its place
 in the index, tells the change feed, and appends one entry to the audit log. The functions that end
 in `_row` or `_memory` do the same inside of a unit that somebody else opened, without the entry.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, Generic, TypeVar
 from uuid import UUID
 
-from accounts import rights, tenancy
+from accounts import tenancy
 from accounts.caller import Caller, is_person, principal
-from accounts.errors import Conflict, FieldError, InvalidInput, PreconditionFailed
+from accounts.errors import FieldError, InvalidInput, TooLarge
 from accounts.messages import message
-from memory.errors import NotActive, ProtectedMemory
+from memory.errors import NotActive
 from memory.index.actions import embedding
 from memory.records import formulas, note_statements, verdict_log, versions, writes
-from memory.records.models import Memory, MemoryLink, MemoryVersion
+from memory.records.models import Memory, MemoryVersion
+from memory.records.protection import (
+    check_active,
+    check_agent_may_change,
+    check_agent_may_forget,
+    check_reason,
+    check_version,
+    is_author,
+)
 from memory.records.queries import pending
 from memory.records.queries.memories import AUDIENCE, lock_memory
 from memory.records.queries.views import MemoryView, to_view
 from memory.records.verdict_log import DecidedMemory, Traces
-from memory.records.verdicts import Group
-from memory.secrets import scanner
-from memory.taxonomy import (
-    Governance,
-    LinkKind,
-    MemoryType,
-    Scope,
-    SourceInterface,
-    Status,
-    Verdict,
-    Verification,
-    governance_of,
-    may_be_forgotten_by_agent,
-)
-from memory.text.text import check_text
-from teams.actions.projects import admit, hold_project
-from teams.models import Project
+from memory.taxonomy import MemoryType, Status, Verdict, Verification, governance_of
 from teams.permissions import Act, require
-from teams.queries import ProjectView
 
-LONGEST_REASON: Final = 200  # characters, the column's
 IMPORTANCE_BOOST: Final = 0.02  # of a restatement; default, not measured
 MOST_SESSIONS: Final = 50  # kept with a memory that stated it, the newest; default, not measured
-WIDER_SCOPES: Final = (Scope.TEAM.value, Scope.ORGANIZATION.value)  # seen beyond a project's people
+MOST_IN_BULK: Final = 200  # memories a call, the largest page of a list
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerbDetails:
+    """What a verb may need: a reason, or until when it holds."""
+
+    reason: str = ""
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verb(Generic[T]):
+    """What is done to one memory inside of a unit, what it takes, and the name of its act."""
+
+    needs: Act
+    apply: Callable[[Caller, UUID, VerbDetails, datetime], T]
+    done: str
 
 
 def archive(
@@ -136,12 +145,12 @@ def confirm(*, caller: Caller, memory_id: UUID, now: datetime) -> MemoryView:
     """
     require(caller=caller, act=Act.CONFIRM)
     with tenancy.unit():
-        view = confirm_in_unit(caller=caller, memory_id=memory_id, now=now)
+        view = confirm_waiting_memory(caller=caller, memory_id=memory_id, now=now)
         writes.record(caller=caller, act="memory.confirmed", memory_id=memory_id)
         return view
 
 
-def confirm_in_unit(*, caller: Caller, memory_id: UUID, now: datetime) -> MemoryView:
+def confirm_waiting_memory(*, caller: Caller, memory_id: UUID, now: datetime) -> MemoryView:
     """Confirm a memory that somebody looks at, inside the current unit; raises as `confirm`.
 
     What a person confirms while it waits for review is kept, wherever they are; an agent ends no
@@ -151,10 +160,15 @@ def confirm_in_unit(*, caller: Caller, memory_id: UUID, now: datetime) -> Memory
     group = pending.group_of(row=row) if is_person(caller=caller) else None
     if group is None:
         return confirm_memory(caller=caller, memory_id=memory_id, now=now)
-    is_only_stale = group is Group.STALE and not row.needs_review
-    if is_only_stale and not pending.may_approve(caller=caller, row=row):
-        return _renew(caller, row, now)
-    return approve(caller=caller, row=row, now=now).memory
+    is_only_stale = group is pending.Group.STALE and not row.needs_review
+    if not is_only_stale or pending.may_approve(caller=caller, row=row):
+        return approve(caller=caller, row=row, now=now).memory
+    confirm_memory(caller=caller, memory_id=row.id, now=now)
+    row.refresh_from_db()
+    row.stale_at = None
+    row.archived_reason = note_statements.decided(reason=row.archived_reason, in_person=True)
+    writes.save(row=row, fields=("stale_at", "archived_reason"), now=now)
+    return to_view(lock_memory(caller=caller, memory_id=row.id), now=now)
 
 
 def approve(*, caller: Caller, row: Memory, now: datetime) -> DecidedMemory:
@@ -177,16 +191,6 @@ def approve(*, caller: Caller, row: Memory, now: datetime) -> DecidedMemory:
     )
     view = to_view(lock_memory(caller=caller, memory_id=row.id), now=now)
     return DecidedMemory(memory=view, verdict=Verdict.KEEP, review_id=made)
-
-
-def _renew(caller: Caller, row: Memory, now: datetime) -> MemoryView:
-    """Confirm in person a locked memory that is stale and waits for nothing else. In a unit."""
-    confirm_memory(caller=caller, memory_id=row.id, now=now)
-    row.refresh_from_db()
-    row.stale_at = None
-    row.archived_reason = note_statements.decided(reason=row.archived_reason, in_person=True)
-    writes.save(row=row, fields=("stale_at", "archived_reason"), now=now)
-    return to_view(lock_memory(caller=caller, memory_id=row.id), now=now)
 
 
 def confirm_memory(
@@ -245,126 +249,85 @@ def keep_version(*, caller: Caller, row: Memory, reason: str, now: datetime) -> 
     return kept.pk
 
 
-def check_active(*, row: Memory) -> None:
-    """Return when a memory can still change. Raises NotActive."""
-    if row.status == Status.ACTIVE:
-        return
-    raise NotActive(
-        detail=message("This memory is {status}.", status=Status(row.status)),
-        hint="Restore it first, or work with the memory that replaced it.",
-    )
-
-
-def check_version(*, row: Memory, if_version: int | None) -> None:
-    """Check that a locked memory is the version a writer has read, where they named one.
-
-    Raises PreconditionFailed when it has changed since.
-    """
-    if if_version is None or row.version == if_version:
-        return
-    raise PreconditionFailed(
-        detail=message(
-            "The memory is at version {number}, not {asked}.", number=row.version, asked=if_version
+VERBS: Final[Mapping[str, Verb[MemoryView]]] = {  # what several memories can be chosen for
+    "confirm": Verb(
+        needs=Act.CONFIRM,
+        apply=lambda caller, id, _, now: confirm_waiting_memory(
+            caller=caller, memory_id=id, now=now
         ),
-        hint="Read it again, merge your change, and send it with the new ETag.",
+        done="confirmed",
+    ),
+    "pin": Verb(
+        needs=Act.WRITE,
+        apply=lambda caller, id, _, now: pin_memory(
+            caller=caller, memory_id=id, pinned=True, now=now
+        ),
+        done="pinned",
+    ),
+    "archive": Verb(
+        needs=Act.WRITE,
+        apply=lambda caller, id, details, now: archive_row(
+            caller=caller,
+            row=lock_memory(caller=caller, memory_id=id),
+            reason=details.reason,
+            now=now,
+        ),
+        done="archived",
+    ),
+}
+
+
+def change_in_bulk(
+    *, caller: Caller, verb: str, memory_ids: tuple[UUID, ...], now: datetime
+) -> int:
+    """Do one verb of `VERBS` to each memory; return how many there were. Raises as `apply_each`."""
+    return len(
+        apply_each(
+            caller=caller,
+            verbs=VERBS,
+            name=verb,
+            select=lambda: memory_ids,
+            details=VerbDetails(),
+            now=now,
+        )
     )
 
 
-def check_reason(*, reason: str) -> None:
-    """Check the text that says why something was changed. Raises InvalidInput."""
-    errors: list[tuple[str, str]] = [
-        (message("The text has a {kind} character.", kind=fault.kind), "text")
-        for fault in check_text(text=reason)[:1]
-    ]
-    if len(reason) > LONGEST_REASON:
-        errors.append((message("Use at most {most} characters.", most=LONGEST_REASON), "length"))
-    if fault := scanner.fault_of(text=reason):
-        errors.append((fault, "secret"))
-    if errors:
-        raise InvalidInput(
-            detail=errors[0][0],
-            hint="Correct the named fields and send it again.",
-            errors=tuple(
-                FieldError(pointer="/reason", detail=detail, code=code) for detail, code in errors
-            ),
-        )
+def apply_each(
+    *,
+    caller: Caller,
+    verbs: Mapping[str, Verb[T]],
+    name: str,
+    select: Callable[[], Iterable[UUID]],
+    details: VerbDetails,
+    now: datetime,
+) -> tuple[T, ...]:
+    """Do one verb to each selected memory in one transaction, in the order of their ids.
 
-
-def is_author(*, caller: Caller, row: Memory) -> bool:
-    """Say whether the caller, or the person it acts for, wrote a memory."""
-    return caller.user_id is not None and row.author_user == caller.user_id
-
-
-def check_agent_may_change(*, caller: Caller, row: Memory) -> None:
-    """Return unless an agent would correct what only people may. Raises ProtectedMemory.
-
-    A correction leaves a successor, so nothing is forgotten by it: an agent may correct
-    for the person it acts for.
+    `select` is called inside of the unit. Raises InvalidInput for an unknown verb or no memory,
+    TooLarge, and what the verb itself raises; then nothing is done.
     """
-    if not (is_author(caller=caller, row=row) or _is_unprotected(caller, row)):
-        raise _protected()
-
-
-def check_agent_may_forget(*, caller: Caller, row: Memory) -> None:
-    """Return unless an agent would let go of what it may not forget. Raises ProtectedMemory.
-
-    Of layers 1 and 2, and of what a tag protects, it forgets only what it wrote itself,
-    as long as no person has vouched for it and it supersedes nothing. What a person imports in
-    person is no agent's doing.
-    """
-    if _is_unprotected(caller, row):
-        return
-    is_import = caller.token_id is None and caller.source_interface == SourceInterface.IMPORT
-    is_own = row.author_agent == caller.agent and not row.user_verified
-    supersedes = MemoryLink.objects.filter(source=row, kind=LinkKind.SUPERSEDES.value)
-    may = is_import or (is_own and not supersedes.exists())
-    if not (may and is_author(caller=caller, row=row)):
-        raise _protected()
-
-
-def _is_unprotected(caller: Caller, row: Memory) -> bool:
-    free = may_be_forgotten_by_agent(governance=Governance(row.governance), tags=tuple(row.tags))
-    return free or is_person(caller=caller)
-
-
-def _protected() -> ProtectedMemory:
-    return ProtectedMemory(
-        detail="This memory is protected; an agent may not change it.",
-        hint="Ask a person to change it in the dashboard, or dispute it.",
+    nothing = InvalidInput(
+        detail="There is nothing to do.",
+        hint=message("Choose memories, and one of: {names}.", names=tuple(verbs)),
+        errors=(FieldError(pointer="/verb", detail="choose one", code="choice"),),
     )
-
-
-def open_project(*, caller: Caller, ref: str) -> ProjectView:
-    """Let everyone of the organization into a project. Raises RoleNotSufficient, NotFound."""
-    rights.check_manages(caller=caller)
+    if name not in verbs:
+        raise nothing
+    verb = verbs[name]
+    require(caller=caller, act=verb.needs)
+    check_reason(reason=details.reason)
     with tenancy.unit():
-        return admit(caller=caller, row=hold_project(caller=caller, ref=ref), everyone=True)
-
-
-def close_project(*, caller: Caller, ref: str) -> ProjectView:
-    """Keep a project to the people added to it, and owners and admins.
-
-    The name of a closed project stands on no memory that others see, so what is shared with a team
-    or the organization must leave the project first. Raises Conflict while memories of it are
-    shared more widely, RoleNotSufficient, NotFound.
-    """
-    rights.check_manages(caller=caller)
-    with tenancy.unit():
-        row = hold_project(caller=caller, ref=ref)
-        _check_shared_with_nobody(row)
-        return admit(caller=caller, row=row, everyone=False)
-
-
-def _check_shared_with_nobody(row: Project) -> None:
-    shared = Memory.objects.filter(project=row, scope__in=WIDER_SCOPES)
-    count = shared.exclude(status=Status.DELETED.value).count()
-    if count:
-        raise Conflict(
-            detail=message(
-                "Memories of this project that are shared with a team or the organization: "
-                "{count}.",
-                count=count,
-            ),
-            hint="Give them the scope project first: a closed project is named to its people "
-            "alone.",
+        ids = sorted(set(select()))
+        if not ids:
+            raise nothing
+        if len(ids) > MOST_IN_BULK:
+            raise TooLarge(
+                detail=message("{count} memories.", count=len(ids)),
+                hint=message("Choose at most {most}.", most=MOST_IN_BULK),
+            )
+        done = tuple(verb.apply(caller, one, details, now) for one in ids)
+        writes.record_bulk(
+            caller=caller, act=f"memory.bulk_{verb.done}", memory_ids={verb.done: tuple(ids)}
         )
+    return done

@@ -15,7 +15,7 @@ from memory.records.statements import Assertion
 from memory.text import text as texts
 
 JACCARD_THRESHOLD = 0.75  # at least
-MOST_COMPARED = 50  # of those with no other value, the ones that share the most long words; ours
+MOST_COMPARED = 50  # of those with no other value, the ones that share the most long words; default
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

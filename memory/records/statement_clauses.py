@@ -13,8 +13,8 @@ from typing import Final
 
 from memory.text import text as texts
 
-LONGEST: Final = 160  # characters of a clause, ours
-SHORTEST_APPROACH: Final = 12  # characters; a shorter first clause says too little, ours
+LONGEST: Final = 160  # characters of a clause; default
+SHORTEST_APPROACH: Final = 12  # characters; a shorter first clause says too little; default
 _END: Final = r"[^.;:,()\n\u2014\u2013!?]"
 _REJECTING: Final = re.compile(
     r"\b(?:do(?:es)? not|don['\u2019]t|doesn['\u2019]t|never(?: again)?|must not|mustn['\u2019]t"
@@ -92,7 +92,7 @@ class Rejected:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class Clauses:
     """A text taken apart: what it is for, what it is against, what it takes away."""
 
     affirmed: str
@@ -100,13 +100,13 @@ class Said:
     taken: tuple[str, ...]
 
 
-def read(*, text: str) -> Said:
+def read(*, text: str) -> Clauses:
     """Take a text apart."""
     text = _tight(text)
     against = tuple(_spans(text, _REJECTING, _REJECTED))
     only = tuple(_ONLY.finditer(text))
     away = tuple(_spans(text, _TAKING))
-    return Said(
+    return Clauses(
         affirmed=_left_out(text, (*against, *away, *_spans(text, _WITHOUT))),
         rejected=(
             *(_rejected(text[start:end]) for start, end in against),

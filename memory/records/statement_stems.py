@@ -32,7 +32,7 @@ _ENDINGS: Final = (  # the longest that leaves a stem is cut
     "ments", "ement", "ment", "ings", "ing", "ions", "ion", "ies", "ers", "er",
     "ed", "es", "ly", "s",
 )  # fmt: skip
-_GENERIC: Final = frozenset({  # what plans and diffs say of anything, ours
+_GENERIC: Final = frozenset({  # what plans and diffs say of anything
     "add", "added", "adding", "adds", "change", "changing", "make", "making", "made", "makes",
     "create", "creating", "implement", "implementing", "implementation", "update", "updating",
     "fix", "fixing", "fixed", "new", "old", "code", "file", "files", "function", "functions",

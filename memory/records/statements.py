@@ -16,7 +16,7 @@ from memory.entities.tools import CANONICAL
 from memory.records import statement_words as told
 from memory.text import text as texts
 
-FRAME_OVERLAP = 0.6  # Jaccard of what remains without values and negations, ours
+FRAME_OVERLAP = 0.6  # Jaccard of what remains without values and negations; default
 
 _WORD = re.compile(r"[^\W\d_][\w'-]*")
 _HARD_VALUE = re.compile(
@@ -59,7 +59,7 @@ def assertion(*, text: str) -> Assertion:
         is_negated=is_negated(text=text),
         values=hard_values(text=text),
         things=_things(text),
-        stems=frozenset(_stem(word) for word in _telling(text)),
+        stems=_telling_stems(text),
     )
 
 
@@ -124,33 +124,16 @@ def scopes(*, text: str) -> frozenset[str]:
     return frozenset(named | {" ".join(match.group().split()) for match in said})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
-    """A statement as restatements of it are compared: read once, held against many."""
-
-    is_negated: bool
-    values: frozenset[str]
-    things: frozenset[str]
-
-
-def said_by(*, text: str) -> Said:
-    """Read a statement for `difference_of_restatement`."""
-    return Said(
-        is_negated=is_negated(text=text), values=hard_values(text=text), things=_things(text)
-    )
-
-
-def difference_of_restatement(*, old: str, new: Said) -> Difference:
+def difference_of_restatement(*, old: str, new: Assertion) -> Difference:
     """Compare two statements that are nearly the same text: polarity, values, then what it names.
 
     Names count where each has one that the other lacks: the same said of another thing.
     """
-    if is_negated(text=old) != new.is_negated:
+    known = assertion(text=old)
+    if known.is_negated != new.is_negated:
         return Difference.POLARITY
-    values = _exclusive(hard_values(text=old), new.values)
-    if values is not Difference.NONE:
-        return values
-    return _exclusive(_things(old), new.things)
+    values = _exclusive(known.values, new.values)
+    return _exclusive(known.things, new.things) if values is Difference.NONE else values
 
 
 def difference(*, old: str, new: str) -> Difference:
@@ -184,21 +167,16 @@ def _is_scoped(old: str, new: str) -> bool:
     """Say whether the two hold elsewhere or speak of other things, so that both can be true."""
     if scopes(text=old) != scopes(text=new):
         return True
-    left, right = _telling(old), _telling(new)
-    return bool(_own(left, right)) and bool(_own(right, left))
+    left, right = _telling_stems(old), _telling_stems(new)
+    return bool(left - right) and bool(right - left)
 
 
-def _own(mine: frozenset[str], others: frozenset[str]) -> frozenset[str]:
-    stems = {_stem(word) for word in others}
-    return frozenset(word for word in mine if _stem(word) not in stems)
-
-
-def _telling(text: str) -> frozenset[str]:
-    """Return the words that say what a statement is about: no values, names, small words."""
+def _telling_stems(text: str) -> frozenset[str]:
+    """Return the stems of what a statement is about: no values, names, small words."""
     plain = frozenset(_WORD.findall(_spelled(_PATH.sub(" ", _HARD_VALUE.sub(" ", text)))))
     known = frozenset(word for word in plain if word in CANONICAL)
     bare = plain - known - names(text=text) - told.NEGATORS - told.POSITIVES - told.FILLERS
-    return bare - told.SMALL - told.CHANGES
+    return frozenset(_stem(word) for word in bare - told.SMALL - told.CHANGES)
 
 
 def _stem(word: str) -> str:

@@ -21,7 +21,7 @@ and refuses once somebody has changed one of them.
 Decisions:
 
 - Who proposed a memory does not approve it, and nobody but a person lifts a taint. The rules are in
-  `records.verdicts` and `conflict_rules`; pages, REST and agents ask the same functions.
+  `records.queries.pending` and `conflict_rules`; pages, REST and agents ask the same functions.
 - Everything passes the visibility of the caller. A conflict is shown to who sees both sides, and
   the feed and the log name it with the side that fewer people see.
 - Memories are locked in the order of their ids, conflicts before memories, so that two people who

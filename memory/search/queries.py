@@ -23,7 +23,7 @@ from memory.index.models import LARGEST_PREFIX
 from memory.index.sql import search_rows
 from memory.providers.contracts import Vectors
 from memory.records.filters import LIVE, States
-from memory.records.formulas import Belief, effective_confidence
+from memory.records.formulas import effective_confidence
 from memory.search.fusion import Item, Path
 from memory.search.neighborhood import Turn
 from memory.search.patterns import Pattern
@@ -254,14 +254,6 @@ def read_evidence(
 def _evidence(row: Mapping[str, Any]) -> Evidence:
     idle_days = max(0.0, row["idle_days"])
     is_protected = row["pinned"] or not PROTECTED_TAGS.isdisjoint(row["tags"])
-    belief = Belief(
-        confidence=row["confidence"],
-        verification=Verification(row["verification"]),
-        half_life_days=row["half_life_days"],
-        pinned=row["pinned"],
-        is_tainted=row["tainted"],
-        is_disputed=False,
-    )
     item = Item.CODE if CODE_TAG in row["tags"] else Item.PROSE
     return Evidence(
         memory_id=row["id"],
@@ -274,7 +266,14 @@ def _evidence(row: Mapping[str, Any]) -> Evidence:
         activation_floor=activation_floor(
             governance=Governance(row["governance"]), protected_or_pinned=is_protected
         ),
-        confidence=effective_confidence(belief=belief, days_since_access=idle_days).value,
+        confidence=effective_confidence(
+            confidence=row["confidence"],
+            verification=Verification(row["verification"]),
+            half_life_days=row["half_life_days"],
+            pinned=row["pinned"],
+            is_tainted=row["tainted"],
+            days_since_access=idle_days,
+        ),
         missing=row["missing"] or 0.0,
         text=row["text"],
         things=frozenset(row["things"]),

@@ -34,9 +34,9 @@ from memory.intake.actions.remember import Outcome
 from memory.intake.actions.remember_all import MOST, remember_all
 from memory.intake.validation import NewMemory
 from memory.records import writes
-from memory.records.actions import check_agent_may_change
 from memory.records.models import Memory
 from memory.records.note_statements import GONE, HELD, REMOVED, WITHOUT
+from memory.records.protection import check_agent_may_change
 from memory.taxonomy import Source, Verification
 from memory.text.text import content_hash
 from teams import audit

@@ -21,7 +21,7 @@ from memory.documents.formats import cairn
 from memory.documents.formats.cairn import FieldRule
 from memory.records.filters import Filters
 from memory.records.models import Memory, MemoryLink, MemoryVersion
-from memory.records.queries.memories import matching, was_seen
+from memory.records.queries.memories import matching, shown_fields, was_seen
 from memory.records.queries.views import countable
 from memory.secrets import scanner
 from memory.topics import queries as topics_queries
@@ -135,8 +135,7 @@ def _versions(caller: Caller, ids: tuple[UUID, ...]) -> dict[UUID, list[Record]]
             continue
         names = ("number", "content", "reason", "changed_by", "changed_agent", "changed_at")
         told = {name: _plain(getattr(version, name)) for name in names}
-        fields = {name: value for name, value in version.fields.items() if name != "audience"}
-        found[version.memory_id].append({**told, "fields": fields})
+        found[version.memory_id].append({**told, "fields": shown_fields(version)})
     return found
 
 

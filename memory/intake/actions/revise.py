@@ -23,15 +23,15 @@ from memory.intake.actions.candidate import CheckedCandidate, Placement
 from memory.intake.intake_gates import GateCandidate, GateOutcome, Neighborhood
 from memory.intake.validation import NewMemory
 from memory.records import conflict_audience, note_statements, versions, writes
-from memory.records.actions import (
+from memory.records.actions import keep_version
+from memory.records.models import Memory, MemoryVersion
+from memory.records.protection import (
     check_active,
     check_agent_may_forget,
     check_reason,
     check_version,
     is_author,
-    keep_version,
 )
-from memory.records.models import Memory, MemoryVersion
 from memory.records.queries.memories import lock_memory
 from memory.records.queries.views import MemoryView, to_view
 from memory.taxonomy import (

@@ -1,17 +1,32 @@
-"""What waits for review and for whom: conditions on rows, and the same for one row."""
+"""What waits for review, why and for whom; what is suggested, and who may approve it.
 
+A memory waits in one group only, the most pressing one: what outside content had a part in, what
+its source no longer says, what an import brought, what an agent proposed. Conflicts of two memories
+are a group of their own, decided by verdicts of their own. No suggestion is carried out by itself;
+it says why: agreeing is one key, disagreeing another.
+
+Who proposed a memory cannot be the one who approves it. An agent and the person who lent it a token
+are two when the person looks in person, and one when the agent's token asks: so a person keeps what
+the own agents proposed, and no token keeps what its person or their agents proposed. What somebody
+taught others in person takes somebody else. A taint is lifted in person only.
+"""
+
+from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
 from accounts.caller import Caller, is_person, principal
-from memory.records import verdicts
 from memory.records.models import Memory, ReviewVerdict
-from memory.records.verdicts import Group, Proposal, Proposer
 from memory.taxonomy import Scope, Source, Status, Verdict, Verification
 
+SECONDS_EACH: Final = 20  # that a person looks at one memory; default, not measured
+SAME_COSINE: Final = 0.88  # exceeded: not novel
+UNSURE_BELOW: Final = 0.5  # confidence; default, not measured
+LONGEST_SNOOZE_DAYS: Final = 365
 STALE: Final = Q(verification__in=(Verification.STALE.value, Verification.CONTRADICTED.value)) | Q(
     stale_at__isnull=False
 )
@@ -23,6 +38,71 @@ WAITING: Final = (  # in the words of the index memory_attention, or it is not u
     | Q(needs_review=True)
 )
 NOBODY: Final = UUID(int=0)
+
+
+class Group(StrEnum):
+    """Why a memory waits, the most pressing first."""
+
+    TAINTED = "tainted"
+    CONFLICTS = "conflicts"
+    STALE = "stale"
+    IMPORTS = "imports"
+    NEW = "new"
+
+
+class Why(StrEnum):
+    """Why a verdict is suggested."""
+
+    ALIKE = "alike"
+    TAINTED = "tainted"
+    CONTRADICTED = "contradicted"
+    STALE = "stale"
+    UNSURE = "unsure"
+    MET_AGAIN = "met_again"
+    NOVEL = "novel"
+
+
+VERDICTS: Final = {
+    Why.ALIKE: Verdict.MERGE,
+    Why.TAINTED: Verdict.REJECT,
+    Why.CONTRADICTED: Verdict.REJECT,
+    Why.STALE: Verdict.EDIT,
+    Why.UNSURE: Verdict.REJECT,
+    Why.MET_AGAIN: Verdict.KEEP,
+    Why.NOVEL: Verdict.KEEP,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuggestedVerdict:
+    """A verdict, and why."""
+
+    verdict: Verdict
+    why: Why
+
+
+def suggest(
+    *, row: Memory, group: Group, confidence: float, nearest: float | None
+) -> SuggestedVerdict:
+    """Suggest what to do about a waiting memory, by the first reason that holds.
+
+    `confidence` is the effective one, `nearest` the cosine of the likest memory, None without.
+    """
+    reasons = {
+        Why.CONTRADICTED: row.verification == Verification.CONTRADICTED,
+        Why.STALE: group is Group.STALE,
+        Why.ALIKE: (nearest or 0.0) > SAME_COSINE,
+        Why.TAINTED: group is Group.TAINTED,
+        Why.MET_AGAIN: row.confirmations > 0,
+        Why.UNSURE: confidence < UNSURE_BELOW,
+    }
+    why = next((why for why, holds in reasons.items() if holds), Why.NOVEL)
+    return SuggestedVerdict(verdict=VERDICTS[why], why=why)
+
+
+def minutes_left(*, memories: int) -> int:
+    """Return how many minutes so many memories take, rounded up; 0 for none."""
+    return -(-memories * SECONDS_EACH // 60)
 
 
 def decider(*, caller: Caller) -> UUID:
@@ -62,19 +142,11 @@ def group_of(*, row: Memory) -> Group | None:
 
 def may_approve(*, caller: Caller, row: Memory) -> bool:
     """Say whether the caller may approve a memory."""
-    if caller.user_id is not None and row.author_user == caller.user_id:
-        proposer = Proposer.OWN_AGENT if row.author_agent else Proposer.SELF
-    elif caller.user_id is None and row.author_user is None:
-        proposer = Proposer.OWN_AGENT
-    else:
-        proposer = Proposer.SOMEBODY_ELSE
-    proposal = Proposal(
-        proposer=proposer,
-        scope=Scope(row.scope),
-        source=Source(row.source),
-        is_tainted=bool(row.taint_reason),
-    )
-    return verdicts.may_approve(proposal=proposal, in_person=is_person(caller=caller))
+    is_own = row.author_user == caller.user_id  # or an agent's of nobody, as the caller is
+    if not is_person(caller=caller):
+        return not is_own and not row.taint_reason
+    taught_others = row.source == Source.USER_TAUGHT and row.scope != Scope.PERSONAL
+    return not (is_own and not row.author_agent and taught_others)
 
 
 def _snoozes(caller: Caller, now: datetime) -> QuerySet[ReviewVerdict]:

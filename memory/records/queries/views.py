@@ -18,7 +18,7 @@ from memory.records import formulas
 from memory.records.models import Memory
 from memory.taxonomy import Status, Verification
 from teams import visibility
-from teams.visibility import Sight, parameters
+from teams.visibility import Sight
 
 SAME_NAME = (
     "id", "project_id", "external_id", "type", "content", "citation", "structure", "attributes",
@@ -149,15 +149,17 @@ def give_out(
 def to_view(row: Memory, *, now: datetime, is_new: bool = False) -> MemoryView:
     """Turn a row of `visible` into a view; one just made was not used yet, and nobody is asked."""
     usage = None if is_new else getattr(row, "memoryusage", None)
-    return _view(
-        {name: getattr(row, name) for name in SAME_NAME},
-        project_slug=row.project.slug if row.project else "",
-        lists=(row.tags, row.related_files, row.related_modules),
-        superseded_by=row.superseded_by_id,
-        usage=(usage.access_count, usage.last_accessed_at) if usage else (0, None),
-        embedded=bool(getattr(row, "is_embedded", False)),
-        now=now,
+    rest = (
+        row.project.slug if row.project else "",
+        row.tags,
+        row.related_files,
+        row.related_modules,
+        row.superseded_by_id,
+        usage and usage.access_count,
+        usage and usage.last_accessed_at,
+        bool(getattr(row, "is_embedded", False)),
     )
+    return _view({name: getattr(row, name) for name in SAME_NAME}, rest, now)
 
 
 def _read(
@@ -179,63 +181,38 @@ def _read(
         ranked_for=graph and graph.project_id,
         took_part=graph and graph.took_part,
         changed=graph and graph.changed,
-        **parameters(sight=sight),
+        **visibility.parameters(sight=sight),
     )
-    return {row[0]: _from_columns(row, now) for row in rows}
+    own = len(SAME_NAME)
+    return {
+        row[0]: _view(dict(zip(SAME_NAME, row[:own], strict=True)), row[own:], now) for row in rows
+    }
 
 
-def _from_columns(row: tuple[Any, ...], now: datetime) -> MemoryView:
-    same = dict(zip(SAME_NAME, row, strict=False))
+def _view(same: dict[str, Any], rest: tuple[Any, ...], now: datetime) -> MemoryView:
+    """Make a view of the columns of one name and of the others, in the order of the statement."""
     if isinstance(same["attributes"], str):  # outside of the ORM, JSON arrives as text
         same["attributes"] = json.loads(same["attributes"])
-    slug, tags, files, modules, superseded_by, count, last, embedded = row[len(SAME_NAME) :]
-    return _view(
-        same,
-        project_slug=slug or "",
-        lists=(tags, files, modules),
-        superseded_by=superseded_by,
-        usage=(count or 0, last),
-        embedded=embedded,
-        now=now,
-    )
-
-
-def _view(
-    same: dict[str, Any],
-    *,
-    project_slug: str,
-    lists: tuple[list[str], list[str], list[str]],
-    superseded_by: UUID | None,
-    usage: tuple[int, datetime | None],
-    embedded: bool,
-    now: datetime,
-) -> MemoryView:
-    tags, files, modules = (tuple(items) for items in lists)
+    slug, tags, files, modules, superseded_by, access_count, accessed_at, embedded = rest
+    times = (same["updated_at"], same["last_confirmed_at"], accessed_at)
+    idle = now - max(one for one in times if one)
     return MemoryView(
         **same,
         own_type=custom_type_rules.named(tags=tags),
-        project_slug=project_slug,
-        tags=custom_type_rules.plain(tags=tags),
-        related_files=files,
-        related_modules=modules,
+        project_slug=slug or "",
+        tags=custom_type_rules.plain(tags=tuple(tags)),
+        related_files=tuple(files),
+        related_modules=tuple(modules),
         superseded_by=superseded_by,
-        effective_confidence=_effective(same, usage[1], now),
-        access_count=usage[0],
-        last_accessed_at=usage[1],
+        effective_confidence=formulas.effective_confidence(
+            confidence=same["confidence"],
+            verification=Verification(same["verification"]),
+            half_life_days=same["decay_half_life_days"],
+            pinned=same["pinned"],
+            is_tainted=bool(same["taint_reason"]),
+            days_since_access=max(0.0, idle.total_seconds() / 86_400),
+        ),
+        access_count=access_count or 0,
+        last_accessed_at=accessed_at,
         embedded=embedded,
     )
-
-
-def _effective(same: dict[str, Any], last: datetime | None, now: datetime) -> float:
-    moments = (same["updated_at"], same["last_confirmed_at"], last)
-    used_at = max(moment for moment in moments if moment)
-    belief = formulas.Belief(
-        confidence=same["confidence"],
-        verification=Verification(same["verification"]),
-        half_life_days=same["decay_half_life_days"],
-        pinned=same["pinned"],
-        is_tainted=bool(same["taint_reason"]),
-        is_disputed=False,
-    )
-    days = max(0.0, (now - used_at).total_seconds() / 86_400)
-    return formulas.effective_confidence(belief=belief, days_since_access=days).value

@@ -17,20 +17,15 @@ from django.db.models import QuerySet
 
 from accounts import tenancy
 from accounts.caller import Caller
-from accounts.errors import Conflict, FieldError, InvalidInput, TooLarge, wrong_field
+from accounts.errors import Conflict, FieldError, InvalidInput, wrong_field
 from accounts.messages import message
 from memory.intake.actions.remember import Prepared
-from memory.records import writes
-from memory.records.actions import check_reason
-from memory.records.bulk_changes import MOST
+from memory.records import actions, protection, verdict_log
 from memory.records.models import Memory
-from memory.records.verdict_log import DecidedMemory, lock_waiting
-from memory.records.verdicts import Group
+from memory.records.queries import pending
 from memory.review.actions import corrections
-from memory.review.actions.corrections import Correction
-from memory.review.actions.verdicts import VERBS, VerdictDetails
+from memory.review.actions.verdicts import VERBS
 from memory.review.queries import inbox, session_summary
-from memory.review.queries.session_summary import SessionSummary
 from memory.sessions.queries import sessions
 from teams import audit
 from teams.permissions import Act, require
@@ -49,7 +44,7 @@ class WaitingGroup:
     """
 
     project: str | None
-    group: Group | None
+    group: pending.Group | None
     count: int
     imported: QuerySet[Any] | None = None
 
@@ -80,7 +75,7 @@ class SessionDecided:
     """
 
     decided: Mapping[str, int]
-    summary: SessionSummary
+    summary: session_summary.SessionSummary
     reviews: tuple[UUID, ...]
 
 
@@ -89,37 +84,21 @@ def decide_bulk(
     caller: Caller,
     verb: str,
     chosen: tuple[UUID, ...] | WaitingGroup,
-    details: VerdictDetails,
+    details: actions.VerbDetails,
     now: datetime,
-) -> tuple[DecidedMemory, ...]:
+) -> tuple[verdict_log.DecidedMemory, ...]:
     """Decide about each memory in one transaction, in the order of their ids.
 
-    Raises InvalidInput for an unknown verb or no memory, TooLarge, Conflict when there are more or
-    fewer than counted, and what the verdict itself raises.
+    Raises what `apply_each` raises, and Conflict when there are more or fewer than counted.
     """
-    nothing = InvalidInput(
-        detail="There is nothing to decide.",
-        hint=message("Choose memories, and one of: {names}.", names=tuple(VERBS)),
-        errors=(FieldError(pointer="/verb", detail="choose one", code="choice"),),
+    return actions.apply_each(
+        caller=caller,
+        verbs=VERBS,
+        name=verb,
+        select=lambda: _find_ids(caller, chosen, now),
+        details=details,
+        now=now,
     )
-    if verb not in VERBS:
-        raise nothing
-    known = VERBS[verb]
-    require(caller=caller, act=known.needs)
-    check_reason(reason=details.reason)
-    with tenancy.unit():
-        ids = sorted(set(_find_ids(caller, chosen, now)))
-        if not ids:
-            raise nothing
-        if len(ids) > MOST:
-            raise TooLarge(
-                detail=message("{count} memories.", count=len(ids)),
-                hint=message("Choose at most {most}.", most=MOST),
-            )
-        decided = tuple(known.apply(caller, one, details, now) for one in ids)
-        done = {known.done: tuple(ids)}
-        writes.record_bulk(caller=caller, act=f"memory.bulk_{known.done}", memory_ids=done)
-    return decided
 
 
 def decide_session(
@@ -188,7 +167,7 @@ def _find_ids(
         project=chosen.project,
         group=chosen.group,
         imported=chosen.imported,
-        most=MOST,
+        most=actions.MOST_IN_BULK,
         now=now,
     )
     _check_count(len(found), chosen.count)
@@ -229,11 +208,11 @@ def _check_verdicts(verdicts: tuple[SessionVerdict, ...], others: OtherMemories 
                 detail="An edit says what is right instead.",
                 code="required",
             )
-        check_reason(reason=one.reason)
+        protection.check_reason(reason=one.reason)
 
 
-def _correction(one: SessionVerdict) -> Correction:
-    return Correction(content=one.content, kind=EDITED, reason=one.reason)
+def _correction(one: SessionVerdict) -> corrections.Correction:
+    return corrections.Correction(content=one.content, kind=EDITED, reason=one.reason)
 
 
 def _apply_each(
@@ -250,7 +229,7 @@ def _apply_each(
     for one in verdicts:
         memory_id = one.memory_id
         if memory_id in edits:
-            lock_waiting(caller=caller, memory_id=memory_id)
+            verdict_log.lock_waiting(caller=caller, memory_id=memory_id)
             made = corrections.apply_edit(
                 caller=caller,
                 memory_id=memory_id,
@@ -261,7 +240,7 @@ def _apply_each(
             reviews.append(made.review_id)
         else:
             verb = VERBS["snooze" if one.verdict == "later" else one.verdict]
-            details = VerdictDetails(reason=one.reason, until=now + LATER)
+            details = actions.VerbDetails(reason=one.reason, until=now + LATER)
             reviews.append(verb.apply(caller, memory_id, details, now).review_id)
         done.setdefault(one.verdict, []).append(str(memory_id))
     return done, tuple(one for one in reviews if one is not None)

@@ -16,8 +16,8 @@ from memory.intake.actions.remember import Outcome, Prepared, decide, prepare
 from memory.intake.integrate import SUPERSEDED_CONFIDENCE
 from memory.intake.validation import NewMemory
 from memory.records import writes
-from memory.records.actions import check_active, check_agent_may_change, check_reason
 from memory.records.models import Memory, MemoryLink
+from memory.records.protection import check_active, check_agent_may_change, check_reason
 from memory.records.queries import pending
 from memory.records.queries.memories import find_memory, lock_memory
 from memory.records.verdict_log import Traces, check_may_approve, record_verdict

@@ -22,8 +22,9 @@ from memory.intake.actions import apply_decision
 from memory.intake.actions.remember import Prepared, decide, prepare
 from memory.intake.integrate import Decision, Operation
 from memory.records import conflict_audience, writes
-from memory.records.actions import archive_row, check_reason
+from memory.records.actions import archive_row
 from memory.records.models import Conflict, Memory
+from memory.records.protection import check_reason
 from memory.records.queries.memories import find_memory, lock_memory
 from memory.records.verdict_log import REOPENED, record_verdict
 from memory.review.actions.corrections import make_successor

@@ -4,10 +4,10 @@
 those about a session carry out the same entries.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from accounts import tenancy
@@ -18,22 +18,10 @@ from memory.customization import custom_type_rules
 from memory.intake.actions import apply_decision
 from memory.intake.integrate import SUPERSEDED_CONFIDENCE
 from memory.intake.validation import LISTS
-from memory.records import conflict_audience, writes
-from memory.records.actions import (
-    add_sessions,
-    approve,
-    archive_row,
-    check_active,
-    check_agent_may_change,
-    check_agent_may_forget,
-    check_reason,
-    keep_version,
-)
+from memory.records import actions, conflict_audience, protection, writes
+from memory.records.actions import Verb, VerbDetails
 from memory.records.models import Memory, MemoryLink
-from memory.records.queries import relations
-from memory.records.queries.memories import lock_memory
-from memory.records.queries.relations import BOUND
-from memory.records.queries.views import to_view
+from memory.records.queries import memories, pending, relations, views
 from memory.records.verdict_log import (
     TAKEN,
     DecidedMemory,
@@ -42,29 +30,11 @@ from memory.records.verdict_log import (
     lock_waiting,
     record_verdict,
 )
-from memory.records.verdicts import LONGEST_SNOOZE_DAYS
 from memory.taxonomy import LinkKind, MemoryType, Scope, Status, Verdict, governance_of
 from teams.permissions import Act, require
 
 REJECTED: Final = message("rejected in review")  # the reason where none was given
 MERGED: Final = message("merged in review")  # why there is a new version
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VerdictDetails:
-    """What a verdict may need: the reason of a rejection, the end of a snooze."""
-
-    reason: str = ""
-    until: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewVerb:
-    """What is done to a memory inside the unit, what it requires, and the name of its act."""
-
-    needs: Act
-    apply: Callable[[Caller, UUID, VerdictDetails, datetime], DecidedMemory]
-    done: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +53,7 @@ def keep(*, caller: Caller, memory_id: UUID, now: datetime) -> DecidedMemory:
     it only ends the wait, and only of what neither its person nor their agents proposed. Raises
     NotFound, Conflict when it does not wait, SelfApproval, RoleNotSufficient.
     """
-    return _decide(caller, "keep", memory_id, VerdictDetails(), now)
+    return _decide(caller, "keep", memory_id, VerbDetails(), now)
 
 
 def reject(*, caller: Caller, memory_id: UUID, reason: str, now: datetime) -> DecidedMemory:
@@ -92,7 +62,7 @@ def reject(*, caller: Caller, memory_id: UUID, reason: str, now: datetime) -> De
     Raises NotFound, Conflict when it does not wait, ProtectedMemory, InvalidInput for a reason with
     a secret in it.
     """
-    return _decide(caller, "reject", memory_id, VerdictDetails(reason=reason), now)
+    return _decide(caller, "reject", memory_id, VerbDetails(reason=reason), now)
 
 
 def snooze(*, caller: Caller, memory_id: UUID, until: datetime, now: datetime) -> DecidedMemory:
@@ -101,16 +71,17 @@ def snooze(*, caller: Caller, memory_id: UUID, until: datetime, now: datetime) -
     Raises NotFound, Conflict when it does not wait, InvalidInput for a time that is past or
     farther off than a year.
     """
-    return _decide(caller, "snooze", memory_id, VerdictDetails(until=until), now)
+    return _decide(caller, "snooze", memory_id, VerbDetails(until=until), now)
 
 
 def check_until(*, until: datetime, now: datetime) -> None:
     """Check that a time lies ahead, and not too far. Raises InvalidInput."""
-    if not now < until <= now + timedelta(days=LONGEST_SNOOZE_DAYS):
+    days = pending.LONGEST_SNOOZE_DAYS
+    if not now < until <= now + timedelta(days=days):
         raise wrong_field(
             pointer="/until",
             detail="This is not a moment until which to snooze.",
-            hint=message("Name one in the next {days} days.", days=LONGEST_SNOOZE_DAYS),
+            hint=message("Name one in the next {days} days.", days=days),
             code="range",
         )
 
@@ -128,15 +99,16 @@ def merge(*, caller: Caller, memory_id: UUID, into: UUID, now: datetime) -> Deci
     require(caller=caller, act=Act.WRITE)
     with tenancy.unit():
         for one in sorted({memory_id, into}):  # two merges never wait for each other
-            lock_memory(caller=caller, memory_id=one)
+            memories.lock_memory(caller=caller, memory_id=one)
         row = lock_waiting(caller=caller, memory_id=memory_id)
-        other = lock_memory(caller=caller, memory_id=into)
+        other = memories.lock_memory(caller=caller, memory_id=into)
         _check_may_merge(caller, row, other)
         traces = Traces()
         traces.keep(row)
         traces.keep(other)
-        version = keep_version(caller=caller, row=other, reason=MERGED, now=now)
-        traces.versions.append(version)
+        traces.versions.append(
+            actions.keep_version(caller=caller, row=other, reason=MERGED, now=now)
+        )
         _add_to(other, row, now)
         row.status, row.superseded_by = Status.SUPERSEDED.value, other
         row.confidence = min(row.confidence, SUPERSEDED_CONFIDENCE)
@@ -154,7 +126,7 @@ def merge(*, caller: Caller, memory_id: UUID, into: UUID, now: datetime) -> Deci
         made = record_verdict(caller=caller, row=row, verdict=Verdict.MERGE, traces=traces, now=now)
         details = {"into": str(into)}
         writes.record(caller=caller, act="memory.merged", memory_id=memory_id, details=details)
-        view = to_view(lock_memory(caller=caller, memory_id=other.id), now=now)
+        view = views.to_view(memories.lock_memory(caller=caller, memory_id=other.id), now=now)
         return DecidedMemory(memory=view, verdict=Verdict.MERGE, review_id=made)
 
 
@@ -168,70 +140,78 @@ def unlink(*, caller: Caller, memory_id: UUID, edge: MemoryEdge, now: datetime) 
     require(caller=caller, act=Act.WRITE)
     with tenancy.unit():
         ids = sorted((memory_id, edge.other_id))
-        held = {one: lock_memory(caller=caller, memory_id=one) for one in ids}
-        if edge.kind in BOUND:
+        held = {one: memories.lock_memory(caller=caller, memory_id=one) for one in ids}
+        if edge.kind in relations.BOUND:
             raise Conflict(
                 detail="This link is not taken back by itself.",
                 hint="Settle the conflict of the two, or take the correction back.",
             )
         ends = (memory_id, edge.other_id) if edge.outgoing else (edge.other_id, memory_id)
-        source, target = held[ends[0]], held[ends[1]]
         taken = apply_decision.take_edge(ends=ends, kind=edge.kind)
         if taken is None:
             raise NotFound(
                 detail="There is no such link.",
                 hint="It may have been taken back already; read the memory again.",
             )
-        made = _record_unlink(caller, source, target, taken, now)
-        view = to_view(held[memory_id], now=now)
+        both = {"older": held[ends[1]], "newer": held[ends[0]]}
+        side, audience = conflict_audience.find_narrower_side(**both, otherwise=caller.user_id)
+        said = relations.content_hashes(rows=tuple(held.values()))
+        made = record_verdict(
+            caller=caller,
+            row=side,
+            verdict=Verdict.UNLINK,
+            now=now,
+            extra={TAKEN: [taken], relations.SAID: said},
+        )
+        details = {"link": taken["kind"]}
+        if not conflict_audience.have_different_audiences(**both):
+            details |= {"source": str(ends[0]), "target": str(ends[1])}
+        writes.record(caller=caller, act="memory.unlinked", memory_id=side.id, details=details)
+        writes.announce(caller=caller, kind="memory.changed", rows=(side,), audience=audience)
+        view = views.to_view(held[memory_id], now=now)
         return DecidedMemory(memory=view, verdict=Verdict.UNLINK, review_id=made)
 
 
 def _decide(
-    caller: Caller, name: str, memory_id: UUID, details: VerdictDetails, now: datetime
+    caller: Caller, name: str, memory_id: UUID, details: VerbDetails, now: datetime
 ) -> DecidedMemory:
     verb = VERBS[name]
     require(caller=caller, act=verb.needs)
-    check_reason(reason=details.reason)
+    protection.check_reason(reason=details.reason)
     with tenancy.unit():
         decided = verb.apply(caller, memory_id, details, now)
         writes.record(caller=caller, act=f"memory.{verb.done}", memory_id=memory_id)
         return decided
 
 
-def _keep(
-    caller: Caller, memory_id: UUID, _details: VerdictDetails, now: datetime
-) -> DecidedMemory:
+def _keep(caller: Caller, memory_id: UUID, _details: VerbDetails, now: datetime) -> DecidedMemory:
     row = lock_waiting(caller=caller, memory_id=memory_id)
-    return approve(caller=caller, row=row, now=now)
+    return actions.approve(caller=caller, row=row, now=now)
 
 
-def _reject(
-    caller: Caller, memory_id: UUID, details: VerdictDetails, now: datetime
-) -> DecidedMemory:
+def _reject(caller: Caller, memory_id: UUID, details: VerbDetails, now: datetime) -> DecidedMemory:
     traces = Traces()
     row = lock_waiting(caller=caller, memory_id=memory_id)
     traces.keep(row)
-    view = archive_row(caller=caller, row=row, reason=details.reason or REJECTED, now=now)
+    reason = details.reason or REJECTED
+    view = actions.archive_row(caller=caller, row=row, reason=reason, now=now)
     made = record_verdict(caller=caller, row=row, verdict=Verdict.REJECT, traces=traces, now=now)
     return DecidedMemory(memory=view, verdict=Verdict.REJECT, review_id=made)
 
 
-def _snooze(
-    caller: Caller, memory_id: UUID, details: VerdictDetails, now: datetime
-) -> DecidedMemory:
+def _snooze(caller: Caller, memory_id: UUID, details: VerbDetails, now: datetime) -> DecidedMemory:
     until = details.until or now
     check_until(until=until, now=now)
     row = lock_waiting(caller=caller, memory_id=memory_id)
     made = record_verdict(caller=caller, row=row, verdict=Verdict.SNOOZE, now=now, until=until)
-    view = to_view(row, now=now)
+    view = views.to_view(row, now=now)
     return DecidedMemory(memory=view, verdict=Verdict.SNOOZE, review_id=made)
 
 
-VERBS: Final[Mapping[str, ReviewVerb]] = {
-    "keep": ReviewVerb(needs=Act.CONFIRM, apply=_keep, done="kept"),
-    "reject": ReviewVerb(needs=Act.WRITE, apply=_reject, done="rejected"),
-    "snooze": ReviewVerb(needs=Act.CONFIRM, apply=_snooze, done="snoozed"),
+VERBS: Final[Mapping[str, Verb[DecidedMemory]]] = {
+    "keep": Verb(needs=Act.CONFIRM, apply=_keep, done="kept"),
+    "reject": Verb(needs=Act.WRITE, apply=_reject, done="rejected"),
+    "snooze": Verb(needs=Act.CONFIRM, apply=_snooze, done="snoozed"),
 }
 
 
@@ -248,9 +228,9 @@ def _check_may_merge(caller: Caller, row: Memory, other: Memory) -> None:
     if row.scope != Scope.PERSONAL:
         require(caller=caller, act=Act.MERGE)
     check_may_approve(caller=caller, row=row)
-    check_active(row=other)
-    check_agent_may_forget(caller=caller, row=row)
-    check_agent_may_change(caller=caller, row=other)
+    protection.check_active(row=other)
+    protection.check_agent_may_forget(caller=caller, row=row)
+    protection.check_agent_may_change(caller=caller, row=other)
 
 
 def _add_to(other: Memory, row: Memory, now: datetime) -> None:
@@ -260,7 +240,7 @@ def _add_to(other: Memory, row: Memory, now: datetime) -> None:
         both = custom_type_rules.plain(tags=(*getattr(other, name), *getattr(row, name)))
         setattr(other, name, list(dict.fromkeys(both))[:most])
     other.tags = list(custom_type_rules.marked(tags=other.tags, name=own_type))
-    other.provenance_sessions = add_sessions(
+    other.provenance_sessions = actions.add_sessions(
         known=other.provenance_sessions, sessions=(row.session_id, *row.provenance_sessions)
     )
     other.confirmations += 1
@@ -273,24 +253,3 @@ def _add_to(other: Memory, row: Memory, now: datetime) -> None:
               "governance")  # fmt: skip
     writes.save(row=other, fields=fields, now=now)
     writes.index_words(rows=(other,))
-
-
-def _record_unlink(
-    caller: Caller, source: Memory, target: Memory, taken: Mapping[str, Any], now: datetime
-) -> UUID:
-    """Write down what was taken away, with the side that fewer people see."""
-    both = {"older": target, "newer": source}
-    side, audience = conflict_audience.find_narrower_side(**both, otherwise=caller.user_id)
-    made = record_verdict(
-        caller=caller,
-        row=side,
-        verdict=Verdict.UNLINK,
-        now=now,
-        extra={TAKEN: [taken], relations.SAID: relations.content_hashes(rows=(source, target))},
-    )
-    details = {"link": taken["kind"]}
-    if not conflict_audience.have_different_audiences(**both):
-        details |= {"source": str(source.id), "target": str(target.id)}
-    writes.record(caller=caller, act="memory.unlinked", memory_id=side.id, details=details)
-    writes.announce(caller=caller, kind="memory.changed", rows=(side,), audience=audience)
-    return made

@@ -17,19 +17,17 @@ from django.db.models import Case, Count, Min, Q, QuerySet, Value, When
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.records import verdicts
 from memory.records.models import BESIDE, Memory, ReviewVerdict
 from memory.records.queries import memories, pending
-from memory.records.queries.pending import STALE, TAINTED, WAITING
+from memory.records.queries.pending import STALE, TAINTED, WAITING, Group, SuggestedVerdict
 from memory.records.queries.relations import Contradiction
 from memory.records.queries.views import MemoryView, countable
-from memory.records.verdicts import Group, Suggestion, Waiting
 from memory.review.queries import conflicts
 from memory.review.queries.conflicts import ConflictView
 from memory.search.queries import Question, find_similar
 from memory.sessions.models import Session
 from memory.sessions.queries import sessions
-from memory.taxonomy import Source, Status, Verdict, Verification
+from memory.taxonomy import Source, Status, Verdict
 from teams import queries as places
 from teams import visibility
 from teams.permissions import Act, require
@@ -38,28 +36,16 @@ WEEK: Final = timedelta(days=7)
 MOST_SIMILAR: Final = 3  # memories shown beside a waiting one; default, not measured
 SIMILAR_FROM: Final = 0.55  # cosine from which another is worth showing; as the Teach panel's
 IMPORTED: Final = Q(source=Source.IMPORT.value)
-GROUPS: Final[Mapping[Group, Q]] = {  # of what waits; each waits in one
-    Group.TAINTED: TAINTED,
-    Group.STALE: ~TAINTED & STALE,
-    Group.IMPORTS: ~TAINTED & ~STALE & IMPORTED,
-    Group.NEW: ~TAINTED & ~STALE & ~IMPORTED,
-}
-GROUP: Final = Case(
+GROUP: Final = Case(  # of what waits; each waits in one
     When(TAINTED, then=Value(Group.TAINTED.value)),
     When(STALE, then=Value(Group.STALE.value)),
     When(IMPORTED, then=Value(Group.IMPORTS.value)),
     default=Value(Group.NEW.value),
 )
 ANYWHERE: Final = Question(
-    model="",
-    vector=None,
-    words="",
-    projects=None,
-    type_codes=None,
-    moment=None,
-    dense_limit=0,
+    model="", vector=None, words="", projects=None, type_codes=None, moment=None, dense_limit=0,
     keyword_limit=0,
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +111,7 @@ class WaitingMemory:
     group: Group
     waits: bool
     alike: tuple[SimilarMemory, ...]
-    suggestion: Suggestion
+    suggestion: SuggestedVerdict
     may_keep: bool
 
 
@@ -168,8 +154,9 @@ def count_waiting(
             .annotate(n=Count("id"), oldest=Min("created_at"))
         )
         groups = tuple(found.order_by("group"))
+        brought = Q() if imported is None else Q(newer__in=imported)
         disputed, since = conflicts.count_due(
-            caller=caller, project=project, among=_brought(imported), now=now
+            caller=caller, project=project, among=brought, now=now
         )
     by_group = {Group(one["group"]): int(one["n"]) for one in groups}
     by_group[Group.CONFLICTS] = disputed
@@ -179,7 +166,7 @@ def count_waiting(
         by_group={group: by_group.get(group, 0) for group in Group},
         total=total,
         oldest_at=min((one for one in (*times, since) if one is not None), default=None),
-        minutes_left=verdicts.minutes_left(memories=total),
+        minutes_left=pending.minutes_left(memories=total),
     )
 
 
@@ -203,7 +190,7 @@ def list_waiting(
             disputed = conflicts.list_due(
                 caller=caller,
                 project=project,
-                among=_brought(imported),
+                among=Q() if imported is None else Q(newer__in=imported),
                 after=None if after is None else (after.since, after.item_id),
                 limit=limit + 1,
                 now=now,
@@ -235,7 +222,7 @@ def waiting_ids(
     with tenancy.unit():
         rows = waiting_rows(caller=caller, project=project, imported=imported, now=now)
         if group is not None:
-            rows = rows.filter(GROUPS[group])
+            rows = rows.annotate(group=GROUP).filter(group=group.value)
         return tuple(rows.order_by("created_at", "id").values_list("id", flat=True)[:most])
 
 
@@ -243,24 +230,22 @@ def waiting_memory(*, caller: Caller, memory_id: UUID, now: datetime) -> Waiting
     """Return one memory as the inbox shows it, also when it waits no more. Raises NotFound."""
     with tenancy.unit():
         row = memories.find_memory(caller=caller, memory_id=memory_id)
-        view = memories.get(caller=caller, memory_id=memory_id, now=now)
-        sides = memories.sides(caller=caller, memory=view)
+        view, sides = memories.get_together(caller=caller, memory_id=memory_id, now=now)
         alike = _find_similar(caller, row, now)
-    group = pending.group_of(row=row)
-    waiting = Waiting(
-        group=group or Group.NEW,
-        verification=Verification(row.verification),
-        confidence=view.effective_confidence,
-        confirmations=row.confirmations,
-        nearest=next((one.similarity for one in alike if one.mergeable), None),
-    )
+    waits_in = pending.group_of(row=row)
+    group = waits_in or Group.NEW
     return WaitingMemory(
         memory=view,
         sides=sides,
-        group=group or Group.NEW,
-        waits=group is not None,
+        group=group,
+        waits=waits_in is not None,
         alike=alike,
-        suggestion=verdicts.suggest(waiting=waiting),
+        suggestion=pending.suggest(
+            row=row,
+            group=group,
+            confidence=view.effective_confidence,
+            nearest=next((one.similarity for one in alike if one.mergeable), None),
+        ),
         may_keep=pending.may_approve(caller=caller, row=row),
     )
 
@@ -327,12 +312,13 @@ def _list_memories(
     now: datetime,
 ) -> tuple[InboxItem, ...]:
     """Return the memories that have waited longest. In a unit."""
+    rows = rows.annotate(group=GROUP)
     if group is not None:
-        rows = rows.filter(GROUPS[group])
+        rows = rows.filter(group=group.value)
     if after is not None:
         same = Q(created_at=after.since, id__gt=after.item_id)
         rows = rows.filter(Q(created_at__gt=after.since) | same)
-    ordered = rows.annotate(group=GROUP).order_by("created_at", "id")
+    ordered = rows.order_by("created_at", "id")
     found = dict(ordered.values_list("id", "group")[:limit])
     views = memories.by_ids(caller=caller, memory_ids=tuple(found), now=now) if found else {}
     return tuple(
@@ -340,11 +326,6 @@ def _list_memories(
         for one, name in found.items()
         if one in views
     )
-
-
-def _brought(imported: QuerySet[Any] | None) -> Q:
-    """Return the condition that a conflict came with an import, none without one."""
-    return Q() if imported is None else Q(newer__in=imported)
 
 
 def _of_project(rows: QuerySet[Memory], caller: Caller, project: str | None) -> QuerySet[Memory]:

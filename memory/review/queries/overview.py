@@ -35,7 +35,7 @@ from memory.records.models import Memory, MemoryLink
 from memory.records.queries import memories
 from memory.records.queries.pending import STALE, TAINTED, WAITING, is_awake
 from memory.records.queries.views import MemoryView, countable
-from memory.review.health import Health, HealthCounts, health
+from memory.review.health import Health, health
 from memory.review.queries import conflicts
 from memory.sessions.models import Statistic
 from memory.taxonomy import LinkKind, Status, Verification
@@ -148,16 +148,11 @@ def overview(*, caller: Caller, project: str, now: datetime) -> OverviewView:
         return OverviewView(
             tally=tally,
             health=health(
-                counts=HealthCounts(
-                    modules=0,
-                    modules_covered=0,
-                    memories=tally.memories,
-                    verified=tally.verified,
-                    stale=tally.stale,
-                    awaiting_review=tally.needs_review,
-                    disputed=0,
-                    corrected_in_30_days=tally.corrected_in_month,
-                )
+                memories=tally.memories,
+                verified=tally.verified,
+                stale=tally.stale,
+                awaiting_review=tally.needs_review,
+                corrected=tally.corrected_in_month,
             ),
             saved=saved,
             attention=_list_attention(rows, caller, now),

@@ -18,7 +18,7 @@ from memory.documents.queries.imports import ImportView
 from memory.index.actions import embedding
 from memory.intake.actions.apply_later import integrate_stored, share_of
 from memory.records.queries import memories
-from memory.records.verdicts import Group
+from memory.records.queries.pending import Group
 from memory.review.actions.verdicts import snooze
 from memory.review.queries import inbox
 from tests.edges.pages.conftest import remembered

@@ -172,8 +172,8 @@ VISIBILITY: Final = (
     ),
     guard(
         "one memory is read with the audience", "memory.records.queries.memories:find_memory",
-        "return _found(visible(caller=caller).filter(pk=memory_id))",
-        "return _found(Memory.objects.filter(pk=memory_id))",
+        "return _first(visible(caller=caller).filter(pk=memory_id))",
+        "return _first(Memory.objects.filter(pk=memory_id))",
         f"{READS}test_a_foreign_memory_is_as_if_it_did_not_exist",
     ),
     guard(
@@ -184,7 +184,7 @@ VISIBILITY: Final = (
     ),
     guard(
         "earlier versions stay with their readers", "memory.records.queries.memories:history",
-        "if _could_see(version, sight)", "if sight",
+        "if was_seen(version=version, sight=sight)", "if sight",
         f"{GUARDS}test_earlier_versions_stay_with_their_readers",
     ),
     guard(

@@ -10,8 +10,7 @@ from accounts.caller import Caller, Role
 from accounts.errors import Conflict, InvalidInput, NotFound, PreconditionFailed, RoleNotSufficient
 from memory.errors import NotActive, ProtectedMemory, SelfApproval
 from memory.index.models import MemoryKeyword, MemoryVector
-from memory.records.actions import archive, confirm, pin, restore
-from memory.records.bulk_changes import change_in_bulk
+from memory.records.actions import archive, change_in_bulk, confirm, pin, restore
 from memory.records.models import Memory, ReviewVerdict
 from memory.records.queries import memories as queries
 from memory.records.queries.views import MemoryView

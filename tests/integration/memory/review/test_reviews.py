@@ -9,16 +9,14 @@ from accounts import tenancy
 from accounts.caller import Caller, Role
 from accounts.errors import Conflict, InvalidInput
 from memory.errors import ProtectedMemory, SelfApproval
-from memory.records import verdicts
-from memory.records.actions import MOST_SESSIONS
-from memory.records.bulk_changes import MOST
+from memory.records.actions import MOST_IN_BULK, MOST_SESSIONS, VerbDetails
 from memory.records.models import Memory
-from memory.records.queries import memories
+from memory.records.queries import memories, pending
+from memory.records.queries.pending import Group, Why
 from memory.records.queries.views import MemoryView
-from memory.records.verdicts import Group, Why
 from memory.review.actions.bulk import WaitingGroup, decide_bulk
 from memory.review.actions.verdict_undo import undo
-from memory.review.actions.verdicts import VerdictDetails, keep, merge, reject, snooze
+from memory.review.actions.verdicts import keep, merge, reject, snooze
 from memory.review.queries import inbox
 from memory.taxonomy import Verdict
 from teams.actions.projects import create_project
@@ -236,7 +234,7 @@ def test_an_item_shows_what_is_like_it_and_suggests_to_merge(
     item = inbox.waiting_memory(caller=caller, memory_id=near.id, now=now)
 
     assert [(one.memory.id, one.mergeable) for one in item.alike] == [(old.id, True)]
-    assert item.alike[0].similarity > verdicts.SAME_COSINE
+    assert item.alike[0].similarity > pending.SAME_COSINE
     assert (item.waits, item.may_keep, item.suggestion.why) == (True, True, Why.ALIKE)
 
 
@@ -249,7 +247,7 @@ def test_all_of_a_selection_or_none(caller: Caller, now: datetime, shop: str) ->
             caller=caller,
             verb="keep",
             chosen=(first.id, second.id),
-            details=VerdictDetails(),
+            details=VerbDetails(),
             now=now,
         )
 
@@ -263,9 +261,7 @@ def test_a_whole_group_is_decided_when_its_count_is_right(
         waiting(caller, now, text, project=shop)
     whole = WaitingGroup(project="shop", group=Group.NEW, count=2)
 
-    done = decide_bulk(
-        caller=caller, verb="reject", chosen=whole, details=VerdictDetails(), now=now
-    )
+    done = decide_bulk(caller=caller, verb="reject", chosen=whole, details=VerbDetails(), now=now)
 
     assert len(done) == 2
     assert listed(caller, now) == []
@@ -275,15 +271,15 @@ def test_a_wrong_count_decides_nothing(caller: Caller, now: datetime, due: Memor
     whole = WaitingGroup(project="shop", group=None, count=7)
 
     with pytest.raises(Conflict, match="1 wait here now, not 7"):
-        decide_bulk(caller=caller, verb="keep", chosen=whole, details=VerdictDetails(), now=now)
+        decide_bulk(caller=caller, verb="keep", chosen=whole, details=VerbDetails(), now=now)
 
 
 def test_of_more_than_can_be_decided_at_once_the_longest_waiting_are(
     caller: Caller, now: datetime, shop: str
 ) -> None:
-    many_waiting(caller, now, MOST + 3, project=shop)
-    first = inbox.waiting_ids(caller=caller, project=shop, group=None, most=MOST, now=now)
-    words = VerdictDetails(until=now + timedelta(days=1))
+    many_waiting(caller, now, MOST_IN_BULK + 3, project=shop)
+    first = inbox.waiting_ids(caller=caller, project=shop, group=None, most=MOST_IN_BULK, now=now)
+    words = VerbDetails(until=now + timedelta(days=1))
 
     def snoozed(count: int) -> set[UUID]:
         whole = WaitingGroup(project=shop, group=None, count=count)
@@ -291,8 +287,8 @@ def test_of_more_than_can_be_decided_at_once_the_longest_waiting_are(
         return {one.memory.id for one in done}
 
     with pytest.raises(Conflict):
-        snoozed(MOST + 3)
-    assert snoozed(MOST) == set(first)
+        snoozed(MOST_IN_BULK + 3)
+    assert snoozed(MOST_IN_BULK) == set(first)
     assert inbox.count_waiting(caller=caller, project=shop, now=now).total == 3
 
 

@@ -13,22 +13,14 @@ from accounts.caller import Caller
 from accounts.errors import Conflict, NotFound
 from accounts.models import Token
 from memory.intake.actions.revise import revise
-from memory.records.actions import confirm
+from memory.records.actions import VerbDetails, confirm
 from memory.records.models import MemoryLink, MemoryVersion
 from memory.records.queries import memories
+from memory.records.queries.pending import Group
 from memory.records.queries.views import MemoryView
-from memory.records.verdicts import Group
 from memory.review.actions.bulk import WaitingGroup, decide_bulk
 from memory.review.actions.verdict_undo import undo, undo_call
-from memory.review.actions.verdicts import (
-    MemoryEdge,
-    VerdictDetails,
-    keep,
-    merge,
-    reject,
-    snooze,
-    unlink,
-)
+from memory.review.actions.verdicts import MemoryEdge, keep, merge, reject, snooze, unlink
 from memory.review.queries import inbox
 from memory.taxonomy import LinkKind
 from teams.actions.projects import create_project
@@ -136,7 +128,7 @@ def test_what_was_decided_together_is_undone_together(
     due = [waiting(caller, now, text, project=shop) for text in (REDIS, CARTS)]
     before = [fields_of(one) for one in due]
     whole = WaitingGroup(project="shop", group=None, count=2)
-    done = decide_bulk(caller=caller, verb="keep", chosen=whole, details=VerdictDetails(), now=now)
+    done = decide_bulk(caller=caller, verb="keep", chosen=whole, details=VerbDetails(), now=now)
 
     undo_call(caller=caller, review_id=done[0].review_id, now=now + timedelta(seconds=3))
 

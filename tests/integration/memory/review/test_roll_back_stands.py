@@ -9,8 +9,7 @@ import pytest
 
 from accounts.actions.tokens import NewToken, create_token
 from accounts.caller import Caller, TokenScope
-from memory.records.actions import confirm
-from memory.records.bulk_changes import change_in_bulk
+from memory.records.actions import change_in_bulk, confirm
 from memory.records.queries.views import MemoryView
 from memory.review.actions.corrections import correct
 from memory.review.actions.settlements import Settlement, settle

@@ -9,8 +9,7 @@ from accounts import tenancy
 from accounts.caller import Caller, Role
 from accounts.errors import Forbidden
 from memory.observer.actions.delete_session import Fate, delete_session
-from memory.records.actions import confirm
-from memory.records.bulk_changes import change_in_bulk
+from memory.records.actions import change_in_bulk, confirm
 from memory.records.models import Memory, ReviewVerdict
 from memory.records.queries import pending
 from memory.review.actions import corrections, verdicts

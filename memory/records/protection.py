@@ -1,0 +1,109 @@
+"""What a change of a memory has to pass: that it is active, as it was read, and not protected."""
+
+from typing import Final
+
+from accounts.caller import Caller, is_person
+from accounts.errors import FieldError, InvalidInput, PreconditionFailed
+from accounts.messages import message
+from memory.errors import NotActive, ProtectedMemory
+from memory.records.models import Memory, MemoryLink
+from memory.secrets import scanner
+from memory.taxonomy import (
+    Governance,
+    LinkKind,
+    SourceInterface,
+    Status,
+    may_be_forgotten_by_agent,
+)
+from memory.text.text import check_text
+
+LONGEST_REASON: Final = 200  # characters, the column's
+
+
+def check_active(*, row: Memory) -> None:
+    """Return when a memory can still change. Raises NotActive."""
+    if row.status != Status.ACTIVE:
+        raise NotActive(
+            detail=message("This memory is {status}.", status=Status(row.status)),
+            hint="Restore it first, or work with the memory that replaced it.",
+        )
+
+
+def check_version(*, row: Memory, if_version: int | None) -> None:
+    """Check that a locked memory is the version a writer has read, where they named one.
+
+    Raises PreconditionFailed when it has changed since.
+    """
+    if if_version not in {None, row.version}:
+        raise PreconditionFailed(
+            detail=message(
+                "The memory is at version {number}, not {asked}.",
+                number=row.version,
+                asked=if_version,
+            ),
+            hint="Read it again, merge your change, and send it with the new ETag.",
+        )
+
+
+def check_reason(*, reason: str) -> None:
+    """Check the text that says why something was changed. Raises InvalidInput."""
+    errors: list[tuple[str, str]] = [
+        (message("The text has a {kind} character.", kind=fault.kind), "text")
+        for fault in check_text(text=reason)[:1]
+    ]
+    if len(reason) > LONGEST_REASON:
+        errors.append((message("Use at most {most} characters.", most=LONGEST_REASON), "length"))
+    if fault := scanner.fault_of(text=reason):
+        errors.append((fault, "secret"))
+    if errors:
+        raise InvalidInput(
+            detail=errors[0][0],
+            hint="Correct the named fields and send it again.",
+            errors=tuple(
+                FieldError(pointer="/reason", detail=detail, code=code) for detail, code in errors
+            ),
+        )
+
+
+def is_author(*, caller: Caller, row: Memory) -> bool:
+    """Say whether the caller, or the person it acts for, wrote a memory."""
+    return caller.user_id is not None and row.author_user == caller.user_id
+
+
+def check_agent_may_change(*, caller: Caller, row: Memory) -> None:
+    """Return unless an agent would correct what only people may. Raises ProtectedMemory.
+
+    A correction leaves a successor, so nothing is forgotten by it: an agent may correct
+    for the person it acts for.
+    """
+    if not (is_author(caller=caller, row=row) or _is_unprotected(caller, row)):
+        raise _protected()
+
+
+def check_agent_may_forget(*, caller: Caller, row: Memory) -> None:
+    """Return unless an agent would let go of what it may not forget. Raises ProtectedMemory.
+
+    Of layers 1 and 2, and of what a tag protects, it forgets only what it wrote itself,
+    as long as no person has vouched for it and it supersedes nothing. What a person imports in
+    person is no agent's doing.
+    """
+    if _is_unprotected(caller, row):
+        return
+    is_import = caller.token_id is None and caller.source_interface == SourceInterface.IMPORT
+    is_own = row.author_agent == caller.agent and not row.user_verified
+    supersedes = MemoryLink.objects.filter(source=row, kind=LinkKind.SUPERSEDES.value)
+    may = is_import or (is_own and not supersedes.exists())
+    if not (may and is_author(caller=caller, row=row)):
+        raise _protected()
+
+
+def _is_unprotected(caller: Caller, row: Memory) -> bool:
+    free = may_be_forgotten_by_agent(governance=Governance(row.governance), tags=tuple(row.tags))
+    return free or is_person(caller=caller)
+
+
+def _protected() -> ProtectedMemory:
+    return ProtectedMemory(
+        detail="This memory is protected; an agent may not change it.",
+        hint="Ask a person to change it in the dashboard, or dispute it.",
+    )
