@@ -139,11 +139,11 @@ def take_in(claim: Claim) -> Mapping[str, Any]:
 @jobs.handler("memory.roll_back")
 def roll_back_what_was_chosen(claim: Claim) -> Mapping[str, Any]:
     """Take back what somebody chose, in the name of who asked."""
-    began = execute.read_beginner(payload=claim.payload["by"])
+    began = execute.INITIATOR.validate_python(claim.payload["by"])
     try:
         return execute.run(
             caller=_who_began(began),
-            choice=execute.read_choice(payload=claim.payload["choice"]),
+            choice=execute.CHOICE.validate_python(claim.payload["choice"]),
             asked_at=datetime.fromisoformat(claim.payload["asked_at"]),
             tell=partial(_progress_so_far, claim),
         )

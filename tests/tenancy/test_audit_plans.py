@@ -53,7 +53,7 @@ def test_confirmations_are_looked_up_in_an_index_of_nothing_else(
     with tenancy.unit():
         chosen = resolve_choice(caller=caller, choice=choice, now=ASKED_AT)
         plans = [
-            *_plans(lambda: make_plan(caller=caller, selection=chosen, most=COUNTED)),
+            *_plans(lambda: make_plan(selection=chosen, most=COUNTED)),
             *_plans(lambda: find_judgments(ids=[uuid4()], selection=chosen)),
         ]
 

@@ -293,11 +293,16 @@ def count_by_custom_type(*, caller: Caller, names: tuple[str, ...]) -> Mapping[s
 def _first(rows: QuerySet[Memory]) -> Memory:
     row = rows.exclude(status="deleted").first()
     if row is None:
-        raise NotFound(
-            detail="There is no such memory.",
-            hint="It may have been deleted, or belong to a scope you cannot see.",
-        )
+        raise missing()
     return row
+
+
+def missing() -> NotFound:
+    """Return the refusal of a memory that is not there, or that the caller may not see."""
+    return NotFound(
+        detail="There is no such memory.",
+        hint="It may have been deleted, or belong to a scope you cannot see.",
+    )
 
 
 def _condition(filters: Filters) -> Q:

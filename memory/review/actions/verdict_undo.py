@@ -11,21 +11,21 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from accounts import tenancy
 from accounts.caller import Caller, is_person
 from accounts.errors import Conflict, NotFound
 from accounts.messages import message
 from accounts.queries import credentials
-from memory.intake.actions import apply_decision, revise
+from memory.intake.actions import apply_decision
 from memory.records import writes
 from memory.records.actions import archive_row
 from memory.records.models import Memory, MemoryLink, MemoryVersion, ReviewVerdict
 from memory.records.queries import pending
 from memory.records.queries.memories import lock_memory
 from memory.records.queries.views import to_view
-from memory.records.verdict_log import REWRITTEN, TAKEN, DecidedMemory, read_field
+from memory.records.verdict_log import TAKEN, DecidedMemory, read_field
 from memory.taxonomy import Verdict
 from teams.permissions import Act, require
 
@@ -41,9 +41,7 @@ def undo(*, caller: Caller, review_id: UUID, now: datetime) -> DecidedMemory:
     require(caller=caller, act=Act.WRITE)
     with tenancy.unit():
         made = lock_own_verdict(caller=caller, review_id=review_id)
-        _check_not_of_rollback(made)
-        _lock_memories(caller, (made,))
-        decided = _take_back(caller, made, now)
+        (decided,) = _undo_each(caller, (made,), now)
         writes.record(caller=caller, act="memory.review_undone", memory_id=decided.memory.id)
         return decided
 
@@ -56,20 +54,22 @@ def undo_call(*, caller: Caller, review_id: UUID, now: datetime) -> tuple[Decide
     require(caller=caller, act=Act.WRITE)
     with tenancy.unit():
         first = lock_own_verdict(caller=caller, review_id=review_id)
-        _check_not_of_rollback(first)
-        rows = ReviewVerdict.objects.filter(
-            decided_by=first.decided_by,
-            decided_at=first.decided_at,
-            verdict=first.verdict,
-            undone_at__isnull=True,
-        )
-        ids = tuple(rows.order_by("memory_id", "id").values_list("id", flat=True))
-        call = tuple(lock_own_verdict(caller=caller, review_id=one) for one in ids)
-        _lock_memories(caller, (first, *call))
-        done = tuple(_take_back(caller, one, now) for one in call)
+        ids = verdicts_of_call(made=first).order_by("memory_id", "id").values_list("id", flat=True)
+        call = tuple(lock_own_verdict(caller=caller, review_id=one) for one in tuple(ids))
+        done = _undo_each(caller, call or (first,), now)
         by_verb = {"undone": tuple(one.memory.id for one in done)}
         writes.record_bulk(caller=caller, act="memory.bulk_review_undone", memory_ids=by_verb)
     return done
+
+
+def verdicts_of_call(*, made: ReviewVerdict) -> QuerySet[ReviewVerdict]:
+    """Return the verdicts of one call that are not undone, by one of them."""
+    return ReviewVerdict.objects.filter(
+        decided_by=made.decided_by,
+        decided_at=made.decided_at,
+        verdict=made.verdict,
+        undone_at__isnull=True,
+    )
 
 
 def lock_own_verdict(*, caller: Caller, review_id: UUID) -> ReviewVerdict:
@@ -98,24 +98,6 @@ def memory_of(*, made: ReviewVerdict) -> UUID:
     return made.memory_id
 
 
-def restore_text(*, caller: Caller, made: ReviewVerdict, row: Memory, now: datetime) -> None:
-    """Give a held memory the text back that a rollback took away. In a unit.
-
-    Both versions are forgotten, and all else of it is as it was.
-    """
-    number = made.before[REWRITTEN]
-    version = row.versions.get(number=number)
-    revise.restore_version(caller=caller, row=row, version=version, reason="", now=now)
-    row.versions.filter(number__gte=number).delete()
-    for kept in made.before["touched"]:
-        _restore_fields(row, kept)
-
-
-def restore_links(*, before: Mapping[str, Any]) -> None:
-    """Restore the links that a verdict took away, whose memories are held. In a unit."""
-    apply_decision.put_edges(edges=before.get(TAKEN, ()))
-
-
 def check_untouched(*, row: Memory, version: object) -> None:
     """Refuse where somebody has changed a memory since. Raises Conflict."""
     if row.version != version:
@@ -125,19 +107,33 @@ def check_untouched(*, row: Memory, version: object) -> None:
         )
 
 
-def _check_not_of_rollback(made: ReviewVerdict) -> None:
-    if made.verdict == Verdict.ROLL_BACK:
+def undone_already() -> Conflict:
+    """Return the refusal of what is undone."""
+    return Conflict(detail="This is undone already.", hint="Nothing is left to do.")
+
+
+def restore_fields(*, row: Memory, kept: Mapping[str, Any]) -> None:
+    """Give a held memory the fields back that a verdict has kept of it. In a unit."""
+    fields = kept["fields"]
+    for name, value in fields.items():
+        setattr(row, name, read_field(name=name, value=value))
+    names = tuple(name.removesuffix("_id") for name in fields if name != "updated_at")
+    writes.save_unique(row=row, fields=names, now=row.updated_at)
+    writes.index_words(rows=(row,))
+
+
+def _undo_each(
+    caller: Caller, call: tuple[ReviewVerdict, ...], now: datetime
+) -> tuple[DecidedMemory, ...]:
+    """Undo locked verdicts. In a unit. Raises NotFound, Conflict.
+
+    Every memory that undoing writes is locked first, in the order in which everybody does.
+    """
+    if any(made.verdict == Verdict.ROLL_BACK for made in call):
         raise Conflict(
             detail="This is a part of a rollback; nothing was undone.",
             hint="Undo the whole rollback.",
         )
-
-
-def _lock_memories(caller: Caller, call: tuple[ReviewVerdict, ...]) -> None:
-    """Lock every memory that undoing writes, in the order in which everybody does. In a unit.
-
-    Raises NotFound, Conflict for what is undone already.
-    """
     ids = {memory_of(made=made) for made in call}
     for before in (made.before for made in call if made.undone_at is None):
         ids |= {UUID(str(one)) for one in before.get("made", ())}
@@ -147,7 +143,8 @@ def _lock_memories(caller: Caller, call: tuple[ReviewVerdict, ...]) -> None:
     for id in sorted(ids):
         lock_memory(caller=caller, memory_id=id)
     if any(made.undone_at is not None for made in call):
-        raise Conflict(detail="This is undone already.", hint="Nothing is left to do.")
+        raise undone_already()
+    return tuple(_take_back(caller, made, now) for made in call)
 
 
 def _take_back(caller: Caller, made: ReviewVerdict, now: datetime) -> DecidedMemory:
@@ -159,8 +156,8 @@ def _take_back(caller: Caller, made: ReviewVerdict, now: datetime) -> DecidedMem
     for kept in sorted(made.before.get("touched", []), key=lambda one: str(one["id"])):
         row = lock_memory(caller=caller, memory_id=UUID(str(kept["id"])))
         check_untouched(row=row, version=kept["version"])
-        _restore_fields(row, kept)
-    restore_links(before=made.before)
+        restore_fields(row=row, kept=kept)
+    apply_decision.put_edges(edges=made.before.get(TAKEN, ()))
     MemoryLink.objects.filter(pk__in=made.before.get("links", [])).delete()
     MemoryVersion.objects.filter(pk__in=made.before.get("versions", [])).delete()
     made.undone_at = now
@@ -174,13 +171,3 @@ def _take_back(caller: Caller, made: ReviewVerdict, now: datetime) -> DecidedMem
         review_id=made.id,
         conflict_id=made.conflict_id,
     )
-
-
-def _restore_fields(row: Memory, kept: Mapping[str, Any]) -> None:
-    """Give a held memory the fields back that a verdict has kept of it."""
-    fields = kept["fields"]
-    for name, value in fields.items():
-        setattr(row, name, read_field(name=name, value=value))
-    names = tuple(name.removesuffix("_id") for name in fields if name != "updated_at")
-    writes.save_unique(row=row, fields=names, now=row.updated_at)
-    writes.index_words(rows=(row,))

@@ -12,33 +12,33 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.db import transaction
+from pydantic import TypeAdapter
 
 from accounts import jobs, tenancy
 from accounts.caller import Caller
 from accounts.errors import CairnError
-from accounts.identifiers import as_uuid
 from accounts.messages import message
 from accounts.queries.directory import Initiator
 from memory.intake.actions import revise
-from memory.records.models import Memory, MemoryVersion, ReviewVerdict
+from memory.records import verdict_log
+from memory.records.models import Conflict, Memory, MemoryVersion, ReviewVerdict
 from memory.records.queries import pending
-from memory.records.verdict_log import REOPENED, RESTORED, REWRITTEN, TAKEN, Traces, record_verdict
 from memory.review.actions import reactivation, settlements
 from memory.review.rollback import plan as plans
 from memory.review.rollback import selection as selections
-from memory.review.rollback.plan import MOST, RollbackPlan
-from memory.review.rollback.selection import RollbackChoice, Selection
 from memory.taxonomy import Status, Verdict
 from teams import audit
 
 JOB: Final = "memory.roll_back"
 ASKED_AT: Final = "asked_at"  # key in a job: the timestamp that all its verdicts have
 RECEIPT: Final = "receipt"  # key in the first verdict of a call
+MOST: Final = plans.MOST
 MOST_AT_ONCE: Final = 200  # memories a request looks at; above it a job does; not measured
 MOST_REWRITTEN: Final = 200  # memories a call rewrites, since one request undoes all of them
 COUNTS: Final = ("archived", "rewritten", "reinstated", "left")
 REASON: Final = message("it was rolled back")  # why a memory was archived or has its text before
-TIMES: Final = frozenset({"since", "until"})
+CHOICE: Final = TypeAdapter(selections.RollbackChoice)  # as a job carries it
+INITIATOR: Final = TypeAdapter(Initiator)
 Progress = Callable[[int, int, Mapping[str, Any]], None]
 
 
@@ -57,7 +57,7 @@ class RolledBack:
     job_id: UUID | None
 
 
-def roll_back(*, caller: Caller, choice: RollbackChoice, now: datetime) -> RolledBack:
+def roll_back(*, caller: Caller, choice: selections.RollbackChoice, now: datetime) -> RolledBack:
     """Roll back a choice: in this request where it is small, else by a job.
 
     Raises RoleNotSufficient, InvalidInput for an empty choice, NotFound.
@@ -65,14 +65,11 @@ def roll_back(*, caller: Caller, choice: RollbackChoice, now: datetime) -> Rolle
     with tenancy.unit():
         selection = selections.resolve_choice(caller=caller, choice=choice, now=now)
         selections.check_in_person(caller=caller)
-        rows = selections.concerned_rows(caller=caller, selection=selection)
-        is_large = rows[: MOST_AT_ONCE + 1].count() > MOST_AT_ONCE
-        done = _enqueue(caller, selection) if is_large else _carry_out(caller, selection)
-        chosen = {
-            name: _plain(value)
-            for name, value in asdict(selection.choice).items()
-            if value is not None and name != "project"
-        }
+        is_large = selection.concerned()[: MOST_AT_ONCE + 1].count() > MOST_AT_ONCE
+        done = _enqueue(selection) if is_large else _carry_out(selection)
+        chosen = CHOICE.dump_python(
+            selection.choice, mode="json", exclude_none=True, exclude={"project"}
+        )
         audit.append(
             act="memory.rolled_back",
             object_type="project",
@@ -84,7 +81,7 @@ def roll_back(*, caller: Caller, choice: RollbackChoice, now: datetime) -> Rolle
 
 
 def run(
-    *, caller: Caller, choice: RollbackChoice, asked_at: datetime, tell: Progress
+    *, caller: Caller, choice: selections.RollbackChoice, asked_at: datetime, tell: Progress
 ) -> Mapping[str, Any]:
     """Do a rollback for its job; `caller` is who asked, as they are now. Return the receipt.
 
@@ -101,33 +98,14 @@ def run(
             before__has_key=RECEIPT,
         ).first()
         if made is None:
-            done = _carry_out(caller, selection)
+            done = _carry_out(selection)
         else:
             done = RolledBack(**made.before[RECEIPT], review_id=made.id, job_id=None)
-    receipt = {name: getattr(done, name) for name in COUNTS}
     number = done.archived + done.rewritten
-    receipt["review_id"] = None if done.review_id is None else str(done.review_id)
+    review_id = None if done.review_id is None else str(done.review_id)
+    receipt = {**{name: getattr(done, name) for name in COUNTS}, "review_id": review_id}
     tell(number, number + done.left, receipt)
     return receipt
-
-
-def read_choice(*, payload: Mapping[str, Any]) -> RollbackChoice:
-    """Return the choice that a job carries."""
-    read: Mapping[str, Callable[[str], Any]] = {
-        "project": str, **dict.fromkeys(TIMES, datetime.fromisoformat)
-    }  # fmt: skip
-    given = {name: value for name, value in payload.items() if value is not None}
-    return RollbackChoice(**{name: read.get(name, UUID)(value) for name, value in given.items()})
-
-
-def read_beginner(*, payload: Mapping[str, Any]) -> Initiator:
-    """Return who asked for what a job does."""
-    return Initiator(
-        user_id=as_uuid(text=str(payload["user_id"])),
-        token_id=as_uuid(text=str(payload["token_id"])),
-        agent=payload["agent"],
-        source_interface=payload["source_interface"],
-    )
 
 
 def lock_memories(*, ids: Iterable[UUID]) -> dict[UUID, Memory]:
@@ -136,8 +114,9 @@ def lock_memories(*, ids: Iterable[UUID]) -> dict[UUID, Memory]:
     return {row.id: row for row in rows.order_by("id")}
 
 
-def _enqueue(caller: Caller, selection: Selection) -> RolledBack:
+def _enqueue(selection: selections.Selection) -> RolledBack:
     """Let a job do it, and return what it is going to do."""
+    caller = selection.caller
     began = Initiator(
         user_id=caller.user_id,
         token_id=caller.token_id,
@@ -147,39 +126,38 @@ def _enqueue(caller: Caller, selection: Selection) -> RolledBack:
     job_id = jobs.enqueue(
         JOB,
         payload={
-            "choice": {name: _plain(value) for name, value in asdict(selection.choice).items()},
+            "choice": CHOICE.dump_python(selection.choice, mode="json"),
             ASKED_AT: selection.asked_at.isoformat(),
-            "by": {name: _plain(value) for name, value in asdict(began).items()},
+            "by": INITIATOR.dump_python(began, mode="json"),
         },
         created_by=caller.user_id or caller.token_id,
     )
-    plan = plans.make_plan(caller=caller, selection=selection, most=plans.COUNTED)
-    counts = plans.count_plan(caller=caller, selection=selection, plan=plan)
-    planned = {name: getattr(counts, name) for name in COUNTS}
-    return RolledBack(**planned, review_id=None, job_id=job_id)
+    plan = plans.make_plan(selection=selection, most=plans.COUNTED)
+    counts = asdict(plans.count_plan(selection=selection, plan=plan))
+    return RolledBack(**{name: counts[name] for name in COUNTS}, review_id=None, job_id=job_id)
 
 
-def _carry_out(caller: Caller, selection: Selection) -> RolledBack:
+def _carry_out(selection: selections.Selection) -> RolledBack:
     """Lock, plan and write a rollback; keep the receipt with its first verdict. In a unit."""
-    seen = plans.make_plan(caller=caller, selection=selection, most=MOST)
+    caller = selection.caller
+    seen = plans.make_plan(selection=selection, most=MOST)
     settled = settlements.lock_settled_by(ids=seen.archived)
     held = lock_memories(ids={*seen.archived, *seen.restored, *seen.blocked, *seen.ends})
-    plan = plans.make_plan(caller=caller, selection=selection, most=MOST)
-    looked_at = _count_looked_at(caller, selection, plan)
+    plan = plans.make_plan(selection=selection, most=MOST)
+    beyond = selection.produced().filter(~selection.is_protected())
+    beyond = beyond.exclude(pk__in=plan.archived)
+    looked_at = selection.protected().count() + beyond.count() + len(plan.blocked) + len(plan.ends)
     gone = tuple(row for id, row in held.items() if id in plan.archived)
     names = {row.id for row in gone}
     back = tuple(
         row for id, row in held.items() if id in plan.restored and row.superseded_by_id in names
     )
     roots = sum(row.status == Status.ACTIVE for row in gone)
-    made = _archive(caller, selection, gone, back, settled)
+    made = _archive(selection, gone, back, settled)
     room = min(MOST - roots, MOST_REWRITTEN)
-    for id in plan.rewritten():
-        version = plan.ends[id]
-        if room > 0 and id in held and isinstance(version, MemoryVersion):
-            made_now = _rewrite(caller, held[id], version, selection.asked_at)
-            made += made_now
-            room -= len(made_now)
+    for id, version in plan.rewritten().items():
+        if len(made) - len(gone) < room and id in held:
+            made += _rewrite(caller, held[id], version, selection.asked_at)
     rewritten = len(made) - len(gone)
     counts = {
         "archived": len(gone),
@@ -194,25 +172,15 @@ def _carry_out(caller: Caller, selection: Selection) -> RolledBack:
     return RolledBack(**counts, review_id=made[0] if made else None, job_id=None)
 
 
-def _count_looked_at(caller: Caller, selection: Selection, plan: RollbackPlan) -> int:
-    """Count what is looked at and not archived, also past the bounds of a call. In a unit."""
-    produced = selections.produced_rows(caller=caller, selection=selection)
-    going = produced.filter(~selections.is_protected(selection=selection))
-    stays = selections.protected_rows(caller=caller, selection=selection).count()
-    beyond = going.exclude(pk__in=plan.archived).count()
-    return stays + beyond + len(plan.blocked) + len(plan.ends)
-
-
 def _archive(
-    caller: Caller,
-    selection: Selection,
+    selection: selections.Selection,
     gone: tuple[Memory, ...],
     back: tuple[Memory, ...],
-    settled: tuple[Any, ...],
+    settled: tuple[Conflict, ...],
 ) -> list[UUID]:
     """Archive held memories and restore what they had replaced; return the verdicts."""
-    now = selection.asked_at
-    traces = {row.id: Traces() for row in gone}
+    caller, now = selection.caller, selection.asked_at
+    traces = {row.id: verdict_log.Traces() for row in gone}
     for row in gone:
         traces[row.id].keep(row)
     reactivation.archive_held(caller=caller, rows=gone, reason=REASON, now=now)
@@ -223,38 +191,39 @@ def _archive(
     opened = settlements.reopen_held(caller=caller, held=settled, rows=back)
     made = []
     for row in gone:
-        extra: dict[str, Any] = {TAKEN: [one for one in edges if one["source_id"] == str(row.id)]}
-        again = [one for one in opened if one["before"].get("successor") == str(row.id)]
+        own = str(row.id)
+        extra = {verdict_log.TAKEN: [one for one in edges if one["source_id"] == own]}
+        again = [one for one in opened if one["before"].get("successor") == own]
         if again:
-            extra[REOPENED] = again
-        made.append(_note(caller, row, traces[row.id], extra, now))
+            extra[verdict_log.REOPENED] = again
+        made.append(
+            verdict_log.record_verdict(
+                caller=caller,
+                row=row,
+                verdict=Verdict.ROLL_BACK,
+                traces=traces[row.id],
+                now=now,
+                extra=extra,
+            )
+        )
     return made
 
 
-def _rewrite(
-    caller: Caller, row: Memory, version: MemoryVersion, now: datetime
-) -> tuple[UUID, ...]:
+def _rewrite(caller: Caller, row: Memory, version: MemoryVersion, now: datetime) -> list[UUID]:
     """Give one held memory an earlier text back; return the verdict, none where it is left."""
+    traces, number = verdict_log.Traces(), row.version
+    traces.keep(row)
     try:
         with transaction.atomic():  # what was written of a memory that stays is taken back
-            traces, number = Traces(), row.version
-            traces.keep(row)
             revise.restore_version(caller=caller, row=row, version=version, reason=REASON, now=now)
-            extra = {REWRITTEN: number, RESTORED: version.number}
-            return (_note(caller, row, traces, extra, now),)
+            made = verdict_log.record_verdict(
+                caller=caller,
+                row=row,
+                verdict=Verdict.ROLL_BACK,
+                traces=traces,
+                now=now,
+                extra={verdict_log.REWRITTEN: number, verdict_log.RESTORED: version.number},
+            )
     except CairnError:  # another memory says the same by now, or its text is refused
-        return ()
-
-
-def _note(
-    caller: Caller, row: Memory, traces: Traces, extra: Mapping[str, Any], now: datetime
-) -> UUID:
-    return record_verdict(
-        caller=caller, row=row, verdict=Verdict.ROLL_BACK, traces=traces, now=now, extra=extra
-    )
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, datetime):
-        return value.isoformat()
-    return str(value) if isinstance(value, UUID) else value
+        return []
+    return [made]

@@ -17,10 +17,8 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.queries import credentials
 from memory.records.models import Conflict, Memory, MemoryLink, MemoryVersion
-from memory.records.queries import uniqueness
+from memory.records.queries import uniqueness, views
 from memory.records.queries.memories import AUDIENCE
-from memory.records.queries.uniqueness import Taken
-from memory.records.queries.views import countable
 from memory.records.versions import BROUGHT_BACK
 from memory.review.rollback import selection as selections
 from memory.review.rollback.selection import RollbackChoice, Selection
@@ -33,6 +31,7 @@ LARGEST_PAGE: Final = 200
 LONGEST_CHAIN: Final = 20  # memories that replaced one another; default, not measured
 IS_SAME: Final = "is_same"  # annotation of a version: its memory has its text
 Judgment = tuple[UUID, datetime]  # who found a memory right, and when
+VersionChange = tuple[int, UUID | None, datetime, bool]  # see `find_end`
 
 
 class RollbackFate(StrEnum):
@@ -53,34 +52,21 @@ class LeftReason(StrEnum):
     TWIN = "twin"  # another memory says by then what it said
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VersionChange:
-    """A change of a memory, by the number of the version before it.
-
-    `is_theirs`: it was made by those who are rolled back.
-    """
-
-    number: int
-    made_by: UUID | None
-    made_at: datetime
-    is_theirs: bool
+End = MemoryVersion | LeftReason  # the version that a changed memory goes back to, or why it stays
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RollbackPlan:
-    """What is archived, what is restored behind which of it or has no room, what is rewritten.
-
-    `ends` are the changed memories: the version each goes back to, or why it is left.
-    """
+    """What is archived, what is restored behind which of it or has no room, what is rewritten."""
 
     archived: frozenset[UUID]
     restored: Mapping[UUID, UUID]
     blocked: frozenset[UUID]
-    ends: Mapping[UUID, MemoryVersion | LeftReason]
+    ends: Mapping[UUID, End]
 
-    def rewritten(self) -> tuple[UUID, ...]:
-        """Return which memories go back to an earlier version, in their order."""
-        return tuple(id for id, end in self.ends.items() if not isinstance(end, LeftReason))
+    def rewritten(self) -> dict[UUID, MemoryVersion]:
+        """Return which memories go back to which earlier version, in their order."""
+        return _versions(self.ends)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,42 +110,43 @@ def preview(
     with tenancy.unit():
         selection = selections.resolve_choice(caller=caller, choice=choice, now=now)
         selections.check_in_person(caller=caller)
-        plan = make_plan(caller=caller, selection=selection, most=COUNTED)
-        rows = selections.concerned_rows(caller=caller, selection=selection)
+        plan = make_plan(selection=selection, most=COUNTED)
+        rows = selection.concerned()
         if after is not None:
             rows = rows.filter(id__gt=after)
         found = tuple(rows.order_by("id")[: size + 1])
-        items = _preview_items(caller, selection, found[:size], plan)
+        items = _preview_items(selection, found[:size], plan)
         return RollbackPreview(
-            counts=count_plan(caller=caller, selection=selection, plan=plan),
+            counts=count_plan(selection=selection, plan=plan),
             items=items,
             next_after=items[-1].memory_id if len(found) > size else None,
         )
 
 
-def make_plan(*, caller: Caller, selection: Selection, most: int) -> RollbackPlan:
+def make_plan(*, selection: Selection, most: int) -> RollbackPlan:
     """Plan the first `most` of what was produced, and all that was changed. In a unit."""
-    produced = selections.produced_rows(caller=caller, selection=selection)
-    roots = produced.filter(~selections.is_protected(selection=selection)).order_by("id")
-    archived, behind = _follow_chains(caller, selection, roots.values_list("id", flat=True)[:most])
+    going = selection.produced().filter(~selection.is_protected()).order_by("id")
+    archived, behind = _follow_chains(selection, going.values_list("id", flat=True)[:most])
     claims = [uniqueness.claim_of(row=row) for row in _claiming_rows(behind)]
-    changed = selections.changed_rows(caller=caller, selection=selection, besides=tuple(behind))
-    ids = changed.order_by("id").values_list("id", flat=True)[: most + len(behind)]
-    ends = dict(find_ends(ids=ids, selection=selection))
+    changed = selection.changed(besides=tuple(behind)).order_by("id")
+    ids = changed.values_list("id", flat=True)[: most + len(behind)]
+    ends = find_ends(ids=ids, selection=selection)
 
-    versions = {id: end for id, end in ends.items() if not isinstance(end, LeftReason)}
+    versions = _versions(ends)
     kept = MemoryVersion.objects.filter(pk__in=[one.pk for one in versions.values()])
     content = dict(kept.order_by().values_list("pk", "content"))
     rewrites = []
     for row in _claiming_rows(versions):
         version = versions[row.id]
-        kind = version.fields.get("type", row.type)
-        name = version.fields.get("external_id", row.external_id)
-        digest = texts.content_hash(content=content[version.pk])
-        claim = uniqueness.claim_of(row=row, content_hash=digest, type=kind, external_id=name)
+        claim = uniqueness.claim_of(
+            row=row,
+            content_hash=texts.content_hash(content=content[version.pk]),
+            type=version.fields.get("type", row.type),
+            external_id=version.fields.get("external_id", row.external_id),
+        )
         rewrites.append(claim)
 
-    taken = Taken(wanted=(*claims, *rewrites), leaving=archived)
+    taken = uniqueness.Taken(wanted=(*claims, *rewrites), leaving=archived)
     free = {one.memory_id for one in claims if taken.take(claim=one)}
     for id in behind.keys() - free:
         ends.pop(id, None)
@@ -174,28 +161,25 @@ def make_plan(*, caller: Caller, selection: Selection, most: int) -> RollbackPla
     )
 
 
-def count_plan(*, caller: Caller, selection: Selection, plan: RollbackPlan) -> RollbackCounts:
+def count_plan(*, selection: Selection, plan: RollbackPlan) -> RollbackCounts:
     """Count what a plan does, each within the caller's visibility and up to COUNTED. In a unit."""
     gone = plan.archived
-    seen = countable(caller=caller).filter(project=selection.project_id).order_by()
+    seen = views.countable(caller=selection.caller).filter(project=selection.project_id).order_by()
     links = Q(source__in=gone, target__in=seen) | Q(target__in=gone, source__in=seen)
     sides = Q(older__in=gone, newer__in=seen) | Q(newer__in=gone, older__in=seen)
     rewritten = len(plan.rewritten())
-    stays = selections.protected_rows(caller=caller, selection=selection).order_by()
-    left = stays[:COUNTED].count() + len(plan.blocked) + len(plan.ends) - rewritten
+    stays = selection.protected().order_by()[:COUNTED].count()
     return RollbackCounts(
         archived=min(len(gone), COUNTED),
         rewritten=min(rewritten, COUNTED),
         reinstated=min(len(plan.restored), COUNTED),
         conflicts=Conflict.objects.filter(sides, verdict="").order_by()[:COUNTED].count(),
         links=MemoryLink.objects.filter(links).order_by()[:COUNTED].count(),
-        left=min(left, COUNTED),
+        left=min(stays + len(plan.blocked) + len(plan.ends) - rewritten, COUNTED),
     )
 
 
-def find_ends(
-    *, ids: Iterable[UUID], selection: Selection
-) -> Mapping[UUID, MemoryVersion | LeftReason]:
+def find_ends(*, ids: Iterable[UUID], selection: Selection) -> dict[UUID, End]:
     """Return the version each changed memory goes back to, or why it is left. In a unit.
 
     The versions come without their text. The same statements for one memory as for many.
@@ -204,11 +188,11 @@ def find_ends(
     judged = find_judgments(ids=wanted, selection=selection)
     changes: dict[UUID, list[VersionChange]] = {}
     rows = selections.versions_in_effect().filter(memory__in=wanted)
-    rows = rows.annotate(is_theirs=Q(selections.was_ended(selection=selection)))
+    rows = rows.annotate(is_theirs=selection.was_ended()).order_by("memory_id", "number")
     columns = ("memory_id", "number", "changed_by", "changed_at", "is_theirs")
-    for id, number, by, at, is_theirs in rows.order_by("memory_id", "number").values_list(*columns):
-        one = VersionChange(number=number, made_by=by, made_at=at, is_theirs=is_theirs)
-        changes.setdefault(id, []).append(one)
+    for id, *change in rows.values_list(*columns):
+        number, made_by, made_at, is_theirs = change
+        changes.setdefault(id, []).append((number, made_by, made_at, is_theirs))
     numbers = {
         id: find_end(changes=changes.get(id, ()), judgments=judged.get(id, ())) for id in wanted
     }
@@ -216,7 +200,7 @@ def find_ends(
     versions = MemoryVersion.objects.filter(memory__in=known, number__in=set(known.values()))
     versions = versions.defer("content").annotate(**{IS_SAME: Q(content=F("memory__content"))})
     found = {(one.memory_id, one.number): one for one in versions.order_by()}
-    ends: dict[UUID, MemoryVersion | LeftReason] = {}
+    ends: dict[UUID, End] = {}
     for row in Memory.objects.filter(pk__in=wanted).defer("content", "citation").order_by("id"):
         end = numbers[row.id]
         ends[row.id] = end if isinstance(end, LeftReason) else _check_end(row, found[row.id, end])
@@ -228,18 +212,20 @@ def find_end(
 ) -> int | LeftReason:
     """Return the number of the version that a memory goes back to, or why it stays as it is.
 
-    The last changes are taken back, down to one that somebody else made, or found right since.
+    The last changes are taken back, down to one that somebody else made, or found right since. A
+    change is the number of the version before it, who made it and when, and whether these are
+    rolled back.
     """
     judged = tuple(judgments)
     reason = LeftReason.CHANGED
     first: int | None = None
-    for change in sorted(changes, key=lambda one: one.number, reverse=True):
-        if not change.is_theirs:
+    for number, made_by, made_at, is_theirs in sorted(changes, key=lambda one: -one[0]):
+        if not is_theirs:
             break
-        if any(at >= change.made_at and by != change.made_by for by, at in judged):
+        if any(at >= made_at and by != made_by for by, at in judged):
             reason = LeftReason.KEPT
             break
-        first = change.number
+        first = number
     return reason if first is None else first
 
 
@@ -253,16 +239,14 @@ def find_judgments(
     names = {str(one): one for one in ids}
     wanted = frozenset(names.values())
     rows: list[tuple[UUID | None, UUID | None, datetime | None]] = []
-    verdicts = selections.keeping_verdicts(selection=selection).filter(memory__in=wanted)
+    verdicts = selection.keeping_verdicts().filter(memory__in=wanted)
     decided = tuple(verdicts.values_list("memory_id", "decided_by", "decided_at"))
     holders = credentials.holders(token_ids=frozenset(by for _, by, _ in decided))
     rows.extend((id, holders.get(by, by), at) for id, by, at in decided)
     for side, holds in selections.WINNERS.items():
-        settled = selections.settlements(selection=selection).filter(
-            **{f"{side}__in": wanted}, verdict__in=holds
-        )
+        settled = selection.settlements().filter(**{f"{side}__in": wanted}, verdict__in=holds)
         rows.extend(settled.values_list(side, "settled_by", "settled_at"))
-    said = selections.confirmations(selection=selection)
+    said = selection.confirmations()
     alone = said.filter(act=selections.CONFIRMED, object_id__in=names)
     told = alone.values_list("object_id", "actor_user", "created_at")
     rows.extend((names[name], by, at) for name, by, at in told)
@@ -279,7 +263,7 @@ def find_judgments(
 
 
 def _follow_chains(
-    caller: Caller, selection: Selection, roots: Iterable[UUID]
+    selection: Selection, roots: Iterable[UUID]
 ) -> tuple[dict[UUID, UUID], dict[UUID, UUID]]:
     """Return what goes with these memories, and what is behind them, each with its root.
 
@@ -289,9 +273,9 @@ def _follow_chains(
     going, behind = {one: one for one in roots}, dict[UUID, UUID]()
     fresh = set(going)
     for _ in range(LONGEST_CHAIN):
-        rows = countable(caller=caller).order_by("id")
+        rows = views.countable(caller=selection.caller).order_by("id")
         rows = rows.filter(superseded_by__in=fresh, status=Status.SUPERSEDED.value)
-        below = rows.annotate(goes=selections.will_go(selection=selection))
+        below = rows.annotate(goes=selection.will_go())
         fresh = set()
         for id, successor, goes in below.values_list("id", "superseded_by", "goes"):
             if successor is None:
@@ -306,11 +290,15 @@ def _follow_chains(
     return going, behind
 
 
+def _versions(ends: Mapping[UUID, End]) -> dict[UUID, MemoryVersion]:
+    return {id: end for id, end in ends.items() if not isinstance(end, LeftReason)}
+
+
 def _claiming_rows(ids: Iterable[UUID]) -> Iterable[Memory]:
     return Memory.objects.filter(pk__in=tuple(ids)).only(*uniqueness.COLUMNS).order_by("id")
 
 
-def _check_end(row: Memory, version: MemoryVersion) -> MemoryVersion | LeftReason:
+def _check_end(row: Memory, version: MemoryVersion) -> End:
     """Return a version, or why its memory does not go back to it."""
     if version.fields.get(AUDIENCE) != str(row.audience):
         return LeftReason.MOVED
@@ -320,42 +308,35 @@ def _check_end(row: Memory, version: MemoryVersion) -> MemoryVersion | LeftReaso
 
 
 def _preview_items(
-    caller: Caller, selection: Selection, rows: tuple[Memory, ...], plan: RollbackPlan
+    selection: Selection, rows: tuple[Memory, ...], plan: RollbackPlan
 ) -> tuple[RollbackItem, ...]:
     """Return what becomes of a page of memories; of those past the plan, each by itself."""
     ids = frozenset(row.id for row in rows)
-    whys: dict[UUID, LeftReason | None] = {}
-    produced = selections.produced_rows(caller=caller, selection=selection).filter(
-        pk__in=ids - plan.ends.keys()
-    )
+    produced = selection.produced().filter(pk__in=ids - plan.ends.keys())
     own = produced.annotate(
-        is_changed=Exists(selections.changes_by_others(selection=selection)),
-        is_kept=selections.is_kept(selection=selection),
+        is_changed=Exists(selection.changes_by_others()), is_kept=selection.is_kept()
     ).order_by()
-    for id, is_changed, is_kept in own.values_list("id", "is_changed", "is_kept"):
-        whys[id] = LeftReason.CHANGED if is_changed else LeftReason.KEPT if is_kept else None
-    archived = frozenset(whys)
-    planned = {id: end for id, end in plan.ends.items() if id in ids}
-    beyond = find_ends(ids=ids - archived - planned.keys(), selection=selection)
-    for id, end in (*planned.items(), *beyond.items()):
-        whys[id] = end if isinstance(end, LeftReason) else None
+    whys: dict[UUID, LeftReason | None] = {
+        id: LeftReason.CHANGED if is_changed else LeftReason.KEPT if is_kept else None
+        for id, is_changed, is_kept in own.values_list("id", "is_changed", "is_kept")
+    }
+    changed = ids - whys.keys()
+    for id, end in {**find_ends(ids=changed, selection=selection), **plan.ends}.items():
+        if id in changed:
+            whys[id] = end if isinstance(end, LeftReason) else None
     restored: dict[UUID, list[UUID]] = {}
     for id, successor in plan.restored.items():
         restored.setdefault(successor, []).append(id)
-    return tuple(
-        RollbackItem(
+    items = []
+    for row in rows:
+        done = RollbackFate.REWRITTEN if row.id in changed else RollbackFate.ARCHIVED
+        item = RollbackItem(
             memory_id=row.id,
             citation=row.citation,
             type=row.type,
-            fate=_fate(whys[row.id], row.id in archived),
+            fate=done if whys[row.id] is None else RollbackFate.LEFT,
             why=whys[row.id],
             stands_again=tuple(restored.get(row.id, ())),
         )
-        for row in rows
-    )
-
-
-def _fate(why: LeftReason | None, is_archived: bool) -> RollbackFate:
-    if why is not None:
-        return RollbackFate.LEFT
-    return RollbackFate.ARCHIVED if is_archived else RollbackFate.REWRITTEN
+        items.append(item)
+    return tuple(items)

@@ -17,21 +17,19 @@ from django.db.models.functions import Cast
 
 from accounts import tenancy
 from accounts.caller import Caller, TokenScope, is_person
-from accounts.errors import FieldError, InvalidInput, NotFound
+from accounts.errors import FieldError, InvalidInput, RoleNotSufficient
 from accounts.messages import message
 from accounts.queries import credentials
 from memory.intake.models import ActionLog
 from memory.records.models import Conflict, Memory, MemoryLink, MemoryVersion, ReviewVerdict
-from memory.records.queries.memories import find_memory
-from memory.records.queries.views import countable
+from memory.records.queries import memories, views
 from memory.records.verdict_log import RESTORED, REWRITTEN
 from memory.review.conflict_rules import ConflictVerdict
 from memory.sessions.models import Session
 from memory.sessions.queries import sessions
 from memory.taxonomy import LinkKind, Status, Verdict
+from teams import models as team_models
 from teams import queries as places
-from teams.errors import RoleNotSufficient
-from teams.models import AuditEntry
 from teams.permissions import Act, allows, require
 
 CHOICES: Final = ("person", "token", "session", "ancestor", "since", "until")
@@ -67,12 +65,13 @@ class RollbackChoice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """A checked choice: its project, when it was asked for, and whose work it is.
+    """A checked choice, and the rows that it reaches. Its methods are called in a unit.
 
     `person` is whose work alone it is, None for anybody's; `derived` what came of the ancestor;
     `mine` are the caller and their tokens, whose own decisions protect nothing.
     """
 
+    caller: Caller
     choice: RollbackChoice
     project_id: UUID
     asked_at: datetime
@@ -90,6 +89,130 @@ class Selection:
         """Say whether whoever wrote within a time is rolled back."""
         return self.person is None and self.reaches_changes
 
+    def produced(self) -> QuerySet[Memory]:
+        """Return the active memories that were produced."""
+        return self._rows().filter(self.was_produced(), status=Status.ACTIVE.value)
+
+    def changed(self, *, besides: Collection[UUID] = ()) -> QuerySet[Memory]:
+        """Return changed memories that others wrote or protect; active or `besides`."""
+        if not self.reaches_changes:
+            return Memory.objects.none()
+        rows = self._rows().filter(Q(status=Status.ACTIVE.value) | Q(pk__in=besides))
+        return rows.filter(self._was_changed()).exclude(self.will_go())
+
+    def concerned(self) -> QuerySet[Memory]:
+        """Return all that a rollback looks at, produced or changed."""
+        rows = self._rows().filter(status=Status.ACTIVE.value)
+        return rows.filter(self.was_produced() | Q(id__in=self.changed().values("id")))
+
+    def protected(self) -> QuerySet[Memory]:
+        """Return what was produced and stays.
+
+        What was changed as well is not among it: whether that is restored is decided by itself.
+        """
+        rows = self.produced().filter(self.is_protected())
+        return rows.exclude(self._was_changed()) if self.reaches_changes else rows
+
+    def was_produced(self) -> Q:
+        """Return the condition that a memory was produced by what was chosen."""
+        choice = self.choice
+        made = Q(created_at__lte=self.asked_at) & self._is_within("created_at")
+        if self.person is not None:
+            made &= Q(author_user=self.person)
+        if choice.session is not None:
+            made &= Q(session_id=choice.session)
+        if choice.token is not None:
+            here = {"project_id": self.project_id, "token_id": choice.token}
+            logged = ActionLog.objects.filter(**here, outcome__in=STORED, memory_id__isnull=False)
+            opened = Session.objects.filter(**here)
+            made &= Q(session_id__in=opened.order_by().values("id")) | Q(
+                id__in=logged.order_by().values("memory_id")
+            )
+        if self.derived is not None:
+            made &= Q(id__in=self.derived)
+        return made
+
+    def will_go(self) -> Q:
+        """Return the condition that a memory was produced so and nobody else protects it."""
+        return self.was_produced() & ~self.is_protected()
+
+    def is_protected(self) -> Q:
+        """Return the condition that somebody else has rewritten, kept or confirmed a memory."""
+        return Q(Exists(self.changes_by_others())) | self.is_kept()
+
+    def is_kept(self) -> Q:
+        """Return the condition that somebody else has found a memory right.
+
+        By a verdict of the inbox, by settling a conflict, or by confirming it in person. Words that
+        an agent has rewritten since were not confirmed; where changes can be rolled back, the
+        memory goes back to those that were.
+        """
+        verdicts = self.keeping_verdicts().filter(memory=OuterRef("pk"))
+        kept = Q(Exists(verdicts.exclude(decided_by=F("memory__author_user"))))
+        for side, holds in WINNERS.items():
+            rows = self.settlements().filter(**{side: OuterRef("pk")}, verdict__in=holds)
+            if side != SUCCESSOR or not self.is_time_only:  # its author settled by own words
+                rows = rows.exclude(settled_by=F(f"{side}__author_user"))
+            kept |= Q(Exists(rows))
+        authors = Memory.objects.filter(
+            self.was_produced(), project=self.project_id, author_user__isnull=False
+        )
+        said = self.confirmations().exclude(actor_user__in=authors.order_by().values("author_user"))
+        alone = said.filter(act=CONFIRMED).values(one=Cast("object_id", UUIDField()))
+        each = Func(F("details__confirmed"), function="jsonb_array_elements_text")
+        bulk = said.filter(act__in=BULK_CONFIRMED).values(one=Cast(each, UUIDField()))
+        confirmed = Q(id__in=alone) | Q(id__in=bulk)
+        return kept | (confirmed if self.reaches_changes else confirmed & Q(user_verified=True))
+
+    def keeping_verdicts(self) -> QuerySet[ReviewVerdict]:
+        """Return the verdicts by which others than the caller have said that a memory is right."""
+        rows = ReviewVerdict.objects.filter(verdict__in=KEEPING, undone_at__isnull=True)
+        return rows.exclude(decided_by__in=self.mine).order_by()
+
+    def settlements(self) -> QuerySet[Conflict]:
+        """Return the conflicts that others than the caller have settled."""
+        rows = Conflict.objects.filter(settled_by__isnull=False)
+        return rows.exclude(settled_by__in=self.mine).order_by()
+
+    def confirmations(self) -> QuerySet[team_models.AuditEntry]:
+        """Return what others than the caller have confirmed in person.
+
+        Read by the index teams_audit_confirmed, which holds nothing else.
+        """
+        rows = team_models.AuditEntry.objects.filter(
+            act__in=(CONFIRMED, *BULK_CONFIRMED),
+            object_type="memory",
+            actor_user__isnull=False,
+            token_id__isnull=True,
+            agent="",
+        )
+        return rows.exclude(actor_user__in=self.mine).order_by()
+
+    def changes_by_others(self) -> QuerySet[MemoryVersion]:
+        """Return the versions in effect of a memory that somebody else has ended."""
+        rows = versions_in_effect().filter(memory=OuterRef("pk"), changed_by__isnull=False)
+        rows = rows.exclude(changed_by__in=self.mine)
+        if self.is_time_only:  # whoever wrote within the time is rolled back
+            return rows.exclude(self.was_ended()).order_by()
+        return rows.exclude(changed_by=F("memory__author_user")).order_by()
+
+    def was_ended(self) -> Q:
+        """Return the condition that a version was ended by who is rolled back, at that time."""
+        made = Q(changed_at__lte=self.asked_at) & self._is_within("changed_at")
+        return made if self.person is None else made & Q(changed_by=self.person)
+
+    def _rows(self) -> QuerySet[Memory]:
+        return views.countable(caller=self.caller).filter(project=self.project_id)
+
+    def _was_changed(self) -> Exists:
+        rows = versions_in_effect().filter(self.was_ended(), memory=OuterRef("pk"))
+        return Exists(rows.order_by())
+
+    def _is_within(self, column: str) -> Q:
+        since, until = self.choice.since, self.choice.until
+        given: dict[str, Any] = {f"{column}__gte": since, f"{column}__lt": until}
+        return Q(**{name: value for name, value in given.items() if value is not None})
+
 
 def resolve_choice(*, caller: Caller, choice: RollbackChoice, now: datetime) -> Selection:
     """Check who asks for what. In a unit.
@@ -98,14 +221,28 @@ def resolve_choice(*, caller: Caller, choice: RollbackChoice, now: datetime) -> 
     RoleNotSufficient, InvalidInput for an empty choice, and NotFound for a project, a session or an
     ancestor that the caller does not see there.
     """
-    _check_choice(choice)
+    if all(getattr(choice, name) is None for name in CHOICES):
+        raise InvalidInput(
+            detail="Say what is to be rolled back.",
+            hint=message("Give at least one of: {names}.", names=CHOICES),
+            errors=(FieldError(pointer="", detail="Nothing is chosen.", code="nothing_chosen"),),
+        )
+    if choice.since and choice.until and choice.since >= choice.until:
+        fault = FieldError(pointer="/until", detail="This is not after `since`.", code="range")
+        raise InvalidInput(
+            detail="The time ends before it begins.",
+            hint="Give an end that is later than the beginning.",
+            errors=(fault,),
+        )
     project = places.find_project(caller=caller, ref=choice.project)
     session: Session | None = None
     if choice.session is not None:
         session = sessions.find(caller=caller, session_id=choice.session)
         if session.project_id != project.id:
             raise sessions.missing()
-    derived = _find_derived(caller, project.id, choice.ancestor)
+    derived = None
+    if choice.ancestor is not None:
+        derived = _find_derived(caller, project.id, choice.ancestor)
     tokens = credentials.own_token_ids(caller=caller)
     is_own = caller.user_id is not None and (
         choice.person == caller.user_id
@@ -117,6 +254,7 @@ def resolve_choice(*, caller: Caller, choice: RollbackChoice, now: datetime) -> 
         require(caller=caller, act=Act.WRITE if is_own else Act.RESTORE)
         person = caller.user_id
     return Selection(
+        caller=caller,
         choice=replace(choice, project=str(project.id)),
         project_id=project.id,
         asked_at=now,
@@ -147,139 +285,9 @@ def list_writers(*, caller: Caller, project: str) -> tuple[UUID, ...]:
     """Return who has written what the caller sees of a project. Raises NotFound."""
     with tenancy.unit():
         project_id = places.find_project(caller=caller, ref=project).id
-        rows = countable(caller=caller).filter(project=project_id, author_user__isnull=False)
+        rows = views.countable(caller=caller).filter(project=project_id, author_user__isnull=False)
         found = rows.order_by("author_user").values_list("author_user", flat=True).distinct()
         return tuple(one for one in found if one is not None)
-
-
-def produced_rows(*, caller: Caller, selection: Selection) -> QuerySet[Memory]:
-    """Return the active memories that were produced. In a unit."""
-    rows = _project_rows(caller, selection)
-    return rows.filter(was_produced(selection=selection), status=Status.ACTIVE.value)
-
-
-def changed_rows(
-    *, caller: Caller, selection: Selection, besides: Collection[UUID] = ()
-) -> QuerySet[Memory]:
-    """Return changed memories that others wrote or protect; active or `besides`. In a unit."""
-    if not selection.reaches_changes:
-        return Memory.objects.none()
-    rows = _project_rows(caller, selection).filter(
-        Q(status=Status.ACTIVE.value) | Q(pk__in=besides)
-    )
-    return rows.filter(_was_changed(selection)).exclude(will_go(selection=selection))
-
-
-def concerned_rows(*, caller: Caller, selection: Selection) -> QuerySet[Memory]:
-    """Return all that a rollback looks at, produced or changed. In a unit."""
-    changed = changed_rows(caller=caller, selection=selection).values("id")
-    rows = _project_rows(caller, selection).filter(status=Status.ACTIVE.value)
-    return rows.filter(was_produced(selection=selection) | Q(id__in=changed))
-
-
-def protected_rows(*, caller: Caller, selection: Selection) -> QuerySet[Memory]:
-    """Return what was produced and stays. In a unit.
-
-    What was changed as well is not among it: whether that is restored is decided by itself.
-    """
-    rows = produced_rows(caller=caller, selection=selection)
-    rows = rows.filter(is_protected(selection=selection))
-    return rows.exclude(_was_changed(selection)) if selection.reaches_changes else rows
-
-
-def was_produced(*, selection: Selection) -> Q:
-    """Return the condition that a memory was produced by what was chosen."""
-    choice = selection.choice
-    made = Q(created_at__lte=selection.asked_at)
-    if selection.person is not None:
-        made &= Q(author_user=selection.person)
-    if choice.session is not None:
-        made &= Q(session_id=choice.session)
-    if choice.token is not None:
-        here = {"project_id": selection.project_id, "token_id": choice.token}
-        logged = ActionLog.objects.filter(**here, outcome__in=STORED, memory_id__isnull=False)
-        opened = Session.objects.filter(**here)
-        made &= Q(session_id__in=opened.order_by().values("id")) | Q(
-            id__in=logged.order_by().values("memory_id")
-        )
-    if selection.derived is not None:
-        made &= Q(id__in=selection.derived)
-    return made & _is_within("created_at", choice)
-
-
-def will_go(*, selection: Selection) -> Q:
-    """Return the condition that a memory was produced so and nobody else protects it."""
-    return was_produced(selection=selection) & ~is_protected(selection=selection)
-
-
-def is_protected(*, selection: Selection) -> Q:
-    """Return the condition that somebody else has rewritten, kept or confirmed a memory since."""
-    return Q(Exists(changes_by_others(selection=selection))) | is_kept(selection=selection)
-
-
-def is_kept(*, selection: Selection) -> Q:
-    """Return the condition that somebody else has found a memory right.
-
-    By a verdict of the inbox, by settling a conflict, or by confirming it in person. Words that an
-    agent has rewritten since were not confirmed; where changes can be rolled back, the memory goes
-    back to those that were.
-    """
-    verdicts = keeping_verdicts(selection=selection).filter(memory=OuterRef("pk"))
-    kept = Q(Exists(verdicts.exclude(decided_by=F("memory__author_user"))))
-    for side, holds in WINNERS.items():
-        rows = settlements(selection=selection).filter(**{side: OuterRef("pk")}, verdict__in=holds)
-        if side != SUCCESSOR or not selection.is_time_only:  # its author settled by own words
-            rows = rows.exclude(settled_by=F(f"{side}__author_user"))
-        kept |= Q(Exists(rows))
-    authors = Memory.objects.filter(
-        was_produced(selection=selection),
-        project=selection.project_id,
-        author_user__isnull=False,
-    )
-    said = confirmations(selection=selection).exclude(
-        actor_user__in=authors.order_by().values("author_user")
-    )
-    alone = said.filter(act=CONFIRMED).values(one=Cast("object_id", UUIDField()))
-    each = Func(F("details__confirmed"), function="jsonb_array_elements_text")
-    bulk = said.filter(act__in=BULK_CONFIRMED).values(one=Cast(each, UUIDField()))
-    confirmed = Q(id__in=alone) | Q(id__in=bulk)
-    return kept | (confirmed if selection.reaches_changes else confirmed & Q(user_verified=True))
-
-
-def keeping_verdicts(*, selection: Selection) -> QuerySet[ReviewVerdict]:
-    """Return the verdicts by which others than the caller have said that a memory is right."""
-    rows = ReviewVerdict.objects.filter(verdict__in=KEEPING, undone_at__isnull=True)
-    return rows.exclude(decided_by__in=selection.mine).order_by()
-
-
-def settlements(*, selection: Selection) -> QuerySet[Conflict]:
-    """Return the conflicts that others than the caller have settled."""
-    rows = Conflict.objects.filter(settled_by__isnull=False)
-    return rows.exclude(settled_by__in=selection.mine).order_by()
-
-
-def confirmations(*, selection: Selection) -> QuerySet[AuditEntry]:
-    """Return what others than the caller have confirmed in person.
-
-    Read by the index teams_audit_confirmed, which holds nothing else.
-    """
-    rows = AuditEntry.objects.filter(
-        act__in=(CONFIRMED, *BULK_CONFIRMED),
-        object_type="memory",
-        actor_user__isnull=False,
-        token_id__isnull=True,
-        agent="",
-    )
-    return rows.exclude(actor_user__in=selection.mine).order_by()
-
-
-def changes_by_others(*, selection: Selection) -> QuerySet[MemoryVersion]:
-    """Return the versions in effect of a memory that somebody else has ended."""
-    rows = versions_in_effect().filter(memory=OuterRef("pk"), changed_by__isnull=False)
-    rows = rows.exclude(changed_by__in=selection.mine)
-    if selection.is_time_only:  # whoever wrote within the time is rolled back
-        return rows.exclude(was_ended(selection=selection)).order_by()
-    return rows.exclude(changed_by=F("memory__author_user")).order_by()
 
 
 def versions_in_effect() -> QuerySet[MemoryVersion]:
@@ -288,71 +296,23 @@ def versions_in_effect() -> QuerySet[MemoryVersion]:
     A later rollback looks past those, by the verdict that is kept and never by the words of a
     reason, which anybody may write.
     """
-    number = {
-        name: Cast(KeyTextTransform(name, "before"), IntegerField())
-        for name in (RESTORED, REWRITTEN)
-    }
+    first, last = (
+        Cast(KeyTextTransform(name, "before"), IntegerField()) for name in (RESTORED, REWRITTEN)
+    )
     over = ReviewVerdict.objects.filter(
         memory=OuterRef("memory"), verdict=Verdict.ROLL_BACK.value, undone_at__isnull=True
-    ).annotate(first=number[RESTORED], last=number[REWRITTEN])
+    ).annotate(first=first, last=last)
     over = over.filter(first__lte=OuterRef("number"), last__gte=OuterRef("number"))
     return MemoryVersion.objects.filter(~Exists(over.order_by()))
 
 
-def was_ended(*, selection: Selection) -> Q:
-    """Return the condition that a version was ended by who is rolled back, at that time."""
-    made = Q(changed_at__lte=selection.asked_at)
-    if selection.person is not None:
-        made &= Q(changed_by=selection.person)
-    return made & _is_within("changed_at", selection.choice)
-
-
-def _was_changed(selection: Selection) -> Exists:
-    rows = versions_in_effect().filter(was_ended(selection=selection), memory=OuterRef("pk"))
-    return Exists(rows.order_by())
-
-
-def _project_rows(caller: Caller, selection: Selection) -> QuerySet[Memory]:
-    return countable(caller=caller).filter(project=selection.project_id)
-
-
-def _is_within(column: str, choice: RollbackChoice) -> Q:
-    """Return the condition that a timestamp is within the time that is chosen."""
-    given: dict[str, Any] = {f"{column}__gte": choice.since, f"{column}__lt": choice.until}
-    return Q(**{name: value for name, value in given.items() if value is not None})
-
-
-def _check_choice(choice: RollbackChoice) -> None:
-    if all(getattr(choice, name) is None for name in CHOICES):
-        raise InvalidInput(
-            detail="Say what is to be rolled back.",
-            hint=message("Give at least one of: {names}.", names=CHOICES),
-            errors=(FieldError(pointer="", detail="Nothing is chosen.", code="nothing_chosen"),),
-        )
-    if choice.since and choice.until and choice.since >= choice.until:
-        raise InvalidInput(
-            detail="The time ends before it begins.",
-            hint="Give an end that is later than the beginning.",
-            errors=(
-                FieldError(pointer="/until", detail="This is not after `since`.", code="range"),
-            ),
-        )
-
-
-def _find_derived(
-    caller: Caller, project_id: UUID, ancestor: UUID | None
-) -> tuple[UUID, ...] | None:
+def _find_derived(caller: Caller, project_id: UUID, ancestor: UUID) -> tuple[UUID, ...]:
     """Return what the caller sees that derives from a memory, step by step, within bounds."""
-    if ancestor is None:
-        return None
-    root = find_memory(caller=caller, memory_id=ancestor)
+    root = memories.find_memory(caller=caller, memory_id=ancestor)
     if root.project_id != project_id:
-        raise NotFound(
-            detail="There is no such memory.",
-            hint="It may have been deleted, or belong to a scope you cannot see.",
-        )
+        raise memories.missing()
     known, fresh = {root.id}, {root.id}
-    seen = countable(caller=caller).filter(project=project_id).order_by().values("id")
+    seen = views.countable(caller=caller).filter(project=project_id).order_by().values("id")
     for _ in range(DEEPEST):
         links = MemoryLink.objects.filter(
             target__in=fresh, kind=LinkKind.DERIVE.value, source__in=seen

@@ -14,10 +14,10 @@ from django.db import IntegrityError, transaction
 from accounts import jobs, tenancy
 from accounts.caller import Caller
 from accounts.errors import Conflict, NotFound
-from memory.records import writes
+from memory.intake.actions import apply_decision, revise
+from memory.records import verdict_log, writes
 from memory.records.models import Memory, ReviewVerdict
-from memory.records.queries.views import countable
-from memory.records.verdict_log import REWRITTEN, read_field
+from memory.records.queries import views
 from memory.review.actions import reactivation, settlements, verdict_undo
 from memory.review.rollback.execute import ASKED_AT, JOB
 from memory.taxonomy import Status, Verdict
@@ -38,12 +38,10 @@ def undo_rollback(*, caller: Caller, review_id: UUID, now: datetime) -> int:
         call = _lock_call(caller, review_id)
         conflicts = settlements.lock_reopened(befores=tuple(one.before for one in call))
         held = _lock_untouched(caller, call)
-        for made in call:
-            if REWRITTEN in made.before:
-                verdict_undo.restore_text(
-                    caller=caller, made=made, row=held[verdict_undo.memory_of(made=made)], now=now
-                )
-        _restore(caller, held, tuple(one for one in call if REWRITTEN not in one.before))
+        rewritten = tuple(one for one in call if verdict_log.REWRITTEN in one.before)
+        for made in rewritten:
+            _restore_text(caller, made, held[verdict_undo.memory_of(made=made)], now)
+        _restore_archived(caller, held, tuple(one for one in call if one not in rewritten))
         for made in call:
             settlements.settle_again(caller=caller, before=made.before, held=conflicts, rows=held)
         ReviewVerdict.objects.filter(pk__in=[one.pk for one in call]).update(undone_at=now)
@@ -64,18 +62,13 @@ def _lock_call(caller: Caller, review_id: UUID) -> tuple[ReviewVerdict, ...]:
             hint="Who rolled back undoes it, by the id that the call answered with.",
         )
     if first.undone_at is not None:
-        raise Conflict(detail="This is undone already.", hint="Nothing is left to do.")
+        raise verdict_undo.undone_already()
     if not jobs.hold_ended(name=JOB, carrying={ASKED_AT: first.decided_at.isoformat()}):
         raise Conflict(
             detail="A job still takes back what was chosen; nothing was undone.",
             hint="Undo it when the job has ended. One that waits can be cancelled.",
         )
-    rows = ReviewVerdict.objects.select_for_update(of=("self",)).filter(
-        decided_by=first.decided_by,
-        decided_at=first.decided_at,
-        verdict=first.verdict,
-        undone_at__isnull=True,
-    )
+    rows = verdict_undo.verdicts_of_call(made=first).select_for_update(of=("self",))
     return tuple(rows.order_by("memory_id", "id"))
 
 
@@ -89,7 +82,7 @@ def _lock_untouched(caller: Caller, call: tuple[ReviewVerdict, ...]) -> dict[UUI
         for kept in made.before["touched"]:
             id = UUID(str(kept["id"]))
             versions[id] = max(versions.get(id, 0), int(kept["version"]))
-    rows = countable(caller=caller).select_for_update(of=("self",)).filter(pk__in=versions)
+    rows = views.countable(caller=caller).select_for_update(of=("self",)).filter(pk__in=versions)
     held = {row.id: row for row in rows.order_by("id")}
     if held.keys() != versions.keys():
         raise NotFound(
@@ -101,14 +94,27 @@ def _lock_untouched(caller: Caller, call: tuple[ReviewVerdict, ...]) -> dict[UUI
     return held
 
 
-def _restore(caller: Caller, held: dict[UUID, Memory], away: tuple[ReviewVerdict, ...]) -> None:
+def _restore_text(caller: Caller, made: ReviewVerdict, row: Memory, now: datetime) -> None:
+    """Give a held memory the text back that a rollback took away; both versions are forgotten."""
+    number = made.before[verdict_log.REWRITTEN]
+    version = row.versions.get(number=number)
+    revise.restore_version(caller=caller, row=row, version=version, reason="", now=now)
+    row.versions.filter(number__gte=number).delete()
+    for kept in made.before["touched"]:
+        verdict_undo.restore_fields(row=row, kept=kept)
+
+
+def _restore_archived(
+    caller: Caller, held: dict[UUID, Memory], away: tuple[ReviewVerdict, ...]
+) -> None:
     """Give what was archived, and what was restored for it, its fields back, and the links."""
     touched: dict[UUID, Memory] = {}
     for made in away:
         for kept in made.before["touched"]:
             row = touched[UUID(str(kept["id"]))] = held[UUID(str(kept["id"]))]
             for name in FIELDS:
-                setattr(row, name, read_field(name=name, value=kept["fields"][name]))
+                value = verdict_log.read_field(name=name, value=kept["fields"][name])
+                setattr(row, name, value)
             row.version += 1
     replaced = tuple(row for row in touched.values() if row.status != Status.ACTIVE)
     active = tuple(row for row in touched.values() if row.status == Status.ACTIVE)
@@ -122,4 +128,4 @@ def _restore(caller: Caller, held: dict[UUID, Memory], away: tuple[ReviewVerdict
     writes.announce(caller=caller, kind="memory.superseded", rows=replaced)
     writes.announce(caller=caller, kind="memory.restored", rows=active)
     for made in away:
-        verdict_undo.restore_links(before=made.before)
+        apply_decision.put_edges(edges=made.before.get(verdict_log.TAKEN, ()))

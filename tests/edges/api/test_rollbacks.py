@@ -86,7 +86,7 @@ def test_a_job_answers_the_same_after_a_worker_that_died(
     with pytest.raises(Died), entered(caller):
         execute.run(
             caller=replace(caller, token_id=UUID(asked.payload["by"]["token_id"])),
-            choice=execute.read_choice(payload=asked.payload["choice"]),
+            choice=execute.CHOICE.validate_python(asked.payload["choice"]),
             asked_at=datetime.fromisoformat(asked.payload["asked_at"]),
             tell=die,
         )

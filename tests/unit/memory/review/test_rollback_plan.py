@@ -13,7 +13,7 @@ THEY, OTHER = uuid4(), uuid4()
 
 def change(number: int, by: UUID = THEY) -> VersionChange:
     """A change an hour after the one before; of those rolled back where they made it."""
-    return VersionChange(number=number, made_by=by, made_at=at(number), is_theirs=by == THEY)
+    return number, by, at(number), by == THEY
 
 
 def at(hours: float) -> datetime:
