@@ -6,7 +6,7 @@ from accounts.queries.jobs import STATES
 from config.schedule import BEAT
 from frontend.labels import memory_labels
 from memory.review.actions.corrections import KINDS
-from memory.review.health import HealthCounts, health
+from memory.review.health import health
 from memory.taxonomy import (
     LinkKind,
     MemoryType,
@@ -35,18 +35,7 @@ def test_tables_name_every_value() -> None:
 
 
 def test_every_part_of_the_health_score_has_a_name() -> None:
-    scored = health(
-        counts=HealthCounts(
-            modules=1,
-            modules_covered=1,
-            memories=1,
-            verified=1,
-            stale=0,
-            awaiting_review=0,
-            disputed=0,
-            corrected_in_30_days=0,
-        )
-    )
+    scored = health(memories=1, verified=1, stale=0, awaiting_review=0, corrected=0)
 
     assert scored is not None
     assert {part.name for part in scored.parts} <= set(memory_labels.HEALTH_PARTS)
