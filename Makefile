@@ -9,6 +9,8 @@ UV_VERSION := 0.13.9
 export UV_SYSTEM_CERTS := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
+# Where it is set, every process compiles all modules anew: seconds at each start.
+unexport PYTHONDONTWRITEBYTECODE
 
 LOCK_OPTIONS := --quiet --generate-hashes --universal --python-version 3.11 --no-emit-index-url \
 	--custom-compile-command "make lock"
