@@ -13,7 +13,7 @@ from frontend.views import base
 from frontend.views.base import Frame
 from memory.entities.rules import EntityType
 from memory.review.actions.entity_merges import Pair, merge_names, scope_of, unmerge_names
-from memory.search.entity_profile import TYPES, Place, about, known, suggest_names
+from memory.search.entity_profile import TYPES, Place, about, list_things, suggest_names
 from memory.search.request import Narrowing
 from memory.taxonomy import Scope
 from teams.permissions import Act, allows
@@ -28,7 +28,7 @@ def entities(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show what the memories of the project name, the most often named first."""
     kind = _kind(request.GET.get("kind", ""))
     begins = request.GET.get("q", "").strip()[:LONGEST]
-    found = known(
+    things, last = list_things(
         caller=frame.caller,
         begins=begins,
         type=kind,
@@ -36,12 +36,11 @@ def entities(request: HttpRequest, frame: Frame) -> HttpResponse:
         after=_place(request.GET.get("after", "")),
         limit=PAGE_SIZE,
     )
-    last = found.next_place
     context = {
         "section": "entities",
-        "things": found.items,
-        "largest": max((one.memories for one in found.items), default=0),
-        "next": "" if last is None else f"{last.memories}~{last.type.value}~{last.key}",
+        "things": things,
+        "largest": max((one.memories for one in things), default=0),
+        "next": "" if last is None else f"{last[0]}~{last[2].value}~{last[1]}",
         "kinds": tuple((name, memory_labels.ENTITY_TYPES[name]) for name in TYPES),
         "kind": kind or "",
         "begins": begins,
@@ -135,7 +134,7 @@ def _place(text: str) -> Place | None:
     kind, _sign, key = rest.partition("~")
     if not memories.isdecimal() or len(memories) > 9 or kind not in TYPES:
         return None
-    return Place(memories=int(memories), type=EntityType(kind), key=key[:LONGEST])
+    return int(memories), key[:LONGEST], EntityType(kind)
 
 
 def _address(frame: Frame, name: str, kind: str | None) -> str:

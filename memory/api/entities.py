@@ -144,7 +144,7 @@ def list_entities(call: Call, query: EntityListQuery) -> Answer:
     People, systems and other things, the most often named first. Names, aliases and counts are
     those of the memories you may see.
     """
-    page = entity_profile.known(
+    items, last = entity_profile.list_things(
         caller=call.caller,
         begins=query.q,
         type=query.kind,
@@ -152,9 +152,8 @@ def list_entities(call: Call, query: EntityListQuery) -> Answer:
         after=_place(call.cursor),
         limit=query.limit,
     )
-    last = page.next_place
-    following = None if last is None else f"{last.memories}|{last.type}|{last.key}"
-    return Answer(page.items, next_cursor=following)
+    following = None if last is None else f"{last[0]}|{last[2]}|{last[1]}"
+    return Answer(items, next_cursor=following)
 
 
 @get("entities/memories", tag="search", scope=TokenScope.READ, answer=EntityProfile)
@@ -238,4 +237,4 @@ def _place(inner: str | None) -> Place | None:
     if inner is None:
         return None
     memories, type, key = inner.split("|", 2)
-    return Place(memories=int(memories), key=key, type=EntityType(type))
+    return int(memories), key, EntityType(type)

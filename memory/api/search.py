@@ -1,6 +1,5 @@
 """Search over REST, and ways to ask without words: what is alike, about a file, in time."""
 
-from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -27,11 +26,10 @@ from memory.api.schemas.search import (
 )
 from memory.injection.actions.trigger_points import deliver_at_point
 from memory.records import filters
-from memory.records.queries.relations import Sides
 from memory.search.actions import SearchAnswer, lay_out
 from memory.search.actions import search as find
 from memory.search.context import context as pack
-from memory.search.lookups import Matches, Moment, match, recall, similar
+from memory.search.lookups import Lookup, match, recall, similar
 from memory.search.lookups import timeline as tell
 
 
@@ -55,8 +53,8 @@ def search(call: Call, body: Search) -> dict[str, Any]:
     layout = lay_out(caller=call.caller, request=body.request(), now=call.now)
     shown = _results(layout.answer, with_reasons=body.explain)
     for one, hit in zip(shown["results"], layout.answer.hits, strict=True):
-        around = layout.surroundings[hit.memory.id]
-        one |= {"neighbors": around.neighbors, "see_also": around.see_also}
+        one["neighbors"] = layout.neighbors[hit.memory.id]
+        one["see_also"] = layout.see_also[hit.memory.id]
     return {**shown, "order": layout.order, "hint": layout.hint}
 
 
@@ -87,7 +85,7 @@ def list_similar(call: Call, query: SimilarQuery) -> dict[str, Any]:
     """
     chosen = narrowing(query, limit=query.limit)
     found = similar(caller=call.caller, memory_id=call.id, narrowing=chosen, now=call.now)
-    items = _with_sides(found.items, found.sides, "similarity")
+    items = _with_sides(found, "similarity")
     return {"items": items, "degraded": found.degraded, "took_ms": found.took_ms}
 
 
@@ -104,7 +102,7 @@ def recall_file(call: Call, query: RecallQuery) -> dict[str, Any]:
         narrowing=narrowing(query, limit=query.limit),
         now=call.now,
     )
-    return {"items": _with_sides(found.items, found.sides, "closeness"), "took_ms": found.took_ms}
+    return {"items": _with_sides(found, "closeness"), "took_ms": found.took_ms}
 
 
 @get("timeline", tag="search", scope=TokenScope.READ, answer=Page[Happened])
@@ -117,14 +115,14 @@ def timeline(call: Call, query: TimelineQuery) -> Answer:
     found = tell(
         caller=call.caller,
         narrowing=narrowing(query),
-        after=_moment(call.cursor),
+        after=_place(call.cursor),
         limit=query.limit,
         now=call.now,
     )
-    last = found.next_moment
+    last = found.next_place
     return Answer(
-        _with_sides(found.items, found.sides, "at"),
-        next_cursor=None if last is None else f"{last.at.isoformat()}|{last.memory_id}",
+        _with_sides(found, "at"),
+        next_cursor=None if last is None else f"{last[0].isoformat()}|{last[1]}",
     )
 
 
@@ -150,17 +148,10 @@ def _results(answer: SearchAnswer, *, with_reasons: bool) -> dict[str, Any]:
     }
 
 
-def _matches(found: Matches) -> dict[str, Any]:
+def _matches(found: Lookup[str]) -> dict[str, Any]:
     """Show what a pattern matches as results of a search: a match is wholly relevant."""
     return {
-        "results": [
-            {
-                "memory": with_sides(one.memory, found.sides.get(one.memory.id, ())),
-                "relevance": 1.0,
-                "excerpt": one.excerpt,
-            }
-            for one in found.items
-        ],
+        "results": [one | {"relevance": 1.0} for one in _with_sides(found, "excerpt")],
         "nothing_relevant": not found.items,
         "degraded": (),
         "took_ms": found.took_ms,
@@ -168,19 +159,16 @@ def _matches(found: Matches) -> dict[str, Any]:
     }
 
 
-def _with_sides(found: Iterable[Any], sides: Sides, beside: str) -> list[dict[str, Any]]:
-    """Show memories with what contradicts each, and with one more attribute of what was found."""
+def _with_sides(found: Lookup[Any], name: str) -> list[dict[str, Any]]:
+    """Show memories with what contradicts each, and what the lookup says of each by this name."""
     return [
-        {
-            "memory": with_sides(one.memory, sides.get(one.memory.id, ())),
-            beside: getattr(one, beside),
-        }
-        for one in found
+        {"memory": with_sides(memory, found.sides.get(memory.id, ())), name: value}
+        for memory, value in found.items
     ]
 
 
-def _moment(inner: str | None) -> Moment | None:
+def _place(inner: str | None) -> tuple[datetime, UUID] | None:
     if inner is None:
         return None
     at, _, last = inner.partition("|")
-    return Moment(at=datetime.fromisoformat(at), memory_id=UUID(last))
+    return datetime.fromisoformat(at), UUID(last)

@@ -28,7 +28,6 @@ from memory.index.actions import embedding
 from memory.search import fusion, packing, query, ranking
 from memory.search import pool as pools
 from memory.search.actions import SearchAnswer, search
-from memory.search.packing import Packable
 from memory.search.pool import Pool
 from memory.search.query import QueryKind
 from memory.search.refinement import Rerank
@@ -133,22 +132,17 @@ def _request(one: JudgedQuery, way: SearchRequest) -> SearchRequest:
 def _asked(
     one: JudgedQuery, bare: SearchAnswer, answer: SearchAnswer, names: dict[UUID, str]
 ) -> Asked:
-    ranked = tuple(
-        Packable(
-            memory_id=hit.memory.id,
-            type=MemoryType(hit.memory.type),
-            tokens=tokens.count(text=hit.memory.content),
-        )
-        for hit in answer.hits
+    costs = tuple(
+        (MemoryType(hit.memory.type), tokens.count(text=hit.memory.content)) for hit in answer.hits
     )
-    packed, _ = packing.pack(ranked=ranked, budget=PACK)
+    packed = packing.pack(costs=costs, budget=PACK)
     return Asked(
         query_id=one.id,
         ranked=tuple(names[hit.memory.id] for hit in bare.hits),
         best_relevance=max((hit.relevance for hit in bare.hits), default=0.0),
         silent=answer.nothing_relevant,
-        pack=tuple(names[item.memory_id] for item in packed),
-        pack_tokens=sum(item.tokens for item in packed),
+        pack=tuple(names[answer.hits[place].memory.id] for place in packed),
+        pack_tokens=sum(costs[place][1] for place in packed),
         took_ms=answer.took_ms,
         stages=answer.stages,
     )
@@ -226,8 +220,8 @@ def _halves(filled: Trial, splits: tuple[Split, ...], now: datetime, tell: Tell)
         without: list[Pair] = []
         for one in queries:
             if one.answerable:
-                with taken_out(filled=filled, names=frozenset(one.grades)):
-                    without += _pairs(filled, replace(one, grades={}), now)
+                with taken_out(filled=filled, names=frozenset(one.relevant)):
+                    without += _pairs(filled, replace(one, relevant={}), now)
         halves[split] = (usual, tuple(without))
         tell(f"asked {len(queries)} queries of the half {split}, with and without their answers")
     return halves
@@ -240,7 +234,7 @@ def _pairs(filled: Trial, one: JudgedQuery, now: datetime) -> Iterator[Pair]:
         yield Pair(
             query_id=one.id,
             signs={Sign(name): float(value) for name, value in signs.items()},
-            answers=filled.names[hit.memory.id] in one.grades,
+            answers=filled.names[hit.memory.id] in one.relevant,
             answerable=one.answerable,
         )
 
@@ -306,5 +300,5 @@ def _ndcg(
             candidates=pools.candidates_of(pool=pool), evidence=pool.known, task=task
         )
         ranked = tuple(names[standing.memory_id] for standing in standings[:K])
-        found.append(measures.ndcg_at(ranked=ranked, grades=one.grades, k=K))
+        found.append(measures.ndcg_at(ranked=ranked, grades=one.relevant, k=K))
     return tuple(found)

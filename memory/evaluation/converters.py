@@ -10,9 +10,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, Literal
 
-from memory.evaluation.dataset import LARGEST_GRADE, Record, WrongSet, load, records
+from pydantic import BaseModel, Field
+
+from memory.evaluation.dataset import LARGEST_GRADE, WrongSet, read_json, read_lines
 from memory.taxonomy import CODE_TAG
 
 LONGEST: Final = 20_000  # characters of a memory; longer texts are cut
@@ -30,6 +32,65 @@ SESSION: Final = re.compile(r"session_\d+")
 NOT_OF_A_SLUG: Final = re.compile(r"[^a-z0-9]+")
 
 Files = Mapping[str, str]
+
+
+class BeirRow(BaseModel):
+    """A document or a query of BEIR's format."""
+
+    id: str = Field(alias="_id")
+    title: str | None = None
+    text: str
+
+
+class CosqaQuestion(BaseModel):
+    """A web query, and the number of the function that answers it."""
+
+    idx: str
+    doc: str
+    retrieval_idx: int
+
+
+class LocomoTurn(BaseModel):
+    """What somebody said, perhaps beside a picture."""
+
+    speaker: str
+    text: str
+    dia_id: str
+    blip_caption: str | None = None
+
+
+class LocomoQuestion(BaseModel):
+    """A question about a conversation; the evidence names turns."""
+
+    question: str
+    evidence: list[Any]
+    category: Literal[1, 2, 3, 4, 5]
+
+
+class LocomoSample(BaseModel):
+    """A conversation: sessions under `session_1`, their begin under `session_1_date_time`."""
+
+    sample_id: str
+    conversation: dict[str, Any]
+    qa: list[LocomoQuestion]
+
+
+class LongMemEvalTurn(BaseModel):
+    """A turn of a chat; whether it holds the answer."""
+
+    role: str
+    content: str
+    has_answer: bool | None = None
+
+
+class LongMemEvalQuestion(BaseModel):
+    """A question and the chats in which its answer is, if it has one."""
+
+    question_id: str
+    question_type: str
+    question: str
+    haystack_dates: list[str]
+    haystack_sessions: list[list[LongMemEvalTurn]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,18 +118,25 @@ def convert(*, public: str, files: Files) -> Converted:
 def _beir(files: Files) -> Converted:
     """Convert a corpus, queries and judgments of BEIR's format; grades above 3 become 3."""
     corpus, queries, qrels = PUBLIC["beir"].files
-    memories = []
-    for row in records(file=corpus, text=files[corpus]):
-        title, text = row.fields.get("title"), row.string("text")
-        if isinstance(title, str) and title.strip():
-            text = f"{title}\n\n{text}"
-        memories.append(_memory(row.string("_id"), text, "reference"))
-    grades = _qrels(qrels, files[qrels])
-    rows = list(records(file=queries, text=files[queries]))
+    memories = [
+        _memory(row.id, f"{row.title}\n\n{row.text}" if row.title else row.text, "reference")
+        for row in read_lines(file=corpus, text=files[corpus], shape=BeirRow).values()
+    ]
+    grades: dict[str, dict[str, int]] = {}
+    for number, line in enumerate(files[qrels].split("\n"), start=1):
+        cells = line.split("\t")
+        if not line.strip() or (number == 1 and not cells[-1].strip().isdigit()):
+            continue  # the heading
+        if len(cells) != 3 or not cells[2].strip().lstrip("-").isdigit():
+            detail = "A line is: query-id, corpus-id and a whole number, with tabs between."
+            raise WrongSet(file=qrels, line=number, field="score", detail=detail)
+        if int(cells[2]) > 0:
+            grades.setdefault(cells[0], {})[cells[1]] = min(LARGEST_GRADE, int(cells[2]))
+    rows = read_lines(file=queries, text=files[queries], shape=BeirRow).values()
     asked = [
-        {"id": id, "text": row.string("text"), "kind": "beir", "relevant": grades[id]}
+        {"id": row.id, "text": row.text, "kind": "beir", "relevant": grades[row.id]}
         for row in rows
-        if (id := row.string("_id")) in grades
+        if row.id in grades
     ]
     return _converted(memories, asked, {"queries without judgment": len(rows) - len(asked)})
 
@@ -76,23 +144,20 @@ def _beir(files: Files) -> Converted:
 def _cosqa(files: Files) -> Converted:
     """Convert CoSQA's retrieval test: web queries, and functions under their numbers."""
     functions, questions = PUBLIC["cosqa"].files
-    numbered = load(file=functions, text=files[functions], kind=dict)
+    numbered = read_json(file=functions, text=files[functions], shape=dict[str, int])
     memories = [
         _memory(str(number), code, "reference") | {"tags": [CODE_TAG]}
         for code, number in numbered.items()
     ]
-    asked = []
-    for position, item in enumerate(load(file=questions, text=files[questions], kind=list)):
-        row = Record(file=questions, line=position + 1, fields=item)
-        relevant = {str(row.value("retrieval_idx", int)): LARGEST_GRADE}
-        asked.append(
-            {
-                "id": row.string("idx"),
-                "text": row.string("doc"),
-                "kind": "web",
-                "relevant": relevant,
-            }
-        )
+    asked = [
+        {
+            "id": row.idx,
+            "text": row.doc,
+            "kind": "web",
+            "relevant": {str(row.retrieval_idx): LARGEST_GRADE},
+        }
+        for row in read_json(file=questions, text=files[questions], shape=list[CosqaQuestion])
+    ]
     return _converted(memories, asked, {})
 
 
@@ -106,17 +171,36 @@ def _locomo(files: Files) -> Converted:
     memories: list[dict[str, Any]] = []
     asked: list[dict[str, Any]] = []
     left_out = 0
-    for position, sample in enumerate(load(file=file, text=files[file], kind=list), start=1):
-        row = Record(file=file, line=position, fields=sample)
-        name = row.string("sample_id")
-        turns = list(_locomo_turns(row, name))
+    samples = read_json(file=file, text=files[file], shape=list[LocomoSample])
+    for line, sample in enumerate(samples, start=1):
+        name = sample.sample_id
+        turns = list(_locomo_turns(file, line, sample))
         memories += turns
-        known = frozenset(turn["id"] for turn in turns)
-        for number, question in enumerate(row.value("qa", list), start=1):
-            query = _locomo_query(row.of(question), name, known)
-            left_out += query is None
-            asked += [] if query is None else [{"id": f"{name}/q{number}", **query}]
+        known = {turn["id"] for turn in turns}
+        for number, row in enumerate(sample.qa, start=1):
+            named = (f"{name}/{id}" for id in DIALOGUE_ID.findall(" ".join(map(str, row.evidence))))
+            evidence = tuple(dict.fromkeys(id for id in named if id in known))
+            query = {"id": f"{name}/q{number}", "text": row.question, "project": _slug(name)}
+            query["kind"] = LOCOMO_KINDS[row.category]
+            if query["kind"] == LOCOMO_KINDS[5]:
+                asked.append(query | {"relevant": {}, "confusable": list(evidence)})
+            elif evidence:
+                asked.append(query | {"relevant": dict.fromkeys(evidence, LARGEST_GRADE)})
+            else:
+                left_out += 1
     return _converted(memories, asked, {"questions without evidence": left_out})
+
+
+def _locomo_turns(file: str, line: int, sample: LocomoSample) -> Iterator[dict[str, Any]]:
+    given = sample.conversation
+    for key in sorted(filter(SESSION.fullmatch, given)):
+        began = _time(given.get(f"{key}_date_time"), LOCOMO_TIME, file, line, f"{key}_date_time")
+        place = {"project": _slug(sample.sample_id), "session": f"{sample.sample_id}/{key}"}
+        turns = read_json(file=file, text=json.dumps(given[key]), shape=list[LocomoTurn], line=line)
+        for number, turn in enumerate(turns):
+            shared = f" [shares {turn.blip_caption}]" if turn.blip_caption else ""
+            content = f"{turn.speaker}: {turn.text}{shared}"
+            yield _turn(f"{sample.sample_id}/{turn.dia_id}", content, place, began, number)
 
 
 def _longmemeval(files: Files) -> Converted:
@@ -128,24 +212,39 @@ def _longmemeval(files: Files) -> Converted:
     memories: list[dict[str, Any]] = []
     asked: list[dict[str, Any]] = []
     left_out = 0
-    for position, item in enumerate(load(file=file, text=files[file], kind=list), start=1):
-        row = Record(file=file, line=position, fields=item)
-        id = row.string("question_id")
-        project = _slug(id)
-        relevant: dict[str, int] = {}
-        memories += _longmemeval_turns(row, id, project, relevant)
-        is_unanswerable = id.endswith("_abs")
-        if not relevant and not is_unanswerable:
+    rows = read_json(file=file, text=files[file], shape=list[LongMemEvalQuestion])
+    for line, row in enumerate(rows, start=1):
+        id = row.question_id
+        turns = dict(_longmemeval_turns(file, line, row))
+        memories += [memory for memory, _ in turns.values()]
+        relevant = {name: LARGEST_GRADE for name, (_, is_evidence) in turns.items() if is_evidence}
+        query = {"id": id, "text": row.question, "project": _slug(id)}
+        if id.endswith("_abs"):
+            asked.append(
+                query | {"kind": "abstention", "relevant": {}, "confusable": list(relevant)}
+            )
+        elif relevant:
+            asked.append(query | {"kind": row.question_type, "relevant": relevant})
+        else:
             left_out += 1
-            continue
-        kind = "abstention" if is_unanswerable else row.string("question_type")
-        grades = {} if is_unanswerable else relevant
-        near = list(relevant) if is_unanswerable else []
-        asked.append(
-            {"id": id, "text": row.string("question"), "kind": kind, "relevant": grades}
-            | {"project": project, "confusable": near}
-        )
     return _converted(memories, asked, {"questions without evidence": left_out})
+
+
+def _longmemeval_turns(
+    file: str, line: int, row: LongMemEvalQuestion
+) -> Iterator[tuple[str, tuple[dict[str, Any], bool]]]:
+    """Yield the turns of a question by their names, each with whether it is evidence."""
+    id, dates, sessions = row.question_id, row.haystack_dates, row.haystack_sessions
+    if len(dates) != len(sessions):
+        detail = "There is one date for each session."
+        raise WrongSet(file=file, line=line, field="haystack_dates", detail=detail)
+    for session, (told, turns) in enumerate(zip(dates, sessions, strict=True), start=1):
+        began = _time(told, LONGMEMEVAL_TIME, file, line, "haystack_dates")
+        place = {"project": _slug(id), "session": f"{id}/{session}"}
+        for number, turn in enumerate(turns, start=1):
+            name = f"{id}/{session}:{number}"
+            content = f"{turn.role}: {turn.content}"
+            yield name, (_turn(name, content, place, began, number), bool(turn.has_answer))
 
 
 PUBLIC: Final[Mapping[str, PublicSet]] = {
@@ -154,65 +253,6 @@ PUBLIC: Final[Mapping[str, PublicSet]] = {
     "locomo": PublicSet(files=("locomo10.json",), convert=_locomo),
     "longmemeval": PublicSet(files=("longmemeval_s.json",), convert=_longmemeval),
 }
-
-
-def _qrels(file: str, text: str) -> dict[str, dict[str, int]]:
-    grades: dict[str, dict[str, int]] = {}
-    for number, line in enumerate(text.split("\n"), start=1):
-        cells = line.split("\t")
-        if not line.strip() or (number == 1 and not cells[-1].strip().isdigit()):
-            continue  # the heading
-        if len(cells) != 3 or not cells[2].strip().lstrip("-").isdigit():
-            detail = "A line is: query-id, corpus-id and a whole number, with tabs between."
-            raise WrongSet(file=file, line=number, field="score", detail=detail)
-        if int(cells[2]) > 0:
-            grades.setdefault(cells[0], {})[cells[1]] = min(LARGEST_GRADE, int(cells[2]))
-    return grades
-
-
-def _locomo_turns(row: Record, name: str) -> Iterator[dict[str, Any]]:
-    conversation = row.of(row.value("conversation", dict))
-    for key in sorted(filter(SESSION.fullmatch, conversation.fields)):
-        began = _moment(conversation.string(f"{key}_date_time"), LOCOMO_TIME, row)
-        place = {"project": _slug(name), "session": f"{name}/{key}"}
-        for number, fields in enumerate(conversation.value(key, list)):
-            turn = row.of(fields)
-            said = f"{turn.string('speaker')}: {turn.string('text')}"
-            caption = fields.get("blip_caption")
-            shared = f" [shares {caption}]" if caption else ""
-            content = f"{said}{shared}"
-            yield _turn(f"{name}/{turn.string('dia_id')}", content, place, began, number)
-
-
-def _locomo_query(row: Record, name: str, known: frozenset[str]) -> dict[str, Any] | None:
-    told = " ".join(map(str, row.value("evidence", list)))
-    named = (f"{name}/{id}" for id in DIALOGUE_ID.findall(told))
-    evidence = tuple(dict.fromkeys(id for id in named if id in known))
-    kind = LOCOMO_KINDS.get(row.value("category", int))
-    if kind is None:
-        raise row.wrong("category", f"Use one of: {', '.join(map(str, LOCOMO_KINDS))}.")
-    shared = {"text": row.string("question"), "kind": kind, "project": _slug(name)}
-    if kind == LOCOMO_KINDS[5]:
-        return shared | {"relevant": {}, "confusable": list(evidence)}
-    return shared | {"relevant": dict.fromkeys(evidence, LARGEST_GRADE)} if evidence else None
-
-
-def _longmemeval_turns(
-    row: Record, id: str, project: str, relevant: dict[str, int]
-) -> Iterator[dict[str, Any]]:
-    dates, sessions = row.value("haystack_dates", list), row.value("haystack_sessions", list)
-    if len(dates) != len(sessions):
-        raise row.wrong("haystack_dates", "There is one date for each session.")
-    for session, (told, turns) in enumerate(zip(dates, sessions, strict=True), start=1):
-        began = _moment(told, LONGMEMEVAL_TIME, row)
-        place = {"project": project, "session": f"{id}/{session}"}
-        for number, fields in enumerate(turns, start=1):
-            turn = row.of(fields)
-            name = f"{id}/{session}:{number}"
-            said = f"{turn.string('role')}: {turn.string('content')}"
-            if fields.get("has_answer"):
-                relevant[name] = LARGEST_GRADE
-            yield _turn(name, said, place, began, number)
 
 
 def _memory(id: str, content: str, type: str) -> dict[str, Any]:
@@ -231,12 +271,12 @@ def _turn(
     return _memory(id, content, "episode") | {**place, "event_at": moment, "tags": [day]}
 
 
-def _moment(told: Any, form: str, row: Record) -> datetime:
+def _time(told: object, form: str, file: str, line: int, field: str) -> datetime:
     try:
         return datetime.strptime(str(told), form).replace(tzinfo=UTC)
     except ValueError as error:
         detail = f"{told!r} is no time of the form {form}."
-        raise row.wrong("date", detail) from error
+        raise WrongSet(file=file, line=line, field=field, detail=detail) from error
 
 
 def _slug(name: str) -> str:
@@ -246,12 +286,12 @@ def _slug(name: str) -> str:
 def _converted(
     memories: list[dict[str, Any]], queries: list[dict[str, Any]], left_out: Mapping[str, int]
 ) -> Converted:
+    written = (
+        "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
+        for rows in (memories, queries)
+    )
     return Converted(
-        memories=_written(memories),
-        queries=_written(queries),
+        memories=next(written),
+        queries=next(written),
         notes=tuple(f"left out: {count} {what}" for what, count in left_out.items() if count),
     )
-
-
-def _written(rows: list[dict[str, Any]]) -> str:
-    return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)

@@ -2,19 +2,24 @@
 
 Two files of JSON lines, `memories.jsonl` and `queries.jsonl`. What is wrong is refused with file,
 line and field, and nothing of the set is used. Converters write the same two files.
-
-A memory: id, content, type; optional project, files, tags, session, event_at, valid_until,
-superseded_by (id), contradicts (ids). A query: id, text, kind, relevant ({id: 1..3}, empty: nothing
-answers); optional split, as_of, project, confusable (ids that look like an answer and are none).
 """
 
 import hashlib
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from datetime import datetime
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from enum import StrEnum
-from typing import Any, Final, TypeVar
+from typing import Annotated, Any, Final, TypeVar
+
+from pydantic import (
+    AwareDatetime,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    TypeAdapter,
+    ValidationError,
+)
+from pydantic.dataclasses import dataclass
 
 from memory.taxonomy import MemoryType
 
@@ -22,15 +27,9 @@ MEMORIES: Final = "memories.jsonl"
 QUERIES: Final = "queries.jsonl"
 PROJECT: Final = "judged"  # where memories stand that name no project
 LARGEST_GRADE: Final = 3
-MEMORY_FIELDS: Final = frozenset(
-    {"id", "content", "type", "project", "files", "tags", "session", "event_at", "valid_until"}
-    | {"superseded_by", "contradicts"}
-)
-QUERY_FIELDS: Final = frozenset(
-    {"id", "text", "kind", "relevant", "split", "as_of", "project", "confusable"}
-)
-
-Named = TypeVar("Named", bound=StrEnum)
+STRICT: Final = ConfigDict(extra="forbid", strict=True)
+Row = TypeVar("Row")
+Text = Annotated[str, StringConstraints(pattern=r"\S")]
 
 
 class Split(StrEnum):
@@ -47,43 +46,46 @@ class WrongSet(ValueError):
         super().__init__(f"{file}, line {line}, field {field!r}: {detail}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=STRICT)
 class JudgedMemory:
     """One memory of a set; `superseded_by` and `contradicts` name others of the set."""
 
-    id: str
-    content: str
+    id: Text
+    content: Text
     type: MemoryType
-    project: str
-    files: tuple[str, ...]
-    tags: tuple[str, ...]
-    event_at: datetime | None
-    valid_until: datetime | None
-    superseded_by: str | None
-    contradicts: tuple[str, ...]
-    session: str | None = None
+    project: Annotated[Text, BeforeValidator(lambda given: given or PROJECT)] = PROJECT
+    files: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    event_at: AwareDatetime | None = None
+    valid_until: AwareDatetime | None = None
+    superseded_by: Text | None = None
+    contradicts: tuple[str, ...] = ()
+    session: Text | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=STRICT)
 class JudgedQuery:
-    """One query of a set; no grades: nothing answers it."""
+    """One query of a set; `relevant` are grades by memory, none where nothing answers.
 
-    id: str
-    text: str
-    kind: str
-    grades: Mapping[str, int]
-    split: Split
-    as_of: datetime | None
-    project: str | None
-    confusable: tuple[str, ...]
+    `confusable` are memories that look like an answer and are none.
+    """
+
+    id: Text
+    text: Text
+    kind: Text
+    relevant: Mapping[str, Annotated[int, Field(ge=1, le=LARGEST_GRADE)]]
+    split: Split | None = None
+    as_of: AwareDatetime | None = None
+    project: Text | None = None
+    confusable: tuple[str, ...] = ()
 
     @property
     def answerable(self) -> bool:
         """Whether the set holds an answer."""
-        return bool(self.grades)
+        return bool(self.relevant)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class JudgedSet:
     """Memories and queries that fit together; `digest` is the SHA-256 of both files."""
 
@@ -103,114 +105,45 @@ class JudgedSet:
         return tuple(sorted(named))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
-    """One object of a file: typed reads that know where they stand."""
-
-    file: str
-    line: int
-    fields: Any
-
-    def of(self, fields: Any) -> "Record":
-        """Return an object inside of this one."""
-        return replace(self, fields=fields)
-
-    def wrong(self, field: str, detail: str) -> WrongSet:
-        """Return the refusal of a field."""
-        return WrongSet(file=self.file, line=self.line, field=field, detail=detail)
-
-    def value(self, field: str, kind: type) -> Any:
-        """Return a field of this kind. Raises WrongSet."""
-        found = self.fields.get(field) if isinstance(self.fields, dict) else None
-        if not isinstance(found, kind):
-            raise self.wrong(field, f"Entry {self.line} should have a {kind.__name__} here.")
-        return found
-
-    def string(self, field: str) -> str:
-        """Return a text, which may be empty. Raises WrongSet."""
-        return str(self.value(field, str))
-
-    def text(self, field: str) -> str:
-        """Return a text that is not empty. Raises WrongSet."""
-        found = self.string(field)
-        if not found.strip():
-            raise self.wrong(field, "Give a text that is not empty.")
-        return found
-
-    def optional(self, field: str) -> str | None:
-        """Return a text, None where the field is missing. Raises WrongSet."""
-        return None if self.fields.get(field) is None else self.text(field)
-
-    def texts(self, field: str) -> tuple[str, ...]:
-        """Return a list of texts, empty where the field is missing. Raises WrongSet."""
-        value = self.fields.get(field, [])
-        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            raise self.wrong(field, "Give a list of texts.")
-        return tuple(value)
-
-    def time(self, field: str) -> datetime | None:
-        """Return a time with its zone, None where the field is missing. Raises WrongSet."""
-        text = self.optional(field)
-        if text is None:
-            return None
-        try:
-            found = datetime.fromisoformat(text)
-        except ValueError as error:
-            raise self.wrong(field, "Give a time as 2026-03-01T00:00:00Z.") from error
-        if found.tzinfo is None:
-            raise self.wrong(field, "Name the time zone, as in 2026-03-01T00:00:00Z.")
-        return found
-
-    def choice(self, field: str, names: Callable[[str], Named]) -> Named:
-        """Return one of some names. Raises WrongSet."""
-        try:
-            return names(self.text(field))
-        except ValueError as error:
-            raise self.wrong(field, f"{self.text(field)!r} is not known here.") from error
-
-    def check_known(self, field: str, named: Iterable[str], ids: frozenset[str]) -> None:
-        """Raise WrongSet for an id that no memory has."""
-        unknown = next((item for item in named if item not in ids), None)
-        if unknown is not None:
-            raise self.wrong(field, f"No memory has the id {unknown!r}.")
-
-
-def load(*, file: str, text: str, kind: type, line: int = 1) -> Any:
-    """Return the JSON of a file or of one line of it. Raises WrongSet naming the line."""
+def read_json(*, file: str, text: str, shape: type[Row], line: int = 1) -> Row:
+    """Return a file of JSON, or one line of it, as a value. Raises WrongSet naming the field."""
     try:
-        found = json.loads(text)
-    except json.JSONDecodeError as error:
-        detail = f"This is no JSON: {error.msg} in column {error.colno}."
-        raise WrongSet(file=file, line=line + error.lineno - 1, field="", detail=detail) from error
-    if not isinstance(found, kind):
-        raise WrongSet(file=file, line=line, field="", detail=f"The file is one {kind.__name__}.")
-    return found
+        return TypeAdapter(shape).validate_json(text)
+    except ValidationError as error:
+        fault = error.errors(include_url=False)[0]
+        field = ".".join(map(str, fault["loc"]))
+        raise WrongSet(file=file, line=line, field=field, detail=f"{fault['msg']}.") from error
 
 
-def records(*, file: str, text: str) -> Iterator[Record]:
-    """Yield the objects of a file of JSON lines; lines without anything are passed over."""
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            fields = load(file=file, text=line, kind=object, line=number)
-            record = Record(file=file, line=number, fields=fields)
-            if not isinstance(fields, dict):
-                raise record.wrong("", "Each line is one object.")
-            yield record
+def read_lines(*, file: str, text: str, shape: type[Row]) -> dict[int, Row]:
+    """Return the values of a file of JSON lines by their lines; empty lines are passed over."""
+    lines = enumerate(text.split("\n"), start=1)
+    return {
+        number: read_json(file=file, text=line, shape=shape, line=number)
+        for number, line in lines
+        if line.strip()
+    }
 
 
 def parse(*, name: str, memories: str, queries: str) -> JudgedSet:
     """Make a set of the texts of its two files. Raises WrongSet naming file, line and field."""
-    known = tuple(records(file=MEMORIES, text=memories))
-    asked = tuple(records(file=QUERIES, text=queries))
-    for file, lines, fields in ((MEMORIES, known, MEMORY_FIELDS), (QUERIES, asked, QUERY_FIELDS)):
-        _check_lines(file, lines, fields)
-    ids = frozenset(line.text("id") for line in known)
-    splits = split_of(items=((line.text("id"), line.text("kind")) for line in asked))
+    known = read_lines(file=MEMORIES, text=memories, shape=JudgedMemory)
+    asked = read_lines(file=QUERIES, text=queries, shape=JudgedQuery)
+    _check_ids(MEMORIES, known)
+    _check_ids(QUERIES, asked)
+    ids = frozenset(one.id for one in known.values())
+    for line, memory in known.items():
+        for field, detail in _faults_of_memory(memory, ids):
+            raise WrongSet(file=MEMORIES, line=line, field=field, detail=detail)
+    for line, query in asked.items():
+        for field, detail in _faults_of_query(query, ids):
+            raise WrongSet(file=QUERIES, line=line, field=field, detail=detail)
+    splits = split_of(items=((one.id, one.kind) for one in asked.values()))
     return JudgedSet(
         name=name,
         digest=hashlib.sha256(f"{memories}\0{queries}".encode()).hexdigest(),
-        memories=tuple(_memory(line, ids) for line in known),
-        queries=tuple(_query(line, ids, splits) for line in asked),
+        memories=tuple(known.values()),
+        queries=tuple(replace(one, split=one.split or splits[one.id]) for one in asked.values()),
     )
 
 
@@ -223,7 +156,9 @@ def split_of(*, items: Iterable[tuple[str, str]]) -> dict[str, Split]:
     return {
         id: halves[position % 2]
         for ids in by_kind.values()
-        for position, id in enumerate(sorted(ids, key=_digest))
+        for position, id in enumerate(
+            sorted(ids, key=lambda id: hashlib.sha256(id.encode()).hexdigest())
+        )
     }
 
 
@@ -232,75 +167,43 @@ def merge_same(*, judged: JudgedSet, same: Mapping[str, str]) -> JudgedSet:
     queries = []
     for query in judged.queries:
         grades: dict[str, int] = {}
-        for id, grade in query.grades.items():
+        for id, grade in query.relevant.items():
             name = same.get(id, id)
             grades[name] = max(grade, grades.get(name, 0))
-        queries.append(replace(query, grades=grades))
+        queries.append(replace(query, relevant=grades))
     return replace(judged, queries=tuple(queries))
 
 
-def _digest(id: str) -> str:
-    return hashlib.sha256(id.encode()).hexdigest()
-
-
-def _check_lines(file: str, lines: tuple[Record, ...], known: frozenset[str]) -> None:
-    """Raise WrongSet for a file without lines, an unknown field or an id given twice."""
-    if not lines:
+def _check_ids(file: str, rows: Mapping[int, Any]) -> None:
+    """Raise WrongSet for a file without lines, and for an id that is given twice."""
+    if not rows:
         raise WrongSet(file=file, line=1, field="id", detail="The file has no lines.")
     seen: set[str] = set()
-    for line in lines:
-        unknown = next((name for name in line.fields if name not in known), None)
-        if unknown is not None:
-            raise line.wrong(unknown, f"Use one of: {', '.join(sorted(known))}.")
-        id = line.text("id")
-        if id in seen:
-            raise line.wrong("id", f"{id!r} stands on an earlier line already.")
-        seen.add(id)
+    for line, row in rows.items():
+        if row.id in seen:
+            detail = f"{row.id!r} stands on an earlier line already."
+            raise WrongSet(file=file, line=line, field="id", detail=detail)
+        seen.add(row.id)
 
 
-def _memory(line: Record, ids: frozenset[str]) -> JudgedMemory:
-    successor, against = line.optional("superseded_by"), line.texts("contradicts")
-    line.check_known("superseded_by", (successor,) if successor else (), ids)
-    line.check_known("contradicts", against, ids)
-    if line.text("id") in {successor, *against}:
-        raise line.wrong("superseded_by or contradicts", "A memory does not stand against itself.")
-    until = line.time("valid_until")
-    if successor and until is None:
-        raise line.wrong("valid_until", "Say until when a superseded memory was true.")
-    return JudgedMemory(
-        id=line.text("id"),
-        content=line.text("content"),
-        type=line.choice("type", MemoryType),
-        project=line.optional("project") or PROJECT,
-        files=line.texts("files"),
-        tags=line.texts("tags"),
-        event_at=line.time("event_at"),
-        valid_until=until,
-        superseded_by=successor,
-        contradicts=against,
-        session=line.optional("session"),
-    )
+def _faults_of_memory(memory: JudgedMemory, ids: frozenset[str]) -> Iterable[tuple[str, str]]:
+    """Yield which field does not fit the rest of the set, and why."""
+    successor = memory.superseded_by
+    named = {"superseded_by": (successor,) if successor else (), "contradicts": memory.contradicts}
+    for field, others in named.items():
+        for id in others:
+            if id not in ids:
+                yield field, f"No memory has the id {id!r}."
+            if id == memory.id:
+                yield field, "A memory does not stand against itself."
+    if successor and memory.valid_until is None:
+        yield "valid_until", "Say until when a superseded memory was true."
 
 
-def _query(line: Record, ids: frozenset[str], splits: Mapping[str, Split]) -> JudgedQuery:
-    grades, confusable = line.fields.get("relevant"), line.texts("confusable")
-    if not isinstance(grades, dict):
-        raise line.wrong("relevant", 'Give an object such as {"m-001": 3}; {}: nothing answers.')
-    for id, grade in grades.items():
-        if type(grade) is not int or not 1 <= grade <= LARGEST_GRADE:
-            raise line.wrong("relevant", f"The grade of {id!r} is a number from 1 to 3.")
-    line.check_known("relevant", grades, ids)
-    line.check_known("confusable", confusable, ids)
-    both = sorted(set(confusable) & set(grades))
-    if both:
-        raise line.wrong("confusable", f"{both[0]!r} is said to answer as well.")
-    return JudgedQuery(
-        id=line.text("id"),
-        text=line.text("text"),
-        kind=line.text("kind"),
-        grades=grades,
-        split=line.choice("split", Split) if line.optional("split") else splits[line.text("id")],
-        as_of=line.time("as_of"),
-        project=line.optional("project"),
-        confusable=confusable,
-    )
+def _faults_of_query(query: JudgedQuery, ids: frozenset[str]) -> Iterable[tuple[str, str]]:
+    for field, named in (("relevant", query.relevant), ("confusable", query.confusable)):
+        for id in named:
+            if id not in ids:
+                yield field, f"No memory has the id {id!r}."
+    for id in sorted(query.relevant.keys() & set(query.confusable)):
+        yield "confusable", f"{id!r} is said to answer as well."

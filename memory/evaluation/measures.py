@@ -205,7 +205,7 @@ def measure(
         for name, function in zip(
             RANK_MEASURES, (recall_at, ndcg_at, reciprocal_rank, precision_at), strict=True
         ):
-            values[name] = Share(function(ranked=asked.ranked, grades=query.grades, k=K))
+            values[name] = Share(function(ranked=asked.ranked, grades=query.relevant, k=K))
     values["withheld" if query.answerable else "silence recall"] = Share(asked.silent)
     if query.confusable:
         is_confused = not frozenset(query.confusable).isdisjoint(asked.pack)

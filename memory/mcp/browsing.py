@@ -30,11 +30,8 @@ def about(call: Call) -> dict[str, Any]:
         now=call.now,
     )
     results = [
-        {
-            **shown(view=one.memory, sides=found.sides.get(one.memory.id, ())),
-            "closeness": one.closeness,
-        }
-        for one in found.items
+        {**shown(view=one, sides=found.sides.get(one.id, ())), "closeness": closeness}
+        for one, closeness in found.items
     ]
     return {"notice": BANNER, "results": results}
 
@@ -48,18 +45,15 @@ def alike(call: Call) -> dict[str, Any]:
         now=call.now,
     )
     results = [
-        {
-            **shown(view=one.memory, sides=found.sides.get(one.memory.id, ())),
-            "similarity": one.similarity,
-        }
-        for one in found.items
+        {**shown(view=one, sides=found.sides.get(one.id, ())), "similarity": similarity}
+        for one, similarity in found.items
     ]
     return {"notice": BANNER, "results": results, "degraded": list(found.degraded)}
 
 
 def story(call: Call) -> dict[str, Any]:
     """Tell what happened, oldest first."""
-    told = timeline(
+    found = timeline(
         caller=call.caller,
         narrowing=narrowing(call=call),
         after=None,
@@ -67,11 +61,10 @@ def story(call: Call) -> dict[str, Any]:
         now=call.now,
     )
     results = [
-        {**shown(view=one.memory, sides=told.sides.get(one.memory.id, ())), "at": one.at}
-        for one in told.items
+        {**shown(view=one, sides=found.sides.get(one.id, ())), "at": at} for one, at in found.items
     ]
-    last = told.next_moment
-    return {"notice": BANNER, "results": results, "more_since": last.at if last else None}
+    last = found.next_place
+    return {"notice": BANNER, "results": results, "more_since": last[0] if last else None}
 
 
 def _with(name: str, schema: Any) -> dict[str, Any]:

@@ -20,7 +20,14 @@ from memory.mcp.shapes import (
 from memory.records import filters
 from memory.records.filters import STATES
 from memory.search.actions import Hit, search
-from memory.search.context import LARGEST_BUDGET, ContextRequest, LeftOut, Styled, Told, context
+from memory.search.context import (
+    LARGEST_BUDGET,
+    ContextRequest,
+    LeftOut,
+    PackedMemory,
+    Styled,
+    context,
+)
 from memory.search.lookups import match
 from memory.search.refinement import Rerank
 from memory.search.request import LONGEST_QUERY, PROFILES, Mode, SearchRequest
@@ -100,11 +107,11 @@ def _grep(call: Call) -> dict[str, Any]:
         "notice": BANNER,
         "results": [
             {
-                **shown(view=one.memory, sides=found.sides.get(one.memory.id, ())),
+                **shown(view=one, sides=found.sides.get(one.id, ())),
                 "relevance": 1.0,
-                "excerpt": one.excerpt,
+                "excerpt": excerpt,
             }
-            for one in found.items
+            for one, excerpt in found.items
         ],
         "nothing_relevant": not found.items,
         "degraded": [],
@@ -116,7 +123,7 @@ def _hit(hit: Hit, explains: bool) -> dict[str, Any]:
     return {**found, "explain": hit.explain} if explains else found
 
 
-def _told(one: Told) -> dict[str, Any]:
+def _told(one: PackedMemory) -> dict[str, Any]:
     """Return where a memory of the text can be looked up; the text holds what it says."""
     return {
         "id": one.memory.id,

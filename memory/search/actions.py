@@ -21,19 +21,12 @@ from accounts.caller import Caller
 from accounts.errors import wrong_field
 from memory.entities.sql import entities
 from memory.index.actions import embedding
-from memory.index.actions.embedding import Embedded
 from memory.records.queries import relations
-from memory.records.queries.relations import Contradiction, Relation
 from memory.records.queries.views import GraphPart, MemoryView, give_out, views_of
 from memory.search import pool as pools
 from memory.search import presentation, queries, query, ranking, refinement
 from memory.search import request as search_request
 from memory.search.deadline import NEVER, Deadline
-from memory.search.pool import OtherModel, Pool
-from memory.search.presentation import Funnel, Link, Order, Result
-from memory.search.query import Query
-from memory.search.ranking import Standing
-from memory.search.refinement import Rerank
 from memory.search.request import Mode, SearchRequest
 from memory.secrets import findings as secrets
 from memory.secrets import scanner
@@ -60,7 +53,7 @@ class Hit:
     memory: MemoryView
     relevance: float
     explain: Mapping[str, Any]
-    contradictions: tuple[Contradiction, ...] = ()
+    contradictions: tuple[relations.Contradiction, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +71,7 @@ class SearchAnswer:
     took_ms: float
     stages: Mapping[str, float]
     profile: str
-    funnel: Funnel
+    funnel: presentation.Funnel
     made_up: str = ""
     topic: NearTopic | None = None
     graph: GraphPart | None = None
@@ -114,11 +107,11 @@ class _Run:
 
     caller: Caller
     request: SearchRequest
-    asked: Query
+    asked: query.Query
     now: datetime
     watch: _Watch
     is_whole: bool
-    vectors: Mapping[str, Embedded] | None = None
+    vectors: Mapping[str, embedding.Embedded] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,8 +122,8 @@ class _Ordered:
     look is due.
     """
 
-    pool: Pool
-    standings: tuple[Standing, ...]
+    pool: pools.Pool
+    standings: tuple[ranking.Standing, ...]
     degraded: tuple[str, ...] = ()
     made_up: str = ""
     graph: GraphPart | None = None
@@ -158,19 +151,20 @@ def search_each(
     No second model looks at what was found: none is asked inside of a unit.
     """
     require(caller=caller, act=Act.READ)
-    once = (replace(request, hyde=False, rerank=Rerank.NONE.value) for request in requests)
+    never = refinement.Rerank.NONE.value
+    once = (replace(request, hyde=False, rerank=never) for request in requests)
     runs = tuple(_understand(caller, request, now, NEVER) for request in once)
     hybrid = (run.asked.normalized for run in runs if run.request.mode == Mode.HYBRID)
     texts = tuple(dict.fromkeys(hybrid))
 
-    def answer_all(vectors: Mapping[str, Embedded]) -> tuple[SearchAnswer, ...]:
+    def answer_all(vectors: Mapping[str, embedding.Embedded]) -> tuple[SearchAnswer, ...]:
         with tenancy.unit():
             return tuple(_answer(replace(run, vectors=vectors)) for run in runs)
 
     for _ in range(MOST_EMBEDDED):
         try:
             return answer_all(embedding.embed_queries(texts=texts))
-        except OtherModel:
+        except pools.OtherModel:
             continue  # another model became active meanwhile
     return answer_all({})
 
@@ -231,10 +225,10 @@ def _understand(caller: Caller, request: SearchRequest, now: datetime, deadline:
     )
 
 
-def _embed(run: _Run, look: Callable[[Embedded | None], _Ordered]) -> _Ordered:
+def _embed(run: _Run, look: Callable[[embedding.Embedded | None], _Ordered]) -> _Ordered:
     """Look with a vector of the active model; with none when that changes again meanwhile."""
 
-    def embedded(key: str = "") -> Embedded | None:
+    def embedded(key: str = "") -> embedding.Embedded | None:
         text = run.asked.normalized
         found = None
         if run.request.mode == Mode.HYBRID and run.vectors is not None:
@@ -246,17 +240,17 @@ def _embed(run: _Run, look: Callable[[Embedded | None], _Ordered]) -> _Ordered:
 
     try:
         return look(embedded())
-    except OtherModel as other:
+    except pools.OtherModel as other:
         if run.vectors is not None:
             raise
         second = embedded(other.key)
     try:
         return look(second)
-    except OtherModel:
+    except pools.OtherModel:
         return look(None)
 
 
-def _find(run: _Run, embedded: Embedded | None) -> _Ordered:
+def _find(run: _Run, embedded: embedding.Embedded | None) -> _Ordered:
     """Gather the candidates and put them in order; read the hits where no second look is due."""
     request = run.request
     with tenancy.unit():
@@ -267,13 +261,15 @@ def _find(run: _Run, embedded: Embedded | None) -> _Ordered:
         is_degraded = embedded is None and request.mode == Mode.HYBRID
         ordered = _rank(run, pool, degraded=(NO_VECTORS,) if is_degraded else ())
         run.watch.end("fusion")
-        is_asked = request.hyde or request.rerank in {Rerank.AUTO, Rerank.ON}
+        is_asked = request.hyde or request.rerank in {refinement.Rerank.AUTO, refinement.Rerank.ON}
         if is_asked or _is_rerank_due(run, ordered):
             return ordered
         return replace(ordered, hits=_read(run, ordered))
 
 
-def _rank(run: _Run, pool: Pool, *, degraded: tuple[str, ...] = (), made_up: str = "") -> _Ordered:
+def _rank(
+    run: _Run, pool: pools.Pool, *, degraded: tuple[str, ...] = (), made_up: str = ""
+) -> _Ordered:
     """Put a pool in order, and see what the graph did to it."""
     standings = pools.rank(pool=pool, request=run.request)
     graph = pools.graph_part_of(pool=pool, request=run.request, standings=standings)
@@ -313,7 +309,7 @@ def _rerank(run: _Run, ordered: _Ordered) -> _Ordered:
         return ordered
     pool, standings = ordered.pool, ordered.standings
     known = dict(pool.known)
-    is_asked = run.request.rerank != Rerank.USUAL
+    is_asked = run.request.rerank != refinement.Rerank.USUAL
     if not is_asked:
         with tenancy.unit():
             known |= queries.read_evidence(
@@ -363,20 +359,17 @@ def _read(run: _Run, ordered: _Ordered) -> tuple[Hit, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
-    """What a result is linked with: at most 10 neighbors and 5 to see also, the surest first."""
-
-    neighbors: tuple[Relation, ...] = ()
-    see_also: tuple[Relation, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """The answer with its hits in order, what surrounds each, and how to read it in words."""
+    """The answer with its hits in order, and how to read it in words.
+
+    `neighbors` are what each hit is linked with (at most 10), `see_also` (at most 5) where a link
+    says no more than that; the surest first.
+    """
 
     answer: SearchAnswer
-    order: Order
-    surroundings: Mapping[UUID, Surroundings]
+    order: presentation.Order
+    neighbors: Mapping[UUID, tuple[relations.Relation, ...]]
+    see_also: Mapping[UUID, tuple[relations.Relation, ...]]
     hint: str
 
 
@@ -387,31 +380,28 @@ def lay_out(*, caller: Caller, request: SearchRequest, now: datetime) -> Layout:
     """
     answer = search(caller=caller, request=request, now=now)
     order, ids, related = organize_hits(caller=caller, hits=answer.hits)
-    surroundings = {}
-    for memory_id in ids:
-        own = tuple(one for one in related if one.memory_id == memory_id)
-        also = tuple(one for one in own if one.kind is LinkKind.SEE_ALSO)
-        others = tuple(one for one in own if one.kind is not LinkKind.SEE_ALSO)
-        surroundings[memory_id] = Surroundings(
-            neighbors=others[:MOST_NEIGHBORS], see_also=also[:MOST_SEE_ALSO]
-        )
+    linked: dict[bool, dict[UUID, list[relations.Relation]]] = {True: {}, False: {}}
+    for one in related:
+        linked[one.kind is LinkKind.SEE_ALSO].setdefault(one.memory_id, []).append(one)
     disagreeing = set(ids) & relations.contradictions(relations=related).keys()
-    hint = presentation.hint(
-        order=order,
-        told=len(ids),
-        disagreeing=len(disagreeing),
-        left_out=answer.funnel.judged - answer.funnel.shown if ids else 0,
-    )
     by_id = {hit.memory.id: hit for hit in answer.hits}
-    hits = tuple(by_id[memory_id] for memory_id in ids)
     return Layout(
-        answer=replace(answer, hits=hits), order=order, surroundings=surroundings, hint=hint
+        answer=replace(answer, hits=tuple(by_id[id] for id in ids)),
+        order=order,
+        neighbors={id: tuple(linked[False].get(id, ())[:MOST_NEIGHBORS]) for id in ids},
+        see_also={id: tuple(linked[True].get(id, ())[:MOST_SEE_ALSO]) for id in ids},
+        hint=presentation.hint(
+            order=order,
+            told=len(ids),
+            disagreeing=len(disagreeing),
+            left_out=answer.funnel.judged - answer.funnel.shown if ids else 0,
+        ),
     )
 
 
 def organize_hits(
     *, caller: Caller, hits: tuple[Hit, ...]
-) -> tuple[Order, tuple[UUID, ...], tuple[Relation, ...]]:
+) -> tuple[presentation.Order, tuple[UUID, ...], tuple[relations.Relation, ...]]:
     """Return how to tell hits, given best first, their ids in that order, and their relations."""
     ids = tuple(hit.memory.id for hit in hits)
     with tenancy.unit():
@@ -419,7 +409,7 @@ def organize_hits(
         related = relations.relations_of(memory_ids=ids, sight=sight)
         things = entities.things_of(memory_ids=ids, sight=sight)
     items = tuple(
-        Result(
+        presentation.Result(
             memory_id=hit.memory.id,
             is_event=type_row(type=MemoryType(hit.memory.type)).kind is MemoryKind.EPISODIC,
             at=hit.memory.event_at or hit.memory.created_at,
@@ -428,9 +418,9 @@ def organize_hits(
         for hit in hits
     )
     links = tuple(
-        Link(source=one.memory_id, target=one.other_id, kind=one.kind)
+        presentation.Link(source=one.memory_id, target=one.other_id, kind=one.kind)
         if one.outgoing
-        else Link(source=one.other_id, target=one.memory_id, kind=one.kind)
+        else presentation.Link(source=one.other_id, target=one.memory_id, kind=one.kind)
         for one in related
     )
     order, told = presentation.organize(items=items, links=links)

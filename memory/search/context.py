@@ -8,7 +8,7 @@ text is empty.
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -19,16 +19,13 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import wrong_field
 from accounts.messages import message
-from memory.customization import methodology
-from memory.customization.phases import BUDGETS, GENERAL, Budget, Phase
+from memory.customization import methodology, phases
 from memory.customization.queries import choose_style, own_methodologies
 from memory.customization.style import Composed
 from memory.records.queries import relations
 from memory.records.queries.views import MemoryView, give_out, views_of
 from memory.search import packing, presentation
-from memory.search.actions import Hit, SearchAnswer, organize_hits, search
-from memory.search.packing import NOTICE, SALIENCE_BOOST, Block, Entry, Overlap, Packable
-from memory.search.presentation import Order
+from memory.search.actions import Hit, organize_hits, search
 from memory.search.request import SearchRequest
 from memory.taxonomy import MemoryType
 from memory.text import tokens
@@ -74,8 +71,11 @@ class Styled:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
-    """A memory of the text, in its order; `contradicts` are others of the text."""
+class PackedMemory:
+    """A memory of the text, in its order; `contradicts` are others of the text.
+
+    `relevance` is None for one that no search found, which contradicts another of the text.
+    """
 
     memory: MemoryView
     relevance: float | None
@@ -96,31 +96,18 @@ class Context:
     """The text, what it is made of and what not; `tokens` is at most `budget_tokens`."""
 
     text: str
-    told: tuple[Told, ...]
+    told: tuple[PackedMemory, ...]
     left_out: tuple[LeftOut, ...]
     tokens: int
     budget_tokens: int
-    phase: Phase | None
-    order: Order
+    phase: phases.Phase | None
+    order: presentation.Order
     hint: str
     nothing_relevant: bool
     degraded: tuple[str, ...]
     took_ms: float
     profile: str
     style: Styled | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Material:
-    """What may be told: blocks as ranked, overlaps, who contradicts whom, and the order to tell."""
-
-    blocks: tuple[Block, ...]
-    overlaps: tuple[Overlap, ...]
-    contradictions: Mapping[UUID, frozenset[UUID]]
-    views: Mapping[UUID, MemoryView]
-    relevance: Mapping[UUID, float]
-    order: Order
-    positions: Mapping[UUID, int]
 
 
 def context(*, caller: Caller, request: ContextRequest, now: datetime) -> Context:
@@ -133,15 +120,36 @@ def context(*, caller: Caller, request: ContextRequest, now: datetime) -> Contex
     own = own_methodologies(caller=caller) if is_named else {}
     phase = methodology.phase(methodology=request.methodology, name=request.phase, own=own)
     budget = _budget(phase, request.budget_tokens)
-    wanted = replace(request.search, phase=phase, limit=LOOKED_AT)
-    answer = search(caller=caller, request=wanted, now=now)
-    material = _gather(caller, _by_salience(answer, request.working_files), now)
+    answer = search(
+        caller=caller, request=replace(request.search, phase=phase, limit=LOOKED_AT), now=now
+    )
+    hits = _by_salience(answer.hits, request.working_files)
+    with tenancy.unit():
+        order, ids, related = organize_hits(caller=caller, hits=hits)
+        contradictions = relations.contradictions(relations=related)
+        others = _read_other_sides(caller, hits, contradictions.keys(), now)
+    views = {hit.memory.id: hit.memory for hit in hits} | others
+    blocks, overlaps = packing.blocks_of(
+        ranked=tuple(entry_of(view=hit.memory) for hit in hits),
+        contradictions=contradictions,
+        others={memory_id: entry_of(view=view) for memory_id, view in others.items()},
+    )
     style = _style(caller, request, budget)
     heading = "" if style is None else style.text
-    less = replace(budget, tokens=budget.tokens - tokens.count(text=heading))
-    blocks, unpacked = _pack(material, less)
-    text = heading + packing.write(blocks=blocks)
-    told, left_out = _told(blocks, material), _left_out(material, unpacked)
+    rest = budget.tokens - tokens.count(text=heading)
+    fitting, unpacked = _pack(blocks, replace(budget, tokens=rest), order, ids)
+    text = heading + packing.write(blocks=fitting)
+    relevance = {hit.memory.id: hit.relevance for hit in hits}
+    packed = [entry.memory_id for block in fitting for entry in block.entries]
+    told = tuple(
+        PackedMemory(
+            memory=views[id],
+            relevance=relevance.get(id),
+            contradicts=tuple(sorted(contradictions.get(id, frozenset()).intersection(packed))),
+        )
+        for id in packed
+    )
+    left_out = _left_out(unpacked, overlaps, views)
     return Context(
         text=text,
         told=told,
@@ -149,9 +157,9 @@ def context(*, caller: Caller, request: ContextRequest, now: datetime) -> Contex
         tokens=tokens.count(text=text),
         budget_tokens=budget.tokens,
         phase=phase,
-        order=material.order,
+        order=order,
         hint=presentation.hint(
-            order=material.order,
+            order=order,
             told=len(told),
             disagreeing=sum(bool(one.contradicts) for one in told),
             left_out=len(left_out),
@@ -164,8 +172,22 @@ def context(*, caller: Caller, request: ContextRequest, now: datetime) -> Contex
     )
 
 
-def _budget(phase: Phase | None, given: int | None) -> Budget:
-    usual = GENERAL if phase is None else BUDGETS[phase]
+def entry_of(*, view: MemoryView, file: str = "") -> packing.Entry:
+    """Return a memory as it is written, under a file or the first one that it is about."""
+    return packing.Entry(
+        memory_id=view.id,
+        type=view.type,
+        content=view.content,
+        citation=view.citation,
+        file=file or next(iter(view.related_files), ""),
+        verification=view.verification,
+        needs_review=view.needs_review,
+        own_type=view.own_type,
+    )
+
+
+def _budget(phase: phases.Phase | None, given: int | None) -> phases.Budget:
+    usual = phases.GENERAL if phase is None else phases.BUDGETS[phase]
     if given is None:
         return usual
     if 1 <= given <= LARGEST_BUDGET:
@@ -180,7 +202,32 @@ def _budget(phase: Phase | None, given: int | None) -> Budget:
     )
 
 
-def _style(caller: Caller, request: ContextRequest, budget: Budget) -> Styled | None:
+def _by_salience(hits: tuple[Hit, ...], working: tuple[str, ...]) -> tuple[Hit, ...]:
+    """Raise what is about the files that are worked on; without any, the order is the search's."""
+    if not working:
+        return hits
+    near = frozenset(working)
+
+    def salience(hit: Hit) -> float:
+        is_near = not near.isdisjoint(hit.memory.related_files)
+        return hit.relevance + (packing.SALIENCE_BOOST if is_near else 0.0)
+
+    return tuple(sorted(hits, key=salience, reverse=True))
+
+
+def _read_other_sides(
+    caller: Caller, hits: tuple[Hit, ...], sides: Collection[UUID], now: datetime
+) -> dict[UUID, MemoryView]:
+    """Read what contradicts the hits and was not found; the search noted what it gave beside."""
+    missing = set(sides) - {hit.memory.id for hit in hits}
+    noted = missing & {one.memory_id for hit in hits for one in hit.contradictions}
+    fresh = tuple(sorted(missing - noted))
+    sight = visibility.sight_of(caller=caller)
+    others = views_of(memory_ids=tuple(sorted(noted)), sight=sight, now=now) if noted else {}
+    return others | (give_out(memory_ids=fresh, sight=sight, now=now) if fresh else {})
+
+
+def _style(caller: Caller, request: ContextRequest, budget: phases.Budget) -> Styled | None:
     """Return the style that fits; one that would take too much of the budget is only named."""
     if not request.style:
         return None
@@ -193,116 +240,43 @@ def _style(caller: Caller, request: ContextRequest, budget: Budget) -> Styled | 
     return Styled(composed=found, text=heading if fits else "")
 
 
-def _by_salience(answer: SearchAnswer, working: tuple[str, ...]) -> SearchAnswer:
-    """Raise what is about the files that are worked on; without any, the order is the search's."""
-    if not working:
-        return answer
-    near = frozenset(working)
-
-    def salience(hit: Hit) -> float:
-        is_near = not near.isdisjoint(hit.memory.related_files)
-        return hit.relevance + (SALIENCE_BOOST if is_near else 0.0)
-
-    return replace(answer, hits=tuple(sorted(answer.hits, key=salience, reverse=True)))
-
-
-def _gather(caller: Caller, answer: SearchAnswer, now: datetime) -> _Material:
-    """Read what contradicts the hits, and make blocks of it all."""
-    views = {hit.memory.id: hit.memory for hit in answer.hits}
-    with tenancy.unit():
-        sight = visibility.sight_of(caller=caller)
-        order, told, related = organize_hits(caller=caller, hits=answer.hits)
-        sides = relations.contradictions(relations=related)
-        missing = sides.keys() - views.keys()
-        noted = missing & {one.memory_id for hit in answer.hits for one in hit.contradictions}
-        fresh = tuple(sorted(missing - noted))
-        others: dict[UUID, MemoryView] = {}
-        if noted:  # by the search, when it returned them beside its hits
-            others = views_of(memory_ids=tuple(sorted(noted)), sight=sight, now=now)
-        if fresh:
-            others |= give_out(memory_ids=fresh, sight=sight, now=now)
-    blocks, overlaps = packing.blocks_of(
-        ranked=tuple(_entry(hit.memory) for hit in answer.hits),
-        contradictions=sides,
-        others={memory_id: _entry(view) for memory_id, view in others.items()},
+def _pack(
+    blocks: tuple[packing.Block, ...],
+    budget: phases.Budget,
+    order: presentation.Order,
+    ids: tuple[UUID, ...],
+) -> tuple[tuple[packing.Block, ...], tuple[packing.Block, ...]]:
+    """Return the blocks that fit beside the notice, as they are written, and those that do not."""
+    room = max(0, budget.tokens - tokens.count(text=f"{packing.NOTICE}\n"))
+    costs = tuple(
+        (MemoryType(block.entries[0].type), tokens.count(text=packing.alone(block=block)))
+        for block in blocks
     )
-    return _Material(
-        blocks=blocks,
-        overlaps=overlaps,
-        contradictions=sides,
-        views={**views, **others},
-        relevance={hit.memory.id: hit.relevance for hit in answer.hits},
-        order=order,
-        positions={memory_id: position for position, memory_id in enumerate(told)},
+    places = packing.pack(costs=costs, budget=replace(budget, tokens=room))
+    fitting = sorted(
+        (blocks[place] for place in places),
+        key=lambda block: ids.index(block.entries[0].memory_id),
     )
+    unpacked = tuple(block for place, block in enumerate(blocks) if place not in places)
+    if order is presentation.Order.SCORE:
+        return packing.by_file(blocks=tuple(fitting)), unpacked
+    return tuple(fitting), unpacked
 
 
-def _entry(view: MemoryView) -> Entry:
-    return Entry(
-        memory_id=view.id,
-        type=view.type,
-        content=view.content,
-        citation=view.citation,
-        file=view.related_files[0] if view.related_files else "",
-        verification=view.verification,
-        needs_review=view.needs_review,
-        own_type=view.own_type,
-    )
-
-
-def _pack(material: _Material, budget: Budget) -> tuple[tuple[Block, ...], tuple[Packable, ...]]:
-    """Return the blocks that fit, in the order to tell them, and what did not fit."""
-    room = max(0, budget.tokens - tokens.count(text=f"{NOTICE}\n"))
-    by_id = {block.entries[0].memory_id: block for block in material.blocks}
-    ranked = tuple(
-        Packable(
-            memory_id=memory_id,
-            type=MemoryType(block.entries[0].type),
-            tokens=tokens.count(text=packing.alone(block=block)),
-        )
-        for memory_id, block in by_id.items()
-    )
-    fitting, unpacked = packing.pack(ranked=ranked, budget=replace(budget, tokens=room))
-    in_order = sorted(fitting, key=lambda item: material.positions[item.memory_id])
-    blocks = tuple(by_id[item.memory_id] for item in in_order)
-    is_ranked = material.order is Order.SCORE
-    return packing.by_file(blocks=blocks) if is_ranked else blocks, unpacked
-
-
-def _told(blocks: tuple[Block, ...], material: _Material) -> tuple[Told, ...]:
-    entries = tuple(entry for block in blocks for entry in block.entries)
-    ids = frozenset(entry.memory_id for entry in entries)
-    return tuple(
-        Told(
-            memory=material.views[entry.memory_id],
-            relevance=material.relevance.get(entry.memory_id),
-            contradicts=tuple(
-                sorted(material.contradictions.get(entry.memory_id, frozenset()) & ids)
-            ),
-        )
-        for entry in entries
-    )
-
-
-def _left_out(material: _Material, unpacked: tuple[Packable, ...]) -> tuple[LeftOut, ...]:
-    left = {item.memory_id for item in unpacked}
-    overlaps = tuple(
-        LeftOut(
-            memory=material.views[one.entry.memory_id],
-            reason=Reason.OVERLAP,
-            stands_for_it=one.stands_for_it,
-        )
-        for one in material.overlaps
-    )
-    return overlaps + tuple(
-        LeftOut(
-            memory=material.views[entry.memory_id],
-            reason=Reason.OVER_BUDGET
-            if len(block.entries) == 1
-            else Reason.CONTRADICTION_OVER_BUDGET,
-            stands_for_it=None,
-        )
-        for block in material.blocks
-        if block.entries[0].memory_id in left
-        for entry in block.entries
-    )
+def _left_out(
+    unpacked: tuple[packing.Block, ...],
+    overlaps: Mapping[UUID, UUID],
+    views: Mapping[UUID, MemoryView],
+) -> tuple[LeftOut, ...]:
+    left = [
+        LeftOut(memory=views[id], reason=Reason.OVERLAP, stands_for_it=other)
+        for id, other in overlaps.items()
+    ]
+    for block in unpacked:
+        is_alone = len(block.entries) == 1
+        reason = Reason.OVER_BUDGET if is_alone else Reason.CONTRADICTION_OVER_BUDGET
+        left += [
+            LeftOut(memory=views[entry.memory_id], reason=reason, stands_for_it=None)
+            for entry in block.entries
+        ]
+    return tuple(left)

@@ -9,7 +9,8 @@ where the names by themselves say enough. Nothing is stored: who says that two a
 
 import re
 import time
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import product
 from typing import Final
@@ -18,48 +19,29 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import wrong_field
 from memory.entities import close_names, names
-from memory.entities.close_names import Known, Reason
 from memory.entities.named_things import Merge, Thing, Wanted
-from memory.entities.names import keys_of
 from memory.entities.rules import EntityType
 from memory.entities.sql import entities
 from memory.records.queries import relations
-from memory.records.queries.relations import Sides
 from memory.records.queries.views import MemoryView
-from memory.search import request
-from memory.search.queries import Question, list_of_thing
-from memory.search.request import Narrowing
+from memory.search import queries, request
 from memory.text import globs
 from memory.text.text import check_text
 from teams import visibility
 from teams.permissions import Act, require
 from teams.visibility import Sight
 
-MOST_QUOTES: Final = 3  # sentences of a summary; ours
+# Defaults, not measured:
+MOST_QUOTES: Final = 3  # sentences of a summary
 LONGEST_QUOTE: Final = 300  # characters
-MOST_NEIGHBORS: Final = 10  # of a thing that are told; ours
-MOST_COMPARED: Final = 200  # names that begin alike, the most often named; ours
-MOST_LOOKED_BESIDE: Final = 20  # names of which is read what is beside them; ours
-MOST_SUGGESTED: Final = 5  # suggestions; ours
+MOST_NEIGHBORS: Final = 10  # of a thing that are told
+MOST_COMPARED: Final = 200  # names that begin alike, the most often named
+MOST_LOOKED_BESIDE: Final = 20  # names of which is read what is beside them
+MOST_SUGGESTED: Final = 5  # suggestions
 TYPES: Final = tuple(item.value for item in EntityType)
 _SENTENCES: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """A place in the order of things: behind this one."""
-
-    memories: int
-    key: str
-    type: EntityType
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Things:
-    """A page of things, the most often named first, and where the next page begins."""
-
-    items: tuple[Thing, ...]
-    next_place: Place | None
+Place = tuple[int, str, EntityType]  # in the list of things: its memories, key and type
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +68,7 @@ class Profile:
     merges: tuple[Merge, ...] = ()
     quotes: tuple[Quote, ...] = ()
     memories: tuple[MemoryView, ...] = ()
-    sides: Sides = field(default_factory=dict)
+    sides: relations.Sides = field(default_factory=dict)
     is_only_read: bool = False
     took_ms: float = 0.0
 
@@ -96,7 +78,7 @@ class Suggestion:
     """Another thing that is most likely the same, and why."""
 
     thing: Thing
-    reason: Reason
+    reason: close_names.Reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,41 +89,42 @@ class CloseNames:
     suggestions: tuple[Suggestion, ...] = ()
 
 
-def known(
+def list_things(
     *,
     caller: Caller,
     begins: str,
     type: str | None,
-    narrowing: Narrowing,
+    narrowing: request.Narrowing,
     after: Place | None,
     limit: int,
-) -> Things:
-    """Tell what memories name, of a type, beginning like `begins`; of the projects of a narrowing.
+) -> tuple[tuple[Thing, ...], Place | None]:
+    """Return a page of what memories name, the most often named first, and its last place.
 
-    Raises InvalidInput, NotFound for a project the caller cannot see.
+    Of a type, beginning like `begins`, in the projects of a narrowing. The place is None where no
+    more follow. Raises InvalidInput, NotFound for a project the caller cannot see.
     """
     require(caller=caller, act=Act.READ)
     check_name(name=begins)
+    plain = begins.strip().lstrip("@#`")
+    keys = dict.fromkeys((names.word_key(text=plain), plain.casefold()))
     with tenancy.unit():
         question = request.narrowed_question(caller=caller, narrowing=narrowing)
         wanted = Wanted(
             projects=question.projects,
             type=EntityType(type) if type else None,
-            begins=_beginnings(begins),
-            after=None if after is None else (after.memories, after.key, after.type),
+            begins=tuple(f"{_literal(key)}%" for key in keys if key) or None,
+            after=after,
         )
         sight = visibility.sight_of(caller=caller)
         found = entities.known(wanted=wanted, limit=limit + 1, sight=sight)
-    told = found[:limit]
-    if len(found) == len(told):
-        return Things(items=told, next_place=None)
-    last = told[-1]
-    place = Place(memories=last.memories, key=last.key, type=last.type)
-    return Things(items=told, next_place=place)
+    if len(found) <= limit:
+        return found, None
+    last = found[limit - 1]
+    return found[:limit], (last.memories, last.key, last.type)
 
 
 def about(
-    *, caller: Caller, name: str, type: str | None, narrowing: Narrowing, now: datetime
+    *, caller: Caller, name: str, type: str | None, narrowing: request.Narrowing, now: datetime
 ) -> Profile:
     """Tell what is known about a thing, in any spelling of its name, the most often named first.
 
@@ -153,68 +136,58 @@ def about(
     check_name(name=name)
     with tenancy.unit():
         question = request.narrowed_question(caller=caller, narrowing=narrowing)
-        wanted = Wanted(
-            projects=question.projects,
-            type=EntityType(type) if type else None,
-            keys=keys_of(name=name),
+        sight = visibility.sight_of(caller=caller)
+        thing = _find_thing(name, type, question, sight)
+        if thing is None:
+            return Profile(thing=None)
+        neighbors = entities.neighbors(
+            thing=thing, projects=question.projects, limit=MOST_NEIGHBORS, sight=sight
         )
-        profile = _profile(caller, wanted, question, narrowing.limit, now)
-    took_ms = round((time.perf_counter() - started) * 1_000, 2)
-    return replace(profile, took_ms=took_ms)
-
-
-def _profile(
-    caller: Caller, wanted: Wanted, question: Question, limit: int, now: datetime
-) -> Profile:
-    sight = visibility.sight_of(caller=caller)
-    thing = next(iter(entities.known(wanted=wanted, limit=1, sight=sight)), None)
-    if thing is None:
-        return Profile(thing=None)
-    beside = entities.neighbors(
-        thing=thing, projects=wanted.projects, limit=MOST_NEIGHBORS, sight=sight
-    )
-    ids = list_of_thing(thing=thing, question=question, limit=limit, sight=sight)
-    views, sides = relations.give_out_together(memory_ids=ids, sight=sight, now=now)
+        ids = queries.list_of_thing(
+            thing=thing, question=question, limit=narrowing.limit, sight=sight
+        )
+        views, sides = relations.give_out_together(memory_ids=ids, sight=sight, now=now)
+        merges = entities.merges(sight=sight) if thing.members else ()
+        is_only_read = entities.is_only_read(thing=thing, sight=sight)
     memories = tuple(views[one] for one in ids if one in views)
-    said = entities.merges(sight=sight) if thing.members else ()
-    own = set(thing.names)
     return Profile(
         thing=thing,
-        neighbors=beside,
-        merges=tuple(one for one in said if {one.first, one.second} <= own),
+        neighbors=neighbors,
+        merges=tuple(one for one in merges if {one.first, one.second} <= set(thing.names)),
         quotes=_quotes(thing, memories),
         memories=memories,
         sides=sides,
-        is_only_read=entities.is_only_read(thing=thing, sight=sight),
+        is_only_read=is_only_read,
+        took_ms=round((time.perf_counter() - started) * 1_000, 2),
     )
+
+
+def _find_thing(
+    name: str, type: str | None, question: queries.Question, sight: Sight
+) -> Thing | None:
+    """Return the thing of a name in any spelling, the most often named one of several."""
+    wanted = Wanted(
+        projects=question.projects,
+        type=EntityType(type) if type else None,
+        keys=names.keys_of(name=name),
+    )
+    return next(iter(entities.known(wanted=wanted, limit=1, sight=sight)), None)
 
 
 def _quotes(thing: Thing, memories: tuple[MemoryView, ...]) -> tuple[Quote, ...]:
     """Return what the most important memories say of a thing: the first sentence that names it."""
     spelled = tuple(text.casefold() for text in (thing.name, *thing.spellings))
-    found: list[Quote] = []
+    found = []
     for memory in memories:
-        said = (
-            one
-            for one in _SENTENCES.split(memory.content)
-            if any(text in one.casefold() for text in spelled)
-        )
-        first = next(said, None)
-        if first is not None and len(found) < MOST_QUOTES:
-            found.append(Quote(text=first.strip()[:LONGEST_QUOTE], memory=memory))
-    return tuple(found)
-
-
-def _beginnings(begins: str) -> tuple[str, ...] | None:
-    """Return the patterns of LIKE for keys that begin with a text; None for an empty one."""
-    plain = begins.strip().lstrip("@#`")
-    every = dict.fromkeys((names.word_key(text=plain), plain.casefold()))
-    quoted = tuple("".join(globs.LITERAL.get(sign, sign) for sign in key) for key in every if key)
-    return tuple(f"{key}%" for key in quoted) or None
+        for sentence in _SENTENCES.split(memory.content):
+            if any(text in sentence.casefold() for text in spelled):
+                found.append(Quote(text=sentence.strip()[:LONGEST_QUOTE], memory=memory))
+                break
+    return tuple(found[:MOST_QUOTES])
 
 
 def close_names_of(
-    *, caller: Caller, name: str, type: str | None, narrowing: Narrowing
+    *, caller: Caller, name: str, type: str | None, narrowing: request.Narrowing
 ) -> CloseNames:
     """Return what is most likely the same as the thing of a name, in any spelling.
 
@@ -223,93 +196,79 @@ def close_names_of(
     require(caller=caller, act=Act.READ)
     check_name(name=name)
     with tenancy.unit():
-        wanted = Wanted(
-            projects=request.narrowed_question(caller=caller, narrowing=narrowing).projects,
-            type=EntityType(type) if type else None,
-            keys=keys_of(name=name),
-        )
-        sight = visibility.sight_of(caller=caller)
-        thing = next(iter(entities.known(wanted=wanted, limit=1, sight=sight)), None)
+        question = request.narrowed_question(caller=caller, narrowing=narrowing)
+        thing = _find_thing(name, type, question, visibility.sight_of(caller=caller))
     if thing is None:
         return CloseNames(thing=None)
-    told = suggest_names(caller=caller, thing=thing, narrowing=narrowing)
-    return CloseNames(thing=thing, suggestions=told)
+    suggestions = suggest_names(caller=caller, thing=thing, narrowing=narrowing)
+    return CloseNames(thing=thing, suggestions=suggestions)
 
 
-def suggest_names(*, caller: Caller, thing: Thing, narrowing: Narrowing) -> tuple[Suggestion, ...]:
+def suggest_names(
+    *, caller: Caller, thing: Thing, narrowing: request.Narrowing
+) -> tuple[Suggestion, ...]:
     """Return things that are most likely the same as one that the caller sees, the surest first.
 
-    Raises NotFound for a project the caller cannot see.
+    First what the names say by themselves; where that is little, what is named beside the same
+    things. Raises NotFound for a project the caller cannot see.
     """
     require(caller=caller, act=Act.READ)
+    letters = close_names.beginning(type=thing.type, key=thing.key) or thing.key[:1]
+    first, *rest = map(_literal, letters)
+    ways = product(*((sign, f" {sign}") for sign in rest))  # words may be apart anywhere
     with tenancy.unit():
         projects = request.narrowed_question(caller=caller, narrowing=narrowing).projects
         sight = visibility.sight_of(caller=caller)
-        wanted = Wanted(projects=projects, type=thing.type, begins=_beginning(thing))
+        wanted = Wanted(
+            projects=projects,
+            type=thing.type,
+            begins=tuple("".join((first, *way, "%")) for way in ways),
+        )
         found = entities.known(wanted=wanted, limit=MOST_COMPARED, sight=sight)
         others = [one for one in found if not set(one.names) & set(thing.names)]
-        told = _by_themselves(thing, others)
-        if len(told) < MOST_SUGGESTED:
-            left = [one for one in others if one not in {said.thing for said in told}]
-            told += _by_company(thing, left, wanted, sight)
-    order = tuple(Reason)
-    return tuple(sorted(told, key=lambda one: order.index(one.reason)))[:MOST_SUGGESTED]
+        suggestions = _compare(thing, others, lambda _: frozenset())
+        if len(suggestions) < MOST_SUGGESTED:
+            sure = [one.thing for one in suggestions]
+            same = frozenset(str(number) for number in range(close_names.SHARED))
+            likely = _compare(thing, [one for one in others if one not in sure], lambda _: same)
+
+            def company_of(one: Thing) -> frozenset[str]:
+                near = entities.neighbors(
+                    thing=one, projects=projects, limit=MOST_NEIGHBORS, sight=sight
+                )
+                return frozenset(other.key for other in near)
+
+            looked_at = [one.thing for one in likely[:MOST_LOOKED_BESIDE]]
+            suggestions += _compare(thing, looked_at, company_of) if likely else []
+    order = tuple(close_names.Reason)
+    return tuple(sorted(suggestions, key=lambda one: order.index(one.reason)))[:MOST_SUGGESTED]
 
 
-def _beginning(thing: Thing) -> tuple[str, ...]:
-    """Return the patterns of LIKE for keys that begin with these letters, words apart anywhere."""
-    letters = close_names.beginning(type=thing.type, key=thing.key) or thing.key[:1]
-    first, *rest = (globs.LITERAL.get(sign, sign) for sign in letters)
-    ways = product(*((sign, f" {sign}") for sign in rest))
-    return tuple("".join((first, *way, "%")) for way in ways)
-
-
-def _by_themselves(thing: Thing, others: list[Thing]) -> list[Suggestion]:
-    """Return what is suggested whatever is named beside it."""
-    nothing: frozenset[str] = frozenset()
-    compared = ((one, _reason(thing, one, nothing, nothing)) for one in others)
-    return [Suggestion(thing=one, reason=why) for one, why in compared if why is not None]
-
-
-def _by_company(
-    thing: Thing, others: list[Thing], wanted: Wanted, sight: Sight
+def _compare(
+    thing: Thing, others: list[Thing], beside: Callable[[Thing], frozenset[str]]
 ) -> list[Suggestion]:
-    """Return what is suggested because both are named beside the same things."""
-    same = frozenset(str(number) for number in range(close_names.SHARED))
-    likely = [one for one in others if _reason(thing, one, same, same) is not None]
-    beside = _beside(thing, wanted, sight) if likely else frozenset()
-    compared = (
-        (one, _reason(thing, one, beside, _beside(one, wanted, sight)))
-        for one in likely[:MOST_LOOKED_BESIDE]
-    )
-    return [Suggestion(thing=one, reason=why) for one, why in compared if why is not None]
-
-
-def _reason(
-    thing: Thing, other: Thing, beside: frozenset[str], theirs: frozenset[str]
-) -> Reason | None:
-    found = close_names.compare(first=_known(thing, beside), second=_known(other, theirs))
-    return None if found is None else found.reason
-
-
-def _beside(thing: Thing, wanted: Wanted, sight: Sight) -> frozenset[str]:
-    found = entities.neighbors(
-        thing=thing, projects=wanted.projects, limit=MOST_NEIGHBORS, sight=sight
-    )
-    return frozenset(one.key for one in found)
-
-
-def _known(thing: Thing, beside: frozenset[str]) -> Known:
-    return Known(type=thing.type, key=thing.key, beside=beside)
+    """Return which of the others is suggested, given the keys of what is named beside each."""
+    first = close_names.Known(type=thing.type, key=thing.key, beside=beside(thing))
+    suggestions = []
+    for one in others:
+        second = close_names.Known(type=one.type, key=one.key, beside=beside(one))
+        found = close_names.compare(first=first, second=second)
+        if found is not None:
+            suggestions.append(Suggestion(thing=one, reason=found.reason))
+    return suggestions
 
 
 def check_name(*, name: str) -> None:
-    """Return for what can be a name. Raises InvalidInput."""
-    if len(name) <= names.LONGEST and not check_text(text=name):
-        return
-    raise wrong_field(
-        pointer="/name",
-        detail="This is not a name.",
-        hint="Name a thing like AuthService.",
-        code="name",
-    )
+    """Raise InvalidInput for what cannot be a name."""
+    if len(name) > names.LONGEST or check_text(text=name):
+        raise wrong_field(
+            pointer="/name",
+            detail="This is not a name.",
+            hint="Name a thing like AuthService.",
+            code="name",
+        )
+
+
+def _literal(text: str) -> str:
+    """Return a text as LIKE takes it literally."""
+    return "".join(globs.LITERAL.get(sign, sign) for sign in text)

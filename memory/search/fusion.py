@@ -20,7 +20,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from memory.search.query import QueryKind
@@ -79,15 +79,19 @@ WEIGHTS: Final[Weights] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A memory with its score on each path that found it; higher is better on all of them."""
+    """A memory with its score on each path that found it; higher is better on all of them.
+
+    Meaning scores by the cosine (-1..1), the others above 0. `matched` is the share of the words
+    that were asked for, by their rarity.
+    """
 
     memory_id: UUID
     scores: Mapping[str, float]
     item: Item = Item.PROSE
+    matched: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Contribution:
+class Contribution(NamedTuple):
     """What one path gave: its own score, rank from 0, its weight, and the summand."""
 
     path: str
@@ -97,8 +101,7 @@ class Contribution:
     value: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fused:
+class Fused(NamedTuple):
     """A memory's fusion score and the contributions that sum to it, in the order of path names."""
 
     memory_id: UUID
@@ -137,11 +140,7 @@ def fuse(
             else:
                 share = (scores[at] - low) / span if span else 1.0
             weight = scaled[candidates[at].item][path]
-            parts[at].append(
-                Contribution(
-                    path=path, score=scores[at], rank=rank, weight=weight, value=weight * share
-                )
-            )
+            parts[at].append(Contribution(path, scores[at], rank, weight, weight * share))
     fused = (
         Fused(
             memory_id=candidate.memory_id,
@@ -151,29 +150,6 @@ def fuse(
         for candidate, own in zip(candidates, parts, strict=True)
     )
     return tuple(sorted(fused, key=lambda each: (-each.score, each.memory_id)))
-
-
-def minmax_summands(
-    *,
-    candidates: tuple[Candidate, ...],
-    kind: QueryKind,
-    weights: Weights = WEIGHTS,
-    shares: Shares = SHARES,
-) -> dict[UUID, tuple[float, ...]]:
-    """Return the summands of min-max alone, in no order: in a quarter of the time of `fuse`.
-
-    Raises ValueError as it does for paths and scores.
-    """
-    by_path = _scores_by_path(candidates)
-    scaled = _scaled_weights(by_path, kind, Method.MINMAX, weights, shares)
-    parts: list[list[float]] = [[] for _ in candidates]
-    for path, scores in by_path.items():
-        low = min(scores.values())
-        span = max(scores.values()) - low
-        for at, score in scores.items():
-            share = (score - low) / span if span else 1.0
-            parts[at].append(scaled[candidates[at].item][path] * share)
-    return {one.memory_id: tuple(own) for one, own in zip(candidates, parts, strict=True)}
 
 
 def _scores_by_path(candidates: tuple[Candidate, ...]) -> dict[str, dict[int, float]]:

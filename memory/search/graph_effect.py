@@ -12,12 +12,13 @@ id, and where a scan reads the beginnings of vectors, whole cosines stand for th
 """
 
 from collections.abc import Mapping
-from itertools import islice
+from dataclasses import replace
 from typing import Final
 from uuid import UUID
 
-from memory.search import fusion, ranking
-from memory.search.fusion import Candidate, Method, Path
+from memory.search import fusion, neighborhood, ranking
+from memory.search.fusion import Candidate, Path
+from memory.search.neighborhood import Turn
 from memory.search.ranking import Standing, Task
 
 FIRST: Final = 8
@@ -36,7 +37,9 @@ def without_boost(*, standings: tuple[Standing, ...]) -> tuple[UUID, ...]:
     """
     if not any(one.boost for one in standings[:FIRST]):
         return first(standings=standings)
-    return _best({one.memory_id: ranking.unboosted(standing=one) for one in standings})
+    return _best(
+        {one.memory_id: ranking.unboosted(standing=one, fused=one.fused) for one in standings}
+    )
 
 
 def without_graph(
@@ -46,41 +49,50 @@ def without_graph(
 
     `standings` are those of the ranking with it, whose other terms are the same.
     """
-    summands = summands_of(candidates=candidates, task=task)
+    fused = fusion.fuse(
+        candidates=candidates,
+        kind=task.kind,
+        method=task.profile.method,
+        weights=task.weights,
+        shares=task.shares,
+    )
+    other = {one.memory_id: one for one in fused}
     return _best(
         {
-            one.memory_id: ranking.unboosted(standing=one, summands=summands[one.memory_id])
+            one.memory_id: ranking.unboosted(standing=one, fused=other[one.memory_id])
             for one in standings
-            if one.memory_id in summands
+            if one.memory_id in other
         }
     )
 
 
-def summands_of(
-    *, candidates: tuple[Candidate, ...], task: Task
-) -> Mapping[UUID, tuple[float, ...]]:
-    """Return what each path adds to the fusion of each candidate, as `rank` would count it."""
-    if task.profile.method is Method.MINMAX:
-        return fusion.minmax_summands(
-            candidates=candidates, kind=task.kind, weights=task.weights, shares=task.shares
-        )
-    fused = fusion.fuse(
-        candidates=candidates, kind=task.kind, method=task.profile.method, weights=task.weights
-    )
-    return {one.memory_id: tuple([part.value for part in one.contributions]) for one in fused}
+def take_graph_out(
+    *, candidates: tuple[Candidate, ...], turns: Mapping[UUID, Turn], limits: Mapping[str, int]
+) -> tuple[Candidate, ...]:
+    """Return the candidates as they were if the graph had found nothing.
 
-
-def brought_by_others(
-    *, candidates: tuple[Candidate, ...], limits: Mapping[str, int]
-) -> frozenset[UUID]:
-    """Return the memories that are among the best of another path, up to its limit."""
-    found: set[UUID] = set()
+    Those that another path brought, up to its limit, without the graph's scores; then what stands
+    beside them in their sessions.
+    """
+    brought: set[UUID] = set()
     for path in OTHERS:
         held = sorted(
             (-one.scores[path], one.memory_id) for one in candidates if path in one.scores
         )
-        found.update(memory_id for _, memory_id in islice(held, limits[path]))
-    return frozenset(found)
+        brought.update(memory_id for _, memory_id in held[: limits[path]])
+    bare = tuple(
+        replace(
+            one, scores={path: score for path, score in one.scores.items() if path != Path.GRAPH}
+        )
+        for one in candidates
+        if one.memory_id in brought
+    )
+    around = neighborhood.turns_around(
+        turns={id: turn for id, turn in turns.items() if id in brought}
+    )
+    return neighborhood.with_sessions(
+        candidates=bare, turns={id: turn for id, turn in around.items() if id in turns}
+    )
 
 
 def _best(scores: Mapping[UUID, float]) -> tuple[UUID, ...]:

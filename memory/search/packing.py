@@ -13,7 +13,7 @@ agent can say what it relied on. The first line says that all of it is data: a m
 somebody wrote.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
@@ -64,43 +64,28 @@ class Block:
         return self.entries[0].file or NO_FILE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Overlap:
-    """A memory left out because another says the same."""
-
-    entry: Entry
-    stands_for_it: UUID
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Packable:
-    """A memory ready to be packed: its type and the tokens that it costs as written out (≥ 1)."""
-
-    memory_id: UUID
-    type: MemoryType
-    tokens: int
-
-
 def blocks_of(
     *,
     ranked: tuple[Entry, ...],
     contradictions: Mapping[UUID, frozenset[UUID]],
     others: Mapping[UUID, Entry],
-) -> tuple[tuple[Block, ...], tuple[Overlap, ...]]:
-    """Return the blocks of a ranking, best first, and what overlaps with them.
+) -> tuple[tuple[Block, ...], dict[UUID, UUID]]:
+    """Return the blocks of a ranking, best first, and the memories left out because another says
+    the same, each with that other.
 
     `contradictions` are the ids that each memory contradicts, in both directions; `others` the
     memories among them that were not found by the search. A contradiction of a memory that is in
-    neither is not told. A side of a contradiction always stays, overlap or not.
+    neither is not named. A side of a contradiction always stays, overlap or not.
     """
     firsts = duplicates.first_of_same(contents=tuple(entry.content for entry in ranked))
-    kept, overlaps = [], []
+    kept: list[Entry] = []
+    overlaps: dict[UUID, UUID] = {}
     for position, entry in enumerate(ranked):
         first = ranked[firsts[position]]
         if first is entry or contradictions.get(entry.memory_id):
             kept.append(entry)
         else:
-            overlaps.append(Overlap(entry=entry, stands_for_it=first.memory_id))
+            overlaps[entry.memory_id] = first.memory_id
     entries = {**others, **{entry.memory_id: entry for entry in kept}}
     placed: set[UUID] = set()
     blocks = []
@@ -110,7 +95,7 @@ def blocks_of(
         sides = _sides(entry.memory_id, contradictions, entries.keys() - placed)
         placed.update(sides)
         blocks.append(Block(entries=tuple(entries[memory_id] for memory_id in sides)))
-    return tuple(blocks), tuple(overlaps)
+    return tuple(blocks), overlaps
 
 
 def _sides(
@@ -127,33 +112,30 @@ def _sides(
     return tuple(found)
 
 
-def pack(
-    *, ranked: tuple[Packable, ...], budget: Budget
-) -> tuple[tuple[Packable, ...], tuple[Packable, ...]]:
-    """Return what of a ranking, best first, fits into the budget, and what does not.
+def pack(*, costs: Sequence[tuple[MemoryType, int]], budget: Budget) -> tuple[int, ...]:
+    """Return the places in a ranking, best first, of what fits into the budget.
 
-    Raises ValueError for a memory that costs less than one token.
+    `costs` are the type of each and the tokens that it takes as written out. Raises ValueError for
+    a cost below one token.
     """
-    for item in ranked:
-        if item.tokens < 1:
-            raise ValueError(f"{item.memory_id} cannot cost {item.tokens} tokens")
+    if any(tokens < 1 for _, tokens in costs):
+        raise ValueError("a memory cannot cost fewer than 1 tokens")
     room: dict[MemoryType | None, int] = {
         type: int(budget.tokens * share) for type, share in budget.shares.items()
     }
     room[None] = int(budget.tokens * budget.other)
     chosen = set()
-    for position, item in enumerate(ranked):
-        pot = item.type if item.type in budget.shares else None
-        if item.tokens <= room[pot]:
-            room[pot] -= item.tokens
-            chosen.add(position)
-    left = budget.tokens - sum(ranked[position].tokens for position in chosen)
-    for position, item in enumerate(ranked):
-        if position not in chosen and item.tokens <= left:
-            left -= item.tokens
-            chosen.add(position)
-    fitting = tuple(item for position, item in enumerate(ranked) if position in chosen)
-    return fitting, tuple(item for position, item in enumerate(ranked) if position not in chosen)
+    for place, (type, tokens) in enumerate(costs):
+        pot = type if type in budget.shares else None
+        if tokens <= room[pot]:
+            room[pot] -= tokens
+            chosen.add(place)
+    left = budget.tokens - sum(costs[place][1] for place in chosen)
+    for place, (_, tokens) in enumerate(costs):
+        if place not in chosen and tokens <= left:
+            left -= tokens
+            chosen.add(place)
+    return tuple(sorted(chosen))
 
 
 def by_file(*, blocks: tuple[Block, ...]) -> tuple[Block, ...]:
@@ -169,7 +151,7 @@ def write(*, blocks: tuple[Block, ...]) -> str:
     if not blocks:
         return ""
     parts = (
-        _heading(file) + "".join(map(_body, together))
+        f"\n## {file}\n" + "".join(map(_body, together))
         for file, together in groupby(blocks, key=lambda block: block.heading)
     )
     return f"{NOTICE}\n" + "".join(parts)
@@ -182,22 +164,17 @@ def heading_of_style(*, name: str, text: str) -> str:
 
 def alone(*, block: Block) -> str:
     """Return what a block takes when no other stands under its file: the most it can take."""
-    return _heading(block.heading) + _body(block)
-
-
-def _heading(file: str) -> str:
-    return f"\n## {file}\n"
+    return f"\n## {block.heading}\n{_body(block)}"
 
 
 def _body(block: Block) -> str:
-    lines = "".join(map(_line, block.entries))
-    return lines if len(block.entries) == 1 else f"{DISAGREE}\n{lines}"
-
-
-def _line(entry: Entry) -> str:
-    """Write a memory as one item of a list; further lines of it are indented."""
-    content = "\n  ".join(entry.content.strip().splitlines())
-    doubts = [entry.verification] if entry.verification in DOUBTS else []
-    doubts += ["needs review"] if entry.needs_review else []
-    doubt = f" ({', '.join(doubts)})" if doubts else ""
-    return f"- {entry.own_type or entry.type}{doubt}: {content} [^ Memory: {entry.citation}]\n"
+    """Write each memory as one item of a list; further lines of it are indented."""
+    lines = [] if len(block.entries) == 1 else [f"{DISAGREE}\n"]
+    for entry in block.entries:
+        content = "\n  ".join(entry.content.strip().splitlines())
+        doubts = [entry.verification] if entry.verification in DOUBTS else []
+        doubts += ["needs review"] if entry.needs_review else []
+        doubt = f" ({', '.join(doubts)})" if doubts else ""
+        name = entry.own_type or entry.type
+        lines.append(f"- {name}{doubt}: {content} [^ Memory: {entry.citation}]\n")
+    return "".join(lines)

@@ -7,6 +7,7 @@ pure: the order of the candidates, how relevant each is, and what the graph did 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from uuid import UUID
 
 from accounts.caller import Caller
@@ -14,15 +15,12 @@ from memory.customization.phases import Own, Phase
 from memory.entities.sql import entities
 from memory.index.actions.embedding import Embedded
 from memory.records.queries.views import GraphPart
-from memory.search import fusion, graph_effect, queries, ranking
+from memory.search import fusion, graph_effect, neighborhood, queries, ranking, refinement
 from memory.search import relevance as relevances
 from memory.search import request as requests
-from memory.search.fusion import Candidate, Item, Path
-from memory.search.neighborhood import PREVIOUS, Turn, turns_around, with_sessions
-from memory.search.queries import Found, find_candidates
+from memory.search.fusion import Candidate, Path
 from memory.search.query import Query, QueryKind
 from memory.search.ranking import Evidence, Standing, Task
-from memory.search.refinement import Rerank
 from memory.search.relevance import Calibration, Observed, Relevance
 from memory.search.request import SearchRequest
 from memory.taxonomy import MemoryType
@@ -48,11 +46,11 @@ class Pool:
     """
 
     asked: Query
-    found: tuple[Found, ...]
+    found: tuple[Candidate, ...]
     known: Mapping[UUID, Evidence]
     calibration: Calibration
     threshold: float
-    turns: Mapping[UUID, Turn] = field(default_factory=dict)
+    turns: Mapping[UUID, neighborhood.Turn] = field(default_factory=dict)
     topic: NearTopic | None = None
     limits: Mapping[str, int] = field(default_factory=dict)
     project_id: UUID | None = None
@@ -62,7 +60,7 @@ class Pool:
     def kind(self) -> QueryKind:
         """The kind of the query; a structural one is semantic where the graph found nothing."""
         is_lost = self.asked.kind is QueryKind.STRUCTURAL and not any(
-            item.graph > 0 for item in self.found
+            Path.GRAPH in one.scores for one in self.found
         )
         return QueryKind.SEMANTIC if is_lost else self.asked.kind
 
@@ -85,28 +83,23 @@ def gather(
     named = dict(zip(question.named, question.spelled, strict=True))
     named = entities.with_same_names(named=named, sight=sight)
     question = replace(question, named=tuple(named), spelled=tuple(named.values()))
-    active, found = find_candidates(question=question, sight=sight)
+    active, found = queries.find_candidates(question=question, sight=sight)
     if embedded is not None and active is not None and embedded.key != active:
         raise OtherModel(key=active)
 
-    def read(ids: tuple[UUID, ...]) -> dict[UUID, Evidence]:
-        with_text = request.rerank in {Rerank.AUTO, Rerank.ON}
-        return queries.read_evidence(
-            memory_ids=ids, sight=sight, asked=asked, with_text=with_text, now=now
-        )
-
-    known = read(tuple(item.memory_id for item in found))
-    turns: dict[UUID, Turn] = {}
-    episodes = tuple(id for id, one in known.items() if one.type is MemoryType.EPISODE)
-    if episodes:
-        turns = turns_around(turns=queries.read_turns(memory_ids=episodes, sight=sight))
-        beside = tuple(id for id in turns if id not in known)
-        if requests.is_narrowed(request=request):  # what is beside may not pass the filters
-            turns = {id: turn for id, turn in turns.items() if id in known}
-        elif beside:
-            known |= read(beside)
+    read = partial(
+        queries.read_evidence,
+        sight=sight,
+        asked=asked,
+        with_text=request.rerank in {refinement.Rerank.AUTO, refinement.Rerank.ON},
+        now=now,
+    )
+    known = read(memory_ids=tuple(one.memory_id for one in found))
+    turns, beside = _read_turns(request, known, sight)
+    if beside:
+        known |= read(memory_ids=beside)
     calibration = relevances.calibration_of(
-        model=question.model, has_vectors=any(item.cosine is not None for item in found)
+        model=question.model, has_vectors=any(Path.DENSE in one.scores for one in found)
     )
     topic = None
     if embedded is not None:
@@ -115,7 +108,10 @@ def gather(
         )
     return Pool(
         asked=asked,
-        found=found,
+        found=tuple(
+            replace(one, item=known[one.memory_id].item) if one.memory_id in known else one
+            for one in found
+        ),
         known=known,
         calibration=calibration,
         threshold=requests.threshold_of(request=request, scope=scope, usual=calibration.threshold),
@@ -127,18 +123,33 @@ def gather(
     )
 
 
+def _read_turns(
+    request: SearchRequest, known: Mapping[UUID, Evidence], sight: visibility.Sight
+) -> tuple[dict[UUID, neighborhood.Turn], tuple[UUID, ...]]:
+    """Return what stands beside the episodes that are known, and which of it is not known yet."""
+    episodes = tuple(id for id, one in known.items() if one.type is MemoryType.EPISODE)
+    if not episodes:
+        return {}, ()
+    turns = neighborhood.turns_around(turns=queries.read_turns(memory_ids=episodes, sight=sight))
+    if requests.is_narrowed(request=request):  # what is beside may not pass the filters
+        return {id: turn for id, turn in turns.items() if id in known}, ()
+    return turns, tuple(id for id in turns if id not in known)
+
+
 def join(*, first: Pool, second: Pool) -> Pool:
     """Return the candidates of both, the second's question being another wording of the first's.
 
     The closer cosine counts; words are the first's.
     """
-    closest = {item.memory_id: item for item in first.found}
-    for item in second.found:
-        before = closest.get(item.memory_id)
+    closest = {one.memory_id: one for one in first.found}
+    for one in second.found:
+        before = closest.get(one.memory_id)
         if before is None:
-            closest[item.memory_id] = replace(item, bm25=0.0, matched=0.0)
-        elif (item.cosine or 0.0) > (before.cosine or 0.0):
-            closest[item.memory_id] = replace(before, cosine=item.cosine)
+            scores = {path: score for path, score in one.scores.items() if path != Path.KEYWORD}
+            closest[one.memory_id] = replace(one, scores=scores, matched=0.0)
+        elif one.scores.get(Path.DENSE, 0.0) > before.scores.get(Path.DENSE, 0.0):
+            scores = {**before.scores, Path.DENSE.value: one.scores[Path.DENSE]}
+            closest[one.memory_id] = replace(before, scores=scores)
     return replace(
         first,
         found=tuple(closest.values()),
@@ -165,8 +176,9 @@ def task_of(*, pool: Pool, request: SearchRequest, kind: QueryKind | None = None
 
 def candidates_of(*, pool: Pool) -> tuple[Candidate, ...]:
     """Return what each path says, for fusion; of episodes, with what is beside them."""
-    found = _alone(pool)
-    return with_sessions(candidates=found, turns=pool.turns) if pool.turns else found
+    if not pool.turns:
+        return pool.found
+    return neighborhood.with_sessions(candidates=pool.found, turns=pool.turns)
 
 
 def rank(*, pool: Pool, request: SearchRequest) -> tuple[Standing, ...]:
@@ -198,16 +210,16 @@ def graph_part_of(
     """Return what the graph did to a ranking; None where it was not for one project."""
     if pool.project_id is None:
         return None
-    has_path = any(item.graph > 0 for item in pool.found)
+    has_path = any(Path.GRAPH in one.scores for one in pool.found)
     if has_path:
         kind = pool.asked.kind  # without a graph, a structural query is a semantic one
-        task = task_of(
-            pool=pool,
-            request=request,
-            kind=QueryKind.SEMANTIC if kind is QueryKind.STRUCTURAL else kind,
-        )
+        kind = QueryKind.SEMANTIC if kind is QueryKind.STRUCTURAL else kind
         without = graph_effect.without_graph(
-            candidates=_without_graph(pool), standings=standings, task=task
+            candidates=graph_effect.take_graph_out(
+                candidates=pool.found, turns=pool.turns, limits=pool.limits
+            ),
+            standings=standings,
+            task=task_of(pool=pool, request=request, kind=kind),
         )
     else:
         without = graph_effect.without_boost(standings=standings)
@@ -223,18 +235,18 @@ def _observed(pool: Pool) -> tuple[Observed, ...]:
 
     Those episodes are as close as by their neighbors, in part.
     """
-    found = {item.memory_id: item for item in pool.found}
+    found = {one.memory_id: one for one in pool.found}
+    beside = [id for id in pool.turns if id not in found and id in pool.known]
     observed = [
         Observed(
             memory_id=id,
-            cosine=item.cosine,
-            matched=item.matched,
+            cosine=one.scores.get(Path.DENSE),
+            matched=one.matched,
             missing=pool.known[id].missing,
         )
-        for id, item in found.items()
+        for id, one in found.items()
         if id in pool.known
     ]
-    beside = [id for id in pool.turns if id not in found and id in pool.known]
     scores = {one.memory_id: one.scores for one in candidates_of(pool=pool)} if beside else {}
     for id in beside:
         previous = found.get(pool.turns[id].previous or id)
@@ -243,45 +255,8 @@ def _observed(pool: Pool) -> tuple[Observed, ...]:
             Observed(
                 memory_id=id,
                 cosine=None if cosine is None else min(1.0, cosine),
-                matched=PREVIOUS * previous.matched if previous else 0.0,
+                matched=neighborhood.PREVIOUS * previous.matched if previous else 0.0,
                 missing=pool.known[id].missing,
             )
         )
     return tuple(observed)
-
-
-def _alone(pool: Pool) -> tuple[Candidate, ...]:
-    """Return what each path says of what it found, without what is beside."""
-    candidates = []
-    for one in pool.found:
-        scores = {
-            Path.KEYWORD.value: one.bm25,
-            Path.GRAPH.value: one.graph,
-            Path.ENTITIES.value: one.entities,
-            Path.COMMUNITIES.value: one.communities,
-        }
-        scores = {path: score for path, score in scores.items() if score > 0}
-        if one.cosine is not None:
-            scores[Path.DENSE.value] = one.cosine
-        known = pool.known.get(one.memory_id)
-        item = known.item if known else Item.PROSE
-        candidates.append(Candidate(memory_id=one.memory_id, scores=scores, item=item))
-    return tuple(candidates)
-
-
-def _without_graph(pool: Pool) -> tuple[Candidate, ...]:
-    """Return the candidates as they were if the graph had found nothing."""
-    every = _alone(pool)
-    kept = graph_effect.brought_by_others(candidates=every, limits=pool.limits)
-    bare = tuple(
-        replace(
-            one, scores={path: score for path, score in one.scores.items() if path != Path.GRAPH}
-        )
-        for one in every
-        if one.memory_id in kept
-    )
-    if not pool.turns:
-        return bare
-    around = turns_around(turns={id: turn for id, turn in pool.turns.items() if id in kept})
-    turns = {id: turn for id, turn in around.items() if id in pool.turns}
-    return with_sessions(candidates=bare, turns=turns)

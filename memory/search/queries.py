@@ -6,7 +6,7 @@ The rest asks without words: by pattern, by likeness, by file, in time. The SQL 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
@@ -24,11 +24,8 @@ from memory.index.sql import search_rows
 from memory.providers.contracts import Vectors
 from memory.records.filters import LIVE, States
 from memory.records.formulas import effective_confidence
-from memory.search.fusion import Item, Path
-from memory.search.neighborhood import Turn
-from memory.search.patterns import Pattern
-from memory.search.query import Query
-from memory.search.ranking import Evidence
+from memory.search import neighborhood, patterns, query, ranking
+from memory.search.fusion import Candidate, Item, Path
 from memory.taxonomy import (
     CODE_TAG,
     PROTECTED_TAGS,
@@ -58,6 +55,13 @@ EVIDENCE: Final = (
     "verification", "half_life_days", "pinned", "tainted", "governance", "tags", "missing", "text",
     "things",
 )  # fmt: skip
+SAME_IN_SQL: Final = (  # fields of a question as the SQL type search_request has them
+    "words", "projects", "moment", "since", "until", "least_sure", "most_sure", "named", "spelled",
+    "kinds", "keyword_limit", "graph_limit", "named_limit", "topics_limit",
+)  # fmt: skip
+PATHS: Final = tuple(  # in the order of the columns behind the share of words
+    path.value for path in (Path.KEYWORD, Path.GRAPH, Path.ENTITIES, Path.COMMUNITIES)
+)
 _OF_VECTORS: Final = frozenset({"similar", "similar_words"})
 _TYPES: Final = {type_row(type=item).code: item.value for item in MemoryType}
 
@@ -68,33 +72,6 @@ class PatternRefused(Exception):
 
 class TookTooLong(Exception):
     """A statement was stopped because its time was over."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """A candidate: cosine -1..1 or None without a vector, BM25 >= 0, share of the words asked.
-
-    `graph` >= 0 says how much it has to do with the files asked about, 0 when nothing; `entities`
-    how rare the things are that the question names and it too, likewise.
-    """
-
-    memory_id: UUID
-    cosine: float | None
-    bm25: float
-    matched: float
-    graph: float = 0.0
-    entities: float = 0.0
-    communities: float = 0.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Matched:
-    """A memory whose text is matched, and where first: positions from 0, the end behind it."""
-
-    memory_id: UUID
-    start: int
-    end: int
-    content: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +140,9 @@ class Question:
         return [text_globs.like(glob=file) for file in globs]
 
 
-def find_candidates(*, question: Question, sight: Sight) -> tuple[str | None, tuple[Found, ...]]:
+def find_candidates(
+    *, question: Question, sight: Sight
+) -> tuple[str | None, tuple[Candidate, ...]]:
     """Return the key of the model whose vectors are compared, if any, and the candidates of all
     paths that the sight allows, in no order. In a unit.
 
@@ -171,44 +150,37 @@ def find_candidates(*, question: Question, sight: Sight) -> tuple[str | None, tu
     and their cosines are those of the whole vectors.
     """
     vector = question.vector
-    rows = sql_queries.rows(
+    rows = sql_queries.rows(  # at least one, with the active model
         "candidates",
         file=FILE,
         model=question.model,
         query=None if vector is None else search_rows.prefix_text(vector=vector),
         request=Jsonb(_search_request(question, sight), dumps=orjson.dumps),
     )
-    found = tuple(
-        Found(
-            memory_id=row[1],
-            cosine=row[2],
-            bm25=row[3],
-            matched=row[4],
-            graph=row[5],
-            entities=row[6],
-            communities=row[7],
-        )
-        for row in rows
-        if row[1] is not None
-    )
+    active, rows = rows[0][0], [row for row in rows if row[1] is not None]
+    cosines = {row[1]: row[2] for row in rows if row[2] is not None}
     if vector is not None and question.is_long:
-        ids = tuple(item.memory_id for item in found if item.cosine is not None)
-        whole = search_rows.whole_cosines(key=question.model, vector=vector, memory_ids=ids)
-        found = tuple(replace(one, cosine=whole.get(one.memory_id, one.cosine)) for one in found)
-    return rows[0][0], found
+        cosines |= search_rows.whole_cosines(
+            key=question.model, vector=vector, memory_ids=tuple(cosines)
+        )
+    found = []
+    for _, memory_id, _, bm25, matched, *others in rows:
+        scores = {
+            path: score for path, score in zip(PATHS, (bm25, *others), strict=True) if score > 0
+        }
+        if memory_id in cosines:
+            scores[Path.DENSE.value] = cosines[memory_id]
+        found.append(Candidate(memory_id=memory_id, scores=scores, matched=matched))
+    return active, tuple(found)
 
 
 def _search_request(question: Question, sight: Sight) -> dict[str, Any]:
     """Return the fields of the SQL type search_request; a filter that is None lets all through."""
     near = [name for name in question.near if len(name) <= text_globs.LONGEST]
     return {
-        "words": question.words,
+        **{name: getattr(question, name) for name in SAME_IN_SQL},
         **parameters(sight=sight),
-        "projects": question.projects,
         "types": question.type_codes,
-        "moment": question.moment,
-        "since": question.since,
-        "until": question.until,
         "by_tags": question.tags or None,
         "by_files": question.plain_files or None,
         "by_globs": question.like_files or None,
@@ -216,24 +188,20 @@ def _search_request(question: Question, sight: Sight) -> dict[str, Any]:
         "by_author": question.author,
         "by_states": question.states.all_of or None,
         "no_states": question.states.none_of,
-        "least_sure": question.least_sure,
-        "most_sure": question.most_sure,
         "near": near[:MOST_NEAR],
-        "named": question.named,
-        "spelled": question.spelled,
-        "kinds": question.kinds,
         "by_topics": question.topics,
         "dense_limit": question.limits[Path.DENSE],
-        "keyword_limit": question.keyword_limit,
-        "graph_limit": question.graph_limit,
-        "named_limit": question.named_limit,
-        "topics_limit": question.topics_limit,
     }
 
 
 def read_evidence(
-    *, memory_ids: tuple[UUID, ...], sight: Sight, asked: Query, with_text: bool, now: datetime
-) -> dict[UUID, Evidence]:
+    *,
+    memory_ids: tuple[UUID, ...],
+    sight: Sight,
+    asked: query.Query,
+    with_text: bool,
+    now: datetime,
+) -> dict[UUID, ranking.Evidence]:
     """Return the evidence of the visible ones of these memories, by id. In a unit.
 
     What the query names is looked for in each; texts are read when a reranker needs them.
@@ -251,11 +219,11 @@ def read_evidence(
     return {row[0]: _evidence(dict(zip(EVIDENCE, row, strict=True))) for row in rows}
 
 
-def _evidence(row: Mapping[str, Any]) -> Evidence:
+def _evidence(row: Mapping[str, Any]) -> ranking.Evidence:
     idle_days = max(0.0, row["idle_days"])
     is_protected = row["pinned"] or not PROTECTED_TAGS.isdisjoint(row["tags"])
     item = Item.CODE if CODE_TAG in row["tags"] else Item.PROSE
-    return Evidence(
+    return ranking.Evidence(
         memory_id=row["id"],
         type=MemoryType(row["type"]),
         source=Source(row["source"]),
@@ -281,7 +249,7 @@ def _evidence(row: Mapping[str, Any]) -> Evidence:
     )
 
 
-def read_turns(*, memory_ids: tuple[UUID, ...], sight: Sight) -> dict[UUID, Turn]:
+def read_turns(*, memory_ids: tuple[UUID, ...], sight: Sight) -> dict[UUID, neighborhood.Turn]:
     """Return what stands beside these episodes in their sessions, as far as visible. In a unit."""
     rows = sql_queries.filled(
         "turns",
@@ -290,13 +258,14 @@ def read_turns(*, memory_ids: tuple[UUID, ...], sight: Sight) -> dict[UUID, Turn
         ids=list(memory_ids),
         **parameters(sight=sight),
     )
-    return {row[0]: Turn(previous=row[1], next=row[2]) for row in rows}
+    return {row[0]: neighborhood.Turn(previous=row[1], next=row[2]) for row in rows}
 
 
 def find_by_rarest_words(
     *, question: str, projects: tuple[UUID, ...] | None, limit: int, sight: Sight
-) -> tuple[Found, ...]:
-    """Return the visible memories with the rarest words of a question, best first. In a unit."""
+) -> tuple[tuple[UUID, float], ...]:
+    """Return the visible memories with the rarest words of a question, best first, each with the
+    share of the words that it has. In a unit."""
     rows = sql_queries.filled(
         "answers",
         file=FILE,
@@ -307,14 +276,15 @@ def find_by_rarest_words(
         limit=limit,
         **parameters(sight=sight),
     )
-    return tuple(Found(memory_id=row[0], cosine=None, bm25=row[1], matched=row[2]) for row in rows)
+    return tuple((row[0], row[2]) for row in rows)
 
 
 def match_pattern(
-    *, pattern: Pattern, question: Question, limit: int, milliseconds: int, sight: Sight
-) -> tuple[Matched, ...]:
+    *, pattern: patterns.Pattern, question: Question, limit: int, milliseconds: int, sight: Sight
+) -> tuple[tuple[UUID, int, int, str], ...]:
     """Return the newest memories that a regular expression matches. In a unit.
 
+    Of each its id, where the first match begins and ends (from 0, the end behind it), and its text.
     Raises PatternRefused, TookTooLong; the unit is over with either.
     """
     sql_queries.rows("be_quick", file=LOOKUPS, milliseconds=str(milliseconds))
@@ -341,9 +311,7 @@ def match_pattern(
             raise
         raise TookTooLong(f"stopped after {milliseconds} ms") from error
     sql_queries.execute("take_time", file=LOOKUPS)
-    return tuple(
-        Matched(memory_id=row[0], start=row[1] - 1, end=row[2] - 1, content=row[3]) for row in rows
-    )
+    return tuple((row[0], row[1] - 1, row[2] - 1, row[3]) for row in rows)
 
 
 def find_similar(

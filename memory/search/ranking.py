@@ -11,7 +11,7 @@ Which one is the default is decided by evaluation.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
@@ -218,66 +218,49 @@ def weigh(
     A = ln(n / 0.5) - 0.5 · ln(hours) above the layer's floor, n counting the creation; a missing or
     negative cosine counts 0. Raises ValueError for negative ages and counts.
     """
-    multipliers = tuple(
-        [
-            Factor(name=_NAMES[name], value=value(evidence, weights))
-            for name, value in _MULTIPLIERS.items()
-            if name in profile.multipliers
-        ]
-    )
+    multipliers = []
+    for multiplier in Multiplier:
+        if multiplier not in profile.multipliers:
+            continue
+        if multiplier is Multiplier.PHASE:
+            value = weights.get(evidence.type, 1.0)
+        elif multiplier is Multiplier.TRUST:
+            value = source_row(source=evidence.source).trust_multiplier
+        else:
+            value = checked_share(name="confidence", value=evidence.confidence)
+        multipliers.append(Factor(name=_NAMES[multiplier], value=value))
     whole = math.prod([factor.value for factor in multipliers])
-    factors = tuple(
-        [
-            Factor(name=_NAMES[term], value=weight * _TERMS[term](evidence, cosine) * whole)
-            for term, weight in profile.terms.items()
-            if term is not Term.FUSION
-        ]
-    )
-    return profile.terms.get(Term.FUSION, 0.0) * whole, factors, multipliers
+    factors = [
+        Factor(name=_NAMES[term], value=weight * _term(term, evidence, cosine) * whole)
+        for term, weight in profile.terms.items()
+        if term is not Term.FUSION
+    ]
+    return profile.terms.get(Term.FUSION, 0.0) * whole, tuple(factors), tuple(multipliers)
 
 
-def unboosted(*, standing: Standing, summands: tuple[float, ...] | None = None) -> float:
-    """Return the score that a standing had without a boost, and with other parts of its fusion."""
-    own = (part.value for part in standing.fused.contributions)
-    of_paths = [value * standing.share for value in (own if summands is None else summands)]
-    others = [one.value for one in standing.factors if one.name in _TERM_NAMES]
-    return math.fsum((*of_paths, *others) if standing.share else others)
-
-
-def _use(evidence: Evidence, _: float | None) -> float:
+def _term(term: Term, evidence: Evidence, cosine: float | None) -> float:
+    """Return what a term other than the fusion is worth, before its weight."""
+    if term is Term.COSINE:
+        return max(cosine or 0.0, 0.0)
+    if term is Term.CONFIDENCE:
+        return checked_share(name="confidence", value=evidence.confidence)
+    if term is Term.RECENCY:
+        idle = checked_not_negative(name="idle_days", value=evidence.idle_days)
+        return math.exp(-idle * VOLATILITY)
     accesses = int(checked_not_negative(name="accesses", value=evidence.accesses))
-    return math.log1p(accesses) / math.log(USE_SCALE)
-
-
-def _activation(evidence: Evidence, _: float | None) -> float:
-    accesses = int(checked_not_negative(name="accesses", value=evidence.accesses))
+    if term is Term.USE:
+        return math.log1p(accesses) / math.log(USE_SCALE)
     hours = evidence.age_days * HOURS_A_DAY
     base = formulas.base_level(accesses=accesses + 1, lifetime_hours=hours)
     return max(base, evidence.activation_floor) / ACTIVATION_SCALE
 
 
-def _recency(evidence: Evidence, _: float | None) -> float:
-    idle = checked_not_negative(name="idle_days", value=evidence.idle_days)
-    return math.exp(-idle * VOLATILITY)
+def unboosted(*, standing: Standing, fused: Fused) -> float:
+    """Return the score that a standing had by this fusion and its other terms, without a boost."""
+    of_paths = [part.value * standing.share for part in fused.contributions]
+    others = [one.value for one in standing.factors if one.name in _TERM_NAMES]
+    return math.fsum((*of_paths, *others) if standing.share else others)
 
 
-def _belief(evidence: Evidence, _: object) -> float:
-    return checked_share(name="confidence", value=evidence.confidence)
-
-
-_TERMS: Final[Mapping[Term, Callable[[Evidence, float | None], float]]] = {
-    Term.COSINE: lambda _, cosine: max(cosine or 0.0, 0.0),
-    Term.RECENCY: _recency,
-    Term.USE: _use,
-    Term.ACTIVATION: _activation,
-    Term.CONFIDENCE: _belief,
-}
-_MULTIPLIERS: Final[
-    Mapping[Multiplier, Callable[[Evidence, Mapping[MemoryType, float]], float]]
-] = {
-    Multiplier.PHASE: lambda evidence, weights: weights.get(evidence.type, 1.0),
-    Multiplier.TRUST: lambda evidence, _: source_row(source=evidence.source).trust_multiplier,
-    Multiplier.BELIEF: _belief,
-}
 _NAMES: Final = {name: name.value for name in (*Term, *Multiplier)}  # read often
 _TERM_NAMES: Final = frozenset(term.value for term in Term)

@@ -106,78 +106,6 @@ class Relevance:
     signs: Signs
 
 
-_ROWS: Final = (  # key, intercept, slopes, threshold, cosine and matched share of usual rivals
-    (
-        "local/all-minilm-l6-v2",
-        -5.476,
-        {
-            Sign.COSINE_LEAD: 2.268,
-            Sign.MATCHED: 3.287,
-            Sign.MATCHED_LEAD: 4.952,
-            Sign.MISSING: -2.167,
-            Sign.CLOSEST: 2.244,
-            Sign.COSINE_WORDS: 0.647,
-            Sign.FRENCH_LEAD: 11.569,
-        },
-        0.146,
-        0.242,
-        0.129,
-    ),
-    (
-        NO_VECTORS,
-        -4.993,
-        {
-            Sign.MATCHED: 5.823,
-            Sign.MATCHED_LEAD: 7.737,
-            Sign.MISSING: -1.649,
-            Sign.FRENCH_MATCHED: 16.31,
-        },
-        0.05,
-        0.0,
-        0.181,
-    ),
-    (
-        "static/potion-base-8m",
-        -5.182,
-        {
-            Sign.COSINE_LEAD: 0.132,
-            Sign.MATCHED: 5.522,
-            Sign.MATCHED_LEAD: 3.105,
-            Sign.MISSING: -1.674,
-            Sign.CLOSEST: 3.005,
-        },
-        0.099,
-        0.292,
-        0.129,
-    ),
-    (
-        ANY,
-        -5.219,
-        {
-            Sign.COSINE_STANDING: 0.298,
-            Sign.MATCHED: 5.316,
-            Sign.MATCHED_LEAD: 3.048,
-            Sign.MISSING: -1.683,
-            Sign.CLOSEST: 2.533,
-        },
-        0.09,
-        0.292,
-        0.129,
-    ),
-    (
-        "hashing/words-384",
-        -5.504,
-        {
-            Sign.MATCHED: 6.371,
-            Sign.MATCHED_LEAD: 8.711,
-            Sign.MISSING: -1.36,
-        },
-        0.05,
-        0.169,
-        0.129,
-    ),
-)
-
 CALIBRATIONS: Final[Mapping[str, Calibration]] = {
     key: Calibration(
         key=key,
@@ -186,8 +114,30 @@ CALIBRATIONS: Final[Mapping[str, Calibration]] = {
         threshold=threshold,
         rivals=Rivals(cosine=cosine, matched=matched),
     )
-    for key, intercept, slopes, threshold, cosine, matched in _ROWS
-}
+    for key, intercept, threshold, cosine, matched, slopes in (
+        # embedder, intercept, threshold, cosine and matched share of usual rivals, slopes
+        ("local/all-minilm-l6-v2", -5.476, 0.146, 0.242, 0.129, {
+            Sign.COSINE_LEAD: 2.268, Sign.MATCHED: 3.287, Sign.MATCHED_LEAD: 4.952,
+            Sign.MISSING: -2.167, Sign.CLOSEST: 2.244, Sign.COSINE_WORDS: 0.647,
+            Sign.FRENCH_LEAD: 11.569,
+        }),
+        (NO_VECTORS, -4.993, 0.05, 0.0, 0.181, {
+            Sign.MATCHED: 5.823, Sign.MATCHED_LEAD: 7.737, Sign.MISSING: -1.649,
+            Sign.FRENCH_MATCHED: 16.31,
+        }),
+        ("static/potion-base-8m", -5.182, 0.099, 0.292, 0.129, {
+            Sign.COSINE_LEAD: 0.132, Sign.MATCHED: 5.522, Sign.MATCHED_LEAD: 3.105,
+            Sign.MISSING: -1.674, Sign.CLOSEST: 3.005,
+        }),
+        (ANY, -5.219, 0.09, 0.292, 0.129, {
+            Sign.COSINE_STANDING: 0.298, Sign.MATCHED: 5.316, Sign.MATCHED_LEAD: 3.048,
+            Sign.MISSING: -1.683, Sign.CLOSEST: 2.533,
+        }),
+        ("hashing/words-384", -5.504, 0.05, 0.169, 0.129, {
+            Sign.MATCHED: 6.371, Sign.MATCHED_LEAD: 8.711, Sign.MISSING: -1.36,
+        }),
+    )
+}  # fmt: skip
 
 
 def calibration_of(*, model: str, has_vectors: bool) -> Calibration:

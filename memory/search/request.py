@@ -15,16 +15,12 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import FieldError, InvalidInput
 from accounts.messages import message
-from memory.customization import custom_type_rules, phase_weights
-from memory.customization.phases import Own, Phase
-from memory.customization.queries import check_custom_types
+from memory.customization import custom_type_rules, phase_weights, phases
+from memory.customization import queries as customization_queries
 from memory.index.actions.embedding import Embedded
 from memory.records.filters import LIVE, States
-from memory.search import ranking
-from memory.search.fusion import Path
-from memory.search.queries import Question
+from memory.search import fusion, queries, ranking, refinement
 from memory.search.query import Query, understand
-from memory.search.refinement import Rerank
 from memory.taxonomy import MemoryType, type_row
 from memory.text import globs
 from memory.text.text import check_text
@@ -50,61 +46,51 @@ class Mode(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchRequest:
-    """What someone asks; empty filters let everything through.
+class Narrowing:
+    """What memories are narrowed by; what is empty lets everything through.
 
     `types`: any of ours, or one that a methodology adds; `tags`: all of them; `files`: any of these
-    paths, suffixes or globs; `projects`: any of these;
-    `since`, `until`: when it was learned; `author`: a person's id, an agent or a tool; `modules`:
-    any of these; `topics`: any of these, by id or by words of the name;
-    `states`: also what is not live; `least_sure`, `most_sure`: bounds of the
-    confidence; `phase`: of the work, raises some types; `threshold` 0 returns the ranking without
-    silence; `hyde`: a model may write the memory that is missing when little is found; `anyway`:
-    what is below the threshold comes too, and is not counted as shown; `is_noted`: that the results
-    were given out.
+    paths, suffixes or globs; `projects`: any of these; `topics`: any of these, by id or by words of
+    the name; `author`: a person's id, an agent or a tool; `since`, `until`: when it was learned.
+    """
+
+    project: str | None = None
+    projects: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+    author: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    as_of: datetime | None = None
+    limit: int = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchRequest(Narrowing):
+    """What someone asks.
+
+    `modules`: any of these; `states`: also what is not live; `least_sure`, `most_sure`: bounds of
+    the confidence; `phase`: of the work, raises some types; `threshold` 0 returns the ranking
+    without silence; `hyde`: a model may write the memory that is missing when little is found;
+    `anyway`: what is below the threshold comes too, and is not counted as shown; `is_noted`: that
+    the results were given out.
     """
 
     query: str
-    project: str | None = None
-    limit: int = 10
-    types: tuple[str, ...] = ()
     profile: str | None = None
     threshold: float | None = None
-    as_of: datetime | None = None
-    tags: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()
-    projects: tuple[str, ...] = ()
-    since: datetime | None = None
-    until: datetime | None = None
-    author: str | None = None
     modules: tuple[str, ...] = ()
-    topics: tuple[str, ...] = ()
     states: States = LIVE
     least_sure: float | None = None
     most_sure: float | None = None
     phase: str | None = None
-    rerank: str = Rerank.USUAL.value
+    rerank: str = refinement.Rerank.USUAL.value
     hyde: bool = False
     mode: str = Mode.HYBRID.value
     anyway: bool = False
     is_noted: bool = True
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Narrowing:
-    """The filters of a search, for what is asked without words; empty ones let all through."""
-
-    project: str | None = None
-    projects: tuple[str, ...] = ()
-    types: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()
-    topics: tuple[str, ...] = ()
-    author: str | None = None
-    since: datetime | None = None
-    until: datetime | None = None
-    as_of: datetime | None = None
-    limit: int = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +103,7 @@ class SearchScope:
     projects: tuple[UUID, ...] | None
     threshold: float | None
     topics: tuple[UUID, ...] | None = None
-    own: Own = field(default_factory=dict)
+    own: phases.Own = field(default_factory=dict)
 
 
 def check(*, request: SearchRequest) -> None:
@@ -143,7 +129,7 @@ def scope_of(*, caller: Caller, request: SearchRequest) -> SearchScope:
 
     Raises InvalidInput for a type that nobody knows.
     """
-    check_custom_types(caller=caller, names=request.types)
+    customization_queries.check_custom_types(caller=caller, names=request.types)
     named = dict.fromkeys((*((request.project,) if request.project else ()), *request.projects))
     found = tuple(_project_scope(caller, ref) for ref in named)
     only = found[0] if len(found) == 1 else None
@@ -190,12 +176,12 @@ def is_narrowed(*, request: SearchRequest) -> bool:
 
 def question_of(
     *, request: SearchRequest, scope: SearchScope, asked: Query, embedded: Embedded | None
-) -> Question:
+) -> queries.Question:
     """Return what the database is asked."""
     own = _custom_types(request)
     codes = tuple(type_row(type=MemoryType(name)).code for name in request.types if not own)
     profile = ranking.PROFILES[request.profile] if request.profile else ranking.DEFAULT
-    return Question(
+    return queries.Question(
         model="" if embedded is None else embedded.key,
         vector=None if embedded is None else embedded.vector,
         words=asked.keyword_text,
@@ -211,7 +197,7 @@ def question_of(
         author=request.author,
         modules=request.modules,
         topics=scope.topics,
-        topics_limit=TOPICS_LIMIT if profile.paths.get(Path.COMMUNITIES) else 0,
+        topics_limit=TOPICS_LIMIT if profile.paths.get(fusion.Path.COMMUNITIES) else 0,
         states=request.states,
         least_sure=request.least_sure,
         most_sure=request.most_sure,
@@ -222,7 +208,7 @@ def question_of(
     )
 
 
-def narrowed_question(*, caller: Caller, narrowing: Narrowing) -> Question:
+def narrowed_question(*, caller: Caller, narrowing: Narrowing) -> queries.Question:
     """Return filters alone as the database takes them. In a unit.
 
     Raises NotFound for a project the caller cannot see.
@@ -252,8 +238,8 @@ def _faults(request: SearchRequest) -> Iterator[tuple[str, bool, str]]:
     yield "/profile", request.profile not in {None, *PROFILES}, _one_of(PROFILES)
     yield "/threshold", not 0 <= (request.threshold or 0) <= 1, share
     yield "/mode", request.mode not in set(Mode), _one_of(Mode)
-    yield "/rerank", request.rerank not in set(Rerank), _one_of(Rerank)
-    yield "/phase", request.phase not in {None, *Phase}, _one_of(Phase)
+    yield "/rerank", request.rerank not in set(refinement.Rerank), _one_of(refinement.Rerank)
+    yield "/phase", request.phase not in {None, *phases.Phase}, _one_of(phases.Phase)
 
 
 def _one_of(names: Iterable[str]) -> str:

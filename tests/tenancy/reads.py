@@ -18,7 +18,7 @@ from memory.review.queries import inbox, overview
 from memory.search import queries as search_queries
 from memory.search.actions import lay_out, search
 from memory.search.context import ContextRequest, context
-from memory.search.entity_profile import about, known
+from memory.search.entity_profile import about, list_things
 from memory.search.lookups import Closeness, match, recall, similar, timeline
 from memory.search.neighborhood import Turn
 from memory.search.query import understand
@@ -101,7 +101,7 @@ ABOUT_ALL: dict[str, Read] = {
         narrowing=Narrowing(limit=100),
         now=a.now,
     ),
-    "entities.known": lambda a: known(
+    "entities.known": lambda a: list_things(
         caller=a.caller, begins="", type=None, narrowing=Narrowing(), after=None, limit=100
     ),
     "entities.about": lambda a: about(
@@ -211,7 +211,7 @@ ABOUT_A_PROJECT: dict[str, Read] = {
         narrowing=Narrowing(project=a.project),
         now=a.now,
     ),
-    "entities.known in one": lambda a: known(
+    "entities.known in one": lambda a: list_things(
         caller=a.caller,
         begins="",
         type=None,

@@ -11,7 +11,7 @@ from accounts.authentication import entered
 from accounts.caller import Caller
 from memory.entities.sql import entities
 from memory.intake.actions.remember_all import remember_all
-from memory.search.queries import Found
+from memory.search.fusion import Candidate
 from teams import visibility
 from teams.actions.projects import create_project
 from teams.queries import find_project
@@ -38,7 +38,7 @@ def crowd(caller: Caller, now: datetime, **where: str) -> None:
         remember_all(caller=caller, new=tuple(new(text, **where) for text in texts), now=now)
 
 
-def found(caller: Caller) -> tuple[Found, ...]:
+def found(caller: Caller) -> tuple[Candidate, ...]:
     """Return the candidates by two names."""
     with entered(caller), tenancy.unit():
         return crowds.ask(caller=caller, named=("auth service", "token store"))
@@ -51,7 +51,7 @@ def test_what_others_name_for_themselves_changes_nothing(
 
     crowd(caller, now, project="shop", scope="personal")
 
-    assert [one.entities for one in before] == [1.0]
+    assert [one.scores["entities"] for one in before] == [1.0]
     assert found(member_caller) == before
 
 
@@ -64,7 +64,7 @@ def test_what_other_projects_name_changes_nothing_for_a_bound_token(
 
     crowd(caller, now, project="vault")
 
-    assert [one.entities for one in before] == [1.0]
+    assert [one.scores["entities"] for one in before] == [1.0]
     assert found(bound) == before
 
 

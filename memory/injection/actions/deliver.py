@@ -23,7 +23,8 @@ from memory.records.queries import relations
 from memory.records.queries.views import GraphPart, MemoryView, views_of
 from memory.search import packing, request
 from memory.search.actions import SearchAnswer
-from memory.search.packing import NOTICE, Block, Entry
+from memory.search.context import entry_of
+from memory.search.packing import NOTICE, Block
 from memory.search.queries import find_about_files, list_of_modules
 from memory.search.request import Narrowing
 from memory.sessions.models import Session
@@ -283,26 +284,14 @@ def _blocks(
     kept = memory_ids
     while left := [one for one in kept if sides.get(one, frozenset()).difference(kept)]:
         kept = tuple(one for one in kept if one not in left)
-    entries = tuple(_entry(candidates.views[one], candidates) for one in kept)
+    entries = tuple(
+        entry_of(view=candidates.views[one], file=candidates.files.get(one, "")) for one in kept
+    )
     blocks, _ = packing.blocks_of(ranked=entries, contradictions=sides, others={})
     blocks = packing.by_file(blocks=blocks)
     while blocks and tokens.count(text=packing.write(blocks=blocks)) > most:
         blocks = blocks[:-1]
     return blocks
-
-
-def _entry(view: MemoryView, candidates: CandidateSet) -> Entry:
-    first = view.related_files[0] if view.related_files else ""
-    return Entry(
-        memory_id=view.id,
-        type=view.type,
-        content=view.content,
-        citation=view.citation,
-        file=candidates.files.get(view.id, first),
-        verification=view.verification,
-        needs_review=view.needs_review,
-        own_type=view.own_type,
-    )
 
 
 def _log(

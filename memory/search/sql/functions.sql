@@ -17,13 +17,6 @@
 -- Types cannot be replaced; what takes or returns them goes with them and is made again below.
 DROP TYPE IF EXISTS scan_filter, query_words, path_hits, search_request CASCADE;
 
--- Names until the first baseline of migrations.
-DROP TYPE IF EXISTS narrowing, asking, reached CASCADE;
-DROP FUNCTION IF EXISTS find_candidates(
-    smallint, halfvec, text, uuid[], uuid[], uuid[], smallint[], timestamptz, timestamptz, timestamptz,
-    text[], text[], text[], text[], text, text[], text[], float8, float8, text[], text[], text[], text[],
-    uuid[], int, int, int, int, int);
-
 -- ---- Types ----
 
 -- What every scan of one search keeps to: facets that are all held (wanted) or none of them

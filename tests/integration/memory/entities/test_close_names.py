@@ -18,7 +18,7 @@ from memory.search.entity_profile import (
     MOST_LOOKED_BESIDE,
     Suggestion,
     about,
-    known,
+    list_things,
     suggest_names,
 )
 from memory.search.request import Narrowing
@@ -201,10 +201,10 @@ def test_a_later_spelling_does_not_join_what_was_taken_apart(
     stored(caller, now, SPELLED[2], project=store)
 
     assert entity_merges.join_names(now=now).joined == 1
-    listed = known(
+    listed, _ = list_things(
         caller=caller, begins="open", type=None, narrowing=Narrowing(), after=None, limit=9
     )
-    assert [one.memories for one in listed.items] == [2, 1]
+    assert [one.memories for one in listed] == [2, 1]
 
 
 class _Counter:

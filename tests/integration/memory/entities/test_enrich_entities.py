@@ -32,7 +32,7 @@ from memory.providers.errors import ProviderInvalidAnswer, ProviderRefused
 from memory.providers.name_reader import NUMBER
 from memory.providers.settings import ProviderSettings
 from memory.records.models import Memory
-from memory.search.entity_profile import about, known
+from memory.search.entity_profile import about, list_things
 from memory.search.request import Narrowing
 from tests.support.marking import marking, not_there
 from tests.support.memories import new, stored
@@ -289,10 +289,10 @@ def test_a_name_stays_with_those_who_may_read_its_memory(
         0,
         1,
     )
-    listed = known(
+    listed, _ = list_things(
         caller=member_caller, begins="", type=None, narrowing=Narrowing(), after=None, limit=9
     )
-    assert [(one.name, one.memories) for one in listed.items] == [("Marco", 1)]
+    assert [(one.name, one.memories) for one in listed] == [("Marco", 1)]
 
 
 def test_a_mention_has_the_place_of_its_memory(caller: Caller, store: str, now: datetime) -> None:

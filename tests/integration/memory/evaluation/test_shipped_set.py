@@ -52,7 +52,7 @@ def test_the_default_profile_ranks_well_and_no_worse_than_others(found: Evaluati
         row.kind: dict(row.measures) for row in measures.table(evaluation=found, system=default)
     }
 
-    assert (found.refused, found.degraded) == ((), ())
+    assert (found.refused, found.degraded) == ({}, ())
     assert {name: _mean(rows["all"][name]) >= floor for name, floor in FLOORS.items()} == (
         dict.fromkeys(FLOORS, True)
     )
@@ -60,7 +60,7 @@ def test_the_default_profile_ranks_well_and_no_worse_than_others(found: Evaluati
     assert _mean(rows["paraphrase"]["nDCG@10"]) >= PARAPHRASES
     for other in others:
         better = measures.subtract(evaluation=found, first=default, second=other)[0]
-        assert all(value is None or value.low <= 0 for _, value in better.measures)
+        assert all(value is None or value.low <= 0 for value in better.measures.values())
 
 
 def _mean(value: measures.Interval | None) -> float:

@@ -14,7 +14,7 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory.index.actions import embedding
 from memory.records.filters import EITHER_END, ENDED, LIVE, States, parse, states_of
-from memory.search.queries import Found
+from memory.search.fusion import Candidate
 from tests.support import crowds
 from tests.support.crowds import Member
 
@@ -114,7 +114,7 @@ def reaches(path: str, one: Member) -> bool:
     return {"graph": bool(one.files), "entities": "lantern" in one.text}.get(path, True)
 
 
-def ids(found: tuple[Found, ...]) -> set[UUID]:
+def ids(found: tuple[Candidate, ...]) -> set[UUID]:
     return {one.memory_id for one in found}
 
 
@@ -156,7 +156,7 @@ def test_a_narrow_filter_leaves_the_best_of_what_passes(
         found = crowds.ask(caller=caller, vector=ASKED, dense_limit=limit, **wanted)
 
     assert len(found) == min(limit, len(passing))
-    got = sorted(-one.cosine for one in found if one.cosine is not None)
+    got = sorted(-one.scores["dense"] for one in found if "dense" in one.scores)
     assert got == pytest.approx(best, abs=5e-3)
 
 

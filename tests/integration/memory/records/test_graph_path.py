@@ -38,7 +38,7 @@ def around(caller: Caller, *near: str, **wanted: object) -> dict[UUID, float]:
     """Return the score of each memory that the graph path reached."""
     with tenancy.unit():
         found = crowds.ask(caller=caller, near=near, **wanted)
-    return {one.memory_id: round(one.graph, 4) for one in found if one.graph > 0}
+    return {one.memory_id: round(one.scores["graph"], 4) for one in found if "graph" in one.scores}
 
 
 def link(source: UUID, target: UUID, confidence: float = 1.0, kind: str = "related") -> None:

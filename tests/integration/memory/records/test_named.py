@@ -31,7 +31,9 @@ def named(caller: Caller, question: str, **wanted: Any) -> dict[UUID, float]:
     """Return the score of each memory that names what a question names."""
     with tenancy.unit():
         found = crowds.ask(caller=caller, named=understand(text=question).named, **wanted)
-    return {one.memory_id: round(one.entities, 4) for one in found if one.entities > 0}
+    return {
+        one.memory_id: round(one.scores["entities"], 4) for one in found if "entities" in one.scores
+    }
 
 
 def mentions(memory_id: UUID) -> set[tuple[str, str]]:

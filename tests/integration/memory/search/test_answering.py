@@ -85,7 +85,7 @@ def test_what_is_somebody_elses_own_answers_nothing(
             for who in (member_caller, caller)
         )
 
-    assert [one.memory_id for one in own] == [mine.id]
+    assert [memory_id for memory_id, _ in own] == [mine.id]
     assert others == ()
     assert found(caller, now, QUESTION) == ()
 

@@ -7,8 +7,9 @@ import pytest
 
 from accounts.caller import Caller
 from accounts.errors import InvalidInput, NotFound
+from memory.entities.named_things import Thing
 from memory.records.actions import archive
-from memory.search.entity_profile import Place, Profile, Things, about, known
+from memory.search.entity_profile import Place, Profile, about, list_things
 from memory.search.request import Narrowing
 from tests.support.memories import stored
 
@@ -25,9 +26,13 @@ def told(caller: Caller, store: str, now: datetime) -> dict[str, Any]:
     return {text: stored(caller, now, text, project=store) for text in (FIRST, SECOND, THIRD)}
 
 
-def listed(caller: Caller, **given: Any) -> Things:
+def listed(caller: Caller, **given: Any) -> tuple[Thing, ...]:
+    return page(caller, **given)[0]
+
+
+def page(caller: Caller, **given: Any) -> tuple[tuple[Thing, ...], Place | None]:
     usual = {"begins": "", "type": None, "narrowing": Narrowing(), "after": None, "limit": 100}
-    return known(caller=caller, **{**usual, **given})
+    return list_things(caller=caller, **{**usual, **given})
 
 
 def asked(caller: Caller, now: datetime, name: str, **given: Any) -> Profile:
@@ -36,8 +41,8 @@ def asked(caller: Caller, now: datetime, name: str, **given: Any) -> Profile:
     )
 
 
-def names(things: Things) -> list[tuple[str, str, int]]:
-    return [(one.type.value, one.name, one.memories) for one in things.items]
+def names(things: tuple[Thing, ...]) -> list[tuple[str, str, int]]:
+    return [(one.type.value, one.name, one.memories) for one in things]
 
 
 def test_things_are_told_by_how_many_memories_name_them(
@@ -53,12 +58,12 @@ def test_things_are_told_by_how_many_memories_name_them(
 
 
 def test_a_list_is_told_page_by_page(caller: Caller, told: dict[str, Any]) -> None:
-    every = listed(caller).items
+    every = listed(caller)
     pages: list[Any] = []
     after: Place | None = None
     while len(pages) < 9:
-        page = listed(caller, limit=2, after=after)
-        pages, after = [*pages, *page.items], page.next_place
+        things, after = page(caller, limit=2, after=after)
+        pages += things
         if after is None:
             break
 
@@ -79,7 +84,7 @@ def test_a_list_is_told_page_by_page(caller: Caller, told: dict[str, Any]) -> No
 def test_a_list_is_narrowed_by_beginning_and_kind(
     caller: Caller, told: dict[str, Any], given: dict[str, Any], expected: list[str]
 ) -> None:
-    assert [one.name for one in listed(caller, **given).items] == expected
+    assert [one.name for one in listed(caller, **given)] == expected
 
 
 @pytest.mark.parametrize("name", ["AuthService", "auth service", "auth_services", "`AuthService`"])
@@ -116,7 +121,7 @@ def test_what_is_archived_names_nothing(
 ) -> None:
     archive(caller=caller, memory_id=told[FIRST].id, reason="", if_version=None, now=now)
 
-    assert "maria" not in [one.name for one in listed(caller).items]
+    assert "maria" not in [one.name for one in listed(caller)]
     assert asked(caller, now, "maria") == Profile(thing=None, took_ms=pytest.approx(0, abs=1_000))
 
 
@@ -146,7 +151,7 @@ def test_any_other_text_names_nothing(
     caller: Caller, told: dict[str, Any], now: datetime, name: str
 ) -> None:
     assert asked(caller, now, name).thing is None
-    assert listed(caller, begins=name).items == ()
+    assert listed(caller, begins=name) == ()
 
 
 def test_a_project_that_is_not_there_is_not_found(caller: Caller, now: datetime) -> None:

@@ -60,7 +60,7 @@ def test_another_form_of_a_french_word_is_found(
 ) -> None:
     found = by_words(caller=caller, text=text)
 
-    assert max(found.values(), key=lambda one: one.bm25).memory_id == known[meant]
+    assert max(found.values(), key=lambda one: one.scores["keyword"]).memory_id == known[meant]
 
 
 def test_technical_words_are_found_across_languages(caller: Caller, known: dict[str, UUID]) -> None:
@@ -75,7 +75,7 @@ def test_an_english_word_of_the_same_stem_counts_little(
 ) -> None:
     found = by_words(caller=caller, text="les numéros de carte sont stockés")
 
-    assert found[known[CARDS]].bm25 > 5 * found[known[CARTS]].bm25
+    assert found[known[CARDS]].scores["keyword"] > 5 * found[known[CARTS]].scores["keyword"]
 
 
 def test_a_form_that_is_known_makes_a_full_match(caller: Caller, known: dict[str, UUID]) -> None:

@@ -44,9 +44,8 @@ def test_each_result_says_what_it_is_linked_with(caller: Caller, store: str, now
 
     layout = lay_out(caller=caller, request=ASKED, now=now)
 
-    around = layout.surroundings[first]
-    assert [(one.other_id, one.outgoing) for one in around.neighbors] == [(second, True)]
-    assert [(one.other_id, one.outgoing) for one in around.see_also] == [(second, False)]
+    assert [(one.other_id, one.outgoing) for one in layout.neighbors[first]] == [(second, True)]
+    assert [(one.other_id, one.outgoing) for one in layout.see_also[first]] == [(second, False)]
     assert "2 of 2 contradict each other" in layout.hint
 
 
@@ -59,7 +58,7 @@ def test_what_one_may_not_see_surrounds_nothing(
 
     layout = lay_out(caller=member_caller, request=ASKED, now=now)
 
-    assert layout.surroundings[shared].neighbors == ()
+    assert layout.neighbors[shared] == ()
     assert layout.order is Order.SCORE
 
 

@@ -9,9 +9,10 @@ import pytest
 
 from accounts.caller import Caller, Role, TokenScope
 from accounts.errors import CairnError, Conflict, InvalidInput, NotFound
+from memory.entities.named_things import Thing
 from memory.review.actions.entity_merges import Merged, Pair, merge_names, scope_of, unmerge_names
 from memory.search.actions import search
-from memory.search.entity_profile import Profile, Things, about, known
+from memory.search.entity_profile import Profile, about, list_things
 from memory.search.request import Narrowing, SearchRequest
 from teams.actions.projects import create_project
 from teams.errors import RoleNotSufficient
@@ -26,10 +27,10 @@ SECRET = "FalconProject replaces the EntryPortal after the merger with Initech."
 ALL = Pair(name="LoginGate", same_as="EntryPortal", scope="organization")
 
 
-def listed(caller: Caller, begins: str = "") -> Things:
-    return known(
+def listed(caller: Caller, begins: str = "") -> tuple[Thing, ...]:
+    return list_things(
         caller=caller, begins=begins, type=None, narrowing=Narrowing(), after=None, limit=100
-    )
+    )[0]
 
 
 def asked(caller: Caller, now: datetime, name: str) -> Profile:
@@ -63,9 +64,9 @@ def test_a_profile_is_that_of_every_name(
 def test_lists_and_beginnings_tell_one_thing(caller: Caller, told: None, now: datetime) -> None:
     merge_names(caller=caller, pair=ALL, now=now)
 
-    every = [one.name for one in listed(caller).items]
+    every = [one.name for one in listed(caller)]
     assert len([name for name in every if name in {"LoginGate", "EntryPortal"}]) == 1
-    assert listed(caller, "entry").items == listed(caller, "login").items
+    assert listed(caller, "entry") == listed(caller, "login")
 
 
 def test_taking_it_back_tells_all_as_before(caller: Caller, told: None, now: datetime) -> None:
@@ -182,12 +183,12 @@ def hidden_merge(caller: Caller, store: str, told: None, now: datetime) -> Calla
 def test_a_name_that_one_sees_no_memory_of_stays_unknown(
     member_caller: Caller, hidden_merge: Callable[[], Merged], now: datetime
 ) -> None:
-    before = [(one.name, one.memories, one.spellings) for one in listed(member_caller).items]
+    before = [(one.name, one.memories, one.spellings) for one in listed(member_caller)]
 
     made = hidden_merge()
 
     told_of = asked(member_caller, now, "EntryPortal")
-    after = [(one.name, one.memories, one.spellings) for one in listed(member_caller).items]
+    after = [(one.name, one.memories, one.spellings) for one in listed(member_caller)]
     assert after == before
     assert told_of.thing is not None
     assert "FalconProject" not in told_of.thing.spellings

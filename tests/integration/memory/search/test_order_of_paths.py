@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 
 from memory.search import pool as pools
 from memory.search import query
-from memory.search.fusion import Item
+from memory.search.fusion import Candidate, Item
 from memory.search.neighborhood import Turn
 from memory.search.pool import Pool
-from memory.search.queries import Found
 from memory.search.ranking import Evidence
 from memory.search.relevance import CALIBRATIONS
 from memory.search.request import PROFILES, SearchRequest
@@ -30,7 +29,7 @@ def _pools(draw: st.DrawFn) -> Pool:
     return Pool(
         asked=query.understand(text=draw(st.sampled_from(("lock of carts", "a.py", "calls a.py")))),
         found=tuple(
-            Found(memory_id=id, cosine=row[0], bm25=row[1], matched=row[2], graph=row[3])
+            Candidate(memory_id=id, scores=_scores(*row[:2], row[3]), matched=row[2], item=row[4])
             for id, row in zip(ids, rows, strict=True)
         ),
         known={
@@ -53,6 +52,12 @@ def _pools(draw: st.DrawFn) -> Pool:
             for place, id in enumerate(turns)
         },
     )
+
+
+def _scores(dense: float | None, keyword: float, graph: float) -> dict[str, float]:
+    scores = {"keyword": keyword, "graph": graph}
+    found = {path: score for path, score in scores.items() if score > 0}
+    return found if dense is None else {**found, "dense": dense}
 
 
 @given(pool=_pools(), profile=st.sampled_from(PROFILES), data=st.data())

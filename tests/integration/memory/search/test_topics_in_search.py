@@ -98,7 +98,7 @@ def test_patterns_keep_to_a_topic(caller: Caller, told: dict[str, UUID], now: da
         caller=caller, pattern="the", narrowing=Narrowing(topics=("proxy",), limit=20), now=now
     )
 
-    assert {one.memory.id for one in found.items} <= {told[text] for text in DEPLOYS}
+    assert {one.id for one, _ in found.items} <= {told[text] for text in DEPLOYS}
     assert found.items
 
 

@@ -61,7 +61,7 @@ def test_the_right_word_counts_for_more(caller: Caller, known: dict[str, UUID]) 
     right = by_words(caller=caller, text="advisory locks")[known[CARTS]]
     wrong = by_words(caller=caller, text="advisroy locks")[known[CARTS]]
 
-    assert right.bm25 > wrong.bm25
+    assert right.scores["keyword"] > wrong.scores["keyword"]
     assert right.matched == pytest.approx(1.0)
     assert 0.4 < wrong.matched < 1.0
 
@@ -91,7 +91,7 @@ def test_a_word_written_after_the_count_is_found_as_it_is(
 
     found = by_words(caller=caller, text="advisary")
 
-    assert found[fresh].bm25 > found[known[CARTS]].bm25
+    assert found[fresh].scores["keyword"] > found[known[CARTS]].scores["keyword"]
 
 
 def test_a_query_of_very_many_strange_words_is_answered(
@@ -99,7 +99,7 @@ def test_a_query_of_very_many_strange_words_is_answered(
 ) -> None:
     strange = " ".join(f"qwert{'abcdefghij'[number % 10]}yuiop{number}" for number in range(2_000))
 
-    assert by_words(caller=caller, text=f"{strange} advisory")[known[CARTS]].bm25 > 0
+    assert by_words(caller=caller, text=f"{strange} advisory")[known[CARTS]].scores["keyword"] > 0
 
 
 @pytest.mark.usefixtures("tables_of_its_own")  # Postgres knows how full the shared ones once were

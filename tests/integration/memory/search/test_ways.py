@@ -12,7 +12,7 @@ from accounts.errors import InvalidInput, NotFound
 from memory.index.models import MemoryVector
 from memory.records.queries.views import MemoryView
 from memory.search.actions import search
-from memory.search.lookups import Closeness, Matches, match, recall, similar, timeline
+from memory.search.lookups import Closeness, Lookup, match, recall, similar, timeline
 from memory.search.request import Narrowing, SearchRequest
 from tests.support.memories import CARTS, PARSER, REDIS, stored
 
@@ -35,7 +35,7 @@ def known(caller: Caller, store: str, now: datetime) -> tuple[MemoryView, ...]:
     )  # fmt: skip
 
 
-def _matched(caller: Caller, now: datetime, pattern: str, **narrowed: Any) -> Matches:
+def _matched(caller: Caller, now: datetime, pattern: str, **narrowed: Any) -> Lookup[str]:
     return match(caller=caller, pattern=pattern, narrowing=Narrowing(**narrowed), now=now)
 
 
@@ -68,15 +68,15 @@ def test_a_pattern_finds_what_it_matches(
 ) -> None:
     matches = _matched(caller, now, pattern)
 
-    assert {one.memory.id for one in matches.items} == {known[n].id for n in found}
+    assert {one.id for one, _ in matches.items} == {known[n].id for n in found}
 
 
 def test_a_match_is_shown_in_its_place(
     caller: Caller, known: tuple[MemoryView, ...], now: datetime
 ) -> None:
-    (found,) = _matched(caller, now, "ECONN[A-Z]+").items
+    ((_, excerpt),) = _matched(caller, now, "ECONN[A-Z]+").items
 
-    assert "catch ECONNREFUSED." in found.excerpt
+    assert "catch ECONNREFUSED." in excerpt
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_filters_narrow_a_pattern_too(
 ) -> None:
     matches = _matched(caller, now, "redis", **narrowed)
 
-    assert {one.memory.id for one in matches.items} == {known[n].id for n in found}
+    assert {one.id for one, _ in matches.items} == {known[n].id for n in found}
 
 
 @pytest.mark.parametrize("pattern", ["(", "[z-a]", "a{9,1}", "*a", "a{999}", r"(a)\1", "\x00"])
@@ -141,9 +141,9 @@ def test_what_is_alike_comes_nearest_first(
 ) -> None:
     found = similar(caller=caller, memory_id=known[0].id, narrowing=Narrowing(), now=now)
 
-    assert found.items[0].memory.id == known[3].id
-    assert known[0].id not in {one.memory.id for one in found.items}
-    values = [one.similarity for one in found.items]
+    assert found.items[0][0].id == known[3].id
+    assert known[0].id not in {one.id for one, _ in found.items}
+    values = [value for _, value in found.items]
     assert values == sorted(values, reverse=True)
     assert found.degraded == ()
 
@@ -156,7 +156,7 @@ def test_without_a_vector_words_say_what_is_alike(
 
     found = similar(caller=caller, memory_id=known[0].id, narrowing=Narrowing(), now=now)
 
-    assert found.items[0].memory.id == known[3].id
+    assert found.items[0][0].id == known[3].id
     assert found.degraded == ("no_vectors",)
 
 
@@ -190,7 +190,7 @@ def test_what_is_known_about_a_file_comes_closest_first(
 ) -> None:
     told = recall(caller=caller, path=path, closeness=closeness, narrowing=Narrowing(), now=now)
 
-    said = [(one.memory.id, one.closeness.value) for one in told.items]
+    said = [(one.id, how.value) for one, how in told.items]
     assert sorted(said) == sorted((known[n].id, how) for n, how in found)
     assert [how for _, how in said] == [how for _, how in found]
 
@@ -207,8 +207,8 @@ def test_a_timeline_tells_page_by_page_what_happened(
     told, after = [], None
     for _ in range(3):
         page = timeline(caller=caller, narrowing=Narrowing(), after=after, limit=2, now=now)
-        told += [one.memory.id for one in page.items]
-        after = page.next_moment
+        told += [one.id for one, _ in page.items]
+        after = page.next_place
         if after is None:
             break
 
@@ -222,4 +222,4 @@ def test_since_and_until_are_about_when_it_happened(
 
     page = timeline(caller=caller, narrowing=narrowing, after=None, limit=10, now=now)
 
-    assert [one.memory.id for one in page.items] == [known[2].id, known[1].id]
+    assert [one.id for one, _ in page.items] == [known[2].id, known[1].id]

@@ -74,7 +74,7 @@ def test_no_query_stands_word_for_word_in_its_answer(coding: JudgedSet) -> None:
     contents = {memory.id: memory.content.casefold() for memory in coding.memories}
 
     for query in coding.queries:
-        assert all(query.text.casefold() not in contents[id] for id in query.grades)
+        assert all(query.text.casefold() not in contents[id] for id in query.relevant)
 
 
 def test_no_query_is_asked_twice(coding: JudgedSet) -> None:
@@ -88,7 +88,7 @@ def test_paraphrases_share_no_word_with_their_best_answer(coding: JudgedSet) -> 
         (query.id, id): _words(query.text) & _words(contents[id])
         for query in coding.queries
         if query.kind == "paraphrase"
-        for id, grade in query.grades.items()
+        for id, grade in query.relevant.items()
         if grade == dataset.LARGEST_GRADE
     }
 
@@ -106,7 +106,7 @@ def test_questions_about_a_time_see_their_answer_and_not_its_rival(coding: Judge
     memories = {memory.id: memory for memory in coding.memories}
 
     for query in coding.queries:
-        for id in query.grades:
+        for id in query.relevant:
             memory = memories[id]
             assert memory.event_at is not None
             assert (memory.valid_until is not None) == (query.as_of is not None)

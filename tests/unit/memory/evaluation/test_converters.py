@@ -72,7 +72,7 @@ def test_beir_titles_are_joined_and_grades_kept_within_ours() -> None:
         "Locks\n\nThey are advisory.",
         "Rows are claimed.",
     ]
-    assert {query.id: query.grades for query in found.queries} == {"1": {"d1": 3}}
+    assert {query.id: query.relevant for query in found.queries} == {"1": {"d1": 3}}
     assert converted.notes == ("left out: 1 queries without judgment",)
 
 
@@ -81,7 +81,7 @@ def test_cosqa_queries_point_to_the_number_of_their_function() -> None:
 
     assert [memory.id for memory in found.memories] == ["7", "8"]
     assert found.queries[0].text == "python sum two numbers"
-    assert found.queries[0].grades == {"7": 3}
+    assert found.queries[0].relevant == {"7": 3}
     assert all(memory.tags == ("code",) for memory in found.memories)
 
 
@@ -114,7 +114,7 @@ def test_locomo_adversarial_questions_have_no_answer() -> None:
     found, converted = _set("locomo", {"locomo10.json": json.dumps(LOCOMO)})
 
     answered, adversarial = found.queries
-    assert (answered.kind, dict(answered.grades)) == ("single-hop", {"conv-1/D1:1": 3})
+    assert (answered.kind, dict(answered.relevant)) == ("single-hop", {"conv-1/D1:1": 3})
     assert (adversarial.kind, adversarial.answerable) == ("adversarial", False)
     assert adversarial.confusable == ("conv-1/D1:2",)
     assert converted.notes == ("left out: 1 questions without evidence",)
@@ -125,7 +125,7 @@ def test_longmemeval_questions_have_a_project_each() -> None:
 
     first, second = found.queries
     assert {memory.project for memory in found.memories} == {"gpt4-a1", "gpt4-a1-abs"}
-    assert (first.project, dict(first.grades)) == ("gpt4-a1", {"gpt4_a1/1:1": 3})
+    assert (first.project, dict(first.relevant)) == ("gpt4-a1", {"gpt4_a1/1:1": 3})
     assert (second.kind, second.answerable) == ("abstention", False)
 
 
@@ -133,9 +133,9 @@ def test_longmemeval_questions_have_a_project_each() -> None:
     ("public", "file", "text", "message"),
     [
         ("beir", "corpus.jsonl", '{"text": "x"}', "corpus.jsonl, line 1, field '_id'"),
-        ("beir", "queries.jsonl", "\n{", "queries.jsonl, line 2, field '': This is no JSON"),
+        ("beir", "queries.jsonl", "\n{", "queries.jsonl, line 2, field '': Invalid JSON"),
         ("beir", "qrels/test.tsv", "q\td\t1\nq\td\n", "test.tsv, line 2, field 'score'"),
-        ("cosqa", "code_idx_map.txt", "[]", "code_idx_map.txt, line 1, field '': The file is one"),
+        ("cosqa", "code_idx_map.txt", "[]", "code_idx_map.txt, line 1, field '': "),
     ],
 )
 def test_a_fault_of_a_public_file_is_named_by_its_place(
@@ -150,17 +150,17 @@ def test_a_fault_of_a_public_file_is_named_by_its_place(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"conversation": []}, "locomo10.json, line 1, field 'conversation'"),
+        ({"conversation": []}, "locomo10.json, line 1, field '0.conversation'"),
         ({"conversation": {"session_1": TURNS}}, "field 'session_1_date_time'"),
         (
             {"conversation": {"session_1_date_time": "8 May", "session_1": []}},
-            "field 'date': '8 May' is no time",
+            "field 'session_1_date_time': '8 May' is no time",
         ),
         (
             {"conversation": {**LOCOMO[0]["conversation"], "session_1": ["hello"]}},  # type: ignore[dict-item]
-            "field 'speaker'",
+            "line 1, field '0'",
         ),
-        ({"qa": [{"question": "Why?", "evidence": [], "category": 6}]}, "field 'category'"),
+        ({"qa": [{"question": "Why?", "evidence": [], "category": 6}]}, "field '0.qa.0.category'"),
     ],
 )
 def test_a_conversation_of_another_shape_is_refused(

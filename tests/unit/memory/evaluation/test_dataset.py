@@ -51,7 +51,7 @@ def test_ids_that_say_the_same_are_merged_with_the_higher_grade() -> None:
 
     merged = dataset.merge_same(judged=found, same={"m1": "m1", "m2": "m1"})
 
-    assert merged.queries[0].grades == {"m1": 3}
+    assert merged.queries[0].relevant == {"m1": 3}
 
 
 def test_halves_differ_by_one_at_most_within_each_kind() -> None:
@@ -74,14 +74,14 @@ def test_halves_do_not_depend_on_the_order_of_lines() -> None:
     ("change", "message"),
     [
         ({"content": ""}, "line 1, field 'content'"),
-        ({"type": "opinion"}, "line 1, field 'type': 'opinion'"),
-        ({"files": "a.py"}, "line 1, field 'files': Give a list"),
+        ({"type": "opinion"}, "line 1, field 'type': Input should be"),
+        ({"files": "a.py"}, "line 1, field 'files'"),
         ({"event_at": "yesterday"}, "line 1, field 'event_at'"),
-        ({"event_at": "2026-01-01"}, "line 1, field 'event_at': Name the time zone"),
+        ({"event_at": "2026-01-01"}, "line 1, field 'event_at'"),
         ({"superseded_by": "m9"}, "field 'superseded_by': No memory has the id 'm9'"),
         ({"superseded_by": "m2"}, "field 'valid_until': Say until when"),
         ({"contradicts": ["m1"]}, "does not stand against itself"),
-        ({"colour": "red"}, "field 'colour': Use one of"),
+        ({"colour": "red"}, "field 'colour': Unexpected"),
         ({"id": "m2"}, "memories.jsonl, line 2, field 'id': 'm2' stands on an earlier line"),
     ],
 )
@@ -94,13 +94,13 @@ def test_a_wrong_memory_is_refused_by_its_place(change: dict[str, object], messa
     ("change", "message"),
     [
         ({"text": " "}, "queries.jsonl, line 1, field 'text'"),
-        ({"relevant": None}, "field 'relevant': Give an object"),
-        ({"relevant": {"m1": 4}}, "field 'relevant': The grade of 'm1'"),
-        ({"relevant": {"m1": True}}, "field 'relevant': The grade of 'm1'"),
+        ({"relevant": None}, "field 'relevant': Input should be"),
+        ({"relevant": {"m1": 4}}, "field 'relevant.m1'"),
+        ({"relevant": {"m1": True}}, "field 'relevant.m1'"),
         ({"relevant": {"m9": 1}}, "field 'relevant': No memory has the id 'm9'"),
         ({"confusable": ["m1"]}, "field 'confusable': 'm1' is said to answer"),
         ({"confusable": ["m9"]}, "field 'confusable': No memory"),
-        ({"split": "half"}, "field 'split': 'half' is not known"),
+        ({"split": "half"}, "field 'split': Input should be 'train' or 'held'"),
     ],
 )
 def test_a_wrong_query_is_refused_by_its_place(change: dict[str, object], message: str) -> None:
@@ -112,8 +112,8 @@ def test_a_wrong_query_is_refused_by_its_place(change: dict[str, object], messag
     ("memories", "message"),
     [
         ("", "line 1, field 'id': The file has no lines"),
-        ("\n{", "line 2, field '': This is no JSON"),
-        ("[]", "line 1, field '': Each line is one object"),
+        ("\n{", "line 2, field '': Invalid JSON"),
+        ("[]", "line 1, field '': "),
     ],
 )
 def test_a_file_of_another_shape_is_refused(memories: str, message: str) -> None:

@@ -87,18 +87,6 @@ def test_first_without_a_boost_are_those_of_a_ranking_without_it(drawn: Crowd, t
     assert found == graph_effect.first(standings=real)
 
 
-@given(drawn=CROWDS, task=TASKS)
-def test_scores_without_a_boost_are_the_very_numbers_of_a_ranking(drawn: Crowd, task: Task) -> None:
-    candidates, known = crowd(drawn)
-    standings = ranking.rank(candidates=candidates, evidence=known, task=task)
-    summands = graph_effect.summands_of(candidates=candidates, task=task)
-
-    for one in ranked_unboosted(candidates, known, task):
-        before = next(each for each in standings if each.memory_id == one.memory_id)
-        counted = ranking.unboosted(standing=before, summands=summands[one.memory_id])
-        assert counted == one.score
-
-
 def test_a_memory_of_the_same_files_that_rises_into_the_first_has_changed_them() -> None:
     scores = [1.0 - place / 100 for place in range(11)]
     candidates = tuple(
@@ -131,12 +119,15 @@ def test_what_the_graph_alone_brought_is_told_by_the_limits_of_the_others() -> N
         Candidate(memory_id=UUID(int=place), scores=each) for place, each in enumerate(scores)
     )
 
-    found = graph_effect.brought_by_others(
+    found = graph_effect.take_graph_out(
         candidates=candidates,
+        turns={},
         limits={"dense": 2, "keyword": 2, "entities": 1, "communities": 0},
     )
 
-    assert found == {UUID(int=place) for place in (0, 2, 3, 4)}
+    assert found == tuple(
+        candidate for candidate in bare(candidates) if candidate.memory_id.int != 1
+    )
 
 
 def evidence(place: int, files: tuple[str, ...]) -> Evidence:

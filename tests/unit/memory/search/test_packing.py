@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memory.customization.phases import BUDGETS, Budget, Phase
 from memory.search import packing
-from memory.search.packing import DISAGREE, NOTICE, Block, Entry, Packable
+from memory.search.packing import DISAGREE, NOTICE, Block, Entry
 from memory.taxonomy import MemoryType
 from memory.text import tokens
 
@@ -16,53 +16,43 @@ BUDGET = Budget(tokens=100, shares={MemoryType.GOTCHA: 0.5, MemoryType.DECISION:
 ITEMS = st.lists(st.tuples(st.sampled_from(MemoryType), st.integers(1, 900)), max_size=16)
 
 
-def _ranked(*items: tuple[MemoryType, int]) -> tuple[Packable, ...]:
-    return tuple(
-        Packable(memory_id=UUID(int=position), type=type, tokens=cost)
-        for position, (type, cost) in enumerate(items)
-    )
+GOTCHA, DECISION, FACT = MemoryType.GOTCHA, MemoryType.DECISION, MemoryType.FACT
 
 
-def _chosen(*items: tuple[MemoryType, int]) -> list[int]:
-    chosen, _ = packing.pack(ranked=_ranked(*items), budget=BUDGET)
-    return [item.memory_id.int for item in chosen]
-
-
-def test_each_type_gets_its_share_although_another_ranks_higher() -> None:
-    gotcha, decision, fact = MemoryType.GOTCHA, MemoryType.DECISION, MemoryType.FACT
-
-    assert _chosen((gotcha, 50), (gotcha, 50), (decision, 30), (fact, 20)) == [0, 2, 3]
-
-
-def test_an_unused_share_goes_to_the_others_in_order() -> None:
-    gotcha = MemoryType.GOTCHA
-
-    assert _chosen((gotcha, 40), (gotcha, 40), (gotcha, 30), (gotcha, 20)) == [0, 1, 3]
-
-
-def test_a_memory_larger_than_the_budget_is_left_out_and_the_rest_packed() -> None:
-    assert _chosen((MemoryType.GOTCHA, 101), (MemoryType.FACT, 20)) == [1]
+@pytest.mark.parametrize(
+    ("costs", "fitting"),
+    [
+        pytest.param(
+            ((GOTCHA, 50), (GOTCHA, 50), (DECISION, 30), (FACT, 20)), (0, 2, 3), id="its share"
+        ),
+        pytest.param(
+            ((GOTCHA, 40), (GOTCHA, 40), (GOTCHA, 30), (GOTCHA, 20)), (0, 1, 3), id="unused share"
+        ),
+        pytest.param(((GOTCHA, 101), (FACT, 20)), (1,), id="larger than the budget"),
+    ],
+)
+def test_each_type_gets_its_share_and_what_is_left_goes_to_the_next(
+    costs: tuple[tuple[MemoryType, int], ...], fitting: tuple[int, ...]
+) -> None:
+    assert packing.pack(costs=costs, budget=BUDGET) == fitting
 
 
 @given(items=ITEMS, phase=st.sampled_from(Phase))
 def test_a_budget_is_never_exceeded_and_what_is_left_out_would_not_fit(
     items: list[tuple[MemoryType, int]], phase: Phase
 ) -> None:
-    ranked, budget = _ranked(*items), BUDGETS[phase]
+    budget = BUDGETS[phase]
 
-    chosen, left_out = packing.pack(ranked=ranked, budget=budget)
+    fitting = packing.pack(costs=items, budget=budget)
 
-    left = budget.tokens - sum(item.tokens for item in chosen)
+    left = budget.tokens - sum(items[place][1] for place in fitting)
     assert left >= 0
-    assert all(item.tokens > left for item in left_out)
-    assert sorted(item.memory_id for item in (*chosen, *left_out)) == [
-        item.memory_id for item in ranked
-    ]
+    assert all(cost > left for place, (_, cost) in enumerate(items) if place not in fitting)
 
 
 def test_a_memory_without_a_cost_is_refused() -> None:
     with pytest.raises(ValueError, match="tokens"):
-        packing.pack(ranked=_ranked((MemoryType.FACT, 0)), budget=BUDGET)
+        packing.pack(costs=((FACT, 0),), budget=BUDGET)
 
 
 CONTENTS = st.text(min_size=1, max_size=200)
@@ -138,7 +128,7 @@ def test_what_says_the_same_is_left_out_and_named() -> None:
     blocks, overlaps = packing.blocks_of(ranked=ranked, contradictions={}, others={})
 
     assert [block.entries[0].memory_id.int for block in blocks] == [1, 2]
-    assert [(one.entry.memory_id.int, one.stands_for_it.int) for one in overlaps] == [(3, 1)]
+    assert overlaps == {UUID(int=3): UUID(int=1)}
 
 
 def test_the_other_side_joins_the_better_ranked_one() -> None:
@@ -168,4 +158,4 @@ def test_sides_of_a_contradiction_are_no_overlap() -> None:
     blocks, overlaps = packing.blocks_of(ranked=ranked, contradictions=sides, others={})
 
     assert [len(block.entries) for block in blocks] == [2]
-    assert overlaps == ()
+    assert overlaps == {}
