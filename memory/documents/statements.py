@@ -81,17 +81,11 @@ class RuleTarget(StrEnum):
     HEADING_OF_CODE = "heading, if there is code"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TypeRule:
-    """A type, and the expression that gives it."""
-
-    type: MemoryType
-    where: RuleTarget
-    pattern: re.Pattern[str]
+TypeRule = tuple[MemoryType, RuleTarget, re.Pattern[str]]  # a type, and what gives it
 
 
 def _rule(type: MemoryType, where: RuleTarget, pattern: str) -> TypeRule:
-    return TypeRule(type=type, where=where, pattern=re.compile(pattern, re.IGNORECASE))
+    return type, where, re.compile(pattern, re.IGNORECASE)
 
 
 def _text(type: MemoryType, pattern: str) -> TypeRule:
@@ -162,10 +156,10 @@ RULES: tuple[TypeRule, ...] = (
         RuleTarget.PROSE,
         rf"`{_COMMAND} \S|\A(?:or,? )?to \w+ .{{5,160}}\b(?:use|run|specify|set|pass|add)\b",
     ),
-    TypeRule(
-        type=MemoryType.TOOL,
-        where=RuleTarget.CODE,
-        pattern=re.compile(rf"```(?:sh|bash|shell|zsh|console|powershell)\n|```\w*\n{_COMMAND}"),
+    (
+        MemoryType.TOOL,
+        RuleTarget.CODE,
+        re.compile(rf"```(?:sh|bash|shell|zsh|console|powershell)\n|```\w*\n{_COMMAND}"),
     ),
     _text(
         MemoryType.DECISION,
@@ -220,7 +214,11 @@ def read_document(*, text: str, path: str) -> tuple[Statement, ...]:
     """Read the statements of a Markdown or plain text document; `path` as the project sees it."""
     found: dict[str, Statement] = {}
     for passage in passages.read(text=text):
-        headings = _headings(passage)
+        cleaned = (
+            _NUMBERING.sub("", _DECORATION.sub("", heading.text).strip()).strip(" :.")
+            for heading in passage.headings
+        )
+        headings = tuple(heading for heading in cleaned if heading)
         if any(_BOILERPLATE_SECTIONS.fullmatch(one.strip(" :")) for one in headings):
             continue
         is_whole = passage.kind in {PassageKind.STEPS, PassageKind.ROW} or passage.code
@@ -285,23 +283,23 @@ def _statement(
 ) -> Statement | None:
     prose = _DECORATION.sub("", part[:3]).lstrip() + part[3:]
     text = "\n".join(piece for piece in (prose, *passage.code) if piece)
-    lead = " — ".join(_shortened(words) for words in passage.lead)
-    if _is_boilerplate(text, f"{' '.join(headings[1:])} {lead}"):
+    lead = " — ".join(_shorten(words) for words in passage.lead)
+    weight, beside = _weight(text), f"{' '.join(headings[1:])} {lead}"
+    is_too_little = weight < MINIMUM_OWN_WORDS or weight + _weight(beside) < MINIMUM_WORDS
+    if is_too_little or _BOILERPLATE_LINES.match(text.strip(" *_-—\n")):
         return None
-    context = _context(headings, path, f"{lead} {text}")
-    content = _joined((context, lead), text)
+    before = (_context(headings, path, f"{lead} {text}"), lead)
+    prefix = ": ".join(part for part in before if part)
+    separator = ":\n" if text.startswith(("```", "1. ")) else ": "
+    content = f"{prefix}{separator}{text}" if prefix else text
     if len(content) < intake_gates.MINIMUM_LENGTH:
         content = f"{headings[-1] if headings else PurePosixPath(path).name}: {content}"
     if len(content) > LONGEST_CONTENT:
         return None
     type = MemoryType.WORKFLOW_RECIPE
     if passage.kind is not PassageKind.STEPS:
-        type = find_type(
-            prose=prose,
-            code="\n".join(passage.code),
-            headings=(*headings, *passage.lead),
-            is_warning=passage.is_warning,
-        )
+        under = (*headings, *passage.lead)
+        type = _find_type(prose, "\n".join(passage.code), under, is_warning=passage.is_warning)
     return Statement(
         content=content,
         text=text,
@@ -313,24 +311,17 @@ def _statement(
     )
 
 
-def _headings(passage: Passage) -> tuple[str, ...]:
-    cleaned = (
-        _NUMBERING.sub("", _DECORATION.sub("", heading.text).strip()).strip(" :.")
-        for heading in passage.headings
-    )
-    return tuple(heading for heading in cleaned if heading)
-
-
 def _context(headings: tuple[str, ...], path: str, said: str) -> str:
     """Return the headings that say something beyond the statement, as one line."""
     name = PurePosixPath(path).name.lower()
     is_titled_by_project = bool({name, name.partition(".")[0]} & _TITLED_BY_PROJECT)
     own = headings[1:] if is_titled_by_project and len(headings) > 1 else headings
-    known = frozenset(word.lower() for word in _WORD.findall(said))
+    known = _long_words(said)
     telling = [
         heading
         for heading in own
-        if heading.lower() not in {*_GENERIC, name} and not _is_said(heading, known)
+        if heading.lower() not in {*_GENERIC, name}
+        and (_long_words(heading) - known or not _long_words(heading))
     ]
     if len(telling) > 2:
         telling = [telling[0], telling[-1]]
@@ -338,25 +329,16 @@ def _context(headings: tuple[str, ...], path: str, said: str) -> str:
     return whole if len(whole) <= LONGEST_CONTEXT else telling[-1][:LONGEST_CONTEXT]
 
 
-def _is_said(heading: str, known: frozenset[str]) -> bool:
-    words = frozenset(word.lower() for word in _WORD.findall(heading))
-    return bool(words) and words <= known
+def _long_words(text: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in _WORD.findall(text))
 
 
-def _shortened(lead: str) -> str:
+def _shorten(lead: str) -> str:
     last = lead if len(lead) <= LONGEST_LEAD else lead.partition(": ")[0]
     return last if len(last) <= LONGEST_LEAD else f"{last[: LONGEST_LEAD - 1].rsplit(' ', 1)[0]}…"
 
 
-def _joined(before: tuple[str, ...], text: str) -> str:
-    prefix = ": ".join(part for part in before if part)
-    if not prefix:
-        return text
-    separator = ":\n" if text.startswith(("```", "1. ")) else ": "
-    return f"{prefix}{separator}{text}"
-
-
-def find_type(*, prose: str, code: str, headings: tuple[str, ...], is_warning: bool) -> MemoryType:
+def _find_type(prose: str, code: str, headings: tuple[str, ...], *, is_warning: bool) -> MemoryType:
     """Return the type of a statement (its words, its code blocks) under these headings."""
     if is_warning:
         return MemoryType.GOTCHA
@@ -369,18 +351,8 @@ def find_type(*, prose: str, code: str, headings: tuple[str, ...], is_warning: b
         RuleTarget.HEADING: under,
         RuleTarget.HEADING_OF_CODE: under if has_code else "",
     }
-    for rule in RULES:
-        if rule.pattern.search(looked_at[rule.where]):
-            return rule.type
-    return MemoryType.FACT
-
-
-def _is_boilerplate(text: str, context: str) -> bool:
-    """Say whether a text is boilerplate, or with its context too little to mean anything."""
-    if _BOILERPLATE_LINES.match(text.strip(" *_-—\n")):
-        return True
-    own = _weight(text)
-    return own < MINIMUM_OWN_WORDS or own + _weight(context) < MINIMUM_WORDS
+    fitting = (type for type, where, pattern in RULES if pattern.search(looked_at[where]))
+    return next(fitting, MemoryType.FACT)
 
 
 def _weight(text: str) -> int:

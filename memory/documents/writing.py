@@ -11,10 +11,12 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import IO, Any, Final, cast
+from itertools import chain
+from tempfile import SpooledTemporaryFile
+from typing import Any, Final
 
 from memory.documents.formats import cairn
 from memory.taxonomy import MemoryType, Status
@@ -51,6 +53,7 @@ CLAUDE_FIELDS: Final = (  # what a CLAUDE.md takes of a record, and its rank
     "id", "type", "content", "related_files", "pinned", "governance", "importance", "confidence",
 )  # fmt: skip
 LONGEST_SLUG: Final = 60  # characters
+KEPT_IN_MEMORY: Final = 1_048_576  # bytes of a file that is being written; more goes to the disk
 ZIP_TIME: Final = (1980, 1, 1, 0, 0, 0)  # of every file in a zip, so that equal exports are equal
 _UNSAFE: Final = re.compile("[\x00-\x09\x0b-\x1f\x7f]")
 _SLUG: Final = re.compile(r"[^a-z0-9]+")
@@ -64,26 +67,6 @@ class ExportFormat(StrEnum):
     MARKDOWN = "markdown"
     CSV = "csv"
     CLAUDE = "claude"
-
-
-class ZipSink:
-    """A file that a zip is written to: it keeps pieces until they are taken."""
-
-    def __init__(self) -> None:
-        self.pieces: list[bytes] = []
-
-    def write(self, data: bytes) -> int:
-        """Keep a piece."""
-        self.pieces.append(bytes(data))
-        return len(data)
-
-    def flush(self) -> None:
-        """Do nothing: a piece is there once it is written."""
-
-    def taken(self) -> bytes:
-        """Return what was written since the last time."""
-        found, self.pieces = b"".join(self.pieces), []
-        return found
 
 
 def _write_json(records: Iterable[Record], _budget: int) -> Iterator[bytes]:
@@ -103,37 +86,44 @@ def _write_lines(records: Iterable[Record], _budget: int) -> Iterator[bytes]:
 
 
 def _write_folder(records: Iterable[Record], _budget: int) -> Iterator[bytes]:
-    """Yield a zip with a note a memory, in a folder a type."""
-    sink = ZipSink()
-    with zipfile.ZipFile(cast(IO[bytes], sink), "w", zipfile.ZIP_DEFLATED) as archive:
-        for record in records:
-            info = zipfile.ZipInfo(_file_name(record), ZIP_TIME)
-            info.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(info, write_note(record=record))
-            yield sink.taken()
-    yield sink.taken()
+    """Yield a zip with a note a memory, in a folder a type.
 
-
-def write_note(*, record: Record) -> str:
-    """Write a memory as a note: what other tools read, the whole record, the text."""
-    content = str(record["content"])
-    is_plain = not _UNSAFE.search(content)
-    kept = {name: value for name, value in record.items() if name != "content" or not is_plain}
-    head = (
-        f"format: {cairn.FORMAT}",
-        f"type: {record['type']}",
-        f"tags: {_json(list(record['tags']))}",
-        f"record: {_json(kept)}",
-    )
-    body = content if is_plain else _UNSAFE.sub(" ", content)
-    return "\n".join(("---", *head, "---", "", body, ""))
+    A note has what other tools read at its head, the whole record in one line, and the text.
+    """
+    with SpooledTemporaryFile(max_size=KEPT_IN_MEMORY) as file:
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+            for record in records:
+                slug = _SLUG.sub("-", str(record["citation"]).lower()).strip("-")[:LONGEST_SLUG]
+                name = f"{record['type']}/{slug or 'memory'}-{record['id']}.md"
+                info = zipfile.ZipInfo(name, ZIP_TIME)
+                info.compress_type = zipfile.ZIP_DEFLATED
+                content = str(record["content"])
+                plain = _UNSAFE.sub(" ", content)
+                kept = dict(record)
+                if plain == content:  # else the record is where it is read from
+                    del kept["content"]
+                head = (
+                    f"format: {cairn.FORMAT}",
+                    f"type: {record['type']}",
+                    f"tags: {_json(list(record['tags']))}",
+                    f"record: {_json(kept)}",
+                )
+                archive.writestr(info, "\n".join(("---", *head, "---", "", plain, "")))
+        file.seek(0)
+        yield from iter(lambda: file.read(KEPT_IN_MEMORY), b"")
 
 
 def _write_csv(records: Iterable[Record], _budget: int) -> Iterator[bytes]:
     """Yield the fields that people look at, one memory a row; nothing in it is computed."""
-    yield _row(COLUMNS)
-    for record in records:
-        yield _row([_cell(record.get(name)) for name in COLUMNS])
+    for record in chain((dict(zip(COLUMNS, COLUMNS, strict=True)),), records):
+        cells = []
+        for value in map(record.get, COLUMNS):
+            cell = ", ".join(map(str, value)) if isinstance(value, list | tuple) else value
+            is_formula = isinstance(cell, str) and cell.startswith(FORMULA)
+            cells.append(f"'{cell}" if is_formula else cell)
+        stream = io.StringIO()
+        csv.writer(stream).writerow(cells)
+        yield stream.getvalue().encode()
 
 
 def _write_claude_md(records: Iterable[Record], budget_tokens: int) -> Iterator[bytes]:
@@ -143,21 +133,39 @@ def _write_claude_md(records: Iterable[Record], budget_tokens: int) -> Iterator[
     """
     left = budget_tokens - tokens.count(text="# What this project knows")
     chosen: dict[MemoryType, list[str]] = {}
-    held = ({name: record[name] for name in CLAUDE_FIELDS} for record in records if _holds(record))
-    for record in heapq.nsmallest(budget_tokens, held, key=_rank):
+    held = (
+        {name: record[name] for name in CLAUDE_FIELDS}
+        for record in records
+        if record["status"] == Status.ACTIVE
+        and record["stale_at"] is None
+        and not (record["needs_review"] or record["taint_reason"])
+        and MemoryType(record["type"]) in HEADINGS
+    )
+
+    def rank(record: Record) -> tuple[Any, ...]:
+        weight = float(record["importance"]) * float(record["confidence"])
+        return (not record["pinned"], record["governance"], -weight, record["id"])
+
+    for record in heapq.nsmallest(budget_tokens, held, key=rank):
         kind = MemoryType(record["type"])
-        said = _bullet(record)
+        text = str(record["content"]).strip().replace("\n", "\n  ")
+        files = [file for file in record["related_files"] if file not in text][:3]
+        said = f"- {text}" + (f" ({', '.join(files)})" if files else "")
         heading = "" if kind in chosen else f"\n## {HEADINGS[kind]}\n"
         cost = tokens.count(text=f"{heading}{said}\n")
-        if cost > left:
-            continue
-        left -= cost
-        chosen.setdefault(kind, []).append(said)
+        if cost <= left:
+            left -= cost
+            chosen.setdefault(kind, []).append(said)
     parts = ["# What this project knows", ""]
     for kind, heading in HEADINGS.items():
         if kind in chosen:
             parts += [f"## {heading}", "", *chosen[kind], ""]
     yield "\n".join(parts).encode()
+
+
+def _json(value: Any) -> str:
+    """Write JSON in one line; what no text file should hold is written as its number."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,44 +191,3 @@ WRITERS: Final[Mapping[ExportFormat, ExportWriter]] = {
         media="text/markdown; charset=utf-8", ending="md", write=_write_claude_md
     ),
 }
-
-
-def _holds(record: Record) -> bool:
-    is_live = record["status"] == Status.ACTIVE and not record["needs_review"]
-    is_sound = record["stale_at"] is None and not record["taint_reason"]
-    return is_live and is_sound and MemoryType(record["type"]) in HEADINGS
-
-
-def _rank(record: Record) -> tuple[Any, ...]:
-    weight = float(record["importance"]) * float(record["confidence"])
-    return (not record["pinned"], record["governance"], -weight, record["id"])
-
-
-def _bullet(record: Record) -> str:
-    text = str(record["content"]).strip().replace("\n", "\n  ")
-    files = [file for file in record["related_files"] if file not in text][:3]
-    return f"- {text}" + (f" ({', '.join(files)})" if files else "")
-
-
-def _file_name(record: Record) -> str:
-    slug = _SLUG.sub("-", str(record["citation"]).lower()).strip("-")[:LONGEST_SLUG]
-    return f"{record['type']}/{slug or 'memory'}-{record['id']}.md"
-
-
-def _row(cells: Sequence[Any]) -> bytes:
-    stream = io.StringIO()
-    csv.writer(stream).writerow(cells)
-    return stream.getvalue().encode()
-
-
-def _cell(value: Any) -> Any:
-    if isinstance(value, list | tuple):
-        value = ", ".join(str(one) for one in value)
-    if isinstance(value, str) and value.startswith(FORMULA):
-        return f"'{value}"
-    return value
-
-
-def _json(value: Any) -> str:
-    """Write JSON in one line; what no text file should hold is written as its number."""
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -14,6 +14,7 @@ from uuid import UUID
 from accounts.caller import Caller
 from accounts.errors import Conflict
 from memory.errors import SelfApproval
+from memory.records import versions
 from memory.records.models import Conflict as ConflictRow
 from memory.records.models import Memory, ReviewVerdict
 from memory.records.queries import pending
@@ -60,7 +61,7 @@ class Traces:
 
     def keep(self, row: Memory) -> None:
         """Put down a locked memory as it is now."""
-        fields = {name: _plain(getattr(row, name)) for name in FIELDS}
+        fields = {name: versions.plain(value=getattr(row, name)) for name in FIELDS}
         self.touched.append({"id": str(row.id), "fields": fields})
         self._rows.append(row)
 
@@ -130,11 +131,3 @@ def read_field(*, name: str, value: Any) -> Any:
     if name == "superseded_by_id":
         return UUID(value)
     return [UUID(one) for one in value] if name == "provenance_sessions" else value
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, datetime):
-        return value.isoformat()
-    if isinstance(value, UUID):
-        return str(value)
-    return [_plain(one) for one in value] if isinstance(value, list) else value

@@ -7,6 +7,7 @@ comes back with the words that they vouched for.
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
+from uuid import UUID
 
 from memory.taxonomy import Verification
 
@@ -18,8 +19,12 @@ KEPT: Final = ("scope", *BROUGHT_BACK, *VOUCHED)
 
 
 def plain(*, value: Any) -> Any:
-    """Return the value of a field as a version keeps it."""
-    return value.isoformat() if isinstance(value, datetime) else value
+    """Return the value of a field as JSON keeps it."""
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, UUID):
+        return str(value)
+    return [plain(value=one) for one in value] if isinstance(value, list) else value
 
 
 def vouched(*, fields: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -36,6 +36,14 @@ def insert(*, caller: Caller, rows: tuple[Memory, ...]) -> None:
     announce(caller=caller, kind="memory.created", rows=rows)
 
 
+def insert_settled(*, caller: Caller, rows: tuple[Memory, ...]) -> None:
+    """Insert memories that have a state already, and queue their vectors. In a unit."""
+    insert(caller=caller, rows=rows)
+    search_rows.sync_filters(memory_ids=tuple(row.id for row in rows))
+    layers = {row.id: row.governance for row in rows}
+    embedding.enqueue(layers=layers, name="memory.embed_bulk", created_by=caller.user_id)
+
+
 def index_words(*, rows: tuple[Memory, ...]) -> None:
     """Make memories findable by their words. In a unit."""
     search_rows.write_keywords(

@@ -19,7 +19,7 @@ BUDGETS = {  # subject: lines
     "memory/checks": 1_350,
     "memory/client": 4_900,
     "memory/customization": 1_400,
-    "memory/documents": 4_100,
+    "memory/documents": 3_800,
     "memory/entities": 1_650,
     "memory/evaluation": 2_050,
     "memory/experiments": 2_000,

@@ -7,7 +7,6 @@ and dropped: sending while reading, which keeps one of the few connections for a
 slowest reader takes.
 """
 
-from collections.abc import Generator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,14 +19,12 @@ from accounts.caller import Caller
 from accounts.errors import TooLarge, wrong_field
 from accounts.messages import message
 from memory.documents.queries import exports
-from memory.documents.writing import BUDGET_TOKENS, WRITERS, ExportFormat, Record
+from memory.documents.writing import BUDGET_TOKENS, KEPT_IN_MEMORY, WRITERS, ExportFormat
 from memory.records import filters as language
-from memory.records.filters import Filters
 from teams import audit
 from teams.permissions import Act, require
 
 MOST: Final = 1_000_000  # memories of one file, some 2 GB on the disk; not measured
-KEPT_IN_MEMORY: Final = 1_048_576  # bytes of a file; more goes to the disk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,58 +48,12 @@ class Exported:
 
 
 def export(*, caller: Caller, request: ExportRequest, now: datetime) -> Exported:
-    """Write a file and record it in the audit log. Raises InvalidInput, NotFound, TooLarge.
+    """Write a file and record it in the audit log.
 
-    RateLimited where the organization writes as many as it may at once.
+    The file is gone when it is closed. Raises InvalidInput for words, which rank and filter not,
+    NotFound, TooLarge, and RateLimited where the organization writes as many as it may at once.
     """
     require(caller=caller, act=Act.READ)
-    filters = filters_of(request=request)
-    found = exports.count(caller=caller, filters=filters)
-    if found > MOST:
-        raise TooLarge(
-            detail=message("{count} memories pass the filters.", count=found),
-            hint=message("Export at most {most} at once; filter by project or type.", most=MOST),
-        )
-    records = exports.records(caller=caller, filters=filters)
-    file, memories = _written(request, records)
-    with tenancy.unit():
-        audit.append(
-            act="memory.exported",
-            object_type="memory",
-            object_id=request.project or caller.organization_slug,
-            caller=caller,
-            details={"memories": memories, "format": request.format.value},
-        )
-    writer = WRITERS[request.format]
-    name = "CLAUDE.md"
-    if request.format is not ExportFormat.CLAUDE:
-        scope = "".join(
-            one for one in request.project or "memories" if one.isalnum() or one in "-_"
-        )
-        name = f"{scope[:64]}-{now:%Y-%m-%d}.{writer.ending}"
-    return Exported(name=name, media=writer.media, file=file, memories=memories)
-
-
-def _written(
-    request: ExportRequest, records: Generator[Record, None, None]
-) -> tuple[IO[bytes], int]:
-    """Write records to a file that is gone when it is closed; return it, and how many they were.
-
-    The transaction in which they are read ends with this, also where the disk is full.
-    """
-    numbers = count()
-    counted = (record for record, _ in zip(records, numbers, strict=False))
-    with closing(records), ExitStack() as opened:
-        file = opened.enter_context(SpooledTemporaryFile(max_size=KEPT_IN_MEMORY))
-        for piece in WRITERS[request.format].write(counted, request.budget_tokens):
-            file.write(piece)
-        opened.pop_all()  # it is whole, and stays open
-    file.seek(0)
-    return cast(IO[bytes], file), next(numbers)
-
-
-def filters_of(*, request: ExportRequest) -> Filters:
-    """Read the filter of an export. Raises InvalidInput for words, which rank and filter not."""
     filters = language.parse(text=request.query, project=request.project)
     if filters.text:
         raise wrong_field(
@@ -111,4 +62,35 @@ def filters_of(*, request: ExportRequest) -> Filters:
             hint="Filter by is:, type:, tag:, file:, module:, topic:, by: or conf:.",
             code="words",
         )
-    return filters
+    found = exports.count(caller=caller, filters=filters)
+    if found > MOST:
+        raise TooLarge(
+            detail=message("{count} memories pass the filters.", count=found),
+            hint=message("Export at most {most} at once; filter by project or type.", most=MOST),
+        )
+    writer = WRITERS[request.format]
+    numbers = count()
+    # the transaction in which they are read ends with this, also where the disk is full
+    with closing(exports.records(caller=caller, filters=filters)) as records, ExitStack() as opened:
+        counted = (record for record, _ in zip(records, numbers, strict=False))
+        file = opened.enter_context(SpooledTemporaryFile(max_size=KEPT_IN_MEMORY))
+        for piece in writer.write(counted, request.budget_tokens):
+            file.write(piece)
+        opened.pop_all()  # it is whole, and stays open
+    file.seek(0)
+    memories = next(numbers)
+    with tenancy.unit():
+        audit.append(
+            act="memory.exported",
+            object_type="memory",
+            object_id=request.project or caller.organization_slug,
+            caller=caller,
+            details={"memories": memories, "format": request.format.value},
+        )
+    name = "CLAUDE.md"
+    if request.format is not ExportFormat.CLAUDE:
+        scope = "".join(
+            one for one in request.project or "memories" if one.isalnum() or one in "-_"
+        )
+        name = f"{scope[:64]}-{now:%Y-%m-%d}.{writer.ending}"
+    return Exported(name=name, media=writer.media, file=cast(IO[bytes], file), memories=memories)

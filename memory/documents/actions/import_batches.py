@@ -7,7 +7,7 @@ nothing half done, and the next one goes on where it stopped.
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.db import DataError, IntegrityError, transaction
@@ -17,13 +17,12 @@ from accounts import jobs, tenancy
 from accounts.caller import Caller, is_person, principal
 from accounts.errors import Conflict, Forbidden
 from memory.documents.actions import uploads
-from memory.documents.actions.uploads import Upload
 from memory.documents.models import Import, ImportRow
 from memory.documents.queries import imports
-from memory.documents.queries.imports import ImportView
 from memory.intake.actions.remember import Outcome
 from memory.intake.actions.remember_all import remember_all
 from memory.intake.validation import NewMemory
+from memory.records import versions
 from memory.records.models import Memory, MemoryLink
 from memory.text import text as texts
 from teams import audit
@@ -38,6 +37,7 @@ PART: Final = 200  # rows a transaction; some two seconds
 ENDED: Final = frozenset({"done", "cancelled", "undone"})
 SAVED: Final = ("outcome", "gate", "reason", "hint", "memory_id", "memory_version", "candidate")
 BEFORE: Final = "before"  # in a row: what a confirmation changed
+CONFIRMING: Final = ("confirmations", "importance", "last_confirmed_at")  # what one changes
 _POISON: Final = Outcome(
     outcome="refused",
     memory=None,
@@ -47,7 +47,7 @@ _POISON: Final = Outcome(
 )
 
 
-def begin_import(*, caller: Caller, upload: Upload, now: datetime) -> ImportView:
+def begin_import(*, caller: Caller, upload: uploads.Upload, now: datetime) -> imports.ImportView:
     """Read an upload, keep what may become memories, and queue the rest of the work.
 
     Raises TooLarge, InvalidInput for an upload of which nothing can be taken, NotFound.
@@ -102,7 +102,7 @@ def begin_import(*, caller: Caller, upload: Upload, now: datetime) -> ImportView
         return imports.view_of(caller=caller, batch=batch, now=now)
 
 
-def cancel_import(*, caller: Caller, batch_id: UUID, now: datetime) -> ImportView:
+def cancel_import(*, caller: Caller, batch_id: UUID, now: datetime) -> imports.ImportView:
     """Cancel a batch that waits or runs; one's own, or as a steward in person anybody's.
 
     What is in stays until it is undone. Raises NotFound, Forbidden, Conflict when it has ended.
@@ -114,15 +114,14 @@ def cancel_import(*, caller: Caller, batch_id: UUID, now: datetime) -> ImportVie
         if batch.state not in imports.BUSY:
             raise Conflict(detail="The import has ended.", hint="It can be undone.")
         batch.rows.filter(outcome="").update(outcome="cancelled", candidate={})
-        batch.state, batch.ended_at = "cancelled", now
-        batch.save(update_fields=["state", "ended_at"])
+        _set_state(batch, "cancelled", now)
         if batch.job_id is not None:
             jobs.cancel(job_id=batch.job_id)
         _record(caller, batch, "import.cancelled")
         return imports.view_of(caller=caller, batch=batch, now=now)
 
 
-def retry_import(*, caller: Caller, batch_id: UUID, now: datetime) -> ImportView:
+def retry_import(*, caller: Caller, batch_id: UUID, now: datetime) -> imports.ImportView:
     """Queue the job of a failed batch again; one's own, or as a steward in person anybody's.
 
     What is in stays, what still waits is taken in. Raises NotFound, Forbidden, Conflict when it has
@@ -137,10 +136,10 @@ def retry_import(*, caller: Caller, batch_id: UUID, now: datetime) -> ImportView
                 detail="Only an import that failed is tried again.",
                 hint="Wait until it has ended, or import the file again.",
             )
-        batch.state, batch.error, batch.ended_at = "queued", "", None
         if batch.job_id is None or not jobs.retry(job_id=batch.job_id):
             batch.job_id = _enqueue(caller, batch) or batch.job_id
-        batch.save(update_fields=["state", "error", "ended_at", "job_id"])
+            batch.save(update_fields=["job_id"])
+        _set_state(batch, "queued", None)
         _record(caller, batch, "import.retried")
         return imports.view_of(caller=caller, batch=batch, now=now)
 
@@ -169,9 +168,11 @@ def run_import(
             batch = Import.objects.select_for_update().filter(pk=batch_id).first()
             if batch is None or batch.state in ENDED:
                 break
-            taken = _part(importer, batch, now)
+            taken = _take_part(importer, batch, now)
             if not taken:
-                _end(batch, now)
+                links = tuple(_links(batch))
+                MemoryLink.objects.bulk_create(links, ignore_conflicts=True, batch_size=BATCH_SIZE)
+                _set_state(batch, "done", now)
                 break
             done, total = batch.total - batch.rows.filter(outcome="").count(), batch.total
         tell(done, total)
@@ -190,25 +191,45 @@ def fail_import(*, batch_id: UUID, reason: str, now: datetime) -> None:
         rows.update(state="failed", error=reason[:LONGEST_ERROR], ended_at=now)
 
 
-def _part(importer: Caller, batch: Import, now: datetime) -> int:
+def _take_part(importer: Caller, batch: Import, now: datetime) -> int:
     """Send the next rows through the door; return how many there were. In a unit."""
     rows = list(batch.rows.filter(outcome="").order_by("number")[:PART])
     if not rows:
         return 0
     if batch.state != "running":
-        batch.state, batch.error, batch.ended_at = "running", "", None
-        batch.save(update_fields=["state", "error", "ended_at"])
-    upload = _upload_of(batch)
+        _set_state(batch, "running", None)
+    upload = uploads.Upload(
+        files=(),
+        project=str(batch.project_id) if batch.project_id else None,
+        scope=batch.scope,
+        team=str(batch.team_id) if batch.team_id else None,
+    )
     new = tuple(uploads.new_memory(upload=upload, given=row.candidate) for row in rows)
-    before = _before(batch, tuple(texts.content_hash(content=one.content) for one in new))
-    outcomes = _sent(importer, new, now)
-    for row, outcome in zip(rows, outcomes, strict=True):
-        _note(row, outcome, before)
+    known = Memory.objects.filter(
+        Q(project_id=batch.project_id),
+        audience=batch.audience,
+        content_hash__in=[texts.content_hash(content=one.content) for one in new],
+        status="active",
+    )
+    before = {  # what confirming them will change
+        id: dict(zip(CONFIRMING, (versions.plain(value=one) for one in values), strict=True))
+        for id, *values in known.values_list("id", *CONFIRMING)
+    }
+    for row, outcome in zip(rows, _send(importer, new, now), strict=True):
+        memory = outcome.memory
+        row.outcome, row.gate = outcome.outcome, outcome.gate
+        row.reason, row.hint = str(outcome.reason), str(outcome.hint)
+        row.memory_id = memory.id if memory else None
+        row.memory_version = memory.version if memory and outcome.done else None
+        kept = {name: row.candidate[name] for name in ("keys", "links") if row.candidate.get(name)}
+        if memory is not None and outcome.done == "confirmed" and memory.id in before:
+            kept[BEFORE] = before[memory.id]
+        row.candidate = kept if memory is not None else {}
     ImportRow.objects.bulk_update(rows, SAVED)
     return len(rows)
 
 
-def _sent(importer: Caller, new: tuple[NewMemory, ...], now: datetime) -> tuple[Outcome, ...]:
+def _send(importer: Caller, new: tuple[NewMemory, ...], now: datetime) -> tuple[Outcome, ...]:
     """Send a part through the door; one that the database refuses row by row, without that row."""
     try:
         with transaction.atomic():
@@ -216,80 +237,36 @@ def _sent(importer: Caller, new: tuple[NewMemory, ...], now: datetime) -> tuple[
     except (DataError, IntegrityError, ValueError):
         if len(new) == 1:
             return (_POISON,)
-    return tuple(outcome for one in new for outcome in _sent(importer, (one,), now))
+    return tuple(outcome for one in new for outcome in _send(importer, (one,), now))
 
 
-def _upload_of(batch: Import) -> Upload:
-    """Return an upload that names where the memories of a batch go."""
-    return Upload(
-        files=(),
-        project=str(batch.project_id) if batch.project_id else None,
-        scope=batch.scope,
-        team=str(batch.team_id) if batch.team_id else None,
-    )
-
-
-def _before(batch: Import, hashes: tuple[str, ...]) -> dict[UUID, dict[str, Any]]:
-    """Return what confirming the memories of these texts will change, by their ids."""
-    found = Memory.objects.filter(
-        Q(project_id=batch.project_id),
-        audience=batch.audience,
-        content_hash__in=hashes,
-        status="active",
-    ).values("id", "confirmations", "importance", "last_confirmed_at")
-    return {
-        row["id"]: {
-            "confirmations": row["confirmations"],
-            "importance": row["importance"],
-            "last_confirmed_at": row["last_confirmed_at"] and row["last_confirmed_at"].isoformat(),
-        }
-        for row in found
-    }
-
-
-def _note(row: ImportRow, outcome: Outcome, before: dict[UUID, dict[str, Any]]) -> None:
-    memory = outcome.memory
-    row.outcome, row.gate = outcome.outcome, outcome.gate
-    row.reason, row.hint = str(outcome.reason), str(outcome.hint)
-    row.memory_id = memory.id if memory else None
-    row.memory_version = memory.version if memory and outcome.done else None
-    kept = {name: row.candidate[name] for name in ("keys", "links") if row.candidate.get(name)}
-    if memory is not None and outcome.done == "confirmed" and memory.id in before:
-        kept[BEFORE] = before[memory.id]
-    row.candidate = kept if memory is not None else {}
-
-
-def _end(batch: Import, now: datetime) -> None:
-    """Link what the rows name, and end the batch. In a unit."""
-    links = tuple(_links(batch))
-    MemoryLink.objects.bulk_create(links, ignore_conflicts=True, batch_size=1_000)
-    batch.state, batch.error, batch.ended_at = "done", "", now
+def _set_state(batch: Import, state: str, ended_at: datetime | None) -> None:
+    batch.state, batch.error, batch.ended_at = state, "", ended_at
     batch.save(update_fields=["state", "error", "ended_at"])
 
 
 def _links(batch: Import) -> Iterator[MemoryLink]:
     """Yield the links of a batch; between two memories that were there already, none is made."""
     rows = batch.rows.exclude(memory_id=None).order_by("number")
-    told = [
-        (memory_id, outcome, kept)
-        for memory_id, outcome, kept in rows.values_list("memory_id", "outcome", "candidate")
-        if memory_id is not None
-    ]
+    kept = tuple(
+        (id, outcome, candidate)
+        for id, outcome, candidate in rows.values_list("memory_id", "outcome", "candidate")
+        if id is not None
+    )
     by_key: dict[str, UUID] = {}
-    for memory_id, _, kept in told:
-        for key in kept.get("keys", ()):
-            by_key.setdefault(key, memory_id)
-    new = {memory_id for memory_id, outcome, _ in told if outcome == "added"}
-    made: set[tuple[UUID, UUID, str]] = set()
-    for memory_id, _, kept in told:
-        for kind, target in kept.get("links", ()):
-            other = by_key.get(target)
-            if other is None or other == memory_id or not {memory_id, other} & new:
-                continue
-            if (memory_id, other, kind) in made:
-                continue
-            made.add((memory_id, other, kind))
-            yield MemoryLink(source_id=memory_id, target_id=other, kind=kind, automatic=True)
+    for id, _, candidate in kept:
+        for key in candidate.get("keys", ()):
+            by_key.setdefault(key, id)
+    new = {id for id, outcome, _ in kept if outcome == "added"}
+    wanted = dict.fromkeys(
+        (id, by_key[target], kind)
+        for id, _, candidate in kept
+        for kind, target in candidate.get("links", ())
+        if target in by_key
+    )
+    for source, other, kind in wanted:
+        if other != source and {source, other} & new:
+            yield MemoryLink(source_id=source, target_id=other, kind=kind, automatic=True)
 
 
 def _enqueue(caller: Caller, batch: Import) -> UUID | None:

@@ -4,7 +4,6 @@ What somebody has touched since is theirs now: it stays, and is counted. So does
 what was confirmed again.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -16,7 +15,7 @@ from django.db.models import Q
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import CairnError, Conflict
-from memory.documents.actions.import_batches import BEFORE, check_own
+from memory.documents.actions.import_batches import BEFORE, CONFIRMING, check_own
 from memory.documents.formats import cairn
 from memory.documents.models import Import, ImportRow
 from memory.documents.queries import imports
@@ -63,26 +62,40 @@ def undo_import(*, caller: Caller, batch_id: UUID, now: datetime) -> ImportUndon
         found = Memory.objects.select_for_update().filter(pk__in=ids).order_by("id")
         locked = {memory.id: memory for memory in found}
         decided = _find_decided(batch, frozenset(locked))
-        touched: list[ImportRow] = []
-        untouched: list[ImportRow] = []
-        for row in rows:
-            (untouched if _is_untouched(row, locked, decided) else touched).append(row)
-        new = {one.memory_id for one in untouched if one.outcome == "added" and one.memory_id}
+        untouched = [
+            (row, locked[id])
+            for row in rows
+            if (id := row.memory_id) is not None and id in locked.keys() - decided
+            and locked[id].status == Status.ACTIVE and locked[id].version == row.memory_version
+        ]  # fmt: skip
+        new = {memory.id for row, memory in untouched if row.outcome == "added"}
         added = tuple(locked[one] for one in sorted(new))
         reactivation.archive_held(caller=caller, rows=added, reason=REASON, now=now)
-        restored, kept = _restore_changed(caller, untouched, locked, now)
-        freed, replaced = _restore_replaced(caller, new, now)
-        for row in untouched:
-            row.outcome = UNDONE
-        for row in (*touched, *kept):
-            row.outcome, row.reason = KEPT, TOUCHED
+        restored, undone = 0, set[int]()
+        for row, memory in untouched:
+            if row.outcome == "added":
+                undone.add(row.pk)
+            elif _restore(caller, row, memory, now):
+                undone.add(row.pk)
+                restored += 1
+        behind = Memory.objects.select_for_update().filter(
+            superseded_by__in=new, status=Status.SUPERSEDED.value
+        )
+        replaced = tuple(behind.order_by("id"))
+        freed = reactivation.without_twins(rows=replaced)
+        reactivation.restore_held(caller=caller, rows=freed, now=now)
+        for row in rows:
+            if row.pk in undone:
+                row.outcome = UNDONE
+            else:
+                row.outcome, row.reason = KEPT, TOUCHED
         ImportRow.objects.bulk_update(rows, ["outcome", "reason"], batch_size=1_000)
         batch.state, batch.ended_at = UNDONE, now
         batch.save(update_fields=["state", "ended_at"])
         counts = {
             "archived": len(added),
-            "restored": restored + freed,
-            "kept": len(touched) + len(kept) + replaced,
+            "restored": restored + len(freed),
+            "kept": len(rows) - len(undone) + len(replaced) - len(freed),
         }
         audit.append(
             act="import.undone",
@@ -106,56 +119,23 @@ def _find_decided(batch: Import, ids: frozenset[UUID]) -> frozenset[UUID]:
     return frozenset(told & ids)
 
 
-def _is_untouched(row: ImportRow, locked: Mapping[UUID, Memory], decided: frozenset[UUID]) -> bool:
-    memory = locked.get(row.memory_id) if row.memory_id else None
-    if row.memory_id in decided:
-        return False
-    is_active = memory is not None and memory.status == Status.ACTIVE
-    return is_active and memory is not None and memory.version == row.memory_version
-
-
-def _restore_changed(
-    caller: Caller, rows: list[ImportRow], locked: Mapping[UUID, Memory], now: datetime
-) -> tuple[int, tuple[ImportRow, ...]]:
-    """Restore what was changed or confirmed; return how much, and what could not be."""
-    restored, kept = 0, []
-    for row in rows:
-        memory = locked[row.memory_id] if row.memory_id else None
-        if memory is None or row.outcome == "added":
-            continue
-        try:
-            with transaction.atomic():  # what was written of a row that stays goes again
-                _restore(caller, row, memory, now)
-            restored += 1
-        except CairnError:  # another memory says the same by now, or it may not be changed
-            kept.append(row)
-    return restored, tuple(kept)
-
-
-def _restore(caller: Caller, row: ImportRow, memory: Memory, now: datetime) -> None:
+def _restore(caller: Caller, row: ImportRow, memory: Memory, now: datetime) -> bool:
+    """Let a memory be as before a row changed or confirmed it; False where it stays as it is."""
     before = row.candidate.get(BEFORE)
     if before is not None:
         memory.confirmations, memory.importance = before["confirmations"], before["importance"]
         memory.last_confirmed_at = cairn.read_time(text=before["last_confirmed_at"])
-        fields = ("confirmations", "importance", "last_confirmed_at")
-        writes.save(row=memory, fields=fields, now=now)
+        writes.save(row=memory, fields=CONFIRMING, now=now)
         writes.announce(caller=caller, kind="memory.changed", rows=(memory,))
-        return
+        return True
     version = memory.versions.filter(number=memory.version - 1).first()
     if version is None:
-        raise Conflict(detail=TOUCHED, hint="Change it by hand.")
-    revise.restore_version(caller=caller, row=memory, version=version, reason=REASON, now=now)
-
-
-def _restore_replaced(caller: Caller, added: set[UUID], now: datetime) -> tuple[int, int]:
-    """Restore what the added memories had taken the place of, as it was; the edges go.
-
-    Return how many came back, and how many stay replaced since another one says the same by now.
-    """
-    rows = Memory.objects.select_for_update().filter(
-        superseded_by__in=added, status=Status.SUPERSEDED.value
-    )
-    found = tuple(rows.order_by("id"))
-    memories = reactivation.without_twins(rows=found)
-    reactivation.restore_held(caller=caller, rows=memories, now=now)
-    return len(memories), len(found) - len(memories)
+        return False
+    try:
+        with transaction.atomic():  # what was written of a row that stays goes again
+            revise.restore_version(
+                caller=caller, row=memory, version=version, reason=REASON, now=now
+            )
+    except CairnError:  # another memory says the same by now, or it may not be changed
+        return False
+    return True

@@ -14,33 +14,21 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from accounts import free_texts, tenancy
+from accounts import free_texts, identifiers, tenancy
 from accounts.caller import Caller, is_person, principal
 from accounts.errors import TooLarge, wrong_field
-from accounts.identifiers import new_id
 from accounts.messages import message
-from memory import path_lock
+from memory import errors, path_lock, taxonomy
+from memory.documents import candidates, models
 from memory.documents.actions import uploads
-from memory.documents.actions.uploads import Upload
-from memory.documents.candidates import Candidate
 from memory.documents.formats import markdown_notes
-from memory.documents.models import NoteVersion
 from memory.documents.queries import notes
-from memory.documents.queries.notes import NoteView
-from memory.errors import ProtectedMemory
-from memory.intake import planting_alarms
-from memory.intake.actions import candidate
-from memory.intake.actions.remember import Outcome
-from memory.intake.actions.remember_all import MOST, remember_all
-from memory.intake.validation import NewMemory
-from memory.records import writes
+from memory.intake import planting_alarms, validation
+from memory.intake.actions import candidate, remember, remember_all
+from memory.records import note_statements, protection, writes
 from memory.records.models import Memory
-from memory.records.note_statements import GONE, HELD, REMOVED, WITHOUT
-from memory.records.protection import check_agent_may_change
-from memory.taxonomy import Source, Verification
 from memory.text.text import content_hash
-from teams import audit
-from teams.permissions import Act, require
+from teams import audit, permissions
 
 LARGEST: Final = 1_000_000  # characters of a note; default, not measured
 MOST_STATEMENTS: Final = 2_000  # of a note, more than a push can wait for; not measured
@@ -74,7 +62,7 @@ class NotePushed:
     `held` are memories that an agent may not make stale and that a person decides about.
     """
 
-    note: NoteView
+    note: notes.NoteView
     added: int
     kept: int
     stale: int
@@ -92,73 +80,7 @@ class NoteRemoved:
 
 def push_note(*, caller: Caller, new: NewNote, now: datetime) -> NotePushed:
     """Bring a note to this text. Raises InvalidInput, NotFound, TooLarge."""
-    require(caller=caller, act=Act.WRITE)
-    _check(new)
-    found = _read(new)
-    with tenancy.unit():
-        row = _make_version(caller, new, now)
-        path_lock.hold(audience=row.audience, project_id=row.project_id, path=row.path)
-        versions = NoteVersion.objects.select_for_update().filter(
-            audience=row.audience, project_id=row.project_id, path=row.path
-        )
-        before = versions.order_by("-is_current", "-number", "-id").first()
-        if before is not None and before.digest == row.digest and before.is_current:
-            view = notes.view_of(row=before)
-            return NotePushed(note=view, added=0, kept=len(found), stale=0, held=0, refused=())
-        if before is not None:
-            NoteVersion.objects.filter(pk=before.pk).update(is_current=False)
-            row.note, row.number = before.note, before.number + 1
-        row.save(force_insert=True)
-        kept = {
-            memory.external_id: memory for memory in notes.memories_of(row=row, external_ids=found)
-        }
-        _follow(caller, kept, found, row, now)
-        said = {one.external_id for one in notes.statements(row=before)} if before else set()
-        gone = _make_stale(caller, notes.gone(row=row, said=frozenset(found)), GONE, now)
-        fresh = tuple(one for id, one in found.items() if id not in kept and id not in said)
-        outcomes = _remember(caller, new, fresh, now)
-        if not any(outcome.done for _, outcome in outcomes):  # else what was written is recorded
-            _record(caller, row, "note.pushed")
-        return NotePushed(
-            note=notes.view_of(row=row),
-            added=sum(outcome.outcome == "added" for _, outcome in outcomes),
-            kept=len(kept),
-            stale=gone.stale,
-            held=gone.held,
-            refused=tuple(
-                RefusedStatement(line=one.line, gate=outcome.gate, reason=outcome.reason)
-                for one, outcome in outcomes
-                if outcome.memory is None
-            ),
-        )
-
-
-def remove_note(*, caller: Caller, note_id: UUID, now: datetime) -> NoteRemoved:
-    """Let a note be a source no more; its memories become stale. Raises NotFound."""
-    require(caller=caller, act=Act.WRITE)
-    with tenancy.unit():
-        row = notes.lock_note(caller=caller, note_id=note_id)
-        gone = _make_stale(caller, notes.gone(row=row, said=frozenset()), REMOVED, now)
-        row.is_current = False
-        row.save(update_fields=["is_current"])
-        _record(caller, row, "note.removed")
-        return gone
-
-
-def _read(new: NewNote) -> dict[str, Candidate]:
-    """Return what a note says, by the ids of its statements. Raises TooLarge."""
-    found = {
-        one.external_id: one for one in markdown_notes.read(name=new.path, text=new.text).candidates
-    }
-    if len(found) > MOST_STATEMENTS:
-        raise TooLarge(
-            detail=message("The note makes {count} statements.", count=len(found)),
-            hint=message("Send at most {most}, or divide it.", most=MOST_STATEMENTS),
-        )
-    return found
-
-
-def _check(new: NewNote) -> None:
+    permissions.require(caller=caller, act=permissions.Act.WRITE)
     if len(new.text) > LARGEST:
         raise TooLarge(
             detail=message("The note has {count} characters.", count=len(new.text)),
@@ -169,16 +91,93 @@ def _check(new: NewNote) -> None:
             pointer="/path", detail="Name the file by its path in the project.", code="path"
         )
     free_texts.check(texts={"/path": new.path, "/text": new.text})
+    statements = markdown_notes.read(name=new.path, text=new.text).candidates
+    found = {one.external_id: one for one in statements}
+    if len(found) > MOST_STATEMENTS:
+        raise TooLarge(
+            detail=message("The note makes {count} statements.", count=len(found)),
+            hint=message("Send at most {most}, or divide it.", most=MOST_STATEMENTS),
+        )
+    with tenancy.unit():
+        row = _make_version(caller, new, now)
+        path_lock.hold(audience=row.audience, project_id=row.project_id, path=row.path)
+        versions = models.NoteVersion.objects.select_for_update().filter(
+            audience=row.audience, project_id=row.project_id, path=row.path
+        )
+        before = versions.order_by("-is_current", "-number", "-id").first()
+        if before is not None and before.digest == row.digest and before.is_current:
+            view = notes.view_of(row=before)
+            return NotePushed(note=view, added=0, kept=len(found), stale=0, held=0, refused=())
+        if before is not None:
+            models.NoteVersion.objects.filter(pk=before.pk).update(is_current=False)
+            row.note, row.number = before.note, before.number + 1
+        row.save(force_insert=True)
+        return _take_out(caller, new, row, before, found, now)
 
 
-def _make_version(caller: Caller, new: NewNote, now: datetime) -> NoteVersion:
+def _take_out(
+    caller: Caller,
+    new: NewNote,
+    row: models.NoteVersion,
+    before: models.NoteVersion | None,
+    found: Mapping[str, candidates.Candidate],
+    now: datetime,
+) -> NotePushed:
+    """Bring the memories of a note to what its new version says. In a unit."""
+    kept = {memory.external_id: memory for memory in notes.memories_of(row=row, external_ids=found)}
+    _follow(caller, kept, found, row, now)
+    said = {one.external_id for one in notes.statements(row=before)} if before else set()
+    rows = notes.gone(row=row, said=frozenset(found))
+    gone = _make_stale(caller, rows, note_statements.GONE, now)
+    fresh = tuple(one for id, one in found.items() if id not in kept and id not in said)
+    upload = uploads.Upload(files=(), project=new.project, scope=new.scope)
+    sent = tuple(
+        uploads.new_memory(upload=upload, given=uploads.as_json(candidate=one)) for one in fresh
+    )
+    importer, outcomes = uploads.as_importer(caller=caller), list[remember.Outcome]()
+    for start in range(0, len(sent), remember_all.MOST):
+        part = sent[start : start + remember_all.MOST]
+        outcomes.extend(remember_all.remember_all(caller=importer, new=part, now=now))
+    if not any(outcome.done for outcome in outcomes):  # else what was written is recorded
+        _record(caller, row, "note.pushed")
+    return NotePushed(
+        note=notes.view_of(row=row),
+        added=sum(outcome.outcome == "added" for outcome in outcomes),
+        kept=len(kept),
+        stale=gone.stale,
+        held=gone.held,
+        refused=tuple(
+            RefusedStatement(line=one.line, gate=outcome.gate, reason=outcome.reason)
+            for one, outcome in zip(fresh, outcomes, strict=True)
+            if outcome.memory is None
+        ),
+    )
+
+
+def remove_note(*, caller: Caller, note_id: UUID, now: datetime) -> NoteRemoved:
+    """Let a note be a source no more; its memories become stale. Raises NotFound."""
+    permissions.require(caller=caller, act=permissions.Act.WRITE)
+    with tenancy.unit():
+        row = notes.lock_note(caller=caller, note_id=note_id)
+        gone = _make_stale(
+            caller, notes.gone(row=row, said=frozenset()), note_statements.REMOVED, now
+        )
+        row.is_current = False
+        row.save(update_fields=["is_current"])
+        _record(caller, row, "note.removed")
+        return gone
+
+
+def _make_version(caller: Caller, new: NewNote, now: datetime) -> models.NoteVersion:
     """Compose the version that was sent; it is not saved. Raises NotFound, InvalidInput."""
-    sent = NewMemory(content="", source=Source.IMPORT.value, project=new.project, scope=new.scope)
+    sent = validation.NewMemory(
+        content="", source=taxonomy.Source.IMPORT.value, project=new.project, scope=new.scope
+    )
     where = candidate.find_placement(caller=uploads.as_importer(caller=caller), new=sent)
     if where.project is None:
         raise wrong_field(pointer="/project", detail="A note belongs to a project.", code="project")
-    return NoteVersion(
-        note=new_id(),
+    return models.NoteVersion(
+        note=identifiers.new_id(),
         audience=where.audience,
         project_id=where.project.id,
         path=new.path,
@@ -194,14 +193,14 @@ def _make_version(caller: Caller, new: NewNote, now: datetime) -> NoteVersion:
 def _follow(
     caller: Caller,
     kept: Mapping[str, Memory],
-    found: Mapping[str, Candidate],
-    row: NoteVersion,
+    found: Mapping[str, candidates.Candidate],
+    row: models.NoteVersion,
     now: datetime,
 ) -> None:
     """Give memories the lines of their statements now; a statement that came back is true."""
     for name, memory in kept.items():
         line = found[name].line
-        is_back = memory.archived_reason in WITHOUT
+        is_back = memory.archived_reason in note_statements.WITHOUT
         if memory.source_line == line and not is_back:
             continue
         fields: tuple[str, ...] = ("source_line", "source_hash")
@@ -218,11 +217,15 @@ def _restore(memory: Memory, said: str) -> None:
 
     Its wait ends where that began it: of the words the note says, which ring no alarm.
     """
-    if memory.stale_at is not None and memory.verification == Verification.STALE:
-        was = Verification.VERIFIED if memory.verified_at else Verification.UNVERIFIED
+    if memory.stale_at is not None and memory.verification == taxonomy.Verification.STALE:
+        was = (
+            taxonomy.Verification.VERIFIED
+            if memory.verified_at
+            else taxonomy.Verification.UNVERIFIED
+        )
         memory.verification = was.value
     is_same = memory.content_hash == content_hash(content=said)
-    waits_for_it = memory.archived_reason == HELD and is_same
+    waits_for_it = memory.archived_reason == note_statements.HELD and is_same
     ends = waits_for_it and not planting_alarms.of_content(content=memory.content)
     memory.needs_review = memory.needs_review and not ends
     memory.stale_at, memory.archived_reason = None, ""
@@ -236,19 +239,22 @@ def _make_stale(caller: Caller, rows: Iterable[Memory], reason: str, now: dateti
     current = tuple(
         one
         for one in rows
-        if one.stale_at is None and (one.needs_review or one.archived_reason not in WITHOUT)
+        if one.stale_at is None
+        and (one.needs_review or one.archived_reason not in note_statements.WITHOUT)
     )
     fresh = tuple(memory for memory in current if _may_make_stale(caller, memory))
     for memory in fresh:
-        memory.needs_review = memory.needs_review and memory.archived_reason != HELD
+        memory.needs_review = memory.needs_review and memory.archived_reason != note_statements.HELD
         memory.stale_at, memory.archived_reason = now, reason
-        if memory.verification != Verification.CONTRADICTED:  # what people found stays known
-            memory.verification = Verification.STALE.value
+        if (
+            memory.verification != taxonomy.Verification.CONTRADICTED
+        ):  # what people found stays known
+            memory.verification = taxonomy.Verification.STALE.value
         writes.save(row=memory, fields=BELIEF, now=now)
     kept = {memory.id for memory in fresh}
     held = tuple(one for one in current if one.id not in kept and not one.needs_review)
     for memory in held:
-        memory.needs_review, memory.archived_reason = True, HELD
+        memory.needs_review, memory.archived_reason = True, note_statements.HELD
         writes.save(row=memory, fields=BELIEF, now=now)
     writes.announce(caller=caller, kind="memory.changed", rows=(*fresh, *held))
     return NoteRemoved(stale=len(fresh), held=len(current) - len(fresh))
@@ -260,29 +266,13 @@ def _may_make_stale(caller: Caller, memory: Memory) -> bool:
     if memory.pinned or memory.user_verified:
         return False
     try:
-        check_agent_may_change(caller=caller, row=memory)
-    except ProtectedMemory:
+        protection.check_agent_may_change(caller=caller, row=memory)
+    except errors.ProtectedMemory:
         return False
     return True
 
 
-def _remember(
-    caller: Caller, new: NewNote, candidates: tuple[Candidate, ...], now: datetime
-) -> tuple[tuple[Candidate, Outcome], ...]:
-    upload = Upload(files=(), project=new.project, scope=new.scope)
-    sent = tuple(
-        uploads.new_memory(upload=upload, given=uploads.as_json(candidate=one))
-        for one in candidates
-    )
-    importer = uploads.as_importer(caller=caller)
-    outcomes: list[Outcome] = []
-    for start in range(0, len(sent), MOST):
-        part = sent[start : start + MOST]
-        outcomes.extend(remember_all(caller=importer, new=part, now=now))
-    return tuple(zip(candidates, outcomes, strict=True))
-
-
-def _record(caller: Caller, row: NoteVersion, act: str) -> None:
+def _record(caller: Caller, row: models.NoteVersion, act: str) -> None:
     audit.append(
         act=act,
         object_type="note",

@@ -22,9 +22,7 @@ from memory.documents import reading
 from memory.documents.candidates import LONGEST_NAME, Candidate, FileRead, Reading
 from memory.documents.formats import cairn
 from memory.intake import intake_gates
-from memory.intake.actions import candidate as records_candidate
-from memory.intake.actions.candidate import CheckedCandidate, Placement
-from memory.intake.intake_gates import GateCandidate, GateOutcome, Neighborhood
+from memory.intake.actions import candidate as intake_candidate
 from memory.intake.validation import NewMemory
 from memory.records.models import Memory
 from memory.secrets import scanner
@@ -36,7 +34,7 @@ MOST_FILES: Final = 1_000  # files handed in at once; a zip is one
 IMPORTER: Final = "import"  # who writes, beside the person
 FORMAT: Final = "format"  # the gate of what cannot be read
 INPUT: Final = "input"  # the gate of what is malformed
-NEAR_NOTHING: Final = Neighborhood(exact_duplicate_id=None, neighbors=())
+NEAR_NOTHING: Final = intake_gates.Neighborhood(exact_duplicate_id=None, neighbors=())
 CARRIED: Final = (
     "content", "type", "external_id", "confidence", "pinned", "source_uri", "source_hash",
     "source_line", "commit_sha",
@@ -64,7 +62,7 @@ class JudgedStatement:
     file: str
     line: int | None
     candidate: Candidate | None
-    drafted: CheckedCandidate | None
+    drafted: intake_candidate.CheckedCandidate | None
     gate: str = ""
     reason: str = ""
     hint: str = ""
@@ -105,7 +103,19 @@ def preview_import(*, caller: Caller, upload: Upload) -> ImportPreview:
         find_place(caller=caller, upload=upload)  # before anything is read for nothing
     found = read_upload(upload=upload)
     judged = judge_statements(caller=caller, upload=upload, found=found)
-    texts, external = _find_stored(caller, upload, judged)
+    drafted = [one.drafted for one in judged if one.drafted is not None]
+    with tenancy.unit():
+        place = find_place(caller=caller, upload=upload)
+        rows_there = Memory.objects.filter(
+            Q(content_hash__in=[one.content_hash for one in drafted])
+            | Q(external_id__in=[one.new.external_id for one in drafted if one.new.external_id]),
+            audience=place.audience,
+            project=place.project,
+            status="active",
+        )
+        known = tuple(rows_there.values_list("external_id", "content_hash"))
+    texts = {digest for _, digest in known}
+    external = {name: digest for name, digest in known if name}
     rows = []
     for one in judged:
         draft, outcome = one.drafted, "refused"
@@ -174,10 +184,22 @@ def judge_statements(
 ) -> tuple[JudgedStatement, ...]:
     """Send every statement through the gates that need no store; what cannot be read comes last."""
     importer = as_importer(caller=caller)
-    judged = [
-        _judge(importer, upload, number, candidate)
-        for number, candidate in enumerate(found.candidates, start=1)
-    ]
+    judged = []
+    for number, candidate in enumerate(found.candidates, start=1):
+        new = new_memory(upload=upload, given=as_json(candidate=candidate))
+        drafted, gate, reason, hint = _judge(importer, new)
+        judged.append(
+            JudgedStatement(
+                number=number,
+                file=candidate.file,
+                line=candidate.line,
+                candidate=None if drafted is None else candidate,
+                drafted=drafted,
+                gate=gate,
+                reason=reason,
+                hint=hint,
+            )
+        )
     for number, fault in enumerate(found.faults, start=len(judged) + 1):
         judged.append(
             JudgedStatement(
@@ -193,12 +215,12 @@ def judge_statements(
     return tuple(judged)
 
 
-def find_place(*, caller: Caller, upload: Upload) -> Placement:
+def find_place(*, caller: Caller, upload: Upload) -> intake_candidate.Placement:
     """Find where the memories of an upload go. In a unit. Raises NotFound, InvalidInput."""
     new = NewMemory(
         content="", source="import", project=upload.project, scope=upload.scope, team=upload.team
     )
-    return records_candidate.find_placement(caller=as_importer(caller=caller), new=new)
+    return intake_candidate.find_placement(caller=as_importer(caller=caller), new=new)
 
 
 def as_json(*, candidate: Candidate) -> dict[str, Any]:
@@ -237,29 +259,25 @@ def _digest(name: str) -> str:
     return hashlib.sha256(name.encode(errors="surrogatepass")).hexdigest()
 
 
-def _judge(importer: Caller, upload: Upload, number: int, candidate: Candidate) -> JudgedStatement:
-    at: dict[str, Any] = {"number": number, "file": candidate.file, "line": candidate.line}
-    new = new_memory(upload=upload, given=as_json(candidate=candidate))
+def _judge(
+    importer: Caller, new: NewMemory
+) -> tuple[intake_candidate.CheckedCandidate | None, str, str, str]:
+    """Return the draft of a candidate; or None, and the gate that refuses it, why, and a hint."""
     try:
-        drafted = records_candidate.check_candidate(caller=importer, new=new)
+        drafted = intake_candidate.check_candidate(caller=importer, new=new)
     except (InvalidInput, Forbidden) as error:
         told = scanner.without_secrets(text=error.detail)
-        reason = error.detail if told == error.detail else told
-        return _refused(at, INPUT, reason, error.hint)
+        return None, INPUT, error.detail if told == error.detail else told, error.hint
     result = intake_gates.run_gates(
-        candidate=GateCandidate(
+        candidate=intake_gates.GateCandidate(
             content=new.content, type=drafted.classification.type, secrets=drafted.findings
         ),
         neighborhood=NEAR_NOTHING,
         thresholds=intake_gates.Thresholds(),
     )
-    if result.outcome is not GateOutcome.REFUSED:
-        return JudgedStatement(**at, candidate=candidate, drafted=drafted)
-    return _refused(at, result.gate.value if result.gate else "", result.reason, result.hint)
-
-
-def _refused(at: dict[str, Any], gate: str, reason: str, hint: str) -> JudgedStatement:
-    return JudgedStatement(**at, candidate=None, drafted=None, gate=gate, reason=reason, hint=hint)
+    if result.outcome is not intake_gates.GateOutcome.REFUSED:
+        return drafted, "", "", ""
+    return None, result.gate.value if result.gate else "", result.reason, result.hint
 
 
 def _without_secrets(found: Reading) -> Reading:
@@ -275,22 +293,3 @@ def _without_secrets(found: Reading) -> Reading:
         ),
         faults=tuple(replace(one, file=shown[one.file]) for one in found.faults),
     )
-
-
-def _find_stored(
-    caller: Caller, upload: Upload, judged: tuple[JudgedStatement, ...]
-) -> tuple[set[str], dict[str, str]]:
-    """Return which texts are there already, and the text of each known external id."""
-    drafted = [one.drafted for one in judged if one.drafted is not None]
-    with tenancy.unit():
-        place = find_place(caller=caller, upload=upload)
-        hashes = [one.content_hash for one in drafted]
-        ids = [one.new.external_id for one in drafted if one.new.external_id]
-        rows = Memory.objects.filter(
-            Q(content_hash__in=hashes) | Q(external_id__in=ids),
-            audience=place.audience,
-            project=place.project,
-            status="active",
-        )
-        found = tuple(rows.values_list("external_id", "content_hash"))
-    return {digest for _, digest in found}, {name: digest for name, digest in found if name}

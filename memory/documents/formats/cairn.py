@@ -76,6 +76,31 @@ def read_time(*, text: Any) -> datetime | None:
     return found
 
 
+def time_of(value: Any) -> datetime | None:
+    """Return the timestamp of a foreign value, None where it is none."""
+    try:
+        return read_time(text=value)
+    except ValueError:
+        return None
+
+
+def text_of(value: Any, longest: int) -> str:
+    """Return a text of a foreign value that is no longer than this, else none."""
+    return value if isinstance(value, str) and len(value) <= longest else ""
+
+
+def line_of(value: Any) -> int | None:
+    """Return the line number of a foreign value, None where it is none."""
+    is_line = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31
+    return value if is_line else None
+
+
+def share_of(value: Any) -> float | None:
+    """Return the share 0..1 of a foreign value, None where it is none."""
+    is_figure = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_figure and 0 <= value <= 1 else None
+
+
 def is_header(*, value: Any) -> bool:
     """Say whether a JSON value begins an export of ours."""
     return isinstance(value, dict) and value.get("format") == FORMAT

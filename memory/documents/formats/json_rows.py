@@ -7,7 +7,6 @@ known fields is left out. A row that is none is a fault with its line, and the r
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime
 from io import StringIO
 from itertools import chain, islice
 from typing import Any, Final
@@ -32,6 +31,7 @@ LONGEST_ROW: Final = 1_000_000  # characters of one line
 DEEPEST: Final = 32  # levels
 TYPES: Final = frozenset(one.value for one in MemoryType)
 KINDS: Final = frozenset(one.value for one in LinkKind)
+TOO_DEEP: Final = message("This JSON is nested too deep or has too long numbers.")
 
 
 class _WrongRow(Exception):
@@ -50,9 +50,7 @@ def read_document(*, name: str, text: str) -> Reading:
         detail = message("This is not JSON: {fault}.", fault=error.msg)
         return Reading.unreadable(name=name, line=error.lineno, detail=detail)
     except (RecursionError, ValueError):
-        return Reading.unreadable(
-            name=name, detail="This JSON is nested too deep or has too long numbers."
-        )
+        return Reading.unreadable(name=name, detail=TOO_DEEP)
     rows = _rows_of(value)
     if rows is None:
         return Reading.unreadable(name=name, detail="This JSON holds no list of memories.")
@@ -61,7 +59,7 @@ def read_document(*, name: str, text: str) -> Reading:
 
 def read_lines(*, name: str, text: str) -> Reading:
     """Read a JSON object a line."""
-    rows = _parsed(text)
+    rows = _parse_lines(text)
     head = list(islice(rows, LOOKED_AT))
     if head and cairn.is_header(value=head[0][1]):
         return _reading(name, FileFormat.OWN_LINES, chain(head[1:], rows))
@@ -90,21 +88,27 @@ def read_record(*, name: str, line: int | None, record: Mapping[str, Any]) -> Ca
         raise ValueError("it has no content or no id")
     linked = record.get(cairn.LINKS)
     return Candidate(
-        **_given(record),
+        **_read_fields(record),
         content=content,
         file=name,
         line=line,
-        source_uri=_text(record.get("source_uri"), 500),
-        source_line=_whole(record.get("source_line")),
-        source_hash=_text(record.get("source_hash"), 64),
-        commit_sha=_text(record.get("commit_sha"), 64),
+        source_uri=cairn.text_of(record.get("source_uri"), 500),
+        source_line=cairn.line_of(record.get("source_line")),
+        source_hash=cairn.text_of(record.get("source_hash"), 64),
+        commit_sha=cairn.text_of(record.get("commit_sha"), 64),
         keys=(record["id"],),
-        links=tuple(_links(linked if isinstance(linked, list) else ())),
+        links=tuple(
+            CandidateLink(kind=kind, target=row["target"])
+            for row in (linked if isinstance(linked, list) else ())
+            if isinstance(row, dict)
+            and (kind := _choice(row.get("kind"), KINDS)) is not None
+            and isinstance(row.get("target"), str)
+        ),
         record=record,
     )
 
 
-def _parsed(text: str) -> Iterator[tuple[int, Any]]:
+def _parse_lines(text: str) -> Iterator[tuple[int, Any]]:
     for number, line in enumerate(StringIO(text, newline="\n"), start=1):
         if not line.strip():
             continue
@@ -117,10 +121,7 @@ def _parsed(text: str) -> Iterator[tuple[int, Any]]:
         except json.JSONDecodeError as error:
             yield number, _WrongRow(message("This is not JSON: {fault}.", fault=error.msg))
         except (RecursionError, ValueError):
-            yield (
-                number,
-                _WrongRow(message("This JSON is nested too deep or has too long numbers.")),
-            )
+            yield number, _WrongRow(TOO_DEEP)
 
 
 def _rows_of(value: Any) -> list[Any] | None:
@@ -173,93 +174,58 @@ def _candidate(name: str, format: FileFormat, line: int | None, row: Any) -> Can
     content = _text_of(row)
     if not content:
         raise _WrongRow(message("The row has no text; it is looked for in {names}.", names=TEXTS))
-    return _of_row(name, format, line, row, content)
-
-
-def _of_row(
-    name: str, format: FileFormat, line: int | None, row: dict[str, Any], content: str
-) -> Candidate:
     metadata = row.get("metadata")
     about = metadata if isinstance(metadata, dict) else {}
     tags = (*_texts(row.get("tags")), *_texts(row.get("categories")), *_texts(about.get("tags")))
-    given = {
-        **_given({**about, **row}),
-        "tags": custom_type_rules.once(tags=dict.fromkeys(tags), most=64),
-    }
-    said = _text(row.get("id"), 150) or hashlib.sha256(content.encode(errors="replace")).hexdigest()
+    fields = _read_fields({**about, **row})
+    fields["tags"] = custom_type_rules.once(tags=dict.fromkeys(tags), most=64)
+    said = cairn.text_of(row.get("id"), 150) or _digest(content)
     source = format.value  # mem0's ids are its own everywhere, others begin anew in each file
     if format is not FileFormat.MEM0:
-        source = f"{source}:{hashlib.sha256(name.encode()).hexdigest()[:12]}"
-    given["external_id"] = given["external_id"] or f"{source}:{said[:150]}"
+        source = f"{source}:{_digest(name)[:12]}"
+    fields["external_id"] = fields["external_id"] or f"{source}:{said[:150]}"
     return Candidate(
-        **given,
+        **fields,
         content=content,
         file=name,
         line=line,
-        source_uri=_text(row.get("source_uri") or row.get("source"), 500) or name[:500],
-        source_line=_whole(row.get("source_line")),
+        source_uri=cairn.text_of(row.get("source_uri") or row.get("source"), 500) or name[:500],
+        source_line=cairn.line_of(row.get("source_line")),
         keys=(said,),
     )
 
 
-def _given(row: Mapping[str, Any]) -> dict[str, Any]:
+def _read_fields(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return those fields of a row that every format calls alike, as far as they are any good."""
     attributes = row.get("attributes")
     return {
         "type": _choice(row.get("type"), TYPES),
-        "external_id": _text(row.get("external_id"), 200),
+        "external_id": cairn.text_of(row.get("external_id"), 200),
         "tags": custom_type_rules.once(tags=_texts(row.get("tags"))),
         "related_files": _texts(row.get("related_files") or row.get("files")),
         "related_modules": _texts(row.get("related_modules") or row.get("modules")),
         "attributes": attributes if isinstance(attributes, dict) else {},
-        "confidence": _share(row.get("confidence")),
+        "confidence": cairn.share_of(row.get("confidence")),
         "pinned": row.get("pinned") is True,
-        "event_at": _time(row.get("event_at") or row.get("created_at")),
+        "event_at": cairn.time_of(row.get("event_at") or row.get("created_at")),
     }
 
 
-def _links(rows: Iterable[Any]) -> Iterator[CandidateLink]:
-    for row in rows:
-        kind = _choice(row.get("kind"), KINDS) if isinstance(row, dict) else None
-        if kind is not None and isinstance(row.get("target"), str):
-            yield CandidateLink(kind=kind, target=row["target"])
-
-
 def _text_of(row: Mapping[str, Any]) -> str:
-    for name in TEXTS:
-        value = row.get(name)
-        if isinstance(value, str) and value.strip():
-            return value
-    return ""
+    texts = (row.get(name) for name in TEXTS)
+    return next((one for one in texts if isinstance(one, str) and one.strip()), "")
 
 
 def _texts(value: Any) -> tuple[str, ...]:
     return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()
 
 
-def _text(value: Any, longest: int) -> str:
-    return value if isinstance(value, str) and len(value) <= longest else ""
-
-
 def _choice(value: Any, known: frozenset[str]) -> str | None:
     return value if isinstance(value, str) and value in known else None
 
 
-def _share(value: Any) -> float | None:
-    is_figure = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_figure and 0 <= value <= 1 else None
-
-
-def _whole(value: Any) -> int | None:
-    is_whole = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31
-    return value if is_whole else None
-
-
-def _time(value: Any) -> datetime | None:
-    try:
-        return cairn.read_time(text=value)
-    except ValueError:
-        return None
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode(errors="replace")).hexdigest()
 
 
 def _depth(value: Any, level: int = 0) -> int:

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from accounts.messages import Message, message
 from memory.documents.candidates import Candidate, CandidateLink, FileFault, FileFormat, Reading
+from memory.documents.formats import cairn
 from memory.taxonomy import LinkKind, MemoryType
 from memory.text import text as texts
 
@@ -50,33 +51,46 @@ def is_database(*, data: bytes) -> bool:
 
 def read(*, name: str, data: bytes) -> Reading:
     """Read the memories of a memory-v3 database."""
+    is_wal = data[WAL_AT : WAL_AT + 2] == WAL
     try:
-        rows, is_cut = _rows(data)
+        rows, is_cut = _rows(data[:WAL_AT] + b"\x01\x01" + data[WAL_AT + 2 :] if is_wal else data)
     except _Refused as error:
         return Reading.unreadable(name=name, detail=error.detail)
     except (sqlite3.Error, UnicodeDecodeError, OverflowError):
         return Reading.unreadable(name=name, detail="The database is damaged or not memory-v3's.")
     found, faults = [], []
     source = _source(rows)
-    for row in rows:
-        one = _candidate(name, source, row)
-        if isinstance(one, FileFault):
-            faults.append(one)
-        elif one is not None:
-            found.append(one)
-    notices = tuple(_notices(data, rows, is_cut))
+    current = [row for row in rows if not row.get("archived")]
+    for row in current:
+        content, number = row["content"], row["id"]
+        if isinstance(content, str) and content.strip() and isinstance(number, int):
+            found.append(_candidate(name, source, row))
+        else:
+            line, detail = cairn.line_of(number), "The row has no text or no number."
+            faults.append(FileFault(file=name, line=line, detail=detail))
+    notices: list[Message | str] = []
+    if len(current) < len(rows):
+        left_out = len(rows) - len(current)
+        notices.append(message("{count} archived memories were left out.", count=left_out))
+    if is_wal:
+        notices.append(
+            message("What memory-v3 had not yet written from its log is not in this file.")
+        )
+    if is_cut:
+        notices.append(message("Only the first {most} memories were read.", most=len(rows)))
     return Reading.of_file(
         name=name,
         format=FileFormat.MEMORY_V3,
         candidates=tuple(found),
         faults=tuple(faults),
-        notices=notices,
+        notices=tuple(notices),
     )
 
 
 def _rows(data: bytes) -> tuple[list[dict[str, Any]], bool]:
+    """Return the rows of the table, and whether there were more than are read."""
     with closing(sqlite3.connect(":memory:")) as database:
-        database.deserialize(_without_wal(data))
+        database.deserialize(data)
         _fence(database)
         known = {
             row[0]
@@ -114,24 +128,20 @@ def _columns(database: sqlite3.Connection) -> tuple[str, ...]:
     return tuple(name for name in COLUMNS if name in held)
 
 
-def _without_wal(data: bytes) -> bytes:
-    is_wal = data[WAL_AT : WAL_AT + 2] == WAL
-    return data[:WAL_AT] + b"\x01\x01" + data[WAL_AT + 2 :] if is_wal else data
-
-
 def _fence(database: sqlite3.Connection) -> None:
+    """Let nothing through but reading, and end what runs too long."""
+
+    def authorize(action: int, name: object, *_: object) -> int:
+        is_asking = action == sqlite3.SQLITE_PRAGMA and name == COLUMNS_TOLD
+        return sqlite3.SQLITE_OK if is_asking or action in ALLOWED else sqlite3.SQLITE_DENY
+
     database.execute("PRAGMA trusted_schema = OFF")
     database.execute("PRAGMA query_only = ON")
     database.execute("PRAGMA cell_size_check = ON")
     database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 1_000_000)
-    database.set_authorizer(_authorize)
+    database.set_authorizer(authorize)
     looks = iter(range(MOST_LOOKS))
     database.set_progress_handler(lambda: 0 if next(looks, None) is not None else 1, STEPS)
-
-
-def _authorize(action: int, name: object, *_: object) -> int:
-    is_asking = action == sqlite3.SQLITE_PRAGMA and name == COLUMNS_TOLD
-    return sqlite3.SQLITE_OK if is_asking or action in ALLOWED else sqlite3.SQLITE_DENY
 
 
 def _source(rows: list[dict[str, Any]]) -> str:
@@ -145,46 +155,27 @@ def _source(rows: list[dict[str, Any]]) -> str:
     return f"memory-v3:{digest[:12]}"
 
 
-def _candidate(name: str, source: str, row: dict[str, Any]) -> Candidate | FileFault | None:
-    content, number = row["content"], row["id"]
-    line = _line(number)
-    if row.get("archived"):
-        return None
-    if not isinstance(content, str) or not content.strip() or not isinstance(number, int):
-        return FileFault(file=name, line=line, detail="The row has no text or no number.")
-    type_, confidence = row.get("content_type"), row.get("confidence")
-    is_share = isinstance(confidence, float) and 0 <= confidence <= 1
+def _candidate(name: str, source: str, row: dict[str, Any]) -> Candidate:
+    key, type_, confidence = f"{source}:{row['id']}", row.get("content_type"), row.get("confidence")
     return Candidate(
-        content=content,
+        content=row["content"],
         file=name,
-        line=line,
+        line=cairn.line_of(row["id"]),
         type=type_ if isinstance(type_, str) and type_ in TYPES else None,
-        external_id=f"{source}:{number}",
+        external_id=key,
         tags=tuple(one for one in _json_list(row.get("tags")) if isinstance(one, str))[:64],
-        confidence=confidence if is_share else None,
+        confidence=cairn.share_of(confidence) if isinstance(confidence, float) else None,
         event_at=_time(row.get("created_at")),
-        source_uri=_text(row.get("source_file"), 500),
-        source_line=_line(row.get("source_line")),
-        source_hash=_text(row.get("source_hash"), 64),
-        keys=(f"{source}:{number}",),
+        source_uri=cairn.text_of(row.get("source_file"), 500),
+        source_line=cairn.line_of(row.get("source_line")),
+        source_hash=cairn.text_of(row.get("source_hash"), 64),
+        keys=(key,),
         links=tuple(
             CandidateLink(kind=LinkKind.SEE_ALSO.value, target=f"{source}:{other}")
             for other in _json_list(row.get("linked_memories"))
             if isinstance(other, int)
         ),
     )
-
-
-def _notices(data: bytes, rows: list[dict[str, Any]], is_cut: bool) -> list[Message | str]:
-    told: list[Message | str] = []
-    archived = sum(1 for row in rows if row.get("archived"))
-    if archived:
-        told.append(message("{count} archived memories were left out.", count=archived))
-    if data[WAL_AT : WAL_AT + 2] == WAL:
-        told.append(message("What memory-v3 had not yet written from its log is not in this file."))
-    if is_cut:
-        told.append(message("Only the first {most} memories were read.", most=len(rows)))
-    return told
 
 
 def _json_list(value: Any) -> list[Any]:
@@ -195,15 +186,8 @@ def _json_list(value: Any) -> list[Any]:
     return found if isinstance(found, list) else []
 
 
-def _text(value: Any, longest: int) -> str:
-    return value if isinstance(value, str) and len(value) <= longest else ""
-
-
-def _line(value: Any) -> int | None:
-    return value if isinstance(value, int) and 0 <= value < 2**31 else None
-
-
 def _time(value: Any) -> datetime | None:
+    """Return the time of a row, UTC where it names no offset."""
     try:
         found = datetime.fromisoformat(str(value))
     except ValueError:

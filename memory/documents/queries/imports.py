@@ -94,13 +94,13 @@ def list_imports(
 def get_import(*, caller: Caller, batch_id: UUID, now: datetime) -> ImportView:
     """Return one batch. Raises NotFound."""
     with tenancy.unit():
-        row = _found(_visible(caller).filter(pk=batch_id))
+        row = _first(_visible(caller).filter(pk=batch_id))
         return view_of(caller=caller, batch=row, now=now)
 
 
 def lock_import(*, caller: Caller, batch_id: UUID) -> Import:
     """Return the row of a batch, locked until the unit ends. Raises NotFound."""
-    return _found(_visible(caller).select_for_update().filter(pk=batch_id))
+    return _first(_visible(caller).select_for_update().filter(pk=batch_id))
 
 
 def list_rows(
@@ -108,12 +108,20 @@ def list_rows(
 ) -> tuple[RowView, ...]:
     """Return the rows of a batch after a number, in their order. Raises NotFound."""
     with tenancy.unit():
-        row = _found(_visible(caller).filter(pk=batch_id))
-        found = tuple(row.rows.filter(number__gt=after).order_by("number")[:limit])
-        ids = tuple(one.memory_id for one in found if one.memory_id)
+        batch = _first(_visible(caller).filter(pk=batch_id))
+        rows = tuple(batch.rows.filter(number__gt=after).order_by("number")[:limit])
+        ids = tuple(one.memory_id for one in rows if one.memory_id)
         sight = visibility.sight_of(caller=caller)
         memories = views_of(memory_ids=ids, sight=sight, now=now)
-    return tuple(_row(one, memories) for one in found)
+    names = ("number", "file", "line", "gate", "reason", "hint")
+    return tuple(
+        RowView(
+            **{name: getattr(row, name) for name in names},
+            outcome=row.outcome or WAITING,
+            memory=memories.get(row.memory_id) if row.memory_id else None,
+        )
+        for row in rows
+    )
 
 
 def imported_memories(*, caller: Caller, batch_id: UUID | None) -> QuerySet[Any] | None:
@@ -124,7 +132,7 @@ def imported_memories(*, caller: Caller, batch_id: UUID | None) -> QuerySet[Any]
     if batch_id is None:
         return None
     with tenancy.unit():
-        _found(_visible(caller).filter(pk=batch_id))
+        _first(_visible(caller).filter(pk=batch_id))
     rows = ImportRow.objects.filter(batch_id=batch_id, outcome="added", memory_id__isnull=False)
     return rows.order_by().values("memory_id")
 
@@ -173,14 +181,8 @@ def _visible(caller: Caller) -> QuerySet[Import]:
     return Import.objects.filter(visibility.as_q(sight=visibility.sight_of(caller=caller)))
 
 
-def _waiting(caller: Caller, now: datetime) -> QuerySet[Any]:
-    """Return what the inbox shows the caller now."""
-    due = pending.WAITING & pending.is_awake(caller=caller, now=now)
-    return countable(caller=caller).filter(due, status=Status.ACTIVE.value).order_by()
-
-
-def _found(found: QuerySet[Import]) -> Import:
-    row = found.first()
+def _first(rows: QuerySet[Import]) -> Import:
+    row = rows.first()
     if row is None:
         raise NotFound(
             detail="There is no such import.",
@@ -195,7 +197,9 @@ def _views(caller: Caller, batches: tuple[Import, ...], now: datetime) -> tuple[
     counts: dict[UUID, dict[str, int]] = {id: {} for id in ids}
     for id, outcome, number in told.values_list("batch_id", "outcome").annotate(n=Count("pk")):
         counts[id][outcome or WAITING] = number
-    due = Q(memory_id__in=_waiting(caller, now).values("id"), outcome="added")
+    waits = pending.WAITING & pending.is_awake(caller=caller, now=now)
+    waiting = countable(caller=caller).filter(waits, status=Status.ACTIVE.value).order_by()
+    due = Q(memory_id__in=waiting.values("id"), outcome="added")
     reviews = dict(told.filter(due).values_list("batch_id").annotate(n=Count("pk")))
     me, failures = principal(caller=caller), _failures(batches)
     return tuple(
@@ -225,16 +229,3 @@ def _failures(batches: tuple[Import, ...]) -> dict[UUID, str]:
     found = {row.id: row.error for row in batches if row.state == FAILED}
     ended = jobs.failures(job_ids=tuple(begun)) if begun else {}
     return found | {begun[job_id]: reason for job_id, reason in ended.items()}
-
-
-def _row(row: ImportRow, memories: Mapping[UUID, MemoryView]) -> RowView:
-    return RowView(
-        number=row.number,
-        file=row.file,
-        line=row.line,
-        outcome=row.outcome or WAITING,
-        gate=row.gate,
-        reason=row.reason,
-        hint=row.hint,
-        memory=memories.get(row.memory_id) if row.memory_id else None,
-    )

@@ -60,13 +60,13 @@ def list_notes(*, caller: Caller, project: str, limit: int) -> tuple[NoteView, .
 def get_note(*, caller: Caller, note_id: UUID) -> NoteView:
     """Return one note. Raises NotFound."""
     with tenancy.unit():
-        return view_of(row=_found(_visible(caller).filter(note=note_id)))
+        return view_of(row=_first(_visible(caller).filter(note=note_id)))
 
 
 def list_lines(*, caller: Caller, note_id: UUID, now: datetime) -> tuple[NoteLine, ...]:
     """Return a note line by line, with the memories the caller may see. Raises NotFound."""
     with tenancy.unit():
-        row = _found(_visible(caller).filter(note=note_id))
+        row = _first(_visible(caller).filter(note=note_id))
         said = {one.external_id: one.line or 1 for one in statements(row=row)}
         mine = countable(caller=caller).filter(
             audience=row.audience,
@@ -106,7 +106,8 @@ def gone(*, row: NoteVersion, said: frozenset[str]) -> tuple[Memory, ...]:
     """Return the live memories of a note that it says no longer, locked in one order. In a unit.
 
     Of any version before: what nobody could decide at a push is there at the next one. What an
-    import of a file of the same name brought is not the note's.
+    import of a file of the same name brought is not the note's: most were taken out of a version,
+    for the others the last versions are read again.
     """
     rows = Memory.objects.select_for_update().filter(
         audience=row.audience,
@@ -118,16 +119,9 @@ def gone(*, row: NoteVersion, said: frozenset[str]) -> tuple[Memory, ...]:
     )
     of_notes = rows.exclude(source_hash="").exclude(external_id="").order_by("id")
     left = tuple(one for one in of_notes if one.external_id not in said)
-    said_once = _ever_said(row, left) if left else frozenset()
-    return tuple(one for one in left if one.external_id in said_once)
-
-
-def _ever_said(row: NoteVersion, memories: Iterable[Memory]) -> frozenset[str]:
-    """Return the ids of those memories that a version of a note has said.
-
-    Most were taken out of one; of the others the last versions are read again.
-    """
-    taken = {one.external_id: one.source_hash for one in memories}
+    if not left:
+        return ()
+    taken = {one.external_id: one.source_hash for one in left}
     versions = NoteVersion.objects.filter(note=row.note).order_by("-number", "id")
     of_note = versions.filter(digest__in=set(taken.values()))
     digests = frozenset(of_note.values_list("digest", flat=True))
@@ -135,20 +129,25 @@ def _ever_said(row: NoteVersion, memories: Iterable[Memory]) -> frozenset[str]:
     if len(found) < len(taken):
         for version in versions[:MOST_READ]:
             found.update(one.external_id for one in statements(row=version))
-    return frozenset(found & taken.keys())
+    return tuple(one for one in left if one.external_id in found)
 
 
 def lock_note(*, caller: Caller, note_id: UUID) -> NoteVersion:
     """Return the present version of a note, locked until the unit ends. Raises NotFound."""
-    return _found(_visible(caller).select_for_update().filter(note=note_id))
+    return _first(_visible(caller).select_for_update().filter(note=note_id))
 
 
 def view_of(*, row: NoteVersion) -> NoteView:
     """Turn a row into a view."""
+    audiences = {
+        row.project_id: Scope.PROJECT,
+        tenancy.current().organization_id: Scope.ORGANIZATION,
+        row.pushed_by: Scope.PERSONAL,
+    }
     return NoteView(
         id=row.note,
         project_id=row.project_id,
-        scope=_scope(row).value,
+        scope=audiences.get(row.audience, Scope.TEAM).value,
         path=row.path,
         version=row.number,
         digest=row.digest,
@@ -158,20 +157,12 @@ def view_of(*, row: NoteVersion) -> NoteView:
     )
 
 
-def _scope(row: NoteVersion) -> Scope:
-    if row.audience == row.project_id:
-        return Scope.PROJECT
-    if row.audience == tenancy.current().organization_id:
-        return Scope.ORGANIZATION
-    return Scope.PERSONAL if row.audience == row.pushed_by else Scope.TEAM
-
-
 def _visible(caller: Caller) -> QuerySet[NoteVersion]:
     sight = visibility.sight_of(caller=caller)
     return NoteVersion.objects.filter(visibility.as_q(sight=sight), is_current=True)
 
 
-def _found(rows: QuerySet[NoteVersion]) -> NoteVersion:
+def _first(rows: QuerySet[NoteVersion]) -> NoteVersion:
     row = rows.first()
     if row is None:
         raise NotFound(
