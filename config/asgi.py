@@ -20,7 +20,7 @@ from channels.sessions import CookieMiddleware  # noqa: E402
 
 from accounts import timeouts  # noqa: E402
 from config import throttling  # noqa: E402
-from frontend.routing import websocket_urlpatterns  # noqa: E402
+from frontend.urls import websocket_urlpatterns  # noqa: E402
 from memory.mcp import app as mcp  # noqa: E402
 from memory.secrets import scanner  # noqa: E402
 

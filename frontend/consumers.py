@@ -30,7 +30,7 @@ from accounts.caller import Caller
 from accounts.errors import NotFound
 from accounts.identifiers import as_uuid
 from accounts.sessions import person_of
-from frontend.presenters import live_messages
+from frontend.presenters import activity_feed
 from teams.changes import GROUP
 
 log = logging.getLogger(__name__)
@@ -45,7 +45,7 @@ LANGUAGES: Final = ("en", "fr")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class SocketQuery:
     """What a page asks to hear: by which session, of which organization and project, how said.
 
     `shown` is the session of an agent that the page shows.
@@ -75,8 +75,24 @@ class ChangesConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         await self.accept()
         self.groups_heard: tuple[str, ...] = ()
         self.pump: asyncio.Task[None] | None = None
-        self.told = ""
-        await self._join()
+        self.pulse = ""
+        self.query, self.cursor = query_of(scope=self.scope)
+        self.more = asyncio.Event()
+        try:
+            for group in await database_sync_to_async(_groups)(self.query):
+                await self.channel_layer.group_add(group, self.channel_name)
+                self.groups_heard += (group,)
+        except SignedOut:
+            await self.close(code=SIGNED_OUT)
+        except NotFound:
+            await self.close(code=NOT_A_MEMBER)
+        except (*bell.AWAY, DatabaseError) as error:
+            log.warning("A live page was sent away: %s", error)
+            await self.close(code=TRY_LATER)
+        else:
+            self.more.set()
+            self.pump = asyncio.create_task(self._pump())
+            self.pump.add_done_callback(self._pump_ended)
 
     async def disconnect(self, code: int) -> None:
         """Let the page go."""
@@ -92,33 +108,23 @@ class ChangesConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         """Hear from the channel layer that there is more to read."""
         self.more.set()
 
-    async def _join(self) -> None:
-        self.asked, self.cursor = asked(scope=self.scope)
-        self.more = asyncio.Event()
-        try:
-            for group in await database_sync_to_async(_groups)(self.asked):
-                await self.channel_layer.group_add(group, self.channel_name)
-                self.groups_heard += (group,)
-        except SignedOut:
-            await self.close(code=SIGNED_OUT)
-        except NotFound:
-            await self.close(code=NOT_A_MEMBER)
-        except (*bell.AWAY, DatabaseError) as error:
-            log.warning("A live page was sent away: %s", error)
-            await self.close(code=TRY_LATER)
-        else:
-            self.more.set()
-            self.pump = asyncio.create_task(self._pump())
-            self.pump.add_done_callback(self._pump_ended)
-
     async def _pump(self) -> None:
+        """Send what there is whenever there is more, and every few seconds unasked."""
         while True:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.more.wait(), timeout=self.look_again_s)
             self.more.clear()
-            ended = await self._send_all()
-            if ended:
-                await self.close(code=ended)
+            try:
+                await self._send_page()
+            except SignedOut:
+                await self.close(code=SIGNED_OUT)
+                return
+            except NotFound:
+                await self.close(code=NOT_A_MEMBER)
+                return
+            except (TimeoutError, DatabaseError) as error:
+                log.info("A live page was dropped: %s", error)
+                await self.close(code=TRY_LATER)
                 return
             await asyncio.sleep(READ_GAP_S)
 
@@ -128,36 +134,19 @@ class ChangesConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             log.error("A live page was dropped", exc_info=error)
             self.leaving = asyncio.create_task(self.close(code=TRY_LATER))
 
-    async def _send_all(self) -> int:
-        try:
-            await self._send_page()
-        except SignedOut:
-            return SIGNED_OUT
-        except NotFound:
-            return NOT_A_MEMBER
-        except (TimeoutError, DatabaseError) as error:
-            log.info("A live page was dropped: %s", error)
-            return TRY_LATER
-        return 0
-
     async def _send_page(self) -> None:
-        messages = await database_sync_to_async(_read)(self.asked, self.cursor)
+        """Send the changes, and that the session shown has grown, once a look in which it has."""
+        messages, pulse = await database_sync_to_async(_read)(self.query, self.cursor)
         for message in messages:
             text = json.dumps(message)
             await asyncio.wait_for(self.send(text_data=text), timeout=SEND_TIMEOUT_S)
             self.cursor = message["id"]
-        if len(messages) == live_messages.PAGE:
+        if len(messages) == activity_feed.MESSAGES:
             self.more.set()
-        if self.asked.shown is not None:
-            await self._send_pulse()
-
-    async def _send_pulse(self) -> None:
-        """Say that the session shown has grown, once for each look in which it has."""
-        pulse = await database_sync_to_async(_pulse)(self.asked)
-        if pulse != self.told:
-            text = json.dumps({"type": "session", "id": str(self.asked.shown)})
+        if pulse != self.pulse:
+            text = json.dumps({"type": "session", "id": str(self.query.shown)})
             await asyncio.wait_for(self.send(text_data=text), timeout=SEND_TIMEOUT_S)
-            self.told = pulse
+            self.pulse = pulse
 
 
 def same_origin(*, scope: dict[str, Any]) -> bool:
@@ -169,44 +158,43 @@ def same_origin(*, scope: dict[str, Any]) -> bool:
     return bool(origin.netloc) and origin.netloc == headers.get(b"host", b"").decode("latin-1")
 
 
-def asked(*, scope: dict[str, Any]) -> tuple[Asked, int]:
+def query_of(*, scope: dict[str, Any]) -> tuple[SocketQuery, int]:
     """Read what a page asks for, and the last change it has seen."""
     query = parse_qs(scope["query_string"].decode("latin-1"))
     digits = query.get("cursor", [""])[0]
     language = query.get("language", [""])[0]
-    wanted = Asked(
+    wanted = SocketQuery(
         session_key=scope["cookies"].get(settings.SESSION_COOKIE_NAME, ""),
         organization=scope["url_route"]["kwargs"]["org"],
         project=query.get("project", [None])[0],
         language=language if language in LANGUAGES else LANGUAGES[0],
         shown=as_uuid(text=query.get("session", [""])[0]),
     )
-    usable = digits.isdecimal() and len(digits) < live_messages.LONGEST_CURSOR
-    return wanted, int(digits) if usable else 0
+    is_usable = digits.isdecimal() and len(digits) <= activity_feed.CURSOR_DIGITS
+    return wanted, int(digits) if is_usable else 0
 
 
-def _groups(asked: Asked) -> tuple[str, ...]:
-    user_id, caller = _admitted(asked)
+def _groups(query: SocketQuery) -> tuple[str, ...]:
+    user_id, caller = _admitted(query)
     with entered(caller):
         return (tenancy.group(GROUP), bell.person_group(user_id=user_id))
 
 
-def _read(asked: Asked, after: int) -> list[dict[str, Any]]:
-    _, caller = _admitted(asked)
-    with entered(caller), translation.override(asked.language):
-        return live_messages.messages(caller=caller, after=after, project=asked.project)
+def _read(query: SocketQuery, after: int) -> tuple[list[dict[str, Any]], str]:
+    """Return the messages after a cursor, and how far the session shown is.
+
+    That is empty for one that may not be seen (any more).
+    """
+    _user_id, caller = _admitted(query)
+    with entered(caller), translation.override(query.language):
+        messages = activity_feed.messages(caller=caller, after=after, project=query.project)
+        shown = query.shown
+        return messages, activity_feed.pulse(caller=caller, session_id=shown) if shown else ""
 
 
-def _pulse(asked: Asked) -> str:
-    """Return how far the session shown is; empty for one that may not be seen (any more)."""
-    _, caller = _admitted(asked)
-    with entered(caller):
-        return live_messages.pulse(caller=caller, session_id=asked.shown) if asked.shown else ""
-
-
-def _admitted(asked: Asked) -> tuple[UUID, Caller]:
+def _admitted(query: SocketQuery) -> tuple[UUID, Caller]:
     """Return who asks, now. Raises SignedOut, or NotFound for who does not belong (any more)."""
-    user_id = person_of(session_key=asked.session_key)
+    user_id = person_of(session_key=query.session_key)
     if user_id is None:
         raise SignedOut
-    return user_id, caller_from_session(user_id=user_id, organization_slug=asked.organization)
+    return user_id, caller_from_session(user_id=user_id, organization_slug=query.organization)

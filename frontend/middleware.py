@@ -10,9 +10,8 @@ import secrets
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
+from django.utils import translation
 from django.utils.deprecation import MiddlewareMixin
-
-from frontend.languages import speak
 
 HEADER = "Content-Security-Policy"
 KEPT_BY_NOBODY = "no-store"
@@ -67,3 +66,11 @@ def policy(*, nonce: str) -> str:
     """Return the header's text for one nonce."""
     parts = (f"{name} {value}" for name, value in POLICY)
     return "; ".join(parts).replace("{nonce}", nonce)
+
+
+def speak(request: HttpRequest) -> None:
+    """Answer in the language the signed-in person chose, else in the one the browser asks for."""
+    language = getattr(getattr(request, "user", None), "language", "")
+    if language:
+        translation.activate(language)
+        request.LANGUAGE_CODE = translation.get_language()

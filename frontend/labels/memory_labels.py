@@ -13,7 +13,6 @@ from django.utils.translation import gettext_lazy as _
 from memory.taxonomy import Chip, MemoryType, type_row
 
 Name = str | Promise
-
 TYPES: Final[Mapping[str, Name]] = {
     "identity": _("Identity"),
     "chain_of_command": _("Chain of command"),
@@ -44,14 +43,12 @@ TYPES: Final[Mapping[str, Name]] = {
     "episode": _("Episode"),
     "reflection": _("Reflection"),
 }
-
 SCOPES: Final[Mapping[str, Name]] = {
     "personal": _("Only me"),
     "project": _("Project"),
     "team": _("Team"),
     "organization": _("Organization"),
 }
-
 SOURCES: Final[Mapping[str, Name]] = {
     "user_taught": _("taught by a person"),
     "agent_explicit": _("stated by an agent"),
@@ -62,7 +59,6 @@ SOURCES: Final[Mapping[str, Name]] = {
     "observer_inferred": _("observed in sessions"),
     "extracted": _("extracted from text"),
 }
-
 INTERFACES: Final[Mapping[str, Name]] = {
     "claude-code": "Claude Code",
     "cursor": "Cursor",
@@ -76,35 +72,30 @@ INTERFACES: Final[Mapping[str, Name]] = {
     "import": _("Import"),
     "unknown": _("Unknown"),
 }
-
 FITS: Final[Mapping[str, Name]] = {  # why a style was picked
     "topic_and_interface": _("fits by topic and by tool"),
     "topic": _("fits by topic"),
     "interface": _("fits by tool"),
     "default": _("the default, because no other fits"),
 }
-
 CLOSE_NAMES: Final[Mapping[str, Name]] = {  # why two names may be one thing
     "joined": _("the same letters"),
     "misspelled": _("one letter apart"),
     "initial": _("an initial and the surname"),
     "longer": _("a word more, beside the same names"),
 }
-
 VERIFICATIONS: Final[Mapping[str, Name]] = {
     "unverified": _("Not verified"),
     "verified": _("Verified"),
     "stale": _("Stale"),
     "contradicted": _("Contradicted"),
 }
-
 STATUSES: Final[Mapping[str, Name]] = {
     "active": _("Active"),
     "superseded": _("Superseded"),
     "archived": _("Archived"),
     "deleted": _("Deleted"),
 }
-
 ROLES: Final[Mapping[str, Name]] = {
     "owner": _("Owner"),
     "admin": _("Admin"),
@@ -112,21 +103,18 @@ ROLES: Final[Mapping[str, Name]] = {
     "member": _("Member"),
     "viewer": _("Viewer"),
 }
-
 TOKEN_SCOPES: Final[Mapping[str, Name]] = {
     "read": _("Read"),
     "write": _("Write"),
     "index": _("Index code"),
     "admin": _("Manage"),
 }
-
 TOKEN_STATES: Final[Mapping[str, Name]] = {
     "active": _("Active"),
     "rotated": _("Replaced, still valid"),
     "expired": _("Expired"),
     "revoked": _("Revoked"),
 }
-
 JOBS: Final[Mapping[str, Name]] = {
     "accounts.tell_leak": _("Tell the owner of a token that was found"),
     "graph.resolve": _("Join what code defines and uses"),
@@ -148,7 +136,6 @@ JOBS: Final[Mapping[str, Name]] = {
     "memory.enrich_entities": _("Read names of people, organizations and places"),
     "memory.read_names": _("Read again what memories name"),
 }
-
 JOB_STATES: Final[Mapping[str, Name]] = {
     "queued": _("Waiting"),
     "running": _("Running"),
@@ -157,7 +144,6 @@ JOB_STATES: Final[Mapping[str, Name]] = {
     "quarantined": _("Put aside"),
     "cancelled": _("Cancelled"),
 }
-
 SCHEDULED: Final[Mapping[str, Name]] = {
     "sweep": _("Hand on the work of lost workers"),
     "merge-access": _("Count uses"),
@@ -173,7 +159,6 @@ SCHEDULED: Final[Mapping[str, Name]] = {
     "tend-sessions": _("End idle sessions"),
     "forget-actions": _("Forget old turns, and what became of old candidates"),
 }
-
 LINKS: Final[Mapping[str, tuple[Name, Name]]] = {  # seen from its source, from its target
     "supersedes": (_("replaces"), _("replaced by")),
     "contradicts": (_("contradicts"), _("contradicted by")),
@@ -188,21 +173,18 @@ LINKS: Final[Mapping[str, tuple[Name, Name]]] = {  # seen from its source, from 
     "validates": (_("validates"), _("validated by")),
     "see_also": (_("see also"), _("see also")),
 }
-
 HEALTH_PARTS: Final[Mapping[str, Name]] = {
     "verified": _("Verified"),
     "not stale": _("Not stale"),
     "review backlog": _("Short review queue"),
     "correction rate": _("Few corrections"),
 }
-
 CORRECTIONS: Final[Mapping[str, Name]] = {
     "outdated": _("It was right and is outdated"),
     "too_broad": _("It is too broad"),
     "wrong": _("It is wrong"),
     "not_here": _("It does not hold here"),
 }
-
 
 EVERY_GROUP: Final = _("All that waits")
 ENTITY_TYPES: Final[Mapping[str, Name]] = {
@@ -233,7 +215,6 @@ REVIEW_GROUPS: Final[Mapping[str, Name]] = {
     "imports": _("Imports"),
     "new": _("New"),
 }
-
 REVIEW_VERDICTS: Final[Mapping[str, Name]] = {
     "keep": _("Keep"),
     "edit": _("Edit"),
@@ -243,7 +224,6 @@ REVIEW_VERDICTS: Final[Mapping[str, Name]] = {
     "unlink": _("Take a link back"),
     "rollback": _("Roll back"),
 }
-
 REVIEW_WHYS: Final[Mapping[str, Name]] = {
     "alike": _("Another memory says nearly the same."),
     "tainted": _("Outside content had a part in it."),
@@ -253,13 +233,11 @@ REVIEW_WHYS: Final[Mapping[str, Name]] = {
     "met_again": _("It was met again since."),
     "novel": _("Nothing says the same yet."),
 }
-
 RESTS: Final[Mapping[str, Name]] = {
     "day": _("Until tomorrow"),
     "week": _("For a week"),
     "month": _("For a month"),
 }
-
 SEARCH_PATHS: Final[Mapping[str, Name]] = {
     "dense": _("by meaning"),
     "keyword": _("by words"),
@@ -267,7 +245,6 @@ SEARCH_PATHS: Final[Mapping[str, Name]] = {
     "entities": _("by name"),
     "communities": _("by topic"),
 }
-
 SCORE_PARTS: Final[Mapping[str, Name]] = {
     **SEARCH_PATHS,
     "neighborhood": _("by neighbors"),
@@ -277,20 +254,17 @@ SCORE_PARTS: Final[Mapping[str, Name]] = {
     "activation": _("activation"),
     "confidence": _("confidence"),
 }
-
 MULTIPLIERS: Final[Mapping[str, Name]] = {
     "phase": _("phase"),
     "trust": _("trust"),
     "belief": _("belief"),
 }
-
 MISSING: Final[Mapping[str, Name]] = {  # what a search had to do without
     "no_vectors": _("keyword search only"),
     "no_reranker": _("no second look"),
     "no_model": _("no model answered"),
     "secret_left_out": _("without what looked like a secret"),
 }
-
 SECRETS: Final[Mapping[str, Name]] = {
     "cairn_token": _("a token of Cairn"),
     "private_key": _("a private key"),
@@ -303,12 +277,10 @@ SECRETS: Final[Mapping[str, Name]] = {
     "secret_in_prose": _("a password in a sentence"),
     "encoded_secret": _("an encoded secret"),
 }
-
 UNSTORABLE: Final[Mapping[str, Name]] = {
     "nul": _("NUL"),
     "lone_surrogate": _("half of a character"),
 }
-
 FILTERS: Final[tuple[tuple[str, Name], ...]] = (
     ("is:review", _("Needs review")),
     ("is:stale", _("Stale")),
@@ -320,33 +292,6 @@ FILTERS: Final[tuple[tuple[str, Name], ...]] = (
     ("type:dead_end", _("Dead ends")),
     ("conf:<0.5", _("Low confidence")),
 )
-
-
-def name_of(table: Mapping[str, Name], value: str) -> Name:
-    """Return the name of a stored value."""
-    return table.get(value, value.replace("_", " "))
-
-
-def closeness(*, cosine: float) -> Name:
-    """Return in a word how near two texts are in meaning."""
-    return next(name for least, name in CLOSENESS if cosine >= least)
-
-
-def link_name(*, kind: str, outgoing: bool) -> Name:
-    """Return how a relation reads from one of its ends."""
-    names = LINKS.get(kind)
-    if names is None:
-        return kind.replace("_", " ")
-    return names[0] if outgoing else names[1]
-
-
-def type_color(*, type: str) -> str:
-    """Return the color family of a type's chip; neutral for a type the registry does not know."""
-    if type not in TYPES:
-        return Chip.NEUTRAL.value
-    return type_row(type=MemoryType(type)).chip.value
-
-
 IMPORTED: Final[Mapping[str, Name]] = {  # what became of rows of an import, in their order
     "added": _("added"),
     "updated": _("updated"),
@@ -397,7 +342,6 @@ FORMATS: Final[Mapping[str, Name]] = {
     "unknown": _("not readable"),
 }
 
-
 INDEX_STATES: Final[Mapping[str, Name]] = {
     "empty": _("Not indexed"),
     "receiving": _("Files are arriving"),
@@ -413,3 +357,27 @@ LANGUAGES: Final[Mapping[str, Name]] = {
     "go": "Go",
     "rust": "Rust",
 }
+ROLLBACK_FATES: Final[Mapping[str, Name]] = {
+    "archived": _("is archived"),
+    "rewritten": _("says again what it said"),
+    "left": _("is left"),
+}
+ROLLBACK_WHYS: Final[Mapping[str, Name]] = {
+    "changed": _("Somebody else has rewritten it since."),
+    "kept": _("Somebody else has kept it since."),
+    "same": _("It is as it was before already."),
+    "twin": _("Another memory says by then what it said."),
+    "moved": _("Others see it now than those who saw the text before."),
+}
+
+
+def name_of(table: Mapping[str, Name], value: str) -> Name:
+    """Return the name of a stored value."""
+    return table.get(value, value.replace("_", " "))
+
+
+def type_color(*, type: str) -> str:
+    """Return the color family of a type's chip; neutral for a type the registry does not know."""
+    if type not in TYPES:
+        return Chip.NEUTRAL.value
+    return type_row(type=MemoryType(type)).chip.value

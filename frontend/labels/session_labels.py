@@ -83,8 +83,6 @@ WHY_NOTHING: Final[Mapping[str, Name]] = {
     "too_few_sessions": _("too few sessions show it so far"),
     "not_of_this_session_type": _("sessions of this kind keep other things"),
 }
-
-
 PHASES: Final[Mapping[str, Name]] = {
     "define": pgettext_lazy("phase of work", "Define"),
     "implement": pgettext_lazy("phase of work", "Implement"),

@@ -1,103 +1,144 @@
-"""The change feed as people read it: one entry, one line; the page and the socket share it (9.2).
+"""The change feed as people read it: one change, one line (9.2).
 
-`entries` looks up the names of people once for all; `presenters.list_rows` renders them for both.
+Pages, the socket and the polling page show the same lines. A live message says what changed and
+carries the rendered line, and for a memory its row; whoever may not see a change never gets its
+message, because both come through the visibility predicate.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
 from django.urls import reverse
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from accounts.caller import Caller
+from accounts.errors import NotFound
 from accounts.queries.directory import people
 from frontend.labels import memory_labels
-from teams.queries import ChangeView
+from frontend.presenters import html, memory_rows
+from memory.records.queries import memories
+from memory.sessions.queries import sessions
+from teams.queries import ChangeView, changes_since
 
+MESSAGES: Final = 50  # a read
+CURSOR_DIGITS: Final = 18  # of the largest id that is read
 VERBS: Final[Mapping[str, memory_labels.Name]] = {
-    "memory.created": gettext_lazy("taught"),
-    "memory.changed": gettext_lazy("changed"),
-    "memory.confirmed": gettext_lazy("confirmed"),
-    "memory.corrected": gettext_lazy("corrected"),
-    "memory.pinned": gettext_lazy("pinned or unpinned"),
-    "memory.archived": gettext_lazy("archived"),
-    "memory.superseded": gettext_lazy("replaced"),
-    "memory.contradicted": gettext_lazy("contradicted"),
-    "memory.conflict_settled": gettext_lazy("settled a conflict about"),
-    "memory.conflict_reopened": gettext_lazy("opened a conflict again about"),
-    "memory.restored": gettext_lazy("restored"),
-    "memory.demoted": gettext_lazy("set aside, because sessions did better without it,"),
-    "memory.merged": gettext_lazy("merged"),
-    "project.created": gettext_lazy("created the project"),
-    "project.changed": gettext_lazy("changed the project"),
-    "project.opened": gettext_lazy("opened the project to everyone"),
-    "project.closed": gettext_lazy("closed the project"),
-    "project.member_added": gettext_lazy("added somebody to the project"),
-    "project.member_removed": gettext_lazy("took somebody out of the project"),
-    "index.progress": gettext_lazy("indexed code of"),
-    "team.member_added": gettext_lazy("added somebody to the team"),
-    "team.member_removed": gettext_lazy("took somebody out of the team"),
-    "agent.seen": gettext_lazy("is at work"),
+    "memory.created": _("taught"),
+    "memory.changed": _("changed"),
+    "memory.confirmed": _("confirmed"),
+    "memory.corrected": _("corrected"),
+    "memory.pinned": _("pinned or unpinned"),
+    "memory.archived": _("archived"),
+    "memory.superseded": _("replaced"),
+    "memory.contradicted": _("contradicted"),
+    "memory.conflict_settled": _("settled a conflict about"),
+    "memory.conflict_reopened": _("opened a conflict again about"),
+    "memory.restored": _("restored"),
+    "memory.demoted": _("set aside, because sessions did better without it,"),
+    "memory.merged": _("merged"),
+    "project.created": _("created the project"),
+    "project.changed": _("changed the project"),
+    "project.opened": _("opened the project to everyone"),
+    "project.closed": _("closed the project"),
+    "project.member_added": _("added somebody to the project"),
+    "project.member_removed": _("took somebody out of the project"),
+    "index.progress": _("indexed code of"),
+    "team.member_added": _("added somebody to the team"),
+    "team.member_removed": _("took somebody out of the team"),
+    "agent.seen": _("is at work"),
 }
-LEARNED: Final = gettext_lazy("learned")
+LINE: Final = (
+    '<div class="row{new}" id="change-{id}">{at}<span><span class="who">{who}</span> {verb}{chip}'
+    '{person}</span><span class="chip">{tool}</span></div>'
+)
+
+Entry = tuple[datetime, SafeString]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """One line of the feed: who did what with which memory; `href` is empty without a target."""
+def entries(
+    *, caller: Caller, changes: tuple[ChangeView, ...], are_new: bool = False
+) -> tuple[Entry, ...]:
+    """Return when each change happened and its line, in their order.
 
-    id: int
-    kind: str
-    who: str
-    person: str
-    verb: memory_labels.Name
-    chip: str
-    color: str
-    href: str
-    tool: memory_labels.Name
-    at: datetime
-
-
-def entries(*, caller: Caller, changes: tuple[ChangeView, ...]) -> tuple[Entry, ...]:
-    """Return changes as lines, in their order."""
+    `are_new` is for changes that arrive while the page is open.
+    """
     ids = {change.actor_user for change in changes if change.actor_user is not None}
     names = people(caller=caller, ids=ids) if ids else {}
-    return tuple(_entry(caller, change, names) for change in changes)
-
-
-def _entry(caller: Caller, change: ChangeView, names: Mapping[UUID, str]) -> Entry:
-    person = names.get(change.actor_user, "") if change.actor_user else ""
-    by_agent = bool(change.actor_name)
-    verb = VERBS.get(change.kind, change.kind)
-    if change.kind == "memory.created" and by_agent:
-        verb = LEARNED
-    return Entry(
-        id=change.id,
-        kind=change.kind,
-        who=change.actor_name or person or _("Someone"),
-        person=person if by_agent else "",
-        verb=verb,
-        chip=_chip(change.summary),
-        color=memory_labels.type_color(type=str(change.summary.get("type", ""))),
-        href=_href(caller, change),
-        tool=memory_labels.name_of(memory_labels.INTERFACES, change.source_interface),
-        at=change.created_at,
+    return tuple(
+        (change.created_at, _line(caller, change, names, is_new=are_new)) for change in changes
     )
 
 
-def _chip(summary: Mapping[str, Any]) -> str:
-    return str(summary.get("citation") or summary.get("name") or "")
+def messages(*, caller: Caller, after: int, project: str | None) -> list[dict[str, Any]]:
+    """Return the messages after a cursor, oldest first. Raises NotFound for a foreign project."""
+    changes = changes_since(caller=caller, after=after, limit=MESSAGES, project=project)
+    now = timezone.now()
+    ids = tuple({change.object_id for change in changes if change.kind.startswith("memory.")})
+    found = memories.by_ids(caller=caller, memory_ids=ids, now=now) if ids else {}
+    lines = entries(caller=caller, changes=changes, are_new=True)
+    made = []
+    for change, (_at, line) in zip(changes, lines, strict=True):
+        fragments = {"feed": line}
+        memory = found.get(change.object_id)
+        if memory is not None and memory.project_slug:
+            row = memory_rows.Row(memory=memory)
+            fragments["row"] = memory_rows.draw(row=row, org=caller.organization_slug, now=now)
+        made.append(
+            {
+                "type": "change",
+                "id": change.id,
+                "kind": change.kind,
+                "object": str(change.object_id),
+                "html": fragments,
+            }
+        )
+    return made
+
+
+def pulse(*, caller: Caller, session_id: UUID) -> str:
+    """Return how far a session of an agent is, to be compared; empty for one not to be seen."""
+    try:
+        return sessions.pulse(caller=caller, session_id=session_id)
+    except NotFound:
+        return ""
+
+
+def _line(
+    caller: Caller, change: ChangeView, names: Mapping[UUID, str], *, is_new: bool
+) -> SafeString:
+    """Show who did what with which memory, project or team."""
+    person = names.get(change.actor_user, "") if change.actor_user else ""
+    is_learned = change.kind == "memory.created" and change.actor_name
+    chip = str(change.summary.get("citation") or change.summary.get("name") or "")
+    color = memory_labels.type_color(type=str(change.summary.get("type", "")))
+    href = _href(caller, change)
+    link = ' <a class="chip {}" href="{}">{}</a>' if href else ' <span class="chip {0}">{2}</span>'
+    whom = gettext("for %(name)s") % {"name": person} if change.actor_name and person else ""
+    return format_html(
+        LINE,
+        new=" new" if is_new else "",
+        id=change.id,
+        at=html.clock(moment=change.created_at),
+        who=change.actor_name or person or gettext("Someone"),
+        verb=_("learned") if is_learned else VERBS.get(change.kind, change.kind),
+        chip=format_html(link, color, href, chip) if chip else "",
+        person=format_html(' <span class="mut">{}</span>', whom) if whom else "",
+        tool=memory_labels.name_of(memory_labels.INTERFACES, change.source_interface),
+    )
 
 
 def _href(caller: Caller, change: ChangeView) -> str:
+    """Return the page of what changed, empty where it has none."""
     if change.kind.startswith("memory."):
         return reverse("permalink", args=(change.object_id,))
-    page = "connections" if change.kind == "index.progress" else "overview"
     slug = str(change.summary.get("slug", ""))
     if slug and change.kind.startswith(("project.", "index.")):
-        return reverse(page, args=(caller.organization_slug, slug))
+        name = "connections" if change.kind == "index.progress" else "overview"
+        return reverse(name, args=(caller.organization_slug, slug))
     return ""

@@ -5,125 +5,139 @@ quoted is the text without its secrets, as it was checked.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from django.utils.safestring import SafeString
+from django.utils.text import Truncator
+from django.utils.translation import gettext_lazy as _
 
-from frontend.labels import check_labels
-from frontend.labels.check_labels import Said
-from frontend.labels.memory_labels import Name, name_of
+from frontend.labels.memory_labels import MISSING, Name, name_of
 from frontend.presenters import html
 from memory.checks import work
 from memory.checks.actions import PAUSED, Check, CheckFinding
-from memory.checks.findings import Verdict
-from memory.checks.queries import FilePair
-from memory.checks.work import PartLocation
-from memory.records.queries.relations import Contradiction
-from memory.records.queries.views import MemoryView
+from memory.checks.findings import FindingReason, Level, Verdict
 
-LONGEST_QUOTE: Final = 240  # characters of a step, ours
+LONGEST_QUOTE: Final = 240  # characters of a step
+Summary = tuple[str, Name, Name]  # a color, what is said of the work, what to do about it
+
+SUMMARIES: Final[Mapping[Verdict, Summary]] = {
+    Verdict.STOP: (
+        "bad",
+        _("Stop and read first"),
+        _("Part of this was tried and failed, or was decided against. See what stands below."),
+    ),
+    Verdict.CAUTION: (
+        "warn",
+        _("Go on with care"),
+        _("Nothing forbids it, but something that is known does not fit. See what stands below."),
+    ),
+}
+KNOWN: Final[Summary] = (
+    "good",
+    _("Nothing speaks against it"),
+    _("What stands below is good to know before you begin."),
+)
+UNKNOWN: Final[Summary] = (
+    "good",
+    _("Nothing known speaks against it"),
+    _("No memory that you may see bears on this. That is silence, and no proof."),
+)
+NOT_CHECKED: Final[Summary] = (
+    "warn",
+    _("Nothing was looked at"),
+    _("This project is paused: nothing is given out of it, and checks are not answered."),
+)
+LEVELS: Final[Mapping[Level, tuple[Name, str]]] = {  # with the color of a chip
+    Level.STOP: (_("Stop"), "red"),
+    Level.CAUTION: (_("Caution"), "amber"),
+    Level.NOTE: (_("Good to know"), ""),
+}
+REASONS: Final[Mapping[FindingReason, tuple[Name, Name]]] = {  # what is so, and what to do about it
+    FindingReason.TRIED: (
+        _("This was tried and did not work."),
+        _("Read why it failed. If it is different this time, write down what is different."),
+    ),
+    FindingReason.TRIED_IN_PART: (
+        _("Something like it was tried and did not work."),
+        _("Compare the two: go on if only the words are alike."),
+    ),
+    FindingReason.DECIDED_AGAINST: (
+        _("This was decided against."),
+        _("Keep to the decision, or have it changed before you begin."),
+    ),
+    FindingReason.TAKES_AWAY: (
+        _("It takes away what was decided."),
+        _("See that what it was decided for still holds, or have the decision changed first."),
+    ),
+    FindingReason.OTHER_VALUE: (
+        _("It names another number than the one that is known."),
+        _("Find out which one is right: change the plan, or correct the memory."),
+    ),
+    FindingReason.LEFT_BEHIND: (
+        _("It changes a file and not what changes with it."),
+        _("Change the missing files too, or make sure that they need no change."),
+    ),
+    FindingReason.USUALLY_TOGETHER: (
+        _("These files are usually changed together."),
+        _("Look whether the other one needs a change as well."),
+    ),
+    FindingReason.OF_THE_FILE: (
+        _("Known of a file that is touched."),
+        _("Keep it in mind while you change the file."),
+    ),
+    FindingReason.RELEVANT: (
+        _("It bears on this."),
+        _("Keep it in mind while you work."),
+    ),
+}
+LEFT_OUT: Final[Mapping[str, Name]] = {  # what was not looked at, or done without
+    **MISSING,
+    "paused": _("the project is paused"),
+    "steps_left_out": _("not all steps were looked at"),
+    "not_all_parts": _("not all changed places were looked at"),
+    "not_all_searched": _("not everything was searched for"),
+    "not_all_files": _("not all files were looked up"),
+}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Where:
-    """A place of the work that a memory meets; `quote` is the step, empty for lines of a file."""
+def answer(*, check: Check, plan: str | None) -> dict[str, Any]:
+    """Return a check as its page shows it.
 
-    place: PartLocation
-    quote: SafeString
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """A memory that speaks up: its words, where it meets the work, why, and what to do."""
-
-    memory: MemoryView
-    statement: SafeString
-    sides: tuple[Contradiction, ...]
-    where: tuple[Where, ...]
-    why: Name
-    advice: Name
-    missing: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
-    """What was found of one level."""
-
-    level: str
-    name: Name
-    color: str
-    found: tuple[Found, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """What is said of the work as a whole, and on what it rests."""
-
-    said: Said
-    is_diff: bool
-    groups: tuple[Group, ...]
-    ties: tuple[FilePair, ...]
-    parts: int
-    files: int
-    left_out: int
-    without: tuple[Name, ...]
-
-
-def answer(*, check: Check, text: str, is_diff: bool) -> Answer:
-    """Return a check as its page shows it; `text` is what was checked, without its secrets."""
-    steps = {} if is_diff else {one.number: one.text for one in work.read_plan(text=text)[0]}
-    return Answer(
-        said=_said(check),
-        is_diff=is_diff,
-        groups=tuple(
-            Group(
-                level=level.value,
-                name=name,
-                color=color,
-                found=tuple(_found(one, steps) for one in check.findings if one.level is level),
-            )
-            for level, (name, color) in check_labels.LEVELS.items()
-            if any(one.level is level for one in check.findings)
-        ),
-        ties=check.ties,
-        parts=check.parts,
-        files=check.files,
-        left_out=check.left_out,
-        without=tuple(name_of(check_labels.LEFT_OUT, one) for one in check.degraded),
-    )
-
-
-def _said(check: Check) -> Said:
+    `plan` is what was checked, without its secrets; None for a diff, whose lines are not quoted.
+    """
+    steps = {} if plan is None else {one.number: one.text for one in work.read_plan(text=plan)[0]}
     if PAUSED in check.degraded:
-        return check_labels.PAUSED
-    if check.verdict is Verdict.STOP:
-        return check_labels.STOP
-    if check.verdict is Verdict.CAUTION:
-        return check_labels.CAUTION
-    is_known = bool(check.findings or check.ties)
-    return check_labels.KNOWN if is_known else check_labels.UNKNOWN
+        summary = NOT_CHECKED
+    else:
+        known = KNOWN if check.findings or check.ties else UNKNOWN
+        summary = SUMMARIES.get(check.verdict, known)
+    groups = []
+    for level, (name, color) in LEVELS.items():
+        findings = [_finding(one, steps) for one in check.findings if one.level is level]
+        if findings:
+            groups.append((level.value, name, color, findings))
+    return {
+        "check": check,
+        "summary": summary,
+        "is_diff": plan is None,
+        "groups": groups,
+        "without": [name_of(LEFT_OUT, one) for one in check.degraded],
+    }
 
 
-def _found(told: CheckFinding, steps: Mapping[int, str]) -> Found:
-    matched = frozenset(told.matched)
-    why, advice = check_labels.REASONS[told.why]
-    return Found(
-        memory=told.memory,
-        statement=html.met(text=told.memory.content, stems=matched),
-        sides=told.sides,
-        where=tuple(
-            Where(
-                place=place,
-                quote=html.met(text=_cut(steps.get(place.step, "")), stems=matched),
-            )
-            for place in told.places
-        ),
-        why=why,
-        advice=advice,
-        missing=told.missing,
-    )
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST_QUOTE else f"{text[: LONGEST_QUOTE - 1]}…"
+def _finding(found: CheckFinding, steps: Mapping[int, str]) -> dict[str, Any]:
+    """Return a memory that speaks up: its words, where it meets the work, why, what to do."""
+    matched = frozenset(found.matched)
+    why, advice = REASONS[found.why]
+    quoted = {number: Truncator(text).chars(LONGEST_QUOTE) for number, text in steps.items()}
+    return {
+        "memory": found.memory,
+        "sides": found.sides,
+        "missing": found.missing,
+        "statement": html.marked_statement(text=found.memory.content, stems=matched),
+        "where": [
+            (at, html.marked_statement(text=quoted.get(at.step, ""), stems=matched))
+            for at in found.places
+        ],
+        "why": why,
+        "advice": advice,
+    }

@@ -40,7 +40,7 @@ ATTRIBUTES: Final = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class DocPage:
     """A documentation page: its name in the address, title, and safe HTML."""
 
     name: str
@@ -49,14 +49,9 @@ class Page:
 
 
 @cache
-def pages() -> tuple[Page, ...]:
+def pages() -> tuple[DocPage, ...]:
     """Return every page in reading order."""
     return tuple(_page(path) for path in sorted(FOLDER.glob("*.md")))
-
-
-def page(*, name: str) -> Page | None:
-    """Return a page by its name, or None."""
-    return next((one for one in pages() if one.name == name), None)
 
 
 def render(*, markdown: str) -> str:
@@ -66,11 +61,11 @@ def render(*, markdown: str) -> str:
     return HEADING.sub(_with_anchor, clean)
 
 
-def _page(path: Path) -> Page:
+def _page(path: Path) -> DocPage:
     text = path.read_text(encoding="utf-8")
     found = TITLE.search(text)
     name = path.stem.partition("-")[2] or path.stem
-    return Page(name=name, title=found[1] if found else name, html=render(markdown=text))
+    return DocPage(name=name, title=found[1] if found else name, html=render(markdown=text))
 
 
 def _highlight(code: str, language: str, _attributes: str) -> str:

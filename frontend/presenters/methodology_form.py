@@ -4,7 +4,7 @@ Phases, relays and types are lines of the same fields; a line in which nothing i
 out. What is wrong with a line is said by its JSON pointer, as over REST.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Final
@@ -19,17 +19,17 @@ from memory.customization.methodology import OnComplete, Transition
 from memory.customization.queries import MethodologyView
 from memory.taxonomy import MemoryType
 
+Line = tuple[str, ...]
+
 PHASE: Final = ("phase", "is")  # the fields of a line
 RELAY: Final = ("from", "to", "passes")
 TYPE: Final = ("type", "base", "says")
 CHOSEN: Final = frozenset({"is", "base"})  # which always have a value
 ROOM: Final = {PHASE: 3, RELAY: 1, TYPE: 1}  # lines to write in, beside those there are
 
-Line = tuple[str, ...]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Form:
+class MethodologyForm:
     """What a form shows; lines are values of `PHASE`, `RELAY` and `TYPE`."""
 
     name: str = ""
@@ -39,36 +39,30 @@ class Form:
     on_complete: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
-    """A line of a form, numbered from 1; `is_wrong`: it is what a refusal speaks of."""
-
-    number: int
-    values: Line
-    is_wrong: bool = False
-
-
-def of_view(*, view: MethodologyView) -> Form:
+def of_view(*, view: MethodologyView) -> MethodologyForm:
     """Return the form of a methodology there is."""
-    return Form(
+    return MethodologyForm(
         name=view.name,
         phases=tuple((name, phase.value) for name, phase in view.phases.items()),
-        relays=tuple((one.before, one.after, _listed(one.types)) for one in view.relays),
+        relays=tuple(
+            (one.before, one.after, ", ".join(sorted(map(str, one.types)))) for one in view.relays
+        ),
         types=tuple((one.name, one.base.value, one.says) for one in view.types),
         on_complete=tuple(one.value for one in view.on_complete),
     )
 
 
-def of_sent(*, sent: QueryDict, shown: Callable[[str], str] = str) -> Form:
+def of_sent(*, sent: QueryDict, shown: Callable[[str], str] = str) -> MethodologyForm:
     """Return what somebody sent, each text as it is to be shown."""
 
     def lines(fields: tuple[str, ...]) -> tuple[Line, ...]:
         columns = (map(shown, sent.getlist(field)) for field in fields)
         rows = zip_longest(*columns, fillvalue="")
-        stripped = (tuple(value.strip() for value in row) for row in rows)
-        return tuple(row for row in stripped if _is_written(row, fields))
+        stripped = [tuple(value.strip() for value in row) for row in rows]
+        written = [place for place, field in enumerate(fields) if field not in CHOSEN]
+        return tuple(row for row in stripped if any(row[place] for place in written))
 
-    return Form(
+    return MethodologyForm(
         name=shown(sent.get("name", "")).strip(),
         phases=lines(PHASE),
         relays=lines(RELAY),
@@ -77,91 +71,73 @@ def of_sent(*, sent: QueryDict, shown: Callable[[str], str] = str) -> Form:
     )
 
 
-def phases_of(*, form: Form) -> dict[str, str]:
+def phases_of(*, form: MethodologyForm) -> dict[str, str]:
     """Return the phases of a form. Raises InvalidInput for one that is named twice."""
     named = [line[0] for line in form.phases]
-    twice = next((name for name in named if named.count(name) > 1), None)
-    if twice is not None:
-        raise wrong_field(
-            pointer=f"/phases/{twice}",
-            detail="A phase is named once.",
-            hint="Take one of its lines away.",
-            code="twice",
-        )
+    for name in named:
+        if named.count(name) > 1:
+            raise wrong_field(
+                pointer=f"/phases/{name}",
+                detail="A phase is named once.",
+                hint="Take one of its lines away.",
+                code="twice",
+            )
     return {line[0]: line[1] for line in form.phases}
 
 
-def course_of(*, form: Form) -> Course:
+def course_of(*, form: MethodologyForm) -> Course:
     """Return how work goes on by a form. Raises InvalidInput for what no form offers."""
+    for place, (_name, base, _says) in enumerate(form.types):
+        if base not in custom_type_rules.OURS:
+            raise wrong_field(
+                pointer=f"/types/{place}/base",
+                detail="There is no such type of memory.",
+                hint="Choose one from the list.",
+                code="choice",
+            )
+    if not set(form.on_complete) <= set(OnComplete):
+        raise wrong_field(
+            pointer="/on_complete",
+            detail="No methodology does this when work ends.",
+            hint="Choose from the list.",
+            code="choice",
+        )
     return Course(
         relays=tuple(
-            Transition(before=before, after=after, types=frozenset(_apart(passes)))
+            Transition(
+                before=before,
+                after=after,
+                types=frozenset(part.strip() for part in passes.split(",") if part.strip()),
+            )
             for before, after, passes in form.relays
         ),
-        on_complete=tuple(_end(one) for one in form.on_complete),
+        on_complete=tuple(map(OnComplete, form.on_complete)),
         types=tuple(
-            OwnType(name=name, base=_base(base, place), says=says)
-            for place, (name, base, says) in enumerate(form.types)
+            OwnType(name=name, base=MemoryType(base), says=says) for name, base, says in form.types
         ),
     )
 
 
-def shown_lines(*, form: Form, error: InvalidInput | None, room: int) -> dict[str, object]:
-    """Return the lines of a form with as much room again as `room` says, for the page."""
+def numbered_lines(
+    *, form: MethodologyForm, error: InvalidInput | None, room: int
+) -> dict[str, list[tuple[int, Line, bool]]]:
+    """Return the lines of a form with as much room again as `room` says, for the page.
+
+    A line is numbered from 1, and says whether it is what the refusal speaks of.
+    """
     wrong = error.errors[0].pointer if error is not None and error.errors else ""
-    at = (f"/phases/{line[0]}" for line in form.phases)
+
+    def numbered(name: str, lines: tuple[Line, ...], fields: Line) -> list[tuple[int, Line, bool]]:
+        keys = (line[0] if fields is PHASE else str(at) for at, line in enumerate(lines))
+        marked = [f"{wrong}/".startswith(f"/{name}/{key}/") for key in keys]
+        empty = ROOM[fields] * room
+        rows = zip(
+            [*lines, *[("",) * len(fields)] * empty], [*marked, *[False] * empty], strict=True
+        )
+        return [(number, line, is_wrong) for number, (line, is_wrong) in enumerate(rows, start=1)]
+
     return {
-        "phase_lines": _numbered(form.phases, tuple(at), wrong, PHASE, room),
-        "relay_lines": _numbered(form.relays, _places("relays", form.relays), wrong, RELAY, room),
-        "type_lines": _numbered(form.types, _places("types", form.types), wrong, TYPE, room),
+        "phase_lines": numbered("phases", form.phases, PHASE),
+        "relay_lines": numbered("relays", form.relays, RELAY),
+        "type_lines": numbered("types", form.types, TYPE),
     }
-
-
-def _places(name: str, lines: tuple[Line, ...]) -> tuple[str, ...]:
-    return tuple(f"/{name}/{place}" for place in range(len(lines)))
-
-
-def _numbered(
-    lines: tuple[Line, ...], at: tuple[str, ...], wrong: str, fields: tuple[str, ...], room: int
-) -> tuple[Shown, ...]:
-    written = zip(lines, at, strict=True)
-    marked = [(line, f"{wrong}/".startswith(f"{place}/")) for line, place in written]
-    empty = [(("",) * len(fields), False)] * (ROOM[fields] * room)
-    return tuple(
-        Shown(number=number, values=line, is_wrong=is_wrong)
-        for number, (line, is_wrong) in enumerate([*marked, *empty], start=1)
-    )
-
-
-def _is_written(row: Line, fields: tuple[str, ...]) -> bool:
-    return any(value for value, field in zip(row, fields, strict=True) if field not in CHOSEN)
-
-
-def _listed(types: Iterable[str]) -> str:
-    return ", ".join(sorted(map(str, types)))
-
-
-def _apart(text: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split(",") if part.strip())
-
-
-def _base(text: str, place: int) -> MemoryType:
-    if text in custom_type_rules.OURS:
-        return MemoryType(text)
-    raise wrong_field(
-        pointer=f"/types/{place}/base",
-        detail="There is no such type of memory.",
-        hint="Choose one from the list.",
-        code="choice",
-    )
-
-
-def _end(text: str) -> OnComplete:
-    if text in set(OnComplete):
-        return OnComplete(text)
-    raise wrong_field(
-        pointer="/on_complete",
-        detail="No methodology does this when work ends.",
-        hint="Choose from the list.",
-        code="choice",
-    )

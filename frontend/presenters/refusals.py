@@ -31,7 +31,7 @@ NAMES: Final[Mapping[type, Mapping[str, memory_labels.Name]]] = {
 }
 
 
-def said(*, sentence: str) -> str:
+def translate(*, sentence: str) -> str:
     """Return a sentence in the language of the page; one that no catalog has stays as it is.
 
     What it repeats of a text that was sent, it repeats without secrets.
@@ -39,13 +39,13 @@ def said(*, sentence: str) -> str:
     if not sentence:
         return ""  # gettext says the head of the catalog for it
     if isinstance(sentence, MessageList):
-        return " ".join(said(sentence=one) for one in sentence.several)
+        return " ".join(translate(sentence=one) for one in sentence.several)
     if not isinstance(sentence, Message):
         return gettext(sentence)
     template = gettext(sentence.template)
     if template == sentence.template:
         return free_texts.masked(text=str(sentence))
-    values = {name: _shown(value) for name, value in sentence.values.items()}
+    values = {name: _value_words(value) for name, value in sentence.values.items()}
     return free_texts.masked(text=template.format_map(values))
 
 
@@ -66,13 +66,11 @@ def noted(*, reason: str) -> str:
     return gettext("restored version %(number)s") % restored.groupdict() if restored else reason
 
 
-def _shown(value: Value) -> str:
+def _value_words(value: Value) -> str:
     if isinstance(value, tuple):
-        return ", ".join(_shown(one) for one in value)
+        return ", ".join(_value_words(one) for one in value)
     if isinstance(value, Message):
-        return said(sentence=value)
+        return translate(sentence=value)
     if isinstance(value, str):
-        return (
-            str(memory_labels.name_of(NAMES[type(value)], value)) if type(value) in NAMES else value
-        )
+        return str(memory_labels.name_of(NAMES.get(type(value), {value: value}), value))
     return str(number_format(value, use_l10n=True, force_grouping=True))

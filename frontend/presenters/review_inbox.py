@@ -2,15 +2,14 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
+from urllib.parse import urlencode
 from uuid import UUID
 
 from accounts.caller import Caller, TokenScope, may
 from accounts.queries.directory import people
-from frontend.labels import memory_labels, session_labels
-from frontend.labels.memory_labels import Name, name_of
+from frontend.labels import memory_labels
 from frontend.presenters import conflict_card
-from frontend.presenters.conflict_card import Card
 from memory.documents.queries import imports
 from memory.documents.queries.imports import ImportView
 from memory.records.queries.pending import Group
@@ -18,100 +17,53 @@ from memory.records.queries.views import MemoryView
 from memory.review.queries import inbox as reviews
 from memory.review.queries import session_summary
 from memory.review.queries.conflicts import ConflictView
-from memory.review.queries.inbox import (
-    InboxCounts,
-    InboxItem,
-    InboxPage,
-    InboxPosition,
-    WaitingMemory,
-    WeeklyVerdicts,
-)
-from memory.review.queries.session_summary import MemoryOrigin
+from memory.review.queries.inbox import InboxCounts, InboxItem, InboxPosition, WaitingSession
 from memory.taxonomy import Scope
 from teams.permissions import Act, allows
 
 PAGE_SIZE: Final = 50  # rows at first, and more at a time
 ROWS_MOST: Final = 500  # what lies behind is reached by deciding
+SESSIONS: Final = 6  # of which something waits, beside the list
+BATCHES: Final = 12  # imports beside the list
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tab:
-    """A group with how many wait in it; `key` is empty for all of them."""
-
-    key: str
-    name: Name
-    count: int
-    is_open: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Batch:
-    """An import with how many of its memories wait for the reader."""
-
-    view: ImportView
-    count: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Opened:
-    """The open item: who proposed it, what a reader may do, and what its payload says.
-
-    `proof` is what it rests on in a session, None where that is gone or hidden; `signal` in words.
-    """
-
-    item: WaitingMemory
-    author: str
-    may_merge: bool
-    details: tuple[tuple[str, str], ...]
-    is_of_session: bool
-    proof: MemoryOrigin | None
-    signal: Name
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inbox:
-    """What the page shows; `decided` is what the week brought, when nothing waits.
-
-    Open is a memory or a conflict (`card`). `together` can be decided about at once. With `batch`
-    all of it is of one import.
-    """
+class InboxFilter:
+    """To what the inbox is narrowed, a group or an import, and how many rows it shows."""
 
     group: Group | None
     batch: UUID | None
-    tabs: tuple[Tab, ...]
-    rows: tuple[InboxItem, ...]
-    authors: dict[UUID, str]
-    total: int
-    together: int
-    more: int
-    counts: InboxCounts
-    opened: Opened | None
-    card: Card | None
-    decided: WeeklyVerdicts | None
-    may_decide: bool
+    rows: int = 0
 
+    @property
+    def query(self) -> str:
+        """The end of an address that keeps all of it."""
+        asked = {"import": self.batch, "rows": self.rows}
+        narrowed = {name: str(value) for name, value in asked.items() if value}
+        return urlencode({"group": self.group.value if self.group else "", **narrowed})
 
-def group_named(text: str) -> Group | None:
-    """Return the group of an address, None for all of them."""
-    return Group(text) if text in set(Group) else None
+    def context(self) -> dict[str, str]:
+        """Return the variables that templates make addresses of."""
+        group = self.group.value if self.group else ""
+        return {"group": group, "batch": str(self.batch or ""), "kept": self.query}
 
 
 def read(
     *,
     caller: Caller,
     project: str,
-    group: Group | None,
-    batch: UUID | None,
+    narrowed: InboxFilter,
     peek: UUID | ConflictView | None,
+    behind: InboxPosition | None = None,
     now: datetime,
-    most: int = PAGE_SIZE,
-) -> Inbox:
-    """Return the inbox with an item open: the memory or conflict asked for, else the first.
+) -> dict[str, Any]:
+    """Return what the page shows, with an item open.
 
-    At most `most` rows, the longest waiting first.
-
-    Raises NotFound for a project, an import or an item that the caller cannot see.
+    That is the memory or conflict asked for, else what waits behind what was just decided, else
+    the first. Rows come the longest waiting first. Raises NotFound for a project, an import or an
+    item that the caller cannot see.
     """
+    group, batch = narrowed.group, narrowed.batch
     imported = imports.imported_memories(caller=caller, batch_id=batch)
     counts = reviews.count_waiting(caller=caller, project=project, imported=imported, now=now)
     page = reviews.list_waiting(
@@ -120,31 +72,42 @@ def read(
         group=group,
         imported=imported,
         after=None,
-        limit=min(most, ROWS_MOST),
+        limit=min(narrowed.rows or PAGE_SIZE, ROWS_MOST),
         now=now,
     )
-    first = next((one.conflict or one.memory.id for one in page.items), None)
-    shown = peek or first
-    names = _names(caller, tuple(one.memory for one in page.items))
-    return Inbox(
-        group=group,
-        batch=batch,
-        tabs=_tabs(counts, group),
-        rows=page.items,
-        authors={one.memory.id: _author(one.memory, names) for one in page.items},
-        total=counts.total if group is None else counts.by_group[group],
-        together=_together(counts, group),
-        more=_more(page),
-        counts=counts,
-        opened=opened(caller=caller, memory_id=shown, now=now) if isinstance(shown, UUID) else None,
-        card=conflict_card.of(caller=caller, views=(shown,))[0]
-        if isinstance(shown, ConflictView)
+    rows = page.items
+    following = _next_item(rows, behind)
+    if peek is None and following is not None:
+        peek = following.conflict or following.memory.id
+    names = _names(caller, tuple(one.memory for one in rows))
+    groups = memory_labels.REVIEW_GROUPS
+    tabs = [(one.value, groups[one.value], counts.by_group[one]) for one in Group]
+    has_more = page.next_place is not None and len(rows) < ROWS_MOST
+    return {
+        "inbox": {
+            "batch": batch,
+            "tabs": [("", memory_labels.EVERY_GROUP, counts.total), *tabs],
+            "rows": rows,
+            "authors": {one.memory.id: _author(one.memory, names) for one in rows},
+            "total": counts.total if group is None else counts.by_group[group],
+            "decidable": _decidable(counts, group),
+            "more": min(len(rows) + PAGE_SIZE, ROWS_MOST) if has_more else 0,
+            "counts": counts,
+            "decided": None
+            if counts.total or batch
+            else reviews.count_decided(caller=caller, project=project, now=now),
+        },
+        "opened": opened(caller=caller, memory_id=peek, now=now)
+        if isinstance(peek, UUID)
         else None,
-        decided=None
-        if counts.total or batch
-        else reviews.count_decided(caller=caller, project=project, now=now),
-        may_decide=may_decide(caller=caller),
-    )
+        "card": conflict_card.cards(caller=caller, views=(peek,))[0]
+        if isinstance(peek, ConflictView)
+        else None,
+        "may_decide": may_decide(caller=caller),
+        **narrowed.context(),
+        "batches": _batches(caller, project, narrowed, counts, now),
+        "of_sessions": _sessions(caller, project, narrowed, counts, now),
+    }
 
 
 def may_decide(*, caller: Caller) -> bool:
@@ -152,71 +115,73 @@ def may_decide(*, caller: Caller) -> bool:
     return may(caller=caller, scope=TokenScope.WRITE) and allows(role=caller.role, act=Act.CONFIRM)
 
 
-def waiting(
-    *, caller: Caller, project: str, group: Group | None, batch: UUID | None, now: datetime
-) -> int:
-    """Return how many memories wait in a group, or in all, maybe of an import. Raises NotFound."""
-    imported = imports.imported_memories(caller=caller, batch_id=batch)
+def count_decidable(*, caller: Caller, project: str, narrowed: InboxFilter, now: datetime) -> int:
+    """Return how many memories of what is shown can be decided about at once. Raises NotFound."""
+    imported = imports.imported_memories(caller=caller, batch_id=narrowed.batch)
     counts = reviews.count_waiting(caller=caller, project=project, imported=imported, now=now)
-    return _together(counts, group)
+    return _decidable(counts, narrowed.group)
 
 
-def opened(*, caller: Caller, memory_id: UUID, now: datetime) -> Opened:
-    """Return one item with what a page says of it. Raises NotFound."""
+def opened(*, caller: Caller, memory_id: UUID, now: datetime) -> dict[str, Any]:
+    """Return one item: who proposed it, what a reader may do, on what it rests. Raises NotFound.
+
+    `proof` is what it rests on in a session, None where that is gone or hidden.
+    """
     item = reviews.waiting_memory(caller=caller, memory_id=memory_id, now=now)
-    is_own = item.memory.scope == Scope.PERSONAL
-    proof = session_summary.find_origin(caller=caller, memory=item.memory)
-    return Opened(
-        item=item,
-        is_of_session=session_summary.is_of_session(memory=item.memory),
-        proof=proof,
-        signal="" if proof is None else name_of(session_labels.SIGNALS, proof.signal),
-        author=_author(item.memory, _names(caller, (item.memory,))),
-        may_merge=is_own or allows(role=caller.role, act=Act.MERGE),
-        details=tuple(
+    memory = item.memory
+    return {
+        "item": item,
+        "author": _author(memory, _names(caller, (memory,))),
+        "may_merge": memory.scope == Scope.PERSONAL or allows(role=caller.role, act=Act.MERGE),
+        "details": tuple(
             (name.replace("_", " "), str(value))
-            for name, value in item.memory.attributes.items()
+            for name, value in memory.attributes.items()
             if isinstance(value, str | int | float)
         ),
-    )
+        "is_of_session": session_summary.is_of_session(memory=memory),
+        "proof": session_summary.find_origin(caller=caller, memory=memory),
+    }
 
 
-def next_of(*, inbox: Inbox, after: InboxPosition) -> InboxItem | None:
+def _next_item(rows: tuple[InboxItem, ...], behind: InboxPosition | None) -> InboxItem | None:
     """Return what stands behind what was just decided, else the first that waits."""
-    rows = [one for one in inbox.rows if one.place.item_id != after.item_id]
-    behind = (after.since, after.item_id)
-    later = (one for one in rows if (one.place.since, one.place.item_id) > behind)
-    return next(later, next(iter(rows), None))
+    if behind is None:
+        return next(iter(rows), None)
+    others = [one for one in rows if one.place.item_id != behind.item_id]
+    decided = (behind.since, behind.item_id)
+    later = (one for one in others if (one.place.since, one.place.item_id) > decided)
+    return next(later, next(iter(others), None))
 
 
-def _more(page: InboxPage) -> int:
-    """Return how many rows to show next, 0 where there are no more or too many."""
-    shown = len(page.items)
-    has_more = page.next_place is not None and shown < ROWS_MOST
-    return min(shown + PAGE_SIZE, ROWS_MOST) if has_more else 0
-
-
-def _together(counts: InboxCounts, group: Group | None) -> int:
+def _decidable(counts: InboxCounts, group: Group | None) -> int:
     """Return how many can be decided about at once; conflicts are settled one by one."""
     if group is None:
         return counts.total - counts.by_group[Group.CONFLICTS]
     return 0 if group is Group.CONFLICTS else counts.by_group[group]
 
 
-def _tabs(counts: InboxCounts, group: Group | None) -> tuple[Tab, ...]:
-    every = Tab(key="", name=memory_labels.EVERY_GROUP, count=counts.total, is_open=group is None)
-    return (
-        every,
-        *(
-            Tab(
-                key=one.value,
-                name=memory_labels.REVIEW_GROUPS[one.value],
-                count=counts.by_group[one],
-                is_open=one is group,
-            )
-            for one in Group
-        ),
+def _batches(
+    caller: Caller, project: str, narrowed: InboxFilter, counts: InboxCounts, now: datetime
+) -> tuple[tuple[ImportView, int], ...]:
+    """Return the newest imports of which something waits, and the one that is shown."""
+    batch = narrowed.batch
+    if narrowed.group is not Group.IMPORTS and batch is None:
+        return ()
+    found = tuple(
+        imports.list_waiting_imports(caller=caller, project=project, limit=BATCHES, now=now)
     )
+    if batch is None or any(view.id == batch for view, _count in found):
+        return found
+    return ((imports.get_import(caller=caller, batch_id=batch, now=now), counts.total), *found)
+
+
+def _sessions(
+    caller: Caller, project: str, narrowed: InboxFilter, counts: InboxCounts, now: datetime
+) -> tuple[WaitingSession, ...]:
+    """Return the newest sessions of which something waits; each is decided about on its page."""
+    if narrowed.batch is not None or not counts.total:
+        return ()
+    return reviews.waiting_sessions(caller=caller, project=project, limit=SESSIONS, now=now)
 
 
 def _names(caller: Caller, memories: tuple[MemoryView, ...]) -> dict[UUID, str]:

@@ -6,6 +6,7 @@ because the content security policy forbids those.
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -14,29 +15,63 @@ from django.http import HttpRequest
 from django.template import Context
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import format_html, format_html_join
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, pgettext
 
-from frontend.labels import filters, memory_labels
-from frontend.presenters import (
-    activity_feed,
-    figures,
-    html,
-    list_rows,
-    memory_list,
-    refusals,
-    text_changes,
-)
+from frontend.labels import memory_labels, session_labels
+from frontend.presenters import audit_lines, html, memory_rows, refusals
 from memory.records.queries.views import MemoryView
 
 register = template.Library()
-filters.put_into(library=register)
+
+FILTERS: Final[Mapping[str, Mapping[str, memory_labels.Name]]] = {  # stored values in words
+    "scope_name": memory_labels.SCOPES,
+    "source_name": memory_labels.SOURCES,
+    "interface_name": memory_labels.INTERFACES,
+    "fit_name": memory_labels.FITS,
+    "close_name_reason": memory_labels.CLOSE_NAMES,
+    "verification_name": memory_labels.VERIFICATIONS,
+    "status_name": memory_labels.STATUSES,
+    "job_name": memory_labels.JOBS,
+    "job_state_name": memory_labels.JOB_STATES,
+    "role_name": memory_labels.ROLES,
+    "token_scope_name": memory_labels.TOKEN_SCOPES,
+    "token_state_name": memory_labels.TOKEN_STATES,
+    "path_name": memory_labels.SEARCH_PATHS,
+    "missing_name": memory_labels.MISSING,
+    "health_part_name": memory_labels.HEALTH_PARTS,
+    "entity_type_name": memory_labels.ENTITY_TYPES,
+    "basis_name": memory_labels.TYPE_BASES,
+    "review_group_name": memory_labels.REVIEW_GROUPS,
+    "verdict_name": memory_labels.REVIEW_VERDICTS,
+    "review_why": memory_labels.REVIEW_WHYS,
+    "imported_name": memory_labels.IMPORTED,
+    "session_state_name": memory_labels.SESSION_STATES,
+    "session_count_name": memory_labels.SESSION_COUNTS,
+    "speaker_name": memory_labels.SPEAKERS,
+    "import_state_name": memory_labels.IMPORT_STATES,
+    "format_name": memory_labels.FORMATS,
+    "rollback_fate": memory_labels.ROLLBACK_FATES,
+    "rollback_why": memory_labels.ROLLBACK_WHYS,
+    "index_state_name": memory_labels.INDEX_STATES,
+    "code_language_name": memory_labels.LANGUAGES,
+    "event_kind_name": session_labels.EVENT_KINDS,
+    "point_name": session_labels.INJECTION_POINTS,
+    "mark_name": session_labels.RIBBON_MARKS,
+    "outcome_name": session_labels.OUTCOMES,
+    "signal_name": session_labels.SIGNALS,
+    "phase_name": session_labels.PHASES,
+    "end_name": session_labels.ENDS,
+    "act_name": audit_lines.ACTS,
+    "surface_name": audit_lines.SURFACES,
+}
+for _name, _table in FILTERS.items():
+    register.filter(_name, partial(memory_labels.name_of, _table))
 
 ICONS: Final[Mapping[str, str]] = {
     "overview": "M3 13h4v6H3zM10 8h4v11h-4zM17 4h4v15h-4z",
     "memories": "M5 5h14M5 10h14M5 15h9M5 20h6",
-    "teach": "M12 5v14M5 12h14",
     "connections": "M8 8l-4 4 4 4M16 8l4 4-4 4M13.5 6l-3 12",
     "more": "M4 12a1 1 0 102 0 1 1 0 10-2 0M11 12a1 1 0 102 0 1 1 0 10-2 0"
     "M18 12a1 1 0 102 0 1 1 0 10-2 0",
@@ -45,7 +80,6 @@ ICONS: Final[Mapping[str, str]] = {
     "chevron": "M8 10l4 4 4-4",
     "back": "M14 6l-6 6 6 6",
     "search": "M11 18a7 7 0 100-14 7 7 0 000 14zM20 20l-4-4",
-    "menu": "M4 7h16M4 12h16M4 17h16",
 }
 
 
@@ -76,10 +110,10 @@ def type_chip(type: str, own: str = "") -> SafeString:
     return html.type_chip(type=type, own=own or "")
 
 
-@register.filter
-def said(text: str) -> str:
+@register.filter(name="said")
+def translate_refusal(text: str) -> str:
     """Say what a refusal says in the language of the page."""
-    return refusals.said(sentence=text)
+    return refusals.translate(sentence=text)
 
 
 @register.filter
@@ -101,15 +135,15 @@ def secret_names(kinds: Sequence[str]) -> str:
 
 
 @register.filter
-def type_color(value: str) -> str:
-    """Return the color class of a memory's type."""
-    return memory_labels.type_color(type=value)
+def why_nothing(value: str) -> memory_labels.Name:
+    """Say why nothing became of a signal, nothing if something did."""
+    return session_labels.WHY_NOTHING.get(value, "")
 
 
 @register.filter
 def closeness(value: float) -> memory_labels.Name:
     """Say in a word how near two texts are in meaning."""
-    return memory_labels.closeness(cosine=max(0.0, value))
+    return next(name for least, name in memory_labels.CLOSENESS if max(0.0, value) >= least)
 
 
 @register.filter
@@ -124,16 +158,23 @@ def of(values: Mapping[Any, Any], key: Any) -> Any:
     return values.get(key, "")
 
 
+@register.filter
+def at(values: Sequence[Any], position: int) -> Any:
+    """Return the value at a position."""
+    return values[position]
+
+
 @register.simple_tag
 def link_name(kind: str, outgoing: bool) -> memory_labels.Name:
     """Name a relation as seen from one end."""
-    return memory_labels.link_name(kind=kind, outgoing=outgoing)
+    names = memory_labels.LINKS.get(kind, (kind.replace("_", " "),) * 2)
+    return names[0] if outgoing else names[1]
 
 
 @register.filter
 def short_id(value: Any) -> str:
     """Return the telling end of an id (version 7 ids of one time start alike)."""
-    return str(value).replace("-", "")[-8:]
+    return html.short_id(id=value)
 
 
 @register.filter
@@ -157,72 +198,38 @@ def ago(moment: datetime | None, now: datetime | None = None) -> SafeString | st
 
 
 @register.simple_tag
-def memory_row(row: memory_list.Row, org: str, now: datetime, why: bool = False) -> SafeString:
+def memory_row(row: memory_rows.Row, org: str, now: datetime, why: bool = False) -> SafeString:
     """Show a memory of the list."""
-    return list_rows.memory(row=row, org=org, now=now, why=why)
-
-
-@register.simple_tag
-def feed_row(entry: activity_feed.Entry) -> SafeString:
-    """Show a change of the feed."""
-    return list_rows.change(entry=entry, is_new=False)
-
-
-@register.simple_tag
-def clock(moment: datetime) -> SafeString:
-    """Show a time of day; the page's script sets it to the reader's time zone."""
-    return html.clock(moment=moment)
-
-
-@register.simple_tag
-def meter(value: float, label: str) -> SafeString:
-    """Draw a share 0..1 as a bar."""
-    return format_html(
-        '<svg class="meter" width="100%" height="6" role="img" aria-label="{}">'
-        '<rect width="{}%" height="6" rx="3"/></svg>',
-        label,
-        round(100 * min(1.0, max(0.0, value))),
-    )
+    return memory_rows.draw(row=row, org=org, now=now, why=why)
 
 
 @register.simple_tag
 def meter_of(part: float, whole: float, label: str) -> SafeString:
     """Draw a part of a whole as a bar; nothing of nothing is empty."""
-    return meter(part / whole if whole else 0.0, label)
-
-
-@register.filter
-def at(values: Sequence[Any], position: int) -> Any:
-    """Return the value at a position."""
-    return values[position]
+    share = part / whole if whole else 0.0
+    return format_html(
+        '<svg class="meter" width="100%" height="6" role="img" aria-label="{}">'
+        '<rect width="{}%" height="6" rx="3"/></svg>',
+        label,
+        round(100 * min(1.0, max(0.0, share))),
+    )
 
 
 @register.simple_tag
 def ring(value: float, label: str) -> SafeString:
     """Draw a score 0..100 as a ring around its number."""
-    drawn, whole = figures.arc(share=value / 100)
-    return format_html(
-        '<svg class="ring" width="72" height="72" viewBox="0 0 72 72" role="img" aria-label="{}">'
-        '<circle class="track" cx="36" cy="36" r="31" fill="none" stroke-width="7"/>'
-        '<circle class="arc" cx="36" cy="36" r="31" fill="none" stroke-width="7"'
-        ' stroke-linecap="round" stroke-dasharray="{} {}" transform="rotate(-90 36 36)"/>'
-        '<text x="36" y="43" text-anchor="middle">{}</text></svg>',
-        label,
-        drawn,
-        whole,
-        round(value),
-    )
+    return html.ring(score=value, label=label)
 
 
 @register.simple_tag
-def decay_curve(curve: figures.Curve, label: str) -> SafeString:
+def decay_curve(curve: html.Curve, label: str) -> SafeString:
     """Draw how confidence falls without use, and the floor below which agents do not get it."""
     return format_html(
         '<svg class="curve" viewBox="0 0 {w} {h}" preserveAspectRatio="none" role="img"'
         ' aria-label="{label}"><path class="area" d="{area}"/>'
         '<path class="floor" d="M0 {floor} H{w}"/><path class="line" d="{line}"/></svg>',
-        w=round(figures.CURVE_WIDTH),
-        h=round(figures.CURVE_HEIGHT),
+        w=round(html.CURVE_WIDTH),
+        h=round(html.CURVE_HEIGHT),
         label=label,
         area=curve.area,
         floor=curve.floor_y,
@@ -233,15 +240,7 @@ def decay_curve(curve: figures.Curve, label: str) -> SafeString:
 @register.simple_tag
 def word_diff(old: str, new: str) -> SafeString:
     """Show what changed between two texts, word by word."""
-    tags = {text_changes.Change.ADDED: "ins", text_changes.Change.REMOVED: "del"}
-    return format_html_join(
-        "",
-        "<{0}>{1}</{0}>",
-        (
-            (tags.get(piece.change, "span"), piece.text)
-            for piece in text_changes.words(old=old, new=new)
-        ),
-    )
+    return html.word_changes(old=old, new=new)
 
 
 @register.simple_tag(takes_context=True)

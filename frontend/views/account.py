@@ -28,9 +28,8 @@ def me(request: HttpRequest) -> HttpResponse:
     try:
         save_preferences(user_id=base.person_id(request), preferences=preferences)
     except InvalidInput as error:
-        context = {"section": "me", "error": error, "form": form}
-        return base.page(request, "pages/me.html", context, status=error.status)
-    return _kept(HttpResponseRedirect(reverse("me") + "?saved"), preferences.language)
+        return base.page(request, "pages/me.html", {"section": "me", "error": error, "form": form})
+    return _set_language(HttpResponseRedirect(reverse("me") + "?saved"), preferences.language)
 
 
 @require_POST
@@ -51,10 +50,11 @@ def language(request: HttpRequest) -> HttpResponse:
     following = request.POST.get("next", "/")
     if not url_has_allowed_host_and_scheme(following, allowed_hosts=None):
         following = "/"
-    return _kept(HttpResponseRedirect(following), chosen)
+    return _set_language(HttpResponseRedirect(following), chosen)
 
 
-def _kept(response: HttpResponse, language: str) -> HttpResponse:
+def _set_language(response: HttpResponse, language: str) -> HttpResponse:
+    """Keep a language in a cookie; none forgets the one there is."""
     if language:
         response.set_cookie(
             settings.LANGUAGE_COOKIE_NAME,

@@ -5,6 +5,7 @@ a Caller, enters the tenant, runs the view, and turns a refusal into a page. Vie
 read or act and render one context.
 """
 
+import json
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -25,22 +26,16 @@ from accounts.authentication import caller_from_session, entered
 from accounts.caller import Caller
 from accounts.errors import CairnError, InvalidInput, NotFound, RateLimited
 from accounts.queries.directory import OrganizationView, organizations_of
-from frontend.languages import speak
-from frontend.presenters import toasts
+from frontend.middleware import speak
 from memory.records.queries import memories
 from memory.records.queries.views import MemoryView
 from memory.review.queries import overview
-from memory.review.queries.overview import FrameCounts
 from teams import queries as places
+from teams.permissions import Act, allows
 from teams.queries import ProjectView
 
 P = ParamSpec("P")
-WHOLE: Final = "pages/"  # where the templates of whole pages stand
-FORMS: Final = (  # names under which templates find what was sent
-    "form",
-    "form_people",
-    "form_gates",
-)
+FORMS: Final = ("form", "form_people", "form_gates")  # under which templates find what was sent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +50,21 @@ class Frame:
     project: ProjectView | None
     cursor: int
 
+    @property
+    def slug(self) -> str:
+        """The short name of the project, empty outside of one."""
+        return "" if self.project is None else self.project.slug
 
-Moment = Callable[[], AbstractContextManager[None]]
+    @property
+    def ref(self) -> str:
+        """The id of the project, empty outside of one."""
+        return "" if self.project is None else str(self.project.id)
+
+    def may(self, act: Act) -> bool:
+        """Say whether the role of who looks allows an act."""
+        return allows(role=self.caller.role, act=act)
+
+
 Inner = Callable[Concatenate[HttpRequest, Frame, P], HttpResponseBase]
 Outer = Callable[..., HttpResponseBase]
 
@@ -92,69 +100,144 @@ def person_id(request: HttpRequest) -> Any:
     return request.user.pk
 
 
+def is_htmx(request: HttpRequest) -> bool:
+    """Say whether a script asks for a part of a page."""
+    return bool(getattr(request, "htmx", False))
+
+
 def page(
-    request: HttpRequest, template: str, context: Mapping[str, Any], *, status: int = 200
+    request: HttpRequest, template: str, context: Mapping[str, Any], *, status: int | None = None
 ) -> HttpResponse:
     """Render a page or a fragment; nothing of an organization is kept by caches.
 
-    A form that comes back with a refusal shows what was sent without secrets: sent once more, it
-    stores the rest. A whole page of a project has its counts beside it, in the main navigation.
+    The status is that of the `error` in the context where none is given. A form that comes back
+    with a refusal shows what was sent without secrets: sent once more, it stores the rest. A whole
+    page of a project has its counts beside it, in the main navigation.
     """
+    error = context.get("error")
+    status = status or (error.status if isinstance(error, CairnError) else 200)
     values = {**context, **_redacted(context)} if status >= 400 else dict(context)
-    if template.startswith(WHOLE) and "tally" not in values:
-        values["tally"] = _tally(request)
+    frame: Frame | None = getattr(request, "frame", None)
+    if template.startswith("pages/") and "tally" not in values:
+        values["tally"] = None
+        if frame is not None and frame.project is not None and not is_htmx(request):
+            values["tally"] = overview.count_for_frame(
+                caller=frame.caller, project_id=frame.project.id, now=frame.now
+            )
     response = render(request, template, values, status=status)
     response["Cache-Control"] = "no-store"
     return response
 
 
 def dialog(
-    request: HttpRequest, template: str, context: Mapping[str, Any], *, status: int = 200
+    request: HttpRequest, template: str, context: Mapping[str, Any], *, status: int | None = None
 ) -> HttpResponse:
     """Render a dialog's content: a fragment for htmx, a page of its own without scripts."""
-    values = {**context, "dialog": template, "fragment": bool(request.htmx)}  # type: ignore[attr-defined]
+    values = {**context, "dialog": template, "fragment": is_htmx(request)}
     outer = template if values["fragment"] else "pages/dialog.html"
     return page(request, outer, values, status=status)
 
 
-def done(
-    request: HttpRequest, *, to: str, say: str, undo: str = "", changed: str = ""
-) -> HttpResponse:
+def done(request: HttpRequest, *, to: str, say: str, changed: str) -> HttpResponse:
     """Answer a form that succeeded: a toast and the next page."""
-    if not request.htmx:  # type: ignore[attr-defined]
+    if not is_htmx(request):
         return HttpResponseRedirect(to)
     response = HttpResponse(status=204)
-    response["HX-Trigger"] = toasts.toast(text=say, undo=undo, changed=changed)
+    response["HX-Trigger"] = toast(text=say, changed=changed)
     return response
 
 
 def moved(request: HttpRequest, *, to: str) -> HttpResponse:
     """Send the browser to another page."""
-    if not request.htmx:  # type: ignore[attr-defined]
+    if not is_htmx(request):
         return HttpResponseRedirect(to)
     return HttpResponse(status=204, headers={"HX-Redirect": to})
 
 
+def swapped(response: HttpResponse, *, into: str, swap: str = "innerHTML") -> HttpResponse:
+    """Have htmx put an answer elsewhere than the form that asked said."""
+    response["HX-Retarget"], response["HX-Reswap"] = into, swap
+    return response
+
+
+def file(text: str, *, media: str, name: str = "") -> HttpResponse:
+    """Give a text as a file that nobody keeps, to be saved under a name if there is one."""
+    response = HttpResponse(text, content_type=f"{media}; charset=utf-8")
+    response["Cache-Control"] = "no-store"
+    if name:
+        response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+def toast(*, text: str, undo: str = "", changed: str = "") -> str:
+    """Return an HX-Trigger value: show a text, offer to post to `undo`, refresh `changed`.
+
+    Header values are Latin-1, so JSON escapes everything else.
+    """
+    events: dict[str, object] = {"cairn:toast": {"text": text, "undo": undo}, "cairn:close": {}}
+    if changed:
+        events["cairn:changed"] = {"what": changed}
+    return json.dumps(events)
+
+
 def refusal(*, request: HttpRequest, error: CairnError) -> HttpResponse:
     """Turn a refusal into a toast for htmx, else into a page."""
-    if getattr(request, "htmx", False):
-        response = page(request, "partials/toast.html", {"error": error}, status=error.status)
-        response["HX-Retarget"], response["HX-Reswap"] = "#toasts", "beforeend"
-        return response
+    if is_htmx(request):
+        shown = page(request, "partials/toast.html", {"error": error})
+        return swapped(shown, into="#toasts", swap="beforeend")
     template = "404.html" if error.status == 404 else "pages/refused.html"
-    response = page(request, template, {"error": error, "tally": None}, status=error.status)
+    response = page(request, template, {"error": error, "tally": None})
     if isinstance(error, RateLimited):
         response["Retry-After"] = str(error.retry_after_seconds)
     return response
 
 
 def address(name: str, frame: Frame, *args: object) -> str:
-    """Return the address of a page of the frame's project."""
-    project = () if frame.project is None else (frame.project.slug,)
+    """Return the address of a page of the frame's project, outside of one of its organization."""
+    project = (frame.slug,) if frame.slug else ()
     return reverse(name, args=(frame.caller.organization_slug, *project, *args))
 
 
-def _inside(view: Inner[P], moment: Moment) -> Outer:
+def memory_here(frame: Frame, memory_id: UUID, *, or_of_no_project: bool = False) -> MemoryView:
+    """Return a memory of the page's project, or of none. Raises NotFound for another project's."""
+    view = memories.get(caller=frame.caller, memory_id=memory_id, now=frame.now)
+    if or_of_no_project and view.project_id is None:
+        return view
+    if view.project_id != (None if frame.project is None else frame.project.id):
+        raise _not_here()
+    return view
+
+
+def check_here(frame: Frame, memory_ids: tuple[UUID, ...]) -> None:
+    """Check that memories are of the page's project. Raises NotFound when one is not."""
+    found = memories.by_ids(caller=frame.caller, memory_ids=memory_ids, now=frame.now)
+    project_id = None if frame.project is None else frame.project.id
+    if any(key not in found or found[key].project_id != project_id for key in memory_ids):
+        raise _not_here()
+
+
+def ids_of(texts: list[str]) -> tuple[UUID, ...]:
+    """Return the ids that a form names. Raises InvalidInput."""
+    try:
+        return tuple(UUID(text) for text in texts)
+    except ValueError as error:
+        raise InvalidInput(
+            detail="A selected memory has no valid id.", hint="Reload the list and try again."
+        ) from error
+
+
+def number_of(text: str, *, digits: int = 9) -> int | None:
+    """Read a whole number of an address or a form; None for what is none or too long."""
+    bare = text.strip()
+    return int(bare) if bare.isascii() and bare.isdecimal() and len(bare) <= digits else None
+
+
+def no_verb() -> InvalidInput:
+    """Return the refusal of a form that asks for what no page offers."""
+    return InvalidInput(detail="There is no such verb.", hint="Reload the page.")
+
+
+def _inside(view: Inner[P], opened: Callable[[], AbstractContextManager[None]]) -> Outer:
     @login_required
     @wraps(view)
     def inside(
@@ -164,7 +247,7 @@ def _inside(view: Inner[P], moment: Moment) -> Outer:
         try:
             _check_text(request)
             caller = caller_from_session(user_id=person_id(request), organization_slug=org)
-            with entered(caller), moment():
+            with entered(caller), opened():
                 frame = _frame(request, caller, kwargs.pop("project", None))
                 request.frame = frame  # type: ignore[attr-defined]
                 return view(request, frame, *args, **kwargs)
@@ -174,12 +257,21 @@ def _inside(view: Inner[P], moment: Moment) -> Outer:
     return inside
 
 
-def _tally(request: HttpRequest) -> FrameCounts | None:
-    """Return the counts of the page's project; None of none, and where a part alone is shown."""
-    frame: Frame | None = getattr(request, "frame", None)
-    if frame is None or frame.project is None or getattr(request, "htmx", False):
-        return None
-    return overview.count_for_frame(caller=frame.caller, project_id=frame.project.id, now=frame.now)
+def _frame(request: HttpRequest, caller: Caller, slug: Any) -> Frame:
+    organizations = organizations_of(user_id=person_id(request))
+    cursor, projects = places.surroundings(caller=caller)  # before anything else is read
+    project = next((one for one in projects if one.slug == slug), None)
+    if project is None and slug is not None:
+        project = places.project(caller=caller, ref=str(slug))
+    return Frame(
+        caller=caller,
+        now=timezone.now(),
+        organization=next(one for one in organizations if one.id == caller.organization_id),
+        organizations=organizations,
+        cursor=cursor,
+        projects=projects,
+        project=project,
+    )
 
 
 def _redacted(context: Mapping[str, Any]) -> dict[str, Any]:
@@ -203,57 +295,6 @@ def _check_text(request: HttpRequest) -> None:
             detail="The text contains a character that cannot be stored (NUL).",
             hint="Remove it and send the text again.",
         )
-
-
-def _frame(request: HttpRequest, caller: Caller, project: Any) -> Frame:
-    organizations = organizations_of(user_id=person_id(request))
-    cursor, projects = places.surroundings(caller=caller)  # before anything else is read
-    return Frame(
-        caller=caller,
-        now=timezone.now(),
-        organization=next(one for one in organizations if one.id == caller.organization_id),
-        organizations=organizations,
-        cursor=cursor,
-        projects=projects,
-        project=None if project is None else _project(caller, projects, str(project)),
-    )
-
-
-def _project(caller: Caller, projects: tuple[ProjectView, ...], ref: str) -> ProjectView:
-    found = next((one for one in projects if one.slug == ref), None)
-    return found or places.project(caller=caller, ref=ref)
-
-
-def memory_here(frame: Frame, memory_id: UUID) -> MemoryView:
-    """Return a memory of the page's project, or of none. Raises NotFound for another place's."""
-    view = memories.get(caller=frame.caller, memory_id=memory_id, now=frame.now)
-    if view.project_id != (None if frame.project is None else frame.project.id):
-        raise _not_here()
-    return view
-
-
-def memory_listed(frame: Frame, memory_id: UUID) -> MemoryView:
-    """Return a memory that lists of the page's project show: one of it, or of no project.
-
-    Raises NotFound for another place's.
-    """
-    view = memories.get(caller=frame.caller, memory_id=memory_id, now=frame.now)
-    if frame.project is None or view.project_id not in {None, frame.project.id}:
-        raise _not_here()
-    return view
-
-
-def check_here(frame: Frame, memory_ids: tuple[UUID, ...]) -> None:
-    """Check that memories are of the page's project. Raises NotFound when one is not."""
-    found = memories.by_ids(caller=frame.caller, memory_ids=memory_ids, now=frame.now)
-    place = None if frame.project is None else frame.project.id
-    if any(key not in found or found[key].project_id != place for key in memory_ids):
-        raise _not_here()
-
-
-def clock() -> datetime:
-    """Read the clock; edges read it, nobody below does."""
-    return timezone.now()
 
 
 def _not_here() -> NotFound:

@@ -11,7 +11,7 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 from redis.exceptions import RedisError
 
-from frontend.languages import speak
+from frontend.middleware import speak
 
 log = logging.getLogger(__name__)
 

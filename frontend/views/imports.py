@@ -1,48 +1,61 @@
-"""Importing files: hand them in, see what they would do, take them in and back."""
+"""Importing files: hand them in, see what they would do, take them in and back; and exporting."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Final
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse
+from django.http import FileResponse, HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from accounts.errors import CairnError, InvalidInput, NotFound, TooLarge
+from accounts.identifiers import as_uuid
 from accounts.messages import message
 from frontend.labels import memory_labels
 from frontend.presenters import review_inbox
 from frontend.views import base
 from frontend.views.base import Frame
-from memory.documents.actions.import_batches import begin_import, cancel_import, retry_import
-from memory.documents.actions.import_undo import undo_import
-from memory.documents.actions.uploads import LARGEST_UPLOAD, Upload, preview_import
+from memory.documents import writing
+from memory.documents.actions import export, import_batches, import_undo, uploads
 from memory.documents.queries import imports as queries
-from memory.documents.queries.imports import ImportView
 from memory.records.actions import MOST_IN_BULK, VerbDetails
 from memory.records.queries.pending import Group
-from memory.review.actions.bulk import WaitingGroup, decide_bulk
-from memory.review.actions.verdict_undo import undo_call
+from memory.review.actions import bulk, verdict_undo
 from memory.review.queries import inbox as reviews
 
-SHOWN = 30  # imports a page
-ROWS_SHOWN = 300  # rows of a preview; each can be left out
-ROWS = 100  # rows of an import a page
-LONGEST_NUMBER = 10  # digits that no number of a row has
-SCOPES = ("project", "personal")
-UNDER_WAY = frozenset({"queued", "running"})
+IMPORTS: Final = 30  # a page
+PREVIEW_ROWS: Final = 300  # each can be left out
+ROWS: Final = 100  # of an import, a page
+SCOPES: Final = ("project", "personal")
 
 
 @base.member
 def imports(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show imports and the form; take files in that were handed over."""
-    if request.method != "POST":
-        return _page(request, frame)
-    try:
-        view = begin_import(caller=frame.caller, upload=_upload(request, frame), now=frame.now)
-    except CairnError as error:
-        return _page(request, frame, error=error, status=error.status)
-    return base.moved(request, to=base.address("import", frame, view.id))
+    context: dict[str, object] = {}
+    if request.method == "POST":
+        try:
+            begun = import_batches.begin_import(
+                caller=frame.caller, upload=_upload(request, frame), now=frame.now
+            )
+            return base.moved(request, to=base.address("import", frame, begun.id))
+        except CairnError as error:
+            context = {"error": error}
+    page = queries.list_imports(
+        caller=frame.caller,
+        project=frame.slug,
+        after=as_uuid(text=request.GET.get("after", "")),
+        limit=IMPORTS,
+        now=frame.now,
+    )
+    context |= {
+        "section": "memories",
+        "now": frame.now,
+        "imports": page.items,
+        "next": page.next_after,
+        **form(),
+    }
+    return base.page(request, "pages/imports.html", context)
 
 
 @require_POST
@@ -50,12 +63,12 @@ def imports(request: HttpRequest, frame: Frame) -> HttpResponse:
 def look(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Say what files would do, row by row."""
     try:
-        seen = preview_import(caller=frame.caller, upload=_upload(request, frame))
+        seen = uploads.preview_import(caller=frame.caller, upload=_upload(request, frame))
     except CairnError as error:
         if error.status == NotFound.status:
             raise
-        return base.page(request, "partials/import_preview.html", {"error": error})
-    rows = seen.rows[:ROWS_SHOWN]
+        return base.page(request, "partials/import_preview.html", {"error": error}, status=200)
+    rows = seen.rows[:PREVIEW_ROWS]
     context = {
         "seen": seen,
         "rows": rows,
@@ -67,109 +80,99 @@ def look(request: HttpRequest, frame: Frame) -> HttpResponse:
 
 
 @base.member
-def one(request: HttpRequest, frame: Frame, import_id: UUID) -> HttpResponse:
+def one_import(request: HttpRequest, frame: Frame, import_id: UUID) -> HttpResponse:
     """Show an import: how far it is, and what became of each row."""
-    return _one(request, frame, import_id)
+    return _import_page(request, frame, import_id)
 
 
 @require_POST
 @base.member
 def change(request: HttpRequest, frame: Frame, import_id: UUID) -> HttpResponse:
-    """Undo an import, cancel it, try it again, or decide about what waits of it for review."""
+    """Undo an import, cancel it, try it again, or decide about what waits of it for review.
+
+    The page says after a decision how to take it back.
+    """
     here(frame, import_id)
-    run = VERBS.get(request.POST.get("verb", ""))
+    verb, to = request.POST.get("verb", ""), base.address("import", frame, import_id)
+    run = {
+        "undo": import_undo.undo_import,
+        "cancel": import_batches.cancel_import,
+        "retry": import_batches.retry_import,
+    }.get(verb)
     try:
-        if run is None:
-            raise InvalidInput(detail="There is no such verb.", hint="Reload the page.")
-        after = run(request, frame, import_id)
+        if run is not None:
+            run(caller=frame.caller, batch_id=import_id, now=frame.now)
+        elif verb in {"keep", "reject"}:
+            to += f"?decided={_decide(request, frame, import_id, verb)}"
+        elif verb == "take_back":
+            review_id = as_uuid(text=request.POST.get("review", ""))
+            if review_id is None:
+                raise InvalidInput(
+                    detail="There is no such verdict of yours.", hint="Reload the page."
+                )
+            verdict_undo.undo_call(caller=frame.caller, review_id=review_id, now=frame.now)
+        else:
+            raise base.no_verb()
     except CairnError as error:
-        return _one(request, frame, import_id, error=error, status=error.status)
-    return base.moved(request, to=f"{base.address('import', frame, import_id)}{after}")
+        return _import_page(request, frame, import_id, error=error)
+    return base.moved(request, to=to)
 
 
-def _undo(request: HttpRequest, frame: Frame, import_id: UUID) -> str:
-    undo_import(caller=frame.caller, batch_id=import_id, now=frame.now)
-    return ""
-
-
-def _cancel(request: HttpRequest, frame: Frame, import_id: UUID) -> str:
-    cancel_import(caller=frame.caller, batch_id=import_id, now=frame.now)
-    return ""
-
-
-def _retry(request: HttpRequest, frame: Frame, import_id: UUID) -> str:
-    retry_import(caller=frame.caller, batch_id=import_id, now=frame.now)
-    return ""
-
-
-def _decide(request: HttpRequest, frame: Frame, import_id: UUID) -> str:
-    """Keep or reject what waits; the page says then how to take that back."""
-    (count,) = _numbers([request.POST.get("count", "")]) or {0}
-    done = decide_bulk(
+def _decide(request: HttpRequest, frame: Frame, import_id: UUID, verb: str) -> UUID | None:
+    """Keep or reject what waits of an import."""
+    done = bulk.decide_bulk(
         caller=frame.caller,
-        verb=request.POST["verb"],
-        chosen=WaitingGroup(
+        verb=verb,
+        chosen=bulk.WaitingGroup(
             project=None,
             group=None,
-            count=count,
+            count=base.number_of(request.POST.get("count", "")) or 0,
             imported=queries.imported_memories(caller=frame.caller, batch_id=import_id),
         ),
         details=VerbDetails(reason=request.POST.get("reason", "").strip()),
         now=frame.now,
     )
-    return f"?decided={done[0].review_id}"
+    return done[0].review_id
 
 
-def _take_back(request: HttpRequest, frame: Frame, import_id: UUID) -> str:
-    review_id = _after(request.POST.get("review", ""))
-    if review_id is None:
-        raise InvalidInput(detail="There is no such verdict of yours.", hint="Reload the page.")
-    undo_call(caller=frame.caller, review_id=review_id, now=frame.now)
-    return ""
-
-
-VERBS: Final[Mapping[str, Callable[[HttpRequest, Frame, UUID], str]]] = {
-    "undo": _undo,
-    "cancel": _cancel,
-    "retry": _retry,
-    "keep": _decide,
-    "reject": _decide,
-    "take_back": _take_back,
-}
+@require_POST
+@base.member
+def export_memories(request: HttpRequest, frame: Frame) -> FileResponse:
+    """Give a file of the memories that pass a filter. Raises InvalidInput for words: they rank."""
+    try:
+        format = writing.ExportFormat(request.POST.get("format", ""))
+    except ValueError as error:
+        raise InvalidInput(detail="There is no such format.", hint="Reload the page.") from error
+    asked = export.ExportRequest(
+        project=frame.slug or None, query=request.POST.get("q", ""), format=format
+    )
+    made = export.export(caller=frame.caller, request=asked, now=frame.now)
+    response = FileResponse(made.file, content_type=made.media)
+    response["Content-Disposition"] = f'attachment; filename="{made.name}"'
+    response["Cache-Control"] = "no-store"
+    return response
 
 
 def form() -> dict[str, object]:
     """Return what the form offers: who may see it, and how much may be handed over."""
     return {
         "scopes": tuple((name, memory_labels.SCOPES[name]) for name in SCOPES),
-        "largest": LARGEST_UPLOAD // 1_048_576,
+        "largest": uploads.LARGEST_UPLOAD // 1_048_576,
     }
 
 
-def _page(
-    request: HttpRequest, frame: Frame, *, status: int = 200, **extra: object
-) -> HttpResponse:
-    after = _after(request.GET.get("after", ""))
-    project = frame.project.slug if frame.project else ""
-    page = queries.list_imports(
-        caller=frame.caller, project=project, after=after, limit=SHOWN, now=frame.now
-    )
-    context = {
-        "section": "memories",
-        "now": frame.now,
-        "imports": page.items,
-        "next": page.next_after,
-        **form(),
-        **extra,
-    }
-    return base.page(request, "pages/imports.html", context, status=status)
+def here(frame: Frame, import_id: UUID) -> queries.ImportView:
+    """Return an import of the page's project. Raises NotFound for another project's."""
+    view = queries.get_import(caller=frame.caller, batch_id=import_id, now=frame.now)
+    if frame.project is None or view.project_id != frame.project.id:
+        raise NotFound(detail="There is no such import.", hint="It may be another project's.")
+    return view
 
 
-def _one(
-    request: HttpRequest, frame: Frame, import_id: UUID, *, status: int = 200, **extra: object
+def _import_page(
+    request: HttpRequest, frame: Frame, import_id: UUID, *, error: CairnError | None = None
 ) -> HttpResponse:
     view = here(frame, import_id)
-    start = request.GET.get("after", "")
     imported = queries.imported_memories(caller=frame.caller, batch_id=import_id)
     waits = reviews.count_waiting(
         caller=frame.caller, project=None, imported=imported, now=frame.now
@@ -177,15 +180,16 @@ def _one(
     rows = queries.list_rows(
         caller=frame.caller,
         batch_id=import_id,
-        after=int(start) if start.isdecimal() and len(start) < LONGEST_NUMBER else 0,
+        after=base.number_of(request.GET.get("after", "")) or 0,
         limit=ROWS,
         now=frame.now,
     )
     context = {
         "section": "memories",
         "now": frame.now,
+        "error": error,
         "batch": view,
-        "is_under_way": view.state in UNDER_WAY,
+        "is_under_way": view.state in {"queued", "running"},
         "done": view.total - view.counts.get("waiting", 0),
         "counts": _counts(view.counts),
         "rows": rows,
@@ -193,55 +197,34 @@ def _one(
         "to_review": waits.total,
         "at_once": min(waits.total - waits.by_group[Group.CONFLICTS], MOST_IN_BULK),
         "may_decide": review_inbox.may_decide(caller=frame.caller),
-        "decided": _after(request.GET.get("decided", "")),
-        **extra,
+        "decided": as_uuid(text=request.GET.get("decided", "")),
     }
-    return base.page(request, "pages/import.html", context, status=status)
+    return base.page(request, "pages/import.html", context)
 
 
-def here(frame: Frame, import_id: UUID) -> ImportView:
-    """Return an import of the page's project. Raises NotFound for another place's."""
-    view = queries.get_import(caller=frame.caller, batch_id=import_id, now=frame.now)
-    if frame.project is None or view.project_id != frame.project.id:
-        raise NotFound(detail="There is no such import.", hint="It may be another project's.")
-    return view
-
-
-def _upload(request: HttpRequest, frame: Frame) -> Upload:
+def _upload(request: HttpRequest, frame: Frame) -> uploads.Upload:
     """Return what was handed over. Raises TooLarge before anything is read."""
     files = request.FILES.getlist("file")
     size = sum(file.size or 0 for file in files)
-    if size > LARGEST_UPLOAD:
+    if size > uploads.LARGEST_UPLOAD:
         raise TooLarge(
             detail=message("{size} bytes in {count} files.", size=size, count=len(files)),
-            hint=message("Hand over at most {most} bytes.", most=LARGEST_UPLOAD),
+            hint=message("Hand over at most {most} bytes.", most=uploads.LARGEST_UPLOAD),
         )
     handed = [(file.name or "upload", file.read()) for file in files]
     pasted = request.POST.get("pasted", "")
     if pasted.strip():
         handed.append((_("pasted.md"), pasted.encode()))
-    offered = _numbers(request.POST.get("offered", "").split(","))
-    kept = _numbers(request.POST.getlist("keep"))
-    return Upload(
+    offered, kept = request.POST.get("offered", "").split(","), request.POST.getlist("keep")
+    left_out = (base.number_of(text) for text in set(offered) - set(kept))
+    return uploads.Upload(
         files=tuple(handed),
-        project=frame.project.slug if frame.project else None,
+        project=frame.slug or None,
         scope=request.POST.get("scope") or None,
-        left_out=frozenset(offered - kept),
+        left_out=frozenset(number for number in left_out if number is not None),
     )
 
 
-def _numbers(texts: list[str]) -> set[int]:
-    """Return the numbers of rows; what is longer than any is none."""
-    return {int(one) for one in texts if one.isdecimal() and len(one) < LONGEST_NUMBER}
-
-
-def _counts(counts: object) -> tuple[tuple[str, int], ...]:
-    found = dict(counts) if isinstance(counts, dict) else {}
-    return tuple((name, found[name]) for name in memory_labels.IMPORTED if found.get(name))
-
-
-def _after(text: str) -> UUID | None:
-    try:
-        return UUID(text) if text else None
-    except ValueError:
-        return None
+def _counts(counts: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
+    """Return how many rows ended in each way, in the order of their names."""
+    return tuple((name, counts[name]) for name in memory_labels.IMPORTED if counts.get(name))

@@ -1,382 +1,331 @@
-"""The review inbox: what waits, one item, and the verdicts with their undo."""
+"""The review inbox: what waits, one memory or conflict, and the verdicts with their undo."""
 
-from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Final
-from urllib.parse import urlencode
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from accounts.errors import CairnError, InvalidInput, NotFound
 from accounts.identifiers import as_uuid
 from frontend.labels import memory_labels
-from frontend.labels.memory_labels import Name
-from frontend.presenters import review_inbox, toasts
-from frontend.presenters.review_inbox import Batch, Inbox
-from frontend.views import base, conflicts
+from frontend.presenters import conflict_card, review_inbox
+from frontend.presenters.review_inbox import InboxFilter
+from frontend.views import base, conflicts, imports
 from frontend.views.base import Frame
-from frontend.views.imports import here as batch_here
-from frontend.views.verbs import ids_of
-from memory.documents.queries import imports
+from memory.documents.queries.imports import imported_memories
 from memory.records.actions import MOST_IN_BULK, VerbDetails
 from memory.records.queries.pending import Group
 from memory.records.queries.views import MemoryView
 from memory.records.verdict_log import DecidedMemory
-from memory.review.actions.bulk import WaitingGroup, decide_bulk
-from memory.review.actions.verdict_undo import undo, undo_call
-from memory.review.actions.verdicts import keep, merge, reject, snooze
+from memory.review.actions import bulk as bulk_actions
+from memory.review.actions import settlements, verdict_undo, verdicts
 from memory.review.queries.conflicts import ConflictView
-from memory.review.queries.inbox import InboxPosition, WaitingSession, waiting_sessions
+from memory.review.queries.inbox import InboxPosition
 
-Verb = Callable[[HttpRequest, Frame, UUID], DecidedMemory]
-SESSIONS: Final = 6  # of which something waits, beside the list
-BATCHES: Final = 12  # imports beside the list
-REST_DAYS: Final[Mapping[str, int]] = {"day": 1, "week": 7, "month": 30}
-
-
-def _keep(request: HttpRequest, frame: Frame, memory_id: UUID) -> DecidedMemory:
-    return keep(caller=frame.caller, memory_id=memory_id, now=frame.now)
-
-
-def _reject(request: HttpRequest, frame: Frame, memory_id: UUID) -> DecidedMemory:
-    reason = request.POST.get("reason", "").strip()
-    return reject(caller=frame.caller, memory_id=memory_id, reason=reason, now=frame.now)
-
-
-def _merge(request: HttpRequest, frame: Frame, memory_id: UUID) -> DecidedMemory:
-    chosen = ids_of(request.POST.getlist("into")[:1])
-    if not chosen:
-        raise InvalidInput(
-            detail="Pick the memory to merge into.", hint="One that says the same, of this list."
-        )
-    return merge(caller=frame.caller, memory_id=memory_id, into=chosen[0], now=frame.now)
-
-
-def _snooze(request: HttpRequest, frame: Frame, memory_id: UUID) -> DecidedMemory:
-    end = until(request.POST.get("for", ""), frame.now)
-    return snooze(caller=frame.caller, memory_id=memory_id, until=end, now=frame.now)
-
-
-VERBS: Final[Mapping[str, tuple[Verb, Name]]] = {
-    "keep": (_keep, gettext_lazy("Kept.")),
-    "reject": (_reject, gettext_lazy("Rejected.")),
-    "merge": (_merge, gettext_lazy("Merged.")),
-    "snooze": (_snooze, gettext_lazy("Snoozed.")),
+SNOOZE_DAYS: Final = {"day": 1, "week": 7, "month": 30}
+SAY: Final = {
+    "keep": _("Kept."),
+    "reject": _("Rejected."),
+    "merge": _("Merged."),
+    "snooze": _("Snoozed."),
 }
-DIALOGS: Final = frozenset({"reject", "merge", "snooze"})
 
 
 @base.reader
 def page(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show the inbox."""
-    return base.page(request, "pages/inbox.html", _context(request, frame, peek=_peek(request)))
+    peek = as_uuid(text=request.GET.get("peek", ""))
+    return _show(request, frame, "pages/inbox.html", peek=peek)
 
 
 @base.reader
 def rows(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show the list alone, for the live refresh."""
-    return base.page(request, "partials/inbox_rows.html", _context(request, frame, peek=None))
+    return _show(request, frame, "partials/inbox_rows.html")
 
 
 @base.reader
 def groups(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show the groups with their counts alone, for the live refresh."""
-    return base.page(request, "partials/inbox_groups.html", _context(request, frame, peek=None))
+    return _show(request, frame, "partials/inbox_groups.html")
 
 
 @base.reader
 def item(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpResponse:
-    """Show one item: for htmx the pane, else the page with it open."""
-    _here(frame, memory_id)
-    if not request.htmx:  # type: ignore[attr-defined]
-        return opened_in_list(request, frame, memory_id)
-    opened = review_inbox.opened(caller=frame.caller, memory_id=memory_id, now=frame.now)
-    context = {"opened": opened, **narrowed(request), "now": frame.now,
-               "may_decide": review_inbox.may_decide(caller=frame.caller)}  # fmt: skip
+    """Show one memory: for htmx the pane, else the page with it open."""
+    base.memory_here(frame, memory_id)
+    if not base.is_htmx(request):
+        return _to_page(request, frame, peek=memory_id)
+    context = {
+        "opened": review_inbox.opened(caller=frame.caller, memory_id=memory_id, now=frame.now),
+        **_filter(request, frame).context(),
+        "now": frame.now,
+        "may_decide": review_inbox.may_decide(caller=frame.caller),
+    }
     return base.page(request, "partials/inbox_item.html", context)
 
 
 @base.member
 def verdict(request: HttpRequest, frame: Frame, memory_id: UUID, verb: str) -> HttpResponse:
     """Ask what a verdict needs, or decide, and show the next item."""
-    if verb not in VERBS or (request.method != "POST" and verb not in DIALOGS):
+    if verb not in SAY or (request.method != "POST" and verb == "keep"):
         raise Http404
-    memory = _here(frame, memory_id)
-    if request.method != "POST":
-        return _asked(request, frame, memory, verb)
-    run, say = VERBS[verb]
-    try:
-        decided = run(request, frame, memory_id)
-    except CairnError as error:
-        if verb in DIALOGS and error.status == 422:
-            return _asked(request, frame, memory, verb, error=error)
-        raise
-    return after(request, frame, memory, say=str(say), review_id=decided.review_id)
+    memory = base.memory_here(frame, memory_id)
+    context: dict[str, object] = {}
+    if request.method == "POST":
+        try:
+            decided = _decide(request, frame, memory_id, verb)
+            review_id = decided.review_id
+            return answer_verdict(request, frame, memory, say=str(SAY[verb]), review_id=review_id)
+        except CairnError as error:
+            if verb == "keep" or error.status != 422:
+                raise
+            context = {"error": error}
+    context |= {
+        "memory": memory,
+        "opened": review_inbox.opened(caller=frame.caller, memory_id=memory.id, now=frame.now),
+        **_filter(request, frame).context(),
+        "rests": memory_labels.RESTS.items(),
+        "form": request.POST,
+    }
+    return base.dialog(request, f"partials/inbox_{verb}.html", context)
+
+
+def _decide(request: HttpRequest, frame: Frame, memory_id: UUID, verb: str) -> DecidedMemory:
+    sent, caller, now = request.POST, frame.caller, frame.now
+    if verb == "keep":
+        return verdicts.keep(caller=caller, memory_id=memory_id, now=now)
+    if verb == "reject":
+        reason = sent.get("reason", "").strip()
+        return verdicts.reject(caller=caller, memory_id=memory_id, reason=reason, now=now)
+    if verb == "snooze":
+        until = _snoozed_until(sent.get("for", ""), now)
+        return verdicts.snooze(caller=caller, memory_id=memory_id, until=until, now=now)
+    chosen = base.ids_of(sent.getlist("into")[:1])
+    if not chosen:
+        raise InvalidInput(
+            detail="Pick the memory to merge into.", hint="One that says the same, of this list."
+        )
+    return verdicts.merge(caller=caller, memory_id=memory_id, into=chosen[0], now=now)
 
 
 @base.member
 def bulk(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Decide about a selection, or about a whole group once its count is typed."""
+    narrowed, sent = _filter(request, frame), request.POST
     if request.method != "POST":
-        count = review_inbox.waiting(
-            caller=frame.caller,
-            project=_slug(frame),
-            group=review_inbox.group_named(group_text(request)),
-            batch=_batch(request, frame),
-            now=frame.now,
+        total = review_inbox.count_decidable(
+            caller=frame.caller, project=frame.slug, narrowed=narrowed, now=frame.now
         )
-        context = {
-            "count": min(count, MOST_IN_BULK),
-            "total": count,
-            **narrowed(request),
-            "form": request.GET,
-        }
+        context = {"count": min(total, MOST_IN_BULK), "total": total, **narrowed.context()}
         return base.dialog(request, "partials/inbox_bulk.html", context)
-    sent = request.POST
-    is_whole = "whole" in sent
-    chosen = _whole(request, frame) if is_whole else ids_of(sent.getlist("memory"))
-    if not isinstance(chosen, WaitingGroup):
+    chosen: tuple[UUID, ...] | bulk_actions.WaitingGroup
+    if "whole" in sent:
+        count = base.number_of(sent.get("count", ""))
+        if count is None:
+            raise InvalidInput(
+                detail="Type how many memories are decided about.",
+                hint="The number that the dialog says.",
+            )
+        chosen = bulk_actions.WaitingGroup(
+            project=frame.slug,
+            group=narrowed.group,
+            count=count,
+            imported=imported_memories(caller=frame.caller, batch_id=narrowed.batch),
+        )
+    else:
+        chosen = base.ids_of(sent.getlist("memory"))
         base.check_here(frame, chosen)
-    done = decide_bulk(
+    until = _snoozed_until(sent.get("for", "week"), frame.now)
+    done = bulk_actions.decide_bulk(
         caller=frame.caller,
         verb=sent.get("verb", ""),
         chosen=chosen,
-        details=VerbDetails(
-            reason=sent.get("reason", "").strip(), until=until(sent.get("for", "week"), frame.now)
-        ),
+        details=VerbDetails(reason=sent.get("reason", "").strip(), until=until),
         now=frame.now,
     )
     say = ngettext("%(count)d memory decided.", "%(count)d memories decided.", len(done))
-    return after(
+    return answer_verdict(
         request,
         frame,
         done[-1].memory,
         say=say % {"count": len(done)},
         review_id=done[0].review_id,
-        together=True,
+        undo_all=True,
     )
 
 
 @require_POST
 @base.member
-def take_back(request: HttpRequest, frame: Frame, review_id: UUID) -> HttpResponse:
-    """Undo a verdict, and show what waits again."""
-    run = undo_call if "together" in request.GET else _undo_one
-    done = run(caller=frame.caller, review_id=review_id, now=frame.now)
-    return again(request, frame, done[0].conflict_id or done[0].memory.id)
+def undo(request: HttpRequest, frame: Frame, review_id: UUID) -> HttpResponse:
+    """Undo a verdict or all that was decided with it, and show what waits again."""
+    if "together" in request.GET:
+        done = verdict_undo.undo_call(caller=frame.caller, review_id=review_id, now=frame.now)[0]
+    else:
+        done = verdict_undo.undo(caller=frame.caller, review_id=review_id, now=frame.now)
+    return _show_again(request, frame, done.conflict_id or done.memory.id)
 
 
-def after(
+@base.member
+def conflict_item(request: HttpRequest, frame: Frame, conflict_id: UUID) -> HttpResponse:
+    """Show a conflict in the pane, or settle it and show what waits next.
+
+    Who was slower is told what somebody else did, beside the two memories as they are now.
+    """
+    view = conflicts.here(frame, conflict_id)
+    context: dict[str, object] = {}
+    if request.method == "POST":
+        try:
+            conflicts.decide(frame, conflict_id, request.POST)
+            undo_at = (
+                f"{base.address('inbox_conflict_undo', frame, view.id)}{_query(request, frame)}"
+            )
+            place = InboxPosition(since=view.found_at, item_id=view.id)
+            say = gettext("Conflict settled.")
+            return _show_next(request, frame, behind=place, say=say, undo_at=undo_at)
+        except CairnError as error:
+            if not base.is_htmx(request):
+                raise
+            context = {"error": error}
+            view = conflicts.here(frame, conflict_id)
+    elif not base.is_htmx(request):
+        return _to_page(request, frame, peek=conflict_id)
+    context |= {
+        "card": conflict_card.cards(caller=frame.caller, views=(view,))[0],
+        **_filter(request, frame).context(),
+        "may_decide": review_inbox.may_decide(caller=frame.caller),
+        "now": frame.now,
+        "form": request.POST,
+    }
+    return base.page(request, "partials/inbox_item.html", context)
+
+
+@base.member
+def snooze_conflict(request: HttpRequest, frame: Frame, conflict_id: UUID) -> HttpResponse:
+    """Ask how long a conflict is to rest, or let it, and show what waits next."""
+    view = conflicts.here(frame, conflict_id)
+    context: dict[str, object] = {}
+    if request.method == "POST":
+        until = _snoozed_until(request.POST.get("for", ""), frame.now)
+        try:
+            done = settlements.snooze_conflict(
+                caller=frame.caller, conflict_id=conflict_id, until=until, now=frame.now
+            )
+            undo_at = f"{base.address('inbox_undo', frame, done.review_id)}{_query(request, frame)}"
+            place = InboxPosition(since=view.found_at, item_id=view.id)
+            say = gettext("Snoozed.")
+            return _show_next(request, frame, behind=place, say=say, undo_at=undo_at)
+        except CairnError as error:
+            if error.status != 422:
+                raise
+            context = {"error": error}
+    context |= {
+        "conflict": view,
+        **_filter(request, frame).context(),
+        "rests": memory_labels.RESTS.items(),
+        "form": request.POST,
+    }
+    return base.dialog(request, "partials/inbox_snooze.html", context)
+
+
+@require_POST
+@base.member
+def undo_settlement(request: HttpRequest, frame: Frame, conflict_id: UUID) -> HttpResponse:
+    """Take a settlement back, and show the conflict that waits again."""
+    conflicts.here(frame, conflict_id)
+    settlements.reopen(caller=frame.caller, conflict_id=conflict_id, if_version=None, now=frame.now)
+    return _show_again(request, frame, conflict_id)
+
+
+def answer_verdict(
     request: HttpRequest,
     frame: Frame,
     memory: MemoryView,
     *,
     say: str,
     review_id: UUID | None,
-    together: bool = False,
+    undo_all: bool = False,
 ) -> HttpResponse:
     """Answer a verdict: the next item, the list without it, and a toast that undoes it."""
-    to = "" if review_id is None else base.address("inbox_undo", frame, review_id)
-    undo_at = f"{to}{query(request)}{'&together' if together else ''}" if to else ""
+    undo_at = ""
+    if review_id is not None:
+        undo_at = f"{base.address('inbox_undo', frame, review_id)}{_query(request, frame)}"
+        undo_at += "&together" if undo_all else ""
     place = InboxPosition(since=memory.created_at, item_id=memory.id)
-    return moved_on(request, frame, behind=place, say=say, undo_at=undo_at)
+    return _show_next(request, frame, behind=place, say=say, undo_at=undo_at)
 
 
-def moved_on(
+def _show_next(
     request: HttpRequest, frame: Frame, *, behind: InboxPosition, say: str, undo_at: str
 ) -> HttpResponse:
     """Show what stands behind what was decided, with a toast that undoes it."""
-    if not request.htmx:  # type: ignore[attr-defined]
-        return HttpResponseRedirect(_address(request, frame, peek=None))
-    context = _context(request, frame, peek=None, behind=behind)
-    response = base.page(request, "partials/inbox_after.html", context)
-    response["HX-Retarget"], response["HX-Reswap"] = "#inspector", "innerHTML"
-    response["HX-Trigger"] = toasts.toast(text=say, undo=undo_at, changed="memories")
-    return response
+    if not base.is_htmx(request):
+        return _to_page(request, frame)
+    response = _show(request, frame, "partials/inbox_after.html", behind=behind)
+    response["HX-Trigger"] = base.toast(text=say, undo=undo_at, changed="memories")
+    return base.swapped(response, into="#inspector")
 
 
-def again(request: HttpRequest, frame: Frame, item_id: UUID) -> HttpResponse:
+def _show_again(request: HttpRequest, frame: Frame, item_id: UUID) -> HttpResponse:
     """Show what waits again, open."""
-    if not request.htmx:  # type: ignore[attr-defined]
-        return opened_in_list(request, frame, item_id)
-    context = _context(request, frame, peek=item_id)
-    return base.page(request, "partials/inbox_after.html", context)
+    if not base.is_htmx(request):
+        return _to_page(request, frame, peek=item_id)
+    return _show(request, frame, "partials/inbox_after.html", peek=item_id)
 
 
-def opened_in_list(request: HttpRequest, frame: Frame, item_id: UUID) -> HttpResponse:
-    """Send the browser to the inbox with an item open."""
-    return HttpResponseRedirect(_address(request, frame, peek=item_id))
-
-
-def _undo_one(*, caller: object, review_id: UUID, now: datetime) -> tuple[DecidedMemory, ...]:
-    return (undo(caller=caller, review_id=review_id, now=now),)  # type: ignore[arg-type]
-
-
-def _context(
-    request: HttpRequest, frame: Frame, *, peek: UUID | None, behind: InboxPosition | None = None
-) -> dict[str, object]:
-    shown = _read(request, frame, None if peek is None else _found(frame, peek))
-    if behind is not None:
-        following = review_inbox.next_of(inbox=shown, after=behind)
-        if following is not None:
-            shown = _read(request, frame, following.conflict or following.memory.id)
-    return {
-        "section": "inbox",
-        "inbox": shown,
-        "opened": shown.opened,
-        "card": shown.card,
-        "may_decide": shown.may_decide,
-        **narrowed(request),
-        "batches": _batches(frame, shown),
-        "of_sessions": _of_sessions(frame, shown),
-        "now": frame.now,
-    }
-
-
-def _of_sessions(frame: Frame, shown: Inbox) -> tuple[WaitingSession, ...]:
-    """Return the newest sessions of which something waits; each is decided about on its page."""
-    if shown.batch is not None or not shown.counts.total:
-        return ()
-    return waiting_sessions(
-        caller=frame.caller, project=_slug(frame), limit=SESSIONS, now=frame.now
-    )
-
-
-def _batches(frame: Frame, shown: Inbox) -> tuple[Batch, ...]:
-    """Return the newest imports of which something waits, and the one that is shown."""
-    if shown.group is not Group.IMPORTS and shown.batch is None:
-        return ()
-    found = imports.list_waiting_imports(
-        caller=frame.caller, project=_slug(frame), limit=BATCHES, now=frame.now
-    )
-    batches = tuple(Batch(view=view, count=count) for view, count in found)
-    if shown.batch is None or any(one.view.id == shown.batch for one in batches):
-        return batches
-    view = imports.get_import(caller=frame.caller, batch_id=shown.batch, now=frame.now)
-    return (Batch(view=view, count=shown.counts.total), *batches)
-
-
-def _read(request: HttpRequest, frame: Frame, peek: UUID | ConflictView | None) -> Inbox:
-    return review_inbox.read(
-        caller=frame.caller,
-        project=_slug(frame),
-        group=review_inbox.group_named(group_text(request)),
-        batch=_batch(request, frame),
-        peek=peek,
-        most=rows_text(request) or review_inbox.PAGE_SIZE,
-        now=frame.now,
-    )
-
-
-def _asked(
+def _show(
     request: HttpRequest,
     frame: Frame,
-    memory: MemoryView,
-    verb: str,
+    template: str,
     *,
-    error: CairnError | None = None,
+    peek: UUID | None = None,
+    behind: InboxPosition | None = None,
 ) -> HttpResponse:
-    opened = review_inbox.opened(caller=frame.caller, memory_id=memory.id, now=frame.now)
-    context = {
-        "memory": memory,
-        "opened": opened,
-        **narrowed(request),
-        "rests": rests(),
-        "form": request.POST,
-        "error": error,
-    }
-    status = 200 if error is None else error.status
-    return base.dialog(request, f"partials/inbox_{verb}.html", context, status=status)
+    shown: UUID | ConflictView | None = None
+    if peek is not None:
+        try:
+            shown = conflicts.here(frame, peek)
+        except NotFound:
+            shown = base.memory_here(frame, peek).id
+    read = review_inbox.read(
+        caller=frame.caller,
+        project=frame.slug,
+        narrowed=_filter(request, frame),
+        peek=shown,
+        behind=behind,
+        now=frame.now,
+    )
+    return base.page(request, template, {"section": "inbox", "now": frame.now, **read})
 
 
-def _whole(request: HttpRequest, frame: Frame) -> WaitingGroup:
-    typed = request.POST.get("count", "").strip()
-    if not typed.isdecimal() or len(typed) > 9:
-        raise InvalidInput(
-            detail="Type how many memories are decided about.",
-            hint="The number that the dialog says.",
-        )
-    group = review_inbox.group_named(group_text(request))
-    batch = _batch(request, frame)
-    return WaitingGroup(
-        project=_slug(frame),
-        group=group,
-        count=int(typed),
-        imported=imports.imported_memories(caller=frame.caller, batch_id=batch),
+def _to_page(request: HttpRequest, frame: Frame, *, peek: UUID | None = None) -> HttpResponse:
+    """Send the browser to the inbox, with an item open if one is named."""
+    opened = f"&peek={peek}" if peek else ""
+    return HttpResponseRedirect(f"{base.address('inbox', frame)}{_query(request, frame)}{opened}")
+
+
+def _filter(request: HttpRequest, frame: Frame) -> InboxFilter:
+    """Read to what the page is narrowed. Raises NotFound for another project's import."""
+    group = request.GET.get("group", "") or request.POST.get("group", "")
+    batch = as_uuid(text=request.GET.get("import", ""))
+    if batch is not None:
+        imports.here(frame, batch)
+    rows = base.number_of(request.GET.get("rows", ""), digits=4) or 0
+    return InboxFilter(
+        group=Group(group) if group in set(Group) else None,
+        batch=batch,
+        rows=min(rows, review_inbox.ROWS_MOST),
     )
 
 
-def rests() -> tuple[tuple[str, Name], ...]:
-    """Return for how long something may be snoozed, in words."""
-    return tuple((name, memory_labels.RESTS[name]) for name in REST_DAYS)
+def _query(request: HttpRequest, frame: Frame) -> str:
+    return f"?{_filter(request, frame).query}"
 
 
-def until(text: str, now: datetime) -> datetime:
+def _snoozed_until(text: str, now: datetime) -> datetime:
     """Return the end of a snooze, now for one that is none."""
-    return now + timedelta(days=REST_DAYS.get(text, 0))
-
-
-def _found(frame: Frame, item_id: UUID) -> UUID | ConflictView:
-    """Return the conflict of an id, or the id of a memory. Raises NotFound."""
-    try:
-        return conflicts.here(frame, item_id)
-    except NotFound:
-        return _here(frame, item_id).id
-
-
-def _here(frame: Frame, memory_id: UUID) -> MemoryView:
-    return base.memory_here(frame, memory_id)
-
-
-def _peek(request: HttpRequest) -> UUID | None:
-    try:
-        return UUID(request.GET.get("peek", ""))
-    except ValueError:
-        return None
-
-
-def group_text(request: HttpRequest) -> str:
-    """Return the group that the page is narrowed to, empty for all of them."""
-    named = review_inbox.group_named(request.GET.get("group", "") or request.POST.get("group", ""))
-    return "" if named is None else named.value
-
-
-def rows_text(request: HttpRequest) -> int:
-    """Return how many rows the page is to show, 0 for as many as at first."""
-    text = request.GET.get("rows", "")
-    is_number = text.isascii() and text.isdecimal() and len(text) < len("10000")
-    return min(int(text), review_inbox.ROWS_MOST) if is_number else 0
-
-
-def _address(request: HttpRequest, frame: Frame, *, peek: UUID | None) -> str:
-    opened = f"&peek={peek}" if peek else ""
-    return f"{base.address('inbox', frame)}{query(request)}{opened}"
-
-
-def query(request: HttpRequest) -> str:
-    """Return the end of an address that keeps the group and the import."""
-    return f"?{narrowed(request)['kept']}"
-
-
-def narrowed(request: HttpRequest) -> dict[str, str]:
-    """Return how the page is narrowed, for templates; `kept` goes into every address of it."""
-    group, batch = group_text(request), as_uuid(text=request.GET.get("import", ""))
-    kept = {"group": group} | ({"import": str(batch)} if batch else {})
-    shown = rows_text(request)
-    kept |= {"rows": str(shown)} if shown else {}
-    return {"group": group, "batch": str(batch or ""), "kept": urlencode(kept)}
-
-
-def _batch(request: HttpRequest, frame: Frame) -> UUID | None:
-    """Return the import that the page is narrowed to. Raises NotFound for another place's."""
-    batch_id = as_uuid(text=request.GET.get("import", ""))
-    if batch_id is not None:
-        batch_here(frame, batch_id)
-    return batch_id
-
-
-def _slug(frame: Frame) -> str:
-    return frame.project.slug if frame.project else ""
+    return now + timedelta(days=SNOOZE_DAYS.get(text, 0))

@@ -1,6 +1,6 @@
 """Notes: documents that memories come from, line by line with them; kept and removed."""
 
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
@@ -15,27 +15,39 @@ from memory.documents.actions.note_push import NewNote, NotePushed, push_note, r
 from memory.documents.queries import notes as queries
 from memory.documents.queries.notes import NoteView
 from memory.taxonomy import Scope
-from teams.permissions import Act, allows
+from teams.permissions import Act
 
 SCOPES: Final = (Scope.PROJECT.value, Scope.PERSONAL.value)
-LINES_SHOWN: Final = 3_000  # of a note, ours
-REFUSALS_SHOWN: Final = 20  # statements that became no memory, ours
+LINES_SHOWN: Final = 3_000  # of a note
+REFUSALS_SHOWN: Final = 20  # statements that became no memory
 
 
 @base.member
 def notes(request: HttpRequest, frame: Frame) -> HttpResponse:
-    """Show the notes of a project; keep a document as one."""
-    if request.method != "POST":
-        return _listed(request, frame)
-    try:
-        new = _new(request, frame)
-        _check_same(frame, new)
-        pushed = push_note(caller=frame.caller, new=new, now=frame.now)
-    except CairnError as error:
-        if error.status == NotFound.status:
-            raise
-        return _listed(request, frame, error=error, status=error.status)
-    return _note(request, frame, pushed.note, pushed=pushed)
+    """Show the notes of a project; keep a document as one.
+
+    A second note of a path for others is refused: who sees a note does not change by its text.
+    """
+    known = queries.list_notes(caller=frame.caller, project=frame.slug, limit=queries.LARGEST_PAGE)
+    context: dict[str, object] = {}
+    if request.method == "POST":
+        try:
+            new = _new_note(request, frame, known)
+            pushed = push_note(caller=frame.caller, new=new, now=frame.now)
+            return _note_page(request, frame, pushed.note, pushed=pushed)
+        except CairnError as error:
+            if error.status == NotFound.status:
+                raise
+            context = {"error": error}
+    context |= {
+        "section": "memories",
+        "now": frame.now,
+        "may_write": frame.may(Act.WRITE),
+        "notes": known,
+        "scopes": tuple((name, memory_labels.SCOPES[name]) for name in SCOPES),
+        "form": request.POST,
+    }
+    return base.page(request, "pages/notes.html", context)
 
 
 @base.member
@@ -47,76 +59,48 @@ def note(request: HttpRequest, frame: Frame, note_id: UUID) -> HttpResponse:
     if request.method == "POST":
         remove_note(caller=frame.caller, note_id=found.id, now=frame.now)
         return base.moved(request, to=base.address("notes", frame))
-    return _note(request, frame, found)
+    return _note_page(request, frame, found)
 
 
-def _new(request: HttpRequest, frame: Frame) -> NewNote:
-    """Read the form. Raises InvalidInput for a scope that it does not offer."""
+def _new_note(request: HttpRequest, frame: Frame, known: tuple[NoteView, ...]) -> NewNote:
+    """Read the form. Raises InvalidInput for a scope that it does not offer or that changes."""
     sent = request.POST
-    if sent.get("scope", "") not in {"", *SCOPES}:
+    scope, path = sent.get("scope", ""), sent.get("path", "").strip()
+    if scope not in {"", *SCOPES}:
         raise wrong_field(
             pointer="/scope",
             detail="A note is for the project, or personal.",
             hint="Choose one of the two.",
         )
-    return NewNote(
-        project=frame.project.slug if frame.project else "",
-        path=sent.get("path", "").strip(),
-        text=sent.get("text", "").replace("\r\n", "\n"),
-        scope=sent.get("scope") or None,
-    )
-
-
-def _check_same(frame: Frame, new: NewNote) -> None:
-    """Refuse a second note of a path for others; who sees a note does not change by its text."""
-    there = [one.scope for one in _known(frame) if one.path == new.path]
-    if there and (new.scope or Scope.PROJECT.value) not in there:
+    scopes = {one.scope for one in known if one.path == path}
+    if scopes and (scope or Scope.PROJECT.value) not in scopes:
         raise wrong_field(
             pointer="/scope",
             detail="There is a note of this path that others see, or that only you see.",
             hint="Choose who sees it as its list says, or another path.",
         )
+    text = sent.get("text", "").replace("\r\n", "\n")
+    return NewNote(project=frame.slug, path=path, text=text, scope=scope or None)
 
 
-def _known(frame: Frame) -> tuple[NoteView, ...]:
-    project = frame.project.slug if frame.project else ""
-    return queries.list_notes(caller=frame.caller, project=project, limit=queries.LARGEST_PAGE)
-
-
-def _listed(
-    request: HttpRequest, frame: Frame, *, error: CairnError | None = None, status: int = 200
-) -> HttpResponse:
-    context = {
-        **_usual(frame),
-        "notes": _known(frame),
-        "scopes": tuple((name, memory_labels.SCOPES[name]) for name in SCOPES),
-        "form": request.POST,
-        "error": error,
-    }
-    return base.page(request, "pages/notes.html", context, status=status)
-
-
-def _note(
+def _note_page(
     request: HttpRequest, frame: Frame, found: NoteView, *, pushed: NotePushed | None = None
 ) -> HttpResponse:
     lines = queries.list_lines(caller=frame.caller, note_id=found.id, now=frame.now)
     context = {
-        **_usual(frame),
+        "section": "memories",
+        "now": frame.now,
+        "may_write": frame.may(Act.WRITE),
         "note": found,
         "lines": lines[:LINES_SHOWN],
         "beyond": len(lines[LINES_SHOWN:]),
-        "said": "" if pushed is None else _said(pushed),
+        "pushed": "" if pushed is None else _push_words(pushed),
         "refused": () if pushed is None else pushed.refused[:REFUSALS_SHOWN],
     }
     return base.page(request, "pages/note.html", context)
 
 
-def _usual(frame: Frame) -> dict[str, Any]:
-    may_write = allows(role=frame.caller.role, act=Act.WRITE)
-    return {"section": "memories", "now": frame.now, "may_write": may_write}
-
-
-def _said(pushed: NotePushed) -> str:
+def _push_words(pushed: NotePushed) -> str:
     """Say what keeping a document did."""
     refused = len(pushed.refused)
     counts = (
@@ -126,5 +110,5 @@ def _said(pushed: NotePushed) -> str:
         (ngettext("%(n)d for review", "%(n)d for review", pushed.held), pushed.held),
         (ngettext("%(n)d refused", "%(n)d refused", refused), refused),
     )
-    told = ", ".join(text % {"n": count} for text, count in counts if count)
-    return told or _("Nothing in it is new.")
+    words = ", ".join(text % {"n": count} for text, count in counts if count)
+    return words or _("Nothing in it is new.")

@@ -1,13 +1,8 @@
 """Organizations and their projects: choose one, see them, make one."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from uuid import UUID
-
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from accounts.actions.organizations import create_organization
 from accounts.actions.people import ensure_home
@@ -16,18 +11,8 @@ from accounts.queries.directory import organizations_of
 from frontend.views import base
 from frontend.views.base import Frame
 from memory.review.queries import overview
-from memory.review.queries.overview import ProjectCard
 from teams.actions.projects import create_project
-from teams.permissions import Act, allows
-from teams.queries import ProjectView
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Card:
-    """A project on its organization's page."""
-
-    project: ProjectView
-    tally: ProjectCard | None
+from teams.permissions import Act
 
 
 @base.person
@@ -43,18 +28,13 @@ def organizations(request: HttpRequest) -> HttpResponse:
 
 @base.reader
 def organization(request: HttpRequest, frame: Frame) -> HttpResponse:
-    """Show the projects of an organization."""
-    tallies: Mapping[UUID, ProjectCard] = {
-        tally.project_id: tally
-        for tally in overview.list_projects(caller=frame.caller, now=frame.now)
-    }
-    cards = tuple(
-        Card(project=project, tally=tallies.get(project.id)) for project in frame.projects
-    )
+    """Show the projects of an organization with their counts."""
+    tallies = overview.list_projects(caller=frame.caller, now=frame.now)
+    by_project = {tally.project_id: tally for tally in tallies}
     context = {
         "section": "organization",
-        "cards": cards,
-        "may_create": allows(role=frame.caller.role, act=Act.MANAGE_PROJECTS),
+        "cards": tuple((project, by_project.get(project.id)) for project in frame.projects),
+        "may_create": frame.may(Act.MANAGE_PROJECTS),
     }
     return base.page(request, "pages/organization.html", context)
 
@@ -62,23 +42,22 @@ def organization(request: HttpRequest, frame: Frame) -> HttpResponse:
 @base.member
 def new_project(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show the dialog of a new project, and make the project."""
+    form = request.POST
     if request.method != "POST":
         return base.dialog(request, "partials/new_project.html", {})
-    name, slug = request.POST.get("name", "").strip(), request.POST.get("slug", "").strip()
     try:
         made = create_project(
             caller=frame.caller,
-            slug=slug,
-            name=name,
-            description=request.POST.get("description", "").strip()[:400],
-            open_to_all="closed" not in request.POST,
+            slug=form.get("slug", "").strip(),
+            name=form.get("name", "").strip(),
+            description=form.get("description", "").strip()[:400],
+            open_to_all="closed" not in form,
             now=frame.now,
         )
     except CairnError as error:
-        context = {"error": error, "form": request.POST}
-        return base.dialog(request, "partials/new_project.html", context, status=error.status)
-    to = reverse("overview", args=(frame.caller.organization_slug, made.slug))
-    return base.moved(request, to=to)
+        context = {"error": error, "form": form}
+        return base.dialog(request, "partials/new_project.html", context)
+    return base.moved(request, to=base.address("overview", frame, made.slug))
 
 
 @base.person
@@ -94,6 +73,6 @@ def new_organization(request: HttpRequest) -> HttpResponse:
             now=timezone.now(),
         )
     except CairnError as error:
-        context = {"error": error, "form": request.POST, "say": _("Not created")}
-        return base.page(request, "pages/new_organization.html", context, status=error.status)
+        context = {"error": error, "form": request.POST}
+        return base.page(request, "pages/new_organization.html", context)
     return HttpResponseRedirect(reverse("organization", args=(made.slug,)))

@@ -1,47 +1,53 @@
-"""Sessions of agents: the list, and one with its turns, steps and memories."""
+"""Sessions of agents: the list, one with its turns, steps and memories, and deciding about them."""
 
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
 from accounts.errors import InvalidInput, NotFound
-from accounts.queries import jobs
-from accounts.queries.directory import people
-from frontend.labels import memory_labels
-from frontend.presenters import session_summary, step_timeline
-from frontend.templatetags.cairn import short_id
+from accounts.identifiers import as_uuid
+from accounts.messages import message
+from accounts.queries import directory, jobs
+from frontend.labels import memory_labels, session_labels
+from frontend.presenters import html, review_inbox, step_timeline
 from frontend.views import base
 from frontend.views.base import Frame
 from memory.experiments.queries import session_figures
-from memory.observer.actions.delete_session import Fate, delete_session, may_delete
+from memory.observer.actions import delete_session as deletion
+from memory.review.actions import bulk, verdict_undo
+from memory.review.queries import session_summary
 from memory.review.rollback.selection import may_roll_back_session
-from memory.sessions.actions import end_session as close
-from memory.sessions.actions.end_session import end_session
+from memory.sessions.actions import end_session as ending
 from memory.sessions.queries import sessions
-from memory.sessions.queries import sessions as learned
-from memory.sessions.queries import sessions as said
-from memory.sessions.queries.sessions import STATES, SessionPlace, SessionView
 
-SHOWN: Final = 30  # sessions a page
-TURNS: Final = 50  # turns a page
-LONGEST_NUMBER: Final = 10  # digits that no sequence has
+SESSIONS: Final = 30  # a page
+TURNS: Final = 50  # a page
 LIVE: Final = "session-head"  # what a live page asks for anew, with all but its ribbon
 COUNTS: Final = ("added", "known", "confirmed", "candidates")  # of a result, in this order
+SAY: Final = {
+    "keep": _("Kept."),
+    "edit": _("Corrected."),
+    "reject": _("Rejected."),
+    "later": _("It waits again in a week."),
+}
 
 
 @base.reader
 def listing(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show the project's sessions that one may see, the newest first."""
-    state = request.GET.get("state", "")
+    asked = request.GET.get("state", "")
+    state = asked if asked in sessions.STATES else ""
     page = sessions.sessions(
         caller=frame.caller,
-        project=_slug(frame),
-        state=state if state in STATES else None,
+        project=frame.slug,
+        state=state or None,
         after=_place(request.GET.get("after", "")),
-        limit=SHOWN,
+        limit=SESSIONS,
     )
     last = page.next_place
     context = {
@@ -51,8 +57,8 @@ def listing(request: HttpRequest, frame: Frame) -> HttpResponse:
             caller=frame.caller, session_ids=tuple(one.id for one in page.items)
         ),
         "people": _people(frame, *page.items),
-        "states": tuple((name, memory_labels.SESSION_STATES[name]) for name in STATES),
-        "state": state if state in STATES else "",
+        "states": tuple((name, memory_labels.SESSION_STATES[name]) for name in sessions.STATES),
+        "state": state,
         "is_live": "after" not in request.GET,  # the first session of all comes by itself too
         "next": "" if last is None else f"{last.opened_at.isoformat()}~{last.session_id}",
         "now": frame.now,
@@ -61,132 +67,225 @@ def listing(request: HttpRequest, frame: Frame) -> HttpResponse:
 
 
 @base.reader
-def one(request: HttpRequest, frame: Frame, session_id: UUID) -> HttpResponse:
+def session(request: HttpRequest, frame: Frame, session_id: UUID) -> HttpResponse:
     """Show a session: what was said, what came of it, and the job that reads it."""
-    session = here(frame, session_id)
-    after = request.GET.get("after", "")
-    is_number = after.isdecimal() and len(after) < LONGEST_NUMBER
-    page = said.turns(
+    shown = _here(frame, session_id)
+    page = sessions.turns(
         caller=frame.caller,
         session_id=session_id,
-        after=int(after) if is_number else 0,
+        after=base.number_of(request.GET.get("after", "")) or 0,
         limit=TURNS,
     )
+    steps = None
+    if request.headers.get("HX-Target") != LIVE:
+        event = request.GET.get("event", "")
+        steps = step_timeline.read(
+            caller=frame.caller, session_id=session_id, event=event, now=frame.now
+        )
+    result = shown.result
     context = {
         "section": "sessions",
-        "session": session,
-        "people": _people(frame, session),
-        "is_own": is_own(frame, session),
-        "may_delete": may_delete(caller=frame.caller, opened_by=session.opened_by),
-        "may_take_back": may_roll_back_session(caller=frame.caller, opened_by=session.opened_by),
-        "result": tuple((name, _count(session, name)) for name in COUNTS),
-        "steps": _steps(request, frame, session_id),
+        "session": shown,
+        "people": _people(frame, shown),
+        "is_own": shown.opened_by is not None and shown.opened_by == frame.caller.user_id,
+        "may_delete": deletion.may_delete(caller=frame.caller, opened_by=shown.opened_by),
+        "may_take_back": may_roll_back_session(caller=frame.caller, opened_by=shown.opened_by),
+        "result": tuple(
+            (name, int(result.get(name, 0)) + int(result.get(f"observed_{name}", 0)))
+            for name in COUNTS
+        ),
+        "steps": steps,
         "turns": page.items,
         "next": page.next_after,
         "begins_at": page.items[0].sequence if page.items else 0,
-        "summary": session_summary.of(caller=frame.caller, session_id=session_id, now=frame.now),
-        "job": jobs.latest(caller=frame.caller, name=close.JOB, key=session.id.hex),
+        "summary": _summary(frame, session_id),
+        "job": jobs.latest(caller=frame.caller, name=ending.JOB, key=shown.id.hex),
         "now": frame.now,
     }
     return base.page(request, "pages/session.html", context)
+
+
+@base.reader
+def steps(request: HttpRequest, frame: Frame, session_id: UUID) -> HttpResponse:
+    """Show the ribbon alone, or what the bar holds in which the event lies that is asked for."""
+    shown = _here(frame, session_id)
+    event = request.GET.get("event", "")
+    timeline = step_timeline.read(
+        caller=frame.caller, session_id=session_id, event=event, now=frame.now
+    )
+    template = "partials/steps_pane.html" if event else "partials/steps_ribbon.html"
+    return base.page(request, template, {"session": shown, "steps": timeline, "now": frame.now})
 
 
 @require_POST
 @base.member
 def end(request: HttpRequest, frame: Frame, session_id: UUID) -> HttpResponse:
     """End a session of one's own."""
-    here(frame, session_id)
-    end_session(caller=frame.caller, session_id=session_id, now=frame.now)
+    _here(frame, session_id)
+    ending.end_session(caller=frame.caller, session_id=session_id, now=frame.now)
     return base.moved(request, to=base.address("session", frame, session_id))
 
 
 @base.member
 def delete(request: HttpRequest, frame: Frame, session_id: UUID) -> HttpResponse:
     """Ask what becomes of its memories and for its short name, and delete it for good."""
-    session = here(frame, session_id)
+    shown, sent = _here(frame, session_id), request.POST
     context = {
-        "session": session,
-        "memories": learned.count_learned(caller=frame.caller, session_id=session_id),
-        "form": request.POST,
+        "session": shown,
+        "memories": sessions.count_learned(caller=frame.caller, session_id=session_id),
+        "form": sent,
     }
-    if request.method != "POST":
-        return base.dialog(request, "partials/session_delete.html", context)
-    try:
-        _delete(request, frame, session)
-    except InvalidInput as error:
-        failed = {**context, "error": error}
-        return base.dialog(request, "partials/session_delete.html", failed, status=error.status)
-    return base.moved(request, to=base.address("sessions", frame))
-
-
-def _steps(request: HttpRequest, frame: Frame, session_id: UUID) -> step_timeline.Page | None:
-    """Return the ribbon; None where a live page asks for what stands around it alone."""
-    if request.headers.get("HX-Target") == LIVE:
-        return None
-    event = request.GET.get("event", "")
-    return step_timeline.of(caller=frame.caller, session_id=session_id, event=event, now=frame.now)
-
-
-def _count(session: SessionView, name: str) -> int:
-    """Count what came of its turns and of what its agent did."""
-    return sum(int(session.result.get(key, 0)) for key in (name, f"observed_{name}"))
-
-
-def _delete(request: HttpRequest, frame: Frame, session: SessionView) -> None:
-    if request.POST.get("typed", "").strip().lower() != short_id(session.id):
-        raise InvalidInput(
+    if request.method == "POST" and sent.get("typed", "").strip().lower() == html.short_id(
+        id=shown.id
+    ):
+        is_all = sent.get("memories", "") == deletion.Fate.DELETE
+        deletion.delete_session(
+            caller=frame.caller,
+            session_id=shown.id,
+            memories=deletion.Fate.DELETE if is_all else deletion.Fate.KEEP,
+            now=frame.now,
+        )
+        return base.moved(request, to=base.address("sessions", frame))
+    if request.method == "POST":
+        context["error"] = InvalidInput(
             detail="That is not what was to be typed.", hint="Type the signs that stand above it."
         )
-    fate = request.POST.get("memories", "")
-    delete_session(
+    return base.dialog(request, "partials/session_delete.html", context)
+
+
+@base.member
+def decide(request: HttpRequest, frame: Frame, session_id: UUID) -> HttpResponse:
+    """Ask what is right instead, or decide about one memory, several, or all that wait."""
+    _here(frame, session_id)
+    sent, error = request.POST, None
+    if request.method == "POST":
+        try:
+            return _decided(request, frame, session_id)
+        except InvalidInput as refused:
+            if sent.get("verdict") != "edit":
+                raise
+            error = refused
+    memory_id = as_uuid(text=(sent if error else request.GET).get("memory", ""))
+    if memory_id is None:
+        raise InvalidInput(detail="Choose a memory.", hint="Open the session's page again.")
+    context = {
+        "session_id": session_id,
+        "memory": base.memory_here(frame, memory_id),
+        "form": sent,
+        "error": error,
+    }
+    return base.dialog(request, "partials/session_edit.html", context)
+
+
+@require_POST
+@base.member
+def undo(request: HttpRequest, frame: Frame, session_id: UUID, review_id: UUID) -> HttpResponse:
+    """Undo a verdict, or all that was decided with it."""
+    _here(frame, session_id)
+    if "together" in request.GET:
+        verdict_undo.undo_call(caller=frame.caller, review_id=review_id, now=frame.now)
+    else:
+        verdict_undo.undo(caller=frame.caller, review_id=review_id, now=frame.now)
+    return _show_summary(request, frame, session_id)
+
+
+def _decided(request: HttpRequest, frame: Frame, session_id: UUID) -> HttpResponse:
+    """Decide, and show the summary with a toast that undoes all of it where all of it can be."""
+    sent = request.POST
+    verdict, count = sent.get("verdict", ""), base.number_of(sent.get("count", ""))
+    is_all = verdict == "all"
+    if not is_all and verdict not in SAY:
+        raise InvalidInput(
+            detail="There is nothing to decide.",
+            hint=message("Choose memories, and one of: {names}.", names=tuple(SAY)),
+        )
+    if is_all and count is None:
+        raise InvalidInput(
+            detail="Say how many memories are decided about.", hint="Look at the page again."
+        )
+    done = bulk.decide_session(
         caller=frame.caller,
-        session_id=session.id,
-        memories=Fate.DELETE if fate == Fate.DELETE else Fate.KEEP,
+        session_id=session_id,
+        verdicts=tuple(
+            bulk.SessionVerdict(
+                memory_id=memory_id,
+                verdict=verdict,
+                content=sent.get("content", "").strip(),
+                reason=sent.get("reason", "").strip(),
+            )
+            for memory_id in (() if is_all else base.ids_of(sent.getlist("memory")))
+        ),
+        others=bulk.OtherMemories(count=count or 0) if is_all else None,
         now=frame.now,
     )
+    decided = sum(done.decided.values())
+    many = ngettext("%(count)d memory decided.", "%(count)d memories decided.", decided)
+    undo_at = ""
+    if len(done.reviews) == decided and len(done.decided) == 1:
+        undo_at = base.address("session_undo", frame, session_id, done.reviews[0])
+        undo_at += "?together" if decided > 1 else ""
+    say = str(SAY[next(iter(done.decided))]) if decided == 1 else many % {"count": decided}
+    return _show_summary(request, frame, session_id, say=say, undo_at=undo_at)
 
 
-def here(frame: Frame, session_id: UUID) -> SessionView:
-    """Return a session of the page's project. Raises NotFound for another place's."""
-    session = sessions.session(caller=frame.caller, session_id=session_id)
-    if session.project is None or session.project != _slug(frame):
+def _show_summary(
+    request: HttpRequest, frame: Frame, session_id: UUID, *, say: str = "", undo_at: str = ""
+) -> HttpResponse:
+    """Show what the session came to as it is now, with a toast that undoes."""
+    if not base.is_htmx(request):
+        return HttpResponseRedirect(f"{base.address('session', frame, session_id)}#summary")
+    context = {
+        "session": _here(frame, session_id),
+        "summary": _summary(frame, session_id),
+        "moved_on": True,
+        "now": frame.now,
+    }
+    response = base.page(request, "partials/summary.html", context)
+    if say:
+        response["HX-Trigger"] = base.toast(text=say, undo=undo_at, changed="memories")
+    return base.swapped(response, into="#summary")
+
+
+def _summary(frame: Frame, session_id: UUID) -> dict[str, Any]:
+    """Return what a session came to: what waits first, then what was decided. Raises NotFound."""
+    found = session_summary.get_summary(caller=frame.caller, session_id=session_id, now=frame.now)
+    items = tuple(
+        (one, sessions.turn_of(source_uri=one.memory.source_uri)) for one in found.candidates
+    )
+    waiting = tuple(item for item in items if item[0].waits)
+    return {
+        "waiting": waiting,
+        "decided": tuple(item for item in items if not item[0].waits),
+        "are_all_keepable": all(one.may_keep for one, _turn in waiting),
+        "shown": found.shown,
+        "may_decide": review_inbox.may_decide(caller=frame.caller),
+        "asking": found.asking.value,
+        "asked": session_labels.ASKED[found.asking.value],
+        "again": found.again,
+    }
+
+
+def _here(frame: Frame, session_id: UUID) -> sessions.SessionView:
+    """Return a session of the page's project. Raises NotFound for another project's."""
+    found = sessions.session(caller=frame.caller, session_id=session_id)
+    if found.project is None or found.project != frame.slug:
         raise NotFound(
             detail="There is no such session here.", hint="It may be in another project."
         )
-    return session
+    return found
 
 
-def is_own(frame: Frame, session: SessionView) -> bool:
-    """Say whether who looks has opened it."""
-    return session.opened_by is not None and session.opened_by == frame.caller.user_id
-
-
-def _people(frame: Frame, *shown: SessionView) -> dict[UUID, str]:
+def _people(frame: Frame, *shown: sessions.SessionView) -> dict[UUID, str]:
     ids = {one.opened_by for one in shown if one.opened_by is not None}
-    return dict(people(caller=frame.caller, ids=ids))
+    return dict(directory.people(caller=frame.caller, ids=ids))
 
 
-def _place(text: str) -> SessionPlace | None:
-    """Read where a page begins; what is none starts at the beginning."""
-    moment, _, session_id = text.partition("~")
+def _place(text: str) -> sessions.SessionPlace | None:
+    """Read where a page of the list begins; what is none starts at the beginning."""
+    at, _sign, session_id = text.partition("~")
     try:
-        opened_at = datetime.fromisoformat(moment)
-        place = SessionPlace(opened_at=opened_at, session_id=UUID(session_id))
+        opened_at, found = datetime.fromisoformat(at), UUID(session_id)
     except ValueError:
         return None
-    return place if opened_at.tzinfo is not None else None
-
-
-def _slug(frame: Frame) -> str:
-    return frame.project.slug if frame.project else ""
-
-
-@base.reader
-def steps(request: HttpRequest, frame: Frame, session_id: UUID) -> HttpResponse:
-    """Show the ribbon alone, or what the bar holds in which the event lies that is asked for."""
-    session = here(frame, session_id)
-    event = request.GET.get("event", "")
-    shown = step_timeline.of(caller=frame.caller, session_id=session_id, event=event, now=frame.now)
-    template = "partials/steps_pane.html" if event else "partials/steps_ribbon.html"
-    context = {"session": session, "steps": shown, "now": frame.now}
-    return base.page(request, template, context)
+    is_exact = opened_at.tzinfo is not None
+    return sessions.SessionPlace(opened_at=opened_at, session_id=found) if is_exact else None

@@ -1,104 +1,101 @@
 """Settings of an organization: its name, people and invitations, tokens."""
 
+from typing import Final
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from accounts.actions.members import change_role, resend_invitation, revoke_invitation
-from accounts.actions.members import invite as send_invitation
+from accounts.actions import members as member_actions
+from accounts.actions import tokens as token_actions
 from accounts.actions.organizations import KEEP_EVENTS_MOST, change_organization
-from accounts.actions.tokens import (
-    DEFAULT_DAYS,
-    MAXIMUM_DAYS,
-    NewToken,
-    create_token,
-    revoke_token,
-    rotate_token,
-)
 from accounts.caller import Role, TokenScope
 from accounts.errors import CairnError, InvalidInput
-from accounts.queries.credentials import list_tokens as token_list
-from accounts.queries.credentials import state_of
-from accounts.queries.directory import keep_events_days, longest_token_days
-from accounts.queries.directory import members as member_list
+from accounts.queries import directory
+from accounts.queries.credentials import list_tokens, state_of
 from accounts.queries.invitations import invitations
 from accounts.rights import manages, outranks, scopes_of
 from frontend.views import base
 from frontend.views.base import Frame
 from teams.actions.people import leave, remove_member
 
-USUAL_DAYS = (7, 30, 90)
+USUAL_DAYS: Final = (7, 30, 90)  # that a new token is offered, besides the longest possible life
 
 
 @base.member
 def general(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show and save the organization's name, its tokens' longest life, and how long events stay."""
-    events_days = keep_events_days(organization_id=frame.caller.organization_id)
+    events_days = directory.keep_events_days(organization_id=frame.caller.organization_id)
     context: dict[str, object] = {
         "section": "general",
         "may_manage": manages(caller=frame.caller),
-        "longest_token_days": longest_token_days(caller=frame.caller),
-        "most_days": MAXIMUM_DAYS,
+        "longest_token_days": directory.longest_token_days(caller=frame.caller),
+        "most_days": token_actions.MAXIMUM_DAYS,
         "keep_events_days": events_days,
         "most_events_days": KEEP_EVENTS_MOST,
     }
-    if request.method != "POST":
-        return base.page(request, "pages/settings_general.html", context)
-    wanted_days = _days(request.POST.get("keep_events_days", ""))
-    try:
-        change_organization(
-            caller=frame.caller,
-            name=request.POST.get("name", "").strip(),
-            longest_token_days=_days(request.POST.get("longest_token_days", "")),
-            keep_events_days=None if wanted_days == events_days else wanted_days,
-        )
-    except InvalidInput as error:
-        context |= {"error": error, "form": request.POST}
-        return base.page(request, "pages/settings_general.html", context, status=error.status)
-    return base.moved(request, to=_address(frame, "settings_general"))
+    if request.method == "POST":
+        wanted_days = _days(request.POST.get("keep_events_days", ""))
+        try:
+            change_organization(
+                caller=frame.caller,
+                name=request.POST.get("name", "").strip(),
+                longest_token_days=_days(request.POST.get("longest_token_days", "")),
+                keep_events_days=None if wanted_days == events_days else wanted_days,
+            )
+            return base.moved(request, to=base.address("settings_general", frame))
+        except InvalidInput as error:
+            context |= {"error": error, "form": request.POST}
+    return base.page(request, "pages/settings_general.html", context)
 
 
 @base.member
 def members(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show the people and the open invitations."""
-    return base.page(request, "pages/settings_members.html", _people(frame))
+    may_manage = manages(caller=frame.caller)
+    context = {
+        "section": "members",
+        "may_manage": may_manage,
+        "members": directory.members(caller=frame.caller),
+        "invitations": invitations(caller=frame.caller) if may_manage else (),
+        "roles": _roles(frame),
+        "now": frame.now,
+    }
+    return base.page(request, "pages/settings_members.html", context)
 
 
 @base.member
 def invite(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show the dialog of an invitation, and send one."""
     context: dict[str, object] = {"roles": _roles(frame), "form": request.POST}
-    if request.method != "POST":
-        return base.dialog(request, "partials/invite.html", context)
-    try:
-        sent = send_invitation(
-            caller=frame.caller,
-            email=request.POST.get("email", "").strip(),
-            role=_role(request.POST.get("role", "")),
-            now=frame.now,
-        )
-    except CairnError as error:
-        context["error"] = error
-        return base.dialog(request, "partials/invite.html", context, status=error.status)
-    return base.dialog(request, "partials/invited.html", {"sent": sent})
+    if request.method == "POST":
+        try:
+            sent = member_actions.invite(
+                caller=frame.caller,
+                email=request.POST.get("email", "").strip(),
+                role=_role(request.POST.get("role", "")),
+                now=frame.now,
+            )
+            return base.dialog(request, "partials/invited.html", {"sent": sent})
+        except CairnError as error:
+            context["error"] = error
+    return base.dialog(request, "partials/invite.html", context)
 
 
 @require_POST
 @base.member
 def member_change(request: HttpRequest, frame: Frame, user_id: UUID) -> HttpResponse:
     """Change a member's role, or take a member (or oneself) out."""
-    verb = request.POST.get("verb", "")
-    if verb == "role":
+    if request.POST.get("verb", "") == "role":
         role = _role(request.POST.get("role", ""))
-        change_role(caller=frame.caller, user_id=user_id, role=role)
+        member_actions.change_role(caller=frame.caller, user_id=user_id, role=role)
     elif user_id == frame.caller.user_id:
         leave(caller=frame.caller, now=frame.now)
         return base.moved(request, to=reverse("organizations"))
     else:
         remove_member(caller=frame.caller, user_id=user_id, now=frame.now)
-    return base.moved(request, to=_address(frame, "settings_members"))
+    return base.moved(request, to=base.address("settings_members", frame))
 
 
 @require_POST
@@ -106,18 +103,21 @@ def member_change(request: HttpRequest, frame: Frame, user_id: UUID) -> HttpResp
 def invitation_change(request: HttpRequest, frame: Frame, invitation_id: UUID) -> HttpResponse:
     """Send an invitation again, or revoke it."""
     if request.POST.get("verb") == "resend":
-        sent = resend_invitation(caller=frame.caller, invitation_id=invitation_id, now=frame.now)
+        sent = member_actions.resend_invitation(
+            caller=frame.caller, invitation_id=invitation_id, now=frame.now
+        )
         return base.dialog(request, "partials/invited.html", {"sent": sent})
-    revoke_invitation(caller=frame.caller, invitation_id=invitation_id, now=frame.now)
-    return base.moved(request, to=_address(frame, "settings_members"))
+    member_actions.revoke_invitation(
+        caller=frame.caller, invitation_id=invitation_id, now=frame.now
+    )
+    return base.moved(request, to=base.address("settings_members", frame))
 
 
 @base.member
 def tokens(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show the tokens."""
-    rows = tuple(
-        (token, state_of(token=token, now=frame.now)) for token in token_list(caller=frame.caller)
-    )
+    known = list_tokens(caller=frame.caller)
+    rows = tuple((token, state_of(token=token, now=frame.now)) for token in known)
     context = {"section": "tokens", "rows": rows, "now": frame.now}
     return base.page(request, "pages/settings_tokens.html", context)
 
@@ -125,24 +125,33 @@ def tokens(request: HttpRequest, frame: Frame) -> HttpResponse:
 @base.member
 def new_token(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show the dialog of a token, and make one; its text is shown this once."""
+    form = request.POST
     lendable = scopes_of(role=frame.caller.role)
-    longest = longest_token_days(caller=frame.caller)
+    longest = directory.longest_token_days(caller=frame.caller)
     context: dict[str, object] = {
-        "form": request.POST,
+        "form": form,
         "scopes": tuple(scope for scope in TokenScope if scope in lendable),
-        "chosen": request.POST.getlist("scope") or ["read", "write"],
+        "chosen": form.getlist("scope") or ["read", "write"],
         "projects": frame.projects,
-        "days": _choices(longest),
-        "usual_days": min(DEFAULT_DAYS, longest),
+        "days": (*(days for days in USUAL_DAYS if days < longest), longest),
+        "usual_days": min(token_actions.DEFAULT_DAYS, longest),
     }
-    if request.method != "POST":
-        return base.dialog(request, "partials/new_token.html", context)
-    try:
-        issued = create_token(caller=frame.caller, new=_token(request, frame), now=frame.now)
-    except CairnError as error:
-        context["error"] = error
-        return base.dialog(request, "partials/new_token.html", context, status=error.status)
-    return base.dialog(request, "partials/issued_token.html", {"issued": issued})
+    if request.method == "POST":
+        chosen = form.getlist("project")
+        bound = tuple(project.id for project in frame.projects if project.slug in chosen)
+        new = token_actions.NewToken(
+            name=form.get("name", "").strip(),
+            scopes=frozenset(scope for scope in TokenScope if scope in form.getlist("scope")),
+            projects=bound if chosen else None,
+            expires_in_days=_days(form.get("days", "")),
+            source_interface=form.get("tool", "api"),
+        )
+        try:
+            issued = token_actions.create_token(caller=frame.caller, new=new, now=frame.now)
+            return base.dialog(request, "partials/issued_token.html", {"issued": issued})
+        except CairnError as error:
+            context["error"] = error
+    return base.dialog(request, "partials/new_token.html", context)
 
 
 @require_POST
@@ -150,22 +159,10 @@ def new_token(request: HttpRequest, frame: Frame) -> HttpResponse:
 def token_change(request: HttpRequest, frame: Frame, token_id: UUID) -> HttpResponse:
     """Rotate a token, or revoke it."""
     if request.POST.get("verb") == "rotate":
-        issued = rotate_token(caller=frame.caller, token_id=token_id, now=frame.now)
+        issued = token_actions.rotate_token(caller=frame.caller, token_id=token_id, now=frame.now)
         return base.dialog(request, "partials/issued_token.html", {"issued": issued})
-    revoke_token(caller=frame.caller, token_id=token_id, now=frame.now)
-    return base.moved(request, to=_address(frame, "settings_tokens"))
-
-
-def _people(frame: Frame) -> dict[str, object]:
-    may_manage = manages(caller=frame.caller)
-    return {
-        "section": "members",
-        "may_manage": may_manage,
-        "members": member_list(caller=frame.caller),
-        "invitations": invitations(caller=frame.caller) if may_manage else (),
-        "roles": _roles(frame),
-        "now": frame.now,
-    }
+    token_actions.revoke_token(caller=frame.caller, token_id=token_id, now=frame.now)
+    return base.moved(request, to=base.address("settings_tokens", frame))
 
 
 def _roles(frame: Frame) -> tuple[Role, ...]:
@@ -182,30 +179,6 @@ def _role(text: str) -> Role:
         ) from error
 
 
-def _token(request: HttpRequest, frame: Frame) -> NewToken:
-    form = request.POST
-    chosen = form.getlist("project")
-    bound = tuple(project.id for project in frame.projects if project.slug in chosen)
-    return NewToken(
-        name=form.get("name", "").strip(),
-        scopes=frozenset(scope for scope in TokenScope if scope in form.getlist("scope")),
-        projects=bound if chosen else None,
-        expires_in_days=_days(form.get("days", "")),
-        source_interface=form.get("tool", "api"),
-    )
-
-
 def _days(text: str) -> int | None:
     """Return a number of days; None for no text, and 0, which is refused, for what is none."""
-    if not text:
-        return None
-    return int(text) if text.isdecimal() and len(text) < 5 else 0
-
-
-def _choices(longest: int) -> tuple[int, ...]:
-    """Return the lives that a new token is offered, the usual ones and the longest possible."""
-    return (*(days for days in USUAL_DAYS if days < longest), longest)
-
-
-def _address(frame: Frame, name: str) -> str:
-    return reverse(name, args=(frame.caller.organization_slug,))
+    return (base.number_of(text, digits=4) or 0) if text else None

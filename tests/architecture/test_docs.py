@@ -70,7 +70,7 @@ def test_every_error_code_has_a_section_with_its_status_and_title() -> None:
 
 
 def test_the_type_of_a_problem_leads_to_its_section() -> None:
-    page = doc_pages.page(name="errors")
+    page = _page("errors")
     error = next(iter(_errors()))(detail="x")
 
     path, _, anchor = problems.of_error(error=error, request_id="r")["type"].partition("#")
@@ -107,7 +107,7 @@ def test_internal_links_lead_somewhere(source: str, link: str) -> None:
     if not target.startswith("/docs/"):
         assert (env.ROOT / target).exists()
     elif target not in SERVED:
-        page = doc_pages.page(name=target.removeprefix("/docs/").strip("/"))
+        page = _page(target.removeprefix("/docs/").strip("/"))
         assert page is not None
         assert not anchor or f'id="{anchor}"' in page.html
 
@@ -134,3 +134,7 @@ def test_make_targets_named_in_the_documents_exist() -> None:
 
     assert named
     assert all(f"\n{name}:" in makefile for name in named)
+
+
+def _page(name: str) -> doc_pages.DocPage | None:
+    return next((page for page in doc_pages.pages() if page.name == name), None)

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import httpx
 import pytest
-from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.exceptions import InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from tests.support.site import Site
@@ -131,59 +131,12 @@ def test_personal_memory_is_not_heard_by_colleagues(
     assert hidden not in objects
 
 
-@pytest.mark.parametrize("org", ["acme", "nowhere"])
-def test_stranger_is_sent_away_from_any_organization_alike(running_site: Site, org: str) -> None:
-    eve = sign_in(running_site, running_site.stranger)
-
-    with (
-        listen(running_site, eve, query="cursor=0", org=org) as socket,
-        pytest.raises(ConnectionClosed) as closed,
-    ):
-        socket.recv(timeout=PATIENCE_S)
-
-    assert closed.value.rcvd is not None
-    assert closed.value.rcvd.code == 4403
-
-
-def test_nobody_is_sent_to_sign_in(running_site: Site) -> None:
-    with (
-        listen(running_site, None, query="cursor=0") as socket,
-        pytest.raises(ConnectionClosed) as closed,
-    ):
-        socket.recv(timeout=PATIENCE_S)
-
-    assert closed.value.rcvd is not None
-    assert closed.value.rcvd.code == 4401
-
-
 def test_page_of_another_origin_is_refused(running_site: Site, mia: httpx.Client) -> None:
     with (
         pytest.raises(InvalidStatus),
         listen(running_site, mia, query="cursor=0", origin="http://elsewhere.test"),
     ):
         pass
-
-
-def test_socket_ends_with_the_session(
-    running_site: Site, mia: httpx.Client, agent: httpx.Client
-) -> None:
-    with listen(running_site, mia, query=f"cursor={cursor(mia)}") as socket:
-        token = mia.cookies["cairn-csrf"]
-        mia.post("/logout/", data={"csrfmiddlewaretoken": token})
-        teach(agent)
-
-        with pytest.raises(ConnectionClosed) as closed:
-            heard(socket, lambda message: False)
-
-    assert closed.value.rcvd is not None
-    assert closed.value.rcvd.code == 4401
-
-
-def test_odd_cursor_starts_at_the_beginning(running_site: Site, mia: httpx.Client) -> None:
-    with listen(running_site, mia, query="cursor=" + "9" * 400) as socket:
-        first = json.loads(socket.recv(timeout=PATIENCE_S))
-
-    assert first["kind"] == "project.created"
 
 
 def test_polling_page_gives_the_same_messages(

@@ -20,7 +20,7 @@ from accounts.actions.tokens import NewToken, create_token
 from accounts.authentication import caller_from_session, entered
 from accounts.caller import Caller, TokenScope
 from accounts.models import User
-from frontend.presenters import live_messages
+from frontend.presenters import activity_feed
 from memory.records.filters import Filters
 from memory.records.queries import memories
 from memory.search.actions import search
@@ -131,7 +131,7 @@ def _feed(world: World, now: datetime) -> str:
 def _messages(world: World, now: datetime) -> str:
     caller = world.caller
     with entered(caller):
-        return str(live_messages.messages(caller=caller, after=0, project="shop")[-SEEN_AT_ONCE:])
+        return str(activity_feed.messages(caller=caller, after=0, project="shop")[-SEEN_AT_ONCE:])
 
 
 def _cache(world: World, now: datetime) -> str:

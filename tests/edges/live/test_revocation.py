@@ -180,10 +180,11 @@ def test_without_the_bell_the_socket_looks_itself(browser: Browser, figure: Figu
     figure(f"socket without Redis: closed after {closed_at - began:.1f} s (≤ 5 s)")
 
 
-def _write(place: Place, audience: UUID) -> int:
+def _write(place: Place, audience: UUID, *, is_announced: bool = True) -> int:
     with entered(place.caller), tenancy.unit():
         change = Change.objects.create(kind="agent.seen", object_id=uuid4(), audience=audience)
-    live.wake_pages_of(user_id=User.objects.get(email__startswith="admin@").pk)
+    if is_announced:
+        live.wake_pages_of(user_id=User.objects.get(email__startswith="admin@").pk)
     return int(change.id)
 
 
@@ -210,3 +211,9 @@ def test_a_lowered_role_hears_less_at_once(browser: Browser, place: Place, figur
 
     assert _heard(browser) == of_all
     figure("socket, role lowered: the very next read is by the new role (≤ 5 s)")
+
+
+def test_a_change_whose_announcement_was_lost_arrives(browser: Browser, place: Place) -> None:
+    written = _write(place, place.caller.organization_id, is_announced=False)
+
+    assert _heard(browser) == written

@@ -70,6 +70,12 @@ def viewer_pages(organization: Organization, signed_in: Callable[[User], Client]
 
 
 @pytest.fixture
+def member_pages(member: User, signed_in: Callable[[User], Client]) -> Client:
+    """The browser of a member."""
+    return signed_in(member)
+
+
+@pytest.fixture
 def stranger_pages(stranger: User, signed_in: Callable[[User], Client]) -> Client:
     """The browser of a person of another organization."""
     return signed_in(stranger)

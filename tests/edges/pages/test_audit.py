@@ -11,6 +11,7 @@ from accounts.caller import Caller
 from accounts.models import User
 from frontend.presenters import audit_lines
 from memory.records.queries.views import MemoryView
+from teams.audit.chain import Entry
 from teams.audit.queries import AREAS
 from tests.edges.audit import pages, surfaces
 from tests.edges.pages.conftest import STATEMENT, verb
@@ -71,19 +72,6 @@ def test_the_page_is_filtered(
     assert ("No entry passes these filters" in shown) is not shows
 
 
-def test_older_entries_stand_on_the_next_page(
-    owner_pages: Client, memory: MemoryView, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("frontend.views.audit.LENGTH", 1)
-
-    first = owner_pages.get(LOG).content.decode()
-    second = owner_pages.get(f"{LOG}?before=2").content.decode()
-
-    assert "stored a memory" in first
-    assert "?before=2" in first
-    assert "created the project" in second
-
-
 def test_the_file_has_every_entry_and_column(owner_pages: Client, memory: MemoryView) -> None:
     answer = owner_pages.get(f"{LOG}.csv")
 
@@ -98,7 +86,7 @@ def test_the_file_has_every_entry_and_column(owner_pages: Client, memory: Memory
 def test_no_cell_is_a_formula(
     owner_pages: Client, memory: MemoryView, caller: Caller, agent: str
 ) -> None:
-    entry = audit_lines.Entry(
+    entry = Entry(
         **dict.fromkeys(audit_lines.COLUMNS, "") | {"agent": agent, "details": {}, "fields": ()}
     )
 

@@ -1,6 +1,5 @@
 """The page that checks a plan or a diff: what it says, refuses, leaves out, and keeps to itself."""
 
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -12,8 +11,6 @@ from accounts.authentication import entered
 from accounts.caller import Caller
 from config import throttling
 from memory.records.queries.views import MemoryView
-from teams.actions import project_settings
-from teams.actions.projects import create_project
 from tests.edges.pages.conftest import HTMX, remembered
 from tests.support import stored
 
@@ -140,49 +137,6 @@ def test_a_secret_is_neither_shown_again_nor_kept(
         assert stored.rows() == before
     assert "without what looked like a secret" in told
     assert not [one for one in (told, page, wrong, caplog.text) if KEY in one]
-
-
-def test_a_paused_project_is_never_said_to_be_clear(
-    owner_pages: Client, tried: MemoryView, caller: Caller
-) -> None:
-    with entered(caller):
-        project_settings.pause(caller=caller, ref="shop", token_id=None, paused=True)
-
-    told = answer(owner_pages)
-
-    assert "Nothing was looked at" in told
-    assert "speaks against it" not in told
-
-
-def test_what_others_keep_to_themselves_tells_nobody_else(
-    owner_pages: Client, viewer_pages: Client, caller: Caller, shop: str
-) -> None:
-    remembered(caller, TRIED, type="dead_end", scope="personal")
-    with entered(caller):
-        create_project(caller=caller, slug="cellar", name="Cellar", now=datetime.now(UTC))
-    remembered(caller, f"{TRIED} In the cellar.", type="dead_end", project="cellar")
-
-    assert "Nothing known speaks against it" in answer(viewer_pages)
-    assert "cellar" not in answer(owner_pages).casefold()
-
-
-@pytest.mark.usefixtures("tried")
-def test_strangers_find_no_page(stranger_pages: Client, client: Client) -> None:
-    refused = stranger_pages.post(CHECK, {"kind": "plan", "text": PLAN})
-
-    assert refused.status_code == 404
-    assert "localStorage" not in refused.content.decode()
-    assert client.get(CHECK)["Location"].startswith("/login/")
-
-
-def test_the_page_is_found_in_the_navigation_and_the_palette(
-    owner_pages: Client, shop: str
-) -> None:
-    page = owner_pages.get(shop).content.decode()
-    palette = owner_pages.get("/o/acme/palette?q=plan&project=shop").content.decode()
-
-    assert f'href="{CHECK}"' in page
-    assert f'href="{CHECK}"' in palette
 
 
 @pytest.mark.parametrize("as_file", [True, False])

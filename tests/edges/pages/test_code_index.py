@@ -1,19 +1,14 @@
 """The card of a project's code on the page of connections: empty, under way, done, refused."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
 from django.test import Client
-from django.utils import translation
 
 from accounts.authentication import entered
 from accounts.caller import Caller
-from accounts.messages import Message
-from accounts.models import User
 from frontend.labels.memory_labels import INDEX_STATES, LANGUAGES
 from graph.code.languages import Language
-from graph.index import parser_process, take_files
 from graph.index.announce_files import Announcement
 from graph.index.queries import State
 from teams.actions.projects import create_project
@@ -23,12 +18,6 @@ from tests.support.coding import FILES
 
 CARD = "/o/acme/p/shop/connections/code"
 BINARY = {**FILES, "shop/logo.bin": "\0\0\0"}
-REASONS = (
-    take_files.BINARY,
-    parser_process.TOO_LONG,
-    parser_process.TOO_MUCH,
-    parser_process.TOO_LARGE,
-)
 
 
 def card(client: Client, address: str = CARD) -> str:
@@ -74,15 +63,6 @@ def test_files_that_arrive_are_counted(owner_pages: Client, shop: str, caller: C
     assert "cairn index --project" not in shown
 
 
-def test_edges_that_are_made_are_told(owner_pages: Client, shop: str, caller: Caller) -> None:
-    sent(caller, announced(caller))
-
-    shown = card(owner_pages)
-
-    assert "Edges are being made" in shown
-    assert 'aria-label="3 of 3 files"' in shown
-
-
 def test_what_is_done_is_told_with_its_figures(
     owner_pages: Client, shop: str, caller: Caller
 ) -> None:
@@ -110,36 +90,9 @@ def test_files_that_could_not_be_read_are_named_with_the_reason(
     assert "It is no text." in shown
 
 
-def test_french_readers_are_told_the_reason_in_french(
-    owner: User, owner_pages: Client, shop: str, caller: Caller
-) -> None:
-    User.objects.filter(pk=owner.pk).update(language="fr")
-    sent(caller, announced(caller))
-
-    shown = card(owner_pages)
-
-    assert "1 fichier n’a pas pu être lu" in shown
-    assert "Ce n’est pas du texte." in shown
-    assert "It is no text." not in shown
-
-
-@pytest.mark.parametrize("reason", REASONS)
-def test_every_reason_is_said_in_french(reason: str) -> None:
-    assert isinstance(reason, Message)
-    with translation.override("fr"):
-        assert translation.gettext(str(reason)) != reason
-
-
 def test_every_state_and_language_has_its_words() -> None:
     assert {state.value for state in State} <= INDEX_STATES.keys()
     assert LANGUAGES.keys() == {language.value for language in Language}
-
-
-def test_the_page_fetches_the_card_and_hears_of_progress(owner_pages: Client, shop: str) -> None:
-    shown = owner_pages.get(f"{shop}connections").content.decode()
-
-    assert f'data-refresh="{CARD}" data-kinds="index."' in shown
-    assert f'hx-get="{CARD}" hx-trigger="load"' in shown
 
 
 def test_without_scripts_the_card_is_a_page(owner_pages: Client, shop: str) -> None:
@@ -159,19 +112,6 @@ def test_the_feed_leads_to_the_card(owner_pages: Client, shop: str, caller: Call
     assert all(f'href="{shop}connections"' in line for line in told)
 
 
-def test_code_of_another_project_is_not_counted(
-    owner_pages: Client, shop: str, caller: Caller
-) -> None:
-    with entered(caller):
-        create_project(caller=caller, slug="other", name="Other", now=datetime.now(UTC))
-    sent(caller, announced(caller, ref="other"), ref="other")
-
-    shown = card(owner_pages)
-
-    assert "cairn index --project shop" in shown
-    assert "logo.bin" not in shown
-
-
 @pytest.fixture
 def vault(shop: str, caller: Caller) -> str:
     """The card of a project with code that its members alone see; the owner is one."""
@@ -180,25 +120,3 @@ def vault(shop: str, caller: Caller) -> str:
         create_project(caller=caller, slug="vault", name="Vault", now=now, open_to_all=False)
     sent(caller, announced(caller, ref="vault"), ref="vault")
     return CARD.replace("shop", "vault")
-
-
-def test_code_of_a_closed_project_is_shown_to_its_members_alone(
-    vault: str, owner_pages: Client, member: User, signed_in: Callable[[User], Client]
-) -> None:
-    hidden = signed_in(member).get(vault, **HTMX)  # type: ignore[arg-type]
-    unknown = signed_in(member).get(CARD.replace("shop", "nowhere"), **HTMX)  # type: ignore[arg-type]
-
-    assert "logo.bin" in card(owner_pages, vault)
-    assert hidden.status_code == unknown.status_code == 404
-    assert b"logo.bin" not in hidden.content
-
-
-def test_code_of_another_organization_is_not_shown(
-    stranger_pages: Client, shop: str, caller: Caller
-) -> None:
-    sent(caller, announced(caller))
-
-    answer = stranger_pages.get(CARD, **HTMX)  # type: ignore[arg-type]
-
-    assert answer.status_code == 404
-    assert b"logo.bin" not in answer.content

@@ -9,14 +9,12 @@ from accounts.authentication import entered
 from accounts.caller import Caller
 from memory.review.queries import conflicts
 from memory.review.queries.conflicts import ConflictView
-from teams.queries import ProjectView, project
 from tests.conftest import NOW
 from tests.support.memories import sent
 
 OLD = "The checkout worker in `shop/checkout.py` retries a payment 3 times before it gives up."
 NEW = "The checkout worker in `shop/checkout.py` retries a payment 5 times before it gives up."
 PAGE = "/o/acme/p/shop/conflicts"
-GATES = "/o/acme/p/shop/settings/gates"
 
 
 def _pair(caller: Caller, **given: str) -> ConflictView:
@@ -30,11 +28,6 @@ def _pair(caller: Caller, **given: str) -> ConflictView:
 def _look(caller: Caller, one: ConflictView) -> ConflictView:
     with entered(caller):
         return conflicts.get_conflict(caller=caller, conflict_id=one.id, now=NOW)
-
-
-def _here(caller: Caller) -> ProjectView:
-    with entered(caller):
-        return project(caller=caller, ref="shop")
 
 
 @pytest.fixture
@@ -107,50 +100,12 @@ def test_a_reader_sees_both_sides_and_settles_nothing(
     assert answer.status_code == 403
 
 
-def test_a_conflict_with_a_personal_memory_is_on_nobody_elses_page(
-    viewer_pages: Client, stranger_pages: Client, caller: Caller, shop: str
-) -> None:
-    mine = _pair(caller, scope="personal")
-
-    assert "Nothing contradicts itself" in viewer_pages.get(PAGE).content.decode()
-    assert viewer_pages.get(f"{PAGE}/{mine.id}").status_code == 404
-    assert stranger_pages.get(f"{PAGE}/{mine.id}").status_code == 404
-
-
 def test_the_list_of_memories_shows_the_other_side_below(
     owner_pages: Client, pair: ConflictView
 ) -> None:
     for query in ("", "?q=payment"):
         shown = owner_pages.get(f"/o/acme/p/shop/memories{query}").content.decode()
         assert shown.count("Contradicts") >= 2
-
-
-def test_thresholds_of_the_gates_are_saved_and_taken_back(
-    owner_pages: Client, shop: str, caller: Caller
-) -> None:
-    owner_pages.post(GATES, {"minimum_length": "40", "conflict_cosine": "0,8", "version": "1"})
-
-    assert (_here(caller).minimum_length, _here(caller).conflict_cosine) == (40, 0.8)
-    owner_pages.post(GATES, {"version": "2"})
-    assert (_here(caller).minimum_length, _here(caller).conflict_cosine) == (None, None)
-
-
-@pytest.mark.parametrize(
-    ("field", "text"),
-    [
-        ("minimum_length", "0"), ("minimum_length", "20.5"), ("maximum_length", "999999"),
-        ("near_duplicate_cosine", "0.1"), ("near_duplicate_window", "-1"),
-        ("conflict_cosine", "nan"), ("novelty_cosine", "much"),
-    ],
-)  # fmt: skip
-def test_thresholds_out_of_bounds_stay_in_the_form(
-    owner_pages: Client, shop: str, caller: Caller, field: str, text: str
-) -> None:
-    answer = owner_pages.post(GATES, {field: text, "version": "1"})
-
-    assert answer.status_code == 422
-    assert f'value="{text}"' in answer.content.decode()
-    assert getattr(_here(caller), field) is None
 
 
 def test_activity_counts_what_became_of_what_was_sent(

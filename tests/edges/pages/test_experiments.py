@@ -71,18 +71,6 @@ def test_off_says_so_and_how_to_begin(owner_pages: Client, shop: str) -> None:
     assert "95" not in page.partition("<main")[2].partition("</main")[0]
 
 
-def test_few_sessions_are_shown_and_nothing_is_claimed(
-    owner_pages: Client, shop: str, caller: Caller
-) -> None:
-    sessions(caller, "control", {"rereads": 5}, 3)
-
-    page = page_of(owner_pages, shop)
-
-    assert "Nothing is claimed before 20 sessions" in page
-    assert "too few sessions" in page
-    assert '<svg class="interval' not in page
-
-
 @pytest.mark.usefixtures("running")
 def test_a_running_comparison_shows_intervals_and_tokens_saved(
     owner_pages: Client, shop: str
@@ -139,22 +127,6 @@ def test_shares_are_saved_and_wrong_ones_come_back_with_what_was_sent(
     assert wrong.status_code == 422
     assert "Use a number from 0 to 50." in wrong.content.decode()
     assert 'value="7.5"' in page_of(owner_pages, shop)
-
-
-def test_french_speaks_of_the_same(owner_pages: Client, shop: str, owner: Any) -> None:
-    owner.language = "fr"
-    owner.save(update_fields=["language"])
-
-    page = page_of(owner_pages, shop)
-
-    assert "Expériences" in page
-    assert "Rien n’est comparé" in page
-
-
-@pytest.mark.usefixtures("running")
-def test_another_organization_is_told_nothing(stranger_pages: Client, shop: str) -> None:
-    assert stranger_pages.get(f"{shop}experiments").status_code == 404
-    assert stranger_pages.get("/o/globex/p/shop/experiments").status_code == 404
 
 
 @pytest.mark.usefixtures("running")
@@ -219,17 +191,6 @@ def test_learned_weights_are_shown_approved_and_taken_back(
     assert "Take back the decision" in after
     assert "Weights of this project" not in back
     assert "Take back the decision" not in back
-
-
-def test_what_is_not_proposed_any_more_is_not_approved(
-    owner_pages: Client, shop: str, caller: Caller
-) -> None:
-    learned(caller)
-
-    stale = decided(owner_pages, shop, "approve", 'name="proposal" value="another"')
-
-    assert stale.status_code == 409
-    assert "Something else is proposed by now" in stale.content.decode()
 
 
 def test_a_verdict_that_there_is_none_and_who_decides_nothing(

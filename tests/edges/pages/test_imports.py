@@ -75,17 +75,6 @@ def test_an_import_shows_its_rows_and_is_taken_back(
     assert "1 refused · 3 taken back" in after
 
 
-def test_a_file_that_cannot_be_read_says_so(owner_pages: Client, shop: str) -> None:
-    broken = SimpleUploadedFile("a.json", b'{"a":')
-
-    looked = owner_pages.post(f"{HERE}/look", {"file": broken}, headers={"HX-Request": "true"})
-    sent = owner_pages.post(HERE, {"file": SimpleUploadedFile("a.json", b'{"a":')})
-
-    assert "a.json:1" in looked.content.decode()
-    assert sent.status_code == 422
-    assert "a.json:1" in sent.content.decode()
-
-
 def test_the_list_is_exported_with_its_filter(owner_pages: Client, shop: str) -> None:
     owner_pages.post(
         "/o/acme/p/shop/teach", {"content": "The gate jams in hard frost.", "type": "gotcha"}
@@ -100,20 +89,6 @@ def test_the_list_is_exported_with_its_filter(owner_pages: Client, shop: str) ->
     assert answer["Content-Disposition"].startswith('attachment; filename="shop-')
     assert len(lines) == 2
     assert "hard frost" in lines[1]
-
-
-def test_what_is_no_format_is_refused(owner_pages: Client, shop: str) -> None:
-    assert owner_pages.post("/o/acme/p/shop/export", {"format": "exe"}).status_code == 422
-
-
-def test_number_of_five_thousand_digits_is_no_row(
-    owner_pages: Client, shop: str, caller: Caller
-) -> None:
-    sent = {"file": rules(), "offered": "9" * 5_000, "keep": ["9" * 5_000]}
-
-    answer = owner_pages.post(HERE, sent)
-
-    assert answer["Location"] == f"{HERE}/{the_import(caller).id}"
 
 
 @pytest.fixture
@@ -160,20 +135,6 @@ def test_imports_with_something_to_review_stand_beside_the_inbox(
     assert f"/o/acme/p/shop/inbox?import={batch}" in groups
     assert f"import={batch}" not in others
     assert 'value="reject"' not in seen
-
-
-def test_personal_import_stands_beside_nobody_elses_inbox(
-    owner_pages: Client, viewer_pages: Client, shop: str, caller: Caller
-) -> None:
-    owner_pages.post(HERE, {"file": rules(), "scope": "personal"})
-    found = the_import(caller)
-    with entered(caller):
-        tasks.take_in(work.taken(found.job_id))
-    at = "/o/acme/p/shop/inbox/groups?group=imports"
-
-    mine, others = (pages.get(at).content.decode() for pages in (owner_pages, viewer_pages))
-
-    assert ("mill.md" in mine, "mill.md" in others) == (True, False)
 
 
 def test_failed_import_says_why_and_is_tried_again(

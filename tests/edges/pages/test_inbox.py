@@ -13,7 +13,7 @@ from accounts.caller import Caller
 from memory.records.queries import memories
 from memory.records.queries.views import MemoryView
 from memory.review.actions.verdicts import keep
-from tests.edges.pages.conftest import HTMX, remembered
+from tests.edges.pages.conftest import HTMX
 from tests.support.waiting import fields_of, many_waiting, waiting
 
 INBOX = "/o/acme/p/shop/inbox"
@@ -67,16 +67,6 @@ def test_a_group_narrows_the_list(owner_pages: Client, due: MemoryView, caller: 
     assert "web search" in page
 
 
-@pytest.mark.parametrize("query", [{"group": "purple"}, {"peek": "x"}, {"group": "'\"<b>"}])
-def test_an_odd_address_shows_all_that_waits(
-    owner_pages: Client, due: MemoryView, query: dict[str, str]
-) -> None:
-    response = owner_pages.get(INBOX, query)
-
-    assert response.status_code == 200
-    assert f'id="row-{due.id}"' in response.content.decode()
-
-
 def test_peek_opens_that_item_and_no_other_project_has_it(
     owner_pages: Client, due: MemoryView, caller: Caller
 ) -> None:
@@ -121,13 +111,6 @@ def test_a_verdict_that_needs_words_asks_for_them(
     assert "<html" in page.content.decode()
 
 
-def test_rejecting_keeps_the_reason(owner_pages: Client, due: MemoryView, caller: Caller) -> None:
-    owner_pages.post(f"{INBOX}/{due.id}/reject", {"reason": "Only on that machine."})
-
-    gone = now_of(caller, due)
-    assert (gone.status, gone.archived_reason) == ("archived", "Only on that machine.")
-
-
 def test_a_reason_with_a_secret_is_refused_and_shown_without_it(
     owner_pages: Client, due: MemoryView, caller: Caller
 ) -> None:
@@ -140,15 +123,6 @@ def test_a_reason_with_a_secret_is_refused_and_shown_without_it(
     assert now_of(caller, due).status == "active"
 
 
-def test_merging_into_what_is_picked(owner_pages: Client, due: MemoryView, caller: Caller) -> None:
-    old = remembered(caller, OTHER)
-
-    owner_pages.post(f"{INBOX}/{due.id}/merge", {"into": str(old.id)})
-
-    assert now_of(caller, due).superseded_by == old.id
-    assert now_of(caller, old).tags == ("auth",)
-
-
 @pytest.mark.parametrize("into", ["", "x"])
 def test_merging_into_nothing_is_refused(
     owner_pages: Client, due: MemoryView, caller: Caller, into: str
@@ -157,15 +131,6 @@ def test_merging_into_nothing_is_refused(
 
     assert response.status_code == 422
     assert now_of(caller, due).status == "active"
-
-
-def test_snoozing_hides_it_from_one_person_alone(
-    owner_pages: Client, viewer_pages: Client, due: MemoryView
-) -> None:
-    owner_pages.post(f"{INBOX}/{due.id}/snooze", {"for": "week"})
-
-    assert f'id="row-{due.id}"' not in owner_pages.get(INBOX).content.decode()
-    assert f'id="row-{due.id}"' in viewer_pages.get(INBOX).content.decode()
 
 
 def test_what_somebody_decided_meanwhile_is_refused_and_says_so(
@@ -240,33 +205,6 @@ def test_more_rows_are_shown_on_demand(owner_pages: Client, shop: str, caller: C
     assert "Show more" not in pages[2]
 
 
-def test_at_most_five_hundred_rows_are_shown(
-    owner_pages: Client, shop: str, caller: Caller
-) -> None:
-    with entered(caller):
-        many_waiting(caller, datetime.now(UTC), 503, project="shop")
-
-    page = owner_pages.get(INBOX, {"rows": "500"}).content.decode()
-
-    assert page.count('id="row-') == 500
-    assert "Show more" not in page
-
-
-def test_of_very_many_the_dialog_offers_those_that_wait_longest(
-    owner_pages: Client, shop: str, caller: Caller
-) -> None:
-    with entered(caller):
-        many_waiting(caller, datetime.now(UTC), 203, project="shop")
-
-    dialog = owner_pages.get(f"{INBOX}/bulk", **HTMX).content.decode()
-    form = {"whole": "1", "verb": "snooze", "for": "week", "count": "200"}
-    done = owner_pages.post(f"{INBOX}/bulk", form, **HTMX)
-
-    assert "203 memories wait here." in dialog
-    assert "Type 200 to confirm" in dialog
-    assert "200 memories decided." in done["HX-Trigger"]
-
-
 def test_an_empty_inbox_says_what_the_week_brought(
     owner_pages: Client, due: MemoryView, shop: str
 ) -> None:
@@ -297,18 +235,6 @@ def test_viewers_read_and_decide_nothing(
     assert "Viewers read" in page
     assert response.status_code == 403
     assert now_of(caller, due).confirmations == 0
-
-
-def test_what_one_taught_others_takes_somebody_else(
-    owner_pages: Client, shop: str, caller: Caller
-) -> None:
-    own = proposed(caller, OTHER, set={"author_agent": "", "source": "user_taught"})
-
-    page = owner_pages.get(INBOX).content.decode()
-    response = owner_pages.post(f"{INBOX}/{own.id}/keep", **HTMX)
-
-    assert "takes somebody else" in page
-    assert response.status_code == 403
 
 
 def test_the_live_fragments_are_the_page_s_own(owner_pages: Client, due: MemoryView) -> None:

@@ -165,14 +165,6 @@ def test_the_conflicts_that_an_import_brought_wait_with_it(
     assert (brought[Group.CONFLICTS], others[Group.CONFLICTS]) == (1, 0)
 
 
-@pytest.mark.parametrize("query", ["nonsense", "'\"<b>"])
-def test_an_odd_import_shows_all_that_waits(owner_pages: Client, other: str, query: str) -> None:
-    page = owner_pages.get(INBOX, {"import": query})
-
-    assert page.status_code == 200
-    assert f"row-{other}" in page.content.decode()
-
-
 def test_nobody_is_told_of_an_import_that_they_do_not_see(
     owner_pages: Client,
     viewer_pages: Client,

@@ -11,7 +11,6 @@ from accounts import jobs, tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.models import Job, Organization
-from accounts.queries import jobs as work
 from tests.edges.pages.conftest import HTMX
 
 PAGE = "/o/acme/settings/jobs"
@@ -60,21 +59,6 @@ def test_what_waits_is_cancelled_and_looked_at_again(
     assert state(waiting) == "cancelled"
 
 
-def test_progress_is_drawn(owner_pages: Client, caller: Caller, shop: str) -> None:
-    made(caller, state=Job.State.RUNNING, progress_done=40, progress_total=90)
-
-    assert "40 of 90 done" in owner_pages.get(PAGE).content.decode()
-
-
-def test_a_state_is_chosen(owner_pages: Client, failed: UUID) -> None:
-    only = owner_pages.get(f"{PAGE}?state=failed").content.decode()
-    others = owner_pages.get(f"{PAGE}?state=done").content.decode()
-    unknown = owner_pages.get(f"{PAGE}?state=lost")
-
-    assert [REASON in text for text in (only, others)] == [True, False]
-    assert unknown.status_code == 200
-
-
 @pytest.mark.parametrize(("verb", "status"), [("cancel", 409), ("explode", 422)])
 def test_what_cannot_be_is_explained(
     owner_pages: Client, failed: UUID, verb: str, status: int
@@ -103,15 +87,6 @@ def test_it_says_when_what_is_scheduled_last_began(owner_pages: Client, shop: st
     after = owner_pages.get(PAGE).content.decode()
 
     assert ["Hand on the work" in text for text in (before, after)] == [False, True]
-
-
-def test_states_are_counted_of_what_one_may_see(
-    caller: Caller, member_caller: Caller, failed: UUID
-) -> None:
-    now = timezone.now()
-
-    assert work.workload(caller=caller, now=now).states["failed"] == 1
-    assert work.workload(caller=member_caller, now=now).states["failed"] == 0
 
 
 def test_names_that_nobody_could_read_are_told_with_the_way_out(

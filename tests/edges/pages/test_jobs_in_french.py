@@ -96,20 +96,6 @@ def test_a_failure_is_said_in_french(
     assert english is None or view.error == english
 
 
-def test_one_whose_worker_was_lost_says_so(
-    owner_pages: Client, caller: Caller, french: None, shop: str
-) -> None:
-    with entered(caller), tenancy.unit():
-        jobs.enqueue("memory.embed", payload={"ids": []}, created_by=caller.user_id)
-    assert jobs.claim(queue="interactive", worker="w") is not None
-    one_job.lose_worker()
-    jobs.sweep()
-
-    page = owner_pages.get(PAGE).content.decode()
-
-    assert "Son processus s’est arrêté sans finir" in page
-
-
 def test_what_an_older_program_wrote_is_shown_as_it_is(
     owner_pages: Client, caller: Caller, french: None, run: Callable[[Exception], UUID]
 ) -> None:

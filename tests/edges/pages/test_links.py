@@ -110,14 +110,6 @@ def test_what_replaces_or_contradicts_is_not_taken_back_alone(
     assert len(edges(caller)) == 2
 
 
-def test_twice_is_once(caller: Caller, pair: tuple[MemoryView, MemoryView]) -> None:
-    with entered(caller):
-        unlink(caller=caller, memory_id=pair[0].id, edge=edge(pair[1]), now=NOW)
-
-        with pytest.raises(NotFound):
-            unlink(caller=caller, memory_id=pair[0].id, edge=edge(pair[1]), now=NOW)
-
-
 def test_it_is_not_put_back_to_a_memory_that_is_gone(
     caller: Caller, pair: tuple[MemoryView, MemoryView]
 ) -> None:

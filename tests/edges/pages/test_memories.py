@@ -1,4 +1,4 @@
-"""The memory browser: what the query box does, the verbs, correction, and history."""
+"""The memory browser: the query box, verbs, correction, history; memories of no project too."""
 
 from datetime import UTC, datetime
 from uuid import uuid4
@@ -12,12 +12,10 @@ from accounts.caller import Caller
 from frontend.presenters import memory_list
 from memory.index.models import EmbeddingModel
 from memory.intake.actions.revise import revise
-from memory.records.models import Memory, MemoryLink
+from memory.records.models import MemoryLink
 from memory.records.queries import memories
 from memory.records.queries.views import MemoryView
-from teams.trust import TrustLevel
 from tests.edges.pages.conftest import HTMX, remembered, verb
-from tests.support.trusting import stand
 
 LIST = "/o/acme/p/shop/memories"
 
@@ -37,13 +35,6 @@ def test_list_shows_what_the_filter_lets_through(
     assert "Token refresh" in page
     assert "amounts as integers" not in page
     assert "1 memory" in page
-
-
-def test_words_search_and_say_why(owner_pages: Client, memory: MemoryView) -> None:
-    page = owner_pages.get(LIST, {"q": "token refresh redis", "why": "1"}).content.decode()
-
-    assert "Token refresh" in page
-    assert "by words" in page
 
 
 def test_the_funnel_tells_what_each_step_kept(owner_pages: Client, memory: MemoryView) -> None:
@@ -78,20 +69,6 @@ def test_a_file_narrows_a_search_before_its_limit(
     page = owner_pages.get(LIST, {"q": "token refresh redis file:bakery/Ov", "anyway": "1"})
 
     assert "oven of the bakery" in page.content.decode()
-
-
-def test_words_find_what_was_archived_behind_whatever_fits_better(
-    owner_pages: Client, memory: MemoryView, caller: Caller, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    old = remembered(caller, "The oven of the bakery lets token refresh wait.")
-    owner_pages.post(verb(old.id, "archive"), {"reason": "May is over."})
-    monkeypatch.setattr(memory_list, "SEARCH_SIZE", 1)
-
-    asked = {"q": "is:archived token refresh redis", "anyway": "1"}
-    page = owner_pages.get(LIST, asked).content.decode()
-
-    assert "oven of the bakery" in page
-    assert str(memory.id) not in page
 
 
 def test_a_search_without_vectors_says_so(
@@ -148,55 +125,6 @@ def test_peek_stands_in_the_address(owner_pages: Client, memory: MemoryView) -> 
     assert "split open" in page
 
 
-@pytest.mark.parametrize(
-    ("level", "says"),
-    [(TrustLevel.STANDARD, "below 0.65 on"), (TrustLevel.CAUTIOUS, "below 0.80: your agents are")],
-)
-def test_the_floor_is_that_of_the_reader_s_trust(
-    owner_pages: Client, memory: MemoryView, caller: Caller, level: TrustLevel, says: str
-) -> None:
-    doubtful = {"confidence": 0.7, "decay_half_life_days": 90, "pinned": False}
-    with entered(caller), tenancy.unit():
-        Memory.objects.filter(pk=memory.id).update(**doubtful)
-    with entered(caller):
-        stand(caller, memory.project_slug, level, datetime.now(UTC))
-
-    page = owner_pages.get(LIST, {"peek": str(memory.id)}).content.decode()
-
-    assert says in page
-
-
-def test_peek_at_nothing_is_not_found(owner_pages: Client, memory: MemoryView) -> None:
-    assert owner_pages.get(LIST, {"peek": str(uuid4())}).status_code == 404
-
-
-def test_confirming_verifies(owner_pages: Client, memory: MemoryView, caller: Caller) -> None:
-    response = owner_pages.post(verb(memory.id, "confirm"), **HTMX)
-
-    assert response.status_code == 200
-    assert response["HX-Retarget"] == "#inspector"
-    assert _now(caller, memory).verification == "verified"
-
-
-def test_pinning_can_be_taken_back(owner_pages: Client, memory: MemoryView, caller: Caller) -> None:
-    owner_pages.post(verb(memory.id, "pin"))
-    pinned = _now(caller, memory).pinned
-    owner_pages.post(verb(memory.id, "unpin"))
-
-    assert pinned
-    assert not _now(caller, memory).pinned
-
-
-def test_archiving_offers_to_undo(owner_pages: Client, memory: MemoryView, caller: Caller) -> None:
-    response = owner_pages.post(verb(memory.id, "archive"), {"reason": "obsolete"}, **HTMX)
-    archived = _now(caller, memory)
-    owner_pages.post(verb(memory.id, "restore"))
-
-    assert verb(memory.id, "restore") in response["HX-Trigger"]
-    assert (archived.status, archived.archived_reason) == ("archived", "obsolete")
-    assert _now(caller, memory).status == "active"
-
-
 def test_correcting_keeps_the_old_text_readable(
     owner_pages: Client, memory: MemoryView, caller: Caller
 ) -> None:
@@ -207,15 +135,6 @@ def test_correcting_keeps_the_old_text_readable(
     old = _now(caller, memory)
     assert response.status_code == 200
     assert (old.status, old.content) == ("superseded", memory.content)
-
-
-def test_correcting_to_the_same_says_so(owner_pages: Client, memory: MemoryView) -> None:
-    form = {"content": memory.content, "kind": "wrong"}
-
-    response = owner_pages.post(verb(memory.id, "correct"), form, **HTMX)
-
-    assert response.status_code == 422
-    assert b"says exactly the same" in response.content
 
 
 def test_difference_marks_the_words(owner_pages: Client, memory: MemoryView) -> None:
@@ -280,14 +199,6 @@ def test_viewer_sees_the_verbs_disabled_and_is_refused(
     assert _now(caller, memory).confirmations == 0
 
 
-def test_memory_is_not_shown_under_another_project(owner_pages: Client, memory: MemoryView) -> None:
-    owner_pages.post("/o/acme/projects/new", {"slug": "other", "name": "Other"})
-
-    response = owner_pages.get(f"/o/acme/p/other/memories/{memory.id}")
-
-    assert response.status_code == 404
-
-
 def test_markdown_and_json_carry_the_statement(owner_pages: Client, memory: MemoryView) -> None:
     as_json = owner_pages.get(f"{LIST}/{memory.id}.json")
     as_markdown = owner_pages.get(f"{LIST}/{memory.id}.md")
@@ -311,17 +222,6 @@ def test_memory_of_another_place_has_no_verbs_here(
 
     assert response.status_code == 404
     assert _now(caller, elsewhere).updated_at == elsewhere.updated_at
-
-
-def test_selection_leaves_memories_of_another_place_alone(
-    owner_pages: Client, shop: str, caller: Caller
-) -> None:
-    elsewhere = remembered(caller, project=None, scope="personal")
-
-    response = owner_pages.post(f"{LIST}/bulk", {"verb": "archive", "memory": str(elsewhere.id)})
-
-    assert response.status_code == 404
-    assert _now(caller, elsewhere).status == "active"
 
 
 @pytest.mark.parametrize(
@@ -350,15 +250,77 @@ def test_correcting_says_who_is_affected_and_who_sees_it(
     assert 'name="scope"' in page
 
 
-def test_what_holds_elsewhere_alone_is_moved_with_its_words(
-    owner_pages: Client, memory: MemoryView, caller: Caller
+RULE = "Invoices are numbered by the ledger alone, whatever a shop would like."
+
+
+@pytest.fixture
+def rule(shop: str, caller: Caller) -> MemoryView:
+    """A memory of the whole organization."""
+    return remembered(
+        caller, RULE, project=None, scope="organization", tags=("invoices",),
+        related_files=("ledger/numbers.py",),
+    )  # fmt: skip
+
+
+@pytest.fixture
+def rule_page(rule: MemoryView) -> str:
+    """The address of its rule_page."""
+    return f"/o/acme/memories/{rule.id}"
+
+
+def test_its_link_leads_to_its_page(owner_pages: Client, rule: MemoryView, rule_page: str) -> None:
+    assert owner_pages.get(f"/m/{rule.id}")["Location"] == rule_page
+    shown = owner_pages.get(rule_page).content.decode()
+
+    for text in (
+        "ledger/numbers.py",
+        "invoices",
+        f'action="{rule_page}/confirm"',
+        f'href="{rule_page}.json"',
+    ):
+        assert text in shown
+
+
+def test_its_verbs_work(
+    owner_pages: Client, rule: MemoryView, rule_page: str, caller: Caller
 ) -> None:
-    form = {"content": memory.content, "kind": "not_here", "scope": "personal"}
+    owner_pages.post(f"{rule_page}/confirm", **HTMX)
+    owner_pages.post(f"{rule_page}/pin", **HTMX)
+    confirmed = _now(caller, rule)
+    archived = owner_pages.post(f"{rule_page}/archive", {"reason": "an old rule"}, **HTMX)
+    gone = _now(caller, rule)
+    owner_pages.post(f"{rule_page}/restore")
 
-    owner_pages.post(verb(memory.id, "correct"), form)
+    assert (confirmed.confirmations, confirmed.pinned) == (1, True)
+    assert f"{rule_page}/restore" in archived["HX-Trigger"]
+    assert (gone.status, _now(caller, rule).status) == ("archived", "active")
 
-    successor = _now(caller, memory).superseded_by
-    assert successor is not None
-    with entered(caller):
-        moved = memories.get(caller=caller, memory_id=successor, now=datetime.now(UTC))
-    assert (moved.scope, moved.content) == ("personal", memory.content)
+
+def test_it_is_corrected_on_its_page(owner_pages: Client, rule_page: str) -> None:
+    assert (
+        f'action="{rule_page}/correct"' in owner_pages.get(f"{rule_page}/correct").content.decode()
+    )
+    form = {"content": f"{RULE} Since May.", "kind": "outdated"}
+
+    answer = owner_pages.post(f"{rule_page}/correct", form)
+
+    assert answer["Location"].startswith("/o/acme/memories/")
+    assert "Since May." in owner_pages.get(answer["Location"]).content.decode()
+
+
+def test_searches_of_a_project_show_it_too(
+    owner_pages: Client, rule: MemoryView, rule_page: str
+) -> None:
+    listed = owner_pages.get("/o/acme/p/shop/memories?q=ledger+invoices").content.decode()
+    peeked = owner_pages.get(f"/o/acme/p/shop/memories?peek={rule.id}")
+
+    assert f'href="{rule_page}"' in listed
+    assert peeked.status_code == 200
+    assert f'action="{rule_page}/confirm"' in peeked.content.decode()
+
+
+def test_each_memory_has_one_address(
+    owner_pages: Client, rule: MemoryView, memory: MemoryView
+) -> None:
+    assert owner_pages.get(f"/o/acme/p/shop/memories/{rule.id}").status_code == 404
+    assert owner_pages.get(f"/o/acme/memories/{memory.id}").status_code == 404

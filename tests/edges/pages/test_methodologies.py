@@ -98,19 +98,6 @@ def test_no_secret_comes_back(owner_pages: Client, caller: Caller) -> None:
     assert TAKEN_OUT in answer.content.decode()
 
 
-def test_it_is_said_that_a_secret_was_taken_out_and_only_then(owner_pages: Client) -> None:
-    owner_pages.post(ADDRESS, SCRUM)
-    one = f"{ADDRESS}/scrum"
-
-    secret = owner_pages.post(one, {**SCRUM, "phase": ["password=correct-horse-battery-9f8a7b6c"]})
-    wrong = owner_pages.post(one, {**SCRUM, "type": ["fact"]})
-
-    assert (secret.status_code, wrong.status_code) == (422, 422)
-    assert "correct-horse" not in secret.content.decode()
-    assert TAKEN_OUT in secret.content.decode()
-    assert TAKEN_OUT not in wrong.content.decode()
-
-
 def test_more_lines_keep_what_is_written(owner_pages: Client, caller: Caller) -> None:
     few = owner_pages.get(ADDRESS).content.decode()
 
@@ -185,10 +172,3 @@ def test_memories_are_taught_and_shown_by_its_types(
     assert '<option value="user-story">user-story</option>' in offered
     assert (listed.count(chip), searched.count(chip)) == (1, 1)
     assert memory.citation not in listed
-
-
-def test_strangers_find_nothing(owner_pages: Client, stranger_pages: Client) -> None:
-    owner_pages.post(ADDRESS, SCRUM)
-
-    assert stranger_pages.get(f"{ADDRESS}/scrum").status_code == 404
-    assert stranger_pages.post(ADDRESS, SCRUM).status_code == 404

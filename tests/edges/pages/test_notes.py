@@ -30,10 +30,6 @@ def test_a_note_is_shown_line_by_line_with_its_memories(
     assert shown.count('href="/m/') == 1
 
 
-def test_without_notes_the_page_says_how_to_push_one(owner_pages: Client, shop: str) -> None:
-    assert "/docs/import-export/" in owner_pages.get(f"{shop}notes").content.decode()
-
-
 def test_a_document_is_kept_brought_to_its_new_text_and_removed(
     owner_pages: Client, shop: str, caller: Caller
 ) -> None:

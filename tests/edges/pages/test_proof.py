@@ -1,6 +1,7 @@
-"""How a memory was learned, on its page: session, signal, events, lines; for who may see them."""
+"""How a memory was learned and dead ends entered again, on pages; for who may see it."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -10,10 +11,14 @@ from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
 from memory.index.sql import search_rows
+from memory.observer.actions.finalize import finalize
 from memory.records.models import Memory
 from memory.records.queries.views import MemoryView
+from memory.sessions.actions.append_events import append_events
+from memory.sessions.actions.end_session import end_session
 from memory.sessions.actions.open_session import NewSession, open_session
 from memory.sessions.models import Session
+from tests.support import memories
 
 BRANCH = "fix-the-token-refresh"
 REST = {"sequence": 13, "step": 5, "file": "middleware/auth.ts", "line": 118}
@@ -125,8 +130,46 @@ def test_an_origin_that_only_names_a_session_proves_nothing(
     assert "One that is gone, or that you may not see" in page
 
 
-def test_what_was_taught_has_no_session(owner_pages: Client, memory: MemoryView) -> None:
-    page = page_of(owner_pages, memory)
+COMMAND = "npm audit fix --force"
+EVENTS = (
+    {"sequence": 1, "kind": "tool_call", "name": "Bash", "args": {"command": COMMAND}},
+    {"sequence": 2, "kind": "session_complete", "outcome": "success"},
+)
 
-    assert "One that is gone" not in page
-    assert "Rests on" not in page
+
+@pytest.fixture
+def again(caller: Caller, shop: str, now: datetime) -> tuple[MemoryView, Any]:
+    """A dead end, and a session of its owner that entered it."""
+    with entered(caller):
+        memory = memories.stored(
+            caller, now - timedelta(days=1), f"Running `{COMMAND}` broke the lock file.",
+            project="shop", type="dead_end",
+            attributes={"approach": f"running `{COMMAND}`", "why_it_failed": "The lock file."},
+        )  # fmt: skip
+        new = NewSession(project="shop", cwd="/home/ana/shop", shared=True)
+        session = open_session(caller=caller, new=new, now=now).session
+        append_events(caller=caller, session_id=session.id, events=EVENTS, now=now)
+        end_session(caller=caller, session_id=session.id, now=now)
+        finalize(session_id=session.id, now=now)
+    return memory, session
+
+
+def test_the_page_of_the_session_names_the_dead_end(
+    owner_pages: Client, shop: str, again: tuple[MemoryView, Any]
+) -> None:
+    memory, session = again
+
+    page = owner_pages.get(f"{shop}sessions/{session.id}").content.decode()
+
+    assert "Known dead ends that were entered again" in page
+    assert str(memory.id) in page
+    assert "had not been told" in page
+
+
+def test_the_page_of_the_memory_counts_the_sessions(
+    owner_pages: Client, shop: str, again: tuple[MemoryView, Any]
+) -> None:
+    page = owner_pages.get(f"{shop}memories/{again[0].id}").content.decode()
+
+    assert "Entered again" in page
+    assert "by 1 session, 0 of them told before" in page

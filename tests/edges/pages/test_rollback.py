@@ -1,6 +1,5 @@
 """The page that takes back what was produced: chosen, looked at, taken back, undone."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -11,8 +10,6 @@ from django.test import Client
 from accounts import jobs, tasks, tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
-from accounts.models import User
-from frontend.views import rollbacks as rollback_pages
 from memory.records.filters import Filters
 from memory.records.models import ReviewVerdict
 from memory.records.queries import memories
@@ -21,12 +18,6 @@ from memory.sessions.actions.open_session import NewSession, open_session
 from tests.edges.pages.conftest import remembered
 from tests.support import work
 from tests.support.memories import CARTS, REDIS
-
-
-@pytest.fixture
-def member_pages(member: User, signed_in: Callable[[User], Client]) -> Client:
-    """A client signed in as the member."""
-    return signed_in(member)
 
 
 def a_session(caller: Caller) -> UUID:
@@ -175,17 +166,10 @@ def test_a_moment_of_another_place_is_taken_for_what_it_is(
     assert kept(caller) == ([] if is_taken else [REDIS])
 
 
-def test_a_moment_before_all_years_is_refused(owner_pages: Client, shop: str) -> None:
-    answer = owner_pages.get(f"{shop}rollback", {"since": "0001-01-01T00:00+14:00"})
-
-    assert answer.status_code == 422
-
-
 def test_counts_that_end_say_so(
     owner_pages: Client, shop: str, caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (plan, rollback_pages):
-        monkeypatch.setattr(module, "COUNTED", 1)
+    monkeypatch.setattr(plan, "COUNTED", 1)
     for text in (REDIS, CARTS):
         remembered(caller, text)
 

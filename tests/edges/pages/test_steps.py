@@ -1,6 +1,5 @@
 """The steps of a session on its page: the ribbon, one bar of it, and whom they are told."""
 
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -13,7 +12,6 @@ from django.test.utils import CaptureQueriesContext
 from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
-from accounts.models import Organization, User
 from frontend.views.sessions import LIVE
 from memory.observer.actions.consolidate import consolidate
 from memory.observer.actions.finalize import finalize
@@ -21,7 +19,7 @@ from memory.sessions.actions import end_session as session_upkeep
 from memory.sessions.actions.append_events import append_events
 from memory.sessions.actions.end_session import end_session
 from memory.sessions.actions.open_session import NewSession, open_session
-from memory.sessions.models import GivenOut, Session
+from memory.sessions.models import GivenOut
 from memory.sessions.queries.sessions import SessionView
 from tests.support.memories import stored
 from tests.support.stories import ROOT, Story
@@ -67,14 +65,6 @@ def finish(caller: Caller, session: SessionView, now: datetime) -> None:
         end_session(caller=caller, session_id=session.id, now=now)
         finalize(session_id=session.id, now=now)
         consolidate(session_id=session.id, now=now, tell=lambda done, total: None)
-
-
-@pytest.fixture
-def member_pages(
-    organization: Organization, member: User, signed_in: Callable[[User], Client]
-) -> Client:
-    """The browser of a member."""
-    return signed_in(member)
 
 
 def test_each_step_is_a_bar_in_words_and_a_line_of_the_table(
@@ -193,33 +183,6 @@ def test_the_ribbon_outlives_its_events(
     assert "What was done in it, word for word, is no longer kept." in page
 
 
-def test_where_nothing_was_kept_the_page_says_so(
-    owner_pages: Client, shop: str, caller: Caller, now: datetime
-) -> None:
-    session = told(caller, now, a_story())
-    finish(caller, session, now)
-    with entered(caller):
-        session_upkeep.forget(now=now + timedelta(days=settings.KEEP_TURNS_DAYS + 1))
-        with tenancy.unit():
-            Session.objects.filter(pk=session.id).update(observed={"events": 99})
-
-    page = owner_pages.get(f"{shop}sessions/{session.id}").content.decode()
-
-    assert "Its steps are no longer kept" in page
-
-
-def test_a_session_that_told_of_nothing_says_so(
-    owner_pages: Client, shop: str, caller: Caller, now: datetime
-) -> None:
-    with entered(caller):
-        new = NewSession(project="shop")
-        session = open_session(caller=caller, new=new, now=now).session
-
-    page = owner_pages.get(f"{shop}sessions/{session.id}").content.decode()
-
-    assert "Its agent has told of nothing yet that it did." in page
-
-
 def test_steps_of_a_personal_session_are_told_to_its_person_alone(
     owner_pages: Client, member_pages: Client, shop: str, member_caller: Caller, now: datetime
 ) -> None:
@@ -251,12 +214,3 @@ def test_a_memory_that_one_may_not_see_is_not_counted_among_what_was_given(
     assert "1 memory given" in own
     assert "memory given" not in foreign + opened
     assert "My own note" not in foreign + opened
-
-
-def test_steps_of_a_session_of_another_project_are_not_here(
-    owner_pages: Client, shop: str, caller: Caller, now: datetime
-) -> None:
-    with entered(caller):
-        elsewhere = open_session(caller=caller, new=NewSession(), now=now).session
-
-    assert owner_pages.get(f"{shop}sessions/{elsewhere.id}/steps").status_code == 404

@@ -77,18 +77,3 @@ def test_viewers_see_the_organizations_and_change_none(
     assert "Owners and admins change this." in shown
     assert refused.status_code == 403
     assert _styles(caller) == (kept,)
-
-
-def test_nobody_is_shown_anothers_own_or_another_organizations(
-    owner_pages: Client, viewer_pages: Client, stranger_pages: Client, caller: Caller
-) -> None:
-    owner_pages.post(ADDRESS, {**CODING, "scope": "personal", "is_default": "on"})
-    (mine,) = _styles(caller)
-
-    listed = viewer_pages.get(f"{ADDRESS}?topic=coding&interface=cursor").content.decode()
-
-    assert "Short sentences" not in listed
-    assert "No style yet" in listed
-    assert viewer_pages.get(f"{ADDRESS}/{mine.id}").status_code == 404
-    assert stranger_pages.get(ADDRESS).status_code == 404
-    assert stranger_pages.get(f"{ADDRESS}/{mine.id}").status_code == 404

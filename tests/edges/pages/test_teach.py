@@ -9,7 +9,7 @@ from django.test import Client
 from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.models import User
-from frontend.presenters import toasts
+from frontend.views import base
 from memory.records.filters import Filters
 from memory.records.queries import memories
 from memory.records.queries.views import MemoryView
@@ -44,7 +44,7 @@ def test_what_takes_the_place_of_another_or_contradicts_it_says_so(
         for text in (f"{WORKER} 3 times.", f"{WORKER} now 5 times.", f"{WORKER} 7 times.")
     ]
 
-    assert said[0] == toasts.toast(text="Remembered.", changed="memories")
+    assert said[0] == base.toast(text="Remembered.", changed="memories")
     assert "It takes the place of an older memory" in said[1]
     assert "It contradicts another memory" in said[2]
 
@@ -86,22 +86,6 @@ def test_refused_text_is_kept_in_the_form_and_not_stored(
     assert response.status_code == 422
     assert b'role="alert"' in response.content
     assert _count(caller) == 0
-
-
-def test_look_suggests_type_and_similar(owner_pages: Client, memory: MemoryView) -> None:
-    form = {"content": "Token refresh fails silently when Redis is not reachable."}
-
-    page = owner_pages.post(f"{TEACH}/look", form, **HTMX).content.decode()
-
-    assert "Looks like" in page
-    assert memory.citation[:20] in page
-
-
-def test_look_warns_of_a_secret_without_repeating_it(owner_pages: Client, shop: str) -> None:
-    page = owner_pages.post(f"{TEACH}/look", {"content": SECRET}, **HTMX).content.decode()
-
-    assert "looks like a secret" in page
-    assert KEY not in page
 
 
 def test_look_replaces_a_secret_on_demand(owner_pages: Client, shop: str) -> None:
@@ -167,16 +151,6 @@ def test_what_is_known_is_confirmed_instead(
     with entered(caller):
         known = memories.get(caller=caller, memory_id=memory.id, now=datetime.now(UTC))
     assert known.confirmations == 1
-
-
-def test_a_memory_of_another_project_is_not_confirmed_from_here(
-    owner_pages: Client, memory: MemoryView
-) -> None:
-    owner_pages.post("/o/acme/projects/new", {"slug": "other", "name": "Other"})
-
-    response = owner_pages.post(f"/o/acme/p/other/teach/known/{memory.id}", **HTMX)
-
-    assert response.status_code == 404
 
 
 def test_the_panel_imports_as_well(owner_pages: Client, shop: str) -> None:

@@ -76,9 +76,3 @@ def test_who_manages_nothing_is_told_who_does(viewer_pages: Client, shop: str) -
         assert answer.status_code == 403
         assert "Owners and admins see what models cost." in answer.content.decode()
         assert "10,000" not in answer.content.decode()
-
-
-@pytest.mark.usefixtures("spent")
-def test_another_organization_is_told_nothing(stranger_pages: Client) -> None:
-    assert stranger_pages.get(PAGE).status_code == 404
-    assert "10,000" not in stranger_pages.get("/o/globex/settings/usage").content.decode()

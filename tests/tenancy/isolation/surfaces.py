@@ -20,7 +20,7 @@ from accounts.job_names import NAMES
 from config.api_urls import ENDPOINTS
 from config.celery import app
 from frontend.consumers import ChangesConsumer
-from frontend.routing import websocket_urlpatterns
+from frontend.urls import websocket_urlpatterns
 from memory.mcp.app import METADATA, PATH
 from memory.mcp.tools import TOOLS
 

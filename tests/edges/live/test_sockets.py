@@ -1,10 +1,11 @@
-"""A socket is opened only by a page of our own, and under https only by a safe one."""
+"""A socket is opened only by a safe page of our own, and is never left open in silence."""
 
+import asyncio
 from typing import Any
 
 import pytest
 
-from frontend.consumers import same_origin
+from frontend.consumers import TRY_LATER, ChangesConsumer, same_origin
 
 HOST = "cairn.example.test"
 
@@ -46,3 +47,27 @@ def test_under_https_a_page_without_tls_opens_no_socket(
 
 def test_without_tls_our_page_opens_a_socket() -> None:
     assert same_origin(scope=_scope(f"http://{HOST}"))
+
+
+class Page(ChangesConsumer):
+    """A page that keeps with which codes it was sent away."""
+
+    codes: tuple[int | None, ...] = ()
+
+    async def close(self, code: int | None = None, reason: str | None = None) -> None:
+        self.codes += (code,)
+
+
+async def _break() -> None:
+    raise KeyError("nobody expected this")
+
+
+async def test_a_page_whose_pump_breaks_is_sent_away() -> None:
+    page = Page()
+    pump = asyncio.create_task(_break())
+    pump.add_done_callback(page._pump_ended)
+
+    await asyncio.wait({pump})
+    await page.leaving
+
+    assert page.codes == (TRY_LATER,)

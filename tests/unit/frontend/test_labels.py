@@ -5,8 +5,12 @@ from accounts.job_names import NAMES
 from accounts.queries.jobs import STATES
 from config.schedule import BEAT
 from frontend.labels import memory_labels
+from frontend.presenters import project_settings
+from frontend.templatetags.cairn import link_name
+from memory.intake.queries import OUTCOMES
 from memory.review.actions.corrections import KINDS
 from memory.review.health import health
+from memory.review.rollback.plan import LeftReason, RollbackFate
 from memory.taxonomy import (
     LinkKind,
     MemoryType,
@@ -32,6 +36,9 @@ def test_tables_name_every_value() -> None:
     assert set(memory_labels.JOBS) == set(NAMES)
     assert set(memory_labels.JOB_STATES) == set(STATES)
     assert set(memory_labels.SCHEDULED) == set(BEAT)
+    assert set(memory_labels.ROLLBACK_FATES) == set(RollbackFate)
+    assert set(memory_labels.ROLLBACK_WHYS) == set(LeftReason)
+    assert {outcome for outcome, *_words in project_settings.OUTCOMES} == set(OUTCOMES)
 
 
 def test_every_part_of_the_health_score_has_a_name() -> None:
@@ -44,4 +51,4 @@ def test_every_part_of_the_health_score_has_a_name() -> None:
 def test_unknown_value_is_shown_as_it_is() -> None:
     assert memory_labels.name_of(memory_labels.TYPES, "brand_new") == "brand new"
     assert memory_labels.type_color(type="brand_new") == "neutral"
-    assert memory_labels.link_name(kind="brand_new", outgoing=True) == "brand new"
+    assert link_name("brand_new", outgoing=True) == "brand new"

@@ -5,7 +5,7 @@ from django.utils import translation
 
 from accounts.caller import Role, TokenScope
 from accounts.messages import message
-from frontend.presenters.refusals import NAMES, correction, noted, said
+from frontend.presenters.refusals import NAMES, correction, noted, translate
 from memory.intake.actions.remember import SENT_AGAIN
 
 NB = "\u00a0"
@@ -13,7 +13,7 @@ NB = "\u00a0"
 
 def _french(text: str) -> str:
     with translation.override("fr"):
-        return said(sentence=text)
+        return translate(sentence=text)
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,9 @@ def test_sentence_is_said_in_french(english: str, french: str) -> None:
 
 def test_english_pages_show_the_sentence_itself() -> None:
     with translation.override("en"):
-        assert said(sentence=message("Use {most:,} of them.", most=1_000)) == "Use 1,000 of them."
+        written = message("Use {most:,} of them.", most=1_000)
+
+        assert translate(sentence=written) == "Use 1,000 of them."
 
 
 def test_what_no_catalog_has_stays_english() -> None:

@@ -1,0 +1,157 @@
+"""The settings of a project as pages show them: its intake gates and its hooks.
+
+How the gates decided of late is shown with the activity.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final
+
+from django.utils.translation import gettext_lazy as _
+
+from accounts.caller import Caller
+from frontend.labels.memory_labels import Name
+from memory.intake import queries as intake_queries
+from memory.intake.intake_gates import Thresholds
+from teams.queries import GATES, WHOLE, Hook, ProjectView, hooks_of
+
+DAYS: Final = 30
+OUTCOMES: Final[tuple[tuple[str, str, Name, Name], ...]] = (  # with the gate, a name, a meaning
+    ("added", "", _("Stored"), _("Passed every gate and said something new.")),
+    (
+        "confirmed",
+        "exact_duplicate",
+        _("Known by the word"),
+        _("The same text was there, so that memory was confirmed."),
+    ),
+    (
+        "confirmed",
+        "near_duplicate",
+        _("Known by its meaning"),
+        _("Nearly the same was there, so that memory was confirmed."),
+    ),
+    (
+        "known",
+        "",
+        _("Told just before"),
+        _("An agent said again what it had been told, which confirms nothing."),
+    ),
+    (
+        "updated",
+        "",
+        _("Sent again"),
+        _("It came under an external id that was known, and got a new version."),
+    ),
+    ("extended", "", _("Adds to one"), _("Stored beside the one it adds to, with a link.")),
+    (
+        "superseded",
+        "",
+        _("Replaced an older one"),
+        _("Words of change: the older one stays readable, with its successor."),
+    ),
+    ("contradicted", "", _("Contradicts one"), _("Both stay, and a person decides.")),
+    (
+        "refused",
+        "length",
+        _("Refused: length"),
+        _("Too short to make sense later, or a whole document."),
+    ),
+    (
+        "refused",
+        "secrets",
+        _("Refused: secret"),
+        _("A password or key was in it; neither was stored."),
+    ),
+    ("refused", "input", _("Refused: malformed"), _("A field held what it cannot hold.")),
+)
+GATE_FIELDS: Final[Mapping[str, tuple[Name, Name]]] = {
+    "minimum_length": (
+        _("Fewest characters"),
+        _("What is shorter is refused: it makes no sense in another session."),
+    ),
+    "maximum_length": (_("Most characters"), _("What is longer is a document, not a memory.")),
+    "near_duplicate_cosine": (
+        _("Nearness of a duplicate"),
+        _("Above it a memory confirms the one that says the same. 1: never."),
+    ),
+    "near_duplicate_window": (
+        _("Newest entries compared"),
+        _("Besides the five nearest memories."),
+    ),
+    "conflict_cosine": (
+        _("Nearness of a conflict"),
+        _("From it on memories about the same thing are compared. Higher finds fewer."),
+    ),
+    "novelty_cosine": (_("Nearness of nothing new"), _("Above it what was observed is not kept.")),
+}
+
+
+HOOKS: Final[Mapping[Hook, tuple[Name, Name]]] = {
+    Hook.BRIEF: (
+        _("A brief at the first prompt"),
+        _("What is known about the task, once a session."),
+    ),
+    Hook.PREFETCH: (
+        _("Files and unfinished work at the beginning"),
+        _("Which files such sessions read, and where the last one stopped."),
+    ),
+    Hook.WARNINGS: (
+        _("Warnings at a file"),
+        _("Traps, errors and dead ends of a file that was just read or edited."),
+    ),
+    Hook.STEP: (
+        _("Anything between steps"),
+        _("From the fifth step on. Off, the two below are off as well."),
+    ),
+    Hook.STEP_RECORDED: (
+        _("Between steps, about what was just recorded"),
+        _("What is known of an entry that the agent itself put down. Usually off."),
+    ),
+    Hook.STEP_SEARCHED: (
+        _("Between steps, about what is searched"),
+        _("What answers the agent's last three searches. Usually off."),
+    ),
+    Hook.PLANNER: (
+        _("Advice for a plan"),
+        _("What a plan should know, how long it will take, and a checklist."),
+    ),
+}
+
+
+def gate_outcomes(
+    *, caller: Caller, project: str, now: datetime
+) -> tuple[tuple[Name, Name, int], ...]:
+    """Return how the candidates of thirty days ended: a name, what it means, how many.
+
+    Nothing where none came.
+    """
+    found = intake_queries.tallies(caller=caller, project=project, days=DAYS, now=now)
+    counts = {(one.outcome, one.gate): one.count for one in found}
+    return tuple(
+        (name, meaning, counts.get((outcome, gate), 0))
+        for outcome, gate, name, meaning in (OUTCOMES if found else ())
+    )
+
+
+def gates(*, project: ProjectView) -> tuple[dict[str, object], ...]:
+    """Return the thresholds of a project's gates: words, bounds, what holds and what is usual."""
+    usual = Thresholds()
+    return tuple(
+        {
+            "field": field,
+            "name": name,
+            "meaning": meaning,
+            "least": GATES[field][0],
+            "most": GATES[field][1],
+            "step": "1" if field in WHOLE else "0.01",
+            "value": getattr(project, field),
+            "usual": getattr(usual, field),
+        }
+        for field, (name, meaning) in GATE_FIELDS.items()
+    )
+
+
+def hooks(*, caller: Caller, project: str) -> tuple[tuple[str, Name, Name, bool], ...]:
+    """Return the hooks of a project: field, name, meaning, whether it is on. Raises NotFound."""
+    found = hooks_of(caller=caller, ref=project)
+    return tuple((hook.value, *HOOKS[hook], found[hook]) for hook in HOOKS)
