@@ -11,8 +11,8 @@ imported where they are used.
   from a state to the next), and sends it as sessions (`upload.py`); bookmarks say how far each file
   was sent, and sequence numbers follow from lines, so nothing is ever stored twice.
 - `install/` puts what agents need into their programs' files, and takes it out again.
-- `masking.py` takes secrets out of everything before it is sent. It masks too much rather than too
-  little; the server scans again with its full catalog.
+- `masking.py` takes secrets out of everything before it is sent, by the rules of
+  `secret_rules.py`, which the server uses too; it scans again with a catalog beside them.
 
 Start reading at `cli.py`.
 """

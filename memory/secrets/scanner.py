@@ -13,12 +13,11 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
+from memory.client.secret_rules import find_by_table, is_placeholder
 from memory.providers import registry
 from memory.secrets import findings
 from memory.secrets.findings import Finding, SecretKind
 from memory.secrets.readings import Reading, readings
-from memory.secrets.rules import find_by_table
-from memory.secrets.secret_values import is_placeholder
 
 if TYPE_CHECKING:
     from kingfisher_sdk import Scanner
@@ -63,7 +62,10 @@ def find(
     """Find by our rules and a catalog in every reading of a text; in order, overlaps merged."""
     found: list[Finding] = []
     for reading in every:
-        here = list(find_by_table(text=reading.text, is_joined=reading.is_joined))
+        here = [
+            Finding(kind=SecretKind(kind), start=start, end=end)
+            for kind, start, end in find_by_table(text=reading.text, is_joined=reading.is_joined)
+        ]
         here += (
             Finding(kind=SecretKind.VENDOR_KEY, start=start, end=end)
             for start, end in catalog(reading.text)

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from accounts import tokens
 from accounts.tokens import TokenKind
-from memory.secrets import findings, scanner, secret_values
+from memory.client import secret_rules
+from memory.secrets import findings, scanner
 from memory.secrets.findings import Finding, SecretKind
 from memory.secrets.readings import readings
 
@@ -177,8 +178,8 @@ def test_findings_are_in_order_disjoint_and_inside_the_text(text: str) -> None:
 
 
 def test_entropy_of_a_repeated_character_is_zero_and_of_four_equal_ones_two_bits() -> None:
-    assert secret_values.entropy_bits(text="aaaa") == 0.0
-    assert secret_values.entropy_bits(text="abcd") == 2.0
+    assert secret_rules.entropy_bits(text="aaaa") == 0.0
+    assert secret_rules.entropy_bits(text="abcd") == 2.0
 
 
 @pytest.mark.parametrize("text", [text for text, _, _ in PLANTED])
