@@ -16,7 +16,7 @@ from accounts.messages import message
 from memory.injection.actions import deliver
 from memory.injection.actions.external_binding import Whereabouts
 from memory.injection.actions.hooks import follow_agent
-from memory.injection.harnesses import payloads, responses
+from memory.injection.harnesses import payloads
 from memory.injection.harnesses.adapters import ADAPTERS, Adapter, Harness
 from memory.search import deadline
 
@@ -133,7 +133,7 @@ def hook(call: Call, body: HookPayload, headers: HookHeaders) -> Answer:
         )
         delivery = result.delivery
     return Answer(
-        responses.answer(adapter=adapter, event=event.event, text=delivery.text),
+        payloads.answer(adapter=adapter, event=event.event, text=delivery.text),
         headers={SILENCE: LATE} if delivery.is_late else {},
     )
 

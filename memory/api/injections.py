@@ -11,7 +11,7 @@ from accounts.caller import TokenScope
 from memory.api.schemas.injections import LARGEST_STEP, GivenBack
 from memory.api.schemas.memories import Files
 from memory.experiments.points import Point
-from memory.injection.actions.trigger_points import deliver_at_step
+from memory.injection.actions.between_steps import deliver_at_step
 from memory.injection.queries import DeliveryLog, delivery_log
 
 

@@ -21,6 +21,7 @@ CITED_MOST: Final = {  # memories of each type that a plan rests on; defaults, n
     MemoryType.WORK_UNIT_OUTCOME: 5,
     MemoryType.WORKFLOW_RECIPE: 2,
 }
+FILES_MOST: Final = 12  # that are named as also in scope; default
 COMPLEX_STEPS: Final = 8  # of a plan that has a checklist; default
 COMPLEX_MODULES: Final = 2  # of a plan that has a checklist; default
 CHECKS_MOST: Final = 7  # lines of a checklist; default
@@ -45,18 +46,24 @@ class PlannerMemory:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlanImplications:
-    """What follows for a plan; `cited` names the memories that it rests on."""
+class PlanAdvice:
+    """What memory implies for a plan; `step_limit` None where nobody said how long it is.
 
-    calibration: float | None
-    step_limit: int
-    also_in_scope: tuple[str, ...]
-    cited: tuple[UUID, ...]
+    `rests_on` are the memories that it follows from, `checklist` those to check, in their order;
+    empty for a simple plan.
+    """
+
+    calibration: float | None = None
+    planned_steps: int | None = None
+    step_limit: int | None = None
+    also_in_scope: tuple[str, ...] = ()
+    rests_on: tuple[UUID, ...] = ()
+    checklist: tuple[UUID, ...] = ()
 
 
-def plan_implications(
-    *, memories: Iterable[PlannerMemory], estimate: int, files: frozenset[str]
-) -> PlanImplications:
+def advise(
+    *, memories: Iterable[PlannerMemory], planned_steps: int | None, files: frozenset[str]
+) -> PlanAdvice:
     """Compose what follows for a task of so many steps that touches some files.
 
     The calibration is the mean ratio, each weighed by its samples. A dependency adds its files when
@@ -80,11 +87,13 @@ def plan_implications(
         for path in one.files
         if path not in files
     )
-    return PlanImplications(
+    limit = step_limit(base=planned_steps, calibration=calibration) if planned_steps else None
+    return PlanAdvice(
         calibration=calibration,
-        step_limit=step_limit(base=estimate, calibration=calibration),
-        also_in_scope=tuple(dict.fromkeys(coupled)),
-        cited=tuple(one.id for group in kept.values() for one in group),
+        planned_steps=planned_steps,
+        step_limit=limit,
+        also_in_scope=tuple(dict.fromkeys(coupled))[:FILES_MOST],
+        rests_on=tuple(one.id for group in kept.values() for one in group),
     )
 
 

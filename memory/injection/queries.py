@@ -1,6 +1,6 @@
 """Reads of the delivery log, and how far an agent's connection has come."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -117,18 +117,8 @@ def delivery_log(*, caller: Caller, session_id: UUID) -> DeliveryLog:
         seen = countable(caller=caller).values("id")
         found = GivenOut.objects.filter(session_id=row.id, memory_id__in=seen).order_by("at", "id")
         beside = row.heading_tokens if sessions.is_own(caller=caller, row=row) else 0
-        entries = tuple(
-            DeliveryEntry(
-                memory_id=one.memory_id,
-                point=one.point,
-                tokens=one.tokens,
-                at=one.at,
-                outcome=one.outcome,
-                after_event=one.after_event,
-                agent=one.agent,
-            )
-            for one in found
-        )
+        names = tuple(one.name for one in fields(DeliveryEntry))
+        entries = tuple(DeliveryEntry(**one) for one in found.values(*names))
         return DeliveryLog(entries=entries, beside=beside)
 
 

@@ -7,6 +7,7 @@ Between steps three triggers are looked at in their order, from the fifth step o
 is on by default: a file that was just touched. The others are for projects that switch them on.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -15,7 +16,7 @@ from uuid import UUID
 
 from memory.experiments.points import OF_A_FILE, POINTS, Group, Point, Switches, is_open
 from memory.search.packing import SALIENCE_BOOST
-from memory.sessions.scratchpad import Recorded, Scratchpad, in_order
+from memory.sessions.scratchpad import Scratchpad, in_order
 from memory.sessions.tools import Act
 from memory.taxonomy import MemoryType
 from memory.text import tokens
@@ -32,6 +33,8 @@ TOKENS_EACH: Final = 4  # of the line that carries a memory beside its content; 
 WARNING_CONFIDENCE: Final = 0.65  # from which a touched file is warned of
 FIRST_STEP: Final = 5  # before it nothing is delivered between steps
 SEARCHES: Final = 3  # the last ones that are looked at
+LONGEST_QUESTION: Final = 400  # characters of an entry that is looked up; default
+_NO_WORDS: Final = re.compile(r"\\.|[^\w./-]+")  # of a regular expression or a glob
 _SEARCHES: Final = frozenset({Act.GREP, Act.GLOB})
 
 
@@ -76,15 +79,6 @@ class SelectionContext:
     confidence: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TriggeredLookup:
-    """What to look up for a trigger: the agent's own entries, or patterns of its searches."""
-
-    trigger: Trigger
-    recorded: tuple[Recorded, ...] = ()
-    patterns: tuple[str, ...] = ()
-
-
 def select(
     *, candidates: Iterable[InjectionCandidate], context: SelectionContext
 ) -> tuple[InjectionCandidate, ...]:
@@ -116,24 +110,29 @@ def tokens_of(*, candidate: InjectionCandidate) -> int:
     return tokens.count(text=candidate.content) + TOKENS_EACH
 
 
-def triggered_lookups(
+def triggered_questions(
     *, scratchpad: Scratchpad, through: int, triggers: frozenset[Trigger]
-) -> tuple[TriggeredLookup, ...]:
-    """Return what to look up between steps beside touched files, in the order of triggers.
+) -> tuple[str, ...]:
+    """Return what to look up by words between steps, in the order of triggers.
 
-    `through` is the sequence number of the last event that an earlier step had looked at. Searches
-    are the last three, the last first, if one of them is new.
+    `through` is the sequence number of the last event that an earlier step had looked at. Of
+    entries that an agent recorded the last is looked up; of its searches the words of the last
+    three, the last first, if one of them is new.
     """
-    recorded = tuple(entry for entry in scratchpad.recorded if entry.sequence > through)
+    recorded = [one.text for one in scratchpad.recorded if one.sequence > through]
     deeds = in_order(scratchpad=scratchpad)
     searches = [one for one in deeds if one.act in _SEARCHES and one.target][-SEARCHES:]
     is_new = bool(searches) and searches[-1].sequence > through
     patterns = dict.fromkeys(one.target for one in reversed(searches)) if is_new else ()
-    every = (
-        TriggeredLookup(trigger=Trigger.RECORDED, recorded=recorded),
-        TriggeredLookup(trigger=Trigger.SEARCHED, patterns=tuple(patterns)),
+    questions = {
+        Trigger.RECORDED: recorded[-1] if recorded else "",
+        Trigger.SEARCHED: " ".join(_NO_WORDS.sub(" ", " ".join(patterns)).split()),
+    }
+    return tuple(
+        text[:LONGEST_QUESTION].strip()
+        for trigger, text in questions.items()
+        if trigger in triggers and text.strip()
     )
-    return tuple(one for one in every if one.trigger in triggers and (one.recorded or one.patterns))
 
 
 def _is_fitting(candidate: InjectionCandidate, context: SelectionContext) -> bool:
@@ -142,16 +141,15 @@ def _is_fitting(candidate: InjectionCandidate, context: SelectionContext) -> boo
     is_after_touch = context.point is Point.TOOL_RESULT or (
         context.point is Point.STEP and bool(context.working_files)
     )
+    is_warning = (
+        candidate.type in OF_A_FILE
+        and not context.working_files.isdisjoint(candidate.files)
+        and trust.is_sure(confidence=candidate.confidence, least=WARNING_CONFIDENCE)
+    )
     return (
         not candidate.is_tainted
         and candidate.id not in context.delivered
         and (not types or candidate.type in types)
         and trust.is_sure(confidence=candidate.confidence, least=context.confidence)
-        and (not is_after_touch or _warns_of_touched(candidate, context))
+        and (not is_after_touch or is_warning)
     )
-
-
-def _warns_of_touched(candidate: InjectionCandidate, context: SelectionContext) -> bool:
-    is_near = not context.working_files.isdisjoint(candidate.files)
-    is_sure = trust.is_sure(confidence=candidate.confidence, least=WARNING_CONFIDENCE)
-    return is_near and candidate.type in OF_A_FILE and is_sure

@@ -7,6 +7,7 @@ a guess is none.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Final
 from uuid import UUID
 
@@ -53,12 +54,17 @@ class ModuleHistory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkState:
-    """Where unfinished work stopped: the task, the files changed, the last error left."""
+    """Where unfinished work stopped: the task, the files changed, the last error left.
+
+    `branch` and `at` say where and when that was.
+    """
 
     task: str
     files: tuple[str, ...]
     last_error: str
     step: int
+    branch: str
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +143,7 @@ def handed_over(
     return tuple(one.id for one in ranked[:HANDED_OVER_MOST])
 
 
-def work_state(*, scratchpad: Scratchpad) -> WorkState | None:
+def work_state(*, scratchpad: Scratchpad, branch: str, at: datetime) -> WorkState | None:
     """Return where a session stopped; None when it succeeded or changed nothing after a commit."""
     committed = max((one.sequence for one in scratchpad.commits), default=0)
     later = {
@@ -155,4 +161,6 @@ def work_state(*, scratchpad: Scratchpad) -> WorkState | None:
         files=tuple(recent[:WORK_FILES_MOST]),
         last_error=deeds[-1].message if deeds and deeds[-1].is_error else "",
         step=scratchpad.current_step,
+        branch=branch,
+        at=at,
     )

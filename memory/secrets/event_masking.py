@@ -11,11 +11,11 @@ import hashlib
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-DEEPEST: Final = 8  # levels of an event that are read, ours
-MOST: Final = 400  # entries of one list or object that are read, ours
-SHORTEST: Final = 6  # characters below which a text holds no secret, ours
+DEEPEST: Final = 8  # levels of an event that are read; default
+MOST: Final = 400  # entries of one list or object that are read; default
+SHORTEST: Final = 6  # characters below which a text holds no secret; default
 
-BEYOND: Final = 10_000  # characters behind a cut in which a secret may end, ours
+BEYOND: Final = 10_000  # characters behind a cut in which a secret may end; default
 HEAD: Final = 12_000 + BEYOND  # characters of a long text that are looked through, as it is cut
 TAIL: Final = 4_000 + BEYOND  # and of its end
 
@@ -36,8 +36,8 @@ def mask_texts(*, row: object, redact: Redact) -> object:
 
 def _masked(value: object, redact: Redact, depth: int, name: str) -> object:
     if isinstance(value, str):
-        told = "" if name in PLAIN else name
-        return _redacted(value, redact, told) if len(value) >= SHORTEST else value
+        telling = "" if name in PLAIN else name
+        return _redacted(value, redact, telling) if len(value) >= SHORTEST else value
     if value is None or isinstance(value, int | float):
         return value
     if isinstance(value, Mapping):
@@ -51,15 +51,15 @@ def _masked(value: object, redact: Redact, depth: int, name: str) -> object:
     return value
 
 
-def _redacted(text: str, redact: Redact, told: str) -> str:
+def _redacted(text: str, redact: Redact, name: str) -> str:
     """Return a text without secrets; what is cut out of a long one anyway is not looked through.
 
     What stands beside the gap goes with it, because a secret may be halved there.
     """
     if len(text) <= HEAD + TAIL:
-        return redact(told, text)
-    head = redact(told, text[:HEAD])[:-BEYOND]
-    tail = redact(told, text[-TAIL:])[BEYOND:]
+        return redact(name, text)
+    head = redact(name, text[:HEAD])[:-BEYOND]
+    tail = redact(name, text[-TAIL:])[BEYOND:]
     gap = hashlib.blake2b(text[HEAD:-TAIL].encode("utf-8", "replace"), digest_size=16).hexdigest()
     return f"{head}{gap.ljust(len(text) - len(head) - len(tail))}{tail}"
 

@@ -1,6 +1,5 @@
 """What a session is given back."""
 
-from dataclasses import asdict
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -90,7 +89,6 @@ class GivenAtPoint(Result):
     @classmethod
     def of(cls, given: PointDelivery, *, point: Point) -> "GivenAtPoint":
         """Show what a point gives."""
-        left = given.unfinished
         return cls.model_validate(
             {
                 "text": given.delivery.text,
@@ -98,7 +96,7 @@ class GivenAtPoint(Result):
                 "tokens": given.delivery.tokens,
                 "point": point,
                 "prefetch": given.prefetch,
-                "work_state": left and {**asdict(left.state), "branch": left.branch, "at": left.at},
+                "work_state": given.unfinished,
                 "advice": given.advice,
             }
         )

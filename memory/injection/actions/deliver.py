@@ -7,26 +7,23 @@ for a person, and never one side of a contradiction alone.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
 from typing import Final
 from uuid import UUID
 
-from accounts.caller import Caller
+from django.db.models import F
+
 from memory.experiments.actions import holdout
 from memory.experiments.points import OF_A_FILE, POINTS, Point
-from memory.injection import selection
 from memory.injection.actions import delivery_log, policy
-from memory.injection.actions.delivery_log import Recipient
-from memory.injection.selection import InjectionCandidate, SelectionContext
+from memory.injection.selection import InjectionCandidate, SelectionContext, select
 from memory.records.queries import relations
 from memory.records.queries.views import GraphPart, MemoryView, views_of
-from memory.search import packing, request
 from memory.search.actions import SearchAnswer
 from memory.search.context import entry_of
-from memory.search.packing import NOTICE, Block
-from memory.search.queries import find_about_files, list_of_modules
-from memory.search.request import Narrowing
+from memory.search.packing import NOTICE, Block, blocks_of, by_file, write
+from memory.search.queries import Question, find_about_files, list_of_modules
+from memory.search.request import Narrowing, narrowed_question
 from memory.sessions.models import Session
 from memory.taxonomy import MemoryType
 from memory.text import tokens
@@ -106,49 +103,52 @@ def of_search(*, answer: SearchAnswer, working: Iterable[str] = ()) -> Candidate
 
 
 def of_memories(
-    *, caller: Caller, memory_ids: tuple[UUID, ...], relevance: float = CERTAIN, now: datetime
+    *, recipient: policy.Recipient, memory_ids: Iterable[UUID], relevance: float = CERTAIN
 ) -> CandidateSet:
     """Return memories that the caller may see as candidates, all as relevant. In a unit."""
-    sight = visibility.sight_of(caller=caller)
-    views = views_of(memory_ids=memory_ids, sight=sight, now=now) if memory_ids else {}
+    ids, sight = tuple(memory_ids), visibility.sight_of(caller=recipient.caller)
+    views = views_of(memory_ids=ids, sight=sight, now=recipient.now) if ids else {}
     return CandidateSet(views=views, relevance=dict.fromkeys(views, relevance), files={})
 
 
 def of_modules(
     *,
-    caller: Caller,
-    session: Session,
+    recipient: policy.Recipient,
     modules: tuple[str, ...],
     types: Iterable[MemoryType],
     limit: int,
-    now: datetime,
 ) -> CandidateSet:
     """Find memories of some types about some modules. In a unit."""
     if not modules:
         return NO_CANDIDATES
     ids = list_of_modules(
         modules=modules,
-        question=request.narrowed_question(caller=caller, narrowing=narrowing_of(session, types)),
+        question=question_of(recipient=recipient, types=types),
         limit=limit,
-        sight=visibility.sight_of(caller=caller),
+        sight=visibility.sight_of(caller=recipient.caller),
     )
-    return of_memories(caller=caller, memory_ids=ids, now=now)
+    return of_memories(recipient=recipient, memory_ids=ids)
 
 
-def of_files(
-    *, caller: Caller, session: Session, files: tuple[str, ...], now: datetime
-) -> CandidateSet:
+def of_files(*, recipient: policy.Recipient, files: tuple[str, ...]) -> CandidateSet:
     """Find what warns of some files. In a unit."""
-    sight = visibility.sight_of(caller=caller)
-    question = request.narrowed_question(caller=caller, narrowing=narrowing_of(session, OF_A_FILE))
-    named: dict[UUID, str] = {}
     about = find_about_files(
-        files=files, closeness=BY_NAME, question=question, limit=FILE_MEMORIES_MOST, sight=sight
+        files=files,
+        closeness=BY_NAME,
+        question=question_of(recipient=recipient, types=OF_A_FILE),
+        limit=FILE_MEMORIES_MOST,
+        sight=visibility.sight_of(caller=recipient.caller),
     )
+    named: dict[UUID, str] = {}
     for path, found in zip(files, about, strict=True):
         named = {**{memory_id: path for memory_id, _ in found}, **named}
-    views = views_of(memory_ids=tuple(named), sight=sight, now=now) if named else {}
-    return CandidateSet(views=views, relevance=dict.fromkeys(views, CERTAIN), files=named)
+    return replace(of_memories(recipient=recipient, memory_ids=named), files=named)
+
+
+def question_of(*, recipient: policy.Recipient, types: Iterable[MemoryType] = ()) -> Question:
+    """Return the filters of a search for what the session's project knows. In a unit."""
+    narrowing = narrowing_of(recipient.session, types)
+    return narrowed_question(caller=recipient.caller, narrowing=narrowing)
 
 
 def narrowing_of(session: Session, types: Iterable[MemoryType] = ()) -> Narrowing:
@@ -179,14 +179,7 @@ def merge(*, sets: Iterable[CandidateSet]) -> CandidateSet:
     )
 
 
-def deliver(
-    *,
-    caller: Caller,
-    recipient: Recipient,
-    point: Point,
-    candidates: CandidateSet,
-    now: datetime,
-) -> Delivery:
+def deliver(*, recipient: policy.Recipient, point: Point, candidates: CandidateSet) -> Delivery:
     """Select of the candidates, log what a locked session is given, and return it. In a unit.
 
     After the deadline nothing is delivered, and nothing is logged.
@@ -194,7 +187,7 @@ def deliver(
     session = recipient.session
     if not candidates.views and not candidates.heading:
         return SILENCE
-    allowed = policy.policy_of_session(caller=caller, session=session, point=point)
+    allowed = policy.policy_of_recipient(recipient=recipient, point=point)
     if not allowed.is_open:
         return SILENCE
     context = SelectionContext(
@@ -202,12 +195,12 @@ def deliver(
         group=allowed.group,
         switches=allowed.switches,
         delivered=delivery_log.delivered_before(
-            caller=caller, recipient=recipient, point=point, memory_ids=candidates.views
+            recipient=recipient, point=point, memory_ids=candidates.views
         ),
         working_files=candidates.working | frozenset(candidates.files.values()),
         confidence=allowed.confidence,
     )
-    selected = selection.select(
+    selected = select(
         candidates=injection_candidates(session=session, candidates=candidates), context=context
     )
     budget = min(POINTS[point].tokens - candidates.reserved, candidates.tokens_most)
@@ -215,19 +208,32 @@ def deliver(
     heading = _fitting(candidates.heading, room)
     beside = heading + _fitting(candidates.aside, room - tokens.count(text=heading))
     most = budget - tokens.count(text=beside)
-    blocks = _blocks(caller, tuple(one.id for one in selected), candidates, most)
+    blocks = _blocks(recipient, tuple(one.id for one in selected), candidates, most)
     if recipient.deadline.is_past():
         return LATE
     ids = tuple(entry.memory_id for block in blocks for entry in block.entries)
     withheld = holdout.withhold(
-        session=session, point=point, views=(candidates.views[one] for one in ids), now=now
+        session=session,
+        point=point,
+        views=(candidates.views[one] for one in ids),
+        now=recipient.now,
     )
     if withheld:
         rest = tuple(one for one in ids if one not in withheld)
-        blocks = _blocks(caller, rest, candidates, most)
+        blocks = _blocks(recipient, rest, candidates, most)
     if not blocks and not heading:
         return SILENCE
-    return _log(caller, recipient, point, beside, blocks, candidates.graph, now)
+    return _log(recipient, point, beside, blocks, candidates.graph)
+
+
+def deliver_warnings(
+    *, recipient: policy.Recipient, point: Point, files: tuple[str, ...]
+) -> Delivery:
+    """Deliver what warns of some files. In a unit."""
+    if not files:
+        return SILENCE
+    found = of_files(recipient=recipient, files=files)
+    return deliver(recipient=recipient, point=point, candidates=found)
 
 
 def join(*, deliveries: Iterable[Delivery]) -> Delivery:
@@ -269,13 +275,13 @@ def _fitting(text: str, most: int) -> str:
 
 
 def _blocks(
-    caller: Caller, memory_ids: tuple[UUID, ...], candidates: CandidateSet, most: int
+    recipient: policy.Recipient, memory_ids: tuple[UUID, ...], candidates: CandidateSet, most: int
 ) -> tuple[Block, ...]:
     """Return memories in their order as blocks that keep to the budget.
 
     A memory that contradicts one which is not delivered beside it is left out.
     """
-    sight = visibility.sight_of(caller=caller)
+    sight = visibility.sight_of(caller=recipient.caller)
     contradictions = relations.contradicting(memory_ids=memory_ids, sight=sight)
     sides = {
         memory_id: frozenset(one.memory_id for one in others)
@@ -287,44 +293,37 @@ def _blocks(
     entries = tuple(
         entry_of(view=candidates.views[one], file=candidates.files.get(one, "")) for one in kept
     )
-    blocks, _ = packing.blocks_of(ranked=entries, contradictions=sides, others={})
-    blocks = packing.by_file(blocks=blocks)
-    while blocks and tokens.count(text=packing.write(blocks=blocks)) > most:
+    blocks, _ = blocks_of(ranked=entries, contradictions=sides, others={})
+    blocks = by_file(blocks=blocks)
+    while blocks and tokens.count(text=write(blocks=blocks)) > most:
         blocks = blocks[:-1]
     return blocks
 
 
 def _log(
-    caller: Caller,
-    recipient: Recipient,
+    recipient: policy.Recipient,
     point: Point,
     beside: str,
     blocks: tuple[Block, ...],
     graph: GraphPart | None,
-    now: datetime,
 ) -> Delivery:
     """Log a delivery and return it; the notice that all of it is data stands once an answer."""
     opening = "" if recipient.is_continued else OPENING
-    body = packing.write(blocks=blocks).removeprefix(OPENING)
+    body = write(blocks=blocks).removeprefix(OPENING)
     text = f"{opening}{beside}{body}"
     costs: dict[UUID, int] = {}  # what each memory adds; the opening counts to the first
     before = tokens.count(text=OPENING) - tokens.count(text=opening)
     for place, block in enumerate(blocks, start=1):
-        through = tokens.count(text=packing.write(blocks=blocks[:place]))
+        through = tokens.count(text=write(blocks=blocks[:place]))
         costs.update(dict.fromkeys((entry.memory_id for entry in block.entries), 0))
         costs[block.entries[0].memory_id] = through - before
         before = through
-    ids = tuple(costs)
-    views = (
-        delivery_log.read_and_count(caller=caller, memory_ids=ids, graph=graph, now=now)
-        if ids
-        else {}
-    )
-    delivery_log.record_deliveries(
-        caller=caller, recipient=recipient, point=point, costs=costs, now=now
-    )
+    views = delivery_log.read_and_count(recipient=recipient, memory_ids=tuple(costs), graph=graph)
+    delivery_log.record_deliveries(recipient=recipient, point=point, costs=costs)
     heading_tokens = tokens.count(text=text) - sum(costs.values())
-    delivery_log.record_heading(recipient=recipient, tokens=heading_tokens)
+    if heading_tokens:
+        rows = Session.objects.filter(pk=recipient.session.pk)
+        rows.update(heading_tokens=F("heading_tokens") + heading_tokens)
     return Delivery(
         text=text,
         memories=tuple(

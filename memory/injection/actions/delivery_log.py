@@ -6,21 +6,19 @@ session is locked.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import replace
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import F, Min
+from django.db.models import Min
 
-from accounts.caller import Caller
 from memory.experiments.points import Point
 from memory.injection import queries
+from memory.injection.actions.policy import Recipient
 from memory.injection.session_start_rules import SuggestedFiles
 from memory.injection.sql import deliveries
 from memory.records.models import Memory
 from memory.records.queries.views import GraphPart, MemoryView, give_out
-from memory.search.deadline import NEVER, Deadline
 from memory.sessions.actions import scratchpads
 from memory.sessions.models import GivenOut, Session
 from teams import visibility
@@ -29,27 +27,8 @@ SUGGESTED_FILES_KEY: Final = "named"  # in a session's `observed`
 PATTERN_FILES: Final = ("always_read", "often_read")  # attributes of a delivered prefetch pattern
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recipient:
-    """An agent of a locked session; `agent` is empty for the first one, whose session it is.
-
-    Each has a context of its own, so what one was given is news to another. `is_continued`: the
-    text stands behind another one in the same answer. Nothing is given after the deadline.
-    """
-
-    session: Session
-    agent: str = ""
-    deadline: Deadline = NEVER
-    is_continued: bool = False
-
-    @property
-    def compacted_at(self) -> datetime | None:
-        """When its context was last compacted, None where it never was."""
-        return None if self.agent else self.session.compacted_at
-
-
 def delivered_before(
-    *, caller: Caller, recipient: Recipient, point: Point, memory_ids: Iterable[UUID]
+    *, recipient: Recipient, point: Point, memory_ids: Iterable[UUID]
 ) -> frozenset[UUID]:
     """Return which of some memories an agent need not be given at a point. In a unit.
 
@@ -62,7 +41,7 @@ def delivered_before(
     return deliveries.delivered_to_agent(
         sessions=(recipient.session.id, *carried.parts),
         agent=recipient.agent,
-        token=None if recipient.agent else caller.token_id,
+        token=None if recipient.agent else recipient.caller.token_id,
         since=compacted_at if is_anew and compacted_at is not None else carried.opened_at,
         compacted_at=compacted_at,
         is_anew=is_anew,
@@ -70,14 +49,7 @@ def delivered_before(
     )
 
 
-def record_deliveries(
-    *,
-    caller: Caller,
-    recipient: Recipient,
-    point: Point,
-    costs: Mapping[UUID, int],
-    now: datetime,
-) -> None:
+def record_deliveries(*, recipient: Recipient, point: Point, costs: Mapping[UUID, int]) -> None:
     """Store a row for each memory with its tokens, behind all that the session has stored by now.
 
     In a unit.
@@ -87,10 +59,10 @@ def record_deliveries(
     last_event, last_row = queries.last_stored(session_id=recipient.session.id)
     GivenOut.objects.bulk_create(
         GivenOut(
-            person=caller.user_id,
-            token=caller.token_id,
+            person=recipient.caller.user_id,
+            token=recipient.caller.token_id,
             memory_id=memory_id,
-            at=now,
+            at=recipient.now,
             session_id=recipient.session.id,
             point=point.value,
             tokens=cost,
@@ -103,41 +75,28 @@ def record_deliveries(
     )
 
 
-def record_heading(*, recipient: Recipient, tokens: int) -> None:
-    """Add the tokens of text beside memories to those of a locked session. In a unit."""
-    if tokens:
-        rows = Session.objects.filter(pk=recipient.session.pk)
-        rows.update(heading_tokens=F("heading_tokens") + tokens)
-
-
 def read_and_count(
-    *, caller: Caller, memory_ids: tuple[UUID, ...], graph: GraphPart | None, now: datetime
+    *, recipient: Recipient, memory_ids: tuple[UUID, ...], graph: GraphPart | None = None
 ) -> Mapping[UUID, MemoryView]:
     """Read memories that are delivered, and count the access. In a unit.
 
     The access log gets no token: the delivery log has it, with the agent of the session.
     """
-    sight = replace(visibility.sight_of(caller=caller), token=None)
-    return give_out(memory_ids=memory_ids, sight=sight, now=now, graph=graph)
+    if not memory_ids:
+        return {}
+    sight = replace(visibility.sight_of(caller=recipient.caller), token=None)
+    return give_out(memory_ids=memory_ids, sight=sight, now=recipient.now, graph=graph)
 
 
-def record_sources(
-    *,
-    caller: Caller,
-    recipient: Recipient,
-    point: Point,
-    memory_ids: tuple[UUID, ...],
-    now: datetime,
-) -> None:
+def record_sources(*, recipient: Recipient, point: Point, memory_ids: tuple[UUID, ...]) -> None:
     """Store what a delivered text rests on, without tokens; what is logged already stays. In a
     unit."""
     logged = queries.logged_memories(
         session_ids=scratchpads.all_of(row=recipient.session), agent=recipient.agent
     )
     new = tuple(one for one in dict.fromkeys(memory_ids) if one not in logged)
-    views = read_and_count(caller=caller, memory_ids=new, graph=None, now=now)
-    costs = dict.fromkeys(views, 0)
-    record_deliveries(caller=caller, recipient=recipient, point=point, costs=costs, now=now)
+    views = read_and_count(recipient=recipient, memory_ids=new)
+    record_deliveries(recipient=recipient, point=point, costs=dict.fromkeys(views, 0))
 
 
 def record_suggested_files(*, session: Session, paths: Iterable[str]) -> None:

@@ -1,4 +1,4 @@
-"""Bind the session of an agent's program to one of ours, and it to its project, once.
+"""Bind the session of an agent's program to one of Cairn, and it to its project, once.
 
 A session that is full goes on in another one; to the agent both are one.
 """
@@ -20,17 +20,23 @@ from memory.sessions.models import Session
 from memory.sessions.queries import sessions
 from teams import queries as places
 
-AGENT_MOST: Final = 80  # characters of an agent's name in the ledger, ours
+AGENT_MOST: Final = 80  # characters of an agent's name in the delivery log; default
 SALT: Final = "cairn.sessions.of.programs"
 DETACHED: Final = "HEAD"  # what git calls the branch of whoever is on none
 COMMIT: Final = re.compile(r"[0-9a-f]{7,64}")
 NOT_OF_SLUGS: Final = re.compile(r"[^a-z0-9-]+")
-TOLD: Final = ("briefed_at", "brief_tries", "prefetched_at", "compacted_at", "experiment_group")
+DELIVERED: Final = (
+    "briefed_at", "brief_tries", "prefetched_at", "compacted_at", "experiment_group",
+)  # fmt: skip
+CONTINUED: Final = (  # what the session that goes on has of the full one
+    "thread", "type", "phase", "methodology", "agent", "cwd", "root", "branch", "commit",
+    "work_unit", "memory_eligible", "models_agreed",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Whereabouts:
-    """Where an agent works, as it says: a project of ours, or its repository and where there."""
+    """Where an agent works, as it says: a project of Cairn, or its repository and where there."""
 
     project: str = ""
     repository: str = ""
@@ -39,25 +45,16 @@ class Whereabouts:
     commit: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bound:
-    """The row of the session, locked or new."""
-
-    row: Session
-    is_new: bool
-
-
-def bind(*, caller: Caller, hearing: HookEvent, whereabouts: Whereabouts, now: datetime) -> Bound:
+def bind(*, caller: Caller, hearing: HookEvent, whereabouts: Whereabouts, now: datetime) -> Placed:
     """Find the session that a program means, or open it. In a unit.
 
     Raises NotFound for a named project the caller cannot see, NotBoundToProject, InvalidInput.
     """
     row, name = _last(caller, hearing)
     if row is not None and row.external_id == name:
-        return Bound(row=row, is_new=False)
+        return Placed(row=row, is_new=False, ended=0)
     if row is not None:
-        went = go_on(caller=caller, row=row, name=name, now=now)
-        return Bound(row=went.row, is_new=went.is_new)
+        return go_on(caller=caller, row=row, name=name, now=now)
     project = hearing.project or project_of(
         caller=caller, whereabouts=whereabouts, folder=hearing.folder
     )
@@ -71,11 +68,10 @@ def bind(*, caller: Caller, hearing: HookEvent, whereabouts: Whereabouts, now: d
         commit=whereabouts.commit if COMMIT.fullmatch(whereabouts.commit) else "",
         shared=caller.user_id is None,  # a credential of nobody has no sessions of its own
     )
-    placed = place_session(caller=caller, new=new, now=now, ends_others=False)
-    return Bound(row=placed.row, is_new=placed.is_new)
+    return place_session(caller=caller, new=new, now=now, ends_others=False)
 
 
-def known(*, caller: Caller, hearing: HookEvent) -> Session | None:
+def find_bound(*, caller: Caller, hearing: HookEvent) -> Session | None:
     """Return the session that a program means, locked, None for one that is new. In a unit."""
     return _last(caller, hearing)[0]
 
@@ -85,19 +81,15 @@ def _last(caller: Caller, hearing: HookEvent) -> tuple[Session | None, str]:
 
     What has no room for more events or turns goes on under the next number, so that none is lost.
     """
-    name = called = _name(hearing)
+    name = called = f"{hearing.harness}/{_without_secrets(hearing.session)}"
     row = sessions.hold_named(caller=caller, external_id=name)
-    while row is not None and _is_full(row):
+    while row is not None and (append_events.is_full(row=row) or append_turns.is_full(row=row)):
         called = f"{name}#{int(called.removeprefix(name)[1:] or 1) + 1}"
         following = sessions.hold_named(caller=caller, external_id=called)
         if following is None:
             break
         row = following
     return row, called
-
-
-def _is_full(row: Session) -> bool:
-    return append_events.is_full(row=row) or append_turns.is_full(row=row)
 
 
 def project_of(*, caller: Caller, whereabouts: Whereabouts, folder: str) -> str | None:
@@ -125,11 +117,6 @@ def agent_of(*, hearing: HookEvent) -> str:
     return _without_secrets(hearing.agent)[:AGENT_MOST]
 
 
-def _name(hearing: HookEvent) -> str:
-    """Return the external id of a program's session."""
-    return f"{hearing.harness}/{_without_secrets(hearing.session)}"
-
-
 def _without_secrets(said: str) -> str:
     """Return an id as it may be kept: a digest where it holds a secret."""
     if scanner.find_secrets(text=said):
@@ -152,42 +139,22 @@ def go_on(*, caller: Caller, row: Session, name: str, now: datetime) -> Placed:
     row.save(update_fields=["thread"])
     if row.state == "open":
         end_session.close(rows=(row,), now=now)
-    placed = place_session(caller=caller, new=_next(row, name), now=now, ends_others=False)
-    if placed.is_new:
-        _carry(row, placed.row)
-    return placed
-
-
-def _next(row: Session, name: str) -> NewSession:
-    return NewSession(
+    new = NewSession(
         project=None if row.project_id is None else str(row.project_id),
         external_id=name,
-        thread=row.thread,
-        type=row.type,
-        phase=row.phase,
-        methodology=row.methodology,
-        agent=row.agent,
-        cwd=row.cwd,
-        root=row.root,
-        branch=row.branch,
-        commit=row.commit,
         plan=tuple(row.plan or ()),
-        work_unit=row.work_unit,
         shared=row.audience == row.project_id,
-        memory_eligible=row.memory_eligible,
-        models_agreed=row.models_agreed,
+        **{field: getattr(row, field) for field in CONTINUED},
     )
-
-
-def _carry(row: Session, following: Session) -> None:
-    """Let the next part know what was told, seen and done in a full one."""
-    seen = scratchpads.settled(opened=scratchpads.read(row=row))
-    following.observed = {
-        **scratchpads.carry_over(row=row, scratchpad=seen),
-        delivery_log.SUGGESTED_FILES_KEY: dict.fromkeys(
-            delivery_log.suggested_files(session=row), 0
-        ),
-    }
-    for name in TOLD:
-        setattr(following, name, getattr(row, name))
-    following.save(update_fields=["observed", *TOLD])
+    placed = place_session(caller=caller, new=new, now=now, ends_others=False)
+    if placed.is_new:
+        seen = scratchpads.settled(opened=scratchpads.read(row=row))
+        suggested = delivery_log.suggested_files(session=row)
+        placed.row.observed = {
+            **scratchpads.carry_over(row=row, scratchpad=seen),
+            delivery_log.SUGGESTED_FILES_KEY: dict.fromkeys(suggested, 0),
+        }
+        for field in DELIVERED:
+            setattr(placed.row, field, getattr(row, field))
+        placed.row.save(update_fields=["observed", *DELIVERED])
+    return placed

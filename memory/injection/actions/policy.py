@@ -6,6 +6,7 @@ off, whatever else holds. Searches of agents are not checked here.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Final
 
 from accounts import tenancy
@@ -15,6 +16,7 @@ from memory.experiments import points
 from memory.experiments.actions import assignment
 from memory.experiments.points import Group, Point, Switches
 from memory.injection.selection import Trigger
+from memory.search.deadline import NEVER, Deadline
 from memory.sessions.models import Session
 from teams.models import Project
 from teams.queries import Hook, hooks_in, is_paused
@@ -35,6 +37,28 @@ TRIGGER_HOOKS: Final[Mapping[Trigger, Hook]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Recipient:
+    """An agent of a locked session, who calls for it, and when.
+
+    `agent` is empty for the first one, whose session it is. Each has a context of its own, so what
+    one was given is news to another. `is_continued`: the text stands behind another one in the same
+    answer. Nothing is given after the deadline.
+    """
+
+    caller: Caller
+    session: Session
+    now: datetime
+    agent: str = ""
+    deadline: Deadline = NEVER
+    is_continued: bool = False
+
+    @property
+    def compacted_at(self) -> datetime | None:
+        """When its context was last compacted, None where it never was."""
+        return None if self.agent else self.session.compacted_at
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class InjectionPolicy:
     """What holds at a point: switches, group of the session, least effective confidence."""
 
@@ -50,8 +74,9 @@ class InjectionPolicy:
         return points.is_open(point=self.point, switches=self.switches, group=self.group)
 
 
-def policy_of_session(*, caller: Caller, session: Session, point: Point) -> InjectionPolicy:
+def policy_of_recipient(*, recipient: Recipient, point: Point) -> InjectionPolicy:
     """Return what holds for a session at a point, read once in a unit. In a unit."""
+    caller, session = recipient.caller, recipient.session
     memo = tenancy.memo()
     key = (InjectionPolicy, caller.user_id, caller.token_id, caller.role, session.pk, point)
     if key not in memo:
@@ -60,9 +85,9 @@ def policy_of_session(*, caller: Caller, session: Session, point: Point) -> Inje
     return found
 
 
-def is_open(*, caller: Caller, session: Session, point: Point) -> bool:
+def is_open(*, recipient: Recipient, point: Point) -> bool:
     """Say whether anything may be delivered to a session at a point. In a unit."""
-    return policy_of_session(caller=caller, session=session, point=point).is_open
+    return policy_of_recipient(recipient=recipient, point=point).is_open
 
 
 def policy_of(

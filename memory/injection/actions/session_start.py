@@ -9,8 +9,8 @@ external content is offered to nobody else; its own person is given only the fil
 of files rests on what sessions that the caller may see have read.
 """
 
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from dataclasses import replace
+from datetime import timedelta
 from typing import Final
 
 from django.db.models import Q
@@ -19,7 +19,7 @@ from accounts.caller import Caller
 from memory.experiments.points import POINTS, Point
 from memory.injection.actions import deliver, delivery_log
 from memory.injection.actions.deliver import NO_CANDIDATES, OPENING, Delivery
-from memory.injection.actions.delivery_log import Recipient
+from memory.injection.actions.policy import Recipient
 from memory.injection.session_start_rules import (
     FilePlan,
     ModuleHistory,
@@ -29,13 +29,11 @@ from memory.injection.session_start_rules import (
 )
 from memory.sessions import counters, file_paths
 from memory.sessions.actions import scratchpads
-from memory.sessions.actions import scratchpads as chain
 from memory.sessions.actions.end_session import IDLE_MINUTES
-from memory.sessions.counters import FileRow, Kind, ModuleRow
 from memory.sessions.models import Session
 from memory.sessions.queries import sessions
-from memory.sessions.sql import counters as sums
 from memory.sessions.sql.counters import Sums, Which
+from memory.sessions.sql.counters import read as read_sums
 from memory.text import tokens
 from memory.text.text import normalize
 from teams import visibility
@@ -46,15 +44,6 @@ LONGEST_TEXT: Final = 400  # characters of a task or an error that is delivered;
 OFTEN: Final = {True: "nearly every session", False: "most sessions"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnfinishedWork:
-    """Where unfinished work stopped, and when and on which branch that was."""
-
-    state: WorkState
-    branch: str
-    at: datetime
-
-
 def had_start(*, session: Session) -> bool:
     """Say whether a session had its first message; one that ended and goes on has another."""
     at = session.prefetched_at
@@ -63,39 +52,34 @@ def had_start(*, session: Session) -> bool:
 
 def deliver_start(
     *,
-    caller: Caller,
     recipient: Recipient,
     modules: tuple[str, ...],
-    unfinished: UnfinishedWork | None,
+    unfinished: WorkState | None,
     tokens_most: int = deliver.TOKENS_MOST,
-    now: datetime,
 ) -> tuple[Delivery, FilePlan]:
     """Deliver to a locked session what its work begins with; return it with the plan in it. In a
     unit."""
     session, point = recipient.session, Point.FIRST_MESSAGE
-    plan = _file_plan(caller, session, modules)
-    work, files = unfinished_text(unfinished) if unfinished else "", _plan_text(plan)
+    histories = tuple(_module_history(recipient, module) for module in modules)
+    costs = {
+        file.path: cost
+        for one in histories
+        for file in one.files
+        if (cost := counters.file_tokens(row=file)) is not None
+    }
+    plan = plan_files(modules=histories, tokens=costs)
+    work, files = _unfinished_text(unfinished) if unfinished else "", _plan_text(plan)
     room = min(POINTS[point].tokens - plan.tokens, tokens_most) - tokens.count(text=OPENING) - 1
     texts = (one for one in (f"{work}{files}", work, files) if one)
     heading = next((one for one in texts if tokens.count(text=one) <= room), "")
     known = deliver.of_modules(
-        caller=caller,
-        session=session,
-        modules=modules,
-        types=POINTS[point].types,
-        limit=MODULE_MEMORIES_MOST,
-        now=now,
+        recipient=recipient, modules=modules, types=POINTS[point].types, limit=MODULE_MEMORIES_MOST
     )
     start = replace(NO_CANDIDATES, heading=heading, reserved=plan.tokens, tokens_most=tokens_most)
-    delivery = deliver.deliver(
-        caller=caller,
-        recipient=recipient,
-        point=point,
-        candidates=deliver.merge(sets=(known, start)),
-        now=now,
-    )
+    candidates = deliver.merge(sets=(known, start))
+    delivery = deliver.deliver(recipient=recipient, point=point, candidates=candidates)
     if not delivery.is_late and (delivery.text or plan.files or unfinished):
-        session.prefetched_at = now
+        session.prefetched_at = recipient.now
         session.save(update_fields=["prefetched_at"])
         paths = (one.path for one in plan.files)
         delivery_log.record_suggested_files(session=session, paths=paths)
@@ -111,7 +95,7 @@ def modules_of(*, named: tuple[str, ...] = (), files: tuple[str, ...]) -> tuple[
     return tuple(dict.fromkeys(one for one in (*clean, *touched) if one))[:MODULES_MOST]
 
 
-def unfinished_work(*, caller: Caller, session: Session, is_new: bool) -> UnfinishedWork | None:
+def unfinished_work(*, caller: Caller, session: Session, is_new: bool) -> WorkState | None:
     """Return what was left unfinished where a session goes on; None for nothing. In a unit.
 
     Of a session itself what it left counts, unless it is new or has no events. `is_new`: a program
@@ -122,26 +106,23 @@ def unfinished_work(*, caller: Caller, session: Session, is_new: bool) -> Unfini
     if before is None:
         return None
     scratchpad = scratchpads.settled(opened=scratchpads.read(row=before))
-    state = work_state(scratchpad=scratchpad)
-    if state is None:
-        return None
-    if scratchpad.taint is not None:
+    state = work_state(scratchpad=scratchpad, branch=before.branch, at=before.active_at)
+    if state is not None and scratchpad.taint is not None:
         if not sessions.is_own(caller=caller, row=before):
             return None
         state = replace(state, task="", last_error="")
-    return UnfinishedWork(state=state, branch=before.branch, at=before.active_at)
+    return state
 
 
-def unfinished_text(work: UnfinishedWork) -> str:
+def _unfinished_text(work: WorkState) -> str:
     """Write unfinished work as text that stands before memories."""
-    state = work.state
     where = f" on the branch {normalize(text=work.branch)}" if work.branch else ""
-    lines = [f"Work left unfinished{where}, {work.at:%Y-%m-%d %H:%M} UTC, at step {state.step}:"]
-    if state.task:
-        lines.append(f"- task: {normalize(text=state.task)[:LONGEST_TEXT]}")
-    lines.extend(f"- changed: {normalize(text=path)}" for path in state.files)
-    if state.last_error:
-        lines.append(f"- last error: {normalize(text=state.last_error)[:LONGEST_TEXT]}")
+    lines = [f"Work left unfinished{where}, {work.at:%Y-%m-%d %H:%M} UTC, at step {work.step}:"]
+    if work.task:
+        lines.append(f"- task: {normalize(text=work.task)[:LONGEST_TEXT]}")
+    lines.extend(f"- changed: {normalize(text=path)}" for path in work.files)
+    if work.last_error:
+        lines.append(f"- last error: {normalize(text=work.last_error)[:LONGEST_TEXT]}")
     return "\n".join(lines) + "\n"
 
 
@@ -159,20 +140,8 @@ def _session_before(caller: Caller, session: Session) -> Session | None:
     idle = Q(active_at__lt=session.active_at - timedelta(minutes=IDLE_MINUTES))
     rows = sessions.opened_before(caller=caller, row=session)
     rows = rows.filter(same, ~Q(state="open") | idle)
-    rows = rows.exclude(pk__in=chain.carried(row=session).parts)  # to its agent one session
+    rows = rows.exclude(pk__in=scratchpads.carried(row=session).parts)  # to its agent one session
     return rows.order_by("-active_at", "-id").first()
-
-
-def _file_plan(caller: Caller, session: Session, modules: tuple[str, ...]) -> FilePlan:
-    """Plan the files of some modules in the project of a session. In a unit."""
-    histories = tuple(_module_history(caller, session, module) for module in modules)
-    costs = {
-        file.path: cost
-        for one in histories
-        for file in one.files
-        if (cost := counters.file_tokens(row=file)) is not None
-    }
-    return plan_files(modules=histories, tokens=costs)
 
 
 def _plan_text(plan: FilePlan) -> str:
@@ -184,35 +153,34 @@ def _plan_text(plan: FilePlan) -> str:
     return "\n".join(("Files that sessions on these modules read:", *lines, "")) if lines else ""
 
 
-def _module_history(caller: Caller, session: Session, module: str) -> ModuleHistory:
+def _module_history(recipient: Recipient, module: str) -> ModuleHistory:
     """Add up what is counted of a module and its files, over all audiences of the caller."""
     keys = (counters.key_of(text=module),)
-    total = ModuleRow(module=module)
-    counted = _counters(caller, session, Kind.MODULE, keys=keys)
-    for row in counters.rows_of(type=ModuleRow, sums=counted):
+    total = counters.ModuleRow(module=module)
+    counted = _counters(recipient, counters.Kind.MODULE, keys=keys)
+    for row in counters.rows_of(type=counters.ModuleRow, sums=counted):
         total = counters.added_row(row=total, add=row)
-    files: dict[str, FileRow] = {}
-    counted = _counters(caller, session, Kind.FILE, under=f"{module}/")
-    for file in counters.rows_of(type=FileRow, sums=counted):
+    files: dict[str, counters.FileRow] = {}
+    counted = _counters(recipient, counters.Kind.FILE, under=f"{module}/")
+    for file in counters.rows_of(type=counters.FileRow, sums=counted):
         if file_paths.module(path=file.path) == module:
-            before = files.get(file.path, FileRow(path=file.path))
+            before = files.get(file.path, counters.FileRow(path=file.path))
             files[file.path] = counters.added_row(row=before, add=file)
     return ModuleHistory(module=total, files=tuple(files.values()))
 
 
 def _counters(
-    caller: Caller,
-    session: Session,
-    kind: Kind,
+    recipient: Recipient,
+    kind: counters.Kind,
     *,
     keys: tuple[str, ...] | None = None,
     under: str | None = None,
 ) -> tuple[Sums, ...]:
     which = Which(
         kind=kind.value,
-        visible=visibility.as_q(sight=visibility.sight_of(caller=caller)),
-        project_id=session.project_id,
+        visible=visibility.as_q(sight=visibility.sight_of(caller=recipient.caller)),
+        project_id=recipient.session.project_id,
         keys=keys,
         under=under,
     )
-    return sums.read(which=which)
+    return read_sums(which=which)

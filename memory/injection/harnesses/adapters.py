@@ -6,7 +6,7 @@ Names of events are compared without case and underscores.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
@@ -37,12 +37,12 @@ class Meaning(StrEnum):
 
 
 class Form(StrEnum):
-    """The shape of an answer that carries context."""
+    """The shape of an answer that carries context; most are one field, by its name."""
 
-    HOOK_SPECIFIC = "hook_specific"
-    ADDITIONAL_SNAKE = "additional_snake"
-    ADDITIONAL_CAMEL = "additional_camel"
-    MODIFICATION = "modification"
+    HOOK_SPECIFIC = "hookSpecificOutput"
+    ADDITIONAL_SNAKE = "additional_context"
+    ADDITIONAL_CAMEL = "additionalContext"
+    MODIFICATION = "contextModification"
     CONTEXT = "context"
 
 
@@ -77,6 +77,11 @@ class Adapter:
     tools: Mapping[str, str] = field(default_factory=dict)
 
 
+def _meanings(**events: str) -> Mapping[str, Meaning]:
+    """Return what each event means; `events` are the names of those of one meaning."""
+    return {event: Meaning(meaning) for meaning, names in events.items() for event in names.split()}
+
+
 _CLAUDE: Final = Adapter(
     harness=Harness.CLAUDE_CODE,
     form=Form.HOOK_SPECIFIC,
@@ -92,28 +97,19 @@ _CLAUDE: Final = Adapter(
     prompt=("prompt",),
     message=("last_assistant_message",),
     batch="tool_calls",
-    meanings={
-        "sessionstart": Meaning.OPENED,
-        "userpromptsubmit": Meaning.PROMPTED,
-        "pretooluse": Meaning.CALLED,
-        "posttooluse": Meaning.ANSWERED,
-        "posttoolusefailure": Meaning.ANSWERED,
-        "posttoolbatch": Meaning.ANSWERED,
-        "stop": Meaning.REPLIED,
-        "subagentstop": Meaning.REPLIED,
-        "sessionend": Meaning.ENDED,
-    },
-    answered_at=frozenset(
-        {
-            "sessionstart",
-            "userpromptsubmit",
-            "pretooluse",
-            "posttooluse",
-            "posttoolusefailure",
-            "posttoolbatch",
-        }
+    meanings=_meanings(
+        opened="sessionstart",
+        prompted="userpromptsubmit",
+        called="pretooluse",
+        answered="posttooluse posttoolusefailure posttoolbatch",
+        replied="stop subagentstop",
+        ended="sessionend",
     ),
-)
+    answered_at=frozenset({
+        "sessionstart", "userpromptsubmit", "pretooluse", "posttooluse", "posttoolusefailure",
+        "posttoolbatch",
+    }),
+)  # fmt: skip
 _CURSOR: Final = Adapter(
     harness=Harness.CURSOR,
     form=Form.ADDITIONAL_SNAKE,
@@ -128,43 +124,30 @@ _CURSOR: Final = Adapter(
     error=("error_message",),
     prompt=("prompt",),
     message=("text",),
-    meanings={
-        "sessionstart": Meaning.OPENED,
-        "beforesubmitprompt": Meaning.PROMPTED,
-        "pretooluse": Meaning.CALLED,
-        "posttooluse": Meaning.ANSWERED,
-        "posttoolusefailure": Meaning.ANSWERED,
-        "afterfileedit": Meaning.ANSWERED,
-        "aftershellexecution": Meaning.ANSWERED,
-        "aftermcpexecution": Meaning.ANSWERED,
-        "afteragentresponse": Meaning.REPLIED,
-        "sessionend": Meaning.ENDED,
-    },
+    meanings=_meanings(
+        opened="sessionstart",
+        prompted="beforesubmitprompt",
+        called="pretooluse",
+        answered="posttooluse posttoolusefailure afterfileedit aftershellexecution"
+        " aftermcpexecution",
+        replied="afteragentresponse",
+        ended="sessionend",
+    ),
     answered_at=frozenset({"posttooluse"}),  # an answer at its start does not reach its model
     tools={"afterfileedit": "edit_file", "aftershellexecution": "run_terminal_cmd"},
 )
-_CODEX: Final = Adapter(
+_CODEX: Final = replace(
+    _CLAUDE,
     harness=Harness.CODEX,
-    form=Form.HOOK_SPECIFIC,
-    session=("session_id",),
-    event=("hook_event_name",),
-    folder=("cwd",),
-    tool=("tool_name",),
-    arguments=("tool_input",),
-    agent=("agent_id",),
-    call=("tool_use_id",),
-    result=("tool_response",),
-    error=("error",),
-    prompt=("prompt",),
-    message=("last_assistant_message",),
-    meanings={
-        "sessionstart": Meaning.OPENED,
-        "userpromptsubmit": Meaning.PROMPTED,
-        "pretooluse": Meaning.CALLED,
-        "posttooluse": Meaning.ANSWERED,
-        "stop": Meaning.REPLIED,
-        "sessionend": Meaning.ENDED,
-    },
+    batch="",
+    meanings=_meanings(
+        opened="sessionstart",
+        prompted="userpromptsubmit",
+        called="pretooluse",
+        answered="posttooluse",
+        replied="stop",
+        ended="sessionend",
+    ),
     answered_at=frozenset({"sessionstart", "userpromptsubmit", "posttooluse"}),
 )
 _COPILOT: Final = Adapter(
@@ -180,17 +163,14 @@ _COPILOT: Final = Adapter(
     outcome=("toolResult.resultType", "tool_result.result_type"),
     prompt=("prompt", "initialPrompt", "initial_prompt"),
     message=("lastAssistantMessage",),
-    meanings={
-        "sessionstart": Meaning.OPENED,
-        "userpromptsubmitted": Meaning.PROMPTED,
-        "userpromptsubmit": Meaning.PROMPTED,
-        "pretooluse": Meaning.CALLED,
-        "posttooluse": Meaning.ANSWERED,
-        "posttoolusefailure": Meaning.ANSWERED,
-        "agentstop": Meaning.REPLIED,
-        "stop": Meaning.REPLIED,
-        "sessionend": Meaning.ENDED,
-    },
+    meanings=_meanings(
+        opened="sessionstart",
+        prompted="userpromptsubmitted userpromptsubmit",
+        called="pretooluse",
+        answered="posttooluse posttoolusefailure",
+        replied="agentstop stop",
+        ended="sessionend",
+    ),
     answered_at=frozenset({"sessionstart", "posttooluse"}),
 )
 _CLINE: Final = Adapter(
@@ -207,19 +187,17 @@ _CLINE: Final = Adapter(
     outcome=("postToolUse.success",),
     prompt=("userPromptSubmit.prompt", "taskStart.taskMetadata.initialTask"),
     message=("taskComplete.taskMetadata.result",),
-    meanings={
-        "taskstart": Meaning.OPENED,
-        "taskresume": Meaning.OPENED,
-        "userpromptsubmit": Meaning.PROMPTED,
-        "pretooluse": Meaning.CALLED,
-        "posttooluse": Meaning.ANSWERED,
-        "taskcomplete": Meaning.ENDED,
-        "taskcancel": Meaning.ENDED,
-    },
-    answered_at=frozenset(
-        {"taskstart", "taskresume", "userpromptsubmit", "pretooluse", "posttooluse"}
+    meanings=_meanings(
+        opened="taskstart taskresume",
+        prompted="userpromptsubmit",
+        called="pretooluse",
+        answered="posttooluse",
+        ended="taskcomplete taskcancel",
     ),
-)
+    answered_at=frozenset({
+        "taskstart", "taskresume", "userpromptsubmit", "pretooluse", "posttooluse",
+    }),
+)  # fmt: skip
 _GENERIC: Final = Adapter(
     harness=Harness.GENERIC,
     form=Form.CONTEXT,
@@ -235,14 +213,14 @@ _GENERIC: Final = Adapter(
     message=("message",),
     project=("project",),
     batch="calls",
-    meanings={
-        "start": Meaning.OPENED,
-        "prompt": Meaning.PROMPTED,
-        "call": Meaning.CALLED,
-        "result": Meaning.ANSWERED,
-        "message": Meaning.REPLIED,
-        "end": Meaning.ENDED,
-    },
+    meanings=_meanings(
+        opened="start",
+        prompted="prompt",
+        called="call",
+        answered="result",
+        replied="message",
+        ended="end",
+    ),
     answered_at=frozenset({"start", "prompt", "call", "result"}),
 )
 ADAPTERS: Final[Mapping[Harness, Adapter]] = {

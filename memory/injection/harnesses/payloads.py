@@ -1,7 +1,10 @@
-"""Read a payload of an agent's program: whose session, what happened, to which files.
+"""Payloads of agents' programs: read, kept as rows of events, answered.
 
 Lenient throughout: what is missing is empty, what has another form than expected counts as missing,
 and an unknown event means nothing. Nothing is raised, whatever a program sends.
+
+Of what a tool returned only the first lines are stored: signals need an error or names of files. A
+line that does not fit is left out, so that no text is cut within a word.
 """
 
 import re
@@ -11,7 +14,7 @@ from typing import Final
 
 import orjson
 
-from memory.injection.harnesses.adapters import Adapter, Meaning
+from memory.injection.harnesses.adapters import Adapter, Form, Meaning
 from memory.sessions import event_parsing, file_paths, tools
 from memory.sessions.events import Event
 from memory.sessions.tools import SERVERS_OF_OURS, Act
@@ -21,6 +24,7 @@ PROJECT_MOST: Final = 64  # characters, a slug's
 FOLDER_MOST: Final = 400  # characters; default
 FILES_MOST: Final = 12  # of one payload; default
 CALLS_MOST: Final = 64  # of one batch; default
+RESULT_MOST: Final = 4_000  # characters of what a tool returned; default, not measured
 NESTED_MOST: Final = 4  # levels of a result in which a text is looked for; default
 SELF: Final = "."
 COMPACTED: Final = "compact"  # why a session starts, where its context was cut down
@@ -34,6 +38,8 @@ _OF_AN_EDIT: Final = "structuredPatch"  # beside the whole file before and behin
 _PATH_NAMES: Final = (
     "file_path", "path", "filePath", "notebook_path", "target_file", "target_notebook",
 )  # fmt: skip
+
+Row = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,44 +83,95 @@ class HookEvent:
 
 def read_payload(*, adapter: Adapter, payload: Mapping[str, object], event: str = "") -> HookEvent:
     """Read a payload; `event` stands in where the payload does not name one."""
-    name = _text(_found(payload, adapter.event)) or event
+    name = _text(_value_at(payload, adapter.event)) or event
     plain = name.replace("_", "").replace("-", "").strip().lower()
     meaning = adapter.meanings.get(plain, Meaning.OTHER)
-    folder = _text(_found(payload, adapter.folder))[:FOLDER_MOST]
+    folder = _text(_value_at(payload, adapter.folder))[:FOLDER_MOST]
     is_about_tools = meaning in {Meaning.CALLED, Meaning.ANSWERED}
     calls = tuple(_calls(adapter, payload, plain)) if is_about_tools else ()
+    named = (path for call in calls for path in _touched(call, folder))
+    within = (path for path in named if path and not path.startswith(("../", "~")))
     return HookEvent(
         harness=adapter.harness.value,
-        session=_text(_found(payload, adapter.session)).strip()[:SESSION_MOST],
+        session=_text(_value_at(payload, adapter.session)).strip()[:SESSION_MOST],
         folder=folder,
         event=name,
         meaning=meaning,
         is_answerable=plain in adapter.answered_at,
-        project=_text(_found(payload, adapter.project)).strip()[:PROJECT_MOST],
-        agent=_text(_found(payload, adapter.agent)).strip()[:SESSION_MOST],
-        prompt=_text(_found(payload, adapter.prompt)),
-        message=_text(_found(payload, adapter.message)) if meaning is Meaning.REPLIED else "",
+        project=_text(_value_at(payload, adapter.project)).strip()[:PROJECT_MOST],
+        agent=_text(_value_at(payload, adapter.agent)).strip()[:SESSION_MOST],
+        prompt=_text(_value_at(payload, adapter.prompt)),
+        message=_text(_value_at(payload, adapter.message)) if meaning is Meaning.REPLIED else "",
         calls=calls,
-        files=_files(calls, folder),
+        files=tuple(dict.fromkeys(within))[:FILES_MOST],
         is_compacted=meaning is Meaning.OPENED and payload.get("source") == COMPACTED,
     )
+
+
+def event_rows(*, event: HookEvent) -> tuple[Row, ...]:
+    """Return an event as rows for the observer, numbered from 1; a call comes with its result."""
+    rows: list[Row] = []
+    if event.meaning is Meaning.PROMPTED and event.prompt.strip():
+        rows = [{"kind": "prompt", "text": event.prompt}]
+    elif event.meaning is Meaning.REPLIED and event.message.strip():
+        rows = [{"kind": "reasoning", "text": event.message}]
+    for call in event.calls if event.meaning is Meaning.ANSWERED else ():
+        same: Row = {"name": call.tool, "call": call.id}
+        files: Row = {"files": list(call.patched)} if call.patched else {}
+        took: Row = {} if call.took_ms is None else {"duration_ms": call.took_ms}
+        args, text = event_parsing.taken(given=call.arguments), _first_lines(call.result)
+        rows += (
+            {"kind": "tool_call", **same, **files, "args": args},
+            {"kind": "tool_result", **same, **took, "text": text, "is_error": call.is_error},
+        )
+    agent: Row = {"agent": event.agent} if event.agent else {}
+    return tuple({"sequence": place, **agent, **row} for place, row in enumerate(rows, start=1))
+
+
+def answer(*, adapter: Adapter, event: str, text: str) -> Mapping[str, object]:
+    """Return what a program is answered at an event, as it names it itself; empty for no text."""
+    form = adapter.form
+    silent: Mapping[str, object] = {"cancel": False} if form is Form.MODIFICATION else {}
+    if not text:
+        return silent
+    if form is Form.HOOK_SPECIFIC:
+        return {form.value: {"hookEventName": event, "additionalContext": text}}
+    return {**silent, form.value: text}
+
+
+def _first_lines(text: str) -> str:
+    lines: list[str] = []
+    room = RESULT_MOST
+    for line in text.splitlines():
+        room -= len(line) + 1
+        if room < 0:
+            break
+        lines.append(line)
+    return "\n".join(lines)
 
 
 def _calls(adapter: Adapter, payload: Mapping[str, object], event: str) -> Iterator[ToolCall]:
     batch = payload.get(adapter.batch) if adapter.batch else None
     rows = batch[:CALLS_MOST] if isinstance(batch, list) else [payload]
     for row in rows:
-        if isinstance(row, Mapping):
-            tool = _text(_found(row, adapter.tool)) or adapter.tools.get(event, "")
-            if tool:
-                yield _call(adapter, row, tool)
+        if not isinstance(row, Mapping):
+            continue
+        tool = _text(_value_at(row, adapter.tool)) or adapter.tools.get(event, "")
+        if tool:
+            yield _call(adapter, row, tool)
 
 
 def _call(adapter: Adapter, row: Mapping[str, object], tool: str) -> ToolCall:
-    error = _flattened(_found(row, adapter.error))
-    outcome = _found(row, adapter.outcome)
-    arguments = _object(_found(row, adapter.arguments))
-    took = _found(row, adapter.took)
+    error = _flattened(_value_at(row, adapter.error))
+    outcome = _value_at(row, adapter.outcome)
+    took = _value_at(row, adapter.took)
+    arguments = _value_at(row, adapter.arguments)
+    if isinstance(arguments, str):  # an object that is written as text; a bare text is a command
+        try:
+            arguments = orjson.loads(arguments)
+        except orjson.JSONDecodeError:
+            arguments = {"command": arguments}
+    arguments = arguments if isinstance(arguments, Mapping) else {}
     return ToolCall(
         tool=tool,
         arguments=arguments,
@@ -125,28 +182,18 @@ def _call(adapter: Adapter, row: Mapping[str, object], tool: str) -> ToolCall:
             if isinstance(value, str) and "*** " in value
             for path in _PATCHED.findall(value)[:FILES_MOST]
         ),
-        id=_text(_found(row, adapter.call)),
-        result=error or _flattened(_found(row, adapter.result)),
+        id=_text(_value_at(row, adapter.call)),
+        result=error or _flattened(_value_at(row, adapter.result)),
         is_error=bool(error) or outcome is False or outcome in FAILED,
     )
-
-
-def _files(calls: tuple[ToolCall, ...], folder: str) -> tuple[str, ...]:
-    named = (path for call in calls for path in _touched(call, folder))
-    within = (path for path in named if path and not path.startswith(("../", "~")))
-    return tuple(dict.fromkeys(within))[:FILES_MOST]
 
 
 def _touched(call: ToolCall, folder: str) -> Iterator[str]:
     """Yield the files that a call reads or edits; a patch names them in its text."""
     arguments = dict(call.arguments)
     path = next((arguments[name] for name in _PATH_NAMES if arguments.get(name)), None)
-    row = {
-        "sequence": 1,
-        "kind": "tool_call",
-        "name": call.tool,
-        "args": {**arguments, **({"path": path} if path else {})},
-    }
+    args = {**arguments, **({"path": path} if path else {})}
+    row = {"sequence": 1, "kind": "tool_call", "name": call.tool, "args": args}
     event = event_parsing.read(row=row)
     if isinstance(event, Event):
         read = tools.read(event=event, root=folder, own_servers=SERVERS_OF_OURS)
@@ -155,32 +202,20 @@ def _touched(call: ToolCall, folder: str) -> Iterator[str]:
     yield from (file_paths.relative(path=path, root=folder) for path in call.patched)
 
 
-def _found(payload: Mapping[str, object], paths: tuple[str, ...]) -> object:
+def _value_at(payload: Mapping[str, object], paths: tuple[str, ...]) -> object:
     """Return the value at the first path that leads to anything."""
-    values = (_at(payload, path) for path in paths)
-    return next((value for value in values if value not in (None, "")), None)
-
-
-def _at(payload: Mapping[str, object], path: str) -> object:
-    value: object = payload
-    for part in () if path == SELF else path.split("."):
-        if isinstance(value, Mapping):
-            value = value.get(part)
-        elif isinstance(value, list) and part.isdecimal() and int(part) < len(value):
-            value = value[int(part)]
-        else:
-            return None
-    return value
-
-
-def _object(value: object) -> Mapping[str, object]:
-    """Return an object, also one that is written as text; a bare text is a command."""
-    if isinstance(value, str):
-        try:
-            value = orjson.loads(value)
-        except orjson.JSONDecodeError:
-            return {"command": value}
-    return value if isinstance(value, Mapping) else {}
+    for path in paths:
+        value: object = payload
+        for part in () if path == SELF else path.split("."):
+            if isinstance(value, Mapping):
+                value = value.get(part)
+            elif isinstance(value, list) and part.isdecimal() and int(part) < len(value):
+                value = value[int(part)]
+            else:
+                value = None
+        if value not in (None, ""):
+            return value
+    return None
 
 
 def _text(value: object) -> str:

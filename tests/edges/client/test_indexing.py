@@ -2,7 +2,6 @@
 
 import io
 import json
-import os
 import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,10 +15,9 @@ from accounts.actions.tokens import NewToken, create_token
 from accounts.caller import TokenScope
 from graph.index import announce_files, take_files
 from memory.client import code_files
-from memory.client.api import Client
 from memory.client.commands import index
-from memory.client.configuration import load, places
-from tests.edges.client.conftest import Cairn
+from tests.edges.client.conftest import Cairn, Ran
+from tests.edges.client.scripted import Answer, Served
 from tests.support.coding import CART
 from tests.support.live import Place
 
@@ -65,40 +63,29 @@ class Screen(io.StringIO):
         return True
 
 
-def test_code_is_sent_once(here: Cairn, code: Path) -> None:
-    first, second = here("--json", "index"), here("--json", "index")
-
-    (told,), (again,) = first.rows(), second.rows()
-    assert (first.code, second.code) == (0, 0)
-    assert (told["files"], told["sent"], told["kept"]) == (2, 2, 0)
-    assert (again["files"], again["sent"], again["kept"]) == (2, 0, 2)
-    assert told["state"] == "resolving"
-
-
-def test_of_what_changed_alone_the_text_travels(here: Cairn, code: Path) -> None:
-    here("index")
+def test_code_is_sent_once_and_of_what_changed_alone_the_text_travels(
+    here: Cairn, code: Path
+) -> None:
+    first, again = here("index"), here("--json", "index")
     (code / "shop" / "cart.py").write_text(CART + "\nLIMIT = 3\n")
     (code / "shop" / "shop.py").unlink()
+    changed = here("--json", "index")
 
-    done = here("--json", "index")
-
-    (told,) = done.rows()
-    assert (told["files"], told["sent"], told["kept"], told["gone"]) == (1, 1, 0, 1)
-
-
-def test_people_are_told_in_a_line(here: Cairn, code: Path) -> None:
-    done = here("index")
-
-    assert done.out == "2 files: 2 sent, 0 known, 0 gone; resolving\n"
-    assert done.err.startswith("code-")
-    assert done.err.endswith(f": {code}\n")
+    assert first.out == "2 files: 2 sent, 0 known, 0 gone; resolving\n"
+    assert first.err.startswith("code-")
+    assert first.err.endswith(f": {code}\n")
+    counts = [
+        (row["files"], row["sent"], row["kept"], row["gone"])
+        for (row,) in (again.rows(), changed.rows())
+    ]
+    assert counts == [(2, 0, 2, 0), (1, 1, 0, 1)]
 
 
 def test_what_is_ignored_secret_or_no_text_stays_here(here: Cairn, code: Path) -> None:
     (code / ".gitignore").write_text("ignored.py\n")
     for name in ("ignored.py", ".env", "server.pem", "id_rsa", "app.min.js", "yarn.lock"):
         (code / name).write_text("x = 1\n")
-    for name in ("prod.tfvars", ".vault-token", ".git-credentials", "kubeconfig"):
+    for name in ("prod.tfvars", ".vault-token", ".git-credentials", "kubeconfig", "a.md", "b.md"):
         (code / name).write_text("x = 1\n")
     (code / "logo.py").write_bytes(b"\x89PNG\0\1")
     (code / "large.py").write_bytes(b"#" * (code_files.LARGEST + 1))
@@ -108,30 +95,9 @@ def test_what_is_ignored_secret_or_no_text_stays_here(here: Cairn, code: Path) -
 
     assert [row["path"] for row in done.rows()] == ["shop/cart.py", "shop/shop.py"]
     assert here("index").err.splitlines()[1:] == [
-        "left out: 7 may hold secrets, 2 made by a tool, 1 in no language that is read, "
+        "left out: 7 may hold secrets, 3 in no language that is read, 2 made by a tool, "
         "1 too large, 1 no file, 1 no text"
     ]
-
-
-def test_what_is_in_no_language_that_is_read_stays_here(here: Cairn, code: Path) -> None:
-    (code / ".docker").mkdir()
-    for name in (".docker/config.json", "admin.conf", "notes.md", "Dockerfile"):
-        (code / name).write_text("x = 1\n")
-
-    (row,) = here("--json", "index").rows()
-
-    assert (row["files"], row["left"]) == (2, {"in no language that is read": 4})
-
-
-def test_files_that_were_told_of_before_do_not_count_as_lost(here: Cairn, code: Path) -> None:
-    old = [{"path": f"{n}.md", "hash": "a" * 64, "size": 1} for n in range(9)]
-    connection = load(places=places(environment=os.environ), environment=os.environ, given={})
-    with Client(connection=connection) as client:
-        client.announce_code(project=connection.project, files=old)
-
-    (row,) = here("--json", "index").rows()
-
-    assert (row["sent"], row["gone"], row["state"]) == (2, 9, "resolving")
 
 
 def test_a_secret_in_a_file_is_taken_out_before_it_is_sent(here: Cairn, code: Path) -> None:
@@ -168,50 +134,8 @@ def test_another_repository_does_not_replace_the_index_of_a_project(
     assert "shop/cart.py, shop/shop.py would go" in told["detail"]
     (again,) = here("--json", "index").rows()
     assert (again["sent"], again["kept"]) == (0, 2)
-
-
-def test_an_index_is_replaced_when_it_is_asked_for(here: Cairn, code: Path, other: Path) -> None:
-    here("index")
-
     (row,) = here("--json", "index", "--replace", str(other)).rows()
-
     assert (row["files"], row["sent"], row["gone"]) == (1, 1, 2)
-
-
-@pytest.mark.parametrize(("said", "code_of"), [("y\n", 0), ("n\n", 1)])
-def test_somebody_at_a_terminal_is_asked(
-    here: Cairn,
-    code: Path,
-    other: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    said: str,
-    code_of: int,
-) -> None:
-    here("index")
-    screen = Screen()
-    monkeypatch.setattr("sys.stdin", Screen(said))
-    monkeypatch.setattr("sys.stderr", screen)
-
-    assert here("index", str(other)).code == code_of
-    assert "would lose 2 of its 2 files" in screen.getvalue()
-
-
-def test_of_a_part_of_a_repository_paths_begin_at_its_root(here: Cairn, code: Path) -> None:
-    (row,) = here("--json", "index", "shop").rows()
-    (whole,) = here("--json", "index").rows()
-
-    assert row["sent"] == 2
-    assert (whole["kept"], whole["sent"], whole["gone"]) == (2, 0, 0)
-
-
-def test_a_part_does_not_take_the_rest_out_of_the_index(here: Cairn, code: Path) -> None:
-    (code / "main.py").write_text("x = 1\n")
-    here("index")
-
-    done = here("--json", "index", "shop")
-
-    assert done.code == 2
-    assert "would lose 1 of its 3 files" in json.loads(done.err)["detail"]
 
 
 def test_many_files_travel_in_several_calls(
@@ -262,16 +186,6 @@ def test_a_server_that_never_has_time_is_not_asked_for_ever(
     assert "had no time to read 2 files" in json.loads(done.err)["detail"]
 
 
-def test_a_file_that_the_server_will_not_name_is_left_out(here: Cairn, code: Path) -> None:
-    (code / f"password={PASSWORD}.py").write_text("x = 1\n")
-
-    done = here("--json", "index")
-
-    (row,) = done.rows()
-    assert done.code == 0, done.err
-    assert (row["files"], row["left"]) == (2, {"its path is not taken": 1})
-
-
 def test_files_are_left_out_as_long_as_the_server_names_some(
     here: Cairn, code: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -298,32 +212,90 @@ def test_nothing_is_announced_where_no_file_is_left(here: Cairn, code: Path) -> 
     assert "no file to index" in json.loads(done.err)["detail"]
 
 
-def test_a_folder_of_everything_is_refused(here: Cairn, home: Path) -> None:
-    done = here("--json", "index", str(home))
+@pytest.mark.parametrize(
+    ("folder", "says"), [("", "holds all of your work"), ("empty", "no file to index")]
+)
+def test_a_folder_of_everything_or_nothing_is_refused(
+    here: Cairn, home: Path, folder: str, says: str
+) -> None:
+    (home / "empty").mkdir()
+
+    done = here("--json", "index", str(home / folder))
 
     assert done.code == 2
-    assert "holds all of your work" in json.loads(done.err)["detail"]
+    assert says in json.loads(done.err)["detail"]
 
 
-def test_an_empty_folder_is_refused(here: Cairn, tmp_path: Path) -> None:
-    folder = tmp_path / "empty"
-    folder.mkdir()
+@pytest.mark.parametrize(
+    ("named", "code_of", "says"),
+    [((), 2, "none is named"), (("--project", "shop"), 3, "index")],
+    ids=["no project", "no scope"],
+)
+def test_it_takes_a_project_and_the_scope_index(
+    cairn: Cairn,
+    address: str,
+    place: Place,
+    code: Path,
+    named: tuple[str, ...],
+    code_of: int,
+    says: str,
+) -> None:
+    done = cairn("--url", address, "--token", place.token, "index", *named)
 
-    done = here("index", str(folder))
-
-    assert done.code == 2
-    assert "no file to index" in done.err
+    assert done.code == code_of
+    assert says in done.err
 
 
-def test_it_takes_a_project(cairn: Cairn, address: str, place: Place, code: Path) -> None:
-    done = cairn("--url", address, "--token", place.token, "index")
-
-    assert done.code == 2
-    assert "none is named" in done.err
+KNOWN: Answer = (200, {}, {"missing": [], "kept": 1, "gone": 0, "run": "r-1"})
 
 
-def test_it_takes_the_scope_index(cairn: Cairn, address: str, place: Place, code: Path) -> None:
-    done = cairn("--url", address, "--token", place.token, "index", "--project", "shop")
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with one file; nobody pauses between two looks."""
+    monkeypatch.setattr(index, "POLL_SECONDS", 0)
+    made = tmp_path / "work"
+    made.mkdir()
+    (made / "cart.py").write_text("x = 1\n")
+    return made
 
-    assert done.code == 3
-    assert "index" in done.err
+
+def _standing(state: str, *, done: int = 0, reason: str = "") -> Answer:
+    return (200, {}, {"state": state, "files_total": 0, "files_done": done, "reason": reason})
+
+
+def _waited(cairn: Cairn, served: Served, folder: Path, *standings: Answer) -> Ran:
+    """Wait for an index that stands as is said, look after look."""
+    script = served(_standing("empty"), KNOWN, *standings)
+    said = ("--url", script.url, "--token", "t-1", "--json")
+    return cairn(*said, "index", "--wait", "--project", "shop", str(folder))
+
+
+def test_it_waits_until_the_edges_are_made(cairn: Cairn, served: Served, folder: Path) -> None:
+    done = _waited(cairn, served, folder, *[_standing("resolving")] * 2, _standing("done"))
+
+    (row,) = done.rows()
+    assert (done.code, row["state"]) == (0, "done")
+
+
+def test_it_ends_with_the_reason_of_a_job_that_failed(
+    cairn: Cairn, served: Served, folder: Path
+) -> None:
+    failed = _standing("failed", reason="It took too long.")
+
+    done = _waited(cairn, served, folder, _standing("resolving"), failed)
+
+    assert done.code == 1
+    assert json.loads(done.err)["detail"] == "The edges could not be made: It took too long."
+
+
+def test_it_ends_where_nothing_moves(
+    cairn: Cairn, served: Served, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index, "STUCK_SECONDS", 0)
+
+    done = _waited(cairn, served, folder, _standing("resolving"))
+
+    told = json.loads(done.err)
+    assert (done.code, done.out) == (1, "")
+    assert "nothing moved" in told["detail"]
+    assert "worker" in told["hint"]

@@ -7,24 +7,22 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
-from memory.client.api import Client
+from memory.client.api import ATTEMPTS, Client
 from memory.client.configuration import Connection
 from memory.client.transcripts import finder
 from memory.client.transcripts.reader import Bookmark, Bookmarks
 from memory.client.transcripts.upload import RANKS_MOST, UploadPlan
 from memory.client.transcripts.watch import LIVE_SECONDS, LONGEST_WAIT_SECONDS, Watch
 from tests.edges.client.conftest import Cairn
+from tests.edges.client.scripted import Served
 from tests.support.fault_proxy import REFUSING, SOUND, FaultProxy
 from tests.support.live import Place
 
@@ -213,39 +211,14 @@ def test_file_that_cannot_be_read_is_told_once_and_keeps_no_other(
     assert [(one.transcript.path, one.fault) for one in third.results] == [(broken, None)]
 
 
-class _Refusing(BaseHTTPRequestHandler):
-    status = 429
-
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
-        self.send_response(self.status)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing."""
-
-
-@contextmanager
-def _refused(status: int) -> Iterator[Client]:
-    """Yield a client of a server that refuses everything with a status."""
-    handler = type("Handler", (_Refusing,), {"status": status})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        url = f"http://127.0.0.1:{server.server_address[1]}"
-        with Client(connection=Connection(url=url, token="x"), pause=lambda _: None) as client:
-            yield client
-        server.shutdown()
-
-
 @pytest.mark.parametrize("status", [408, 409, 422, 429, 503])
 def test_end_of_a_transcript_is_sent_after_a_refusal(
-    following: Watch, transcript: Path, status: int
+    following: Watch, transcript: Path, served: Served, status: int
 ) -> None:
     transcript = transcript.with_name(f"refused-{status}.jsonl")  # on one server for all of them
     transcript.write_bytes(b"".join(LINES[:5]))
     plan, now = following.plan, _now(transcript)
-    with _refused(status) as refused:
+    with served(*[(status, {}, {})] * ATTEMPTS).client() as refused:
         following.plan = replace(plan, api=refused)
         first = following.round(now_seconds=now)
     following.plan = plan

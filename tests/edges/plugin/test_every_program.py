@@ -19,13 +19,14 @@ __all__ = ["address", "other_place", "place"]
 
 PAYLOADS: Final = Path(__file__).parents[2] / "unit/memory/injection/harnesses/payloads.json"
 EVENTS: Final[dict[str, Any]] = json.loads(PAYLOADS.read_text())
+HERE: Final = {"PATH": os.environ["PATH"], "CAIRN_PROJECT": "shop"}
 CASES: Final = [
     (harness.value, event)
     for harness in Harness
     for event in EVENTS[harness.value]
     if event != "fields"
 ]
-ORDER: Final = (
+ORDER: Final = [
     "open",
     "prompt",
     "read",
@@ -36,7 +37,7 @@ ORDER: Final = (
     "reply",
     "unknown",
     "end",
-)
+]
 
 
 def _run(
@@ -49,12 +50,7 @@ def _run(
     return subprocess.run(
         ["dash", str(SCRIPT), harness, str(wire), seconds],
         input=json.dumps({**told, **named}),
-        env={
-            "PATH": os.environ["PATH"],
-            "CAIRN_URL": url,
-            "CAIRN_TOKEN": token,
-            "CAIRN_PROJECT": "shop",
-        },
+        env={**HERE, "CAIRN_URL": url, "CAIRN_TOKEN": token},
         capture_output=True,
         text=True,
         timeout=60,

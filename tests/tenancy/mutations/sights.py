@@ -218,7 +218,7 @@ VISIBILITY: Final = (
     guard(
         "files are planned from sessions that one may see",
         "memory.injection.actions.session_start:_counters",
-        "visible=visibility.as_q(sight=visibility.sight_of(caller=caller)),",
+        "visible=visibility.as_q(sight=visibility.sight_of(caller=recipient.caller)),",
         "visible=visibility.Q(),",
         f"{POINTS}test_what_only_somebody_elses_own_sessions_read_is_planned_for_nobody_else",
     ),

@@ -8,7 +8,7 @@ import pytest
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.experiments.points import Point
-from memory.injection.actions.brief import STAGE_MEMORIES_MOST
+from memory.injection.actions.handover import STAGE_MEMORIES_MOST
 from memory.records.models import Memory
 from tests.integration.memory.sessions.test_points import at, known, opened
 

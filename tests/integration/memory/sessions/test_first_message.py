@@ -58,5 +58,5 @@ def test_a_session_that_ended_and_goes_on_is_told_its_own_work_once_more(
     )
 
     assert first.unfinished is not None
-    assert first.unfinished.state.files == (RARE,)
+    assert first.unfinished.files == (RARE,)
     assert (again.unfinished, again.delivery.text) == (None, "")

@@ -9,7 +9,7 @@ import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.injection.actions.trigger_points import deliver_at_step
+from memory.injection.actions.between_steps import deliver_at_step
 from memory.injection.queries import logged_memories
 from memory.observer.actions import step_timeline
 from memory.observer.actions.finalize import finalize

@@ -10,7 +10,7 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory.experiments.points import Point
 from memory.injection.actions import delivery_log, session_start
-from memory.injection.actions.delivery_log import Recipient
+from memory.injection.actions.policy import Recipient
 from memory.sessions.actions import scratchpads
 from memory.sessions.actions.append_events import MOST_OF_SESSION
 from memory.sessions.models import GivenOut, Session
@@ -79,15 +79,13 @@ def test_the_ledger_of_its_last_part_knows_those_of_all(
     for _ in range(2):
         fill()
         used(program, now)
-    recipient = Recipient(session=part(3))
+    recipient = Recipient(caller=caller, session=part(3), now=now)
 
     with tenancy.unit():
         told = delivery_log.delivered_before(
-            caller=caller, recipient=recipient, point=Point.TOOL_RESULT, memory_ids=[gotcha]
+            recipient=recipient, point=Point.TOOL_RESULT, memory_ids=[gotcha]
         )
-        delivery_log.record_sources(
-            caller=caller, recipient=recipient, point=Point.STEP, memory_ids=(gotcha,), now=now
-        )
+        delivery_log.record_sources(recipient=recipient, point=Point.STEP, memory_ids=(gotcha,))
         rows = GivenOut.objects.filter(memory_id=gotcha, session_id__isnull=False).count()
 
     assert told == {gotcha}

@@ -119,7 +119,7 @@ def test_unfinished_work_of_a_branch_is_offered_where_it_is_opened_again(
     elsewhere = at(caller, now, Point.FIRST_MESSAGE, opened(caller, now, branch="other"))
 
     assert given.unfinished is not None
-    assert given.unfinished.state.files == (FILE,)
+    assert given.unfinished.files == (FILE,)
     assert TASK in given.delivery.text
     assert FILE in given.delivery.text
     assert elsewhere.unfinished is None
@@ -162,7 +162,7 @@ def test_unfinished_work_after_outside_content_is_offered_to_nobody_else(
     theirs = at(member_caller, now, Point.FIRST_MESSAGE, session)
 
     assert own.unfinished is not None
-    assert (own.unfinished.state.files, own.unfinished.state.task) == ((FILE,), "")
+    assert (own.unfinished.files, own.unfinished.task) == ((FILE,), "")
     assert (theirs.unfinished, theirs.delivery.text) == (None, "")
 
 
@@ -195,7 +195,7 @@ def test_what_was_committed_is_not_unfinished(caller: Caller, now: datetime) -> 
 
     assert one is None
     assert two is not None
-    assert two.state.files == (RARE,)
+    assert two.files == (RARE,)
 
 
 @pytest.mark.usefixtures("lessons")

