@@ -33,8 +33,8 @@ from memory.intake.actions import action_log
 from memory.intake.actions.apply_later import integrate_stored, share_of
 from memory.observer.actions.consolidate import consolidate
 from memory.observer.actions.finalize import finalize
-from memory.observer.actions.forget_counted import forget_counted
 from memory.observer.actions.observe import observe
+from memory.observer.actions.prior_sessions import forget_counted
 from memory.observer.actions.promote import promote_piece
 from memory.observer.actions.raise_alarms import raise_alarms
 from memory.observer.actions.synthesize import queue_weekly, synthesize

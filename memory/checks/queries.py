@@ -12,7 +12,7 @@ from django.db.models.functions import Cast
 from memory.sessions import counters
 from memory.sessions.counters import EdgeRow, FileRow, Kind
 from memory.sessions.models import Statistic
-from memory.sessions.sql.counters import Which, read
+from memory.sessions.sql.counters import read
 from teams import visibility
 from teams.visibility import Sight
 
@@ -69,9 +69,9 @@ def _edges(met: QuerySet[Statistic]) -> tuple[EdgeRow, ...]:
 
 def _files(project_id: UUID, wanted: Iterable[str], seen: Q) -> dict[str, FileRow]:
     keys = tuple(counters.key_of(text=path) for path in sorted(wanted))
-    which = Which(kind=Kind.FILE.value, visible=seen, project_id=project_id, keys=keys)
+    sums = read(kind=Kind.FILE.value, visible=seen, project_id=project_id, keys=keys)
     rows: dict[str, FileRow] = {}
-    for row in counters.rows_of(type=FileRow, sums=read(which=which)):
+    for row in counters.rows_of(type=FileRow, sums=sums):
         rows[row.path] = counters.added_row(row=rows.get(row.path, FileRow(path="")), add=row)
     return rows
 

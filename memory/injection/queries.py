@@ -140,7 +140,7 @@ def project_totals(*, caller: Caller, project: str) -> DeliveryTotals:
             last_at=Max("at"),
         )
         own = sessions.of_project(caller=caller, project_id=place.id).filter(
-            sessions.own(caller=caller), heading_tokens__gt=0
+            sessions.opened_by_caller(caller=caller), heading_tokens__gt=0
         )
         beside = own.order_by().aggregate(tokens=Coalesce(Sum("heading_tokens"), 0))["tokens"]
     return DeliveryTotals(**{**found, "tokens": found["tokens"] + beside})

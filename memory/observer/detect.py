@@ -144,7 +144,7 @@ def join(*, seen: Mapping[str, Seen]) -> tuple[Witnessed, ...]:
             if place is None:
                 joined.append(one)
             else:
-                joined[place] = _together(joined[place], one)
+                joined[place] = _join_two(joined[place], one)
     scratchpads = tuple(scratchpad for _, (scratchpad, _) in ordered)
     reason = next((one.taint.reason for one in scratchpads if one.taint is not None), "")
     agents = tuple(agent for agent, _ in ordered)
@@ -170,7 +170,7 @@ def _words(sighting: Sighting) -> frozenset[str]:
     return statements.words(text=told or sighting.key)
 
 
-def _together(known: Witnessed, more: Witnessed) -> Witnessed:
+def _join_two(known: Witnessed, more: Witnessed) -> Witnessed:
     """Join two: the evidence of both, and the taint of either."""
     both = (*known.sighting.evidence, *more.sighting.evidence)[-EVIDENCE_MOST:]
     times = known.sighting.times + more.sighting.times

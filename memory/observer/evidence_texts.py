@@ -134,11 +134,11 @@ def of_commit(*, message: str) -> tuple[MemoryType, str] | None:
     said = _CONVENTIONAL.match(subject)
     reverted = _REVERTED.match(subject) or (said if said and said["kind"] == "revert" else None)
     if reverted is not None:
-        return _kept(MemoryType.DEAD_END, f"Taken back: {reverted['says']}", told)
+        return _as_content(MemoryType.DEAD_END, f"Taken back: {reverted['says']}", told)
     breaks = next((found["says"] for line in body if (found := _BREAKING.match(line))), "")
     if breaks or (said is not None and said["breaks"]):
         says = breaks or (said["says"] if said is not None else subject)
-        return _kept(MemoryType.GOTCHA, _placed(says, said), reasons)
+        return _as_content(MemoryType.GOTCHA, _placed(says, said), reasons)
     return _of_kind(subject, said, reasons)
 
 
@@ -151,10 +151,10 @@ def _of_kind(
     if _TRIVIAL.search(says) or kind in {"docs", "style", "chore", "ci", "build", "test"}:
         return None
     if kind == "fix" and (reasons or _substance(says) >= FIX_WORDS):
-        return _kept(MemoryType.FIX, _placed(says, said), reasons)
+        return _as_content(MemoryType.FIX, _placed(says, said), reasons)
     if reasons or (_REASON.search(says) and _substance(says) >= FIX_WORDS):
         type = MemoryType.DECISION if _MENDED.match(says) is None else MemoryType.FIX
-        return _kept(type, _placed(says, said), reasons)
+        return _as_content(type, _placed(says, said), reasons)
     return None
 
 
@@ -173,7 +173,7 @@ def _sentences(body: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(one for one in said if _substance(one) >= REASON_WORDS and not one.endswith("?"))
 
 
-def _kept(type: MemoryType, says: str, reasons: tuple[str, ...]) -> tuple[MemoryType, str]:
+def _as_content(type: MemoryType, says: str, reasons: tuple[str, ...]) -> tuple[MemoryType, str]:
     told = (says, *reasons[:SENTENCES_MOST])
     parts = (one if one.endswith((".", "!")) else f"{one}." for one in told)
     return type, " ".join(parts)[:LONGEST]

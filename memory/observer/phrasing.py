@@ -9,7 +9,7 @@ words. Everything else is left to the template: nothing is guessed from a broken
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from memory.extraction import chatter
@@ -18,18 +18,19 @@ from memory.intake import planting_alarms
 from memory.observer.promotion import Candidate
 from memory.observer.wording import CONTENT_MOST
 from memory.records import statements
+from memory.secrets import scanner
 from memory.text import content_words
 from memory.text import text as texts
 
 MOST: Final = 20  # signals a call: as many as a session can promote
-LONGEST_SIGNAL: Final = 900  # characters of one in a call, ours
-LONGEST: Final = 500  # characters of what is taken, ours
+LONGEST_SIGNAL: Final = 900  # characters of one in a call; default, not measured
+LONGEST: Final = 500  # characters of what is taken; default, not measured
 SENTENCES_MOST: Final = 3
 GROUNDED: Final = 0.6  # share of the words that the signal has too, as of conversations
 _END: Final = re.compile(r"[.!?](?=\s|$)")
 _CODE_LIKE: Final = re.compile(r"[\d/\\_=$#@{}()<>\[\]|;&*]|\w\.\w|^-|[a-z][A-Z]|^[A-Z]{2}")
 _QUOTED: Final = re.compile(r"[`“\"]([^`”\"]+)[`”\"]")
-_PROGRAMS: Final = frozenset({  # a signal that does not name one does not call for it; ours
+_PROGRAMS: Final = frozenset({  # a signal that does not name one does not call for it
     "apt", "bash", "bun", "cargo", "chmod", "chown", "curl", "dd", "deno", "docker", "eval", "exec",
     "git", "gradle", "helm", "kill", "kubectl", "make", "mvn", "node", "npm", "npx", "pip", "pnpm",
     "poetry", "powershell", "psql", "python", "rm", "ruby", "scp", "sh", "ssh", "sudo", "terraform",
@@ -37,13 +38,24 @@ _PROGRAMS: Final = frozenset({  # a signal that does not name one does not call 
 })  # fmt: skip
 
 
-def written(*, candidates: tuple[Candidate, ...], nonce: str, clean: Callable[[str], str]) -> str:
-    """Return the signals between their marks; `clean` takes secrets out."""
-    told = (
-        f"[signal {number}]\n{_signal(candidate, nonce, clean)}"
-        for number, candidate in enumerate(candidates, 1)
-    )
-    return "\n".join((f"<<<{nonce}", *told, f"{nonce}>>>"))
+def written(*, candidates: tuple[Candidate, ...], nonce: str) -> str:
+    """Return the signals between their marks, without secrets."""
+    lines: list[str] = []
+    for number, candidate in enumerate(candidates, 1):
+        told = {
+            "kind": candidate.key.partition(":")[0],
+            "becomes": candidate.type.value,
+            "files": candidate.files,
+            "says": candidate.content,
+        }
+        lines.append(f"[signal {number}]\n{written_json(told, nonce)[:LONGEST_SIGNAL]}")
+    return "\n".join((f"<<<{nonce}", *lines, f"{nonce}>>>"))
+
+
+def written_json(told: Mapping[str, object], nonce: str) -> str:
+    """Write what a model is shown, without secrets and without the mark that ends it."""
+    text = json.dumps(told, ensure_ascii=False).replace(nonce, "")
+    return scanner.without_secrets(text=text)
 
 
 def read(
@@ -51,45 +63,25 @@ def read(
 ) -> tuple[dict[str, str], Counter[str]]:
     """Return the better words by the candidate's key, and how many were dropped and why."""
     dropped: Counter[str] = Counter()
-    found: dict[int, str] = {}
-    twice: set[int] = set()
+    found: dict[str, str] = {}
+    twice: set[str] = set()
     for entry in data["phrases"]:
-        checked = _checked(entry, candidates)
-        if isinstance(checked, str):
-            dropped[checked] += 1
+        if not isinstance(entry, dict) or not isinstance(entry.get("text"), str):
+            dropped["phrase_shape"] += 1
             continue
-        number, text = checked
-        twice |= {number} & found.keys()
-        found[number] = text
+        number = entry.get("signal")
+        if type(number) is not int or not 1 <= number <= len(candidates):
+            dropped["phrase_signal" if type(number) is int else "phrase_shape"] += 1
+            continue
+        candidate, text = candidates[number - 1], " ".join(entry["text"].split())
+        wrong = fault(text=text, said=" ".join((candidate.content, *candidate.files)))
+        if wrong:
+            dropped[wrong] += 1
+            continue
+        twice |= {candidate.key} & found.keys()
+        found[candidate.key] = text
     dropped["phrase_twice"] += len(twice)
-    kept = {candidates[one - 1].key: text for one, text in found.items() if one not in twice}
-    return kept, +dropped
-
-
-def _signal(candidate: Candidate, nonce: str, clean: Callable[[str], str]) -> str:
-    told = {
-        "kind": candidate.key.partition(":")[0],
-        "becomes": candidate.type.value,
-        "files": candidate.files,
-        "says": candidate.content,
-    }
-    text = json.dumps(told, ensure_ascii=False)
-    return clean(text.replace(nonce, ""))[:LONGEST_SIGNAL]
-
-
-def _checked(entry: Any, candidates: tuple[Candidate, ...]) -> tuple[int, str] | str:
-    """Return the signal's number and its words, or why they are dropped."""
-    if not isinstance(entry, dict) or not isinstance(entry.get("text"), str):
-        return "phrase_shape"
-    number = entry.get("signal")
-    if not isinstance(number, int) or isinstance(number, bool):
-        return "phrase_shape"
-    if not 1 <= number <= len(candidates):
-        return "phrase_signal"
-    text = " ".join(entry["text"].split())
-    candidate = candidates[number - 1]
-    said = " ".join((candidate.content, *candidate.files))
-    return fault(text=text, said=said) or (number, text)
+    return {key: text for key, text in found.items() if key not in twice}, +dropped
 
 
 def fault(*, text: str, said: str) -> str:
@@ -113,14 +105,14 @@ def fault(*, text: str, said: str) -> str:
 def _invented(text: str, said: str) -> bool:
     """Say whether a phrase names what the signal does not."""
     there = " ".join(said.split()).lower()
-    words = _words(said)
+    words = statements.words(text=said)
     own = tuple(word.strip(".,:;!?()`'\"“”") for word in text.split())
     named = {word.lower() for word in own if word and _CODE_LIKE.search(word)}
     quoted = {" ".join(part.split()).lower() for part in _QUOTED.findall(text)}
     return (
         any(part not in there for part in named | quoted)
         or bool(statements.names(text=text) - words)
-        or bool(_words(text) & _PROGRAMS - words)
+        or bool(statements.words(text=text) & _PROGRAMS - words)
     )
 
 
@@ -128,7 +120,3 @@ def _is_grounded(text: str, said: str) -> bool:
     words = content_words.content_words(text=text)
     there = content_words.content_words(text=said)
     return bool(words) and len(words & there) >= GROUNDED * len(words)
-
-
-def _words(text: str) -> frozenset[str]:
-    return statements.words(text=text)

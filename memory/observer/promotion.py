@@ -177,7 +177,7 @@ def confidence(*, value: float, sessions: int, needed: int, trust: float) -> flo
 
 def propose(
     *,
-    scratchpads: tuple[Scratchpad, ...],
+    scratchpad: Scratchpad,
     seen: tuple[Witnessed, ...],
     seen_before: SeenBefore,
     progress: Progress,
@@ -185,22 +185,20 @@ def propose(
 ) -> tuple[Candidate, ...]:
     """Return what a session offers, surest first; while its gate is shut only what failed.
 
-    The first scratchpad is the session's own, whose type and end decide; others are those of its
-    parallel agents. `seen_before` counts earlier sessions that showed the same signal with the same
-    key. `results` are those of tools that drive the running product. What failed is what QA
-    reported and what the agent gave up, where QA decides; behind another gate nothing passes.
+    `seen_before` counts earlier sessions that showed the same signal with the same key. `results`
+    are those of tools that drive the running product. What failed is what QA reported and what the
+    agent gave up, where QA decides; behind another gate nothing passes.
     """
-    own = scratchpads[0]
-    failures = tuple(candidate for one in scratchpads for candidate in _from_failures(one))
-    found: tuple[Candidate, ...] = failures if is_of_qa(setting=own.setting) else ()
-    if is_gate_open(scratchpad=own, progress=progress):
+    failures = tuple(_from_failures(scratchpad))
+    found: tuple[Candidate, ...] = failures if is_of_qa(setting=scratchpad.setting) else ()
+    if is_gate_open(scratchpad=scratchpad, progress=progress):
         found = (
-            *_from_signals(own, seen, seen_before),
+            *_from_signals(scratchpad, seen, seen_before),
             *failures,
-            *(candidate for one in scratchpads for candidate in _from_commits(one)),
-            *_from_the_product(own, results),
+            *_from_commits(scratchpad),
+            *_from_the_product(scratchpad, results),
         )
-    allowed = GATES[own.setting.type].types
+    allowed = GATES[scratchpad.setting.type].types
     fitting = {one.key: one for one in found if not allowed or one.type in allowed}
     return tuple(sorted(fitting.values(), key=lambda one: (-one.surety, one.key)))
 

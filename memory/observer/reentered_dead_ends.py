@@ -9,9 +9,10 @@ is none. Each dead end is entered once a session, at its first sign.
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import islice
 from typing import Final
 from uuid import UUID
 
@@ -22,11 +23,13 @@ from memory.sessions import tools
 from memory.sessions.scratchpad import Deed, Scratchpad, in_order
 from memory.sessions.tools import Act
 
-SAID_MOST: Final = 5_000  # texts of an agent that are looked at, the first; ours
-WORDS_LEAST: Final = 2  # of an approach that must be said or done, ours
-SAME_WHY: Final = 0.6  # of the shorter of two reasons that must be the other's, ours
-WHY_LEAST: Final = 3  # stems that two reasons share, ours
-COMMAND_LEAST: Final = 2  # words of a command that says which one it is, ours
+# Defaults, not measured.
+SAID_MOST: Final = 5_000  # texts of an agent that are looked at, the first
+WORDS_LEAST: Final = 2  # of an approach that must be said or done
+SAME_WHY: Final = 0.6  # of the shorter of two reasons that must be the other's
+WHY_LEAST: Final = 3  # stems that two reasons share
+COMMAND_LEAST: Final = 2  # words of a command that says which one it is
+
 _TRIES: Final = frozenset({Act.EDIT, Act.RUN, Act.TEST})
 _COMMAND: Final = re.compile(r"running `([^`]{1,400})`", re.IGNORECASE)
 _INTENDS: Final = re.compile(
@@ -52,15 +55,6 @@ class KnownEnd:
     id: UUID
     content: str
     approach: str = ""
-    files: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
-    """A text that the agent said while it worked."""
-
-    sequence: int
-    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,65 +66,40 @@ class Reentry:
     how: How
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _End:
-    """A dead end, taken apart once."""
-
-    known: KnownEnd
-    command: str
-    stems: frozenset[str]
-    why: frozenset[str]
+Texts = Iterable[tuple[int, str]]  # what the agent said while it worked, by sequence
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Deeds:
-    """What a session did, as it is looked at: what was meant, committed and given up.
-
-    `runs`: the first run of each command.
-    """
-
-    runs: Mapping[str, int]
-    meant: tuple[tuple[int, frozenset[str]], ...]
-    committed: tuple[tuple[int, frozenset[str]], ...]
-    given_up: tuple[tuple[int, frozenset[str]], ...]
-
-
-def find(
-    *, scratchpad: Scratchpad, said: Iterable[Said], known: Iterable[KnownEnd]
-) -> tuple[Reentry, ...]:
+def find(*, scratchpad: Scratchpad, said: Texts, known: Iterable[KnownEnd]) -> tuple[Reentry, ...]:
     """Find the dead ends that a session entered, in the order of their memories' ids."""
-    done = _done(scratchpad, tuple(said)[:SAID_MOST])
-    found = (_entered(_end(one), done) for one in sorted(known, key=lambda each: each.id))
-    return tuple(one for one in found if one is not None)
-
-
-def _done(scratchpad: Scratchpad, said: tuple[Said, ...]) -> _Deeds:
     deeds = in_order(scratchpad=scratchpad)
-    sequences = tuple(sorted(deed.sequence for deed in deeds))
-    tries = frozenset(deed.sequence for deed in deeds if deed.act in _TRIES)
-    meant = tuple(
-        (one.sequence, stems)
-        for one in said
-        if _is_followed(one.sequence, sequences, tries)
-        for match in _INTENDS.finditer(one.text)
-        if len(stems := _affirmed(match["what"])) >= WORDS_LEAST
-    )
-    ends = dead_ends.find(scratchpad=scratchpad)
-    return _Deeds(
-        runs=_runs(deeds),
-        meant=meant,
-        committed=tuple((one.sequence, _affirmed(one.message)) for one in scratchpad.commits),
-        given_up=tuple(
-            (
-                one.evidence[-1].sequence,
-                statement_stems.stems(text=f"{one.approach} {one.why_it_failed}"),
-            )
-            for one in ends
-        ),
-    )
+    runs = _first_runs(deeds)
+    ways = [(one.sequence, How.COMMITTED, _affirmed(one.message)) for one in scratchpad.commits]
+    ways += [(at, How.WENT, stems) for at, stems in _intentions(deeds, said)]
+    given_up = [
+        (
+            end.evidence[-1].sequence,
+            statement_stems.stems(text=f"{end.approach} {end.why_it_failed}"),
+        )
+        for end in dead_ends.find(scratchpad=scratchpad)
+    ]
+    found: list[Reentry] = []
+    for end in sorted(known, key=lambda each: each.id):
+        tried = end.approach or statement_clauses.approach(content=end.content)
+        named = _COMMAND.search(tried)
+        command = _plain(named.group(1)) if named else ""
+        is_bare = named is not None or statement_clauses.names_only_a_file(approach=tried)
+        stems = frozenset() if is_bare else statement_stems.stems(text=tried)
+        why = statement_stems.stems(text=end.content)
+        signs = [(runs[command], How.RAN)] if command in runs else []
+        signs += [(at, how) for at, how, other in ways if _is_way(stems, other)]
+        signs += [(at, How.GAVE_UP) for at, other in given_up if _is_same_end(why, other)]
+        if signs:
+            sequence, how = min(signs)
+            found.append(Reentry(memory_id=end.id, sequence=sequence, how=how))
+    return tuple(found)
 
 
-def _runs(deeds: tuple[Deed, ...]) -> dict[str, int]:
+def _first_runs(deeds: tuple[Deed, ...]) -> dict[str, int]:
     """Return the first run of each command that says which one it is, taken apart once.
 
     Tests are run by everybody and are none.
@@ -143,50 +112,32 @@ def _runs(deeds: tuple[Deed, ...]) -> dict[str, int]:
     return runs
 
 
-def _is_followed(sequence: int, sequences: tuple[int, ...], tries: frozenset[int]) -> bool:
-    """Say whether one of the next calls tried something; `sequences` are those of all, ordered."""
-    place = bisect_right(sequences, sequence)
-    return not tries.isdisjoint(sequences[place : place + CALLS_APART])
+def _intentions(deeds: tuple[Deed, ...], said: Texts) -> Iterator[tuple[int, frozenset[str]]]:
+    """Yield where an agent said what it would do, if one of its next calls tried something."""
+    sequences = tuple(sorted(deed.sequence for deed in deeds))
+    tries = frozenset(deed.sequence for deed in deeds if deed.act in _TRIES)
+    for sequence, text in islice(said, SAID_MOST):
+        place = bisect_right(sequences, sequence)
+        if tries.isdisjoint(sequences[place : place + CALLS_APART]):
+            continue
+        for match in _INTENDS.finditer(text):
+            stems = _affirmed(match["what"])
+            if len(stems) >= WORDS_LEAST:
+                yield sequence, stems
 
 
 def _affirmed(text: str) -> frozenset[str]:
     return statement_stems.stems(text=statement_clauses.read(text=text).affirmed)
 
 
-def _end(known: KnownEnd) -> _End:
-    tried = known.approach or statement_clauses.approach(content=known.content)
-    command = _COMMAND.search(tried)
-    is_bare = command is not None or statement_clauses.names_only_a_file(approach=tried)
-    return _End(
-        known=known,
-        command=_plain(command.group(1)) if command else "",
-        stems=frozenset() if is_bare else statement_stems.stems(text=tried),
-        why=statement_stems.stems(text=known.content),
-    )
+def _is_way(stems: frozenset[str], other: frozenset[str]) -> bool:
+    shared = len(stems & other)
+    return shared >= WORDS_LEAST and shared >= statement_stems.COVERAGE * len(stems)
 
 
-def _entered(end: _End, done: _Deeds) -> Reentry | None:
-    signs = (
-        *((done.runs[one], How.RAN) for one in (end.command,) if one in done.runs),
-        *((at, How.COMMITTED) for at, stems in done.committed if _is_way(end, stems)),
-        *((at, How.WENT) for at, stems in done.meant if _is_way(end, stems)),
-        *((at, How.GAVE_UP) for at, stems in done.given_up if _is_same_end(end, stems)),
-    )
-    if not signs:
-        return None
-    sequence, how = min(signs)
-    return Reentry(memory_id=end.known.id, sequence=sequence, how=how)
-
-
-def _is_way(end: _End, stems: frozenset[str]) -> bool:
-    shared = end.stems & stems
-    return len(shared) >= WORDS_LEAST and len(shared) >= statement_stems.COVERAGE * len(end.stems)
-
-
-def _is_same_end(end: _End, stems: frozenset[str]) -> bool:
-    shared = end.why & stems
-    least = min(len(end.why), len(stems))
-    return len(shared) >= WHY_LEAST and len(shared) >= SAME_WHY * least
+def _is_same_end(why: frozenset[str], other: frozenset[str]) -> bool:
+    shared = len(why & other)
+    return shared >= WHY_LEAST and shared >= SAME_WHY * min(len(why), len(other))
 
 
 def _plain(command: str) -> str:

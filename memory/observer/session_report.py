@@ -49,7 +49,7 @@ def of_signals(
 ) -> dict[str, Any]:
     """Return the signals by kind, the first of them one by one, and why others became nothing."""
     offered = {candidate.key for candidate in proposed}
-    told = tuple(_told(one, before, offered, is_open=is_open) for one in seen)
+    told = tuple(_signal_row(one, before, offered, is_open=is_open) for one in seen)
     return {
         "signals": dict(Counter(one["kind"] for one in told)),
         "seen": list(told[:SEEN_MOST]),
@@ -62,7 +62,7 @@ def evidence(*, rests: tuple[Evidence, ...]) -> list[dict[str, Any]]:
     return [asdict(one) for one in rests[-EVIDENCE_MOST:]]
 
 
-def _told(
+def _signal_row(
     one: Witnessed, before: SeenBefore, offered: set[str], *, is_open: bool
 ) -> dict[str, Any]:
     sighting = one.sighting

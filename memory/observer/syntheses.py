@@ -8,9 +8,8 @@ and most of their words; a draft of a type with fields has those of such a fact.
 dropped and counted: nothing is guessed from a broken answer.
 """
 
-import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
@@ -255,17 +254,15 @@ def facts(*, summary: Summary) -> tuple[Fact, ...]:
     return tuple(found[:FACTS_MOST])
 
 
-def written_facts(
-    *, module: str, told: tuple[Fact, ...], nonce: str, clean: Callable[[str], str]
-) -> str:
-    """Return the facts between their marks; `clean` takes secrets out."""
-    head = {"module": module or "the project"}
+def written_facts(*, module: str, told: tuple[Fact, ...], nonce: str) -> str:
+    """Return the facts between their marks, without secrets."""
+    head = phrasing.written_json({"module": module or "the project"}, nonce)
     lines: list[str] = []
     for number, fact in enumerate(told, 1):
         type = {} if fact.type is None else {"type": fact.type.value}
-        body = {**type, "files": fact.files, "says": fact.says}
-        lines.append(f"[fact {number}]\n{_line(body, nonce, clean)}")
-    return "\n".join((f"<<<{nonce}", _line(head, nonce, clean), *lines, f"{nonce}>>>"))
+        body = phrasing.written_json({**type, "files": fact.files, "says": fact.says}, nonce)
+        lines.append(f"[fact {number}]\n{body[:LONGEST_FACT]}")
+    return "\n".join((f"<<<{nonce}", head[:LONGEST_FACT], *lines, f"{nonce}>>>"))
 
 
 def read_drafts(
@@ -290,11 +287,6 @@ def read_drafts(
 def _strongest(rows: tuple[OfRow, ...]) -> tuple[OfRow, ...]:
     often = [one for one in rows if one.sessions >= SESSIONS_LEAST]
     return tuple(sorted(often, key=lambda one: (-one.sessions, str(one)))[:KIND_MOST])
-
-
-def _line(body: Mapping[str, object], nonce: str, clean: Callable[[str], str]) -> str:
-    text = json.dumps(body, ensure_ascii=False)
-    return clean(text.replace(nonce, ""))[:LONGEST_FACT]
 
 
 def _checked(entry: Any, told: tuple[Fact, ...]) -> Draft | str:

@@ -178,26 +178,25 @@ def count_of(*, row: Row) -> Count:
 
 def rows_of(*, type: type[OfRow], sums: Iterable[Stored]) -> tuple[OfRow, ...]:
     """Read sums as rows of their table."""
-    return tuple(_row(type, one) for one in sums)
-
-
-def _row(type: type[OfRow], stored: Stored) -> OfRow:
-    values: dict[str, Any] = {}
-    for one in fields(type):
-        prefix = _PREFIXES.get(one.name)
-        if prefix is not None:
-            values[one.name] = {
-                name.removeprefix(prefix): int(number)
-                for name, number in stored.counts.items()
-                if name.startswith(prefix)
-            }
-        elif one.type in (str, "str"):
-            values[one.name] = str(stored.notes.get(one.name, ""))
-        else:
-            values[one.name] = int(stored.counts.get(one.name, 0))
-    if type is ErrorRow:
-        values["fingerprint"] = stored.key
-    return type(**values)
+    found: list[OfRow] = []
+    for stored in sums:
+        values: dict[str, Any] = {}
+        for one in fields(type):
+            prefix = _PREFIXES.get(one.name)
+            if prefix is not None:
+                values[one.name] = {
+                    name.removeprefix(prefix): int(number)
+                    for name, number in stored.counts.items()
+                    if name.startswith(prefix)
+                }
+            elif one.type in (str, "str"):
+                values[one.name] = str(stored.notes.get(one.name, ""))
+            else:
+                values[one.name] = int(stored.counts.get(one.name, 0))
+        if type is ErrorRow:
+            values["fingerprint"] = stored.key
+        found.append(type(**values))
+    return tuple(found)
 
 
 def added_row(*, row: OfRow, add: OfRow) -> OfRow:

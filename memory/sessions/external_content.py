@@ -15,7 +15,7 @@ from typing import Final
 from memory.sessions import file_paths, shell
 from memory.sessions.shell import Command
 
-SERVERS_OF_OURS: Final = frozenset({"cairn"})
+OWN_SERVER: Final = "cairn"
 TOOLS_OF_OURS: Final = frozenset(  # where a program names no server; `get` may be anybody's
     {
         "about_file", "add_memory", "check_conflicts", "check_diff", "check_plan", "context",
@@ -51,6 +51,7 @@ _LETTERS: Final = {  # short options that take a value
     "sed": "ef", "awk": "Fvf", "gawk": "Fvf", "mawk": "Fvf", "cut": "dfcb", "sort": "ktoST",
     "paste": "d", "git": "Cc", "bat": "lrHm", "batcat": "lrHm", "base64": "w", "ag": "ABCmGp",
     "cp": "tS", "mv": "tS", "rsync": "efBT", "scp": "cDFiJloPSX", "unzip": "dPx", "gh": "R",
+    "tar": "C", "bsdtar": "C",
     "glab": "R", "hub": "R", "rg": "ABCmefgtTdjMrE", "ack": "ABCm",
     **dict.fromkeys(("grep", "egrep", "fgrep", "zgrep"), "ABCmefdD"),
     **dict.fromkeys(_READS - {"cut", "sort", "paste", "bat", "batcat", "base64"}, "nc"),
@@ -84,8 +85,8 @@ _OUTPUTS: Final = re.compile(r"\A(?:--output(?:-document)?|-[A-Za-z]*[oO])\Z")
 _KEEPS: Final = re.compile(
     r"\A(?:-[a-zA-Z]*[nuraR][a-zA-Z]*|--(?:no-clobber|update|recursive).*)\Z"
 )
-_UNPACKS: Final = re.compile(r"\A(?:(?!--)\S*[xt]\S*|--(?:extract|list|get))\Z")
-_ARCHIVE: Final = re.compile(r"\A(?:--file|(?!--)\S*f)\Z")
+_UNPACKERS: Final = frozenset({"tar", "bsdtar", "unzip"})
+_PACKS: Final = re.compile(r"\A(?:-?[A-Za-z]*[cru][A-Za-z]*|--(?:create|append|update))\Z")
 _REMOTE: Final = re.compile(r"\A(?:[\w.-]+@)?(?![A-Za-z]:[\\/])([\w.-]+):")
 _ADDRESS: Final = re.compile(r"\A[a-z][a-z0-9+.-]*:/{2,}([^/?#\\]*)", re.IGNORECASE)
 _OWN_MACHINE: Final = re.compile(
@@ -94,6 +95,7 @@ _OWN_MACHINE: Final = re.compile(
 _AT_A_HOST: Final = re.compile(r"\A(?:[\w.-]+@)?([\w-]+(?:\.[\w-]+)+):(?!/)")
 _MESSAGES: Final = re.compile(r"issue|ticket|jira|mail|inbox|slack", re.IGNORECASE)
 _OF_THE_WEB: Final = re.compile(r"(?:\A|_)(?:web|webpage|website|url|urls|internet)(?:_|\Z)")
+_PLUGIN: Final = tuple(f"{sign}plugin_{OWN_SERVER}_{OWN_SERVER}_" for sign in ("mcp__", "mcp_"))
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
@@ -161,7 +163,7 @@ def server_of(*, name: str) -> str:
     plain = name.lower()
     if plain.startswith("mcp:"):
         server, sign, _ = plain[4:].partition(":")
-        return server if sign or server not in TOOLS_OF_OURS else min(SERVERS_OF_OURS)
+        return server if sign or server not in TOOLS_OF_OURS else OWN_SERVER
     if plain.startswith("mcp__"):
         return plain[5:].partition("__")[0]
     if plain.startswith("mcp_"):
@@ -170,21 +172,17 @@ def server_of(*, name: str) -> str:
     return server if sign else ""
 
 
-def is_of_ours(*, name: str, own_servers: frozenset[str]) -> bool:
+def is_of_ours(*, name: str) -> bool:
     """Say whether a tool is one of Cairn's own; a plugin's server has both names in its own."""
-    plain, server = name.lower(), server_of(name=name)
-    plugins = (f"plugin_{one}_{one}" for one in own_servers)
-    is_plugins = any(plain.startswith((f"mcp__{one}__", f"mcp_{one}_")) for one in plugins)
-    return server in own_servers or is_plugins
+    return server_of(name=name) == OWN_SERVER or name.lower().startswith(_PLUGIN)
 
 
-def of_tool(*, name: str, own_servers: frozenset[str]) -> Found | None:
-    """Return what a tool of a foreign server brings; None of one of ours or of no server."""
+def of_tool(*, name: str) -> str:
+    """Return why a tool of a foreign server taints; empty for one of ours or of no server."""
     server = server_of(name=name)
-    if not server or is_of_ours(name=name, own_servers=own_servers):
-        return None
-    reason = "issue or mail" if _MESSAGES.search(name) else "foreign tool"
-    return Found(reason=f"{reason}: {server}")
+    if not server or is_of_ours(name=name):
+        return ""
+    return f"{'issue or mail' if _MESSAGES.search(name) else 'foreign tool'}: {server}"
 
 
 def is_of_the_web(*, name: str) -> bool:
@@ -192,13 +190,11 @@ def is_of_the_web(*, name: str) -> bool:
     return _OF_THE_WEB.search(_HUMP.sub("_", name).lower()) is not None
 
 
-def of_file(*, path: str, place: Place) -> Found | None:
-    """Return what reading a file brings, as `Place.named` names it."""
-    if path.startswith("/dev/") or not place.is_outside(path=path):
-        return None
-    if _OUTPUTS_OF_AGENTS.match(path) is not None:
-        return None
-    return Found(reason=f"outside file: {path[:LONGEST]}")
+def of_file(*, path: str, place: Place) -> str:
+    """Return why reading a file taints, as `Place.named` names it; empty where it does not."""
+    is_harmless = path.startswith("/dev/") or _OUTPUTS_OF_AGENTS.match(path) is not None
+    is_outside = not is_harmless and place.is_outside(path=path)
+    return f"outside file: {path[:LONGEST]}" if is_outside else ""
 
 
 def of_command(*, command: Command, place: Place) -> Found | None:
@@ -280,8 +276,8 @@ def _operands(command: Command) -> tuple[str, ...]:
 
 def _first_outside(paths: tuple[str, ...], command: Command, place: Place) -> Found | None:
     named = (place.named(path=one, within=command.folder) for one in paths)
-    found = (of_file(path=one, place=place) for one in named)
-    return next((one for one in found if one is not None), None)
+    reason = next(filter(None, (of_file(path=one, place=place) for one in named)), "")
+    return Found(reason=reason) if reason else None
 
 
 def _is_of_unknown(command: Command) -> bool:
@@ -358,14 +354,9 @@ def _carried(command: Command, place: Place) -> Iterator[str]:
     words = command.words
     if command.program == "find" and not {"-exec", "-execdir"}.isdisjoint(words):
         yield from itertools.takewhile(lambda one: not one.startswith("-"), words[1:])
-    elif command.program == "unzip":
-        yield from _operands(command)[:1]
-    elif command.program in {"tar", "bsdtar"}:
-        if any(_UNPACKS.match(one) for one in words[1:2]) or any(
-            one in {"--extract", "--list", "--get", "-x", "-t"} for one in words
-        ):
-            pairs = itertools.pairwise(words[1:])
-            yield from (now for one, now in pairs if _ARCHIVE.match(one) and now[:1] != "-")
+    elif command.program in _UNPACKERS:
+        if not _PACKS.match(words[1] if len(words) > 1 else ""):
+            yield from _operands(command)
     else:
         sources, target = _copied(command)
         named = place.named(path=target, within=command.folder)

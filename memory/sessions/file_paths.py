@@ -8,7 +8,7 @@ safe side for trust.
 import re
 from typing import Final
 
-MODULE_DEPTH: Final = 2  # folders that name a module, ours
+MODULE_DEPTH: Final = 2  # folders that name a module; default, not measured
 _DRIVE: Final = re.compile(r"\A[A-Za-z]:/")
 _HOME: Final = re.compile(r"\A(?:/(?:home|Users)/[^/]+|/root)(?=/|\Z)")
 _CONFIG_NAMES: Final = frozenset({
@@ -38,13 +38,14 @@ def relative(*, path: str, root: str, folder: str = "") -> str:
     if base and where != base and where.startswith(("/", f"{base}/")) and _is_relative(named):
         named = f"{where}/{named}"
     clean = _resolved(named)
-    whole = _resolved(_from_home(clean, base))
+    home = _HOME.match(base) if clean.startswith("~/") else None
+    whole = clean if home is None else _resolved(f"{home.group()}{clean[1:]}")
     if base and (whole == base or whole.startswith(f"{base}/")):
         return whole[len(base) + 1 :] or "."
     return clean
 
 
-def standing(*, root: str, folder: str) -> tuple[str, str]:
+def working_folder(*, root: str, folder: str) -> tuple[str, str]:
     """Return the repository and the folder in it where somebody works, the first alone if the same.
 
     A repository that the folder does not lie in is not believed: names of one place differ, and
@@ -90,12 +91,6 @@ def is_test(*, path: str) -> bool:
 
 def _is_relative(path: str) -> bool:
     return bool(path) and not path.startswith(("/", "~", "$")) and not is_drive(path=path)
-
-
-def _from_home(path: str, base: str) -> str:
-    """Return a path whose `~` is told in full, where the root lies in somebody's home."""
-    home = _HOME.match(base) if path.startswith("~/") else None
-    return path if home is None else f"{home.group()}{path[1:]}"
 
 
 def _slashes(path: str) -> str:

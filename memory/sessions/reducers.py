@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import chain
 from typing import Final
 
 from memory.sessions import event_parsing, file_paths, self_reports, tools
@@ -41,15 +42,20 @@ from memory.sessions.scratchpad import (
 from memory.sessions.self_reports import Remark, RemarkKind
 from memory.sessions.tools import Act
 
+CHARACTERS_A_TOKEN: Final = 3  # four count code 8 % low (packing_tokens)
+FIRST_BLOCK: Final = 2**30  # where the numbers of subagents begin, the command line's
+
 # Defaults, not measured.
 PAUSE_MOST: Final = 600.0  # seconds that a pause counts at most
-TASK_MOST: Final = 1_000  # characters of the first prompt kept, ours
-MESSAGE_MOST: Final = 500  # characters of a commit or report kept, ours
-CHARACTERS_A_TOKEN: Final = 3  # four count code 8 % low (packing_tokens), ours
-LETS_GO_SHARE: Final = 4  # a full log lets one in so many go at once, ours
-STEPS_AN_EVENT: Final = 4  # more than that nobody is believed; ours
-TOKENS_A_STEP: Final = 10_000_000  # more than that nobody is believed; ours
-FIRST_BLOCK: Final = 2**30  # where the numbers of subagents begin, the command line's
+TASK_MOST: Final = 1_000  # characters of the first prompt kept
+MESSAGE_MOST: Final = 500  # characters of a commit or report kept
+LETS_GO_SHARE: Final = 4  # a full log lets one in so many go at once
+STEPS_AN_EVENT: Final = 4  # more than that nobody is believed
+TOKENS_A_STEP: Final = 10_000_000  # more than that nobody is believed
+ERROR_LINE_MOST: Final = 240  # characters kept of the line that names an error
+LINE_MOST: Final = 500  # characters looked at of a line
+LINES_MOST: Final = 400  # of an output, from its end
+
 TELLS_LEAST: Final = frozenset({Act.READ, Act.GLOB, Act.OTHER, Act.FOREIGN})
 _FILES: Final = frozenset({Act.READ, Act.EDIT})
 _SEARCHES: Final = frozenset({Act.GREP, Act.GLOB})
@@ -62,9 +68,6 @@ _IMPORT: Final = re.compile(
     r"|(?:\w{1,40}[ \t]+)?\"([\w./-]{1,200})\"[ \t]*$)",
     re.MULTILINE,
 )
-ERROR_LINE_MOST: Final = 240  # characters kept of the line that names an error
-LINE_MOST: Final = 500  # characters looked at of a line, ours
-LINES_MOST: Final = 400  # of an output, from its end, ours
 _NAMED: Final = re.compile(
     r"\b[A-Za-z_][\w.]*(?:Error|Exception|Warning)\b(?::|\Z)|\A(?:E  |panic:)"
 )
@@ -88,19 +91,16 @@ _EXIT: Final = re.compile(
 
 
 def apply(*, state: Scratchpad, event: Event) -> None:
-    """Change the state by an event whose turn has come."""
-    _advance(state, event)
-    _HANDLERS[event.kind](state, event)
-
-
-def _advance(state: Scratchpad, event: Event) -> None:
-    """Move the session's clock and step on, never back."""
+    """Change the state by an event whose turn has come; clock and step never run back."""
     state.current_step = max(state.current_step, _believed(state, event.step))
-    if event.at_seconds is None:
-        return
-    if state.last_at_seconds is not None:
-        state.clock += min(max(event.at_seconds - state.last_at_seconds, 0.0), PAUSE_MOST)
-    state.last_at_seconds = event.at_seconds
+    if event.at_seconds is not None:
+        if state.last_at_seconds is not None:
+            state.clock += min(max(event.at_seconds - state.last_at_seconds, 0.0), PAUSE_MOST)
+        state.last_at_seconds = event.at_seconds
+    if event.kind is EventKind.UNKNOWN:
+        state.unknown += 1
+    else:
+        _HANDLERS[event.kind](state, event)
 
 
 def _believed(state: Scratchpad, steps: int) -> int:
@@ -113,7 +113,6 @@ def _on_call(state: Scratchpad, event: Event) -> None:
     reading = tools.read(
         event=event,
         root=setting.root,
-        own_servers=setting.own_servers,
         folder=setting.folder,
         written=state.written,
     )
@@ -132,11 +131,22 @@ def _on_call(state: Scratchpad, event: Event) -> None:
         also=reading.also,
     )
     state.deeds[event.sequence] = deed
-    _open(state, event)
-    _taint(state, event, reading)
-    _write(state, event, reading)
+    state.open_calls.pop(_call_key(event), None)
+    state.open_calls[_call_key(event)] = event.sequence
+    if len(state.open_calls) > OPEN_MOST:  # the oldest is given up
+        del state.open_calls[next(iter(state.open_calls))]
+    _note_taint(state, event, reading.taint)
+    made = reading.writes
+    if (
+        reading.act is Act.EDIT
+        and tools.is_whole(event=event)
+        and file_paths.is_outside(path=reading.target)
+    ):
+        made = (*made, reading.target)  # from then on the session's own
+    if made and len(state.written) < WRITTEN_MOST:
+        state.written |= frozenset(made)
     if reading.act in _FILES and reading.target:
-        _touch(state, deed)
+        _count_files(state, deed)
     if reading.act is Act.RECORD:
         entry = Recorded(sequence=event.sequence, step=event.step, text=event.text[:MESSAGE_MOST])
         state.recorded = (*state.recorded, entry)[-RECORDED_MOST:]
@@ -144,49 +154,26 @@ def _on_call(state: Scratchpad, event: Event) -> None:
         _let_go(state)
 
 
-def _taint(state: Scratchpad, event: Event, reading: tools.Reading) -> None:
-    """Note the earliest moment from which on outside content may be in view.
+def _call_key(event: Event) -> str:
+    return f"#{event.call}" if event.call else f"{event.agent}\0{event.name}"
+
+
+def _note_taint(state: Scratchpad, event: Event, reason: str) -> None:
+    """Note the earliest event from which on outside content may be in view.
 
     Numbers of one run follow time. Those of a transcript's subagents lie behind all of the main
-    agent's, who learns what one saw at some moment after sending it: all since the first one was
+    agent's, who learns what one saw at some point after sending it: all since the first one was
     sent counts, or all of the session if nobody knows when.
     """
     is_beside = event.sequence > FIRST_BLOCK
     if not (is_beside or event.agent or state.sent) and tools.is_sending(name=event.name):
         state.sent = event.sequence
-    if not reading.taint:
-        return
     sequence = state.sent if is_beside else event.sequence
-    if state.taint is None or sequence < state.taint.sequence:
-        state.taint = Taint(sequence=sequence, step=event.step, reason=reading.taint)
+    if reason and (state.taint is None or sequence < state.taint.sequence):
+        state.taint = Taint(sequence=sequence, step=event.step, reason=reason)
 
 
-def _write(state: Scratchpad, event: Event, reading: tools.Reading) -> None:
-    """Remember files outside of the repository that the session itself wrote as a whole."""
-    made = reading.writes
-    if (
-        reading.act is Act.EDIT
-        and tools.is_whole(event=event)
-        and file_paths.is_outside(path=reading.target)
-    ):
-        made = (*made, reading.target)
-    if made and len(state.written) < WRITTEN_MOST:
-        state.written |= frozenset(made)
-
-
-def _open(state: Scratchpad, event: Event) -> None:
-    """Keep a call open for its result; the oldest of too many is given up."""
-    state.open_calls.pop(_key(event), None)
-    state.open_calls[_key(event)] = event.sequence
-    if len(state.open_calls) > OPEN_MOST:
-        del state.open_calls[next(iter(state.open_calls))]
-
-
-def _key(event: Event) -> str:
-    return f"#{event.call}" if event.call else f"{event.agent}\0{event.name}"
-
-
-def _touch(state: Scratchpad, deed: Deed) -> None:
+def _count_files(state: Scratchpad, deed: Deed) -> None:
     """Count the files of a call; of too many those touched longest ago without an edit go."""
     for path in (deed.target, *deed.also):
         state.files[path] = touched(known=state.files.get(path), deed=deed)
@@ -208,54 +195,39 @@ def _let_go(state: Scratchpad) -> None:
 
 
 def _on_result(state: Scratchpad, event: Event) -> None:
-    called = state.open_calls.pop(_key(event), None)
+    called = state.open_calls.pop(_call_key(event), None)
     deed = state.deeds.get(called) if called is not None else None
     if deed is None:
         state.orphans += 1
         return
-    _weigh(state, deed, event)
+    use = state.files.get(deed.target) if deed.act is Act.READ else None
+    if use is not None and event.text and not event.is_error:
+        length = event_parsing.full_length(text=event.text)
+        tokens = max(use.tokens, math.ceil(length / CHARACTERS_A_TOKEN))
+        state.files[deed.target] = replace(use, tokens=tokens)
     is_test = deed.act is Act.TEST
+    digest = message = ""
     is_error = event.is_error or says_failure(text=event.text, is_test=is_test)
-    digest, message = (
-        fingerprint_of(program=_program(deed), text=event.text) if is_error else ("", "")
-    )
+    if is_error:
+        is_command = is_test or deed.act is Act.RUN
+        program = tools.program(command=deed.target) if is_command else deed.act.value
+        digest, message = fingerprint_of(program=program, text=event.text)
+    seconds = event.took_seconds
+    is_timed = event.at_seconds is not None and event.at_seconds != deed.at_seconds
+    if seconds is None and is_timed:  # none where call and result were told in one breath
+        seconds = max(state.clock - deed.clock, 0.0)
     state.deeds[deed.sequence] = replace(
         deed,
         is_done=True,
         is_error=is_error,
         fingerprint=digest,
         message=message,
-        found=() if is_error else _found(deed, event.text, state.setting),
-        seconds=_seconds(state, deed, event),
+        found=() if is_error else _names_in_result(deed, event.text, state.setting),
+        seconds=seconds,
     )
 
 
-def _seconds(state: Scratchpad, deed: Deed, event: Event) -> float | None:
-    """Return how long a call took; None without clocks, and where both were told in one breath."""
-    if event.took_seconds is not None:
-        return event.took_seconds
-    if event.at_seconds is None or event.at_seconds == deed.at_seconds:
-        return None
-    return max(state.clock - deed.clock, 0.0)
-
-
-def _weigh(state: Scratchpad, deed: Deed, event: Event) -> None:
-    """Note what reading a file took, at three characters a token, which rather says too much."""
-    use = state.files.get(deed.target) if deed.act is Act.READ else None
-    if use is None or event.is_error or not event.text:
-        return
-    tokens = math.ceil(event_parsing.length(text=event.text) / CHARACTERS_A_TOKEN)
-    state.files[deed.target] = replace(use, tokens=max(use.tokens, tokens))
-
-
-def _program(deed: Deed) -> str:
-    """Return what spoke: the program of a command, else the kind of act."""
-    if deed.act in {Act.RUN, Act.TEST}:
-        return tools.program(command=deed.target)
-    return deed.act.value
-
-
-def _found(deed: Deed, text: str, setting: Setting) -> tuple[str, ...]:
+def _names_in_result(deed: Deed, text: str, setting: Setting) -> tuple[str, ...]:
     """Return the paths that a search found, or what a file just read imports."""
     if deed.act in _SEARCHES:
         root, folder = setting.root, setting.folder
@@ -269,10 +241,10 @@ def _found(deed: Deed, text: str, setting: Setting) -> tuple[str, ...]:
 
 
 def _on_reasoning(state: Scratchpad, event: Event) -> None:
-    said = self_reports.of_agent(
+    found = self_reports.of_agent(
         sequence=event.sequence, step=event.step, agent=event.agent, text=event.text
     )
-    _remark(state, said)
+    _add_remarks(state, found)
 
 
 def _on_prompt(state: Scratchpad, event: Event) -> None:
@@ -281,20 +253,20 @@ def _on_prompt(state: Scratchpad, event: Event) -> None:
     if state.prompts == 1:
         state.task = event.text[:TASK_MOST]
         return
-    _remark(state, self_reports.of_user(sequence=event.sequence, step=event.step, text=event.text))
+    found = self_reports.of_user(sequence=event.sequence, step=event.step, text=event.text)
+    _add_remarks(state, found)
 
 
-def _remark(state: Scratchpad, said: tuple[Remark, ...]) -> None:
-    if said:
-        state.corrections += sum(one.kind is RemarkKind.SELF_CORRECTION for one in said)
-        state.remarks = (*state.remarks, *said)[-REMARKS_MOST:]
+def _add_remarks(state: Scratchpad, found: tuple[Remark, ...]) -> None:
+    if found:
+        state.corrections += sum(one.kind is RemarkKind.SELF_CORRECTION for one in found)
+        state.remarks = (*state.remarks, *found)[-REMARKS_MOST:]
 
 
 def _on_step(state: Scratchpad, event: Event) -> None:
     key = step_key(agent=event.agent, step=event.step)
-    state.steps[key] = StepCost(
-        tokens=event.tokens if event.tokens <= TOKENS_A_STEP else 0, sequence=event.sequence
-    )
+    tokens = event.tokens if event.tokens <= TOKENS_A_STEP else 0
+    state.steps[key] = StepCost(tokens=tokens, sequence=event.sequence)
     if len(state.steps) > STEPS_MOST:
         del state.steps[next(iter(state.steps))]
 
@@ -309,29 +281,28 @@ def _on_end(state: Scratchpad, event: Event) -> None:
 
 
 def _on_commit(state: Scratchpad, event: Event) -> None:
-    root = state.setting.root
     commit = Commit(
         sequence=event.sequence,
         message=event.text[:MESSAGE_MOST],
-        files=tuple(file_paths.relative(path=path, root=root) for path in event.files),
+        files=_named_files(state, event),
         sha=event.commit,
     )
     state.commits = (*state.commits, commit)[-COMMITS_MOST:]
 
 
 def _on_report(state: Scratchpad, event: Event) -> None:
-    root = state.setting.root
     report = Report(
         sequence=event.sequence,
         outcome=event.outcome,
         text=event.text[:MESSAGE_MOST],
-        files=tuple(file_paths.relative(path=path, root=root) for path in event.files),
+        files=_named_files(state, event),
     )
     state.reports = (*state.reports, report)[-REPORTS_MOST:]
 
 
-def _on_unknown(state: Scratchpad, _: Event) -> None:
-    state.unknown += 1
+def _named_files(state: Scratchpad, event: Event) -> tuple[str, ...]:
+    root = state.setting.root
+    return tuple(file_paths.relative(path=path, root=root) for path in event.files)
 
 
 _HANDLERS: Final[dict[EventKind, Callable[[Scratchpad, Event], None]]] = {
@@ -343,13 +314,19 @@ _HANDLERS: Final[dict[EventKind, Callable[[Scratchpad, Event], None]]] = {
     EventKind.SESSION_COMPLETE: _on_end,
     EventKind.COMMIT: _on_commit,
     EventKind.QA_REPORT: _on_report,
-    EventKind.UNKNOWN: _on_unknown,
 }
 
 
 def fingerprint_of(*, program: str, text: str) -> tuple[str, str]:
-    """Return what an error is recognized by, and the line of its output that names it."""
-    message = _error_line(text)
+    """Return what an error is recognized by, and the line of its output that names it.
+
+    It is the last line that names an error, or the first that speaks of one, or the first.
+    """
+    cut = (line.strip()[:LINE_MOST] for line in text.splitlines()[-LINES_MOST:])
+    lines = [line for line in cut if line]
+    named = (line for line in reversed(lines) if _NAMED.search(line))
+    speaking = (line for line in lines if _SAID.search(line))
+    message = next(chain(named, speaking, lines), "")[:ERROR_LINE_MOST]
     constant = _VARIABLE.sub("#", message).lower()
     digest = hashlib.blake2b(f"{program}\0{constant}".encode(), digest_size=8).hexdigest()
     return digest, message
@@ -357,15 +334,5 @@ def fingerprint_of(*, program: str, text: str) -> tuple[str, str]:
 
 def says_failure(*, text: str, is_test: bool) -> bool:
     """Say whether an output tells of failure by its exit code or by the count of failed tests."""
-    if _EXIT.match(text) is not None:
-        return True
-    return is_test and _COUNTED_FAILURES.search(text) is not None
-
-
-def _error_line(text: str) -> str:
-    """Return the last line that names an error, or the first that speaks of one, or the first."""
-    lines = [line.strip()[:LINE_MOST] for line in text.splitlines()[-LINES_MOST:]]
-    lines = [line for line in lines if line]
-    named = next((line for line in reversed(lines) if _NAMED.search(line)), None)
-    chosen = named or next((line for line in lines if _SAID.search(line)), None)
-    return (chosen or (lines[0] if lines else ""))[:ERROR_LINE_MOST]
+    is_counted = is_test and _COUNTED_FAILURES.search(text) is not None
+    return is_counted or _EXIT.match(text) is not None

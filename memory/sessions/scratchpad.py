@@ -19,7 +19,7 @@ from pydantic import TypeAdapter
 
 from memory.sessions.events import Event, Outcome
 from memory.sessions.self_reports import Remark
-from memory.sessions.tools import SERVERS_OF_OURS, Act
+from memory.sessions.tools import Act
 
 VERSION: Final = 2  # of a checkpoint; 1 knew steps without their agents
 CHECKPOINT_BYTES_MOST: Final = 50 * 1024 * 1024
@@ -56,15 +56,13 @@ class Setting:
     """What is known of a session before its events.
 
     `root` is the folder of its repository, `folder` the one in it where the agent works, to which
-    relative paths belong; empty: the same. `planned_steps` is 0 when nobody planned, `own_servers`
-    are the MCP servers whose results are no outside content.
+    relative paths belong; empty: the same. `planned_steps` is 0 when nobody planned.
     """
 
     type: SessionType = SessionType.TERMINAL
     root: str = ""
     folder: str = ""
     planned_steps: int = 0
-    own_servers: frozenset[str] = SERVERS_OF_OURS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,13 +6,14 @@ and “actually” alone are no correction: agents say them while they think.
 """
 
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from memory.text import text as texts
 
-SENTENCE_MOST: Final = 300  # characters of a sentence kept, ours
+SENTENCE_MOST: Final = 300  # characters of a sentence kept; default, not measured
 
 
 class RemarkKind(StrEnum):
@@ -75,34 +76,28 @@ _BY_USER: Final = ((RemarkKind.USER_CORRECTION, _USER_CORRECTION),)
 
 def of_agent(*, sequence: int, step: int, text: str, agent: str = "") -> tuple[Remark, ...]:
     """Find what an agent says of its own work; code and quoted lines are not its words."""
-    return tuple(replace(one, agent=agent) for one in _found(sequence, step, text, _BY_AGENT))
+    return tuple(
+        Remark(sequence=sequence, step=step, kind=kind, text=text, agent=agent)
+        for kind, text in _find_sentences(text, _BY_AGENT)
+    )
 
 
 def of_user(*, sequence: int, step: int, text: str) -> tuple[Remark, ...]:
     """Find where a person corrects the agent."""
-    return _found(sequence, step, text, _BY_USER)
-
-
-def _found(
-    sequence: int,
-    step: int,
-    text: str,
-    tables: tuple[tuple[RemarkKind, re.Pattern[str]], ...],
-) -> tuple[Remark, ...]:
-    said = _QUOTED.sub(" ", text) if "```" in text or ">" in text else text
-    sentences = _sentences(said)
     return tuple(
-        Remark(
-            sequence=sequence,
-            step=step,
-            kind=kind,
-            text=" ".join(sentences[place : place + 2])[:SENTENCE_MOST],
-        )
-        for place, sentence in enumerate(sentences)
-        for kind, pattern in tables
-        if pattern.search(texts.straighten_apostrophes(text=sentence[:SENTENCE_MOST]))
+        Remark(sequence=sequence, step=step, kind=kind, text=text)
+        for kind, text in _find_sentences(text, _BY_USER)
     )
 
 
-def _sentences(text: str) -> list[str]:
-    return [part.strip() for part in _SENTENCES.split(text) if part and part.strip()]
+def _find_sentences(
+    text: str, patterns: tuple[tuple[RemarkKind, re.Pattern[str]], ...]
+) -> Iterator[tuple[RemarkKind, str]]:
+    """Yield the sentences that match, each with the one behind it."""
+    own = _QUOTED.sub(" ", text) if "```" in text or ">" in text else text
+    parts = [part.strip() for part in _SENTENCES.split(own) if part and part.strip()]
+    for place, sentence in enumerate(parts):
+        plain = texts.straighten_apostrophes(text=sentence[:SENTENCE_MOST])
+        for kind, pattern in patterns:
+            if pattern.search(plain):
+                yield kind, " ".join(parts[place : place + 2])[:SENTENCE_MOST]

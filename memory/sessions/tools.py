@@ -5,18 +5,19 @@ acts with one target. A chain of commands is read by its first telling part.
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from memory.sessions import external_content, shell
-from memory.sessions.events import TARGET_MOST, Arguments, Event
-from memory.sessions.external_content import Found, Place
+from memory.sessions.events import TARGET_MOST, Event
+from memory.sessions.external_content import Place
 from memory.sessions.shell import Command
 
-ALSO_MOST: Final = 40  # files of one call, ours
-SERVERS_OF_OURS: Final = external_content.SERVERS_OF_OURS
-WRITES_MOST: Final = 40  # files outside of the repository that a call writes, ours
+# Defaults, not measured.
+ALSO_MOST: Final = 40  # files of one call
+WRITES_MOST: Final = 40  # files outside of the repository that a call writes
 
 
 class Act(StrEnum):
@@ -90,7 +91,6 @@ def read(
     *,
     event: Event,
     root: str,
-    own_servers: frozenset[str],
     folder: str = "",
     written: frozenset[str] = frozenset(),
 ) -> Reading:
@@ -100,27 +100,32 @@ def read(
     repository that the session itself wrote.
     """
     place = Place(root=root, folder=folder, written=written)
-    found = external_content.of_tool(name=event.name, own_servers=own_servers)
-    if found is not None:
+    reason = external_content.of_tool(name=event.name)
+    if reason:
         server = external_content.server_of(name=event.name)
         tool = event.name.lower().partition(server)[2].lstrip("_")
-        return Reading(act=Act.FOREIGN, target=f"{server}/{tool}", taint=found.reason)
-    act = _BY_NAME.get(_bare_name(event.name, own_servers), Act.OTHER)
+        return Reading(act=Act.FOREIGN, target=f"{server}/{tool}", taint=reason)
+    act = _BY_NAME.get(_bare_name(event.name), Act.OTHER)
     given = event.arguments
     if act is Act.EDIT and given.command == "view":
         act = Act.READ
-    if act in {Act.READ, Act.EDIT}:
-        return _of_files(act, (given.path, *event.files[:ALSO_MOST]), place)
-    if act in {Act.GREP, Act.GLOB}:
-        return _of_search(act, given, place)
+    if act in {Act.READ, Act.EDIT}:  # some files are named twice; the first stands out
+        paths = [place.named(path=one) for one in (given.path, *event.files[:ALSO_MOST]) if one]
+        target, *also = dict.fromkeys(paths) or ("",)
+        taint = _of_files((target, *also), place) if act is Act.READ else ""
+        return Reading(act=act, target=target, taint=taint, also=tuple(also))
+    if act in {Act.GREP, Act.GLOB}:  # it may look elsewhere than in the repository
+        named = (given.path, given.pattern if act is Act.GLOB else "")
+        taint = _of_files((place.named(path=one) for one in named if one), place)
+        return Reading(act=act, target=" ".join(given.pattern.split()), taint=taint)
     if act is Act.RUN:
         return _of_command(given.command, place)
-    return _of_address(act, event, own_servers)
+    return _of_address(act, event)
 
 
 def is_recording(*, name: str) -> bool:
     """Say whether a tool of this name keeps what the agent itself puts down."""
-    return _BY_NAME.get(_bare_name(name, SERVERS_OF_OURS)) is Act.RECORD
+    return _BY_NAME.get(_bare_name(name)) is Act.RECORD
 
 
 def is_whole(*, event: Event) -> bool:
@@ -133,16 +138,6 @@ def is_whole(*, event: Event) -> bool:
 def is_sending(*, name: str) -> bool:
     """Say whether a tool of this name sends a subagent."""
     return name.lower() in _SENDING
-
-
-def is_of_ours(*, name: str, own_servers: frozenset[str] = SERVERS_OF_OURS) -> bool:
-    """Say whether a tool is one of Cairn's own, by the name that agents give it."""
-    return external_content.is_of_ours(name=name, own_servers=own_servers)
-
-
-def host(*, url: str) -> str:
-    """Return the host of an address; what is none is returned as it is, up to 80 characters."""
-    return external_content.host(url=url)
 
 
 def program(*, command: str) -> str:
@@ -176,49 +171,27 @@ def _unwrapped(command: str) -> str:
     return command if quote in within else script[1:-1].replace(f"\\{quote}", quote)
 
 
-def _bare_name(name: str, own_servers: frozenset[str]) -> str:
+def _bare_name(name: str) -> str:
     """Return the name of a tool without that of our server."""
     plain = name.lower()
     if plain.startswith("mcp:"):
         return plain.rpartition(":")[2]
     if plain.startswith("mcp_") and not plain.startswith("mcp__"):
-        mine = (f"mcp_{one}_" for one in own_servers)
-        return next((plain.removeprefix(one) for one in mine if plain.startswith(one)), plain)
+        return plain.removeprefix(f"mcp_{external_content.OWN_SERVER}_")
     return plain.rpartition("__")[2]
 
 
-def _of_files(act: Act, given: tuple[str, ...], place: Place) -> Reading:
-    """Return the reading of a call on files, some of which it names twice; the first stands out."""
-    named = (place.named(path=path) for path in given if path)
-    target, *also = dict.fromkeys(named) or ("",)
-    read_all = tuple(_of_file(act, path, place) for path in (target, *also))
-    taint = next((one.taint for one in read_all if one.taint), "")
-    return Reading(act=act, target=target, taint=taint, also=tuple(also))
-
-
-def _of_file(act: Act, path: str, place: Place) -> Reading:
-    found = external_content.of_file(path=path, place=place) if act is Act.READ else None
-    return Reading(act=act, target=path, taint=_why(found))
-
-
-def _why(found: Found | None) -> str:
-    return "" if found is None else found.reason
-
-
-def _of_search(act: Act, given: Arguments, place: Place) -> Reading:
-    """Return the reading of a search, which may look elsewhere than in the repository."""
-    named = (given.path, given.pattern if act is Act.GLOB else "")
-    found = (
-        external_content.of_file(path=place.named(path=one), place=place) for one in named if one
+def _of_files(paths: Iterable[str], place: Place) -> str:
+    """Return why reading some files taints; empty where it does not."""
+    return next(
+        filter(None, (external_content.of_file(path=one, place=place) for one in paths)), ""
     )
-    taint = next((one.reason for one in found if one is not None), "")
-    return Reading(act=act, target=" ".join(given.pattern.split()), taint=taint)
 
 
-def _of_address(act: Act, event: Event, own_servers: frozenset[str]) -> Reading:
+def _of_address(act: Act, event: Event) -> Reading:
     """Return the reading of a tool that may read an address; the own machine's is no outside."""
     given = event.arguments
-    is_ours = is_of_ours(name=event.name, own_servers=own_servers)
+    is_ours = external_content.is_of_ours(name=event.name)
     is_web = act is Act.FETCH or external_content.is_of_the_web(name=event.name)
     if is_ours or act is Act.RECORD or not (given.url or is_web):
         return Reading(act=act, target=given.path or given.pattern or event.name)
@@ -228,7 +201,8 @@ def _of_address(act: Act, event: Event, own_servers: frozenset[str]) -> Reading:
         if given.url
         else external_content.of_words(words=target)
     )
-    return Reading(act=Act.FETCH if found else Act.OTHER, target=target, taint=_why(found))
+    taint = found.reason if found else ""
+    return Reading(act=Act.FETCH if found else Act.OTHER, target=target, taint=taint)
 
 
 def _of_command(command: str, place: Place) -> Reading:
@@ -242,16 +216,16 @@ def _of_command(command: str, place: Place) -> Reading:
     elif source:
         act, target = Act.FETCH, source
     else:
-        act, target = _telling(parts, place) or (Act.RUN, text)
+        act, target = _telling_part(parts, place) or (Act.RUN, text)
     return Reading(
         act=act,
         target=target[:TARGET_MOST],
-        taint=_why(found[0] if found else None),
+        taint=found[0].reason if found else "",
         writes=tuple(sorted(written))[:WRITES_MOST],
     )
 
 
-def _telling(parts: tuple[Command, ...], place: Place) -> tuple[Act, str] | None:
+def _telling_part(parts: tuple[Command, ...], place: Place) -> tuple[Act, str] | None:
     """Return what a chain searches for, or the one file that it shows; None for anything else."""
     telling = tuple(
         one for one in parts if one.words and one.program not in _QUIET and not one.is_fed

@@ -15,8 +15,9 @@ from enum import StrEnum
 
 from memory.text import sentences
 
-LONGEST_READ = 20_000  # characters of a turn that are read for statements, ours
-LEAST_LETTERS = 0.6  # share of letters and spaces in a line of prose, ours
+# Defaults, not measured.
+LONGEST_READ = 20_000  # characters of a turn that are read for statements
+LEAST_LETTERS = 0.6  # share of letters and spaces in a line of prose
 
 
 class Speaker(StrEnum):
@@ -69,12 +70,12 @@ def own_words(*, turn: Turn) -> tuple[Said, ...]:
     """Return the sentences of a turn that are its speaker's own; none of tools and systems."""
     if turn.speaker not in {Speaker.USER, Speaker.ASSISTANT}:
         return ()
-    found: list[Said] = []
-    for number, (line, text) in enumerate(_paragraphs(turn.text[:LONGEST_READ]), 1):
-        found.extend(
-            Said(text=one, line=line, paragraph=number) for one in sentences.split(text=text)
-        )
-    return tuple(found)
+    paragraphs = enumerate(_paragraphs(turn.text[:LONGEST_READ]), 1)
+    return tuple(
+        Said(text=one, line=line, paragraph=number)
+        for number, (line, text) in paragraphs
+        for one in sentences.split(text=text)
+    )
 
 
 def prose(*, turn: Turn) -> str:
@@ -84,37 +85,29 @@ def prose(*, turn: Turn) -> str:
 
 def _paragraphs(text: str) -> Iterator[tuple[int, str]]:
     """Yield (line, text) of each paragraph and list item; wrapped lines are joined."""
-    held: list[str] = []
-    start = 0
-    for number, line in _prose_lines(text):
-        is_new = not line or _ITEM.match(line) is not None
-        if is_new and held:
+    lines, held, start = _ProseFilter(), list[str](), 0
+    for number, whole in enumerate(text.splitlines(), 1):
+        line = whole.strip() if lines.is_prose(whole) else ""  # what is left out ends a paragraph
+        if held and (not line or _ITEM.match(line)):
             yield start, " ".join(held)
             held = []
         if line:
             start = start if held else number
-            held.append(_plain(line))
+            plain = _MEMORY_MARK.sub("", _EMPHASIS.sub("", _ITEM.sub("", line)))
+            held.append(" ".join(plain.split()))
     if held:
         yield start, " ".join(held)
 
 
-def _prose_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines of prose with their numbers; what is left out ends a paragraph."""
-    reading = _Reading()
-    for number, line in enumerate(text.splitlines(), 1):
-        kept = line.strip() if reading.keeps(line) else ""
-        yield number, kept
-
-
-class _Reading:
-    """Where a reader stands in a turn: in code, in a tagged block, in a diff."""
+class _ProseFilter:
+    """Follows the lines of a turn in their order: into code, a tagged block, a diff, and out."""
 
     def __init__(self) -> None:
         self.fence, self.tag, self.in_diff = "", "", False
         self.after_blank = True
 
-    def keeps(self, line: str) -> bool:
-        """Say whether a line is prose of the speaker."""
+    def is_prose(self, line: str) -> bool:
+        """Say whether the next line is prose of the speaker."""
         was_blank, self.after_blank = self.after_blank, not line.strip()
         if self._is_in_block(line):
             return False
@@ -126,7 +119,11 @@ class _Reading:
         if self.in_diff or (was_blank and _CODE_INDENT.match(line)):
             self.after_blank = True  # what is indented below it is code as well
             return False
-        return _is_prose(line)
+        if any(form.match(line) for form in (_LOG, _QUOTE, _TABLE, _HEADING)):
+            return False
+        bare = line.strip()
+        letters = sum(letter.isalpha() or letter.isspace() for letter in bare)
+        return letters >= LEAST_LETTERS * len(bare)
 
     def _is_in_block(self, line: str) -> bool:
         if self.fence:
@@ -144,16 +141,3 @@ class _Reading:
             self.tag = "" if f"</{tag.group(1)}>" in line else tag.group(1)
             return True
         return False
-
-
-def _is_prose(line: str) -> bool:
-    if any(form.match(line) for form in (_LOG, _QUOTE, _TABLE, _HEADING)):
-        return False
-    bare = line.strip()
-    letters = sum(letter.isalpha() or letter.isspace() for letter in bare)
-    return letters >= LEAST_LETTERS * len(bare)
-
-
-def _plain(line: str) -> str:
-    without = _MEMORY_MARK.sub("", _EMPHASIS.sub("", _ITEM.sub("", line)))
-    return " ".join(without.split())

@@ -71,7 +71,9 @@ def figures(*, caller: Caller, session_ids: tuple[UUID, ...]) -> Mapping[UUID, S
         rows = sessions.visible(caller=caller).filter(pk__in=session_ids)
         numbers = rows.order_by("id").values(
             "id",
-            beside=Case(When(sessions.own(caller=caller), then="heading_tokens"), default=0),
+            beside=Case(
+                When(sessions.opened_by_caller(caller=caller), then="heading_tokens"), default=0
+            ),
             steps=KeyTextTransform("steps", "observed"),
             calls=KeyTextTransform("tools", "observed"),
             outcome=KeyTextTransform("outcome", "observed"),

@@ -110,9 +110,8 @@ def _last_events(session: Session) -> tuple[Event, ...]:
 def _touched_files(session: Session, events: tuple[Event, ...]) -> tuple[str, ...]:
     """Return the files of the repository that some events touched, the last first."""
     setting = scratchpads.setting_of(row=session)
-    root, folder, own = setting.root, setting.folder, setting.own_servers
     read = [
-        tools.read(event=event, root=root, own_servers=own, folder=folder)
+        tools.read(event=event, root=setting.root, folder=setting.folder)
         for event in reversed(events)
     ]
     paths = (

@@ -32,7 +32,7 @@ from memory.sessions.actions import scratchpads
 from memory.sessions.actions.end_session import IDLE_MINUTES
 from memory.sessions.models import Session
 from memory.sessions.queries import sessions
-from memory.sessions.sql.counters import Sums, Which
+from memory.sessions.sql.counters import Sums
 from memory.sessions.sql.counters import read as read_sums
 from memory.text import tokens
 from memory.text.text import normalize
@@ -134,9 +134,9 @@ def _session_before(caller: Caller, session: Session) -> Session | None:
     if session.work_unit:
         same |= Q(work_unit=session.work_unit)
     if session.branch:
-        same |= Q(branch=session.branch) & sessions.own(caller=caller)
+        same |= Q(branch=session.branch) & sessions.opened_by_caller(caller=caller)
     elif session.cwd:
-        same |= Q(cwd=session.cwd, branch="") & sessions.own(caller=caller)
+        same |= Q(cwd=session.cwd, branch="") & sessions.opened_by_caller(caller=caller)
     idle = Q(active_at__lt=session.active_at - timedelta(minutes=IDLE_MINUTES))
     rows = sessions.opened_before(caller=caller, row=session)
     rows = rows.filter(same, ~Q(state="open") | idle)
@@ -174,13 +174,12 @@ def _counters(
     kind: counters.Kind,
     *,
     keys: tuple[str, ...] | None = None,
-    under: str | None = None,
+    under: str = "",
 ) -> tuple[Sums, ...]:
-    which = Which(
+    return read_sums(
         kind=kind.value,
         visible=visibility.as_q(sight=visibility.sight_of(caller=recipient.caller)),
         project_id=recipient.session.project_id,
         keys=keys,
         under=under,
     )
-    return read_sums(which=which)

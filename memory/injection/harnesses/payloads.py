@@ -17,7 +17,7 @@ import orjson
 from memory.injection.harnesses.adapters import Adapter, Form, Meaning
 from memory.sessions import event_parsing, file_paths, tools
 from memory.sessions.events import Event
-from memory.sessions.tools import SERVERS_OF_OURS, Act
+from memory.sessions.tools import Act
 
 SESSION_MOST: Final = 150  # characters of a session's id; default
 PROJECT_MOST: Final = 64  # characters, a slug's
@@ -119,7 +119,7 @@ def event_rows(*, event: HookEvent) -> tuple[Row, ...]:
         same: Row = {"name": call.tool, "call": call.id}
         files: Row = {"files": list(call.patched)} if call.patched else {}
         took: Row = {} if call.took_ms is None else {"duration_ms": call.took_ms}
-        args, text = event_parsing.taken(given=call.arguments), _first_lines(call.result)
+        args, text = event_parsing.known_arguments(given=call.arguments), _first_lines(call.result)
         rows += (
             {"kind": "tool_call", **same, **files, "args": args},
             {"kind": "tool_result", **same, **took, "text": text, "is_error": call.is_error},
@@ -196,7 +196,7 @@ def _touched(call: ToolCall, folder: str) -> Iterator[str]:
     row = {"sequence": 1, "kind": "tool_call", "name": call.tool, "args": args}
     event = event_parsing.read(row=row)
     if isinstance(event, Event):
-        read = tools.read(event=event, root=folder, own_servers=SERVERS_OF_OURS)
+        read = tools.read(event=event, root=folder)
         if read.act in _TOUCHING:
             yield read.target
     yield from (file_paths.relative(path=path, root=folder) for path in call.patched)

@@ -28,13 +28,12 @@ from memory.extraction import transcripts
 from memory.extraction.actions import budget, extraction, llm_relation
 from memory.extraction.actions.budget import book_use
 from memory.extraction.actions.extraction import Allowance, Extracted, extract_part
+from memory.extraction.actions.llm_relation import Judgment
 from memory.extraction.extract import Candidate
 from memory.intake import planting_alarms
-from memory.intake.actions.remember import NewMemory, Outcome, remember
-from memory.intake.integrate import Judged
+from memory.intake.actions.remember import NewMemory, remember
 from memory.observer import promotion
 from memory.observer.actions.promote import LONGEST_REASON
-from memory.observer.promotion import GateRow
 from memory.observer.session_report import Why
 from memory.sessions.actions import scratchpads
 from memory.sessions.models import Session
@@ -45,11 +44,11 @@ from memory.taxonomy import Source
 from teams import trust
 from teams.trust import TrustLevel
 
-MOST_MEMORIES: Final = 30  # a session, ours: what has more is no conversation
-LEASE_MINUTES: Final = 10  # that a part takes at most; who is silent for longer is gone, ours
+# Defaults, not measured.
+MOST_MEMORIES: Final = 30  # a session: what has more is no conversation
+LEASE_MINUTES: Final = 10  # that a part takes at most; who is silent for longer is gone
 READ_AT_ONCE: Final = 300  # turns of a unit
-OTHER_TYPES: Final = Why.OTHER_TYPES.value
-CONFIDENCE: Final = {"heuristic": 0.6, "llm": 0.7}  # before a person looked, ours
+CONFIDENCE: Final = {"heuristic": 0.6, "llm": 0.7}  # before a person looked
 
 Tell = Callable[[int, int], None]
 
@@ -85,22 +84,23 @@ def consolidate(
     Raises Unavailable while another one reads the session.
     Raises PermanentFailure when who opened it is gone, may not write or does not see its project.
     """
-    run = _begun(session_id, holder or uuid4(), now, is_decided=is_decided)
+    run = _begin(session_id, holder or uuid4(), now, is_decided=is_decided)
     if run is None:
         return {"gone": 1}  # or open again: its next end takes it
-    total = _left(run.session)
-    while turns := _next(run.session):
+    row, tenant = run.session, tenancy.current().schema_name
+    with tenancy.unit():
+        total = row.turns.filter(sequence__gt=row.taken_through).count()
+    while turns := _next_turns(row):
         for batch in transcripts.batches(turns=turns):
-            tenant = tenancy.current().schema_name
             found = extract_part(turns=batch, allowance=run.allowance, tenant=tenant)
             _take(run, found, turns=len(batch))
             run.counts["turns"] += len(batch)
             _advance(run, batch[-1].sequence)
             tell(run.counts["turns"], total)
-    return _finished(run)
+    return _finish(run)
 
 
-def _begun(session_id: UUID, holder: UUID, now: datetime, *, is_decided: bool) -> _Run | None:
+def _begin(session_id: UUID, holder: UUID, now: datetime, *, is_decided: bool) -> _Run | None:
     with tenancy.unit():
         rows = Session.objects.select_for_update(of=("self",)).select_related("project")
         row = rows.filter(pk=session_id).first()
@@ -122,6 +122,12 @@ def _begun(session_id: UUID, holder: UUID, now: datetime, *, is_decided: bool) -
         )
 
 
+def _next_turns(row: Session) -> tuple[Turn, ...]:
+    with tenancy.unit():
+        row.refresh_from_db(fields=["taken_through"])  # what came late has moved it back
+        return sessions.spoken(session_id=row.id, after=row.taken_through, limit=READ_AT_ONCE)
+
+
 def _hold(run: _Run) -> Session:
     """Lock the session's row. In a unit. Raises Unavailable when another job has taken over."""
     row = Session.objects.select_for_update().get(pk=run.session.pk)
@@ -130,103 +136,93 @@ def _hold(run: _Run) -> Session:
     return row
 
 
-def _save(row: Session, *fields: str) -> None:
-    """Save fields of a held row, and hold it for another while."""
-    row.read_until = timezone.now() + timedelta(minutes=LEASE_MINUTES)
-    row.save(update_fields=[*fields, "read_until"])
-
-
 def _read_by_another() -> Unavailable:
     return Unavailable(
         detail="Another job reads this session now.", hint="What is new is read after that."
     )
 
 
-def _left(row: Session) -> int:
-    with tenancy.unit():
-        return row.turns.filter(sequence__gt=row.taken_through).count()
+def _save(row: Session, *fields: str) -> None:
+    """Save fields of a held row, and hold it for another while."""
+    row.read_until = timezone.now() + timedelta(minutes=LEASE_MINUTES)
+    row.save(update_fields=[*fields, "read_until"])
 
 
-def _next(row: Session) -> tuple[Turn, ...]:
-    with tenancy.unit():
-        row.refresh_from_db(fields=["taken_through"])  # what came late has moved it back
-        return sessions.spoken(session_id=row.id, after=row.taken_through, limit=READ_AT_ONCE)
+def _note(run: _Run, row: Session) -> None:
+    """Add to the row what this run has counted since; a run that is killed has spent it."""
+    since = {name: value - run.noted[name] for name, value in run.counts.items()}
+    sums = {name: int(row.result.get(name, 0)) + added for name, added in since.items()}
+    row.result = {**row.result, **sums}
+    run.noted = Counter(run.counts)
 
 
 def _take(run: _Run, found: Extracted, *, turns: int) -> None:
-    """Send the candidates of a part through the door, within what a session may add.
+    """Store the candidates of a part, within what a session may add.
 
-    What they are to what is known is asked where its turns may cost another call.
+    What they are to what is known is asked where its turns may cost another call. What only the
+    opener sees leaves nowhere then.
     """
-    run.allowance = extraction.after(allowance=run.allowance, spent=found.spent)
-    run.dropped.update(found.dropped)
-    run.counts.update({"candidates": len(found.candidates)})
-    run.counts.update({"calls": found.spent.calls, "tokens": found.spent.tokens})
-    if found.degraded:
-        run.degraded[found.degraded] += 1
+    run.counts["candidates"] += len(found.candidates)
+    _book(run, found)
+    row = run.session
+    gate = promotion.of_turns(setting=scratchpads.setting_of(row=row))
+    fitting = [one for one in found.candidates if gate is None or one.type in gate.types]
+    if left_out := len(found.candidates) - len(fitting):
+        run.dropped[Why.OTHER_TYPES.value] += left_out
+    ordered = sorted(fitting, key=lambda one: -one.importance)
+    news = tuple(_new_memory(run, candidate, found.method) for candidate in ordered)
+    allowance = replace(
+        run.allowance,
+        may_leave=row.audience != row.opened_by,
+        of_turns=turns * run.allowance.per_turn - found.spent.calls,
+    )
+    judged = llm_relation.judge(caller=run.caller, news=news, allowance=allowance, now=run.now)
+    run.counts["compared"] += judged.pairs
+    run.counts["judged"] += sum(map(len, judged.judged.values()))
+    _book(run, judged)
+    most = MOST_MEMORIES
+    if gate is not None:  # the cap of its type holds with what was observed
+        most = max(0, gate.most - len((row.observed or {}).get("promoted", ())))
+    for number, new in enumerate(news):
+        if run.counts["added"] + int(row.result.get("added", 0)) >= most:
+            run.dropped["over_bound"] += 1
+            continue
+        try:
+            outcome = remember(
+                caller=run.caller, new=new, now=run.now, judged=judged.judged.get(number, ())
+            )
+        except (InvalidInput, Forbidden, NotFound):  # of this candidate; the others stand
+            run.dropped["not_stored"] += 1
+            continue
+        if outcome.outcome == "refused":
+            run.dropped[outcome.gate or "refused"] += 1
+        else:
+            run.counts[outcome.outcome] += 1
+
+
+def _book(run: _Run, asked: Extracted | Judgment) -> None:
+    """Book what a call cost, and take over what became of the session since, under its lock."""
+    run.allowance = extraction.after(allowance=run.allowance, spent=asked.spent)
+    run.dropped.update(asked.dropped)
+    run.counts.update({"calls": asked.spent.calls, "tokens": asked.spent.tokens})
+    if asked.degraded:
+        run.degraded[asked.degraded] += 1
     with tenancy.unit():
-        book_use(spent=found.spent, project_id=run.session.project_id, now=run.now)
+        book_use(spent=asked.spent, project_id=run.session.project_id, now=run.now)
         row = _hold(run)
         _note(run, row)
         _save(row, "result")
-    _look_again(run, row)
-    ordered = sorted(_fitting(run, found), key=lambda one: -one.importance)
-    news = tuple(_new(run, candidate, found.method) for candidate in ordered)
-    left = turns * run.allowance.per_turn - found.spent.calls
-    judged = _judged(run, news, left)
-    for number, new in enumerate(news):
-        if _added(run) >= _most(run):
-            run.dropped["over_bound"] += 1
-            continue
-        _count(run, _sent(run, new, judged.get(number, ())))
+    run.session.state, run.session.events = row.state, row.events
+    run.session.observed = row.observed
 
 
-def _gate(run: _Run) -> GateRow | None:
-    return promotion.of_turns(setting=scratchpads.setting_of(row=run.session))
-
-
-def _fitting(run: _Run, found: Extracted) -> tuple[Candidate, ...]:
-    """Return the candidates of the types that the session's own type promotes."""
-    gate = _gate(run)
-    fitting = tuple(one for one in found.candidates if gate is None or one.type in gate.types)
-    left_out = len(found.candidates) - len(fitting)
-    run.dropped.update({OTHER_TYPES: left_out} if left_out else {})
-    return fitting
-
-
-def _most(run: _Run) -> int:
-    """Return how many memories may be added; a cap of its type holds with what was observed."""
-    gate = _gate(run)
-    if gate is None:
-        return MOST_MEMORIES
-    return max(0, gate.most - len((run.session.observed or {}).get("promoted", ())))
-
-
-def _judged(run: _Run, news: tuple[NewMemory, ...], left: int) -> Mapping[int, tuple[Judged, ...]]:
-    """Ask what the candidates are to what is known, with a call of those that are left.
-
-    What only the opener sees leaves nowhere.
-    """
-    is_shared = run.session.audience != run.session.opened_by
-    allowance = replace(run.allowance, may_leave=is_shared, of_turns=left)
-    found = llm_relation.judge(caller=run.caller, news=news, allowance=allowance, now=run.now)
-    run.allowance = extraction.after(allowance=run.allowance, spent=found.spent)
-    run.dropped.update(found.dropped)
-    run.counts.update({"calls": found.spent.calls, "tokens": found.spent.tokens})
-    run.counts.update({"compared": found.pairs, "judged": sum(map(len, found.judged.values()))})
-    if found.degraded:
-        run.degraded[found.degraded] += 1
-    if found.spent.calls:
-        with tenancy.unit():
-            book_use(spent=found.spent, project_id=run.session.project_id, now=run.now)
-            row = _hold(run)
-            _note(run, row)
-            _save(row, "result")
-    return found.judged
-
-
-def _new(run: _Run, candidate: Candidate, method: str) -> NewMemory:
+def _new_memory(run: _Run, candidate: Candidate, method: str) -> NewMemory:
+    """Return a candidate as it is stored; in a tainted session nobody knows what it rests on."""
     row = run.session
+    tainted_by = str((row.observed or {}).get("tainted_by", ""))[:LONGEST_REASON]
+    is_unseen = row.state == "open" or row.events > (row.observed or {}).get("events", 0)
+    has_alarm = bool(planting_alarms.of_content(content=candidate.content))
+    is_doubtful = is_unseen or has_alarm or bool(tainted_by)
     return NewMemory(
         content=candidate.content,
         source=Source.EXTRACTED.value,
@@ -240,50 +236,10 @@ def _new(run: _Run, candidate: Candidate, method: str) -> NewMemory:
         methodology=row.methodology,
         source_uri=f"session:{row.id}#turn-{candidate.evidence.turn}",
         source_line=candidate.evidence.line,
-        needs_review=_waits(run, candidate),
-        taint_reason=_tainted_by(row),
+        needs_review=trust.waits(level=run.level, is_doubtful=is_doubtful),
+        taint_reason=tainted_by,
         session_id=row.id,
     )
-
-
-def _waits(run: _Run, candidate: Candidate) -> bool:
-    """Say whether a candidate waits; in a tainted session nobody can tell what it rests on."""
-    row = run.session
-    is_unseen = row.state == "open" or row.events > (row.observed or {}).get("events", 0)
-    is_doubtful = is_unseen or bool(_tainted_by(row))
-    is_doubtful = is_doubtful or bool(planting_alarms.of_content(content=candidate.content))
-    return trust.waits(level=run.level, is_doubtful=is_doubtful)
-
-
-def _tainted_by(row: Session) -> str:
-    """Return which outside content came into a session; empty for none that is known of."""
-    return str((row.observed or {}).get("tainted_by", ""))[:LONGEST_REASON]
-
-
-def _look_again(run: _Run, held: Session) -> None:
-    """Take over what became of the session since, as read under its lock."""
-    run.session.state, run.session.events = held.state, held.events
-    run.session.observed = held.observed
-
-
-def _sent(run: _Run, new: NewMemory, judged: tuple[Judged, ...]) -> Outcome | None:
-    try:
-        return remember(caller=run.caller, new=new, now=run.now, judged=judged)
-    except (InvalidInput, Forbidden, NotFound):  # of this candidate; the others stand
-        return None
-
-
-def _count(run: _Run, outcome: Outcome | None) -> None:
-    if outcome is None:
-        run.dropped["not_stored"] += 1
-    elif outcome.outcome == "refused":
-        run.dropped[outcome.gate or "refused"] += 1
-    else:
-        run.counts[outcome.outcome] += 1
-
-
-def _added(run: _Run) -> int:
-    return run.counts["added"] + int(run.session.result.get("added", 0))
 
 
 def _advance(run: _Run, sequence: int) -> None:
@@ -297,43 +253,29 @@ def _advance(run: _Run, sequence: int) -> None:
     run.session.taken_through = row.taken_through
 
 
-def _note(run: _Run, row: Session) -> None:
-    """Add to the row what this run has counted since; a run that is killed has spent it."""
-    since = {name: value - run.noted[name] for name, value in run.counts.items()}
-    row.result = _together(row.result, since)
-    run.noted = Counter(run.counts)
-
-
-def _finished(run: _Run) -> Mapping[str, Any]:
-    told: dict[str, Any] = {"why": _why(run)}
-    if run.dropped:
-        told["dropped"] = dict(run.dropped)
-    if run.degraded:
-        told["degraded"] = dict(run.degraded)
+def _finish(run: _Run) -> Mapping[str, Any]:
+    """Write down what it came to; in words it is the newest."""
+    counts, why = run.counts, ""
+    if not counts["turns"]:
+        why = message("There was no new turn to look at.")
+    elif not counts["candidates"]:
+        why = message("Nothing in it was worth keeping.")
+    elif not counts["added"]:
+        is_known = counts["known"] + counts["confirmed"] > 0
+        why = (
+            message("All of it is known already.")
+            if is_known
+            else message("Nothing of it passed the gates.")
+        )
+    told: dict[str, Any] = {"why": why}
+    told |= {"dropped": dict(run.dropped)} if run.dropped else {}
+    told |= {"degraded": dict(run.degraded)} if run.degraded else {}
     with tenancy.unit():
         row = _hold(run)
         _note(run, row)
-        row.result |= told  # in words it is the newest
+        row.result |= told
         row.consolidated_at = run.now
         row.state = "consolidated" if row.state == "ended" else row.state
         row.read_by = row.read_until = None
         row.save(update_fields=["result", "state", "consolidated_at", "read_by", "read_until"])
     return {**run.counts, **told}
-
-
-def _together(before: Mapping[str, Any], counts: Mapping[str, int]) -> dict[str, Any]:
-    """Add counts to earlier ones."""
-    return {**before, **{name: int(before.get(name, 0)) + add for name, add in counts.items()}}
-
-
-def _why(run: _Run) -> str:
-    """Return why nothing was added, in a sentence; empty where something was."""
-    if run.counts["added"]:
-        return ""
-    if not run.counts["turns"]:
-        return message("There was no new turn to look at.")
-    if not run.counts["candidates"]:
-        return message("Nothing in it was worth keeping.")
-    if run.counts["known"] + run.counts["confirmed"]:
-        return message("All of it is known already.")
-    return message("Nothing of it passed the gates.")

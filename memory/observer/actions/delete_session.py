@@ -111,9 +111,6 @@ def _deleted(caller: Caller, row: Session, memories: Fate, now: datetime) -> Rec
     GivenOut.all_rows.filter(session_id=session_id, withheld=True).delete()
     given, _ = GivenOut.objects.filter(session_id=session_id).delete()
     prior_sessions.take_back(row=row, now=now)
-    # Where nobody knows what it added, sums that it alone has made go by when it was counted.
-    counted = (row.observed or {}).get(prior_sessions.COUNTED_AT)
-    sql_queries.execute("drop_sums", file=FILE, counted=counted, **place)
     sql_queries.execute("drop_notes", file=FILE, since=row.opened_at, **place)
     row.delete()
     return Receipt(

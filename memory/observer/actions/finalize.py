@@ -11,7 +11,7 @@ A session that goes on is decided about as a whole at its next end, and sums hol
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
@@ -23,6 +23,7 @@ from accounts.errors import Conflict
 from memory.experiments.actions import session_metrics
 from memory.experiments.queries import session_figures
 from memory.injection.actions import delivery_log
+from memory.intake.actions.remember import Prepared
 from memory.observer import session_facts, session_report
 from memory.observer.actions import (
     prior_sessions,
@@ -33,19 +34,17 @@ from memory.observer.actions import (
     unit_completion,
 )
 from memory.observer.actions.phrase_signals import Phrased, phrase_signals
-from memory.observer.actions.promote import Offer, Sent, Shown
+from memory.observer.actions.promote import Offer, Shown
 from memory.observer.actions.repeated_dead_ends import Entered
-from memory.observer.actions.unit_completion import Ended
 from memory.observer.promotion import Progress
 from memory.sessions import counters
 from memory.sessions.actions import scratchpads
-from memory.sessions.counters import ModuleRow
+from memory.sessions.counters import Count, Kind, ModuleRow
 from memory.sessions.events import Outcome
 from memory.sessions.models import Session
 
 KEPT: Final = (  # of what was told of a session before
     "piece",
-    prior_sessions.COUNTED_AT,
     delivery_log.SUGGESTED_FILES_KEY,
     scratchpads.CARRIED,
 )
@@ -58,7 +57,7 @@ class _Decision:
     shown: Shown
     offered: tuple[Offer, ...]
     phrased: Phrased
-    ended: Ended
+    completion: tuple[Prepared, ...]
     entered: tuple[Entered, ...]
     dropped: Counter[str] = field(default_factory=Counter)
 
@@ -90,7 +89,9 @@ def finalize(*, session_id: UUID, now: datetime) -> Mapping[str, Any]:
         shown=shown,
         offered=offered,
         phrased=phrased,
-        ended=unit_completion.prepared(who=shown.who, row=row, scratchpad=scratchpad),
+        completion=unit_completion.prepare_completion(
+            who=shown.who, row=row, scratchpad=scratchpad
+        ),
         entered=entered,
         dropped=dropped.copy(),
     )
@@ -122,8 +123,14 @@ def _finish(decision: _Decision, now: datetime) -> Mapping[str, Any]:
         offered=decision.offered,
         dropped=dropped,
     )
-    sent = promote.send(caller=caller, offered=chosen, now=now, dropped=dropped)
-    completed = unit_completion.store(who=shown.who, ended=decision.ended, now=now)
+    promoted, ends = promote.send(caller=caller, offered=chosen, now=now, dropped=dropped)
+    completed = unit_completion.store_completion(
+        who=shown.who,
+        row=row,
+        scratchpad=shown.scratchpad,
+        prepared=decision.completion,
+        now=now,
+    )
     rows = session_facts.rows_of_session(
         scratchpad=shown.habits,
         found=shown.counted,
@@ -132,12 +139,19 @@ def _finish(decision: _Decision, now: datetime) -> Mapping[str, Any]:
     counts = (
         *(counters.count_of(row=one) for one in rows),
         *prior_sessions.of_signals(seen=shown.seen),
-        *repeated_dead_ends.counts(entered=decision.entered),
+        *(
+            Count(
+                kind=Kind.REENTRY,
+                key=one.memory_id,
+                counts={"sessions": 1, "told": int(one.told)},
+            )
+            for one in decision.entered
+        ),
     )
     if prior_sessions.count_session(row=row, counts=counts, now=now):
         modules = tuple(one.module for one in rows if isinstance(one, ModuleRow))
         synthesize.queue(row=row, modules=modules)
-    row.observed = _observed(decision, row, sent)
+    row.observed = _observed(decision, row, promoted)
     row.finalized_at = now
     session_metrics.measure(row=row, scratchpad=shown.scratchpad)
     row.save(update_fields=["observed", "finalized_at", "figures"])
@@ -145,31 +159,30 @@ def _finish(decision: _Decision, now: datetime) -> Mapping[str, Any]:
         "events": row.events,
         "signals": len(shown.seen),
         "proposed": len(shown.proposed),
-        "phrased": len(decision.phrased.words),
+        "phrased": decision.phrased.phrased,
         **({"completed": completed} if completed else {}),
-        **promote.counts(sent=sent),
+        **ends,
     }
 
 
-def _observed(decision: _Decision, row: Session, sent: tuple[Sent, ...]) -> dict[str, Any]:
+def _observed(decision: _Decision, row: Session, promoted: list[dict[str, Any]]) -> dict[str, Any]:
     """Return what the session is said to have shown; what was promoted before stays told."""
     shown, earlier = decision.shown, row.observed or {}
     told = session_report.of_signals(
         seen=shown.seen, before=shown.before, proposed=shown.proposed, is_open=shown.is_open
     )
-    steps = earlier.get(step_timeline.KEPT)
+    steps = earlier.get(step_timeline.STORED_AS)
     if not steps or not scratchpads.is_cut(row=row):  # once some are forgotten, the bars stay
-        bars = step_timeline.drawn(row=row, scratchpad=shown.scratchpad)
-        steps = step_timeline.to_rows(bars=bars)
+        steps = step_timeline.to_rows(bars=step_timeline.draw(scratchpad=shown.scratchpad))
     return {
         **session_report.of_scratchpad(scratchpad=shown.scratchpad),
-        step_timeline.KEPT: steps,
+        step_timeline.STORED_AS: steps,
         **told,
         "dropped": {**told["dropped"], **{name: n for name, n in decision.dropped.items() if n}},
-        session_figures.REENTERED_KEY: [dict(one.as_json()) for one in decision.entered],
+        session_figures.REENTERED_KEY: [asdict(one) for one in decision.entered],
         "early": earlier.get("early", []),
-        "phrasing": decision.phrased.as_json(),
-        "promoted": [*earlier.get("promoted", []), *promote.promoted(sent=sent)],
+        "phrasing": asdict(decision.phrased),
+        "promoted": [*earlier.get("promoted", []), *promoted],
         "events": row.events,
         **{name: earlier[name] for name in KEPT if name in earlier},
     }

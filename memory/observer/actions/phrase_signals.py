@@ -22,7 +22,6 @@ from memory.extraction.prompts import schemas
 from memory.observer import phrasing
 from memory.observer.actions import promote
 from memory.observer.actions.promote import Offer, Proposing
-from memory.observer.promotion import Candidate
 from memory.providers.contracts import ChatMessage, ChatModel, ChatRequest, ChatRole
 from memory.providers.errors import ProviderError
 from memory.secrets import scanner
@@ -38,20 +37,11 @@ SPENT: Final = "phrased_before"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phrased:
-    """Better words by the candidate's key; what they cost, what was dropped, what was missing."""
+    """How many candidates have better words, what was dropped, and what was missing."""
 
-    words: Mapping[str, str] = field(default_factory=dict)
-    spent: Spent = field(default_factory=Spent)
+    phrased: int = 0
     dropped: Mapping[str, int] = field(default_factory=dict)
     degraded: str = ""
-
-    def as_json(self) -> dict[str, Any]:
-        """Return what is told of it on the session."""
-        return {
-            "phrased": len(self.words),
-            "dropped": dict(self.dropped),
-            "degraded": self.degraded,
-        }
 
 
 def phrase_signals(
@@ -85,59 +75,50 @@ def phrase_signals(
     asked = tuple(one.candidate for one in worth)[: phrasing.MOST]
     if not asked:
         return offered, Phrased()
-    phrased = _phrased(asked, model)
-    budget.book(session_id=row.id, spent=phrased.spent, now=now, counted_as=CALLS)
-    return promote.reworded(who=who, row=row, offered=offered, words=phrased.words), phrased
-
-
-def _phrased(asked: tuple[Candidate, ...], model: ChatModel) -> Phrased:
     nonce = secrets.token_hex(NONCE_BYTES)
-    asking = Asking(
+    data, spent = ask(
+        model=model,
         prompt="phrase",
         nonce=nonce,
-        text=phrasing.written(candidates=asked, nonce=nonce, clean=without_secrets),
-        schema_name="phrases",
-        json_schema=schemas.PHRASE,
-        accepts=schemas.PHRASE_LEAST,
+        text=phrasing.written(candidates=asked, nonce=nonce),
+        schema=("phrases", schemas.PHRASE, schemas.PHRASE_LEAST),
         max_output_tokens=OUTPUT_TOKENS_EACH * (len(asked) + 1),
     )
-    data, spent = ask(model=model, asking=asking)
+    budget.book(session_id=row.id, spent=spent, now=now, counted_as=CALLS)
     if data is None:
-        return Phrased(spent=spent, degraded=Degraded.MODEL_FAILED.value)
-    words, dropped = phrasing.read(data=data, candidates=asked)
-    kept = {key: text for key, text in words.items() if not scanner.find_secrets(text=text)}
-    held = Counter({"secret": len(words) - len(kept)})
-    return Phrased(words=kept, spent=spent, dropped=+(dropped + held))
+        return offered, Phrased(degraded=Degraded.MODEL_FAILED.value)
+    found, dropped = phrasing.read(data=data, candidates=asked)
+    words = {key: text for key, text in found.items() if not scanner.find_secrets(text=text)}
+    dropped["secret"] += len(found) - len(words)
+    phrased = Phrased(phrased=len(words), dropped=dict(+dropped))
+    return promote.reworded(who=who, row=row, offered=offered, words=words), phrased
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asking:
-    """What a model is asked once: the rules of a prompt, and data between two marks.
+def ask(
+    *,
+    model: ChatModel,
+    prompt: str,
+    nonce: str,
+    text: str,
+    schema: tuple[str, Mapping[str, Any], Mapping[str, Any]],
+    max_output_tokens: int,
+) -> tuple[Mapping[str, Any] | None, Spent]:
+    """Ask a model; return its data and what it cost, None where it failed. Outside of a unit.
 
-    The marks are a nonce that nobody can have known.
+    `prompt` names the rules, `text` is data between two marks, a nonce that nobody can have known.
+    `schema` is its name, the schema that is asked for, and the least that is accepted.
     """
-
-    prompt: str
-    nonce: str
-    text: str
-    schema_name: str
-    json_schema: Mapping[str, Any]
-    accepts: Mapping[str, Any]
-    max_output_tokens: int
-
-
-def ask(*, model: ChatModel, asking: Asking) -> tuple[Mapping[str, Any] | None, Spent]:
-    """Ask a model; return its data and what it cost, None where it failed. Outside of a unit."""
-    rules = schemas.prompt(name=asking.prompt).replace("{nonce}", asking.nonce)
+    rules = schemas.prompt(name=prompt).replace("{nonce}", nonce)
+    schema_name, json_schema, accepts = schema
     request = ChatRequest(
         messages=(
             ChatMessage(role=ChatRole.SYSTEM, text=rules),
-            ChatMessage(role=ChatRole.USER, text=asking.text),
+            ChatMessage(role=ChatRole.USER, text=text),
         ),
-        schema_name=asking.schema_name,
-        json_schema=asking.json_schema,
-        accepts=asking.accepts,
-        max_output_tokens=asking.max_output_tokens,
+        schema_name=schema_name,
+        json_schema=json_schema,
+        accepts=accepts,
+        max_output_tokens=max_output_tokens,
     )
     try:
         answer = model.complete_json(request=request)
@@ -151,8 +132,3 @@ def ask(*, model: ChatModel, asking: Asking) -> tuple[Mapping[str, Any] | None, 
         output_tokens=answer.output_tokens,
     )
     return answer.data, spent
-
-
-def without_secrets(text: str) -> str:
-    """Return a text as a model may see it."""
-    return scanner.without_secrets(text=text)

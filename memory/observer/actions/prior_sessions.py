@@ -8,32 +8,33 @@ What a session has added stands with it. At each of its ends the sums of the who
 and what they are beyond that is added; so it is the same in how many pieces a session came, how
 often the job ran and where it was killed, because the sums and what they hold of the session change
 in one unit. With the session exactly that is taken back. A session that goes on after its events
-were forgotten keeps what it added while they were known; so does one that was counted before this
-was kept, of which nobody knows what it added.
+were forgotten keeps what it added while they were known.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from django.db.models import Q
 
+from accounts import tenancy
 from memory import path_lock
+from memory.experiments.queries.experiments import LARGEST_DAYS
+from memory.experiments.sql.experiments import GRAPH_PART
 from memory.observer.detect import Verdicts, Witnessed
 from memory.observer.detections import SignalKind
 from memory.records.models import ReviewVerdict
 from memory.sessions import counters
 from memory.sessions.actions import scratchpads
 from memory.sessions.counters import Added, Count, Kind
-from memory.sessions.models import Session, Stream, Turn
+from memory.sessions.models import Session, Statistic, Stream, Turn
 from memory.sessions.sql import counters as stored
-from memory.sessions.sql.counters import Addition, Sums, Which
+from memory.sessions.sql.counters import Addition, Sums
 from memory.taxonomy import Source, Verdict
 
 JUDGED: Final = (Verdict.KEEP.value, Verdict.EDIT.value, Verdict.MERGE.value, Verdict.REJECT.value)
 MOST_VERDICTS: Final = 5_000  # the newest; default, not measured
-COUNTED_AT: Final = "counted_at"  # in what a session has shown: counted, and nobody knows what
 _SUMS: Final = "\tsums"  # under which name those who add wait for each other; no path of a note
 _PLACE: Final = 1  # the sequence of the one row
 _KINDS: Final = {kind.value: kind for kind in SignalKind}
@@ -74,13 +75,12 @@ def read(
 ) -> tuple[Sums, ...]:
     """Return the sums of a session's place, or all that it is compared with. In a unit."""
     shared = (row.project_id,) if is_compared and row.project_id is not None else ()
-    which = Which(
+    return stored.read(
         kind=kind.value,
         visible=Q(audience__in={row.audience, *shared}),
         project_id=row.project_id,
         keys=keys,
     )
-    return stored.read(which=which)
 
 
 def add(*, row: Session, counts: Iterable[Count], now: datetime) -> None:
@@ -128,19 +128,18 @@ def verdicts(*, row: Session) -> Mapping[SignalKind, Verdicts]:
 
 
 def added_by(*, row: Session) -> Added:
-    """Return what the sums of its place hold of a session; nothing where that is not known."""
-    return _known(row) or {}
+    """Return what the sums of its place hold of a session. In a unit."""
+    return Turn.counted.filter(session=row).values_list("body", flat=True).first() or {}
 
 
 def count_session(*, row: Session, counts: Iterable[Count], now: datetime) -> bool:
     """Bring the sums to hold these counts of a held session; say whether that changed them."""
-    before = _known(row)
-    is_kept = COUNTED_AT in (row.observed or {}) if before is None else scratchpads.is_cut(row=row)
-    if is_kept:  # nothing more can be told of it as a whole
+    before = added_by(row=row)
+    if before and scratchpads.is_cut(row=row):  # nothing more can be told of it as a whole
         return False
     every = tuple(counts)
-    steps = counters.beyond(counts=every, before=before or {})
-    _add(row, steps, now)
+    steps = counters.beyond(counts=every, before=before)
+    _add_in_turn(row, steps, now)
     Turn.counted.update_or_create(
         session=row,
         stream=Stream.COUNTED,
@@ -152,17 +151,20 @@ def count_session(*, row: Session, counts: Iterable[Count], now: datetime) -> bo
 
 def take_back(*, row: Session, now: datetime) -> None:
     """Take out of the sums all that a held session has added. In a unit."""
-    _add(row, counters.beyond(counts=(), before=added_by(row=row)), now)
+    _add_in_turn(row, counters.beyond(counts=(), before=added_by(row=row)), now)
     Turn.counted.filter(session=row).delete()
 
 
-def _add(row: Session, steps: tuple[Count, ...], now: datetime) -> None:
+def _add_in_turn(row: Session, steps: tuple[Count, ...], now: datetime) -> None:
     """Add in the place of a session, one after the other: deletions touch rows of others too."""
     if steps:
         path_lock.hold(audience=row.audience, project_id=row.project_id, path=_SUMS)
         add(row=row, counts=steps, now=now)
 
 
-def _known(row: Session) -> Added | None:
-    kept: Added | None = Turn.counted.filter(session=row).values_list("body", flat=True).first()
-    return kept
+def forget_counted(*, now: datetime) -> int:
+    """Delete the sums of searches of days that no report reaches back to; return how many."""
+    with tenancy.unit():
+        first = now.date() - timedelta(days=LARGEST_DAYS)
+        deleted, _ = Statistic.objects.filter(kind=GRAPH_PART, day__lt=first).delete()
+        return deleted

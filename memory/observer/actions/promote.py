@@ -52,13 +52,13 @@ from memory.taxonomy import Status
 from teams import trust
 from teams.trust import TrustLevel
 
-MOST_PREPARED: Final = (
-    60  # candidates of a session that are embedded, the surest; default, not measured
-)
 DIGEST_BYTES: Final = 8
 SAME: Final = 2.0  # above every cosine: what shows the same signal is novel in no project
 LONGEST_REASON: Final = 200  # characters, the column's
-PRODUCT_MOST: Final = 500  # results of tools that drive the product; default, not measured
+
+# Defaults, not measured.
+MOST_PREPARED: Final = 60  # candidates of a session that are embedded, the surest
+PRODUCT_MOST: Final = 500  # results of tools that drive the product
 DRIVES: Final = rf"(^|__)({'|'.join(sorted(evidence_texts.TOOLS))})$"
 
 
@@ -77,14 +77,6 @@ class Offer:
     candidate: Candidate
     origin: str
     prepared: Prepared
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sent:
-    """What became of an offer; `outcome` None where its place would not take it."""
-
-    offer: Offer
-    outcome: Outcome | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +124,7 @@ def show(*, row: Session, scratchpad: Scratchpad, progress: Progress, now: datet
         seen=seen,
         before=before,
         proposed=promotion.propose(
-            scratchpads=(scratchpad,),
+            scratchpad=scratchpad,
             seen=seen,
             seen_before=before,
             progress=progress,
@@ -203,9 +195,9 @@ def choose(
         if _sign(one.origin) in same
         else max(
             nearest_of(caller=caller, prepared=one.prepared),
-            _nearest_surer(one, fresh[:find_placement]),
+            _nearest_surer(one, fresh[:place]),
         )
-        for find_placement, one in enumerate(fresh)
+        for place, one in enumerate(fresh)
     }
     bound = similar_memories.thresholds_of(project=row.project).novelty_cosine
     novel = sum(
@@ -227,37 +219,30 @@ def choose(
 
 def send(
     *, caller: Caller, offered: tuple[Offer, ...], now: datetime, dropped: Counter[str]
-) -> tuple[Sent, ...]:
-    """Send offers through the door. In a unit. Raises Conflict when somebody writes the same."""
-    sent = tuple(
-        Sent(offer=one, outcome=decided(caller=caller, prepared=one.prepared, now=now))
-        for one in offered
-    )
-    for one in sent:
-        if one.outcome is None:
+) -> tuple[list[dict[str, Any]], dict[str, int]]:
+    """Send offers through the door. In a unit. Raises Conflict when somebody writes the same.
+
+    Return what is told on the session of those that were taken, and how many ended how, by the
+    names that a job reports.
+    """
+    promoted: list[dict[str, Any]] = []
+    ended: Counter[str] = Counter()
+    for one in offered:
+        outcome = decided(caller=caller, prepared=one.prepared, now=now)
+        if outcome is None:
             dropped["not_stored"] += 1
-        elif one.outcome.outcome == "refused":
-            dropped[one.outcome.gate or "refused"] += 1
-    return sent
-
-
-def promoted(*, sent: tuple[Sent, ...]) -> list[dict[str, Any]]:
-    """Return what is told on the session of the offers that were taken."""
-    return [
-        session_report.of_promoted(
-            candidate=one.offer.candidate,
-            memory_id=str(one.outcome.memory.id),
-            outcome=one.outcome.outcome,
-        )
-        for one in sent
-        if one.outcome is not None and one.outcome.memory is not None
-    ]
-
-
-def counts(*, sent: tuple[Sent, ...]) -> dict[str, int]:
-    """Return how many offers ended how, by the names that a job reports."""
-    ended = Counter(one.outcome.outcome for one in sent if one.outcome is not None)
-    return {f"observed_{name}": count for name, count in ended.items()}
+            continue
+        ended[f"observed_{outcome.outcome}"] += 1
+        if outcome.outcome == "refused":
+            dropped[outcome.gate or "refused"] += 1
+        if outcome.memory is not None:
+            memory_id = str(outcome.memory.id)
+            promoted.append(
+                session_report.of_promoted(
+                    candidate=one.candidate, memory_id=memory_id, outcome=outcome.outcome
+                )
+            )
+    return promoted, dict(ended)
 
 
 def promote_piece(*, session_id: UUID, now: datetime) -> Mapping[str, Any]:
@@ -290,11 +275,11 @@ def promote_piece(*, session_id: UUID, now: datetime) -> Mapping[str, Any]:
         kept = choose(
             caller=caller, row=held, scratchpad=scratchpad, offered=offered, dropped=dropped
         )
-        sent = send(caller=caller, offered=kept, now=now, dropped=dropped)
-        told = [*before.get("promoted", []), *promoted(sent=sent)]
+        promoted, counts = send(caller=caller, offered=kept, now=now, dropped=dropped)
+        told = [*before.get("promoted", []), *promoted]
         held.observed = {**before, "piece": report, "promoted": told}
         held.save(update_fields=["observed"])
-    return {"pieces": 1, **counts(sent=sent)}
+    return {"pieces": 1, **counts}
 
 
 def _new(row: Session, candidate: Candidate, origin: str, level: TrustLevel) -> NewMemory:
@@ -325,8 +310,6 @@ def _new(row: Session, candidate: Candidate, origin: str, level: TrustLevel) -> 
 def _shown_before(row: Session, offered: tuple[Offer, ...]) -> frozenset[str]:
     """Return the signals that are stored in this place already, in whatever words. In a unit."""
     signs = {_sign(one.origin) for one in offered}
-    if not signs:
-        return frozenset()
     rows = Memory.objects.filter(
         audience=row.audience,
         project=row.project_id,

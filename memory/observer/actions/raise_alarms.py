@@ -116,7 +116,7 @@ def _ringing(rows: Iterable[Memory], page: _Page) -> defaultdict[UUID, set[str]]
         for alarm in planting_alarms.of_content(content=row.content):
             found[row.id].add(alarm.value)
     writers: defaultdict[tuple[object, ...], list[Written]] = defaultdict(list)
-    for row in _together([row for row in rows if row.id in page.created]):
+    for row in _with_same_writers([row for row in rows if row.id in page.created]):
         writer = (row.audience, row.project_id, row.author_user, row.author_agent)
         at = row.created_at.timestamp()
         writers[writer].append(Written(id=row.id, at_seconds=at, content=row.content))
@@ -126,7 +126,7 @@ def _ringing(rows: Iterable[Memory], page: _Page) -> defaultdict[UUID, set[str]]
     return found
 
 
-def _together(created: Iterable[Memory]) -> tuple[Memory, ...]:
+def _with_same_writers(created: Iterable[Memory]) -> tuple[Memory, ...]:
     """Return new memories with what their writers wrote around them; imports are no burst."""
     fresh = [row for row in created if row.source != Source.IMPORT]
     if not fresh:

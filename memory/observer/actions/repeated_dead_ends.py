@@ -5,42 +5,30 @@ one, and stored before the session began. What is found is put down in the sessi
 each dead end at the session's first end. Nothing is asked and nobody is told: it is a figure.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
-from uuid import UUID
+from typing import Final
 
-from django.db.models import Q
+from django.db.models import Min, Q
 
 from accounts.caller import Caller
 from memory.observer import reentered_dead_ends
-from memory.observer.reentered_dead_ends import KnownEnd, Reentry, Said
+from memory.observer.reentered_dead_ends import KnownEnd
 from memory.records.queries.views import countable
-from memory.sessions.counters import Count, Kind
 from memory.sessions.models import GivenOut, Session, Turn
 from memory.sessions.scratchpad import Scratchpad
 from memory.taxonomy import MemoryType, Status
 
-KNOWN_MOST: Final = 500  # dead ends, the newest; ours
+KNOWN_MOST: Final = 500  # dead ends, the newest; default, not measured
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entered:
     """A dead end that a session entered: at which event, how, and whether it was told before."""
 
-    memory_id: UUID
+    memory_id: str
     sequence: int
     how: str
     told: bool
-
-    def as_json(self) -> Mapping[str, Any]:
-        """Write it down for the session's row."""
-        return {
-            "memory_id": str(self.memory_id),
-            "sequence": self.sequence,
-            "how": self.how,
-            "told": self.told,
-        }
 
 
 def find(*, caller: Caller, row: Session, scratchpad: Scratchpad) -> tuple[Entered, ...]:
@@ -55,65 +43,33 @@ def find(*, caller: Caller, row: Session, scratchpad: Scratchpad) -> tuple[Enter
         taint_reason="",
         created_at__lt=row.opened_at,
     )
-    newest = rows.exclude(session_id=row.id).order_by("-created_at", "id")[:KNOWN_MOST]
-    ends = tuple(
-        KnownEnd(
-            id=id,
-            content=content,
-            approach=str(attributes.get("approach", "")),
-            files=tuple(files),
-        )
-        for id, content, attributes, files in newest.values_list(
-            "id", "content", "attributes", "related_files"
-        )
+    newest = rows.exclude(session_id=row.id).order_by("-created_at", "id")
+    known = tuple(
+        KnownEnd(id=id, content=content, approach=str(attributes.get("approach", "")))
+        for id, content, attributes in newest.values_list("id", "content", "attributes")[
+            :KNOWN_MOST
+        ]
     )
-    if not ends:
+    if not known:
         return ()
-    thought = Turn.done.filter(session=row, body__kind="reasoning").order_by("sequence")
-    texts = thought.values_list("sequence", "body__text")[: reentered_dead_ends.SAID_MOST]
-    said = tuple(Said(sequence=sequence, text=text or "") for sequence, text in texts)
-    found = reentered_dead_ends.find(scratchpad=scratchpad, said=said, known=ends)
-    told = _told(row, found)
-    return tuple(
-        Entered(
-            memory_id=one.memory_id,
-            sequence=one.sequence,
-            how=one.how.value,
-            told=one.memory_id in told,
-        )
-        for one in found
+    thoughts = Turn.done.filter(session=row, body__kind="reasoning").order_by("sequence")
+    texts = thoughts.values_list("sequence", "body__text")[: reentered_dead_ends.SAID_MOST]
+    said = [(sequence, text or "") for sequence, text in texts]
+    found = reentered_dead_ends.find(scratchpad=scratchpad, said=said, known=known)
+    # Told before is what was given before the event was stored, whatever its number or clock.
+    logged = GivenOut.objects.filter(
+        session_id=row.id, memory_id__in=[one.memory_id for one in found]
     )
-
-
-def counts(*, entered: tuple[Entered, ...]) -> tuple[Count, ...]:
-    """Return what a session adds to the sums of each dead end."""
-    return tuple(
-        Count(
-            kind=Kind.REENTRY,
-            key=str(one.memory_id),
-            counts={"sessions": 1, "told": int(one.told)},
-        )
-        for one in entered
-    )
-
-
-def _told(row: Session, found: tuple[Reentry, ...]) -> frozenset[UUID]:
-    """Return those that the session was given before it entered them, by what was stored when."""
-    rows = GivenOut.objects.filter(
-        session_id=row.id,
-        memory_id__in=[one.memory_id for one in found],
-        after_row__isnull=False,
-    )
-    given = set(rows.values_list("memory_id", "after_row"))
-    if not given:
-        return frozenset()
+    first = dict(logged.order_by().values_list("memory_id").annotate(first=Min("after_row")))
     events = Turn.done.filter(session=row, sequence__in=[one.sequence for one in found])
     stored = dict(events.order_by().values_list("sequence", "pk"))
-    return frozenset(
-        one.memory_id
-        for one in found
-        if any(
-            id == one.memory_id and (after or 0) < stored.get(one.sequence, 0)
-            for id, after in given
+    return tuple(
+        Entered(
+            memory_id=str(one.memory_id),
+            sequence=one.sequence,
+            how=one.how.value,
+            told=(after := first.get(one.memory_id)) is not None
+            and after < stored.get(one.sequence, 0),
         )
+        for one in found
     )

@@ -6,15 +6,14 @@ out the sequence numbers of the session, so each event belongs to exactly one of
 drawn from the checkpoint and the events behind it, as the observer reads them, so that a page says
 what signals were found in. When the session has been decided about, its bars are kept with what it
 showed, and outlive its events. What was given to the agent stands where it was given, as far as the
-caller may see the memories.
+caller may see the memories; what was given before the first event stands at the first bar.
 """
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from enum import StrEnum
-from itertools import accumulate
 from typing import Any, Final
 from uuid import UUID
 
@@ -29,9 +28,9 @@ from memory.sessions.scratchpad import Deed, Scratchpad
 from memory.sessions.tools import Act
 from teams import permissions
 
-BARS_MOST: Final = 40  # of a ribbon, ours: wide enough to be hit, on one line of a page
-READ_MOST: Final = 10_000  # events behind a checkpoint that are read for a page, ours
-KEPT: Final = "ribbon"  # its name in what a session is said to have shown
+BARS_MOST: Final = 40  # of a timeline: wide enough to be hit, on one line of a page
+READ_MOST: Final = 10_000  # events behind a checkpoint that are read for a page; not measured
+STORED_AS: Final = "ribbon"  # in what a session is said to have shown
 
 
 class Mark(StrEnum):
@@ -48,8 +47,6 @@ class Mark(StrEnum):
 
 
 CALLS: Final = (Mark.READ, Mark.SEARCH, Mark.EDIT, Mark.TEST, Mark.RUN, Mark.OTHER)
-
-
 _BY_ACT: Final[Mapping[Act, Mark]] = {
     Act.READ: Mark.READ,
     Act.GREP: Mark.SEARCH,
@@ -62,10 +59,7 @@ _BY_ACT: Final[Mapping[Act, Mark]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bar:
-    """Some steps that follow one another: their events by number, and what was done in them.
-
-    `steps` counts them; `at_seconds` since 1970 is when the first began, None where nobody knows.
-    """
+    """Some steps that follow one another: their events by number, and what was done in them."""
 
     first: int
     last: int
@@ -73,119 +67,11 @@ class Bar:
     last_step: int
     steps: int
     marks: Mapping[Mark, int]
-    at_seconds: float | None = None
 
     @property
     def calls(self) -> int:
         """How many tools were called."""
         return sum(self.marks.get(mark, 0) for mark in CALLS)
-
-
-def draw(*, scratchpad: Scratchpad) -> tuple[Bar, ...]:
-    """Draw the ribbon of what a session did so far; empty where no tool was called."""
-    units = _units(scratchpad.deeds.values())
-    if not units:
-        return ()
-    each = -(-len(units) // BARS_MOST)
-    runs = [units[place : place + each] for place in range(0, len(units), each)]
-    firsts = (1, *(run[0][0].sequence for run in runs[1:]))
-    lasts = (*(first - 1 for first in firsts[1:]), scratchpad.through)
-    ends = Counter(bisect_right(firsts, given_up) - 1 for given_up in _given_up(scratchpad))
-    return tuple(
-        _bar(run, first=firsts[place], last=lasts[place], dead_ends=ends[place])
-        for place, run in enumerate(runs)
-    )
-
-
-def at_moments(*, bars: tuple[Bar, ...], moments: Mapping[int, float]) -> tuple[Bar, ...]:
-    """Say of bars when they began, by the moments of their first events; time never runs back."""
-    known = (moments.get(bar.first) for bar in bars)
-    forward = accumulate((moment or 0.0 for moment in known), max)
-    return tuple(
-        replace(bar, at_seconds=moment or None) for bar, moment in zip(bars, forward, strict=True)
-    )
-
-
-def placed(*, bars: tuple[Bar, ...], seconds: float) -> int | None:
-    """Return the place of the bar in which a moment lies, the first for what was before all.
-
-    None where no bar says when it began.
-    """
-    begun = [bar.at_seconds or 0.0 for bar in bars]
-    if not any(begun):
-        return None
-    return max(0, bisect_right(begun, seconds) - 1)
-
-
-def behind(*, bars: tuple[Bar, ...], sequence: int) -> int | None:
-    """Return the place of the bar of an event, the first for what was before all; None of none."""
-    if not bars:
-        return None
-    return max(0, bisect_right([bar.first for bar in bars], sequence) - 1)
-
-
-def to_rows(*, bars: tuple[Bar, ...]) -> list[list[Any]]:
-    """Write a ribbon as JSON, to be kept when its events are not."""
-    return [
-        [
-            bar.first,
-            bar.last,
-            bar.first_step,
-            bar.last_step,
-            bar.steps,
-            bar.at_seconds,
-            {mark.value: count for mark, count in bar.marks.items()},
-        ]
-        for bar in bars
-    ]
-
-
-def from_rows(*, rows: Iterable[list[Any]]) -> tuple[Bar, ...]:
-    """Read what `to_rows` wrote."""
-    return tuple(
-        Bar(
-            first=row[0],
-            last=row[1],
-            first_step=row[2],
-            last_step=row[3],
-            steps=row[4],
-            at_seconds=row[5],
-            marks={Mark(name): count for name, count in row[6].items()},
-        )
-        for row in rows
-    )
-
-
-def _given_up(scratchpad: Scratchpad) -> frozenset[int]:
-    """Return the last calls of approaches that were given up; the remark itself comes behind."""
-    found = dead_ends.find(scratchpad=scratchpad)
-    return frozenset(each.evidence[-2].sequence for each in found)
-
-
-def _units(deeds: Iterable[Deed]) -> list[list[Deed]]:
-    """Part the calls of tools into steps."""
-    units: list[list[Deed]] = []
-    for deed in deeds:
-        if units and deed.step and units[-1][0].step == deed.step:
-            units[-1].append(deed)
-        else:
-            units.append([deed])
-    return units
-
-
-def _bar(run: list[list[Deed]], *, first: int, last: int, dead_ends: int) -> Bar:
-    deeds = [deed for unit in run for deed in unit]
-    marks = Counter(_BY_ACT.get(deed.act, Mark.OTHER) for deed in deeds)
-    marks[Mark.ERROR] = sum(deed.is_error for deed in deeds)
-    marks[Mark.DEAD_END] = dead_ends
-    return Bar(
-        first=first,
-        last=last,
-        first_step=min(deed.step for deed in deeds),
-        last_step=max(deed.step for deed in deeds),
-        steps=len(run),
-        marks={mark: marks[mark] for mark in Mark if marks[mark]},
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,67 +84,99 @@ class Shown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Steps:
-    """The ribbon of a session.
+    """The timeline of a session.
 
     `events` were stored so far, `beyond` of them are not drawn because there are too many.
-    `are_kept`: the events are still there, one by one. `unplaced` was given at moments that no bar
-    knows.
+    `are_kept`: the events are still there, one by one.
     """
 
     events: int
     beyond: int
     bars: tuple[Shown, ...]
-    unplaced: tuple[DeliveryEntry, ...]
     are_kept: bool
 
 
 def show_steps(*, caller: Caller, session_id: UUID) -> Steps:
-    """Return the ribbon of a session. Raises NotFound also for one the caller may not see."""
+    """Return the timeline of a session. Raises NotFound also for one the caller may not see."""
     permissions.require(caller=caller, act=permissions.Act.READ)
     with tenancy.unit():
         row = sessions.find(caller=caller, session_id=session_id)
         given = delivery_log(caller=caller, session_id=row.id).entries
         are_kept = Turn.done.filter(session_id=row.id).exists()
-        kept, beyond = _kept(row), 0
-        if kept is None and are_kept:
-            opened = scratchpads.read(row=row, most=READ_MOST)
-            state = scratchpads.settled(opened=opened)
-            kept, beyond = drawn(row=row, scratchpad=state), max(0, row.events - state.applied)
-    bars, unplaced = _with_given(kept or (), given)
-    return Steps(events=row.events, beyond=beyond, bars=bars, unplaced=unplaced, are_kept=are_kept)
+        bars, beyond = stored_bars(row=row), 0
+        if bars is None and are_kept:
+            state = scratchpads.settled(opened=scratchpads.read(row=row, most=READ_MOST))
+            bars, beyond = draw(scratchpad=state), max(0, row.events - state.applied)
+    return Steps(
+        events=row.events,
+        beyond=beyond,
+        bars=place_given(bars or (), given),
+        are_kept=are_kept,
+    )
 
 
-def drawn(*, row: Session, scratchpad: Scratchpad) -> tuple[Bar, ...]:
-    """Draw the ribbon of a session with the moments of its bars. In a unit."""
-    bars = draw(scratchpad=scratchpad)
-    firsts = Turn.done.filter(session_id=row.id, sequence__in=[bar.first for bar in bars])
-    moments = {number: at.timestamp() for number, at in firsts.values_list("sequence", "at")}
-    return at_moments(bars=bars, moments=moments)
+def draw(*, scratchpad: Scratchpad) -> tuple[Bar, ...]:
+    """Draw the bars of what a session did so far; empty where no tool was called."""
+    steps: list[list[Deed]] = []
+    for deed in scratchpad.deeds.values():
+        if steps and deed.step and steps[-1][0].step == deed.step:
+            steps[-1].append(deed)
+        else:
+            steps.append([deed])
+    if not steps:
+        return ()
+    each = -(-len(steps) // BARS_MOST)
+    parts = [steps[place : place + each] for place in range(0, len(steps), each)]
+    firsts = (1, *(part[0][0].sequence for part in parts[1:]))
+    lasts = (*(first - 1 for first in firsts[1:]), scratchpad.through)
+    # The last call of an approach that was given up; the remark itself comes behind.
+    failed = {end.evidence[-2].sequence for end in dead_ends.find(scratchpad=scratchpad)}
+    ends = Counter(bisect_right(firsts, sequence) - 1 for sequence in failed)
+    bars: list[Bar] = []
+    for place, part in enumerate(parts):
+        deeds = [deed for step in part for deed in step]
+        marks = Counter(_BY_ACT.get(deed.act, Mark.OTHER) for deed in deeds)
+        marks[Mark.ERROR] = sum(deed.is_error for deed in deeds)
+        marks[Mark.DEAD_END] = ends[place]
+        bars.append(
+            Bar(
+                first=firsts[place],
+                last=lasts[place],
+                first_step=min(deed.step for deed in deeds),
+                last_step=max(deed.step for deed in deeds),
+                steps=len(part),
+                marks={mark: marks[mark] for mark in Mark if marks[mark]},
+            )
+        )
+    return tuple(bars)
 
 
-def _kept(row: Session) -> tuple[Bar, ...] | None:
-    """Return the ribbon that was kept when a session was decided about; None for an older one."""
+def to_rows(*, bars: tuple[Bar, ...]) -> list[dict[str, Any]]:
+    """Write bars as JSON, to be kept when their events are not."""
+    return [
+        {**asdict(bar), "marks": {mark.value: count for mark, count in bar.marks.items()}}
+        for bar in bars
+    ]
+
+
+def stored_bars(*, row: Session) -> tuple[Bar, ...] | None:
+    """Return the bars that were kept when all of a session was decided about; else None."""
     observed: Mapping[str, Any] = row.observed or {}
-    if KEPT not in observed or observed.get("events") != row.events:
+    if STORED_AS not in observed or observed.get("events") != row.events:
         return None
-    return from_rows(rows=observed[KEPT])
+    return tuple(
+        Bar(**{**bar, "marks": {Mark(name): count for name, count in bar["marks"].items()}})
+        for bar in observed[STORED_AS]
+    )
 
 
-def _with_given(
-    bars: tuple[Bar, ...], given: tuple[DeliveryEntry, ...]
-) -> tuple[tuple[Shown, ...], tuple[DeliveryEntry, ...]]:
-    """Return the bars with what was given in each, and what lies in none."""
-    by_place: dict[int | None, list[DeliveryEntry]] = {}
+def place_given(bars: tuple[Bar, ...], given: tuple[DeliveryEntry, ...]) -> tuple[Shown, ...]:
+    """Return the bars with what was given in each."""
+    firsts = [bar.first for bar in bars]
+    by_place: dict[int, list[DeliveryEntry]] = {}
     for one in given:
-        by_place.setdefault(_place(bars, one), []).append(one)
-    shown = tuple(
+        place = max(0, bisect_right(firsts, one.after_event or 0) - 1)
+        by_place.setdefault(place, []).append(one)
+    return tuple(
         Shown(bar=bar, given=tuple(by_place.get(place, ()))) for place, bar in enumerate(bars)
     )
-    return shown, tuple(by_place.get(None, ()))
-
-
-def _place(bars: tuple[Bar, ...], given: DeliveryEntry) -> int | None:
-    """Return the bar behind whose event it was given; by its moment where that is not known."""
-    if given.after_event is None:
-        return placed(bars=bars, seconds=given.at.timestamp())
-    return behind(bars=bars, sequence=given.after_event)

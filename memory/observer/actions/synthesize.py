@@ -35,7 +35,7 @@ from memory.intake.actions.similar_memories import thresholds_of
 from memory.intake.validation import NewMemory
 from memory.observer import syntheses
 from memory.observer.actions import prior_sessions
-from memory.observer.actions.phrase_signals import Asking, ask, without_secrets
+from memory.observer.actions.phrase_signals import ask
 from memory.observer.actions.promote import SAME, decided, nearest_of
 from memory.observer.syntheses import DRAFTS_MOST, Draft, Key, Summary
 from memory.records.models import Memory
@@ -208,16 +208,14 @@ def draft_synthesis(
         return templates, Counter(degraded), False
     nonce = secrets.token_hex(NONCE_BYTES)
     module = summary.module.module
-    asking = Asking(
+    data, spent = ask(
+        model=model,
         prompt="synthesize",
         nonce=nonce,
-        text=syntheses.written_facts(module=module, told=told, nonce=nonce, clean=without_secrets),
-        schema_name="syntheses",
-        json_schema=schemas.SYNTHESIZE,
-        accepts=schemas.SYNTHESIZE_LEAST,
+        text=syntheses.written_facts(module=module, told=told, nonce=nonce),
+        schema=("syntheses", schemas.SYNTHESIZE, schemas.SYNTHESIZE_LEAST),
         max_output_tokens=OUTPUT_TOKENS_EACH * (DRAFTS_MOST + 1),
     )
-    data, spent = ask(model=model, asking=asking)
     budget.book(session_id=row.id, spent=spent, now=now)
     counts = Counter({"calls": spent.calls, "tokens": spent.tokens})
     if data is None:

@@ -7,11 +7,8 @@ has put away does not come back. Whether a person looks first is a question of t
 that agents show.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
-from uuid import UUID
 
 from django.db import transaction
 
@@ -27,7 +24,6 @@ from memory.intake.validation import NewMemory
 from memory.observer import unit_completion_rules
 from memory.observer.actions import promote
 from memory.observer.actions.promote import Proposing
-from memory.observer.unit_completion_rules import Draft, Unit
 from memory.records import writes
 from memory.records.models import Memory
 from memory.review.actions import reactivation
@@ -41,93 +37,105 @@ NO_MORE: Final = message("its session ended again and does not say how")
 ENDED_AGAIN: Final = message("its session ended again")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ended:
-    """What a session remembers of its end; `is_completed`: that end says how it went."""
-
-    session_id: UUID | None = None
-    is_completed: bool = False
-    found: tuple[Prepared, ...] = ()
-
-
-def prepared(*, who: Proposing, row: Session, scratchpad: Scratchpad) -> Ended:
+def prepare_completion(
+    *, who: Proposing, row: Session, scratchpad: Scratchpad
+) -> tuple[Prepared, ...]:
     """Draft and embed what the session's methodology remembers of it. Outside of a unit."""
-    unit = _unit(row)
-    is_completed = unit_completion_rules.is_completed(scratchpad=scratchpad)
-    if not unit.label or not unit.methodology:
-        return Ended(session_id=row.id, is_completed=is_completed)
+    named = {
+        name: str(row.work_unit.get(name, "")) for name in ("label", "hierarchy", "methodology")
+    }
+    label = (named["label"] or named["hierarchy"]).strip()
+    course = named["methodology"] or row.methodology
+    if not label or not course:
+        return ()
     with tenancy.unit():
-        acts = on_complete_of(caller=who.caller, name=unit.methodology)
+        acts = on_complete_of(caller=who.caller, name=course)
     made = []
-    for draft in unit_completion_rules.drafts(acts=acts, unit=unit, scratchpad=scratchpad):
+    for draft in unit_completion_rules.drafts(
+        acts=acts, label=label, methodology=course, scratchpad=scratchpad
+    ):
+        is_doubtful = bool(draft.reason) or bool(planting_alarms.of_content(content=draft.content))
+        new = NewMemory(
+            content=draft.content,
+            source=Source.OBSERVER_INFERRED.value,
+            type=draft.type.value,
+            project=None if row.project_id is None else str(row.project_id),
+            external_id=NAME.format(act=draft.act.value, session=row.id),
+            scope=row.scope,
+            related_files=draft.files,
+            attributes=draft.attributes,
+            confidence=unit_completion_rules.CONFIDENCE,
+            phase=row.phase,
+            methodology=course,
+            commit_sha=row.commit,
+            needs_review=trust.waits(level=who.level, is_doubtful=is_doubtful),
+            taint_reason=draft.reason[: promote.LONGEST_REASON],
+            session_id=row.id,
+        )
         try:
-            made.append(prepare(caller=who.caller, new=_new(who, row, unit, draft)))
+            made.append(prepare(caller=who.caller, new=new))
         except (InvalidInput, Forbidden):  # of this one; the others stand
             continue
-    return Ended(session_id=row.id, is_completed=is_completed, found=tuple(made))
+    return tuple(made)
 
 
-def store(*, who: Proposing, ended: Ended, now: datetime) -> int:
-    """Send it through the door; return how much was taken. In a unit."""
-    if ended.session_id is None:
-        return 0
-    said = _said(ended.session_id)
-    if not ended.is_completed:
-        _put_away(who, tuple(said.values()), now)
-    return sum(_is_taken(who, said, one, now) for one in ended.found)
+def store_completion(
+    *,
+    who: Proposing,
+    row: Session,
+    scratchpad: Scratchpad,
+    prepared: tuple[Prepared, ...],
+    now: datetime,
+) -> int:
+    """Store what a session remembers of its end; return how much was taken. In a unit.
 
-
-def _said(session_id: UUID) -> Mapping[str, Memory]:
-    """Return what a session has said of its ends, held, by its name; what stands before the rest.
-
-    Wherever it is by now, and whatever has become of it.
+    What it has remembered at an earlier end is brought to it, wherever that is by now; nothing of
+    it stays where this end says no outcome.
     """
-    names = [NAME.format(act=act.value, session=session_id) for act in methodology.OnComplete]
-    rows = Memory.objects.select_for_update(of=("self",)).filter(
-        session_id=session_id, external_id__in=names
+    names = [NAME.format(act=act.value, session=row.id) for act in methodology.OnComplete]
+    held = Memory.objects.select_for_update(of=("self",)).filter(
+        session_id=row.id, external_id__in=names
     )
-    found = sorted(rows.order_by("id"), key=lambda row: row.status == Status.ACTIVE)
-    return {row.external_id: row for row in found}
+    earlier = sorted(held.order_by("id"), key=lambda one: one.status == Status.ACTIVE)
+    before = {one.external_id: one for one in earlier}  # an active one goes before the rest
+    if not unit_completion_rules.is_completed(scratchpad=scratchpad):
+        _archive(who, tuple(before.values()), now)
+    taken = 0
+    for one in prepared:
+        known = before.get(one.drafted.new.external_id)
+        if known is None:
+            outcome = promote.decided(caller=who.caller, prepared=one, now=now)
+            taken += outcome is not None and outcome.memory is not None
+            continue
+        if known.status != Status.ACTIVE:
+            continue
+        try:
+            with transaction.atomic():
+                taken += _revise(who, known, one, now)
+        except Conflict:  # another memory says the same by now; this one says what is so no more
+            known.refresh_from_db()
+            _archive(who, (known,), now)
+        except CairnError:  # it is protected by now, or refused as it is; the others stand
+            continue
+    return taken
 
 
-def _put_away(who: Proposing, rows: tuple[Memory, ...], now: datetime) -> None:
+def _archive(who: Proposing, rows: tuple[Memory, ...], now: datetime) -> None:
     rows = tuple(row for row in rows if row.status == Status.ACTIVE)
     reactivation.archive_held(caller=who.caller, rows=rows, reason=NO_MORE, now=now)
     for row in rows:
         writes.record(caller=who.caller, act="memory.archived", memory_id=row.id)
 
 
-def _is_taken(who: Proposing, said: Mapping[str, Memory], one: Prepared, now: datetime) -> bool:
-    """Store what one act remembers, or bring what it has remembered to it."""
-    row = said.get(one.drafted.new.external_id)
-    if row is None:
-        outcome = promote.decided(caller=who.caller, prepared=one, now=now)
-        return outcome is not None and outcome.memory is not None
-    if row.status != Status.ACTIVE:
-        return False
-    try:
-        with transaction.atomic():
-            return _is_said_anew(who, row, one, now)
-    except Conflict:  # another memory says the same by now; this one says what is so no more
-        row.refresh_from_db()
-        _put_away(who, (row,), now)
-    except CairnError:  # it is protected by now, or refused as it is; the others stand
-        return False
-    return False
-
-
-def _is_said_anew(who: Proposing, row: Memory, one: Prepared, now: datetime) -> bool:
+def _revise(who: Proposing, row: Memory, one: Prepared, now: datetime) -> bool:
     """Bring a held memory to what the last end says; say whether anything is new."""
     new = one.drafted.new
-    changes = {
-        name: value
-        for name, value in (
-            ("content", new.content),
-            ("related_files", list(one.drafted.classification.files)),
-            ("attributes", dict(new.attributes)),
-        )
-        if getattr(row, name) != value
+    wanted = {
+        "content": new.content,
+        "related_files": list(one.drafted.classification.files),
+        "attributes": dict(new.attributes),
     }
+    changes = {name: value for name, value in wanted.items() if getattr(row, name) != value}
     if not changes and row.taint_reason == new.taint_reason:
         return False
     if changes:
@@ -138,32 +146,3 @@ def _is_said_anew(who: Proposing, row: Memory, one: Prepared, now: datetime) -> 
     writes.save(row=row, fields=("taint_reason", "needs_review", "confidence"), now=now)
     writes.record(caller=who.caller, act="memory.changed", memory_id=row.id)
     return True
-
-
-def _unit(row: Session) -> Unit:
-    named = {name: str(row.work_unit.get(name, "")) for name in ("label", "hierarchy")}
-    return Unit(
-        label=(named["label"] or named["hierarchy"]).strip(),
-        methodology=str(row.work_unit.get("methodology", "")) or row.methodology,
-    )
-
-
-def _new(who: Proposing, row: Session, unit: Unit, draft: Draft) -> NewMemory:
-    is_doubtful = bool(draft.reason) or bool(planting_alarms.of_content(content=draft.content))
-    return NewMemory(
-        content=draft.content,
-        source=Source.OBSERVER_INFERRED.value,
-        type=draft.type.value,
-        project=None if row.project_id is None else str(row.project_id),
-        external_id=NAME.format(act=draft.act.value, session=row.id),
-        scope=row.scope,
-        related_files=draft.files,
-        attributes=draft.attributes,
-        confidence=draft.confidence,
-        phase=row.phase,
-        methodology=unit.methodology,
-        commit_sha=row.commit,
-        needs_review=trust.waits(level=who.level, is_doubtful=is_doubtful),
-        taint_reason=draft.reason[: promote.LONGEST_REASON],
-        session_id=row.id,
-    )

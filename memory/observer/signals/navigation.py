@@ -5,7 +5,7 @@ from typing import Final
 
 from memory.observer import detections
 from memory.observer.detections import KEY_MOST, Sighting, SignalKind, made
-from memory.sessions import file_paths, tools
+from memory.sessions import external_content, file_paths
 from memory.sessions.scratchpad import Deed, Scratchpad, edited, in_order
 from memory.sessions.tools import Act
 
@@ -98,7 +98,7 @@ def find_external_reference(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
         following = deeds[place + 1 : place + 1 + PAGE_CALLS]
         edit = next((one for one in following if one.act is Act.EDIT and not one.is_error), None)
         if edit is not None:
-            by_host.setdefault(tools.host(url=deed.target), []).extend((deed, edit))
+            by_host.setdefault(external_content.host(url=deed.target), []).extend((deed, edit))
     found: list[Sighting] = []
     for host, both in by_host.items():
         files = tuple(deed.target for deed in both if deed.act is Act.EDIT)

@@ -31,7 +31,7 @@ from teams.trust import Asking, level_row
 
 MOST: Final = 200  # memories of a session that are shown; default, not measured
 INNER: Final = frozenset({  # shown elsewhere
-    "promoted", "counted_at", "ribbon", "named", "carried", session_figures.REENTERED_KEY,
+    "promoted", "ribbon", "named", "carried", session_figures.REENTERED_KEY,
 })  # fmt: skip
 LEARNED: Final = re.compile(r"\Asession:[0-9a-f-]{36}#")  # how the source of such a memory begins
 EMPTY: Final[Mapping[str, Any]] = {

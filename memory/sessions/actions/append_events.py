@@ -23,7 +23,7 @@ from accounts.messages import message
 from memory import sql_queries
 from memory.secrets import event_masking, scanner
 from memory.secrets import findings as secrets
-from memory.sessions import event_parsing, tools
+from memory.sessions import event_parsing, external_content
 from memory.sessions.actions.append_turns import MOST_MASKED, Masked
 from memory.sessions.event_parsing import Batch, Refused
 from memory.sessions.events import Event, EventKind, to_row
@@ -135,6 +135,11 @@ def store_next(*, row: Session, clean: Clean, now: datetime) -> int:
     return _store(row, replace(clean, events=moved), now).stored
 
 
+def is_full(*, row: Session) -> bool:
+    """Say whether a session may have no room for another call's events."""
+    return row.events > MOST_OF_SESSION - MOST
+
+
 def cleaned(*, events: tuple[object, ...]) -> Clean:
     """Take secrets out of rows and read them. Outside of a unit. Raises InvalidInput."""
     if len(events) > MOST:
@@ -224,7 +229,17 @@ def _store(row: Session, clean: Clean, now: datetime) -> AppendedEvents:
         }
         masked.extend(Masked(sequence=event.sequence, kind=kind) for kind in kinds)
         unknown += event.kind is EventKind.UNKNOWN
-    _check_room(row, len(rows))
+    if row.events + len(rows) > MOST_OF_SESSION:
+        raise wrong_field(
+            pointer="/events",
+            detail=message("A session has at most {most} events.", most=MOST_OF_SESSION),
+            hint="End this session and open another one of the same thread.",
+            code="too_many",
+        )
+    if rows and row.memory_eligible and row.events + len(rows) - row.folded > MOST_BEHIND:
+        raise RateLimited(
+            detail="More events came than could be looked at.", retry_after_seconds=WAIT_SECONDS
+        )
     if rows:
         is_late = _write(row, rows, now)
         is_bound = any(event.kind in BOUNDS for event in clean.events.values())
@@ -259,7 +274,7 @@ def _without_answers(row: Session, events: Mapping[int, Event]) -> Mapping[int, 
     own = {
         place: replace(one, text="")
         for place, one in results.items()
-        if one.text and tools.is_of_ours(name=one.name or names.get(one.call, ""))
+        if one.text and external_content.is_of_ours(name=one.name or names.get(one.call, ""))
     }
     return {**events, **own}
 
@@ -281,25 +296,6 @@ def _write(row: Session, rows: Mapping[int, Mapping[str, object]], now: datetime
     row.folded = 0 if is_late else row.folded  # what came late is read in its place
     row.active_at, row.state, row.ended_at = now, "open", None
     return bool(is_late)
-
-
-def is_full(*, row: Session) -> bool:
-    """Say whether a session may have no room for another call's events."""
-    return row.events > MOST_OF_SESSION - MOST
-
-
-def _check_room(row: Session, new: int) -> None:
-    if row.events + new > MOST_OF_SESSION:
-        raise wrong_field(
-            pointer="/events",
-            detail=message("A session has at most {most} events.", most=MOST_OF_SESSION),
-            hint="End this session and open another one of the same thread.",
-            code="too_many",
-        )
-    if new and row.memory_eligible and row.events + new - row.folded > MOST_BEHIND:
-        raise RateLimited(
-            detail="More events came than could be looked at.", retry_after_seconds=WAIT_SECONDS
-        )
 
 
 def _last(row: Session) -> int:

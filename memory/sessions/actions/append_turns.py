@@ -4,7 +4,7 @@ A conversation that holds a secret is not refused, because it would be lost; the
 before anything is stored, and who sent it is told of which kind it was, and in which turn.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -27,12 +27,14 @@ from memory.text.text import check_text
 from teams import audit
 from teams.permissions import Act, require
 
-MOST: Final = 200  # turns a call, ours
-MOST_OF_SESSION: Final = 10_000  # turns, ours
 OF_AN_EVENT: Final = 2  # turns at most that a program tells at once: what both sides said
-LONGEST_TURN: Final = 100_000  # characters, ours; the body's bound is 1 MiB
 LARGEST_SEQUENCE: Final = 2_147_483_647  # of an integer column
 MOST_MASKED: Final = 32_767  # of a small integer column
+
+# Defaults, not measured.
+MOST: Final = 200  # turns a call
+MOST_OF_SESSION: Final = 10_000  # turns
+LONGEST_TURN: Final = 100_000  # characters; the body's bound is 1 MiB
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,13 +65,7 @@ class Appended:
     masked: tuple[Masked, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Clean:
-    """A turn whose text may be stored, and the kinds of what was taken out of it."""
-
-    turn: NewTurn
-    text: str
-    kinds: tuple[str, ...]
+Clean = tuple[NewTurn, tuple[str, ...]]  # a turn that may be stored, the kinds of what it held
 
 
 def append_turns(
@@ -97,7 +93,7 @@ def append_turns(
 
 def store(*, row: Session, clean: tuple[Clean, ...], now: datetime) -> Appended:
     """Store cleaned turns under a locked session. In a unit."""
-    asked = {one.turn.sequence for one in clean if one.turn.sequence}
+    asked = {turn.sequence for turn, _ in clean if turn.sequence}
     mine = Turn.objects.filter(session=row)
     sums = mine.aggregate(last=Max("sequence"), count=Count("pk"))
     there = (
@@ -106,15 +102,28 @@ def store(*, row: Session, clean: tuple[Clean, ...], now: datetime) -> Appended:
     last = sums["last"] or 0
     rows: dict[int, Turn] = {}
     masked: list[Masked] = []
-    for place, one in enumerate(clean):
-        sequence = one.turn.sequence or last + 1
+    for place, (turn, kinds) in enumerate(clean):
+        sequence = turn.sequence or last + 1
         _check_sequence(place, sequence)
         last = max(last, sequence)
         if sequence in there or sequence in rows:
             continue
-        rows[sequence] = _row(row, one, sequence, now)
-        masked.extend(Masked(sequence=sequence, kind=kind) for kind in one.kinds)
-    _check_room(sums["count"] + len(rows))
+        rows[sequence] = Turn(
+            session=row,
+            sequence=sequence,
+            role=turn.role,
+            text=turn.text,
+            masked=min(len(kinds), MOST_MASKED),
+            at=turn.at or now,
+        )
+        masked.extend(Masked(sequence=sequence, kind=kind) for kind in kinds)
+    if sums["count"] + len(rows) > MOST_OF_SESSION:
+        raise wrong_field(
+            pointer="/turns",
+            detail=message("A session has at most {most} turns.", most=MOST_OF_SESSION),
+            hint="End this session and open another one of the same thread.",
+            code="too_many",
+        )
     if rows:
         Turn.objects.bulk_create(rows.values())
         row.active_at, row.state, row.ended_at = now, "open", None
@@ -126,27 +135,14 @@ def store(*, row: Session, clean: tuple[Clean, ...], now: datetime) -> Appended:
 
 def cleaned(*, turns: tuple[NewTurn, ...]) -> tuple[Clean, ...]:
     """Check turns and take secrets out of them. Outside of a unit. Raises InvalidInput."""
-    return tuple(_clean(place, turn) for place, turn in enumerate(turns))
-
-
-def _clean(place: int, turn: NewTurn) -> Clean:
-    _check(place, turn)
-    findings = scanner.find_spoken(text=turn.text)
-    if not findings:
-        return Clean(turn=turn, text=turn.text, kinds=())
-    told = secrets.redact(text=turn.text, findings=findings)
-    return Clean(turn=turn, text=told, kinds=tuple(found.kind.value for found in findings))
-
-
-def _row(session: Session, one: Clean, sequence: int, now: datetime) -> Turn:
-    return Turn(
-        session=session,
-        sequence=sequence,
-        role=one.turn.role,
-        text=one.text,
-        masked=min(len(one.kinds), MOST_MASKED),
-        at=one.turn.at or now,
-    )
+    found: list[Clean] = []
+    for place, turn in enumerate(turns):
+        _check(place, turn)
+        findings = scanner.find_spoken(text=turn.text)
+        text = secrets.redact(text=turn.text, findings=findings) if findings else turn.text
+        kinds = tuple(one.kind.value for one in findings)
+        found.append((replace(turn, text=text), kinds))
+    return tuple(found)
 
 
 def _check(place: int, turn: NewTurn) -> None:
@@ -180,16 +176,6 @@ def is_full(*, row: Session) -> bool:
     last = Turn.objects.filter(session_id=row.id).order_by("-sequence")
     reached = last.values_list("sequence", flat=True).first() or 0  # never less than their count
     return reached > MOST_OF_SESSION - OF_AN_EVENT
-
-
-def _check_room(turns: int) -> None:
-    if turns > MOST_OF_SESSION:
-        raise wrong_field(
-            pointer="/turns",
-            detail=message("A session has at most {most} turns.", most=MOST_OF_SESSION),
-            hint="End this session and open another one of the same thread.",
-            code="too_many",
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

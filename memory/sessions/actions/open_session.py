@@ -36,9 +36,9 @@ LONGEST: Final[Mapping[str, int]] = {  # characters, the columns'
     "branch": 200,
     "commit": 64,
 }
-MOST_STEPS: Final = 200  # of a plan, ours
+MOST_STEPS: Final = 200  # of a plan; default, not measured
 UNIT_PARTS: Final = ("methodology", "hierarchy", "label")
-LONGEST_PART: Final = 200  # characters of a part or a step, ours
+LONGEST_PART: Final = 200  # characters of a part or a step; default, not measured
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,26 +121,20 @@ def place_session(
     """
     project = _project(caller, new)
     audience = _audience(caller, new, project)
-    known = _known(audience, project, new.external_id)
-    if known is not None:
-        return Placed(row=known, is_new=False, ended=0)
+    if new.external_id:
+        rows = Session.objects.select_for_update().filter(audience=audience, project=project)
+        known = rows.filter(external_id=new.external_id).first()
+        if known is not None:
+            return Placed(row=known, is_new=False, ended=0)
+    texts = {name: getattr(new, name) for name in LONGEST}
     row = Session.objects.create(
+        **{**texts, "agent": new.agent or caller.agent},
         project=project,
         audience=audience,
         scope=(Scope.PROJECT if new.shared else Scope.PERSONAL).value,
-        external_id=new.external_id,
-        thread=new.thread,
-        type=new.type,
-        phase=new.phase,
-        methodology=new.methodology,
         work_unit=dict(new.work_unit),
         opened_by=caller.user_id,
         token_id=caller.token_id,
-        agent=new.agent or caller.agent,
-        cwd=new.cwd,
-        root=new.root,
-        branch=new.branch,
-        commit=new.commit,
         plan=list(new.plan),
         source_interface=caller.source_interface,
         memory_eligible=new.memory_eligible,
@@ -151,13 +145,6 @@ def place_session(
     trust.raise_trust(caller=caller, project_id=row.project_id, now=now)
     ended = end_session.close_others(caller=caller, row=row, now=now) if ends_others else 0
     return Placed(row=row, is_new=True, ended=ended)
-
-
-def _known(audience: UUID, project: Project | None, external_id: str) -> Session | None:
-    if not external_id:
-        return None
-    rows = Session.objects.select_for_update().filter(audience=audience, project=project)
-    return rows.filter(external_id=external_id).first()
 
 
 def _project(caller: Caller, new: NewSession) -> Project | None:

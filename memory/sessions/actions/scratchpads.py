@@ -37,7 +37,7 @@ class Opened:
 
 def setting_of(*, row: Session) -> Setting:
     """Return what is known of a session before its events; a type we do not know is a terminal."""
-    root, folder = file_paths.standing(root=row.root, folder=row.cwd)
+    root, folder = file_paths.working_folder(root=row.root, folder=row.cwd)
     return Setting(
         type=_TYPES.get(row.type, SessionType.TERMINAL),
         root=root,
@@ -51,7 +51,7 @@ def named(*, row: Session, paths: Iterable[str], folder: str = "") -> tuple[str,
 
     `folder` is where it works now; where the session began, if it is not said.
     """
-    root, folder = file_paths.standing(root=row.root, folder=folder or row.cwd)
+    root, folder = file_paths.working_folder(root=row.root, folder=folder or row.cwd)
     return tuple(file_paths.relative(path=path, root=root, folder=folder) for path in paths)
 
 

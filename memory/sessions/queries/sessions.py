@@ -6,7 +6,7 @@ bulk (turns, events) is bounded by a page; secrets were taken out before anythin
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
@@ -30,9 +30,11 @@ from teams import visibility
 from teams.permissions import Act, require
 
 STATES: Final = ("open", "ended", "consolidated")
-LARGEST_PAGE: Final = 1_000_000  # characters of a page, ours; a turn has at most 100,000
 READ_AT_ONCE: Final = 20  # turns, so that a page that is full early has read little more
-TEXT_MOST: Final = 4_000  # characters of an event that are shown, ours
+
+# Defaults, not measured.
+LARGEST_PAGE: Final = 1_000_000  # characters of a page; a turn has at most 100,000
+TEXT_MOST: Final = 4_000  # characters of an event that are shown
 _TURN: Final = re.compile(r"\Asession:[0-9a-f-]{36}#turn-(\d{1,10})\Z")
 
 
@@ -160,8 +162,8 @@ def find(*, caller: Caller, session_id: UUID) -> Session:
 
 def hold(*, caller: Caller, session_id: UUID) -> Session:
     """Return the row of a session locked until the unit ends. Raises NotFound."""
-    row = visible(caller=caller).select_for_update(of=("self",)).filter(pk=session_id).first()
-    if row is None:
+    rows = visible(caller=caller).select_for_update(of=("self",))
+    if (row := rows.filter(pk=session_id).first()) is None:
         raise missing()
     return row
 
@@ -193,7 +195,7 @@ def opened_before(*, caller: Caller, row: Session) -> QuerySet[Session]:
     return rows.filter(Q(opened_at__lt=row.opened_at) | Q(opened_at=row.opened_at, id__lt=row.id))
 
 
-def own(*, caller: Caller) -> Q:
+def opened_by_caller(*, caller: Caller) -> Q:
     """Say which sessions a person opened, or a credential that nobody stands behind."""
     return Q(opened_by=caller.user_id) if caller.user_id else Q(token_id=caller.token_id)
 
@@ -208,7 +210,7 @@ def is_own(*, caller: Caller, row: Session) -> bool:
 def hold_named(*, caller: Caller, external_id: str) -> Session | None:
     """Return the caller's own session of an external id, locked; None when there is none."""
     rows = visible(caller=caller).select_for_update(of=("self",))
-    rows = rows.filter(own(caller=caller), external_id=external_id)
+    rows = rows.filter(opened_by_caller(caller=caller), external_id=external_id)
     return rows.order_by("opened_at", "id").first()
 
 
@@ -223,39 +225,16 @@ def spoken(*, session_id: UUID, after: int, limit: int) -> tuple[Spoken, ...]:
 
 def to_view(row: Session) -> SessionView:
     """Turn a counted row into what callers see; its group is told once it has ended."""
+    same: dict[str, Any] = {one.name: getattr(row, one.name, None) for one in fields(SessionView)}
     is_compared = row.state != "open" and row.experiment_group in COMPARED
-    return SessionView(
-        id=row.id,
-        project=row.project.slug if row.project else None,
-        external_id=row.external_id,
-        thread=row.thread,
-        scope=row.scope,
-        opened_by=row.opened_by,
-        agent=row.agent,
-        source_interface=row.source_interface,
-        type=row.type,
-        phase=row.phase,
-        methodology=row.methodology,
-        work_unit=row.work_unit,
-        cwd=row.cwd,
-        root=row.root,
-        branch=row.branch,
-        commit=row.commit,
-        plan=tuple(row.plan or ()),
-        memory_eligible=row.memory_eligible,
-        models_agreed=row.models_agreed,
-        state=row.state,
-        turns=int(getattr(row, "turn_count", 0) or 0),
-        events=row.events,
-        last_sequence=int(getattr(row, "last_sequence", 0) or 0),
-        opened_at=row.opened_at,
-        active_at=row.active_at,
-        ended_at=row.ended_at,
-        consolidated_at=row.consolidated_at,
-        finalized_at=row.finalized_at,
-        group=row.experiment_group if is_compared else "",
-        result=row.result,
-    )
+    same |= {
+        "project": row.project.slug if row.project else None,
+        "plan": tuple(row.plan or ()),
+        "turns": int(getattr(row, "turn_count", 0) or 0),
+        "last_sequence": int(getattr(row, "last_sequence", 0) or 0),
+        "group": row.experiment_group if is_compared else "",
+    }
+    return SessionView(**same)
 
 
 def _counted(rows: QuerySet[Session]) -> QuerySet[Session]:
@@ -307,14 +286,7 @@ def turns(*, caller: Caller, session_id: UUID, after: int, limit: int) -> TurnPa
         for turn in rows[: limit + 1].iterator(chunk_size=READ_AT_ONCE):
             if len(items) == limit or (items and len(turn.text) > room):
                 return TurnPage(items=tuple(items), next_after=items[-1].sequence)
-            view = TurnView(
-                sequence=turn.sequence,
-                role=turn.role,
-                text=turn.text,
-                masked=turn.masked,
-                at=turn.at,
-            )
-            items.append(view)
+            items.append(TurnView(**{one: getattr(turn, one) for one in TurnView.__slots__}))
             room -= len(turn.text)
     return TurnPage(items=tuple(items), next_after=None)
 

@@ -34,24 +34,6 @@ class Addition:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Which:
-    """Which sums: of a kind; of a project (None: those outside of any), some keys, some days.
-
-    `under` is what keys begin with.
-
-    `visible` is the predicate of who reads; a job passes the audience it counts for.
-    """
-
-    kind: str
-    visible: Q
-    project_id: UUID | None
-    keys: tuple[str, ...] | None = None
-    under: str | None = None
-    since: date | None = None
-    until: date | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Sums:
     """One thing's sums; `counts` are whole numbers, or exact decimals as text."""
 
@@ -87,7 +69,9 @@ def add(*, kind: str, additions: Iterable[Addition], now: datetime) -> int:
         {"audience": audience, "project_id": project_id, "day": day, "key": key, "counts": counts}
         for (audience, project_id, day, key), counts in merged.items()
     ]
-    return sql_queries.execute("add", file=FILE, kind=kind, rows=_written(rows), now=now)
+    # Decimals become text, which stays exact in every reader.
+    plain = orjson.dumps(rows, default=lambda one: f"{one:f}" if isinstance(one, Decimal) else None)
+    return sql_queries.execute("add", file=FILE, kind=kind, rows=plain.decode(), now=now)
 
 
 def drop_nothing(
@@ -99,17 +83,24 @@ def drop_nothing(
     sql_queries.execute("drop_zeros", file=FILE, **where)
 
 
-def read(*, which: Which, limit: int = MOST) -> tuple[Sums, ...]:
-    """Return sums by day and key, at most `limit`. In a unit."""
-    rows = Statistic.objects.filter(which.visible, kind=which.kind, project_id=which.project_id)
-    if which.since is not None:
-        rows = rows.filter(day__gte=which.since)
-    if which.until is not None:
-        rows = rows.filter(day__lte=which.until)
-    if which.keys is not None:
-        rows = rows.filter(key__in=which.keys)
-    if which.under is not None:
-        rows = rows.filter(key__startswith=which.under)
+def read(
+    *,
+    kind: str,
+    visible: Q,
+    project_id: UUID | None,
+    keys: tuple[str, ...] | None = None,
+    under: str = "",
+) -> tuple[Sums, ...]:
+    """Return sums of a kind and a project (None: those outside of any), by day and key. In a unit.
+
+    `visible` is the predicate of who reads; a job passes the audience it counts for. `keys` are
+    some keys, `under` is what keys begin with.
+    """
+    rows = Statistic.objects.filter(visible, kind=kind, project_id=project_id)
+    if keys is not None:
+        rows = rows.filter(key__in=keys)
+    if under:
+        rows = rows.filter(key__startswith=under)
     return tuple(
         Sums(
             audience=row.audience,
@@ -120,11 +111,5 @@ def read(*, which: Which, limit: int = MOST) -> tuple[Sums, ...]:
             updated_at=row.updated_at,
             notes=row.counts.get(NOTES, {}),
         )
-        for row in rows.order_by("day", "key", "id")[:limit]
+        for row in rows.order_by("day", "key", "id")[:MOST]
     )
-
-
-def _written(rows: list[dict[str, Any]]) -> str:
-    """Write rows as JSON; decimals become text, which stays exact in every reader."""
-    plain = orjson.dumps(rows, default=lambda one: f"{one:f}" if isinstance(one, Decimal) else None)
-    return plain.decode()

@@ -58,13 +58,6 @@ WHERE session_id = %(session)s AND NOT withheld GROUP BY 1, 2, 3 ORDER BY 1, 2, 
 ON CONFLICT (memory_id, person, token, session_id, agent, compacted_at)
 DO UPDATE SET at = greatest(g.at, excluded.at)
 
--- name: drop_sums
--- Sums that this session alone has made: those of its place that nobody has added to since.
-DELETE FROM memory_statistic
-WHERE audience = %(audience)s AND project_id IS NOT DISTINCT FROM %(project)s::uuid
-  AND kind <> 'model_use' AND updated_at = %(counted)s::timestamptz
-  AND (counts ->> 'sessions')::int = 1
-
 -- name: drop_notes
 -- The last message of each error of a place, which may be of this session; names of files and modules
 -- stay, because they are what is counted.

@@ -45,7 +45,7 @@ def a_story() -> Story:
 
 
 def give(session: SessionView, caller: Caller, content: str, at: datetime) -> None:
-    """Note that a memory was given to a session at a moment."""
+    """Note that a memory was given to a session behind its fourth event."""
     with entered(caller):
         memory = stored(caller, at, content)
         with tenancy.unit():
@@ -56,6 +56,7 @@ def give(session: SessionView, caller: Caller, content: str, at: datetime) -> No
                 session_id=session.id,
                 point="tool_result",
                 tokens=31,
+                after_event=4,
             )
 
 

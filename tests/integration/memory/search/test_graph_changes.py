@@ -16,7 +16,7 @@ from memory.index.actions import maintenance
 from memory.index.actions.embedding import Embedded
 from memory.index.models import AccessLog
 from memory.injection.actions.trigger_points import PointRequest, deliver_at_point
-from memory.observer.actions.forget_counted import forget_counted
+from memory.observer.actions.prior_sessions import forget_counted
 from memory.search import graph_effect, queries, query
 from memory.search import pool as pools
 from memory.search import request as search_request

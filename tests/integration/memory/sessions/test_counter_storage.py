@@ -12,7 +12,7 @@ from accounts import tenancy
 from accounts.models import Organization
 from memory.extraction.queries import month, month_of_project
 from memory.sessions.sql import counters
-from memory.sessions.sql.counters import Addition, Sums, Which
+from memory.sessions.sql.counters import Addition, Sums
 from tests.support.racing import race_inside
 
 HERE = UUID(int=1)
@@ -27,9 +27,9 @@ def added(now: datetime, *additions: Addition, kind: str = "file") -> int:
 
 def told(audience: UUID = HERE, kind: str = "file", project_id: UUID | None = HERE) -> list[Sums]:
     """Return what stands for an audience."""
-    which = Which(kind=kind, visible=Q(audience=audience), project_id=project_id)
     with tenancy.unit():
-        return list(counters.read(which=which))
+        found = counters.read(kind=kind, visible=Q(audience=audience), project_id=project_id)
+    return list(found)
 
 
 def exact(sums: Sums) -> dict[str, Decimal]:

@@ -145,23 +145,3 @@ def test_a_session_whose_events_are_forgotten_keeps_what_it_added(
     deleted(agent, session, later)
 
     assert (after, sums()) == (once, {})
-
-
-def test_a_session_that_was_counted_before_is_not_counted_again(
-    agent: Caller, store: str, now: datetime
-) -> None:
-    session = in_parts(agent, now, (), project=store)
-    with tenancy.unit():
-        Turn.counted.filter(session_id=session.id).delete()
-        row = Session.objects.get(pk=session.id)
-        row.observed = {**(row.observed or {}), "counted_at": now.isoformat()}
-        row.save(update_fields=["observed"])
-    once, later = sums(), now + timedelta(hours=1)
-    more = {"sequence": 90, "kind": "tool_call", "name": "Read", "args": {"file_path": FILE}}
-    append_events(caller=agent, session_id=session.id, events=(more,), now=later)
-    ended(agent, session, later)
-    after = sums()
-
-    deleted(agent, session, later)
-
-    assert (after, sums()) == (once, {})

@@ -292,7 +292,7 @@ def test_a_session_that_goes_on_after_it_was_forgotten_stays_what_it_was(
     assert before.observed is not None
     assert after.observed is not None
     assert before.observed["tainted_by"]
-    for name in ("tainted_by", step_timeline.KEPT):
+    for name in ("tainted_by", step_timeline.STORED_AS):
         assert after.observed[name] == before.observed[name]
 
 

@@ -37,7 +37,7 @@ def offered(
     scratchpad = story.scratchpad()
     found = detect.find_all(scratchpad=scratchpad, verdicts={})
     return promotion.propose(
-        scratchpads=(scratchpad,),
+        scratchpad=scratchpad,
         seen=detect.alone(scratchpad=scratchpad, found=found),
         seen_before=before or {},
         progress=progress or Progress(),
@@ -176,7 +176,7 @@ def test_what_two_agents_saw_needs_one_session_and_the_taint_of_one_is_of_both()
     own = terminal().done().scratchpad()
 
     proposed = promotion.propose(
-        scratchpads=(own, one[0], two[0]),
+        scratchpad=own,
         seen=detect.join(seen={"one": one, "two": two}),
         seen_before={},
         progress=Progress(),
@@ -185,16 +185,6 @@ def test_what_two_agents_saw_needs_one_session_and_the_taint_of_one_is_of_both()
     pair = next(each for each in proposed if each.key == "co_access:a|b")
     assert pair.reason == "web: x.example"
     assert {each.key for each in proposed} >= {"parallel_conflict:a", "parallel_conflict:b"}
-
-
-def test_dead_ends_of_parallel_agents_are_kept() -> None:
-    scratchpads = (terminal().done().scratchpad(), Story().edit("a").say(WONT).scratchpad())
-
-    proposed = promotion.propose(
-        scratchpads=scratchpads, seen=(), seen_before={}, progress=Progress()
-    )
-
-    assert [each.type for each in proposed] == [MemoryType.DEAD_END]
 
 
 def test_a_failure_that_qa_found_is_an_error_pattern_of_qa() -> None:

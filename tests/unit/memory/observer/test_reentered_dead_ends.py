@@ -6,7 +6,7 @@ import pytest
 
 from memory.observer import reentered_dead_ends
 from memory.observer.dead_ends import CALLS_APART
-from memory.observer.reentered_dead_ends import How, KnownEnd, Reentry, Said
+from memory.observer.reentered_dead_ends import How, KnownEnd, Reentry
 from memory.sessions import tools
 from tests.support.stories import Story
 
@@ -24,7 +24,7 @@ SAVEPOINTS = KnownEnd(
 GOES = "Let me cache prices in the browser."
 
 
-def _found(story: Story, known: KnownEnd, *said: Said) -> tuple[Reentry, ...]:
+def _found(story: Story, known: KnownEnd, *said: tuple[int, str]) -> tuple[Reentry, ...]:
     return reentered_dead_ends.find(scratchpad=story.scratchpad(), said=said, known=(known,))
 
 
@@ -37,7 +37,7 @@ def test_the_same_command_is_an_entry() -> None:
 def test_what_is_said_and_then_tried_is_an_entry() -> None:
     story = Story().say(GOES).edit("shop/prices.ts")
 
-    (found,) = _found(story, BROWSER, Said(sequence=1, text=GOES))
+    (found,) = _found(story, BROWSER, (1, GOES))
 
     assert (found.sequence, found.how) == (1, How.WENT)
 
@@ -74,7 +74,7 @@ def test_a_commit_of_it_is_an_entry() -> None:
     ],
 )
 def test_what_is_no_entry(story: Story, said: str, known: KnownEnd) -> None:
-    assert _found(story, known, Said(sequence=1, text=said)) == ()
+    assert _found(story, known, (1, said)) == ()
 
 
 def test_a_test_that_failed_then_is_run_by_everybody() -> None:
@@ -119,7 +119,7 @@ def _ran_a_lot() -> Story:
 
 def test_an_intention_is_followed_by_the_next_calls_alone() -> None:
     story = Story().read("a").say(GOES)
-    said = Said(sequence=len(story.rows), text=GOES)
+    said = (len(story.rows), GOES)
     for _ in range(CALLS_APART):
         story.read("a")
     far = story.edit("shop/prices.ts")

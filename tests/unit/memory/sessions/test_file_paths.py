@@ -45,7 +45,7 @@ def test_naming_again_changes_nothing(parts: list[str]) -> None:
 def test_a_repository_is_believed_where_the_work_lies_in_it(
     root: str, folder: str, standing: tuple[str, str]
 ) -> None:
-    assert file_paths.standing(root=root, folder=folder) == standing
+    assert file_paths.working_folder(root=root, folder=folder) == standing
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,25 @@
 """The ribbon of a session: steps as bars, each event in exactly one of them."""
 
-from dataclasses import replace
+from datetime import UTC, datetime
 from itertools import pairwise
+from uuid import UUID
 
 import orjson
 import pytest
 
+from memory.injection.queries import DeliveryEntry
 from memory.observer.actions import step_timeline
 from memory.observer.actions.step_timeline import BARS_MOST, Mark
+from memory.sessions.models import Session
 from tests.support.stories import Story
+
+
+def entry(after: int | None) -> DeliveryEntry:
+    """Return a memory that was given behind an event."""
+    at = datetime(2026, 11, 1, tzinfo=UTC)
+    return DeliveryEntry(
+        memory_id=UUID(int=1), point="step", tokens=9, at=at, outcome="", after_event=after
+    )
 
 
 def test_a_session_without_calls_has_no_bars() -> None:
@@ -66,50 +77,22 @@ def test_an_approach_that_was_given_up_marks_the_step_that_failed() -> None:
     assert [bar.marks.get(Mark.DEAD_END, 0) for bar in bars] == [0, 1, 0]
 
 
-def test_what_was_given_is_placed_by_its_moment() -> None:
-    story = Story().read("a.py").read("b.py").read("c.py")
-    drawn = step_timeline.draw(scratchpad=story.scratchpad())
-    began = {bar.first: 100.0 * place for place, bar in enumerate(drawn, start=1)}
-
-    bars = step_timeline.at_moments(bars=drawn, moments=began)
-
-    assert [step_timeline.placed(bars=bars, seconds=at) for at in (1.0, 100.0, 250.0, 9e9)] == [
-        0,
-        0,
-        1,
-        2,
-    ]
-    assert step_timeline.placed(bars=drawn, seconds=100.0) is None
-
-
 def test_what_was_given_behind_an_event_is_in_the_bar_of_the_event() -> None:
-    story = Story().read("a.py").read("b.py").read("c.py")
-    bars = step_timeline.draw(scratchpad=story.scratchpad())
+    bars = step_timeline.draw(scratchpad=Story().read("a.py").read("b.py").scratchpad())
+    given = tuple(entry(after) for after in (None, bars[0].last, bars[1].last, 99))
 
-    places = [step_timeline.behind(bars=bars, sequence=bar.last) for bar in bars]
+    shown = step_timeline.place_given(bars, given)
 
-    assert places == [0, 1, 2]
-    assert [step_timeline.behind(bars=bars, sequence=number) for number in (0, 99)] == [0, 2]
-    assert step_timeline.behind(bars=(), sequence=1) is None
+    assert [one.given for one in shown] == [given[:2], given[2:]]
+    assert step_timeline.place_given((), given) == ()
 
 
-def test_a_clock_that_runs_back_moves_no_bar_before_another() -> None:
-    drawn = step_timeline.draw(
-        scratchpad=Story().read("a.py").read("b.py").read("c.py").scratchpad()
+def test_bars_are_kept_as_json_and_read_back_whole() -> None:
+    bars = step_timeline.draw(
+        scratchpad=Story().read("a.py").fails("pytest -q", "1 failed").scratchpad()
     )
-    moments = dict(zip((bar.first for bar in drawn), (300.0, 100.0, 400.0), strict=True))
-
-    bars = step_timeline.at_moments(bars=drawn, moments=moments)
-
-    assert [bar.at_seconds for bar in bars] == [300.0, 300.0, 400.0]
-
-
-def test_a_ribbon_is_kept_as_json_and_read_back_whole() -> None:
-    story = Story().read("a.py").fails("pytest -q", "1 failed")
-    bars = tuple(
-        replace(bar, at_seconds=5.5) for bar in step_timeline.draw(scratchpad=story.scratchpad())
-    )
-
     rows = orjson.loads(orjson.dumps(step_timeline.to_rows(bars=bars)))
+    row = Session(events=4, observed={"events": 4, "ribbon": rows})
 
-    assert step_timeline.from_rows(rows=rows) == bars
+    assert step_timeline.stored_bars(row=row) == bars
+    assert step_timeline.stored_bars(row=Session(events=5, observed=row.observed)) is None

@@ -17,7 +17,7 @@ def read(name: str, **arguments: object) -> Reading:
     """Read a call of a tool."""
     asked = Arguments(**arguments)  # type: ignore[arg-type]
     event = Event(sequence=1, kind=EventKind.TOOL_CALL, name=name, arguments=asked)
-    return tools.read(event=event, root="/work/shop", own_servers=tools.SERVERS_OF_OURS)
+    return tools.read(event=event, root="/work/shop")
 
 
 @pytest.mark.parametrize(
@@ -259,7 +259,6 @@ def test_a_file_has_one_name_wherever_in_the_repository_the_work_began() -> None
         tools.read(
             event=one,
             root="/home/ana/shop",
-            own_servers=tools.SERVERS_OF_OURS,
             folder="/home/ana/shop/backend",
         )
         for one in (event, below, shown)
@@ -291,7 +290,7 @@ def test_a_call_on_several_files_names_each_once_and_any_of_them_may_lie_outside
     event = Event(sequence=1, kind=EventKind.TOOL_CALL, name="Read", files=files)
     given = replace(event, arguments=Arguments(path="a.py"))
 
-    found = tools.read(event=given, root="/work/shop", own_servers=tools.SERVERS_OF_OURS)
+    found = tools.read(event=given, root="/work/shop")
 
     assert (found.target, found.also) == ("a.py", ("b.py", "/etc/hosts"))
     assert found.taint == "outside file: /etc/hosts"
