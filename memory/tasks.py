@@ -106,7 +106,7 @@ def synthesize_sessions(claim: Claim) -> Mapping[str, Any]:
 def switch_model(claim: Claim) -> Mapping[str, Any]:
     """Do one part of a switch to another embedding model."""
     tell = partial(_progress, claim)
-    return asdict(backfill.work(key=claim.payload["key"], tell=tell))
+    return backfill.work(key=claim.payload["key"], tell=tell)
 
 
 @jobs.handler("memory.judge_added")

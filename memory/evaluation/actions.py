@@ -14,51 +14,44 @@ from accounts import tenancy
 from accounts.errors import wrong_field
 from accounts.messages import message
 from memory.customization import phases
-from memory.customization.phases import Phase
 from memory.evaluation import conversations, fitting, measures
-from memory.evaluation.conversations import Conversation, Outcome
 from memory.evaluation.dataset import JudgedQuery, JudgedSet, Split
-from memory.evaluation.fitting import Checked, Choice, Pair
-from memory.evaluation.measures import Asked, Evaluation, K, System
 from memory.evaluation.sandbox import Tell, Trial, taken_out, trial
-from memory.extraction import transcripts
+from memory.extraction import extract, transcripts
 from memory.extraction.actions.extraction import Allowance, Mode, extract_part
-from memory.extraction.extract import Candidate
 from memory.index.actions import embedding
-from memory.search import fusion, packing, query, ranking
+from memory.search import fusion, packing, query, ranking, refinement, relevance
 from memory.search import pool as pools
 from memory.search.actions import SearchAnswer, search
-from memory.search.pool import Pool
-from memory.search.query import QueryKind
-from memory.search.refinement import Rerank
-from memory.search.relevance import ANY, NO_VECTORS, Sign
 from memory.search.request import PROFILES, SearchRequest
 from memory.taxonomy import MemoryType
 from memory.text import tokens
 
-PACK: Final = phases.BUDGETS[Phase.IMPLEMENT]  # what an agent at work is given
+PACK: Final = phases.BUDGETS[phases.Phase.IMPLEMENT]  # what an agent at work is given
 SHOW_EVERY: Final = 100  # queries between two lines of progress
 TENANT: Final = "evaluation"  # whose circuit the calls of an extraction use
-WORDS: Final = (Sign.MATCHED, Sign.MATCHED_LEAD, Sign.MISSING)
-CLOSE: Final = (Sign.COSINE, Sign.COSINE_LEAD, *WORDS)
-SCALE_FREE: Final = (Sign.COSINE_STANDING, *WORDS)
-SIGNS_OF_WORDS: Final = (WORDS, (*WORDS, Sign.FRENCH_MATCHED))  # the fewest first
+WORDS: Final = (relevance.Sign.MATCHED, relevance.Sign.MATCHED_LEAD, relevance.Sign.MISSING)
+CLOSE: Final = (relevance.Sign.COSINE, relevance.Sign.COSINE_LEAD, *WORDS)
+SCALE_FREE: Final = (relevance.Sign.COSINE_STANDING, *WORDS)
+SIGNS_OF_WORDS: Final = (WORDS, (*WORDS, relevance.Sign.FRENCH_MATCHED))  # the fewest first
 SIGNS_OF_CLOSE: Final = (
     CLOSE,
-    (*CLOSE, Sign.CLOSEST),
-    (*CLOSE, Sign.CLOSEST, Sign.COSINE_WORDS, Sign.FRENCH_LEAD),
+    (*CLOSE, relevance.Sign.CLOSEST),
+    (*CLOSE, relevance.Sign.CLOSEST, relevance.Sign.COSINE_WORDS, relevance.Sign.FRENCH_LEAD),
 )
-SIGNS_OF_ANY: Final = (SCALE_FREE, (*SCALE_FREE, Sign.CLOSEST))
-BARE: Final = SearchRequest(query="", limit=K, threshold=0.0)  # the ranking without silence
+SIGNS_OF_ANY: Final = (SCALE_FREE, (*SCALE_FREE, relevance.Sign.CLOSEST))
+BARE: Final = SearchRequest(
+    query="", limit=measures.K, threshold=0.0
+)  # the ranking without silence
 
-Halves = Mapping[Split, tuple[tuple[Pair, ...], tuple[Pair, ...]]]
+Halves = Mapping[Split, tuple[tuple[fitting.Pair, ...], tuple[fitting.Pair, ...]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
     """What came of a conversation, and why words stood in for a model, where they did."""
 
-    outcome: Outcome
+    outcome: conversations.Outcome
     degraded: str
     tokens: int
 
@@ -67,11 +60,11 @@ def evaluate(
     *,
     judged: JudgedSet,
     profiles: tuple[str, ...],
-    reranks: tuple[str, ...] = (Rerank.USUAL.value,),
+    reranks: tuple[str, ...] = (refinement.Rerank.USUAL.value,),
     split: Split | None,
     now: datetime,
     tell: Tell,
-) -> Evaluation:
+) -> measures.Evaluation:
     """Ask the queries of a set, of one half or all, of each profile; leave nothing behind.
 
     Each profile is asked with each way of reranking; but for the usual, it is `profile+way`. `tell`
@@ -85,15 +78,15 @@ def evaluate(
     if not queries:
         raise wrong_field(pointer="/split", detail="No query is in this half.", code="empty")
     ways = {
-        profile if rerank == Rerank.USUAL else f"{profile}+{rerank}": SearchRequest(
-            query="", limit=K, profile=profile, rerank=rerank
+        profile if rerank == refinement.Rerank.USUAL else f"{profile}+{rerank}": SearchRequest(
+            query="", limit=measures.K, profile=profile, rerank=rerank
         )
         for profile in profiles
         for rerank in reranks
     }
     with trial(judged=replace(judged, queries=queries), now=now, tell=tell) as filled:
         systems, degraded = _ask(filled, ways, now, tell)
-    return Evaluation(
+    return measures.Evaluation(
         judged=filled.judged,
         split=split,
         embedder=filled.embedder,
@@ -106,9 +99,9 @@ def evaluate(
 
 def _ask(
     filled: Trial, ways: dict[str, SearchRequest], now: datetime, tell: Tell
-) -> tuple[tuple[System, ...], tuple[str, ...]]:
+) -> tuple[tuple[measures.System, ...], tuple[str, ...]]:
     caller, queries = filled.caller, filled.judged.queries
-    found: dict[str, list[Asked]] = {name: [] for name in ways}
+    found: dict[str, list[measures.Asked]] = {name: [] for name in ways}
     degraded: dict[str, None] = {}
     for way in ways.values():
         search(caller=caller, request=_request(queries[0], way), now=now)  # loads, plans
@@ -121,7 +114,9 @@ def _ask(
             found[name].append(_asked(one, bare, answer, filled.names))
         if number % SHOW_EVERY == 0 or number == len(queries):
             tell(f"asked {number} of {len(queries)} queries")
-    systems = tuple(System(profile=name, asked=tuple(asked)) for name, asked in found.items())
+    systems = tuple(
+        measures.System(profile=name, asked=tuple(asked)) for name, asked in found.items()
+    )
     return systems, tuple(degraded)
 
 
@@ -131,12 +126,12 @@ def _request(one: JudgedQuery, way: SearchRequest) -> SearchRequest:
 
 def _asked(
     one: JudgedQuery, bare: SearchAnswer, answer: SearchAnswer, names: dict[UUID, str]
-) -> Asked:
+) -> measures.Asked:
     costs = tuple(
         (MemoryType(hit.memory.type), tokens.count(text=hit.memory.content)) for hit in answer.hits
     )
     packed = packing.pack(costs=costs, budget=PACK)
-    return Asked(
+    return measures.Asked(
         query_id=one.id,
         ranked=tuple(names[hit.memory.id] for hit in bare.hits),
         best_relevance=max((hit.relevance for hit in bare.hits), default=0.0),
@@ -148,13 +143,13 @@ def _asked(
     )
 
 
-def evaluate_extraction(*, conversation: Conversation, mode: Mode) -> Measured:
+def evaluate_extraction(*, conversation: conversations.Conversation, mode: Mode) -> Measured:
     """Extract from one labelled conversation, by words or with the installation's model; judge it.
 
     A model is asked once for each 30 turns.
     """
     allowance = Allowance(mode=mode, calls=len(conversation.turns), tokens=None, may_leave=True)
-    found: list[Candidate] = []
+    found: list[extract.Candidate] = []
     degraded, spent = "", 0
     for batch in transcripts.batches(turns=conversation.turns):
         part = extract_part(turns=batch, allowance=allowance, tenant=TENANT)
@@ -167,7 +162,7 @@ def evaluate_extraction(*, conversation: Conversation, mode: Mode) -> Measured:
 
 def fit_relevance(
     *, judged: JudgedSet, with_held: bool = False, now: datetime, tell: Tell
-) -> tuple[Checked, ...]:
+) -> tuple[fitting.Checked, ...]:
     """Return the rows of the installation's embedder, of any other, and of words alone.
 
     Each query of the train half is asked without silence, with the installation's embedder and with
@@ -187,20 +182,22 @@ def fit_relevance(
         _checked(name, halves, options)
         for name, halves, options in (
             (key, close, SIGNS_OF_CLOSE),
-            (ANY, close, SIGNS_OF_ANY),
-            (NO_VECTORS, worded, SIGNS_OF_WORDS),
+            (relevance.ANY, close, SIGNS_OF_ANY),
+            (relevance.NO_VECTORS, worded, SIGNS_OF_WORDS),
         )
     )
 
 
-def _checked(key: str, halves: Halves, options: Sequence[tuple[Sign, ...]]) -> Checked:
+def _checked(
+    key: str, halves: Halves, options: Sequence[tuple[relevance.Sign, ...]]
+) -> fitting.Checked:
     train, _ = halves[Split.TRAIN]
     row, crossed = fitting.choose_signs(key=key, pairs=train, options=options)
     silence = {}
     for split, (usual, without) in halves.items():
         away = fitting.silence(pairs=without, calibration=row).recall
         silence[split] = replace(fitting.silence(pairs=usual, calibration=row), taken_out=away)
-    return Checked(
+    return fitting.Checked(
         calibration=row,
         crossed=crossed,
         reliability={
@@ -217,7 +214,7 @@ def _halves(filled: Trial, splits: tuple[Split, ...], now: datetime, tell: Tell)
     for split in splits:
         queries = tuple(one for one in filled.judged.queries if one.split is split)
         usual = tuple(pair for one in queries for pair in _pairs(filled, one, now))
-        without: list[Pair] = []
+        without: list[fitting.Pair] = []
         for one in queries:
             if one.answerable:
                 with taken_out(filled=filled, names=frozenset(one.relevant)):
@@ -227,13 +224,13 @@ def _halves(filled: Trial, splits: tuple[Split, ...], now: datetime, tell: Tell)
     return halves
 
 
-def _pairs(filled: Trial, one: JudgedQuery, now: datetime) -> Iterator[Pair]:
+def _pairs(filled: Trial, one: JudgedQuery, now: datetime) -> Iterator[fitting.Pair]:
     answer = search(caller=filled.caller, request=_request(one, BARE), now=now)
     for hit in answer.hits:
         signs: Mapping[str, Any] = hit.explain["relevance"]["signs"]
-        yield Pair(
+        yield fitting.Pair(
             query_id=one.id,
-            signs={Sign(name): float(value) for name, value in signs.items()},
+            signs={relevance.Sign(name): float(value) for name, value in signs.items()},
             answers=filled.names[hit.memory.id] in one.relevant,
             answerable=one.answerable,
         )
@@ -241,7 +238,7 @@ def _pairs(filled: Trial, one: JudgedQuery, now: datetime) -> Iterator[Pair]:
 
 def fit_weights(
     *, judged: JudgedSet, now: datetime, tell: Tell
-) -> Mapping[QueryKind, tuple[int, Choice]]:
+) -> Mapping[query.QueryKind, tuple[int, fitting.Choice]]:
     """Return by kind how many answerable train queries it has, and what fits them best.
 
     Candidates are gathered once a query; ranking them anew under each point of the grid is pure.
@@ -252,7 +249,7 @@ def fit_weights(
         gathered = tuple(_gathered(filled, now))
         names = filled.names
     choices = {}
-    for kind in QueryKind:
+    for kind in query.QueryKind:
         some = [(one, pool) for one, pool in gathered if pool.kind is kind]
         if some:
             choices[kind] = (
@@ -268,7 +265,7 @@ def fit_weights(
     return choices
 
 
-def _gathered(filled: Trial, now: datetime) -> Iterator[tuple[JudgedQuery, Pool]]:
+def _gathered(filled: Trial, now: datetime) -> Iterator[tuple[JudgedQuery, pools.Pool]]:
     for one in filled.judged.queries:
         asked = query.understand(text=one.text)
         embedded = embedding.embed_query(text=asked.normalized, key=filled.embedder)
@@ -286,7 +283,7 @@ def _gathered(filled: Trial, now: datetime) -> Iterator[tuple[JudgedQuery, Pool]
 
 
 def _ndcg(
-    gathered: Sequence[tuple[JudgedQuery, Pool]],
+    gathered: Sequence[tuple[JudgedQuery, pools.Pool]],
     names: Mapping[UUID, str],
     given: Mapping[str, float],
 ) -> tuple[float, ...]:
@@ -299,6 +296,6 @@ def _ndcg(
         standings = ranking.rank(
             candidates=pools.candidates_of(pool=pool), evidence=pool.known, task=task
         )
-        ranked = tuple(names[standing.memory_id] for standing in standings[:K])
-        found.append(measures.ndcg_at(ranked=ranked, grades=one.relevant, k=K))
+        ranked = tuple(names[standing.memory_id] for standing in standings[: measures.K])
+        found.append(measures.ndcg_at(ranked=ranked, grades=one.relevant, k=measures.K))
     return tuple(found)

@@ -73,7 +73,7 @@ def trial(
         first = {memory_id: name for name, memory_id in reversed(ids.items())}
         same = {name: first[memory_id] for name, memory_id in ids.items()}
         with tenancy.unit():
-            model = embedding.active_model().key
+            model = embedding.active_model()[1]
         yield Trial(
             caller=caller,
             judged=merge_same(judged=judged, same=same),

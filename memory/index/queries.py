@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import NamedTuple
 
 from accounts import jobs, tenancy
 from accounts.caller import Caller
@@ -10,7 +11,6 @@ from accounts.errors import RoleNotSufficient
 from accounts.rights import manages
 from memory.index import query_vectors
 from memory.index.sql import search_rows
-from memory.index.sql.search_rows import Space
 from memory.providers import registry
 
 
@@ -23,16 +23,29 @@ class Part(StrEnum):
     LEFT = "left"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelView:
-    """A model and how many memories have a vector of it; `overlap` with the one before it, 0..1."""
+class ModelView(NamedTuple):
+    """A model of an organization, and how many memories have a vector of it.
 
+    `overlap`: how much it agrees with the one before it about what is near, 0..1.
+    """
+
+    id: int
     key: str
-    part: Part
     dimensions: int
-    embedded: int
+    active: bool
+    filling: bool
     overlap: float | None
     activated_at: datetime | None
+    embedded: int
+
+    @property
+    def part(self) -> Part:
+        """What the model is to the organization."""
+        if self.active:
+            return Part.ACTIVE
+        if self.filling:
+            return Part.FILLING
+        return Part.KEPT if self.activated_at is not None else Part.LEFT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +72,7 @@ class QueriesKept:
 def models(*, caller: Caller) -> Models:
     """Return the models of the caller's organization. Raises RoleNotSufficient."""
     check_chooses(caller=caller)
-    return every()
+    return list_models()
 
 
 def queries_kept(*, caller: Caller) -> QueriesKept:
@@ -71,42 +84,22 @@ def queries_kept(*, caller: Caller) -> QueriesKept:
 
 def check_chooses(*, caller: Caller) -> None:
     """Raise RoleNotSufficient unless the caller may choose the organization's model."""
-    if manages(caller=caller):
-        return
-    raise RoleNotSufficient(
-        detail="Choosing the embedding model needs the role owner or admin.",
-        hint="Ask an owner or admin; a token needs the scope admin and no bound projects.",
-    )
+    if not manages(caller=caller):
+        raise RoleNotSufficient(
+            detail="Choosing the embedding model needs the role owner or admin.",
+            hint="Ask an owner or admin; a token needs the scope admin and no bound projects.",
+        )
 
 
-def every() -> Models:
+def list_models() -> Models:
     """Return the models of the entered organization, to whoever works at the machine."""
     with tenancy.unit():
-        found = search_rows.every()
-        active = next((space for space in found if space.active), None)
-        needed = 0 if active is None else search_rows.coverage(model_id=active.id).needed
+        found = tuple(ModelView(*row) for row in search_rows.list_models())
+        active = next((one for one in found if one.active), None)
+        needed = 0 if active is None else search_rows.coverage(model_id=active.id)[0]
     return Models(
-        models=tuple(_view(space) for space in found),
+        models=found,
         needed=needed,
         waits_for=jobs.last_error(name="memory.switch_model"),
         known=registry.known_embedders(),
     )
-
-
-def _view(space: Space) -> ModelView:
-    return ModelView(
-        key=space.key,
-        part=_part(space),
-        dimensions=space.dimensions,
-        embedded=space.vectors,
-        overlap=space.overlap,
-        activated_at=space.activated_at,
-    )
-
-
-def _part(space: Space) -> Part:
-    if space.active:
-        return Part.ACTIVE
-    if space.filling:
-        return Part.FILLING
-    return Part.KEPT if space.activated_at is not None else Part.LEFT

@@ -33,7 +33,7 @@ _lock = Lock()
 _counts: Counter[tuple[str, str]] = Counter()
 
 
-def kept(*, model: EmbeddingModel, text: str) -> Vectors | None:
+def find(*, model: EmbeddingModel, text: str) -> Vectors | None:
     """Return the vector (dimensions,) a query had in this space, or None."""
     if model.provider in ON_THIS_MACHINE or redis_backoff.redis.is_active():
         return None

@@ -1,12 +1,12 @@
 """Whom a command is for: every organization or one, or a person in whose name it acts."""
 
 from argparse import ArgumentParser
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any
 
 from django.contrib.auth import get_user_model
-from django.core.management.base import CommandError
+from django.core.management.base import BaseCommand, CommandError
 
 from accounts import tenancy
 from accounts.authentication import caller_from_session
@@ -33,9 +33,27 @@ def caller_of(options: Mapping[str, Any]) -> Caller:
         raise CommandError(f"They are in no organization {options['tenant']!r}.") from error
 
 
-def add_organization(parser: ArgumentParser) -> None:
-    """Take the organization, all of them when it is left out."""
-    parser.add_argument("--tenant", "--organization", help="its short name; all when left out")
+class OrganizationCommand(BaseCommand):
+    """A command that does its work in every organization, or in the one that is named."""
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take the organization, all of them when it is left out."""
+        parser.add_argument("--tenant", "--organization", help="its short name; all when left out")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Do the work; say for each organization what came of it."""
+        for tenant in list_organizations(options):
+            with enter(tenant):
+                said = self.work(tenant, options)
+            self.stdout.write(f"{tenant.slug}: {said}")
+
+    def work(self, tenant: Tenant, options: dict[str, Any]) -> str:
+        """Do it in the entered organization, and return what came of it."""
+        raise NotImplementedError
+
+    def tell_progress(self, tenant: Tenant) -> Callable[[int, int], None]:
+        """Return what says how many memories are done."""
+        return lambda done, total: self.stdout.write(f"{tenant.slug}: {done} of {total} memories")
 
 
 def list_organizations(options: Mapping[str, Any]) -> tuple[Tenant, ...]:

@@ -14,15 +14,9 @@ import httpx
 from cohere.core.api_error import ApiError
 from cohere.core.request_options import RequestOptions
 
-from accounts.messages import message
+from memory.providers import errors
 from memory.providers.answers import scores_in_order
 from memory.providers.contracts import EmbeddingModel, Provider
-from memory.providers.errors import (
-    ProviderInvalidAnswer,
-    ProviderTimeout,
-    ProviderUnavailable,
-    error_of_status,
-)
 from memory.providers.guard import Guard, Purpose, RemoteEmbedder
 from memory.providers.settings import ProviderSettings
 from memory.providers.transport import AnswerTooLong, BoundedClient
@@ -115,18 +109,14 @@ def _translated_errors() -> Iterator[None]:
     try:
         yield
     except httpx.TimeoutException as error:
-        detail = message("{provider} did not answer in time.", provider=NAME)
-        raise ProviderTimeout(detail=detail, provider=NAME) from error
+        raise errors.too_late(NAME) from error
     except AnswerTooLong as error:
-        detail = message("{provider} answered without end.", provider=NAME)
-        raise ProviderInvalidAnswer(detail=detail, provider=NAME) from error
+        raise errors.endless(NAME) from error
     except httpx.HTTPError as error:
-        detail = message("{provider} cannot be reached.", provider=NAME)
-        raise ProviderUnavailable(detail=detail, provider=NAME) from error
+        raise errors.unreachable(NAME) from error
     except (ApiError, ValueError, TypeError, AttributeError) as error:
         status = error.status_code or 0 if isinstance(error, ApiError) else 0
         if isinstance(error, ApiError) and status >= 400:
             headers = error.headers or {}
-            raise error_of_status(provider=NAME, status=status, headers=headers) from error
-        detail = message("{provider} gave an unreadable answer.", provider=NAME)
-        raise ProviderInvalidAnswer(detail=detail, provider=NAME) from error
+            raise errors.error_of_status(provider=NAME, status=status, headers=headers) from error
+        raise errors.unreadable(NAME) from error

@@ -104,12 +104,18 @@ class Embedder(Protocol):
         """Return an array (len(texts), dimensions), in the order of the texts."""
         ...
 
-    def embed_query(self, *, text: str) -> Vectors:
-        """Return an array (dimensions,) to be compared with document vectors."""
+    def embed_queries(self, *, texts: tuple[str, ...]) -> Vectors:
+        """Return an array (len(texts), dimensions), to be compared with document vectors."""
         ...
 
-    def embed_queries(self, *, texts: tuple[str, ...]) -> Vectors:
-        """Return an array (len(texts), dimensions), each row as `embed_query` returns it."""
+
+class LocalModel(Protocol):
+    """An embedder of this machine, which makes no difference between documents and queries."""
+
+    model: EmbeddingModel
+
+    def embed(self, *, texts: tuple[str, ...]) -> Vectors:
+        """Return an array (len(texts), dimensions), in the order of the texts."""
         ...
 
 

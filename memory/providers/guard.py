@@ -26,7 +26,7 @@ from tenacity import (
 
 from accounts.messages import message
 from memory.providers import answers
-from memory.providers.contracts import Embedder, EmbeddingModel, Vectors
+from memory.providers.contracts import EmbeddingModel, LocalModel, Vectors
 from memory.providers.errors import CircuitOpen, ProviderError, ProviderRateLimited
 from memory.providers.settings import Limits
 
@@ -144,24 +144,19 @@ def _wait_seconds(state: RetryCallState) -> float:
 
 
 class CheckedEmbedder:
-    """A local embedder whose answers are checked."""
+    """An embedder of this machine whose answers are checked."""
 
-    def __init__(self, *, inner: Embedder) -> None:
+    is_local = True
+
+    def __init__(self, *, inner: LocalModel) -> None:
         self._inner = inner
         self.model = inner.model
-        self.is_local = inner.is_local
 
     def embed_documents(self, *, texts: tuple[str, ...]) -> Vectors:
-        rows = self._inner.embed_documents(texts=texts)
+        rows = self._inner.embed(texts=texts)
         return answers.unit_vectors(rows=rows, count=len(texts), model=self.model)
 
-    def embed_query(self, *, text: str) -> Vectors:
-        vector: Vectors = self.embed_queries(texts=(text,))[0]
-        return vector
-
-    def embed_queries(self, *, texts: tuple[str, ...]) -> Vectors:
-        rows = self._inner.embed_queries(texts=texts)
-        return answers.unit_vectors(rows=rows, count=len(texts), model=self.model)
+    embed_queries = embed_documents
 
 
 class RemoteEmbedder:
@@ -184,10 +179,6 @@ class RemoteEmbedder:
 
     def embed_documents(self, *, texts: tuple[str, ...]) -> Vectors:
         return self._embed(texts, Purpose.DOCUMENT, self._guard.limits.total_seconds)
-
-    def embed_query(self, *, text: str) -> Vectors:
-        vector: Vectors = self.embed_queries(texts=(text,))[0]
-        return vector
 
     def embed_queries(self, *, texts: tuple[str, ...]) -> Vectors:
         return self._embed(texts, Purpose.QUERY, self._guard.limits.interactive_seconds)

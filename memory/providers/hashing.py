@@ -26,18 +26,23 @@ class HashingEmbedder:
     """Embeds by hashed words; equal texts give equal vectors on every machine."""
 
     model = MODEL
-    is_local = True
     salt: ClassVar[bytes] = b""
 
-    def embed_documents(self, *, texts: tuple[str, ...]) -> Vectors:
-        return self.embed_queries(texts=texts)
+    def embed(self, *, texts: tuple[str, ...]) -> Vectors:
+        rows = np.zeros((len(texts), MODEL.dimensions), dtype=np.float32)
+        for place, text in enumerate(texts):
+            row = rows[place]
+            for word in WORD.findall(text.lower()) or [text]:
+                digest = int.from_bytes(self._digest(word), "big")
+                row[(digest >> 1) % MODEL.dimensions] += 1.0 if digest & 1 else -1.0
+            if not row.any():  # opposite signs cancelled out
+                row[self._digest(text)[0]] = 1.0
+            rows[place] = row / np.linalg.norm(row)
+        return rows
 
-    def embed_query(self, *, text: str) -> Vectors:
-        return _hashed(text, self.salt)
-
-    def embed_queries(self, *, texts: tuple[str, ...]) -> Vectors:
-        rows = [self.embed_query(text=text) for text in texts]
-        return np.array(rows, dtype=np.float32).reshape(len(rows), MODEL.dimensions)
+    def _digest(self, word: str) -> bytes:
+        written = word.encode("utf-8", "surrogatepass")
+        return hashlib.blake2b(written, digest_size=8, salt=self.salt).digest()
 
 
 class TurnedEmbedder(HashingEmbedder):
@@ -45,24 +50,3 @@ class TurnedEmbedder(HashingEmbedder):
 
     model = TURNED
     salt = b"turned"
-
-
-def _hashed(text: str, salt: bytes) -> Vectors:
-    vector = np.zeros(MODEL.dimensions, dtype=np.float32)
-    for word in WORD.findall(text.lower()) or [text]:
-        digest = int.from_bytes(_digest(word, salt), "big")
-        sign = 1.0 if digest & 1 else -1.0
-        vector[(digest >> 1) % MODEL.dimensions] += sign
-    return _unit(vector, fallback=_digest(text, salt)[0])
-
-
-def _digest(word: str, salt: bytes) -> bytes:
-    written = word.encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(written, digest_size=8, salt=salt).digest()
-
-
-def _unit(vector: Vectors, *, fallback: int) -> Vectors:
-    length = float(np.linalg.norm(vector))
-    if length == 0.0:  # opposite signs cancelled out
-        vector[fallback] = length = 1.0
-    return vector / np.float32(length)

@@ -74,7 +74,6 @@ class LocalEmbedder:
     """Embeds texts with the encoder in a models folder; raises ProviderUnavailable without it."""
 
     model = MODEL
-    is_local = True
 
     def __init__(self, *, models_dir: Path, threads: int) -> None:
         self._folder = models_dir / MINILM.name
@@ -82,22 +81,13 @@ class LocalEmbedder:
         self._lock = Lock()
         self._loaded: tuple[int, SentenceEncoder] | None = None
 
-    def embed_documents(self, *, texts: tuple[str, ...]) -> Vectors:
-        return self._encoder().encode(texts=texts)
-
-    def embed_query(self, *, text: str) -> Vectors:
-        vector: Vectors = self._encoder().encode(texts=(text,))[0]
-        return vector
-
-    def embed_queries(self, *, texts: tuple[str, ...]) -> Vectors:
-        return self.embed_documents(texts=texts)
-
-    def _encoder(self) -> SentenceEncoder:
+    def embed(self, *, texts: tuple[str, ...]) -> Vectors:
         with self._lock:
             # the runtime's threads do not survive a fork: a child loads its own
             if self._loaded is None or self._loaded[0] != os.getpid():
                 self._loaded = (os.getpid(), self._load())
-            return self._loaded[1]
+            encoder = self._loaded[1]
+        return encoder.encode(texts=texts)
 
     def _load(self) -> SentenceEncoder:
         graph = encoder_build.ready_graph(folder=self._folder)

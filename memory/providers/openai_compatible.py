@@ -14,15 +14,10 @@ import openai
 from pydantic import BaseModel, ValidationError
 
 from accounts.messages import message
+from memory.providers import errors
 from memory.providers.answers import check_schema, json_object
 from memory.providers.contracts import ChatAnswer, ChatRequest, EmbeddingModel, Provider
-from memory.providers.errors import (
-    ProviderInvalidAnswer,
-    ProviderRefused,
-    ProviderTimeout,
-    ProviderUnavailable,
-    error_of_status,
-)
+from memory.providers.errors import ProviderInvalidAnswer, ProviderRefused
 from memory.providers.guard import Guard, Purpose, RemoteEmbedder
 from memory.providers.settings import ProviderSettings
 from memory.providers.transport import AnswerTooLong, BoundedClient, is_on_this_machine
@@ -249,20 +244,14 @@ def _translated_errors() -> Iterator[None]:
     try:
         yield
     except openai.APITimeoutError as error:
-        detail = message("{provider} did not answer in time.", provider=NAME)
-        raise ProviderTimeout(detail=detail, provider=NAME) from error
+        raise errors.too_late(NAME) from error
     except openai.APIConnectionError as error:
-        if isinstance(error.__cause__, AnswerTooLong):
-            detail = message("{provider} answered without end.", provider=NAME)
-            raise ProviderInvalidAnswer(detail=detail, provider=NAME) from error
-        detail = message("{provider} cannot be reached.", provider=NAME)
-        hint = "Check the base address."
-        raise ProviderUnavailable(detail=detail, provider=NAME, hint=hint) from error
+        is_endless = isinstance(error.__cause__, AnswerTooLong)
+        raise (errors.endless(NAME) if is_endless else errors.unreachable(NAME)) from error
     except openai.APIStatusError as error:
         headers, code = dict(error.response.headers), str(error.code or "")
-        raise error_of_status(
+        raise errors.error_of_status(
             provider=NAME, status=error.status_code, headers=headers, code=code
         ) from error
     except openai.APIError as error:
-        detail = message("{provider} gave an unreadable answer.", provider=NAME)
-        raise ProviderInvalidAnswer(detail=detail, provider=NAME) from error
+        raise errors.unreadable(NAME) from error

@@ -16,7 +16,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from accounts.messages import message
-from memory.providers.contracts import ChatModel, Embedder, Provider, Reranker
+from memory.providers.contracts import ChatModel, Embedder, LocalModel, Provider, Reranker
 from memory.providers.errors import ProviderUnavailable
 from memory.providers.guard import CheckedEmbedder, Guard
 from memory.providers.settings import ProviderSettings, from_mapping
@@ -52,7 +52,7 @@ class Vendors:
         """Return the embedder of a key; raise ProviderUnavailable where there is none."""
         whole = self.complete_key(key=key)
         if whole in LOCAL_EMBEDDERS:
-            local = self._once(whole, partial(_local_embedder, whole, self.settings))
+            local = self._once(whole, partial(_local_model, whole, self.settings))
             return CheckedEmbedder(inner=local)
         provider, _, name = whole.partition("/")
         space = SPACE.match(name)
@@ -86,7 +86,11 @@ class Vendors:
         if not key:
             return None
         if key == LOCAL_RERANKER:
-            return self._once(key, partial(_local_reranker, self.settings))
+            from memory.providers.static import LateInteractionReranker
+
+            return self._once(
+                key, partial(LateInteractionReranker, models_dir=self.settings.models_dir)
+            )
         provider, _, name = key.partition("/")
         if provider != COHERE or not name:
             raise _unknown(message("reranker"), key, (COHERE,))
@@ -217,7 +221,7 @@ def _unknown(what: str, key: str, known: tuple[str, ...]) -> ProviderUnavailable
     )
 
 
-def _local_embedder(key: str, settings: ProviderSettings) -> Embedder:
+def _local_model(key: str, settings: ProviderSettings) -> LocalModel:
     if key.startswith(Provider.LOCAL):
         from memory.providers.local import LocalEmbedder
 
@@ -229,9 +233,3 @@ def _local_embedder(key: str, settings: ProviderSettings) -> Embedder:
     from memory.providers.hashing import HashingEmbedder, TurnedEmbedder
 
     return TurnedEmbedder() if key == TurnedEmbedder.model.key else HashingEmbedder()
-
-
-def _local_reranker(settings: ProviderSettings) -> Reranker:
-    from memory.providers.static import LateInteractionReranker, StaticEmbedder
-
-    return LateInteractionReranker(tokens=StaticEmbedder(models_dir=settings.models_dir))

@@ -39,24 +39,16 @@ class StaticEmbedder:
     """Embeds with the token table in a models folder; raises ProviderUnavailable without it."""
 
     model = MODEL
-    is_local = True
 
     def __init__(self, *, models_dir: Path) -> None:
         self._folder = models_dir / POTION.name
         self._lock = Lock()
         self._table: tuple[Tokenizer, Vectors, int] | None = None
 
-    def embed_documents(self, *, texts: tuple[str, ...]) -> Vectors:
-        rows = [self.embed_query(text=text) for text in texts]
+    def embed(self, *, texts: tuple[str, ...]) -> Vectors:
+        means = [self._rows(text).mean(axis=0) for text in texts]
+        rows = [mean / np.linalg.norm(mean) for mean in means]
         return np.array(rows, dtype=np.float32).reshape(len(rows), MODEL.dimensions)
-
-    def embed_query(self, *, text: str) -> Vectors:
-        mean = self._rows(text).mean(axis=0)
-        scaled: Vectors = mean / np.linalg.norm(mean)
-        return scaled
-
-    def embed_queries(self, *, texts: tuple[str, ...]) -> Vectors:
-        return self.embed_documents(texts=texts)
 
     def token_vectors(self, *, text: str) -> TokenVectors:
         """Return the unit rows and weights of a text's tokens."""
@@ -104,8 +96,8 @@ class LateInteractionReranker:
     key = "static/maxsim"
     is_local = True
 
-    def __init__(self, *, tokens: StaticEmbedder) -> None:
-        self._tokens = tokens
+    def __init__(self, *, models_dir: Path) -> None:
+        self._tokens = StaticEmbedder(models_dir=models_dir)
 
     def rerank(self, *, query: str, texts: tuple[str, ...]) -> tuple[float, ...]:
         asked = self._tokens.token_vectors(text=query)

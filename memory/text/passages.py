@@ -114,7 +114,10 @@ class _Walk:
     def blocks(self, nodes: Sequence[SyntaxTreeNode]) -> None:
         for node in nodes:
             if node.type == "heading":
-                self._heading(node)
+                level = int(node.tag[1])
+                above = tuple(heading for heading in self.headings if heading.level < level)
+                self.headings = (*above, Heading(level=level, text=_words(node)))
+                self._close()
             elif node.type == "paragraph":
                 self._paragraph(node)
             elif node.type in {"fence", "code_block"}:
@@ -125,18 +128,16 @@ class _Walk:
             elif node.type == "table":
                 self._table(node)
             elif node.type == "blockquote":
-                self._quote(node)
-
-    def _heading(self, node: SyntaxTreeNode) -> None:
-        level = int(node.tag[1])
-        above = tuple(heading for heading in self.headings if heading.level < level)
-        self.headings = (*above, Heading(level=level, text=_words(node)))
-        self._close()
+                was_warning = self.is_warning
+                self.blocks(node.children)
+                self.is_warning = was_warning
+                self._close()
 
     def _paragraph(self, node: SyntaxTreeNode) -> None:
         text = _words(node)
-        if self.open_for_code and self._goes_on(text):
-            above = self.passages[-1]
+        above = self.passages[-1] if self.open_for_code else None
+        is_plain = above is not None and above.kind is PassageKind.PARAGRAPH and not above.code
+        if above and is_plain and text[-1:] != ":" and sentences.is_continuation(text=text):
             self.passages[-1] = replace(above, text=f"{above.text} {text}")
             return
         self._close()
@@ -151,11 +152,6 @@ class _Walk:
         *before, last = sentences.split(text=text)
         self._add(PassageKind.PARAGRAPH, " ".join(before), node)
         self.lead = (last.rstrip(":. "),)
-
-    def _goes_on(self, text: str) -> bool:
-        last = self.passages[-1]
-        is_plain = last.kind is PassageKind.PARAGRAPH and not last.code
-        return is_plain and not text.endswith(":") and sentences.is_continuation(text=text)
 
     def _add_under_run_in(self, text: str, node: SyntaxTreeNode) -> None:
         run_in = _run_in(_tokens(node))
@@ -204,12 +200,6 @@ class _Walk:
         for row in (row for body in bodies for row in body.children):
             cells = tuple(_words(cell) for cell in row.children)
             self._add(PassageKind.ROW, _row(names, cells), row, lead=self.lead)
-        self._close()
-
-    def _quote(self, node: SyntaxTreeNode) -> None:
-        was_warning = self.is_warning
-        self.blocks(node.children)
-        self.is_warning = was_warning
         self._close()
 
     def _add(
@@ -288,15 +278,16 @@ def _are_steps(items: tuple[_Item, ...]) -> bool:
 
 
 def _are_names(items: tuple[_Item, ...]) -> bool:
-    return len(items) > 1 and all(
-        _is_name(_ADDRESS.sub("", item.text)) and not item.code and not item.nested
-        for item in items
+    if len(items) < 2 or any(item.code or item.nested for item in items):
+        return False
+    texts = [_ADDRESS.sub("", item.text) for item in items]
+    return not any(
+        len(text) > SHORT_ITEM
+        or len(text.split()) > NAME_WORDS
+        or _RULE.match(text)
+        or _IMPERATIVE.match(text)
+        for text in texts
     )
-
-
-def _is_name(text: str) -> bool:
-    is_short = len(text) <= SHORT_ITEM and len(text.split()) <= NAME_WORDS
-    return is_short and not _RULE.match(text) and not _IMPERATIVE.match(text)
 
 
 def _listed(items: tuple[_Item, ...]) -> str:

@@ -90,7 +90,7 @@ def _sort(place: Place, now: datetime) -> tuple[clustering.Topic, ...]:
 
 def _read(place: Place) -> _Read:
     with tenancy.unit():
-        model_id = embedding.active_model().id
+        model_id = embedding.active_model()[0]
         return _Read(
             rows=stored.subjects(place=place, model_id=model_id, most=MOST),
             links=stored.links(place=place),

@@ -24,7 +24,7 @@ BUDGETS = {  # subject: lines
     "memory/evaluation": 2_050,
     "memory/experiments": 2_000,
     "memory/extraction": 2_050,
-    "memory/index": 1_850,
+    "memory/index": 1_750,
     "memory/injection": 3_150,
     "memory/intake": 4_250,
     "memory/management": 650,
@@ -36,7 +36,7 @@ BUDGETS = {  # subject: lines
     "memory/search": 5_000,
     "memory/secrets": 600,
     "memory/sessions": 5_180,
-    "memory/text": 900,
+    "memory/text": 850,
     "memory/topics": 1_100,
     "teams": 3_250,
 }

@@ -40,8 +40,6 @@ WARMING = 5
 RANGES = (("the whole organization", None), ("a project of 5 %", made.PROJECTS[1]))
 CLIENTS = 8
 SECONDS = 8.0
-OURS = ("set_config", "SAVEPOINT", "RELEASE", "accounts_")  # not the organization's rows
-Statement = tuple[str, Any]
 
 
 def main(*, sizes: tuple[int, ...]) -> None:
@@ -95,16 +93,16 @@ class _Ways:
         """Return the three ways to ask, and how long each stage took this time."""
         asked = SearchRequest(query=text, threshold=0.0, project=self.project)
         act = partial(search, caller=self.caller, request=asked, now=timezone.now())
-        sent, stages = _sent(act)
+        sent, answer = measures.sent(act)
         body = {"query": text, "threshold": 0, "project": self.project}
         if self.project is None:
             del body["project"]
         ways = {
-            "bare SQL": partial(_ask, self.line, sent),
+            "bare SQL": partial(measures.ask, self.line, sent),
             "search()": act,
             "HTTP search": partial(_post, self.client, body),
         }
-        return ways, stages
+        return ways, dict(answer.stages)
 
     def workers(self) -> dict[str, tuple[int, ...]]:
         """Return the processes whose processor time is counted, by way."""
@@ -142,20 +140,6 @@ def _compare(ways: _Ways, texts: tuple[str, ...]) -> None:
     measures.line("stages (ms)", parts)
 
 
-def _sent(question: Callable[[], Any]) -> tuple[tuple[Statement, ...], dict[str, float]]:
-    """Return what the product sends for a question and asks the organization's rows, and stages."""
-    kept: list[Statement] = []
-
-    def keep(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
-        if not any(word in str(sql) for word in OURS):
-            kept.append((str(sql), params))
-        return execute(sql, params, many, context)
-
-    with connection.execute_wrapper(keep):
-        answer = question()
-    return tuple(kept), dict(answer.stages)
-
-
 @contextmanager
 def _bare_line() -> Iterator[psycopg.Connection[Any]]:
     """Open a connection that is in the entered organization, as the application's role."""
@@ -166,11 +150,6 @@ def _bare_line() -> Iterator[psycopg.Connection[Any]]:
         line.autocommit = True
         line.execute(tenancy.TURN_KEYS.replace("true", "false"), keys)
         yield line
-
-
-def _ask(line: psycopg.Connection[Any], statements: tuple[Statement, ...]) -> None:
-    for sql, params in statements:
-        line.execute(sql, params).fetchall()
 
 
 def _post(client: Any, body: dict[str, Any]) -> None:

@@ -14,10 +14,10 @@ from contextlib import suppress
 from pathlib import Path
 
 import httpx
-import psutil
 from django.core.management import call_command
 
 from config import env
+from tests.bench import measures
 from tests.support import people
 
 PORT = 8932
@@ -32,7 +32,7 @@ def main() -> None:
         first, group = _start(Path(home))
         print(f"first start, without packages: {first:6.1f} s")
         time.sleep(SETTLED_S)
-        print(f"idle memory of the group (PSS): {_memory(group):4.0f} MB")
+        print(f"idle memory of the group (PSS): {measures.memory(process_id=group.pid):4.0f} MB")
         print(f"stop: {_stop(group):32.1f} s")
         second, group = _start(Path(home))
         print(f"second start: {second:24.1f} s")
@@ -68,12 +68,6 @@ def _answers() -> bool:
         return httpx.get(f"http://127.0.0.1:{PORT}/health/live", timeout=1).status_code == 200
     except httpx.TransportError:
         return False
-
-
-def _memory(group: subprocess.Popen[bytes]) -> float:
-    first = psutil.Process(group.pid)
-    processes = [first, *first.children(recursive=True)]
-    return sum(process.memory_full_info().pss for process in processes) / 1_000_000
 
 
 def _stop(group: subprocess.Popen[bytes]) -> float:

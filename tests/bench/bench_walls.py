@@ -27,8 +27,6 @@ from tests.bench import made, measures, serving
 from tests.support import people
 
 ROUNDS = 60
-OURS = ("set_config", "SAVEPOINT", "accounts_")  # keys and shared tables are not the tenant's cost
-Statement = tuple[str, Any]
 
 
 def main(*, count: int) -> None:
@@ -38,7 +36,7 @@ def main(*, count: int) -> None:
     with people.entered(organization=organization), _lines() as (walled, free):
         made.load(caller=caller, count=count)
         for name, question in _questions(caller).items():
-            _compare(name, _sent(question), walled, free)
+            _compare(name, measures.sent(question)[0], walled, free)
 
 
 def _questions(caller: Caller) -> dict[str, Callable[[], object]]:
@@ -54,20 +52,6 @@ def _questions(caller: Caller) -> dict[str, Callable[[], object]]:
         "count": partial(memories.count, caller=caller, filters=Filters()),
         "overview": partial(overview.overview, caller=caller, project="bench", now=now),
     }
-
-
-def _sent(question: Callable[[], object]) -> tuple[Statement, ...]:
-    """Return the reads of the tenant's tables that the product sends for a question."""
-    kept: list[Statement] = []
-
-    def keep(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
-        if sql.startswith(("SELECT", "WITH")) and not any(word in sql for word in OURS):
-            kept.append((sql, params))
-        return execute(sql, params, many, context)
-
-    with connection.execute_wrapper(keep):
-        question()
-    return tuple(kept)
 
 
 @contextmanager
@@ -89,24 +73,19 @@ def _lines() -> Iterator[tuple[psycopg.Connection[Any], psycopg.Connection[Any]]
 
 def _compare(
     name: str,
-    statements: tuple[Statement, ...],
+    statements: tuple[measures.Statement, ...],
     walled: psycopg.Connection[Any],
     free: psycopg.Connection[Any],
 ) -> None:
     times: dict[bool, list[float]] = {True: [], False: []}
     for _ in range(ROUNDS):
         for is_walled, line in ((True, walled), (False, free)):
-            times[is_walled].append(measures.timed(partial(_ask, line, statements)))
+            times[is_walled].append(measures.timed(partial(measures.ask, line, statements)))
     with_wall, without = (statistics.median(times[is_walled]) for is_walled in (True, False))
     print(
         f"{name:>18}: {with_wall:7.2f} ms walled {without:7.2f} ms free"
         f"  ratio {with_wall / without:.2f}"
     )
-
-
-def _ask(line: psycopg.Connection[Any], statements: tuple[Statement, ...]) -> None:
-    for sql, params in statements:
-        line.execute(sql, params).fetchall()
 
 
 if __name__ == "__main__":

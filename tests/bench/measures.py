@@ -6,10 +6,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psutil
+import psycopg
 from django.db import connection
 
+OURS = ("set_config", "SAVEPOINT", "RELEASE", "accounts_")  # not the organization's rows
+Statement = tuple[str, Any]
 SIZES = """
 SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class AS c
 JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = %s AND c.relkind = 'r'
@@ -49,6 +53,26 @@ def processor(*, process_ids: tuple[int, ...]) -> float:
             for thread in Path(f"/proc/{process_id}/task").glob("*/schedstat"):
                 spent += int(thread.read_text().split()[0])
     return spent / 1_000_000
+
+
+def sent(question: Callable[[], Any]) -> tuple[tuple[Statement, ...], Any]:
+    """Return what the product asks the organization's rows for a question, and its answer."""
+    kept: list[Statement] = []
+
+    def keep(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        if not any(word in str(sql) for word in OURS):
+            kept.append((str(sql), params))
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(keep):
+        answer = question()
+    return tuple(kept), answer
+
+
+def ask(line: psycopg.Connection[Any], statements: tuple[Statement, ...]) -> None:
+    """Send statements over a connection, and read what they return."""
+    for sql, params in statements:
+        line.execute(sql, params).fetchall()
 
 
 def backends() -> tuple[int, ...]:

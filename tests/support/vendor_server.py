@@ -196,7 +196,7 @@ def _rows(texts: list[str], dimensions: int, fault: Fault) -> list[list[float]]:
 
 def _made(texts: list[str], dimensions: int) -> Vectors:
     """Return rows (n, dimensions); what tells texts apart stands behind the first 384 if it can."""
-    words = WORDS.embed_documents(texts=tuple(texts))
+    words = WORDS.embed(texts=tuple(texts))
     length = words.shape[1]
     if dimensions <= length:
         return words[:, :dimensions]
@@ -257,8 +257,8 @@ def _cohere_embed(body: dict[str, Any], fault: Fault, vendor: Vendor) -> str:
 
 def _cohere_rerank(body: dict[str, Any], fault: Fault, vendor: Vendor) -> str:
     del vendor
-    vectors = WORDS.embed_documents(texts=tuple(body["documents"]))
-    scores = (vectors @ WORDS.embed_query(text=body["query"])).clip(0.0, 1.0)
+    vectors = WORDS.embed(texts=tuple(body["documents"]))
+    scores = (vectors @ WORDS.embed(texts=(body["query"],))[0]).clip(0.0, 1.0)
     results = [
         {"index": index, "relevance_score": float(scores[index])}
         for index in (-scores).argsort(kind="stable").tolist()

@@ -99,7 +99,7 @@ def test_duplicates_are_looked_for_in_one_audience(
     assert caller.user_id is not None
     with tenancy.unit():
         project_id = find_project(caller=caller, ref="mine").id
-        about = {"model_id": embedding.active_model().id, "vector": embedded.vector, "limit": 9}
+        about = {"model_id": embedding.active_model()[0], "vector": embedded.vector, "limit": 9}
 
         own, others = (
             search_rows.nearest(audience=audience, project_id=project_id, **about)

@@ -184,7 +184,7 @@ def by_sql(sight: visibility.Sight) -> set[UUID]:
 def by_search(sight: visibility.Sight, **asked: Any) -> set[UUID]:
     """Ask the search function."""
     question = Question(
-        model=embedding.active_model().key, vector=None, projects=None, type_codes=None,
+        model=embedding.active_model()[1], vector=None, projects=None, type_codes=None,
         moment=None, dense_limit=MANY, keyword_limit=MANY, **asked,
     )  # fmt: skip
     _, found = find_candidates(question=question, sight=sight)

@@ -12,7 +12,6 @@ made. So at the moment when the other model answers, it knows all that the one b
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 import psycopg
@@ -24,7 +23,6 @@ from accounts import tenancy
 from memory.index.actions import embedding, maintenance, model_switch
 from memory.index.models import EmbeddingModel
 from memory.index.sql import search_rows
-from memory.index.sql.search_rows import FIRST, Overlap
 from teams import audit
 
 log = logging.getLogger(__name__)
@@ -39,37 +37,38 @@ DROPPED_TOGETHER: Final = 5_000  # vectors a transaction
 Tell = Callable[[int, int], object]  # hears how many have a vector, and how many need one
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """What one part of a switch did. `state`: working, done, or stopped because nobody wants it."""
-
-    state: str
-    embedded: int
-    overlap: float | None = None
-
-
-def work(*, key: str, tell: Tell) -> Part:
+def work(*, key: str, tell: Tell) -> dict[str, object]:
     """Do one part of a switch to a model; queue the next one, or cut over when it was the last.
 
-    Raises EmbedderUnavailable when the model does not answer now, PermanentFailure when asking
-    again cannot help.
+    Returns the `state` (working, done, or stopped because nobody wants it), how many memories were
+    embedded, and the `overlap` with the model before. Raises EmbedderUnavailable when the model
+    does not answer now, PermanentFailure when asking again cannot help.
     """
-    row = _wanted(key)
-    if row is None:
-        return Part(state="stopped", embedded=0)
+    with tenancy.unit():
+        row = EmbeddingModel.objects.filter(key=key).first()
+    if row is None or not (row.filling or row.active):
+        return {"state": "stopped", "embedded": 0, "overlap": None}
     embedded = _fill(row, tell)
-    if embedded == BATCHES * embedding.BATCH:
-        return _next_part(row, embedded)
-    if row.active:
-        return Part(state="done", embedded=embedded)
-    found = _compare(row)
-    for _ in range(CUT_OVER_TRIES):
-        state = _cut_over(row)
-        if state is not None:
-            _index(row)
-            return Part(state=state, embedded=embedded, overlap=found.share)
-        embedded += _fill(row, tell)
-    return _next_part(row, embedded, delay_seconds=AGAIN_SECONDS)
+    delay_seconds = 0
+    if embedded < BATCHES * embedding.BATCH:
+        if row.active:
+            return {"state": "done", "embedded": embedded, "overlap": None}
+        with tenancy.unit():
+            first = embedding.active_model()[0]
+            share = search_rows.overlap(first=first, second=row.id, sample=SAMPLE, near=NEAR)
+            EmbeddingModel.objects.filter(pk=row.pk).update(overlap=share)
+        for _ in range(CUT_OVER_TRIES):
+            state = _cut_over(row)
+            if state is not None:
+                with tenancy.unit():  # what searches of a large organization read of the model
+                    needed, _ = search_rows.coverage(model_id=row.id)
+                    maintenance.queue_when_large(live=needed)
+                return {"state": state, "embedded": embedded, "overlap": share}
+            embedded += _fill(row, tell)
+        delay_seconds = AGAIN_SECONDS
+    with tenancy.unit():
+        model_switch.enqueue(key=row.key, delay_seconds=delay_seconds)
+    return {"state": "working", "embedded": embedded, "overlap": None}
 
 
 def drop(*, model_id: int, tell: Tell) -> int:
@@ -86,17 +85,11 @@ def drop(*, model_id: int, tell: Tell) -> int:
         tell(done, done)
 
 
-def _wanted(key: str) -> EmbeddingModel | None:
-    with tenancy.unit():
-        row = EmbeddingModel.objects.filter(key=key).first()
-    return row if row is not None and (row.filling or row.active) else None
-
-
 def _fill(row: EmbeddingModel, tell: Tell) -> int:
     """Embed up to a part's worth of memories; return how many were taken."""
     with tenancy.unit():
-        coverage = search_rows.coverage(model_id=row.id)
-    done, after, taken = coverage.embedded, FIRST, 0
+        needed, done = search_rows.coverage(model_id=row.id)
+    after, taken = search_rows.FIRST, 0
     for _ in range(BATCHES):
         with tenancy.unit():
             lacking = search_rows.without_vector(
@@ -106,23 +99,8 @@ def _fill(row: EmbeddingModel, tell: Tell) -> int:
             break
         done += embedding.embed_beside(key=row.key, memory_ids=lacking)
         taken, after = taken + len(lacking), lacking[-1]
-        tell(min(done, coverage.needed), coverage.needed)
+        tell(min(done, needed), needed)
     return taken
-
-
-def _next_part(row: EmbeddingModel, embedded: int, delay_seconds: int = 0) -> Part:
-    with tenancy.unit():
-        model_switch.enqueue(key=row.key, delay_seconds=delay_seconds)
-    return Part(state="working", embedded=embedded)
-
-
-def _compare(row: EmbeddingModel) -> Overlap:
-    """Keep how much the model agrees with the active one about what is near."""
-    with tenancy.unit():
-        active = embedding.active_model()
-        found = search_rows.overlap(first=active.id, second=row.id, sample=SAMPLE, near=NEAR)
-        EmbeddingModel.objects.filter(pk=row.pk).update(overlap=found.share)
-    return found
 
 
 def _cut_over(row: EmbeddingModel) -> str | None:
@@ -130,33 +108,23 @@ def _cut_over(row: EmbeddingModel) -> str | None:
     try:
         with tenancy.unit():
             search_rows.hold_memories()
-            if search_rows.without_vector(model_id=row.id, after=FIRST, limit=1):
+            if search_rows.without_vector(model_id=row.id, after=search_rows.FIRST, limit=1):
                 return None
             wanted = EmbeddingModel.objects.filter(pk=row.pk, filling=True)
             if not wanted.select_for_update().exists():
                 return "stopped"  # cancelled, or another part was faster
             EmbeddingModel.objects.filter(active=True).update(active=False)
             wanted.update(active=True, filling=False, activated_at=Now())
-            _note(row)
+            audit.append(
+                act="model.activated",
+                object_type="model",
+                object_id=str(row.pk),
+                caller=origins.Person(user_id=None, source_interface=model_switch.INSTALLATION),
+                details={"key": row.key},
+            )
     except OperationalError as error:
         if isinstance(error.__cause__, psycopg.errors.LockNotAvailable):
             return None
         raise
     log.info("Searches compare by %s from now on", row.key)
     return "done"
-
-
-def _index(row: EmbeddingModel) -> None:
-    """Queue what searches of a large organization read of the model."""
-    with tenancy.unit():
-        maintenance.queue_when_large(live=search_rows.coverage(model_id=row.id).needed)
-
-
-def _note(row: EmbeddingModel) -> None:
-    audit.append(
-        act="model.activated",
-        object_type="model",
-        object_id=str(row.pk),
-        caller=origins.Person(user_id=None, source_interface=model_switch.INSTALLATION),
-        details={"key": row.key},
-    )

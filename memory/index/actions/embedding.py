@@ -61,26 +61,18 @@ class Embedded:
     vector: Vectors
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ActiveModel:
-    """The model whose vectors an organization's searches compare."""
-
-    id: int
-    key: str
-
-
 _last_seen: dict[str, str] = {}  # the active model's key by schema
 
 
-def active_model() -> ActiveModel:
-    """Return the organization's active model; the installation's default at first. In a unit."""
+def active_model() -> tuple[int, str]:
+    """Return id and key of the active model; the installation's default at first. In a unit."""
     found = search_rows.active_model()
     if found is None:
         row = space(model=registry.embedder().model, active=True)
         found = (row.id, row.key)
     tenancy.memo()[("space", found[1])] = found[0]
     _last_seen[tenancy.current().schema_name] = found[1]
-    return ActiveModel(id=found[0], key=found[1])
+    return found
 
 
 def space(*, model: Model, active: bool = False) -> EmbeddingModel:
@@ -138,14 +130,14 @@ def embed_query(*, text: str, key: str = "") -> Embedded | None:
     `key` names the model; without it, the one the organization was last seen to compare by.
     """
     expected = key or _expected()
-    found = _embedded_query(expected, text)
+    found = _embedded_queries(expected, (text,)).get(text)
     if found is not None or key:
         return found
     with tenancy.unit():
         active = search_rows.active_model()
     if active is None or active[1] == expected:
         return None
-    return _embedded_query(active[1], text)
+    return _embedded_queries(active[1], (text,)).get(text)
 
 
 def embed_queries(*, texts: tuple[str, ...]) -> dict[str, Embedded]:
@@ -165,10 +157,10 @@ def store_vector(*, row: StoredMemory, text: str, embedded: Embedded) -> None:
 
     When another model has become active meanwhile, a job embeds the memory for that one.
     """
-    active = active_model()
-    is_active = active.key == embedded.key
+    active_id, active_key = active_model()
+    is_active = active_key == embedded.key
     search_rows.write_vectors(
-        model_id=active.id if is_active else space_id(key=embedded.key),
+        model_id=active_id if is_active else space_id(key=embedded.key),
         rows=((row.id, code_of(row.type), _digest(text)),),
         vectors=embedded.vector.reshape(1, -1),
     )
@@ -205,16 +197,15 @@ def embed_batch(*, memory_ids: tuple[UUID, ...]) -> int:
     when the embedder does not answer now, PermanentFailure when asking again cannot help.
     """
     with tenancy.unit():
-        model = active_model()
-        texts_of, _ = _texts(memory_ids, statuses=ACTIVE)
-        lacking = _lacking(model.id, texts_of)
-    vectors = _vectors(model.key, lacking)
+        model_id, key = active_model()
+        texts_of, lacking = _texts_to_embed(model_id, memory_ids, ACTIVE)
+    vectors = _embed(key, lacking)
     if not texts_of:
         return 0
     with tenancy.unit():
-        present = _store(model.id, texts_of, vectors, statuses=ACTIVE)
-        search_rows.forget_others(model_id=model.id, texts=present)
-        is_still_active = active_model().id == model.id
+        present = _store(model_id, texts_of, vectors, statuses=ACTIVE)
+        search_rows.forget_others(model_id=model_id, texts=present)
+        is_still_active = active_model()[0] == model_id
     return len(present) if is_still_active else embed_batch(memory_ids=memory_ids)
 
 
@@ -225,9 +216,8 @@ def embed_beside(*, key: str, memory_ids: tuple[UUID, ...]) -> int:
     """
     with tenancy.unit():
         model_id = space_id(key=key)
-        texts_of, _ = _texts(memory_ids, statuses=NOT_DELETED)
-        lacking = _lacking(model_id, texts_of)
-    vectors = _vectors(key, lacking)
+        texts_of, lacking = _texts_to_embed(model_id, memory_ids, NOT_DELETED)
+    vectors = _embed(key, lacking)
     with tenancy.unit():
         return len(_store(model_id, texts_of, vectors, statuses=NOT_DELETED))
 
@@ -259,17 +249,13 @@ def _expected() -> str:
         return ""
 
 
-def _embedded_query(key: str, text: str) -> Embedded | None:
-    return _embedded_queries(key, (text,)).get(text)
-
-
 def _embedded_queries(key: str, texts: tuple[str, ...]) -> dict[str, Embedded]:
     """Return the vectors of queries by their texts: all of them, or none."""
     schema = tenancy.current().schema_name
     try:
         embedder = registry.embedder(key=key, tenant=schema)
         model = embedder.model
-        known = {text: query_vectors.kept(model=model, text=text) for text in texts}
+        known = {text: query_vectors.find(model=model, text=text) for text in texts}
         lacking = tuple(text for text, vector in known.items() if vector is None)
         made = embedder.embed_queries(texts=lacking) if lacking else ()
     except ProviderError as error:
@@ -298,10 +284,13 @@ def _texts(
     return texts_of, {row[0]: row[1] for row in rows}
 
 
-def _lacking(model_id: int, texts_of: dict[UUID, str]) -> dict[UUID, str]:
-    """Return the texts of which there is no vector of a model: the others need not be embedded."""
+def _texts_to_embed(
+    model_id: int, memory_ids: tuple[UUID, ...], statuses: tuple[str, ...]
+) -> tuple[dict[UUID, str], dict[UUID, str]]:
+    """Return the texts of memories, and those of which there is no vector of a model yet."""
+    texts_of, _ = _texts(memory_ids, statuses=statuses)
     stored = search_rows.hashes(model_id=model_id, memory_ids=tuple(texts_of))
-    return {id: text for id, text in texts_of.items() if stored.get(id) != _digest(text)}
+    return texts_of, {id: text for id, text in texts_of.items() if stored.get(id) != _digest(text)}
 
 
 def _store(
@@ -327,7 +316,7 @@ def _store(
     return same
 
 
-def _vectors(key: str, contents: dict[UUID, str]) -> dict[UUID, Vectors]:
+def _embed(key: str, contents: dict[UUID, str]) -> dict[UUID, Vectors]:
     if not contents:
         return {}
     try:

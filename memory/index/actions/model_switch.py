@@ -46,10 +46,10 @@ def switch(*, caller: Actor, key: str) -> UUID | None:
     active already, RoleNotSufficient.
     """
     _check_chooses(caller)
-    wanted = _known(key)
+    wanted = _known_model(key)
     try:
         tenant = tenancy.current().schema_name
-        registry.embedder(key=wanted.key, tenant=tenant).embed_query(text=PROBE)
+        registry.embedder(key=wanted.key, tenant=tenant).embed_queries(texts=(PROBE,))
     except ProviderError as error:
         raise NotSwitchable(detail=error.detail, hint=error.hint) from error
     created_by = principal(caller=caller) if isinstance(caller, Caller) else None
@@ -68,7 +68,7 @@ def follow_installation() -> bool:
     if active is None or active.chosen or is_filling:
         return False
     try:
-        wanted = _known("")
+        wanted = _known_model("")
         if wanted.key == active.key:
             return False
         actor = Person(user_id=None, source_interface=INSTALLATION)
@@ -166,10 +166,10 @@ def _check_chooses(caller: Actor) -> None:
 
 def _begin(actor: Actor, wanted: Model, created_by: UUID | None, *, chosen: bool) -> UUID | None:
     with tenancy.unit():
-        active = embedding.active_model()
+        active_id, active_key = embedding.active_model()
         row = embedding.space(model=wanted)
         filling = _locked().filter(filling=True).first()
-        if active.id == row.id:
+        if active_id == row.id:
             raise NotSwitchable(
                 detail=message("{key} is the active model already.", key=row.key),
                 hint="Nothing is to be done.",
@@ -178,11 +178,11 @@ def _begin(actor: Actor, wanted: Model, created_by: UUID | None, *, chosen: bool
             changes = {"filling": True, "chosen": chosen, "overlap": None}
             EmbeddingModel.objects.filter(filling=True).update(filling=False)
             EmbeddingModel.objects.filter(pk=row.pk).update(**changes)
-            _note(actor, "switch_begun", row, before=active.key)
+            _note(actor, "switch_begun", row, before=active_key)
         return enqueue(key=row.key, created_by=created_by)
 
 
-def _known(key: str) -> Model:
+def _known_model(key: str) -> Model:
     try:
         model = registry.embedder(key=key).model
     except ProviderError as error:

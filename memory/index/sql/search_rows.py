@@ -1,9 +1,7 @@
 """Typed callers of the queries about what searches read: vectors, words, and topics' members."""
 
-from dataclasses import dataclass
-from datetime import datetime
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 import numpy as np
@@ -21,53 +19,10 @@ PREFIX_SURPLUS: Final = 2  # the best 60 of a prefix hold .979 of the whole's be
 FIRST = UUID(int=0)  # every id comes after it
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Space:
-    """A model of an organization, its part, and how many memories have a vector of it."""
-
-    id: int
-    key: str
-    dimensions: int
-    active: bool
-    filling: bool
-    chosen: bool
-    overlap: float | None
-    activated_at: datetime | None
-    vectors: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Coverage:
-    """How many memories need a vector, and how many have one of the model asked about."""
-
-    needed: int
-    embedded: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Overlap:
-    """The mean share (0..1) of nearest memories that two models agree on; None without any."""
-
-    share: float | None
-    compared: int
-
-
-def every() -> tuple[Space, ...]:
-    """Return the models of the organization, in the order in which they came."""
-    return tuple(
-        Space(
-            id=row[0],
-            key=row[1],
-            dimensions=row[2],
-            active=row[3],
-            filling=row[4],
-            chosen=row[5],
-            overlap=row[6],
-            activated_at=row[7],
-            vectors=row[8],
-        )
-        for row in sql_queries.rows("spaces", file=FILE)
-    )
+def list_models() -> list[tuple[Any, ...]]:
+    """Return id, key, dimensions, active, filling, overlap, time of activation and vectors of the
+    organization's models, in the order in which they came."""
+    return sql_queries.rows("spaces", file=FILE)
 
 
 def without_vector(*, model_id: int, after: UUID, limit: int) -> tuple[UUID, ...]:
@@ -78,10 +33,10 @@ def without_vector(*, model_id: int, after: UUID, limit: int) -> tuple[UUID, ...
     return tuple(row[0] for row in found)
 
 
-def coverage(*, model_id: int) -> Coverage:
-    """Count the memories that need a vector, and those that have one of a model."""
+def coverage(*, model_id: int) -> tuple[int, int]:
+    """Count the memories that need a vector, and those of them that have one of a model."""
     [(needed, embedded)] = sql_queries.filled("needing", file=FILE, parts=_needed(), model=model_id)
-    return Coverage(needed=needed, embedded=embedded)
+    return needed, embedded
 
 
 def hold_memories() -> None:
@@ -111,12 +66,15 @@ def forget_some(*, model_id: int, limit: int) -> int:
     return sql_queries.execute("forget_some", file=FILE, model=model_id, limit=limit)
 
 
-def overlap(*, first: int, second: int, sample: int, near: int) -> Overlap:
-    """Compare what two models find near some memories; the same memories each time."""
-    [(share, compared)] = sql_queries.rows(
+def overlap(*, first: int, second: int, sample: int, near: int) -> float | None:
+    """Return the mean share (0..1) of nearest memories that two models agree on, None without any.
+
+    Of the same memories each time.
+    """
+    [(share,)] = sql_queries.rows(
         "overlap", file=FILE, first=first, second=second, sample=sample, near=near
     )
-    return Overlap(share=share, compared=compared)
+    return None if share is None else float(share)
 
 
 def whole_cosines(
@@ -225,7 +183,7 @@ def write_keywords(*, rows: tuple[tuple[UUID, int, str], ...]) -> None:
     sql_queries.execute("write_keywords", file=FILE, ids=ids, codes=codes, texts=texts)
 
 
-def holding(
+def list_holders(
     *, facets: tuple[tuple[str, str], ...], project: UUID | None, limit: int, sight: Sight
 ) -> tuple[UUID, ...]:
     """Return memories that hold all of these facets (kind, name), in no order. In a unit."""

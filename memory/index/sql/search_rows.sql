@@ -1,7 +1,7 @@
 -- name: spaces
 -- The models an organization has vectors of, or makes them of, with how many of the memories that
 -- need one have it; a few rows, one pass over the vectors, for a page that is seldom opened.
-SELECT e.id, e.key, e.dimensions, e.active, e.filling, e.chosen, e.overlap, e.activated_at,
+SELECT e.id, e.key, e.dimensions, e.active, e.filling, e.overlap, e.activated_at,
        (SELECT count(*) FROM memory_memoryvector AS v
         JOIN memory_memory AS m ON m.id = v.memory_id AND m.status <> 'deleted'
         WHERE v.model_id = e.id)
@@ -88,7 +88,7 @@ compared AS (
           AND v.project_id IS NOT DISTINCT FROM s.project_id AND v.memory_id <> s.memory_id
         ORDER BY (v.unit <#> s.second) + 0, v.memory_id LIMIT %(near)s) AS n) AS y
     WHERE x.ids IS NOT NULL AND y.ids IS NOT NULL)
-SELECT avg(shared / near), count(*) FROM compared
+SELECT avg(shared / near) FROM compared
 
 -- name: whole_cosines
 -- Cosines of some memories by their whole vectors, where a model has more dimensions than a scan

@@ -93,12 +93,12 @@ def _similar(caller: Caller, drafted: CheckedCandidate, now: datetime) -> tuple[
 
 
 def _nearest(caller: Caller, new: NewMemory, embedded: Embedded) -> dict[UUID, float]:
-    active = embedding.active_model()
-    if active.key != embedded.key:
+    model_id, key = embedding.active_model()
+    if key != embedded.key:
         return {}
     where = candidate.find_placement(caller=caller, new=new)
     found = search_rows.nearest(
-        model_id=active.id,
+        model_id=model_id,
         vector=embedded.vector,
         audience=where.audience,
         project_id=where.project.id if where.project else None,

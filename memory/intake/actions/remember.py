@@ -174,7 +174,7 @@ def _compare(caller: Caller, prepared: Prepared, where: Placement, now: datetime
 
 def in_use(*, embedded: Embedded | None) -> Embedded | None:
     """Return a vector if it is of the model that searches use, else None. In a unit."""
-    if embedded is None or embedded.key != embedding.active_model().key:
+    if embedded is None or embedded.key != embedding.active_model()[1]:
         return None
     return embedded
 

@@ -7,7 +7,7 @@ the command with an error. The work itself is a job: a worker does it, `status` 
 from argparse import ArgumentParser
 from typing import Any, Final
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from accounts.audit import Person
 from accounts.errors import CairnError
@@ -20,7 +20,7 @@ VERBS: Final = ("status", "switch", "cancel", "rollback", "drop")
 WITH_KEY: Final = {"switch": "--to", "drop": "--model"}
 
 
-class Command(BaseCommand):
+class Command(targets.OrganizationCommand):
     """Do one thing to the models of all organizations, or of one."""
 
     help = "Show or change the embedding models that searches compare by."
@@ -30,10 +30,10 @@ class Command(BaseCommand):
         parser.add_argument("what", choices=VERBS)
         parser.add_argument("--to", dest="key", help="of switch: key of the other model")
         parser.add_argument("--model", dest="key", help="of drop: key of the model")
-        targets.add_organization(parser)
+        super().add_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Do it; say for each organization what came of it."""
+        """Do it; say for each organization what came of it, and go on where one is refused."""
         what, key = options["what"], options["key"]
         if what in WITH_KEY and not key:
             raise CommandError(f"Name the model: embed {what} {WITH_KEY[what]} KEY.")
@@ -42,13 +42,11 @@ class Command(BaseCommand):
         for tenant in tenants:
             with targets.enter(tenant):
                 try:
-                    said = _act(what, key or "")
+                    for line in _act(what, key or ""):
+                        self.stdout.write(f"{tenant.slug}: {line}")
                 except CairnError as error:
                     self.stderr.write(f"{tenant.slug}: {error.detail} {error.hint}".rstrip())
                     refused += 1
-                    continue
-            for line in said:
-                self.stdout.write(f"{tenant.slug}: {line}")
         if refused:
             raise CommandError(f"Refused for {refused} of {len(tenants)} organizations.")
 
@@ -56,7 +54,7 @@ class Command(BaseCommand):
 def _act(what: str, key: str) -> tuple[str, ...]:
     """Do one thing in an organization; return what came of it, in lines."""
     if what == "status":
-        found = index_queries.every()
+        found = index_queries.list_models()
         return tuple(
             f"{model.key} ({model.part}): {model.embedded} of {found.needed} memories"
             + ("" if model.overlap is None else f", overlap@10 {model.overlap:.2f}")

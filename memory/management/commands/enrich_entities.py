@@ -3,44 +3,32 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from accounts.jobs import PermanentFailure
 from accounts.tenancy import Tenant
 from memory.entities.actions import A_NIGHT, enrich_entities, forget_enriched
-from memory.management import targets
+from memory.management.targets import OrganizationCommand
 
 
-class Command(BaseCommand):
+class Command(OrganizationCommand):
     """Read the names in the memories of all organizations, or of one."""
 
     help = "Read names of people, organizations and places in memories, as the nightly work does."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Take the organization, and which way to go."""
-        targets.add_organization(parser)
+        super().add_arguments(parser)
         parser.add_argument(
             "--take-back", action="store_true", help="forget what was read, and read it no more"
         )
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        """Read or forget; say for each organization what came of it."""
-        for tenant in targets.list_organizations(options):
-            with targets.enter(tenant):
-                if options["take_back"]:
-                    said = f"{forget_enriched()} names forgotten"
-                else:
-                    said = self._read(tenant)
-            self.stdout.write(f"{tenant.slug}: {said}")
-
-    def _read(self, tenant: Tenant) -> str:
-        """Read a part; what is left of a night, a worker does."""
-
-        def tell(done: int, total: int) -> None:
-            self.stdout.write(f"{tenant.slug}: {done} of {total} memories")
-
+    def work(self, tenant: Tenant, options: dict[str, Any]) -> str:
+        """Read a part, or forget what was read; what is left of a night, a worker does."""
+        if options["take_back"]:
+            return f"{forget_enriched()} names forgotten"
         try:
-            found = enrich_entities(left=A_NIGHT, tell=tell)
+            found = enrich_entities(left=A_NIGHT, tell=self.tell_progress(tenant))
         except PermanentFailure as error:
             raise CommandError(str(error)) from error
         if "not_installed" in found:

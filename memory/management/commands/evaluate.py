@@ -17,7 +17,7 @@ from django.utils import timezone
 from accounts.errors import CairnError
 from memory.evaluation import converters, dataset, report
 from memory.evaluation.actions import evaluate, fit_relevance, fit_weights
-from memory.evaluation.converters import Converted, PublicSet
+from memory.evaluation.converters import Converted
 from memory.evaluation.dataset import JudgedSet, Split, WrongSet
 from memory.evaluation.report import NotComparable
 from memory.search.refinement import Rerank
@@ -58,15 +58,27 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Do one of them; refuse in a sentence."""
+        step = options["step"]
         try:
-            if options["step"] == "convert":
+            if step == "convert":
                 self._convert(options["public"], options["path"], options["target"])
-            elif options["step"] == "compare":
-                self._compare(options["first"], options["second"], options["compared"])
-            elif options["step"] == "fit-relevance":
-                self._fit_relevance(options["folder"], options["held"])
-            elif options["step"] == "fit-weights":
-                self._fit_weights(options["folder"])
+            elif step == "compare":
+                first, second, profile = options["first"], options["second"], options["compared"]
+                rows = report.compare(first=_report(first), second=_report(second), profile=profile)
+                title = f"{profile}: {second.name} minus {first.name}, paired by query"
+                self.stdout.write(report.differences(title=title, rows=rows))
+            elif step == "fit-relevance":
+                fitted = fit_relevance(
+                    judged=_set(options["folder"]),
+                    with_held=options["held"],
+                    now=timezone.now(),
+                    tell=self._tell,
+                )
+                self.stdout.write(report.calibrations(rows=fitted))
+            elif step == "fit-weights":
+                judged = _set(options["folder"])
+                chosen = fit_weights(judged=judged, now=timezone.now(), tell=self._tell)
+                self.stdout.write(report.choices(rows=chosen))
             else:
                 self._evaluate(options)
         except (WrongSet, NotComparable) as error:
@@ -76,7 +88,9 @@ class Command(BaseCommand):
 
     def _evaluate(self, options: dict[str, Any]) -> None:
         whole = _set(options["folder"])
-        self._check_writable(options["out"], options["markdown"])
+        for path in (options["out"], options["markdown"]):
+            if path and not path.parent.is_dir():
+                raise CommandError(f"There is no folder {path.parent}; make it first.")
         found = evaluate(
             judged=whole,
             profiles=tuple(dict.fromkeys(options["profile"] or PROFILES)),
@@ -105,44 +119,27 @@ class Command(BaseCommand):
             f"{len(found.memories)} memories and {len(found.queries)} queries in {target}"
         )
 
-    def _compare(self, first: Path, second: Path, profile: str) -> None:
-        rows = report.compare(first=_report(first), second=_report(second), profile=profile)
-        title = f"{profile}: {second.name} minus {first.name}, paired by query"
-        self.stdout.write(report.differences(title=title, rows=rows))
-
-    def _fit_weights(self, folder: str) -> None:
-        found = fit_weights(judged=_set(folder), now=timezone.now(), tell=self._tell)
-        self.stdout.write(report.choices(rows=found))
-
-    def _fit_relevance(self, folder: str, with_held: bool) -> None:
-        found = fit_relevance(
-            judged=_set(folder), with_held=with_held, now=timezone.now(), tell=self._tell
-        )
-        self.stdout.write(report.calibrations(rows=found))
-
     def _tell(self, line: str) -> None:
         self.stderr.write(f"… {line}")
-
-    def _check_writable(self, *paths: Path | None) -> None:
-        missing = next((path for path in paths if path and not path.parent.is_dir()), None)
-        if missing is not None:
-            raise CommandError(f"There is no folder {missing.parent}; make it first.")
 
 
 def _set(given: str) -> JudgedSet:
     """Read a shipped set by its name, a folder of ours, or one with the files of a public set."""
     folder = SHIPPED / given if given in SETS else Path(given)
-    public = next((name for name, row in converters.PUBLIC.items() if _holds(folder, row)), None)
+    public = next(
+        (
+            name
+            for name, row in converters.PUBLIC.items()
+            if all((folder / file).is_file() for file in row.files)
+        ),
+        None,
+    )
     if public is not None and not (folder / dataset.MEMORIES).exists():
         found = _converted(public, folder)
         memories, queries = found.memories, found.queries
     else:
         memories, queries = _read(folder / dataset.MEMORIES), _read(folder / dataset.QUERIES)
     return dataset.parse(name=folder.name, memories=memories, queries=queries)
-
-
-def _holds(folder: Path, public: PublicSet) -> bool:
-    return all((folder / name).is_file() for name in public.files)
 
 
 def _converted(public: str, folder: Path) -> Converted:

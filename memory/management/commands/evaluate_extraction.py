@@ -13,7 +13,7 @@ from typing import Any, Final
 from django.core.management.base import BaseCommand, CommandError
 
 from memory.evaluation import conversations
-from memory.evaluation.actions import Measured, evaluate_extraction
+from memory.evaluation.actions import evaluate_extraction
 from memory.evaluation.dataset import Split, WrongSet
 from memory.evaluation.measures import Interval
 from memory.extraction.actions.extraction import Mode
@@ -42,34 +42,23 @@ class Command(BaseCommand):
         mode, half = Mode(options["mode"]), options["split"]
         chosen = tuple(one for one in given if half is None or one.split == half)
         found = tuple(evaluate_extraction(conversation=one, mode=mode) for one in chosen)
-        self._tell(sum(len(one.turns) for one in chosen), found)
-        if options["errors"]:
-            self._tell_errors(found)
-
-    def _tell(self, turns: int, found: tuple[Measured, ...]) -> None:
         outcomes = tuple(one.outcome for one in found)
+        turns, expected = sum(len(one.turns) for one in chosen), sum(o.expected for o in outcomes)
+        lines = [f"{len(found)} conversations, {turns} turns, {expected} memories worth keeping"]
         scores = conversations.scores(outcomes=outcomes)
-        expected = sum(one.expected for one in outcomes)
-        self.stdout.write(
-            f"{len(found)} conversations, {turns} turns, {expected} memories worth keeping"
-        )
         for name in ("precision", "recall", "type"):
-            self.stdout.write(f"{name:<10} {_shown(getattr(scores, name))}")
+            share: Interval | None = getattr(scores, name)
+            figure = (
+                "-" if share is None else f"{share.mean:.2f} [{share.low:.2f}, {share.high:.2f}]"
+            )
+            lines.append(f"{name:<10} {figure}")
         missing = Counter(one.degraded for one in found if one.degraded)
-        for reason, count in sorted(missing.items()):
-            self.stdout.write(f"read by words instead, {reason}: {count}")
-        self.stdout.write(f"tokens     {sum(one.tokens for one in found)}")
-
-    def _tell_errors(self, found: tuple[Measured, ...]) -> None:
-        for one in found:
-            for text in one.outcome.wrong:
-                self.stdout.write(f"wrong  {one.outcome.id}: {text}")
-            for expected in one.outcome.missed:
-                words = ", ".join(expected.words)
-                self.stdout.write(f"missed {one.outcome.id} turn {expected.turn}: {words}")
-
-
-def _shown(share: Interval | None) -> str:
-    if share is None:
-        return "-"
-    return f"{share.mean:.2f} [{share.low:.2f}, {share.high:.2f}]"
+        lines += (f"read by words instead, {why}: {n}" for why, n in sorted(missing.items()))
+        lines.append(f"tokens     {sum(one.tokens for one in found)}")
+        for outcome in outcomes if options["errors"] else ():
+            lines += (f"wrong  {outcome.id}: {text}" for text in outcome.wrong)
+            lines += (
+                f"missed {outcome.id} turn {missed.turn}: {', '.join(missed.words)}"
+                for missed in outcome.missed
+            )
+        self.stdout.write("\n".join(lines))

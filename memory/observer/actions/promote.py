@@ -331,7 +331,7 @@ def _sign(origin: str) -> str:
 def nearest_of(*, caller: Caller, prepared: Prepared) -> float:
     """Return the highest cosine with what is stored there; 0 while it cannot be compared."""
     embedded = prepared.embedded
-    if embedded is None or embedded.key != embedding.active_model().key:
+    if embedded is None or embedded.key != embedding.active_model()[1]:
         return 0.0
     where = find_placement(caller=caller, new=prepared.drafted.new)
     model_id = embedding.space_id(key=embedded.key)

@@ -349,5 +349,5 @@ def _few(caller: Caller, filters: Filters, project: UUID | None) -> tuple[UUID, 
     if not facets:
         return None
     sight = visibility.sight_of(caller=caller)
-    few = search_rows.holding(facets=facets, project=project, limit=FEW + 1, sight=sight)
+    few = search_rows.list_holders(facets=facets, project=project, limit=FEW + 1, sight=sight)
     return few if len(few) <= FEW else None

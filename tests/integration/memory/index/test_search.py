@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from uuid import uuid4
 
 import pytest
 from django.conf import settings
@@ -11,7 +10,6 @@ from django.conf import settings
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import InvalidInput, NotFound
-from accounts.models import Organization
 from memory.index.actions import embedding
 from memory.index.models import EmbeddingModel
 from memory.intake.actions.remember import NewMemory, remember
@@ -20,10 +18,9 @@ from memory.providers.settings import ProviderSettings
 from memory.records.actions import archive
 from memory.review.actions.corrections import correct
 from memory.search.actions import STAGES, search
-from memory.search.request import PROFILES, SearchRequest
+from memory.search.request import SearchRequest
 from teams.actions.projects import create_project
 from teams.models import Project
-from tests.support import people
 
 REDIS = "Token refresh fails silently when Redis is unreachable; catch ECONNREFUSED."
 CARTS = "We chose Postgres advisory locks for merging carts instead of optimistic retries."
@@ -68,20 +65,6 @@ def test_what_fits_nothing_is_answered_with_silence(
 
     assert answer.nothing_relevant
     assert answer.hits == ()
-
-
-@pytest.mark.parametrize("profile", PROFILES)
-def test_the_explanation_sums_to_the_score(
-    caller: Caller, project: str, now: datetime, profile: str
-) -> None:
-    request = SearchRequest(query="redis token", threshold=0.0, profile=profile)
-
-    hits = search(caller=caller, request=request, now=now).hits
-
-    for hit in hits:
-        assert sum(hit.explain["parts"].values()) == pytest.approx(hit.explain["score"])
-        paths = sum(path["value"] for path in hit.explain["paths"].values())
-        assert paths == pytest.approx(hit.explain["fusion"])
 
 
 def test_a_project_sets_how_relevant_a_hit_must_be(
@@ -176,27 +159,6 @@ def test_a_corrected_memory_is_replaced_in_results(
     assert CARTS not in found
 
 
-def test_types_and_projects_narrow_the_answer(caller: Caller, project: str, now: datetime) -> None:
-    create_project(caller=caller, slug="other", name="Other", now=now)
-
-    assert _found(caller, now, "redis token refresh", project="other") == []
-    assert _found(caller, now, "redis token refresh", types=("decision",)) in ([], [CARTS])
-
-
-def test_personal_memories_are_found_by_their_author_only(
-    caller: Caller, member_caller: Caller, now: datetime
-) -> None:
-    mine = "My personal note about the staging password rotation schedule."
-    remember(
-        caller=member_caller,
-        new=NewMemory(content=mine, source="user_taught", scope="personal"),
-        now=now,
-    )
-
-    assert _found(member_caller, now, "staging rotation schedule") == [mine]
-    assert _found(caller, now, "staging rotation schedule") == []
-
-
 def test_a_closed_project_is_silent_to_those_outside(
     caller: Caller, member_caller: Caller, now: datetime
 ) -> None:
@@ -211,25 +173,6 @@ def test_a_closed_project_is_silent_to_those_outside(
     assert _found(member_caller, now, "redis token refresh") == []
     with pytest.raises(NotFound):
         _found(member_caller, now, "redis", project="closed")
-
-
-def test_a_token_bound_to_a_project_sees_nothing_else(
-    caller: Caller, project: str, now: datetime
-) -> None:
-    bound = replace(caller, bound_projects=(uuid4(),))
-
-    assert _found(bound, now, "redis token refresh") == []
-
-
-def test_another_organization_finds_nothing(
-    caller: Caller, project: str, other_organization: Organization, now: datetime
-) -> None:
-    stranger = people.make_person(
-        organization=other_organization, email="s@globex.test", role=caller.role
-    )
-    theirs = people.as_caller(organization=other_organization, user=stranger, role=caller.role)
-    with people.outside(), people.entered(organization=other_organization):
-        assert _found(theirs, now, "redis token refresh") == []
 
 
 @pytest.mark.parametrize(

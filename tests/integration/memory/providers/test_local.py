@@ -24,7 +24,7 @@ def embedder(models_dir: Path) -> LocalEmbedder:
 
 
 def test_vectors_are_unit_rows_of_the_declared_dimensions(embedder: LocalEmbedder) -> None:
-    vectors = embedder.embed_documents(texts=TEXTS)
+    vectors = embedder.embed(texts=TEXTS)
 
     assert vectors.shape == (3, embedder.model.dimensions)
     assert vectors.dtype == np.float32
@@ -32,9 +32,9 @@ def test_vectors_are_unit_rows_of_the_declared_dimensions(embedder: LocalEmbedde
 
 
 def test_a_question_is_closest_to_the_text_that_answers_it(embedder: LocalEmbedder) -> None:
-    question = embedder.embed_query(text="How often do we try the billing callback again?")
+    question = embedder.embed(texts=("How often do we try the billing callback again?",))[0]
 
-    cosines = embedder.embed_documents(texts=TEXTS) @ question
+    cosines = embedder.embed(texts=TEXTS) @ question
 
     assert int(cosines.argmax()) == 0
     assert cosines[0] > 0.4 > cosines[1]
@@ -43,9 +43,9 @@ def test_a_question_is_closest_to_the_text_that_answers_it(embedder: LocalEmbedd
 def test_order_is_kept_whatever_the_lengths(embedder: LocalEmbedder) -> None:
     texts = tuple(" ".join(["word", str(place)] * (1 + place * 7 % 50)) for place in range(40))
 
-    together = embedder.embed_documents(texts=texts)
+    together = embedder.embed(texts=texts)
 
-    alone = np.array([embedder.embed_query(text=text) for text in texts])
+    alone = np.array([embedder.embed(texts=(text,))[0] for text in texts])
     assert (together * alone).sum(axis=1).min() > 0.98
 
 
@@ -53,34 +53,36 @@ def test_text_beyond_the_models_length_does_not_count(embedder: LocalEmbedder) -
     long = "alpha " * 300
 
     assert np.allclose(
-        embedder.embed_query(text=long), embedder.embed_query(text=long + "omega " * 50), atol=1e-5
+        embedder.embed(texts=(long,))[0],
+        embedder.embed(texts=(long + "omega " * 50,))[0],
+        atol=1e-5,
     )
 
 
 @pytest.mark.parametrize("text", ["", " ", "\x00", "🙂" * 500, "\u202e", "日本語"])
 def test_odd_texts_have_a_vector_too(embedder: LocalEmbedder, text: str) -> None:
-    assert np.isfinite(embedder.embed_query(text=text)).all()
+    assert np.isfinite(embedder.embed(texts=(text,))[0]).all()
 
 
 def test_no_texts_give_no_rows(embedder: LocalEmbedder) -> None:
-    assert embedder.embed_documents(texts=()).shape == (0, 384)
+    assert embedder.embed(texts=()).shape == (0, 384)
 
 
 def test_absent_weights_say_how_to_get_them(tmp_path: Path) -> None:
     embedder = LocalEmbedder(models_dir=tmp_path, threads=1)
 
     with pytest.raises(ProviderUnavailable) as raised:
-        embedder.embed_query(text="anything")
+        embedder.embed(texts=("anything",))[0]
 
     assert "python -m memory.providers.weights --into" in raised.value.hint
 
 
 def test_a_forked_process_loads_its_own(embedder: LocalEmbedder) -> None:
-    embedder.embed_query(text="loaded before the fork")
+    embedder.embed(texts=("loaded before the fork",))[0]
 
     child = os.fork()
     if child == 0:
-        os._exit(0 if embedder.embed_query(text="in the child").shape == (384,) else 1)
+        os._exit(0 if embedder.embed(texts=("in the child",))[0].shape == (384,) else 1)
     _, status = os.waitpid(child, 0)
 
     assert os.waitstatus_to_exitcode(status) == 0

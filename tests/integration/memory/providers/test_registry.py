@@ -25,7 +25,7 @@ def test_the_default_embedder_is_local_and_answers() -> None:
 
     assert embedder.model.key == "local/all-minilm-l6-v2"
     assert embedder.is_local
-    assert embedder.embed_query(text="anything").shape == (384,)
+    assert embedder.embed_queries(texts=("anything",))[0].shape == (384,)
 
 
 def test_the_default_reranker_is_local_and_answers() -> None:

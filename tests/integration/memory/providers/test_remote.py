@@ -6,7 +6,6 @@ import pytest
 
 from memory.providers.contracts import ChatMessage, ChatRequest, ChatRole
 from memory.providers.errors import (
-    CircuitOpen,
     ProviderError,
     ProviderInvalidAnswer,
     ProviderRateLimited,
@@ -61,7 +60,7 @@ def test_documents_and_queries_are_embedded_in_order(vendors: Vendors, key: str)
     embedder = vendors.embedder(key=key, tenant="acme")
 
     vectors = embedder.embed_documents(texts=TEXTS)
-    query = embedder.embed_query(text="webhook retry")
+    query = embedder.embed_queries(texts=("webhook retry",))[0]
 
     assert vectors.shape == (2, 384)
     assert vectors[0] @ query > vectors[1] @ query
@@ -82,7 +81,7 @@ def test_an_embedding_of_another_model_is_refused(vendors: Vendors, vendor: Vend
     vendor.script = [Fault.WRONG_MODEL]
 
     with pytest.raises(ProviderInvalidAnswer, match="another model"):
-        vendors.embedder(key="openai/small", tenant="acme").embed_query(text="x")
+        vendors.embedder(key="openai/small", tenant="acme").embed_queries(texts=("x",))[0]
 
 
 def test_chat_answers_with_data_that_fits_the_schema(vendors: Vendors, vendor: Vendor) -> None:
@@ -124,7 +123,7 @@ def test_a_vendor_without_its_key_is_asked_and_refuses(vendors: Vendors, vendor:
     embedder = Vendors(settings=settings).embedder(key="cohere/embed", tenant="acme")
 
     with pytest.raises(ProviderRefused):
-        embedder.embed_query(text="x")
+        embedder.embed_queries(texts=("x",))[0]
 
 
 def test_reranker_scores_in_the_order_of_the_texts(vendors: Vendors) -> None:
@@ -154,30 +153,9 @@ def test_errors_never_quote_the_vendors_sentence(vendors: Vendors, vendor: Vendo
     vendor.script = [Status(status=400, code="context_length_exceeded")]
 
     with pytest.raises(ProviderRefused) as raised:
-        vendors.embedder(key="openai/small", tenant="acme").embed_query(text="x")
+        vendors.embedder(key="openai/small", tenant="acme").embed_queries(texts=("x",))[0]
 
     assert raised.value.detail == "openai answered with status 400 (context_length_exceeded)."
-
-
-def test_five_failures_in_a_row_spare_the_vendor_a_sixth(vendors: Vendors, vendor: Vendor) -> None:
-    vendor.script = [Status(status=500)] * 9
-    embedder = vendors.embedder(key="openai/small", tenant="acme")
-    for _ in range(5):
-        with pytest.raises(ProviderUnavailable):
-            embedder.embed_query(text="x")
-
-    with pytest.raises(CircuitOpen):
-        embedder.embed_query(text="x")
-
-    assert len(vendor.asked) == 5
-
-
-def test_an_address_without_a_server_is_unavailable(vendors: Vendors) -> None:
-    settings = replace(vendors.settings, openai_base_url="http://127.0.0.1:9/v1")
-    nowhere = Vendors(settings=settings)
-
-    with pytest.raises(ProviderUnavailable, match="cannot be reached"):
-        nowhere.embedder(key="openai/small", tenant="acme").embed_query(text="x")
 
 
 def test_many_documents_go_in_several_requests(vendors: Vendors, vendor: Vendor) -> None:
@@ -193,7 +171,7 @@ def test_cohere_is_told_what_a_vector_is_for(vendors: Vendors, vendor: Vendor) -
     embedder = vendors.embedder(key="cohere/embed", tenant="acme")
 
     embedder.embed_documents(texts=TEXTS)
-    embedder.embed_query(text="x")
+    embedder.embed_queries(texts=("x",))[0]
 
     assert [asked["input_type"] for asked in vendor.asked] == ["search_document", "search_query"]
 
@@ -206,6 +184,6 @@ def test_a_proxy_of_the_environment_is_used(
     settings = replace(vendors.settings, openai_base_url="http://models.example/v1")
     behind_proxy = Vendors(settings=settings)
 
-    vector = behind_proxy.embedder(key="openai/small", tenant="acme").embed_query(text="x")
+    vector = behind_proxy.embedder(key="openai/small", tenant="acme").embed_queries(texts=("x",))[0]
 
     assert vector.shape == (384,)

@@ -18,7 +18,7 @@ def embedder(models_dir: Path) -> StaticEmbedder:
 def test_related_texts_are_closer_than_unrelated_ones(embedder: StaticEmbedder) -> None:
     texts = ("the database migration failed", "schema upgrade error", "bananas ripen")
 
-    first, second, third = embedder.embed_documents(texts=texts)
+    first, second, third = embedder.embed(texts=texts)
 
     assert first @ second > first @ third
 
@@ -27,7 +27,7 @@ def test_related_texts_are_closer_than_unrelated_ones(embedder: StaticEmbedder) 
 def test_a_text_without_known_words_has_a_vector_of_unit_length(
     embedder: StaticEmbedder, text: str
 ) -> None:
-    assert abs(float(np.linalg.norm(embedder.embed_query(text=text))) - 1) < 1e-5
+    assert abs(float(np.linalg.norm(embedder.embed(texts=(text,))[0])) - 1) < 1e-5
 
 
 def test_a_rare_word_weighs_more_than_a_common_one(embedder: StaticEmbedder) -> None:
@@ -37,8 +37,8 @@ def test_a_rare_word_weighs_more_than_a_common_one(embedder: StaticEmbedder) -> 
     assert np.allclose(np.linalg.norm(tokens.rows, axis=1), 1.0, atol=1e-5)
 
 
-def test_reranker_prefers_the_text_that_meets_the_rare_words(embedder: StaticEmbedder) -> None:
-    reranker = LateInteractionReranker(tokens=embedder)
+def test_reranker_prefers_the_text_that_meets_the_rare_words(models_dir: Path) -> None:
+    reranker = LateInteractionReranker(models_dir=models_dir)
     texts = ("We had lunch by the sea.", "Caroline adopted a puppy last May.")
 
     scores = reranker.rerank(query="When did Caroline get her dog?", texts=texts)
@@ -49,4 +49,4 @@ def test_reranker_prefers_the_text_that_meets_the_rare_words(embedder: StaticEmb
 
 def test_absent_weights_say_how_to_get_them(tmp_path: Path) -> None:
     with pytest.raises(ProviderUnavailable, match="no model"):
-        StaticEmbedder(models_dir=tmp_path).embed_query(text="anything")
+        StaticEmbedder(models_dir=tmp_path).embed(texts=("anything",))

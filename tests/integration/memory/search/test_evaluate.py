@@ -159,16 +159,6 @@ def _asked(folder: Path, half: str) -> list[str]:
     return list(found["systems"]["plain"]["queries"])
 
 
-def test_tables_are_written_as_markdown(folder: Path) -> None:
-    target = folder / "report.md"
-
-    _run(folder, "--markdown", str(target))
-
-    text = target.read_text(encoding="utf-8")
-    assert "## Ranking" in text
-    assert "| all | 3 | rrf - plain |" in text
-
-
 def test_a_converted_public_set_can_be_evaluated(folder: Path) -> None:
     (folder / "corpus.jsonl").write_text(
         '{"_id": "d1", "title": "Locks", "text": "Advisory locks are released with the session."}\n'

@@ -16,9 +16,11 @@ from memory.records.queries.relations import Sides
 from memory.review.actions.settlements import Settlement, settle
 from memory.review.conflict_rules import ConflictVerdict
 from memory.review.queries import inbox
+from memory.search.actions import search
+from memory.search.context import ContextRequest, context
 from memory.search.entity_profile import about
 from memory.search.lookups import Closeness, match, recall, similar, timeline
-from memory.search.request import Narrowing
+from memory.search.request import Narrowing, SearchRequest
 from tests.support.memories import sent, stored
 
 OLD = "The checkout worker in `shop/checkout.py` retries a payment 3 times before it gives up."
@@ -26,6 +28,7 @@ NEW = "The checkout worker in `shop/checkout.py` retries a payment 5 times befor
 LIKE = "The worker of `shop/checkout.py` writes what it charged into the ledger of payments."
 FILE = "shop/checkout.py"
 ALL = Narrowing()
+RETRIES = SearchRequest(query="how often is a payment retried", threshold=0.0)
 
 Way = Callable[[Caller, UUID, UUID, datetime], Sides]
 WAYS: dict[str, Way] = {
@@ -50,6 +53,10 @@ WAYS: dict[str, Way] = {
     "name": lambda caller, one, _, now: (
         about(caller=caller, name=FILE, type=None, narrowing=ALL, now=now).sides
     ),
+    "search": lambda caller, one, _, now: {
+        hit.memory.id: hit.contradictions
+        for hit in search(caller=caller, request=RETRIES, now=now).hits
+    },
     "review": lambda caller, one, _, now: {
         one: inbox.waiting_memory(caller=caller, memory_id=one, now=now).sides
     },
@@ -118,6 +125,15 @@ def test_every_tool_tells_both(
     assert [other["id"] for other in one["contradictions"]] == [newer.id]
 
 
+def test_what_contradicts_nothing_has_no_other_side(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    alone = stored(caller, now, OLD, project=store)
+
+    assert memories.get_together(caller=caller, memory_id=alone.id, now=now)[1] == ()
+    assert not any(WAYS["search"](caller, alone.id, alone.id, now).values())
+
+
 def test_what_was_settled_is_told_alone(caller: Caller, store: str, now: datetime) -> None:
     older = stored(caller, now, OLD, project=store)
     newer = sent(caller, now, NEW, project=store)
@@ -132,3 +148,50 @@ def test_what_was_settled_is_told_alone(caller: Caller, store: str, now: datetim
     ]
 
     assert told == [(), ()]
+
+
+@pytest.fixture
+def pair(caller: Caller, store: str, now: datetime) -> set[str]:
+    """Two memories of the project that contradict each other."""
+    return {str(stored(caller, now, text, project=store).id) for text in (OLD, NEW)}
+
+
+def test_a_pack_holds_both_or_none(member_caller: Caller, pair: set[str], now: datetime) -> None:
+    for budget in range(20, 400, 20):
+        request = ContextRequest(
+            search=SearchRequest(query="payment retried", threshold=0.0), budget_tokens=budget
+        )
+        told = context(caller=member_caller, request=request, now=now).told
+        assert {str(one.memory.id) for one in told} in (set(), pair)
+
+
+def test_an_agent_is_told_both_by_its_tools(agent: Caller, pair: set[str], now: datetime) -> None:
+    found = _call(agent, now, "search", query="payment retried", threshold=0.0, limit=1)
+    waiting = _call(agent, now, "check_conflicts")
+
+    (hit,) = found["results"]
+    assert {str(hit["id"]), str(hit["contradictions"][0]["id"])} == pair
+    (one,) = waiting["conflicts"]
+    assert {str(one[side]["id"]) for side in ("older", "newer")} == pair
+
+
+def _call(agent: Caller, now: datetime, name: str, **given: object) -> dict[str, Any]:
+    tool = TOOLS[name]
+    call = Call(caller=agent, arguments=arguments(tool=tool, given=given), now=now, project=None)
+    return dict(tool.run(call))
+
+
+@pytest.mark.parametrize("tool", ["search", "check_conflicts"])
+def test_who_was_told_the_other_side_does_not_confirm_it(
+    agent: Caller, store: str, pair: set[str], now: datetime, tool: str
+) -> None:
+    if tool == "search":
+        (hit,) = _call(agent, now, tool, query="payment retried", threshold=0.0, limit=1)["results"]
+        others = hit["contradictions"]
+    else:
+        others = [one["older"] for one in _call(agent, now, tool)["conflicts"]]
+
+    for other in others:
+        again = sent(agent, now, other["content"], project=store, source="agent_explicit")
+        assert again.outcome == "known"
+    assert others

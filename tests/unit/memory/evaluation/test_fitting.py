@@ -47,9 +47,17 @@ def test_a_sign_that_points_the_wrong_way_is_left_out() -> None:
     assert set(row.slopes) == {Sign.COSINE}
 
 
-def test_signs_that_tell_nothing_cannot_be_fitted() -> None:
-    with pytest.raises(ValueError, match="no sign"):
-        fitting.fit(key="x", pairs=_pairs(slope=-6.0), signs=(Sign.COSINE,))
+@pytest.mark.parametrize(
+    ("pairs", "message"),
+    [
+        (_pairs(slope=-6.0), "no sign"),
+        (tuple(pair for pair in _pairs(200) if pair.answers), "pairs that do not"),
+    ],
+    ids=["signs that tell nothing", "one outcome"],
+)
+def test_what_parts_nothing_cannot_be_fitted(pairs: tuple[Pair, ...], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        fitting.fit(key="x", pairs=pairs, signs=(Sign.COSINE,))
 
 
 def test_what_is_said_is_so_in_every_bin_with_enough_pairs() -> None:
@@ -70,13 +78,6 @@ def test_the_threshold_withholds_at_most_a_tenth_of_the_answerable() -> None:
 
     assert 0.05 <= effect.withheld <= 0.10
     assert effect.recall > effect.withheld
-
-
-def test_pairs_of_one_outcome_cannot_be_fitted() -> None:
-    answered = tuple(pair for pair in _pairs(200) if pair.answers)
-
-    with pytest.raises(ValueError, match="pairs that do not"):
-        fitting.fit(key="x", pairs=answered, signs=SIGNS)
 
 
 def test_a_calibration_without_pairs_has_no_reliability() -> None:

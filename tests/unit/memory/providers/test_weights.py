@@ -5,10 +5,7 @@ import io
 import zipfile
 from pathlib import Path
 
-import pytest
-
 from memory.providers import weights
-from memory.providers.errors import ProviderUnavailable
 from memory.providers.pins import PinnedFile, PinnedModel
 
 BYTES = b"weights " * 100
@@ -51,24 +48,6 @@ def test_other_bytes_of_the_same_size_are_left_where_they_are(tmp_path: Path) ->
 
     assert found == ()
     assert list((tmp_path / "small").iterdir()) == []
-
-
-def test_an_operators_folder_is_used_before_any_package(tmp_path: Path) -> None:
-    (tmp_path / "given" / "small").mkdir(parents=True)
-    (tmp_path / "given" / "small" / PINNED.name).write_bytes(BYTES)
-    said: list[str] = []
-
-    weights.fetch(model=MODEL, into=tmp_path, operator_folder=tmp_path / "given", say=said.append)
-
-    assert weights.missing_files(model=MODEL, folder=tmp_path / "small") == ()
-    assert "copied" in said[0]
-
-
-def test_without_any_source_the_sentence_says_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(ProviderUnavailable, match="small") as raised:
-        weights.fetch(model=MODEL, into=tmp_path, operator_folder=None, say=[].append)
-
-    assert "CAIRN_MODELS_FROM" in raised.value.hint
 
 
 def test_a_file_cut_short_counts_as_missing(tmp_path: Path) -> None:

@@ -45,42 +45,54 @@ def _told(items: tuple[Result, ...], *links: Link) -> tuple[Order, list[int]]:
     return order, [one.int for one in ids]
 
 
-def test_statements_stand_from_the_best_down() -> None:
-    assert _told(_items(3, 1, 2)) == (Order.SCORE, [0, 1, 2])
-
-
-def test_events_are_told_as_they_happened() -> None:
-    assert _told(_items(3, 1, 2, events=2)) == (Order.TIMELINE, [1, 2, 0])
-
-
-def test_a_few_events_do_not_make_a_story() -> None:
-    assert _told(_items(3, 1, 2, events=1))[0] is Order.SCORE
-
-
-def test_causes_come_before_what_they_caused() -> None:
-    links = (_link(0, LinkKind.CAUSED_BY, 2), _link(2, LinkKind.CAUSED_BY, 1))
-
-    assert _told(_items(0, 0, 0, 0), *links) == (Order.CAUSES, [1, 2, 0, 3])
-
-
-def test_a_problem_comes_before_its_fix() -> None:
-    assert _told(_items(0, 0), _link(1, LinkKind.RESOLVED_BY, 0)) == (Order.CAUSES, [1, 0])
+@pytest.mark.parametrize(
+    ("items", "links", "told"),
+    [
+        pytest.param(_items(3, 1, 2), (), (Order.SCORE, [0, 1, 2]), id="statements"),
+        pytest.param(_items(3, 1, 2, events=2), (), (Order.TIMELINE, [1, 2, 0]), id="events"),
+        pytest.param(_items(3, 1, 2, events=1), (), (Order.SCORE, [0, 1, 2]), id="few events"),
+        pytest.param(
+            _items(0, 0, 0, 0),
+            (_link(0, LinkKind.CAUSED_BY, 2), _link(2, LinkKind.CAUSED_BY, 1)),
+            (Order.CAUSES, [1, 2, 0, 3]),
+            id="causes first",
+        ),
+        pytest.param(
+            _items(0, 0),
+            (_link(1, LinkKind.RESOLVED_BY, 0),),
+            (Order.CAUSES, [1, 0]),
+            id="a problem before its fix",
+        ),
+        pytest.param(
+            _items(0, 0),
+            (_link(0, LinkKind.CAUSED_BY, 7),),
+            (Order.SCORE, [0, 1]),
+            id="linked to what was not found",
+        ),
+        pytest.param(
+            _about("redis", "kafka", "redis", "", "kafka worker"),
+            (),
+            (Order.THINGS, [0, 2, 1, 4, 3]),
+            id="several things",
+        ),
+        pytest.param(
+            _about("redis kafka", "kafka", "redis", "kafka", "redis celery", "kafka"),
+            (),
+            (Order.THINGS, [0, 1, 3, 5, 2, 4]),
+            id="with what most others name",
+        ),
+    ],
+)
+def test_what_most_results_are_decides_their_order(
+    items: tuple[Result, ...], links: tuple[Link, ...], told: tuple[Order, list[int]]
+) -> None:
+    assert _told(items, *links) == told
 
 
 def test_a_circle_of_causes_is_entered_at_its_best() -> None:
     links = (_link(0, LinkKind.CAUSED_BY, 1), _link(1, LinkKind.CAUSED_BY, 0))
 
     assert sorted(_told(_items(0, 0), *links)[1]) == [0, 1]
-
-
-def test_links_to_what_was_not_found_change_nothing() -> None:
-    assert _told(_items(0, 0), _link(0, LinkKind.CAUSED_BY, 7)) == (Order.SCORE, [0, 1])
-
-
-def test_results_about_several_things_are_told_thing_by_thing() -> None:
-    items = _about("redis", "kafka", "redis", "", "kafka worker")
-
-    assert _told(items) == (Order.THINGS, [0, 2, 1, 4, 3])
 
 
 @pytest.mark.parametrize(
@@ -96,12 +108,6 @@ def test_results_about_several_things_are_told_thing_by_thing() -> None:
 )
 def test_without_several_things_to_part_them_the_best_stands_first(things: tuple[str, ...]) -> None:
     assert _told(_about(*things)) == (Order.SCORE, list(range(len(things))))
-
-
-def test_a_result_is_told_with_what_most_of_the_others_name() -> None:
-    items = _about("redis kafka", "kafka", "redis", "kafka", "redis celery", "kafka")
-
-    assert _told(items) == (Order.THINGS, [0, 1, 3, 5, 2, 4])
 
 
 @given(named=st.lists(st.frozensets(st.sampled_from("abcd")), max_size=8))

@@ -120,20 +120,13 @@ def test_the_order_of_candidates_does_not_matter(
     assert all(found[id] == pytest.approx(other[id]) for id in found)
 
 
-def test_what_is_as_far_from_a_french_query_is_more_relevant() -> None:
+@pytest.mark.parametrize(
+    "wording", [Wording(words=4, is_french=True), Wording(words=8, is_french=False)]
+)
+def test_what_is_as_close_to_a_french_or_longer_query_is_more_relevant(wording: Wording) -> None:
     observed = _observed((0.4, 0.1), *((0.2, 0.0),) * 20)
 
-    french = _first(observed, MINILM, Wording(words=4, is_french=True))
-
-    assert french.value > _first(observed, MINILM).value
-
-
-def test_what_is_as_close_to_a_longer_query_is_more_relevant() -> None:
-    observed = _observed((0.4, 0.1), *((0.2, 0.0),) * 20)
-
-    longer = _first(observed, MINILM, Wording(words=8, is_french=False))
-
-    assert longer.value > _first(observed, MINILM).value
+    assert _first(observed, MINILM, wording).value > _first(observed, MINILM).value
 
 
 def test_slopes_point_the_way_their_signs_mean() -> None:

@@ -1,0 +1,276 @@
+"""Words of a question: misspelled, in another form or spelling, French, and how rare they are."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.db import connection
+
+from accounts import tenancy
+from accounts.caller import Caller
+from memory.index.models import Lexeme
+from memory.index.sql import search_rows
+from memory.intake.actions.remember_all import remember_all
+from memory.search.actions import search
+from memory.search.request import SearchRequest
+from teams.actions.projects import create_project
+from tests.support.crowds import by_words
+from tests.support.memories import CARTS, PARSER, REDIS, new, stored
+
+pytestmark = pytest.mark.usefixtures("in_organization", "clean_cache")
+
+CACHE = "Le cache Redis est vidé à chaque déploiement ; les jetons sont conservés dans la base."
+CARDS = "Les numéros de carte ne sont jamais stockés par le service de paiement."
+TOKENS = "AuthService keeps its tokens for an hour and asks k8s for new ones."
+EXPORTS = "Nightly exports wait for the warehouse and give up after ten minutes."
+QUESTION = "What did Caroline say about the kiosk?"
+TURNS, KIOSKS = 60, 80
+READ = """
+    SELECT pg_stat_get_xact_tuples_returned(c.oid) + pg_stat_get_xact_tuples_fetched(c.oid)
+    FROM pg_class AS c WHERE c.oid = 'memory_lexeme'::regclass
+"""
+
+
+@pytest.fixture
+def known(caller: Caller, store: str, now: datetime) -> dict[str, UUID]:
+    """English and French memories, their words counted."""
+    texts = (REDIS, CARTS, PARSER, CACHE, CARDS)
+    found = {text: stored(caller, now, text, project=store).id for text in texts}
+    with tenancy.unit():
+        search_rows.refresh_lexicon()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("advisry", CARTS),
+        ("advisroy", CARTS),
+        ("adviisory", CARTS),
+        ("adbisory", CARTS),
+        ("Optimsitic", CARTS),
+        ("unreacheable", REDIS),
+        ("parse_invioce", PARSER),
+    ],
+)
+def test_one_letter_away_is_near_enough(
+    caller: Caller, known: dict[str, UUID], text: str, meant: str
+) -> None:
+    assert known[meant] in by_words(caller=caller, text=text)
+
+
+@pytest.mark.parametrize(
+    "text", ["advi", "adivsroy", "xyzzy", "E4O4X", "catr", "cakes", "bdvisory"]
+)
+def test_what_is_further_away_or_short_or_has_a_digit_is_left_alone(
+    caller: Caller, known: dict[str, UUID], text: str
+) -> None:
+    assert by_words(caller=caller, text=text) == {}
+
+
+def test_the_right_word_counts_for_more(caller: Caller, known: dict[str, UUID]) -> None:
+    right = by_words(caller=caller, text="advisory locks")[known[CARTS]]
+    wrong = by_words(caller=caller, text="advisroy locks")[known[CARTS]]
+
+    assert right.scores["keyword"] > wrong.scores["keyword"]
+    assert right.matched == pytest.approx(1.0)
+    assert 0.4 < wrong.matched < 1.0
+
+
+def test_a_known_word_is_never_read_as_another(
+    caller: Caller, known: dict[str, UUID], store: str, now: datetime
+) -> None:
+    other = stored(caller, now, "The advisors meet on Mondays about the budget.", project=store).id
+    with tenancy.unit():
+        search_rows.refresh_lexicon()
+
+    assert set(by_words(caller=caller, text="advisory")) == {known[CARTS]}
+    assert set(by_words(caller=caller, text="advisor")) == {other}
+
+
+def test_identifiers_paths_and_codes_are_still_hit_exactly(
+    caller: Caller, known: dict[str, UUID]
+) -> None:
+    assert set(by_words(caller=caller, text="billing/parser.py")) == {known[PARSER]}
+    assert set(by_words(caller=caller, text="ECONNREFUSED")) == {known[REDIS]}
+
+
+def test_a_word_written_after_the_count_is_found_as_it_is(
+    caller: Caller, known: dict[str, UUID], store: str, now: datetime
+) -> None:
+    fresh = stored(caller, now, "Advisary is the name of the new billing vendor.", project=store).id
+
+    found = by_words(caller=caller, text="advisary")
+
+    assert found[fresh].scores["keyword"] > found[known[CARTS]].scores["keyword"]
+
+
+def test_a_query_of_very_many_strange_words_is_answered(
+    caller: Caller, known: dict[str, UUID]
+) -> None:
+    strange = " ".join(f"qwert{'abcdefghij'[number % 10]}yuiop{number}" for number in range(2_000))
+
+    assert by_words(caller=caller, text=f"{strange} advisory")[known[CARTS]].scores["keyword"] > 0
+
+
+@pytest.mark.usefixtures("tables_of_its_own")  # Postgres knows how full the shared ones once were
+def test_few_of_many_words_are_read_before_anything_is_known_of_them(
+    caller: Caller, known: dict[str, UUID]
+) -> None:
+    many = (
+        Lexeme(word=f"word{number}", audience=caller.organization_id, documents=1)
+        for number in range(5_000)
+    )
+
+    with tenancy.unit(), connection.cursor() as cursor:
+        Lexeme.objects.bulk_create(many)
+        cursor.execute(READ)
+        before = cursor.fetchone()[0]
+        assert by_words(caller=caller, text="advisroy")
+        cursor.execute(READ)
+
+        assert cursor.fetchone()[0] - before < 1_000
+
+
+@pytest.mark.parametrize(
+    ("text", "is_french"),
+    [
+        (CACHE, True),
+        ("Pourquoi les signatures échouaient-elles ?", True),
+        ("l'erreur n'est pas attendue", True),
+        (CARTS, False),
+        ("Amélie owns the design system and decides about new tokens", False),
+        ("du -sh shows the size of the cache", False),
+        ("redis", False),
+        ("", False),
+    ],
+)
+def test_small_words_tell_french(caller: Caller, text: str, is_french: bool) -> None:
+    with tenancy.unit(), connection.cursor() as cursor:
+        cursor.execute("SELECT is_french(%s)", [text])
+
+        assert cursor.fetchone() == (is_french,)
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("vider les caches lors des déploiements", CACHE),
+        ("conserver un jeton dans la base", CACHE),
+        ("stockage des paiements par carte", CARDS),
+    ],
+)
+def test_another_form_of_a_french_word_is_found(
+    caller: Caller, known: dict[str, UUID], text: str, meant: str
+) -> None:
+    found = by_words(caller=caller, text=text)
+
+    assert max(found.values(), key=lambda one: one.scores["keyword"]).memory_id == known[meant]
+
+
+def test_technical_words_are_found_across_languages(caller: Caller, known: dict[str, UUID]) -> None:
+    assert known[CACHE] in by_words(caller=caller, text="is the redis cache flushed")
+    assert known[CARTS] in by_words(
+        caller=caller, text="pourquoi des verrous advisory dans postgres"
+    )
+
+
+def test_an_english_word_of_the_same_stem_counts_little(
+    caller: Caller, known: dict[str, UUID]
+) -> None:
+    found = by_words(caller=caller, text="les numéros de carte sont stockés")
+
+    assert found[known[CARDS]].scores["keyword"] > 5 * found[known[CARTS]].scores["keyword"]
+
+
+def test_a_form_that_is_known_makes_a_full_match(caller: Caller, known: dict[str, UUID]) -> None:
+    found = by_words(caller=caller, text="les jeton conservé dans la base")
+
+    assert found[known[CACHE]].matched == pytest.approx(1.0)
+
+
+def signs(caller: Caller, question: str, now: datetime) -> dict[UUID, Mapping[str, Any]]:
+    """Return the signs of relevance of every candidate."""
+    request = SearchRequest(query=question, threshold=0.0)
+    hits = search(caller=caller, request=request, now=now).hits
+    return {hit.memory.id: hit.explain["relevance"]["signs"] for hit in hits}
+
+
+@pytest.mark.parametrize(
+    "written", ["auth_service", "`auth-service`", "authService", "AuthService"]
+)
+def test_a_code_name_in_another_spelling_is_not_missing(
+    caller: Caller, store: str, now: datetime, written: str
+) -> None:
+    memory = stored(caller, now, TOKENS, project=store)
+    other = stored(caller, now, EXPORTS, project=store)
+
+    found = signs(caller, f"{written} tokens, exports", now)
+
+    assert (found[memory.id]["missing"], found[other.id]["missing"]) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("written", ["kubernetes", "Kube", "k8s"])
+def test_another_name_of_a_tool_is_a_matched_word(
+    caller: Caller, store: str, now: datetime, written: str
+) -> None:
+    memory = stored(caller, now, TOKENS, project=store)
+
+    assert signs(caller, f"{written} tokens", now)[memory.id]["matched"] == pytest.approx(1.0)
+
+
+def test_what_nothing_names_stays_unmatched(caller: Caller, store: str, now: datetime) -> None:
+    memory = stored(caller, now, TOKENS, project=store)
+
+    found = signs(caller, "terraform tokens of token_store", now)[memory.id]
+
+    assert found["matched"] < 0.5
+    assert found["missing"] == 1.0
+
+
+def fill(caller: Caller, now: datetime, project: str, texts: tuple[str, ...]) -> tuple[UUID, ...]:
+    """Store texts in a project of their own, and return their ids."""
+    create_project(caller=caller, slug=project, name=project, now=now)
+    told = tuple(new(text, project=project) for text in texts)
+    outcomes = remember_all(caller=caller, new=told, now=now)
+    assert all(one.memory is not None for one in outcomes)
+    return tuple(one.memory.id for one in outcomes if one.memory)
+
+
+@pytest.fixture
+def kiosk(caller: Caller, now: datetime) -> UUID:
+    """The only turn about a kiosk, of a project in which most begin with one name."""
+    others = tuple(
+        f"Caroline: the {number}. chapter of the manual is on its way to you."
+        for number in range(TURNS)
+    )
+    first, *_ = fill(caller, now, "talks", ("Mel: the kiosk opens at nine on Sundays.", *others))
+    doors = tuple(f"Door {number} of the kiosk has a lock of its own." for number in range(KIOSKS))
+    fill(caller, now, "kiosks", doors)
+    with tenancy.unit():
+        search_rows.refresh_lexicon()
+    return first
+
+
+def best(caller: Caller, now: datetime, project: str | None) -> UUID:
+    """Return what words alone find first."""
+    request = SearchRequest(query=QUESTION, mode="keyword", threshold=0.0, project=project)
+    return search(caller=caller, request=request, now=now).hits[0].memory.id
+
+
+def test_a_word_that_is_common_elsewhere_alone_tells_much_in_a_project(
+    caller: Caller, now: datetime, kiosk: UUID
+) -> None:
+    assert best(caller, now, "talks") == kiosk
+    assert best(caller, now, None) != kiosk
+
+
+def test_a_young_project_takes_rarity_from_what_may_be_seen(
+    caller: Caller, now: datetime, kiosk: UUID
+) -> None:
+    texts = ("Caroline keeps the plan of the market.", "The kiosk keeps a plan of the market.")
+    caroline, _ = fill(caller, now, "new", texts)  # not counted yet
+
+    assert best(caller, now, "new") == caroline
