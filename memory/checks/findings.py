@@ -120,7 +120,7 @@ class _Match:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Read:
+class _ReadMemory:
     """A memory, taken apart once."""
 
     memory: CheckedMemory
@@ -143,7 +143,7 @@ class _Work:
             for path in part.files:
                 self._parts.setdefault(path, set()).add(number)
         for path in self._parts:
-            self._files.setdefault(_last_name(path), []).append(path)
+            self._files.setdefault(path.rpartition("/")[2], []).append(path)
 
     def near(self, *, memory: CheckedMemory) -> frozenset[int]:
         """Return the parts that are about a file of a memory, by their places from 0."""
@@ -152,7 +152,7 @@ class _Work:
     def about(self, *, path: str) -> frozenset[int]:
         """Return the parts that are about a file or a folder."""
         if path not in self._numbers:
-            name = _last_name(path)
+            name = path.rpartition("/")[2]
             alike = (*self._files.get(name, ()), *self._files.get("", ())) if name else self._parts
             fitting = (one for one in alike if is_about(one=one, other=path))
             self._numbers[path] = frozenset().union(*(self._parts[one] for one in fitting))
@@ -190,17 +190,9 @@ def judge(
     heavy = [one for one in found if one.level is not Level.NOTE]
     notes = [one for one in found if one.level is Level.NOTE][:NOTES_MOST]
     kept = (*heavy, *notes)[:FINDINGS_MOST]
-    return CheckJudgment(
-        verdict=verdict_of(findings=kept), findings=kept, left_out=len(found) - len(kept)
-    )
-
-
-def verdict_of(*, findings: Iterable[MemoryFinding]) -> Verdict:
-    """Return what the heaviest finding comes to."""
-    levels = {one.level for one in findings}
-    if Level.STOP in levels:
-        return Verdict.STOP
-    return Verdict.CAUTION if Level.CAUTION in levels else Verdict.CLEAR
+    verdicts = {Level.STOP: Verdict.STOP, Level.CAUTION: Verdict.CAUTION}
+    heaviest = verdicts.get(kept[0].level, Verdict.CLEAR) if kept else Verdict.CLEAR
+    return CheckJudgment(verdict=heaviest, findings=kept, left_out=len(found) - len(kept))
 
 
 def is_about(*, one: str, other: str) -> bool:
@@ -216,12 +208,7 @@ def is_about(*, one: str, other: str) -> bool:
     return left == right or left.endswith(f"/{right}") or right.endswith(f"/{left}")
 
 
-def _last_name(path: str) -> str:
-    """Return the name of a file without its folders; nothing of a folder."""
-    return path.rpartition("/")[2]
-
-
-def _read(memory: CheckedMemory) -> _Read:
+def _read(memory: CheckedMemory) -> _ReadMemory:
     said = statement_clauses.read(text=memory.content)
     stems = statement_stems.stems(text=memory.content)
     if memory.type is MemoryType.DEAD_END:
@@ -235,7 +222,7 @@ def _read(memory: CheckedMemory) -> _Read:
             (statement_stems.stems(text=one.what), statement_stems.stems(text=one.unless))
             for one in said.rejected
         )
-    return _Read(
+    return _ReadMemory(
         memory=memory,
         rejected=tuple(pair for pair in rejected if pair[0]),
         stems=stems,
@@ -263,9 +250,11 @@ def _finding(memory: CheckedMemory, work: _Work, relevant: frozenset[int]) -> Me
     kept = [pair for pair in met if _ORDER[pair[0].level] == heaviest]
     best = max((found for found, _ in kept), key=lambda found: found.score)
     where = tuple(dict.fromkeys(part.place for found, part in kept if found.why is best.why))
+    is_unsure = memory.is_doubtful or memory.confidence < SURE
+    is_stopped = best.level is Level.STOP and not is_unsure
     return MemoryFinding(
         memory_id=memory.id,
-        level=_as_sure(best.level, memory),
+        level=best.level if is_stopped or best.level is Level.NOTE else Level.CAUTION,
         why=best.why,
         places=where[:PLACES_MOST],
         matched=tuple(sorted(best.matched)),
@@ -274,35 +263,34 @@ def _finding(memory: CheckedMemory, work: _Work, relevant: frozenset[int]) -> Me
     )
 
 
-def _as_sure(level: Level, memory: CheckedMemory) -> Level:
-    """Return a level, one lower for stopping where the memory may not be true."""
-    is_unsure = memory.is_doubtful or memory.confidence < SURE
-    return Level.CAUTION if level is Level.STOP and is_unsure else level
-
-
 def _match(
-    read: _Read, work: _Work, number: int, is_relevant: bool, is_near: bool
+    read: _ReadMemory, work: _Work, number: int, is_relevant: bool, is_near: bool
 ) -> _Match | None:
     type, part = read.memory.type, work.parts[number]
     if type is MemoryType.CAUSAL_DEPENDENCY:
         return _left_behind(read, part, work) if is_near else None
-    heavy = _against(read, part)
+    heavy = None
+    if type in _BINDING or type is MemoryType.DEAD_END:
+        against = (_against(read, what, unless, part) for what, unless in read.rejected)
+        heavy = max((one for one in against if one), key=lambda one: one.score, default=None)
     if heavy is None and type in _BINDING and is_relevant:
         heavy = _taken(read, part) or _other_value(read, part)
-    return heavy or _note(read, part, is_relevant=is_relevant, is_near=is_near)
-
-
-def _against(read: _Read, part: WorkPart) -> _Match | None:
-    """Return that a part is for what a memory is against."""
-    if read.memory.type not in _BINDING and read.memory.type is not MemoryType.DEAD_END:
+    if heavy is not None:
+        return heavy
+    shared = part.proposes & read.stems
+    if is_near and type in _WARNING:
+        why = FindingReason.OF_THE_FILE
+    elif is_relevant and not part.is_code and len(shared) > 1:
+        why = FindingReason.RELEVANT
+    else:
         return None
-    found = [_clause(read, what, unless, part) for what, unless in read.rejected]
-    return max((one for one in found if one), key=lambda one: one.score, default=None)
+    return _Match(level=Level.NOTE, why=why, score=len(shared) / 100, matched=shared)
 
 
-def _clause(
-    read: _Read, what: frozenset[str], unless: frozenset[str], part: WorkPart
+def _against(
+    read: _ReadMemory, what: frozenset[str], unless: frozenset[str], part: WorkPart
 ) -> _Match | None:
+    """Return that a part is for what a clause of a memory is against."""
     is_dead_end = read.memory.type is MemoryType.DEAD_END
     done = part.proposes.union(*part.taken) if is_dead_end else part.proposes
     shared = what & done
@@ -323,7 +311,7 @@ def _clause(
     return None
 
 
-def _taken(read: _Read, part: WorkPart) -> _Match | None:
+def _taken(read: _ReadMemory, part: WorkPart) -> _Match | None:
     """Return that a part takes away what a memory is for."""
     for what in part.taken:
         shared = what & read.affirmed
@@ -336,7 +324,7 @@ def _taken(read: _Read, part: WorkPart) -> _Match | None:
     return None
 
 
-def _other_value(read: _Read, part: WorkPart) -> _Match | None:
+def _other_value(read: _ReadMemory, part: WorkPart) -> _Match | None:
     """Return that a part has nearly the same text with another number of the same unit."""
     differ = any(
         part.values[unit].isdisjoint(read.values[unit])
@@ -348,7 +336,7 @@ def _other_value(read: _Read, part: WorkPart) -> _Match | None:
     return _Match(level=Level.CAUTION, why=FindingReason.OTHER_VALUE, score=0.5, matched=shared)
 
 
-def _left_behind(read: _Read, part: WorkPart, work: _Work) -> _Match | None:
+def _left_behind(read: _ReadMemory, part: WorkPart, work: _Work) -> _Match | None:
     """Return that a part touches the first of coupled files, and the work none of another."""
     files = read.memory.files
     if not files or not any(is_about(one=file, other=files[0]) for file in part.files):
@@ -357,14 +345,3 @@ def _left_behind(read: _Read, part: WorkPart, work: _Work) -> _Match | None:
     if not missing:
         return None
     return _Match(level=Level.CAUTION, why=FindingReason.LEFT_BEHIND, score=0.5, missing=missing)
-
-
-def _note(read: _Read, part: WorkPart, *, is_relevant: bool, is_near: bool) -> _Match | None:
-    shared = part.proposes & read.stems
-    if is_near and read.memory.type in _WARNING:
-        why = FindingReason.OF_THE_FILE
-    elif is_relevant and not part.is_code and len(shared) > 1:
-        why = FindingReason.RELEVANT
-    else:
-        return None
-    return _Match(level=Level.NOTE, why=why, score=len(shared) / 100, matched=shared)

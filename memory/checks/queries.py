@@ -1,11 +1,10 @@
 """Files that sessions touch together with those of the work."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
-from django.db.models import IntegerField, Q, QuerySet, Sum
+from django.db.models import IntegerField, Q, Sum
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
@@ -46,40 +45,29 @@ def untouched_pairs(
     met = Statistic.objects.filter(seen, kind=Kind.EDGE.value, project_id=project_id).filter(
         Q(counts__notes__first__in=files) | Q(counts__notes__second__in=files)
     )
-    strong = [edge for edge in _edges(met) if not among >= {edge.first, edge.second}]
-    rows = _files(project_id, {path for edge in strong for path in (edge.first, edge.second)}, seen)
-    pairs = [_pair(edge, rows, among) for edge in strong]
-    kept = [pair for pair in pairs if pair.share >= STRONG]
-    return tuple(sorted(kept, key=lambda pair: (-pair.share, -pair.sessions, pair.other)))[
-        :PAIRS_SHOWN_MOST
-    ]
-
-
-def _edges(met: QuerySet[Statistic]) -> tuple[EdgeRow, ...]:
-    """Add up each pair over those who counted it; the pairs met often enough, the most so first."""
-    pairs = met.order_by().values(
+    pairs = met.order_by().values(  # added up over those who counted them
         first=KeyTextTransform("first", "counts__notes"),
         second=KeyTextTransform("second", "counts__notes"),
     )
     counted = Sum(Cast(KeyTextTransform("sessions", "counts"), IntegerField()))
     often = pairs.annotate(sessions=counted).filter(sessions__gte=SESSIONS_LEAST)
     ordered = often.order_by("-sessions", "first", "second")[:PAIRS_MOST]
-    return tuple(EdgeRow(**one) for one in ordered)
-
-
-def _files(project_id: UUID, wanted: Iterable[str], seen: Q) -> dict[str, FileRow]:
-    keys = tuple(counters.key_of(text=path) for path in sorted(wanted))
+    edges = [EdgeRow(**one) for one in ordered if not among >= {one["first"], one["second"]}]
+    paths = {path for edge in edges for path in (edge.first, edge.second)}
+    keys = tuple(counters.key_of(text=path) for path in sorted(paths))
     sums = read(kind=Kind.FILE.value, visible=seen, project_id=project_id, keys=keys)
     rows: dict[str, FileRow] = {}
     for row in counters.rows_of(type=FileRow, sums=sums):
         rows[row.path] = counters.added_row(row=rows.get(row.path, FileRow(path="")), add=row)
-    return rows
-
-
-def _pair(edge: EdgeRow, rows: dict[str, FileRow], among: frozenset[str]) -> FilePair:
-    inside = edge.first if edge.first in among else edge.second
-    other = edge.second if inside == edge.first else edge.first
     none = FileRow(path="")
-    first, second = rows.get(edge.first, none), rows.get(edge.second, none)
-    share = counters.weight(edge=edge, first=first, second=second)
-    return FilePair(file=inside, other=other, sessions=edge.sessions, share=round(share, 4))
+    found = []
+    for edge in edges:
+        first, second = rows.get(edge.first, none), rows.get(edge.second, none)
+        share = round(counters.weight(edge=edge, first=first, second=second), 4)
+        own, other = edge.first, edge.second
+        if own not in among:
+            own, other = other, own
+        if share >= STRONG:
+            found.append(FilePair(file=own, other=other, sessions=edge.sessions, share=share))
+    found.sort(key=lambda pair: (-pair.share, -pair.sessions, pair.other))
+    return tuple(found[:PAIRS_SHOWN_MOST])

@@ -85,12 +85,11 @@ class _Block:
 
 def read_plan(*, text: str) -> tuple[tuple[PlanStep, ...], int]:
     """Return the steps of a plan that are checked, and how many are not."""
-    found = [
-        (line, step)
-        for block in _blocks(text)
-        for line, step in _sentences(block)
-        if any(sign.isalpha() for sign in step)
-    ]
+    found = []
+    for block in _blocks(text):
+        whole = " ".join(" ".join(block.lines).split())
+        sentences = _SENTENCES.split(whole) if block.is_paragraph else [whole]
+        found += [(block.line, one) for one in sentences if any(map(str.isalpha, one))]
     steps = tuple(
         PlanStep(number=number, line=line, text=step[:STEP_MOST])
         for number, (line, step) in enumerate(found[:STEPS_MOST], start=1)
@@ -172,15 +171,6 @@ def _begin(number: int, line: str) -> _Block | None:
     text = line[found.start("text") :]
     text = text.rstrip().rstrip("#") if heading else text
     return _Block(line=number, is_paragraph=False, lines=[text])
-
-
-def _sentences(block: _Block) -> Iterator[tuple[int, str]]:
-    text = " ".join(" ".join(block.lines).split())
-    if not block.is_paragraph:
-        yield block.line, text
-        return
-    for sentence in _SENTENCES.split(text):
-        yield block.line, sentence
 
 
 def _of_hunk(file: ChangedFile, hunk: Hunk) -> WorkPart:

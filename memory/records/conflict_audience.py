@@ -25,10 +25,15 @@ def find_narrower_side(
 
     Where those who see one do not all see the other, `otherwise` alone is told, or nobody.
     """
-    side = _smaller(older, newer)
-    if side is None:
-        return newer, otherwise or newer.id
-    return side, side.audience
+    if older.audience == newer.audience:
+        return newer, newer.audience
+    few, many = sorted((newer, older), key=lambda side: ORDER.index(Scope(side.scope)))
+    are_two_peoples = many.scope == Scope.PERSONAL
+    if not are_two_peoples and (few.scope == Scope.PERSONAL or _is_for_all(many)):
+        return few, few.audience
+    if not are_two_peoples and _is_for_all(few):
+        return many, many.audience
+    return newer, otherwise or newer.id
 
 
 def have_different_audiences(*, older: Memory, newer: Memory) -> bool:
@@ -52,18 +57,6 @@ def move_conflicts(*, row: Memory, is_taken: bool) -> None:
             feed.leave_to(
                 object_id=other.id, audience=audience, kinds=FEED_KINDS, of=other.audience
             )
-
-
-def _smaller(older: Memory, newer: Memory) -> Memory | None:
-    """Return the side whose people all see the other one too, None where there is none."""
-    if older.audience == newer.audience:
-        return newer
-    few, many = sorted((newer, older), key=lambda side: ORDER.index(Scope(side.scope)))
-    if many.scope == Scope.PERSONAL:
-        return None  # of two people
-    if few.scope == Scope.PERSONAL or _is_for_all(many):
-        return few
-    return many if _is_for_all(few) else None
 
 
 def _is_for_all(side: Memory) -> bool:

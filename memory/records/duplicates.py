@@ -45,10 +45,9 @@ class Seen:
         known = self._by_hash.get(digest)
         if known is not None:
             return known
-        words = statements.words(text=content)
-        says = statements.assertion(text=content)
-        entry = _Entry(position=position, words=words, says=says)
-        leading = _leading(words)
+        entry = _entry(position, content)
+        count = len(entry.words) - ceil(JACCARD_THRESHOLD * len(entry.words)) + 1
+        leading = tuple(sorted(entry.words, key=lambda word: (-len(word), word))[:count])
         first = self._near(entry, leading)
         self._by_hash[digest] = first
         if first == position:
@@ -80,14 +79,15 @@ def first_of_same(*, contents: tuple[str, ...]) -> tuple[int, ...]:
 
 def is_near_duplicate(*, old: str, new: str) -> bool:
     """Say whether two contents share at least 75 % of their words and assert the same."""
-    overlap = statements.jaccard(left=statements.words(text=old), right=statements.words(text=new))
-    says = (statements.assertion(text=old), statements.assertion(text=new))
-    return overlap >= JACCARD_THRESHOLD and statements.asserts_the_same(old=says[0], new=says[1])
+    return _says_the_same(_entry(0, old), _entry(1, new))
 
 
-def _leading(words: frozenset[str]) -> tuple[str, ...]:
-    count = len(words) - ceil(JACCARD_THRESHOLD * len(words)) + 1
-    return tuple(sorted(words, key=lambda word: (-len(word), word))[:count])
+def _entry(position: int, content: str) -> _Entry:
+    return _Entry(
+        position=position,
+        words=statements.words(text=content),
+        says=statements.assertion(text=content),
+    )
 
 
 def _says_the_same(old: _Entry, new: _Entry) -> bool:

@@ -8,7 +8,7 @@ as, and that it is pinned, stale or to be reviewed.
 """
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 from accounts.errors import FieldError, InvalidInput, wrong_field
@@ -19,6 +19,12 @@ from memory.taxonomy import MemoryType, Status
 STATES = ("active", "stale", "pinned", "review", "superseded", "archived", "any")
 PART = re.compile(r'(?:[^\s"]|"[^"]*")+|\S+')  # up to a space outside of quotes
 KEYS = ("is", "type", "tag", "file", "module", "topic", "by", "conf")
+LISTS: Final = {  # keys and the fields that hold their values
+    "type": "types", "tag": "tags", "file": "files", "module": "modules", "topic": "topics",
+}  # fmt: skip
+FLAGS: Final = {"pinned": "pinned", "review": "needs_review", "stale": "stale"}  # states as fields
+TYPES: Final = frozenset(item.value for item in MemoryType)
+ALL: Final = tuple(item.value for item in Status)
 ENDED: Final = (Status.SUPERSEDED.value, Status.ARCHIVED.value)
 EITHER_END: Final = "ended"
 
@@ -74,28 +80,37 @@ class Chip:
 
 def parse(*, text: str, project: str | None = None) -> Filters:
     """Read the query box. Raises FilterError naming the part and what would be right."""
-    filters = Filters(project=project)
+    found: dict[str, Any] = {}
     words: list[str] = []
     states: list[str] = []
     for part in PART.findall(text):
         key, colon, value = part.partition(":")
         if not colon or key not in KEYS:
             words.append(part)
-        elif key == "is":
-            states.extend(_values(key, value))
+            continue
+        bare = value if key == "is" else value.replace('"', "")
+        values = tuple(item for item in bare.split(",") if item)
+        if not values:
+            raise _wrong(key, bare, message("Write something after {key}:.", key=key))
+        if key == "is":
+            states.extend(values)
+        elif key == "by":
+            found["author"] = bare
+        elif key == "conf":
+            found |= _read_bound(bare)
         else:
-            filters = _with(filters, key, value.replace('"', ""))
-    return replace(_with_states(filters, tuple(states)), text=" ".join(words))
+            unknown = values if key == "type" else ()
+            for one in unknown:
+                if one not in TYPES and not custom_type_rules.is_own(name=one):
+                    raise _wrong("type", one, "Use a type such as gotcha, decision or fact.")
+            found[LISTS[key]] = (*found.get(LISTS[key], ()), *values)
+    found |= _read_states(tuple(states))
+    return Filters(project=project, text=" ".join(words), **found)
 
 
 def render(*, filters: Filters) -> str:
     """Return the query box text of filters; parse(render(f)) is f."""
     return " ".join([*_terms(filters), *([filters.text] if filters.text else [])])
-
-
-def in_states(*, names: tuple[str, ...]) -> Filters:
-    """Return filters that show these STATES alone. Raises FilterError for another name."""
-    return _with_states(Filters(), names)
 
 
 def chips(*, filters: Filters) -> tuple[Chip, ...]:
@@ -109,8 +124,11 @@ def chips(*, filters: Filters) -> tuple[Chip, ...]:
 
 
 def named_states(*, names: tuple[str, ...]) -> States:
-    """Return the states that names of the query box mean; none of them: what is live."""
-    return states_of(filters=in_states(names=names))
+    """Return the states that names of the query box mean; none of them: what is live.
+
+    Raises FilterError for another name.
+    """
+    return states_of(filters=Filters(**_read_states(names)))
 
 
 def check_live(*, names: tuple[str, ...]) -> None:
@@ -126,7 +144,7 @@ def check_live(*, names: tuple[str, ...]) -> None:
 
 def states_of(*, filters: Filters) -> States:
     """Return the states that a list of these filters shows; like search, without stale unasked."""
-    flags = {"pinned": filters.pinned, "review": filters.needs_review, "stale": filters.stale}
+    flags = {name: getattr(filters, field) for name, field in FLAGS.items()}
     on = tuple(name for name, wanted in flags.items() if wanted)
     off = tuple(name for name, wanted in flags.items() if wanted is False)
     if filters.status == (Status.ACTIVE.value,) and not filters.stale and not off:
@@ -138,46 +156,16 @@ def states_of(*, filters: Filters) -> States:
     return States(all_of=on, none_of=(*off, *others, Status.DELETED.value))
 
 
-def _values(key: str, value: str) -> tuple[str, ...]:
-    values = tuple(item for item in value.split(",") if item)
-    if not values:
-        raise _wrong(key, value, message("Write something after {key}:.", key=key))
-    return values
-
-
-def _with(filters: Filters, key: str, value: str) -> Filters:
-    values = _values(key, value)
-    if key == "type":
-        return replace(filters, types=(*filters.types, *_types(values)))
-    if key == "conf":
-        return _with_confidence(filters, value)
-    if key == "by":
-        return replace(filters, author=value)
-    field = {"tag": "tags", "file": "files", "module": "modules", "topic": "topics"}[key]
-    added: dict[str, Any] = {field: (*getattr(filters, field), *values)}
-    return replace(filters, **added)
-
-
-def _with_states(filters: Filters, values: tuple[str, ...]) -> Filters:
+def _read_states(values: tuple[str, ...]) -> dict[str, Any]:
     for value in values:
         if value not in STATES:
             raise _wrong("is", value, message("Use one of: {names}.", names=tuple(STATES)))
-    flags = {"pinned": "pinned", "review": "needs_review", "stale": "stale"}
-    chosen: dict[str, Any] = {flags[value]: True for value in values if value in flags}
-    kept = tuple(dict.fromkeys(value for value in values if value not in flags))
-    status = tuple(Status) if "any" in kept else kept or (Status.ACTIVE.value,)
-    return replace(filters, status=tuple(str(item) for item in status), **chosen)
+    kept = tuple(dict.fromkeys(value for value in values if value not in FLAGS))
+    status = ALL if "any" in kept else kept or (Status.ACTIVE.value,)
+    return {"status": status, **{FLAGS[value]: True for value in values if value in FLAGS}}
 
 
-def _types(values: tuple[str, ...]) -> tuple[str, ...]:
-    known = {item.value for item in MemoryType}
-    for value in values:
-        if value not in known and not custom_type_rules.is_own(name=value):
-            raise _wrong("type", value, "Use a type such as gotcha, decision or fact.")
-    return values
-
-
-def _with_confidence(filters: Filters, value: str) -> Filters:
+def _read_bound(value: str) -> dict[str, Any]:
     sign, digits = (value[0], value[1:]) if value[:1] in {">", "<"} else (">", value)
     try:
         number = float(digits)
@@ -185,48 +173,25 @@ def _with_confidence(filters: Filters, value: str) -> Filters:
         number = -1.0
     if not 0 <= number <= 1:
         raise _wrong("conf", value, "Write conf:>0.7 or conf:<0.4.")
-    field = "minimum_confidence" if sign == ">" else "maximum_confidence"
-    bound: dict[str, Any] = {field: number}
-    return replace(filters, **bound)
+    return {"minimum_confidence" if sign == ">" else "maximum_confidence": number}
 
 
 def _terms(filters: Filters) -> list[str]:
-    terms = [f"is:{state}" for state in _states(filters)]
+    shown = filters.status if filters.status != (Status.ACTIVE.value,) else ()
+    states = ["any"] if set(filters.status) == set(ALL) else list(shown)
+    states += [name for name, field in FLAGS.items() if getattr(filters, field)]
+    terms = [f"is:{','.join(states)}"] if states else []
     if filters.types:
         terms.append(f"type:{','.join(filters.types)}")
-    terms.extend(_quoted("tag", tag) for tag in filters.tags)
-    terms.extend(_quoted("file", file) for file in filters.files)
-    terms.extend(_quoted("module", module) for module in filters.modules)
-    terms.extend(_quoted("topic", topic) for topic in filters.topics)
-    if filters.author:
-        terms.append(_quoted("by", filters.author))
-    if filters.minimum_confidence is not None:
-        terms.append(f"conf:>{filters.minimum_confidence!r}".removesuffix(".0"))
-    if filters.maximum_confidence is not None:
-        terms.append(f"conf:<{filters.maximum_confidence!r}".removesuffix(".0"))
+    quoted = [(key, one) for key in LISTS if key != "type" for one in getattr(filters, LISTS[key])]
+    quoted += [("by", filters.author)] if filters.author else []
+    for key, one in quoted:
+        terms.append(f'{key}:"{one}"' if any(map(str.isspace, one)) else f"{key}:{one}")
+    bounds = ((">", filters.minimum_confidence), ("<", filters.maximum_confidence))
+    terms += [
+        f"conf:{sign}{bound!r}".removesuffix(".0") for sign, bound in bounds if bound is not None
+    ]
     return terms
-
-
-def _states(filters: Filters) -> list[str]:
-    states = []
-    if set(filters.status) == {item.value for item in Status}:
-        states.append("any")
-    elif filters.status != (Status.ACTIVE.value,):
-        states.extend(filters.status)
-    states.extend(
-        name
-        for name, on in (
-            ("pinned", filters.pinned),
-            ("review", filters.needs_review),
-            ("stale", filters.stale),
-        )
-        if on
-    )
-    return [",".join(states)] if states else []
-
-
-def _quoted(key: str, value: str) -> str:
-    return f'{key}:"{value}"' if any(map(str.isspace, value)) else f"{key}:{value}"
 
 
 def _wrong(key: str, value: str, hint: str) -> FilterError:

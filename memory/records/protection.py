@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from accounts.caller import Caller, is_person
+from accounts.caller import Caller, TokenScope, is_person
 from accounts.errors import FieldError, InvalidInput, PreconditionFailed
 from accounts.messages import message
 from memory.errors import NotActive, ProtectedMemory
@@ -63,6 +63,11 @@ def check_reason(*, reason: str) -> None:
                 FieldError(pointer="/reason", detail=detail, code=code) for detail, code in errors
             ),
         )
+
+
+def may_decide(*, caller: Caller) -> bool:
+    """Say whether a person asks in person, or a credential that may decide for one."""
+    return is_person(caller=caller) or TokenScope.ADMIN in caller.scopes
 
 
 def is_author(*, caller: Caller, row: Memory) -> bool:

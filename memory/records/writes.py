@@ -46,9 +46,15 @@ def insert_settled(*, caller: Caller, rows: tuple[Memory, ...]) -> None:
 
 def index_words(*, rows: tuple[Memory, ...]) -> None:
     """Make memories findable by their words. In a unit."""
-    search_rows.write_keywords(
-        rows=tuple((row.id, embedding.code_of(row.type), _words(row)) for row in rows)
-    )
+    found = []
+    for row in rows:
+        words = texts.keyword_text(
+            content=texts.visible_text(text=row.content),
+            files=tuple(row.related_files),
+            tags=tuple(row.tags),
+        )
+        found.append((row.id, embedding.code_of(row.type), words))
+    search_rows.write_keywords(rows=tuple(found))
 
 
 def save(*, row: Memory, fields: tuple[str, ...], now: datetime) -> None:
@@ -76,7 +82,16 @@ def announce(
     *, caller: Actor, kind: str, rows: tuple[Memory, ...], audience: UUID | None = None
 ) -> None:
     """Tell the change feed what happened to memories: who sees each, or one audience. In a unit."""
-    entries = tuple(_entry(kind, row, audience or row.audience) for row in rows)
+    entries = tuple(
+        Change(
+            kind=kind,
+            object_id=row.id,
+            project_id=row.project_id,
+            audience=audience or row.audience,
+            summary={"citation": row.citation, "type": row.type},
+        )
+        for row in rows
+    )
     changes.append_all(caller=caller, entries=entries)
 
 
@@ -120,22 +135,4 @@ def not_unique() -> Conflict:
     return Conflict(
         detail="Another memory has the same text or the same external id.",
         hint="Confirm that memory instead, or change this one first.",
-    )
-
-
-def _words(row: Memory) -> str:
-    return texts.keyword_text(
-        content=texts.visible_text(text=row.content),
-        files=tuple(row.related_files),
-        tags=tuple(row.tags),
-    )
-
-
-def _entry(kind: str, row: Memory, audience: UUID) -> Change:
-    return Change(
-        kind=kind,
-        object_id=row.id,
-        project_id=row.project_id,
-        audience=audience,
-        summary={"citation": row.citation, "type": row.type},
     )

@@ -2,7 +2,7 @@
 
 What waits is a condition on memories (`records.queries.pending`): tainted, stale, imported or newly
 proposed. Nothing is decided by itself; a verdict of the inbox is one transaction that writes down
-how every memory it touches was (`records.actions.verdict_log`), so that undoing restores it exactly
+how every memory it touches was (`records.verdict_log`), so that undoing restores it exactly
 and refuses once somebody has changed one of them.
 
     actions.verdicts        keep, reject, snooze, merge, unlink: one table of verdicts

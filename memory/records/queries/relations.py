@@ -57,24 +57,13 @@ def contradicting(
     if not memory_ids:
         return {}
     kinds = [kind.value for kind in DISAGREEING]
-    rows = sql_queries.filled(
-        "disagreeing",
-        file=FILE,
-        parts=PARTS,
-        ids=list(memory_ids),
-        kinds=kinds,
-        **parameters(sight=sight),
-    )
+    asked = {"ids": list(memory_ids), "kinds": kinds, **parameters(sight=sight)}
+    rows = sql_queries.filled("disagreeing", file=FILE, parts=PARTS, **asked)
     found: dict[UUID, tuple[Contradiction, ...]] = {}
-    for memory_id, other_id, type, citation, content, conflict_id in rows:
-        other = Contradiction(
-            memory_id=other_id,
-            type=type,
-            citation=citation,
-            content=content,
-            conflict_id=conflict_id,
-        )
-        found[memory_id] = (*found.get(memory_id, ()), other)
+    names = ("memory_id", "type", "citation", "content", "conflict_id")
+    for memory_id, *other in rows:
+        side = Contradiction(**dict(zip(names, other, strict=True)))
+        found[memory_id] = (*found.get(memory_id, ()), side)
     return found
 
 
@@ -104,18 +93,9 @@ def relations_of(*, memory_ids: tuple[UUID, ...], sight: Sight) -> tuple[Relatio
     rows = sql_queries.filled(
         "relations", file=FILE, parts=PARTS, ids=list(memory_ids), **parameters(sight=sight)
     )
-    return tuple(
-        Relation(
-            memory_id=row[0],
-            kind=LinkKind(row[1]),
-            outgoing=row[2],
-            confidence=row[3],
-            other_id=row[4],
-            type=row[5],
-            citation=row[6],
-        )
-        for row in rows
-    )
+    names = ("memory_id", "kind", "outgoing", "confidence", "other_id", "type", "citation")
+    named = (dict(zip(names, row, strict=True)) for row in rows)
+    return tuple(Relation(**{**row, "kind": LinkKind(row["kind"])}) for row in named)
 
 
 def contradictions(*, relations: tuple[Relation, ...]) -> dict[UUID, frozenset[UUID]]:

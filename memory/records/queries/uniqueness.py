@@ -61,7 +61,3 @@ class Taken:
             del self._owners[key]
         self._owners |= dict.fromkeys(claim.keys, claim.memory_id)
         return True
-
-    def owners(self) -> frozenset[UUID]:
-        """Return who has something of what is wanted."""
-        return frozenset(self._owners.values())

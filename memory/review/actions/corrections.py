@@ -11,16 +11,12 @@ from accounts.errors import InvalidInput, wrong_field
 from accounts.messages import message
 from memory.customization import custom_type_rules
 from memory.errors import RefusedByGate
-from memory.intake.actions import apply_decision, revise
-from memory.intake.actions.remember import Outcome, Prepared, decide, prepare
+from memory.intake.actions import apply_decision, remember, revise
 from memory.intake.integrate import SUPERSEDED_CONFIDENCE
 from memory.intake.validation import NewMemory
-from memory.records import writes
+from memory.records import protection, verdict_log, writes
 from memory.records.models import Memory, MemoryLink
-from memory.records.protection import check_active, check_agent_may_change, check_reason
-from memory.records.queries import pending
-from memory.records.queries.memories import find_memory, lock_memory
-from memory.records.verdict_log import Traces, check_may_approve, record_verdict
+from memory.records.queries import memories, pending
 from memory.taxonomy import LinkKind, Scope, Source, Status, Verdict
 from teams.permissions import Act, require
 
@@ -41,14 +37,14 @@ class Correction:
 class Corrected:
     """What became of a correction; `review_id` undoes one of a memory that waited for review."""
 
-    outcome: Outcome
+    outcome: remember.Outcome
     memory_id: UUID
     review_id: UUID | None
 
 
 def correct(
     *, caller: Caller, memory_id: UUID, content: str, kind: str, reason: str, now: datetime
-) -> Outcome:
+) -> remember.Outcome:
     """Put a corrected memory in the place of a wrong one; raises what `edit` raises."""
     correction = Correction(content=content, kind=kind, reason=reason)
     return edit(caller=caller, memory_id=memory_id, correction=correction, now=now).outcome
@@ -70,7 +66,7 @@ def edit(*, caller: Caller, memory_id: UUID, correction: Correction, now: dateti
         return done
 
 
-def prepare_edit(*, caller: Caller, memory_id: UUID, correction: Correction) -> Prepared:
+def prepare_edit(*, caller: Caller, memory_id: UUID, correction: Correction) -> remember.Prepared:
     """Check a correction and embed what is right instead. Outside of a unit; raises as `edit`."""
     require(caller=caller, act=Act.WRITE)
     if correction.kind not in KINDS:
@@ -82,13 +78,23 @@ def prepare_edit(*, caller: Caller, memory_id: UUID, correction: Correction) -> 
             hint=message("Use one of: {names}.", names=tuple(KINDS)),
             code="choice",
         )
-    check_reason(reason=correction.reason)
+    protection.check_reason(reason=correction.reason)
     with tenancy.unit():
-        old = find_memory(caller=caller, memory_id=memory_id)
+        old = memories.find_memory(caller=caller, memory_id=memory_id)
         _check_may_correct(caller, old)
         new = make_successor(caller=caller, old=old, content=correction.content)
-        new = _with_scope(caller, old, new, correction.scope)
-    prepared = prepare(caller=caller, new=new)
+        scope = correction.scope
+        if scope is not None and scope != old.scope:  # who may give it to the old one
+            names = tuple(one.value for one in Scope if one is not Scope.TEAM)
+            if scope not in names:
+                raise wrong_field(
+                    pointer="/scope",
+                    detail=message("{value!r} is not one of: {names}.", value=scope, names=names),
+                    code="choice",
+                )
+            revise.check_move(caller=caller, row=old, scope=Scope(scope))
+            new = replace(new, scope=scope, team=None)
+    prepared = remember.prepare(caller=caller, new=new)
     if new.scope == old.scope and prepared.drafted.content_hash == old.content_hash:
         raise _unchanged()
     return prepared
@@ -99,13 +105,13 @@ def apply_edit(
     caller: Caller,
     memory_id: UUID,
     correction: Correction,
-    prepared: Prepared,
+    prepared: remember.Prepared,
     now: datetime,
 ) -> Corrected:
     """Put a prepared correction in the place of a memory. In a unit; raises as `edit`."""
-    old = lock_memory(caller=caller, memory_id=memory_id)
+    old = memories.lock_memory(caller=caller, memory_id=memory_id)
     _check_may_correct(caller, old)
-    traces = Traces()
+    traces = verdict_log.Traces()
     traces.keep(old)
     waited = pending.group_of(row=old) is not None
     before = apply_decision.lowered(row=old)
@@ -115,7 +121,7 @@ def apply_edit(
     old.valid_until, old.archived_reason = now, reason[:200]
     writes.save(row=old, fields=("status", "confidence", "valid_until", "archived_reason"), now=now)
 
-    outcome = decide(caller=caller, prepared=prepared, now=now)
+    outcome = remember.decide(caller=caller, prepared=prepared, now=now)
     if outcome.memory is None:
         raise RefusedByGate(gate=outcome.gate, detail=outcome.reason, hint=outcome.hint)
     successor = outcome.memory.id
@@ -134,7 +140,7 @@ def apply_edit(
     if waited and outcome.outcome == "added" and not outcome.operation:  # else it is not undone
         traces.made.append(successor)
         traces.links.append(link.pk)
-        review_id = record_verdict(
+        review_id = verdict_log.record_verdict(
             caller=caller, row=old, verdict=Verdict.EDIT, traces=traces, now=now
         )
     return Corrected(outcome=outcome, memory_id=successor, review_id=review_id)
@@ -177,22 +183,7 @@ def _unchanged() -> InvalidInput:
 
 
 def _check_may_correct(caller: Caller, row: Memory) -> None:
-    check_active(row=row)
-    check_agent_may_change(caller=caller, row=row)
+    protection.check_active(row=row)
+    protection.check_agent_may_change(caller=caller, row=row)
     if row.taint_reason and not is_person(caller=caller):
-        check_may_approve(caller=caller, row=row)
-
-
-def _with_scope(caller: Caller, old: Memory, new: NewMemory, scope: str | None) -> NewMemory:
-    """Give the successor another scope, if the caller may give it to the old one."""
-    if scope is None or scope == old.scope:
-        return new
-    if scope not in set(Scope) - {Scope.TEAM}:
-        names = tuple(one.value for one in Scope if one is not Scope.TEAM)
-        raise wrong_field(
-            pointer="/scope",
-            detail=message("{value!r} is not one of: {names}.", value=scope, names=names),
-            code="choice",
-        )
-    revise.check_move(caller=caller, row=old, scope=Scope(scope))
-    return replace(new, scope=scope, team=None)
+        verdict_log.check_may_approve(caller=caller, row=row)

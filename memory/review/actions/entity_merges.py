@@ -13,33 +13,31 @@ name (`suggest_names`). Whoever takes one apart is not contradicted in the next 
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from accounts import audit as origins
 from accounts import jobs, tenancy
-from accounts.caller import Caller, TokenScope, is_person
+from accounts.caller import Caller
 from accounts.errors import Conflict, FieldError, NotFound, RoleNotSufficient, wrong_field
 from accounts.messages import message
-from memory.entities import close_names, named_things
-from memory.entities.close_names import Close
-from memory.entities.named_things import Merge, Name, Thing, Wanted
-from memory.entities.names import keys_of
-from memory.entities.rules import EntityType
+from memory.entities import close_names, named_things, names, rules
 from memory.entities.sql import entities
 from memory.index.actions.model_switch import INSTALLATION
+from memory.records import protection
 from memory.records.models import SAME, ReviewVerdict
 from memory.records.queries import pending
 from memory.taxonomy import Scope
 from teams import audit, visibility
+from teams import queries as places
 from teams.permissions import Act, require
-from teams.queries import find_project
 
 SCOPES: Final = (Scope.ORGANIZATION.value, Scope.PROJECT.value, Scope.PERSONAL.value)
 JOB: Final = "memory.join_names"
-MOST_JOINED: Final = 20  # pairs of a place in a night, ours
+MOST_JOINED: Final = 20  # pairs of a place in a night; default, not measured
 NOBODY: Final = UUID(int=0)  # decided it
 NIGHT: Final = "night"  # in place of an agent
+NamePair = tuple[named_things.Name, named_things.Name]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +57,16 @@ class Merged:
     """What is one thing now, and by which id that is taken back."""
 
     merge_id: UUID
-    thing: Thing
+    thing: named_things.Thing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Joined:
+    """What came of a night: places and names looked at, and pairs that are one thing now."""
+
+    places: int
+    names: int
+    joined: int
 
 
 def merge_names(*, caller: Caller, pair: Pair, now: datetime) -> Merged:
@@ -70,43 +77,88 @@ def merge_names(*, caller: Caller, pair: Pair, now: datetime) -> Merged:
     """
     with tenancy.unit():
         audience = _audience(caller, pair)
-        first = _named(caller, pair.name, pair.type, "/name")
-        second = _named(caller, pair.same_as, pair.same_type, "/same_as")
+        first = _find_thing(caller, pair.name, pair.type, "/name")
+        second = _find_thing(caller, pair.same_as, pair.same_type, "/same_as")
         if set(first.names) & set(second.names):
             raise Conflict(
                 detail="These names are one thing already.", hint="Nothing is left to do."
             )
-        made = ReviewVerdict.objects.create(
-            verdict=SAME,
-            audience=audience,
+        spelled = [  # the name that each thing is known by
+            next(name for name in thing.names if name[1] == thing.key) for thing in (first, second)
+        ]
+        made = _store_merge(
+            audience,
+            (spelled[0], spelled[1]),
             decided_by=pending.answerable(caller=caller),
             decided_agent=caller.agent,
             decided_at=now,
-            before={"first": list(_own(first)), "second": list(_own(second))},
         )
-        _record(caller, "entity.merged", made.id)
-        return Merged(merge_id=made.id, thing=_named(caller, pair.name, pair.type, "/name"))
+        _record(caller, "entity.merged", made)
+        thing = _find_thing(caller, pair.name, pair.type, "/name")
+        return Merged(merge_id=made, thing=thing)
 
 
 def unmerge_names(*, caller: Caller, merge_id: UUID, now: datetime) -> None:
-    """Take back that two names are one thing; all is told as before.
+    """Take back that two names are one thing.
 
-    Raises NotFound for one the caller is not told of, RoleNotSufficient.
+    Raises NotFound for one of which the caller does not see both names, RoleNotSufficient.
     """
     require(caller=caller, act=Act.WRITE)
     with tenancy.unit():
-        made = _told(caller, merge_id)
+        sight = visibility.sight_of(caller=caller)
+        made = next((one for one in entities.merges(sight=sight) if one.id == merge_id), None)
+        seen: tuple[named_things.Thing, ...] = ()
+        if made is not None:
+            wanted = named_things.Wanted(keys=(made.first[1],))
+            seen = tuple(entities.known(wanted=wanted, limit=9, sight=sight))
+        if made is None or not any({made.first, made.second} <= set(one.names) for one in seen):
+            raise NotFound(
+                detail="There is no such merge of names.", hint="It may be taken back already."
+            )
         if made.audience != caller.user_id:
             _check_for_others(caller)
         ReviewVerdict.objects.filter(pk=made.id).update(undone_at=now)
         _record(caller, "entity.unmerged", made.id)
 
 
-def scope_of(*, merge: Merge, caller: Caller) -> str:
+def scope_of(*, merge: named_things.Merge, caller: Caller) -> str:
     """Return for whom two names are one thing."""
     if merge.audience == caller.organization_id:
         return Scope.ORGANIZATION.value
     return (Scope.PERSONAL if merge.audience == caller.user_id else Scope.PROJECT).value
+
+
+def queue_join_names() -> None:
+    """Queue the joining of the organization's names, once however often it is asked for."""
+    with tenancy.unit():
+        jobs.enqueue(JOB, payload={}, key="names")
+
+
+def join_names(*, now: datetime) -> Joined:
+    """Join the names of each place that surely are one thing.
+
+    Not those of which somebody said that, or took it back.
+    """
+    with tenancy.unit():
+        shared = entities.shared_names(most=close_names.MOST_NAMES)
+    joined = 0
+    for audience, known in shared.items():
+        sure = tuple(one for one in close_names.pairs(names=known) if one.is_sure)
+        if not sure:
+            continue
+        with tenancy.unit():
+            reach = {audience, tenancy.current().organization_id}
+            said = tuple(ReviewVerdict.objects.filter(verdict=SAME, audience__in=reach))
+            held = [_names_of(row) for row in said if row.undone_at is None]
+            undone = {frozenset(_names_of(row)) for row in said if row.undone_at is not None}
+            for pair in _choose(sure, held, undone - set(map(frozenset, held))):
+                made = _store_merge(
+                    audience, pair, decided_by=NOBODY, decided_agent=NIGHT, decided_at=now
+                )
+                night = origins.Person(user_id=None, source_interface=INSTALLATION)
+                _record(night, "entity.merged", made)
+                joined += 1
+    return Joined(places=len(shared), names=sum(map(len, shared.values())), joined=joined)
 
 
 def _audience(caller: Caller, pair: Pair) -> UUID:
@@ -118,7 +170,7 @@ def _audience(caller: Caller, pair: Pair) -> UUID:
         return caller.organization_id
     if pair.scope == Scope.PROJECT and pair.project:
         _check_for_others(caller)
-        return find_project(caller=caller, ref=pair.project).id
+        return places.find_project(caller=caller, ref=pair.project).id
     raise wrong_field(
         pointer="/scope",
         detail="Names are merged for the organization, a project, or the person who asks.",
@@ -130,16 +182,17 @@ def _audience(caller: Caller, pair: Pair) -> UUID:
 def _check_for_others(caller: Caller) -> None:
     """Return for a steward in person: no agent says for others what is one thing."""
     require(caller=caller, act=Act.MERGE)
-    if is_person(caller=caller) or TokenScope.ADMIN in caller.scopes:
-        return
-    raise RoleNotSufficient(
-        detail="An agent does not say for others that names are one thing.",
-        hint="A person decides, in the dashboard or with a token of the scope admin.",
+    if not protection.may_decide(caller=caller):
+        raise RoleNotSufficient(
+            detail="An agent does not say for others that names are one thing.",
+            hint="A person decides, in the dashboard or with a token of the scope admin.",
+        )
+
+
+def _find_thing(caller: Caller, name: str, type: str | None, pointer: str) -> named_things.Thing:
+    wanted = named_things.Wanted(
+        type=rules.EntityType(type) if type else None, keys=names.keys_of(name=name)
     )
-
-
-def _named(caller: Caller, name: str, type: str | None, pointer: str) -> Thing:
-    wanted = Wanted(type=EntityType(type) if type else None, keys=keys_of(name=name))
     sight = visibility.sight_of(caller=caller)
     found = entities.known(wanted=wanted, limit=1, sight=sight)
     if not found:
@@ -152,109 +205,41 @@ def _named(caller: Caller, name: str, type: str | None, pointer: str) -> Thing:
     return found[0]
 
 
-def _told(caller: Caller, merge_id: UUID) -> Merge:
-    """Return a merge whose names the caller both sees."""
-    sight = visibility.sight_of(caller=caller)
-    said = entities.merges(sight=sight)
-    made = next((one for one in said if one.id == merge_id), None)
-    if made is not None:
-        wanted = Wanted(keys=(made.first[1],))
-        for thing in entities.known(wanted=wanted, limit=9, sight=sight):
-            if {made.first, made.second} <= set(thing.names):
-                return made
-    raise NotFound(detail="There is no such merge of names.", hint="It may be taken back already.")
+def _store_merge(audience: UUID, pair: NamePair, **decided: Any) -> UUID:
+    before = {"first": list(pair[0]), "second": list(pair[1])}
+    made = ReviewVerdict.objects.create(verdict=SAME, audience=audience, before=before, **decided)
+    return made.id
 
 
-def _own(thing: Thing) -> Name:
-    """Return the name that a thing is told by."""
-    return next(name for name in thing.names if name[1] == thing.key)
-
-
-def _record(caller: Caller, act: str, merge_id: UUID) -> None:
+def _record(caller: origins.Actor, act: str, merge_id: UUID) -> None:
     audit.append(act=act, object_type="entity", object_id=str(merge_id), caller=caller)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Joined:
-    """What came of it: places and names looked at, and pairs that are one thing now."""
-
-    places: int
-    names: int
-    joined: int
+def _names_of(row: ReviewVerdict) -> NamePair:
+    first, second = row.before["first"], row.before["second"]
+    return (first[0], first[1]), (second[0], second[1])
 
 
-def queue_join_names() -> None:
-    """Queue the joining of the organization's names, once however often it is asked for."""
-    with tenancy.unit():
-        jobs.enqueue(JOB, payload={}, key="names")
-
-
-def join_names(*, now: datetime) -> Joined:
-    """Join the names of each place that surely are one thing."""
-    with tenancy.unit():
-        places = entities.shared_names(most=close_names.MOST_NAMES)
-    joined = 0
-    for audience, names in places.items():
-        found = close_names.pairs(names=names)
-        sure = tuple(one for one in found if one.is_sure)
-        joined += _join(audience, sure, now) if sure else 0
-    return Joined(places=len(places), names=sum(map(len, places.values())), joined=joined)
-
-
-def _join(audience: UUID, pairs: tuple[Close, ...], now: datetime) -> int:
-    """Say that pairs are one thing, but those of which somebody said that or took it back."""
-    with tenancy.unit():
-        places = {audience, tenancy.current().organization_id}
-        said = tuple(ReviewVerdict.objects.filter(verdict=SAME, audience__in=places))
-        held = [_pair(row) for row in said if row.undone_at is None]
-        undone = {frozenset(_pair(row)) for row in said if row.undone_at is not None}
-        new = _chosen(pairs, held, undone - set(map(frozenset, held)))
-        for one in new:
-            _say(audience, one, now)
-    return len(new)
-
-
-def _chosen(
-    pairs: tuple[Close, ...], held: list[tuple[Name, Name]], undone: set[frozenset[Name]]
-) -> tuple[Close, ...]:
-    """Choose the pairs to say: none that follows from others, none that joins what was taken apart.
+def _choose(
+    sure: tuple[close_names.Close, ...],
+    held: list[NamePair],
+    undone: set[frozenset[named_things.Name]],
+) -> list[NamePair]:
+    """Choose the pairs to join: none that follows from others, none of what was taken apart.
 
     Whatever a pair connects becomes one thing, so both are asked of the whole groups.
     """
-    chosen: list[Close] = []
+    chosen: list[NamePair] = []
     numbers = named_things.groups(pairs=held)
-    for one in pairs:
+    for one in sure:
         group = numbers.get(one.first)
         if group is not None and group == numbers.get(one.second):
             continue
         whole = named_things.together(names=(one.first, one.second), numbers=numbers)
         if any(pair <= whole for pair in undone):
             continue
-        chosen.append(one)
+        chosen.append((one.first, one.second))
         if len(chosen) == MOST_JOINED:
             break
-        told = ((new.first, new.second) for new in chosen)
-        numbers = named_things.groups(pairs=(*held, *told))
-    return tuple(chosen)
-
-
-def _pair(row: ReviewVerdict) -> tuple[Name, Name]:
-    first, second = row.before["first"], row.before["second"]
-    return (first[0], first[1]), (second[0], second[1])
-
-
-def _say(audience: UUID, one: Close, now: datetime) -> None:
-    made = ReviewVerdict.objects.create(
-        verdict=SAME,
-        audience=audience,
-        decided_by=NOBODY,
-        decided_agent=NIGHT,
-        decided_at=now,
-        before={"first": list(one.first), "second": list(one.second)},
-    )
-    audit.append(
-        act="entity.merged",
-        object_type="entity",
-        object_id=str(made.id),
-        caller=origins.Person(user_id=None, source_interface=INSTALLATION),
-    )
+        numbers = named_things.groups(pairs=(*held, *chosen))
+    return chosen

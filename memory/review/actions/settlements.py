@@ -13,25 +13,19 @@ from typing import Any, Final
 from uuid import UUID
 
 from accounts import tenancy
-from accounts.caller import Caller, TokenScope, is_person
+from accounts.caller import Caller
 from accounts.errors import Conflict as Changed
 from accounts.errors import Forbidden, PreconditionFailed, RoleNotSufficient, wrong_field
 from accounts.messages import message
 from memory.errors import NotActive, RefusedByGate, SelfApproval
-from memory.intake.actions import apply_decision
-from memory.intake.actions.remember import Prepared, decide, prepare
+from memory.intake.actions import apply_decision, remember
 from memory.intake.integrate import Decision, Operation
-from memory.records import conflict_audience, writes
-from memory.records.actions import archive_row
+from memory.records import actions, conflict_audience, protection, verdict_log, versions, writes
 from memory.records.models import Conflict, Memory
-from memory.records.protection import check_reason
 from memory.records.queries.memories import find_memory, lock_memory
-from memory.records.verdict_log import REOPENED, record_verdict
-from memory.review.actions.corrections import make_successor
-from memory.review.actions.verdicts import check_until
+from memory.review.actions import corrections, verdicts
 from memory.review.conflict_rules import LEAVING, Bar, ConflictVerdict
 from memory.review.queries import conflicts
-from memory.review.queries.conflicts import ConflictView
 from memory.taxonomy import LinkKind, Status, Verdict
 from teams.permissions import Act, require
 
@@ -54,20 +48,20 @@ class Settlement:
 class SnoozedConflict:
     """A conflict that the caller snoozed, and the verdict's id, by which that is undone."""
 
-    conflict: ConflictView
+    conflict: conflicts.ConflictView
     review_id: UUID
 
 
 def settle(
     *, caller: Caller, conflict_id: UUID, settlement: Settlement, now: datetime
-) -> ConflictView:
+) -> conflicts.ConflictView:
     """Settle an open conflict.
 
     Raises NotFound, RoleNotSufficient, SelfApproval, Forbidden, InvalidInput, NotActive for one
     that is settled, PreconditionFailed, RefusedByGate for the new text.
     """
     _check_in_person(caller)
-    check_reason(reason=settlement.reason)
+    protection.check_reason(reason=settlement.reason)
     if not settlement.reason.strip():
         raise wrong_field(
             pointer="/reason",
@@ -75,10 +69,20 @@ def settle(
             hint="Whoever wrote the other one will want to know.",
             code="required",
         )
-    verdict = settlement.verdict
-    prepared = None
-    if verdict is ConflictVerdict.EDIT:
-        prepared = _prepare_text(caller, conflict_id, settlement.content)
+    verdict, prepared = settlement.verdict, None
+    if verdict is ConflictVerdict.EDIT:  # the new text is embedded before any row is locked
+        if not settlement.content.strip():
+            raise wrong_field(
+                pointer="/content",
+                detail="Write what is right instead of the two.",
+                hint="Or keep one of them.",
+                code="required",
+            )
+        with tenancy.unit():
+            row = conflicts.find_conflict(caller=caller, conflict_id=conflict_id)
+            newer = find_memory(caller=caller, memory_id=row.newer_id)
+            new = corrections.make_successor(caller=caller, old=newer, content=settlement.content)
+        prepared = remember.prepare(caller=caller, new=new)
     with tenancy.unit():
         row, sides = _lock(caller, conflict_id, settlement.if_version)
         _check_may_settle(caller, row, sides, verdict)
@@ -93,7 +97,7 @@ def settle(
 
 def reopen(
     *, caller: Caller, conflict_id: UUID, if_version: int | None, now: datetime
-) -> ConflictView:
+) -> conflicts.ConflictView:
     """Take a settlement back: both memories are as before, and the conflict is open again.
 
     Raises NotFound, RoleNotSufficient, NotActive for an open one, Conflict where something has
@@ -123,7 +127,7 @@ def snooze_conflict(
     NotActive for one that is over, InvalidInput for a time that is past or farther off than a year.
     """
     require(caller=caller, act=Act.CONFIRM)
-    check_until(until=until, now=now)
+    verdicts.check_until(until=until, now=now)
     with tenancy.unit():
         row = conflicts.lock_conflict(caller=caller, conflict_id=conflict_id)
         sides = (row.older, row.newer)
@@ -132,7 +136,7 @@ def snooze_conflict(
         side, _ = conflict_audience.find_narrower_side(
             older=row.older, newer=row.newer, otherwise=caller.user_id
         )
-        made = record_verdict(
+        made = verdict_log.record_verdict(
             caller=caller, row=side, verdict=Verdict.SNOOZE, now=now, until=until, conflict=row
         )
         _record(caller, row, sides, "memory.conflict_snoozed", {})
@@ -158,7 +162,7 @@ def reopen_held(
         older, newer = (restored.get(one) for one in (conflict.older_id, conflict.newer_id))
         if older is None or newer is None:
             continue
-        was = {name: apply_decision.plain(getattr(conflict, name)) for name in SETTLED}
+        was = {name: versions.plain(value=getattr(conflict, name)) for name in SETTLED}
         _clear(conflict)
         _save(caller, conflict, (older, newer), "memory.conflict_reopened")
         opened.append({**was, "id": str(conflict.id), "version": conflict.version})
@@ -167,7 +171,11 @@ def reopen_held(
 
 def lock_reopened(*, befores: Iterable[Mapping[str, Any]]) -> Mapping[UUID, Conflict]:
     """Lock the conflicts that verdicts opened. In a unit. Raises Conflict where one changed."""
-    kept = {UUID(one["id"]): one["version"] for made in befores for one in made.get(REOPENED, ())}
+    kept = {
+        UUID(one["id"]): one["version"]
+        for made in befores
+        for one in made.get(verdict_log.REOPENED, ())
+    }
     rows = Conflict.objects.select_for_update(of=("self",)).filter(pk__in=kept)
     held = {row.id: row for row in rows.order_by("id")}
     if {id: row.version for id, row in held.items()} != kept:
@@ -186,7 +194,7 @@ def settle_again(
     rows: Mapping[UUID, Memory],
 ) -> None:
     """Settle held conflicts as they were before a verdict opened them. In a unit."""
-    for kept in before.get(REOPENED, ()):
+    for kept in before.get(verdict_log.REOPENED, ()):
         conflict = held[UUID(kept["id"])]
         for name in ("verdict", "reason", "before"):
             setattr(conflict, name, kept[name])
@@ -198,7 +206,7 @@ def settle_again(
 
 def _check_in_person(caller: Caller) -> None:
     require(caller=caller, act=Act.WRITE)
-    if not is_person(caller=caller) and TokenScope.ADMIN not in caller.scopes:
+    if not protection.may_decide(caller=caller):
         raise RoleNotSufficient(
             detail="An agent does not settle conflicts.",
             hint="A person decides, in the dashboard or with a token of the scope admin.",
@@ -234,22 +242,6 @@ def _over() -> NotActive:
     )
 
 
-def _prepare_text(caller: Caller, conflict_id: UUID, content: str) -> Prepared:
-    """Check and embed the text that takes the place of both, before any row is locked."""
-    if not content.strip():
-        raise wrong_field(
-            pointer="/content",
-            detail="Write what is right instead of the two.",
-            hint="Or keep one of them.",
-            code="required",
-        )
-    with tenancy.unit():
-        row = conflicts.find_conflict(caller=caller, conflict_id=conflict_id)
-        newer = find_memory(caller=caller, memory_id=row.newer_id)
-        new = make_successor(caller=caller, old=newer, content=content)
-    return prepare(caller=caller, new=new)
-
-
 def _lock(caller: Caller, conflict_id: UUID, if_version: int | None) -> tuple[Conflict, Sides]:
     """Lock a conflict, then its sides by id. Raises NotFound, PreconditionFailed."""
     row = conflicts.lock_conflict(caller=caller, conflict_id=conflict_id)
@@ -270,7 +262,7 @@ def _carry_out(
     caller: Caller,
     sides: Sides,
     settlement: Settlement,
-    prepared: Prepared | None,
+    prepared: remember.Prepared | None,
     now: datetime,
 ) -> dict[str, Any]:
     """Write what follows from a verdict; return what it takes to take it back."""
@@ -279,7 +271,7 @@ def _carry_out(
         ids = (sides[1].id, sides[0].id)
         return {"links": apply_decision.take_edges(between=ids, kind=LinkKind.CONTRADICTS)}
     before = {
-        str(side.id): {name: apply_decision.plain(getattr(side, name)) for name in KEPT}
+        str(side.id): {name: versions.plain(value=getattr(side, name)) for name in KEPT}
         for side in losers
     }
     reason = settlement.reason
@@ -294,7 +286,7 @@ def _carry_out(
 
 
 def _replace_both(
-    caller: Caller, sides: Sides, prepared: Prepared, reason: str, now: datetime
+    caller: Caller, sides: Sides, prepared: remember.Prepared, reason: str, now: datetime
 ) -> tuple[Memory, bool]:
     """Store the text that takes the place of both; say whether it is new.
 
@@ -302,7 +294,7 @@ def _replace_both(
     """
     for side in sides:  # first, so that the new text is compared with neither
         apply_decision.retire(caller=caller, old=side, successor=side, reason=reason, now=now)
-    outcome = decide(caller=caller, prepared=prepared, now=now)
+    outcome = remember.decide(caller=caller, prepared=prepared, now=now)
     if outcome.memory is None:
         raise RefusedByGate(gate=outcome.gate, detail=outcome.reason, hint=outcome.hint)
     if outcome.operation == LinkKind.SUPERSEDES:
@@ -337,7 +329,7 @@ def _restore_sides(caller: Caller, row: Conflict, now: datetime) -> None:
         written = lock_memory(caller=caller, memory_id=UUID(successor))
         if written.status == Status.ACTIVE and written.version == 1:
             # before both sides are restored: they may have its external id
-            archive_row(caller=caller, row=written, reason="Taken back.", now=now)
+            actions.archive_row(caller=caller, row=written, reason="Taken back.", now=now)
     for memory_id, fields in sorted(row.before.get("memories", {}).items()):
         side = lock_memory(caller=caller, memory_id=UUID(memory_id))
         if side.status != Status.SUPERSEDED or str(side.superseded_by_id) != successor:

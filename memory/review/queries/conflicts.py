@@ -15,6 +15,7 @@ from accounts import tenancy
 from accounts.caller import Caller, TokenScope, is_person, may
 from accounts.errors import NotFound
 from memory.records.models import Conflict, Memory
+from memory.records.protection import may_decide
 from memory.records.queries import pending
 from memory.records.queries.views import MemoryView, countable, give_out, views_of
 from memory.review import conflict_rules
@@ -168,19 +169,18 @@ def list_open_versions(*, caller: Caller, project: str) -> tuple[str, ...]:
 def get_conflict(*, caller: Caller, conflict_id: UUID, now: datetime) -> ConflictView:
     """Return one conflict. Raises NotFound, also where a side may not be seen."""
     with tenancy.unit():
-        return view_of(
-            caller=caller, row=find_conflict(caller=caller, conflict_id=conflict_id), now=now
-        )
+        row = find_conflict(caller=caller, conflict_id=conflict_id)
+        return view_of(caller=caller, row=row, now=now)
 
 
 def find_conflict(*, caller: Caller, conflict_id: UUID) -> Conflict:
     """Return the row of a conflict, for actions. In a unit. Raises NotFound."""
-    return _found(_visible(caller).filter(pk=conflict_id))
+    return _first(_visible(caller).filter(pk=conflict_id))
 
 
 def lock_conflict(*, caller: Caller, conflict_id: UUID) -> Conflict:
     """Return the row of a conflict, locked until the unit ends. Raises NotFound."""
-    return _found(_visible(caller).select_for_update(of=("self",)).filter(pk=conflict_id))
+    return _first(_visible(caller).select_for_update(of=("self",)).filter(pk=conflict_id))
 
 
 def view_of(*, caller: Caller, row: Conflict, now: datetime) -> ConflictView:
@@ -196,30 +196,21 @@ def version_of(*, row: Conflict, sides: tuple[Side, Side]) -> int:
 def rights_of(*, caller: Caller, row: Conflict, sides: tuple[Side, Side]) -> ConflictRights:
     """Return what a caller may do with a conflict whose sides they see, the older one first."""
     older, newer = sides
-    is_known = caller.user_id is not None
+    me, is_known = caller.user_id, caller.user_id is not None
     pair = ConflictPair(
-        wrote=(
-            is_known and older.author_user == caller.user_id,
-            is_known and newer.author_user == caller.user_id,
-        ),
+        wrote=(is_known and older.author_user == me, is_known and newer.author_user == me),
         personal=(older.scope == Scope.PERSONAL, newer.scope == Scope.PERSONAL),
         is_same_audience=_audience(older) == _audience(newer),
         is_open=not row.verdict and all(side.status == Status.ACTIVE for side in sides),
     )
-    settled_it = row.settled_by == caller.user_id if row.verdict else None
-    return conflict_rules.rights(
-        decider=decider_of(caller=caller), pair=pair, settled_it=settled_it
-    )
-
-
-def decider_of(*, caller: Caller) -> Decider:
-    """Return a caller as settling sees them."""
     writes = may(caller=caller, scope=TokenScope.WRITE)
-    return Decider(
+    decider = Decider(
         may_write=writes and allows(role=caller.role, act=Act.WRITE),
-        decides=is_person(caller=caller) or TokenScope.ADMIN in caller.scopes,
+        decides=may_decide(caller=caller),
         is_steward=allows(role=caller.role, act=Act.SETTLE),
     )
+    settled_it = row.settled_by == caller.user_id if row.verdict else None
+    return conflict_rules.rights(decider=decider, pair=pair, settled_it=settled_it)
 
 
 def _audience(side: Side) -> tuple[str, UUID | None]:
@@ -252,7 +243,7 @@ def _of_project(
     return rows.filter(project_id=places.find_project(caller=caller, ref=project).id)
 
 
-def _found(rows: QuerySet[Conflict]) -> Conflict:
+def _first(rows: QuerySet[Conflict]) -> Conflict:
     row = rows.first()
     if row is None:
         raise NotFound(
@@ -267,17 +258,15 @@ def _views(caller: Caller, rows: tuple[Conflict, ...], now: datetime) -> tuple[C
     sight = visibility.sight_of(caller=caller)
     read = views_of if is_person(caller=caller) else give_out
     sides = read(memory_ids=ids, sight=sight, now=now) if ids else {}
-    found = []
-    for row in rows:
-        if row.older_id not in sides or row.newer_id not in sides:
-            continue
-        both = (sides[row.older_id], sides[row.newer_id])
-        view = ConflictView(
+    pairs = ((row, sides.get(row.older_id), sides.get(row.newer_id)) for row in rows)
+    return tuple(
+        ConflictView(
             **{name: getattr(row, name) for name in COLUMNS},
-            older=both[0],
-            newer=both[1],
-            version=version_of(row=row, sides=both),
-            rights=rights_of(caller=caller, row=row, sides=both),
+            older=older,
+            newer=newer,
+            version=version_of(row=row, sides=(older, newer)),
+            rights=rights_of(caller=caller, row=row, sides=(older, newer)),
         )
-        found.append(view)
-    return tuple(found)
+        for row, older, newer in pairs
+        if older is not None and newer is not None
+    )

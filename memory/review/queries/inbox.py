@@ -148,12 +148,8 @@ def count_waiting(
     """
     with tenancy.unit():
         rows = waiting_rows(caller=caller, project=project, imported=imported, now=now)
-        found = (
-            rows.annotate(group=GROUP)
-            .values("group")
-            .annotate(n=Count("id"), oldest=Min("created_at"))
-        )
-        groups = tuple(found.order_by("group"))
+        found = rows.annotate(group=GROUP).values("group").order_by("group")
+        groups = tuple(found.annotate(n=Count("id"), oldest=Min("created_at")))
         brought = Q() if imported is None else Q(newer__in=imported)
         disputed, since = conflicts.count_due(
             caller=caller, project=project, among=brought, now=now
@@ -341,15 +337,10 @@ def _find_similar(caller: Caller, row: Memory, now: datetime) -> tuple[SimilarMe
     if not near:
         return ()
     views = memories.by_ids(caller=caller, memory_ids=tuple(near), now=now)
-    audiences = dict(
-        countable(caller=caller).filter(id__in=views).order_by("id").values_list("id", "audience")
-    )
+    rows = countable(caller=caller).filter(id__in=views, project=row.project_id)
+    mergeable = set(rows.filter(audience=row.audience).values_list("id", flat=True))
     found = (
-        SimilarMemory(
-            memory=views[one],
-            similarity=round(value, 4),
-            mergeable=views[one].project_id == row.project_id and audiences[one] == row.audience,
-        )
+        SimilarMemory(memory=views[one], similarity=round(value, 4), mergeable=one in mergeable)
         for one, value in near.items()
         if one in views and value >= SIMILAR_FROM
     )

@@ -32,9 +32,7 @@ from memory.experiments.queries import experiments
 from memory.experiments.uplift import SavedTokens
 from memory.index.models import MemoryUsage
 from memory.records.models import Memory, MemoryLink
-from memory.records.queries import memories
-from memory.records.queries.pending import STALE, TAINTED, WAITING, is_awake
-from memory.records.queries.views import MemoryView, countable
+from memory.records.queries import memories, pending, views
 from memory.review.health import Health, health
 from memory.review.queries import conflicts
 from memory.sessions.models import Statistic
@@ -89,7 +87,7 @@ class Attention:
     """A memory someone should look at, and why: "contradicted", "tainted", "stale", "review"."""
 
     reason: str
-    memory: MemoryView
+    memory: views.MemoryView
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +103,7 @@ class ModuleCounts:
 class Alarmed:
     """A memory with its alarms, the most urgent first."""
 
-    memory: MemoryView
+    memory: views.MemoryView
     alarms: tuple[str, ...]
 
 
@@ -138,7 +136,7 @@ def overview(*, caller: Caller, project: str, now: datetime) -> OverviewView:
     """Return the figures of a project. Raises NotFound for a project the caller cannot see."""
     with tenancy.unit():
         place = places.find_project(caller=caller, ref=project)
-        rows = countable(caller=caller).filter(ACTIVE, project_id=place.id)
+        rows = views.countable(caller=caller).filter(ACTIVE, project_id=place.id)
         tally = _count(rows, caller, project, now)
         saved = None
         if experiments_in(project=place).enabled:
@@ -165,15 +163,15 @@ def count_project(*, caller: Caller, project: str, now: datetime) -> ProjectCoun
     """Return the counts of a project alone. Raises NotFound."""
     with tenancy.unit():
         place = places.find_project(caller=caller, ref=project)
-        rows = countable(caller=caller).filter(ACTIVE, project_id=place.id)
+        rows = views.countable(caller=caller).filter(ACTIVE, project_id=place.id)
         return _count(rows, caller, project, now)
 
 
 def count_for_frame(*, caller: Caller, project_id: UUID, now: datetime) -> FrameCounts:
     """Return the counts in the frame of a project's pages: two statements. In a unit of its own."""
     with tenancy.unit():
-        rows = countable(caller=caller).filter(ACTIVE, project_id=project_id)
-        due = WAITING & is_awake(caller=caller, now=now)
+        rows = views.countable(caller=caller).filter(ACTIVE, project_id=project_id)
+        due = pending.WAITING & pending.is_awake(caller=caller, now=now)
         found = rows.aggregate(memories=Count("id"), due=Count("id", filter=due))
         here = Q(project_id=project_id)
         disputed, _ = conflicts.count_due(caller=caller, project=None, among=here, now=now)
@@ -187,7 +185,7 @@ def list_projects(*, caller: Caller, now: datetime) -> tuple[ProjectCard, ...]:
         rows = Memory.objects.filter(visibility.as_q(sight=sight), ACTIVE, project__isnull=False)
         groups = rows.values("project_id").annotate(
             memories=Count("id"),
-            due=Count("id", filter=WAITING & is_awake(caller=caller, now=now)),
+            due=Count("id", filter=pending.WAITING & pending.is_awake(caller=caller, now=now)),
             last=Max("updated_at"),
         )
         disputed = conflicts.count_due_by_project(caller=caller, now=now)
@@ -204,7 +202,7 @@ def list_projects(*, caller: Caller, now: datetime) -> tuple[ProjectCard, ...]:
 
 def _count(rows: QuerySet[Memory], caller: Caller, project: str, now: datetime) -> ProjectCounts:
     """Count memories, and the conflicts that wait in the inbox."""
-    due = WAITING & is_awake(caller=caller, now=now)
+    due = pending.WAITING & pending.is_awake(caller=caller, now=now)
     corrections = MemoryLink.objects.filter(
         source__in=rows, kind=LinkKind.SUPERSEDES.value, created_at__gte=now - MONTH
     )
@@ -216,7 +214,7 @@ def _count(rows: QuerySet[Memory], caller: Caller, project: str, now: datetime) 
         due=Count("id", filter=due),
         waiting=Count("id", filter=Q(needs_review=True)),
         verified=Count("id", filter=VERIFIED),
-        stale=Count("id", filter=STALE),
+        stale=Count("id", filter=pending.STALE),
     )
     corrected = corrections.values("source_id").distinct().count()
     disputed, since = conflicts.count_due(caller=caller, project=project, among=Q(), now=now)
@@ -234,18 +232,18 @@ def _count(rows: QuerySet[Memory], caller: Caller, project: str, now: datetime) 
 def _list_attention(rows: QuerySet[Memory], caller: Caller, now: datetime) -> tuple[Attention, ...]:
     urgency = Case(
         When(verification=Verification.CONTRADICTED.value, then=Value(0)),
-        When(TAINTED, then=Value(1)),
-        When(STALE, then=Value(2)),
+        When(pending.TAINTED, then=Value(1)),
+        When(pending.STALE, then=Value(2)),
         default=Value(3),
     )
-    waiting = rows.filter(WAITING).annotate(urgency=urgency)
+    waiting = rows.filter(pending.WAITING).annotate(urgency=urgency)
     first = waiting.order_by("urgency", "-importance", "id").values_list("id", "urgency")
     reasons = {key: REASONS[place] for key, place in first[:MOST_ATTENTION]}
-    views = memories.by_ids(caller=caller, memory_ids=tuple(reasons), now=now) if reasons else {}
+    found = memories.by_ids(caller=caller, memory_ids=tuple(reasons), now=now) if reasons else {}
     return tuple(
-        Attention(reason=reason, memory=views[key])
+        Attention(reason=reason, memory=found[key])
         for key, reason in reasons.items()
-        if key in views
+        if key in found
     )
 
 
@@ -281,5 +279,5 @@ def _list_alarms(
     newest = found.values_list("key", "counts")[:ALARMS_READ]
     rang = {UUID(key): tuple(one for one in URGENT if one in counts) for key, counts in newest}
     ids = sorted(rang, key=lambda one: (URGENT.index(rang[one][0]), one))[:MOST_ALARMS]
-    views = memories.by_ids(caller=caller, memory_ids=tuple(ids), now=now) if ids else {}
-    return tuple(Alarmed(memory=views[one], alarms=rang[one]) for one in ids if one in views)
+    shown = memories.by_ids(caller=caller, memory_ids=tuple(ids), now=now) if ids else {}
+    return tuple(Alarmed(memory=shown[one], alarms=rang[one]) for one in ids if one in shown)

@@ -24,7 +24,6 @@ from memory.records.queries import pending
 from memory.records.queries.views import MemoryView, to_view, visible
 from memory.sessions.models import Session
 from memory.sessions.queries import sessions
-from memory.sessions.queries import sessions as learned
 from memory.sessions.queries.sessions import SessionView
 from teams.permissions import Act, require
 from teams.trust import Asking, level_row
@@ -35,18 +34,9 @@ INNER: Final = frozenset({  # shown elsewhere
 })  # fmt: skip
 LEARNED: Final = re.compile(r"\Asession:[0-9a-f-]{36}#")  # how the source of such a memory begins
 EMPTY: Final[Mapping[str, Any]] = {
-    "signals": {},
-    "seen": [],
-    "dropped": {},
-    "early": [],
-    "counts": {},
-    "steps": 0,
-    "tools": 0,
-    "outcome": "",
-    "tainted_by": "",
-    "task": "",
-    "events": 0,
-}
+    "signals": {}, "seen": [], "dropped": {}, "early": [], "counts": {}, "steps": 0, "tools": 0,
+    "outcome": "", "tainted_by": "", "task": "", "events": 0,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +73,7 @@ class SessionSummary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class EventEvidence:
     """An event that a signal rests on, its step, and the place in the code where it names one."""
 
     sequence: int
@@ -108,7 +98,7 @@ class MemoryOrigin:
     signal: str
     sessions: int
     turn: int | None
-    rests: tuple[Evidence, ...]
+    rests: tuple[EventEvidence, ...]
 
 
 def get_summary(*, caller: Caller, session_id: UUID, now: datetime) -> SessionSummary:
@@ -177,7 +167,7 @@ def find_origin(*, caller: Caller, memory: MemoryView) -> MemoryOrigin | None:
     kept: Mapping[str, Any] = next(
         (one for one in promoted if one["memory_id"] == str(memory.id)), {}
     )
-    turn = learned.turn_of(source_uri=memory.source_uri)
+    turn = sessions.turn_of(source_uri=memory.source_uri)
     sign = memory.source_uri.partition("#")[2]
     return MemoryOrigin(
         session_id=row.id,
@@ -189,12 +179,7 @@ def find_origin(*, caller: Caller, memory: MemoryView) -> MemoryOrigin | None:
         sessions=int(kept.get("sessions", 1)),
         turn=turn,
         rests=tuple(
-            Evidence(
-                sequence=int(one["sequence"]),
-                step=int(one["step"]),
-                file=str(one["file"]),
-                line=int(one["line"]),
-            )
+            EventEvidence(**{name: one[name] for name in ("sequence", "step", "file", "line")})
             for one in kept.get("evidence", ())
         ),
     )

@@ -16,14 +16,14 @@ from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
 from accounts import tenancy
-from accounts.caller import Caller, TokenScope, is_person
+from accounts.caller import Caller, is_person
 from accounts.errors import FieldError, InvalidInput, RoleNotSufficient
 from accounts.messages import message
 from accounts.queries import credentials
 from memory.intake.models import ActionLog
+from memory.records import protection, verdict_log
 from memory.records.models import Conflict, Memory, MemoryLink, MemoryVersion, ReviewVerdict
 from memory.records.queries import memories, views
-from memory.records.verdict_log import RESTORED, REWRITTEN
 from memory.review.conflict_rules import ConflictVerdict
 from memory.sessions.models import Session
 from memory.sessions.queries import sessions
@@ -267,7 +267,7 @@ def resolve_choice(*, caller: Caller, choice: RollbackChoice, now: datetime) -> 
 def check_in_person(*, caller: Caller) -> None:
     """Let persons pass, and tokens of the scope admin. Raises RoleNotSufficient."""
     require(caller=caller, act=Act.WRITE)
-    if not is_person(caller=caller) and TokenScope.ADMIN not in caller.scopes:
+    if not protection.may_decide(caller=caller):
         raise RoleNotSufficient(
             detail="An agent does not roll back what was remembered.",
             hint="A person does, in the dashboard or with a token of the scope admin.",
@@ -297,7 +297,8 @@ def versions_in_effect() -> QuerySet[MemoryVersion]:
     reason, which anybody may write.
     """
     first, last = (
-        Cast(KeyTextTransform(name, "before"), IntegerField()) for name in (RESTORED, REWRITTEN)
+        Cast(KeyTextTransform(name, "before"), IntegerField())
+        for name in (verdict_log.RESTORED, verdict_log.REWRITTEN)
     )
     over = ReviewVerdict.objects.filter(
         memory=OuterRef("memory"), verdict=Verdict.ROLL_BACK.value, undone_at__isnull=True

@@ -66,7 +66,7 @@ VISIBILITY: Final = (
     guard(
         "what is linked to a hit asks for the audience", "memory/search/sql/functions.sql",
         "WHERE k.audience = ANY (request.audiences)\n", "WHERE true\n",
-        "tests/integration/memory/records/test_graph_path.py"
+        "tests/integration/memory/search/test_graph_path.py"
         "::test_a_link_reaches_nothing_that_filters_or_scopes_leave_out",
     ),
     guard(

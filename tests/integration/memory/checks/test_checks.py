@@ -149,14 +149,6 @@ def test_what_others_contradict_stops_nothing_and_is_told_with_the_other_side(
     assert [side.memory_id for side in found.sides] == [other.id]
 
 
-def test_an_unsure_memory_calls_for_caution_alone(
-    caller: Caller, store: str, now: datetime
-) -> None:
-    changed(known(caller, now), confidence=0.4)
-
-    assert of_plan(caller, now).verdict == "caution"
-
-
 def test_a_colleagues_own_memory_is_told_to_nobody_else(
     caller: Caller, member_caller: Caller, store: str, now: datetime
 ) -> None:

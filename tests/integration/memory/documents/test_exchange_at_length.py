@@ -1,7 +1,6 @@
 """A whole tree of rules: imported, reviewed, exported and back without loss, and undone."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import datetime
 from time import perf_counter
 
@@ -13,11 +12,9 @@ from memory import tasks
 from memory.documents import reading
 from memory.documents.actions.export import ExportRequest, export
 from memory.documents.actions.import_batches import begin_import
-from memory.documents.actions.import_undo import undo_import
 from memory.documents.actions.uploads import Upload
 from memory.documents.queries import imports
 from memory.documents.queries.imports import ImportView
-from memory.documents.writing import ExportFormat
 from memory.index.actions import embedding
 from memory.intake.actions.remember import NewMemory
 from memory.intake.actions.remember_all import remember_all
@@ -64,16 +61,6 @@ def test_a_tree_of_rules_is_imported_reviewed_and_exported_without_loss(
     figure(f"{size:,} bytes, {len(told.candidates):,} statements: in {took:.0f} s; again adds 0")
 
 
-def test_taking_a_tree_back_leaves_nothing(caller: Caller, store: str, now: datetime) -> None:
-    done = taken_in(caller, Upload(files=rules_tree.files(size=20_000), project=store), now)
-
-    undone = undo_import(caller=caller, batch_id=done.id, now=now)
-
-    assert undone.archived == done.counts["added"]
-    with tenancy.unit():
-        assert Memory.objects.filter(status="active").count() == 0
-
-
 @pytest.mark.goal(name="G23")
 def test_a_thousand_memories_and_their_vectors(
     caller: Caller, store: str, now: datetime, scale: Scale, figure: Figure
@@ -95,17 +82,3 @@ def test_a_thousand_memories_and_their_vectors(
 
     figure(f"{len(found):,} memories with vectors: {perf_counter() - started:.1f} s")
     assert embedded == len(ids)
-
-
-def test_a_claude_md_is_written_of_what_was_reviewed(
-    caller: Caller, store: str, now: datetime
-) -> None:
-    taken_in(caller, Upload(files=rules_tree.files(size=8_000), project=store), now)
-    asked = ExportRequest(project=store, format=ExportFormat.CLAUDE, budget_tokens=500)
-
-    before = export(caller=caller, request=asked, now=now).file.read()
-    reviewed()
-    after = export(caller=caller, request=replace(asked), now=now).file.read()
-
-    assert b"- " not in before
-    assert after.count(b"\n- ") > 5

@@ -152,17 +152,6 @@ def test_an_agent_forgets_facts_and_no_decisions(
         archived(agent, decision, now)
 
 
-def test_an_agent_takes_away_no_pin_that_protects(
-    caller: Caller, agent: Caller, memory: MemoryView, now: datetime
-) -> None:
-    pin(caller=caller, memory_id=memory.id, pinned=True, now=now)
-
-    with pytest.raises(ProtectedMemory):
-        pin(caller=agent, memory_id=memory.id, pinned=False, now=now)
-
-    assert queries.get(caller=caller, memory_id=memory.id, now=now).pinned
-
-
 def test_only_stewards_restore_what_others_wrote(
     caller: Caller, member_caller: Caller, memory: MemoryView, store: str, now: datetime
 ) -> None:

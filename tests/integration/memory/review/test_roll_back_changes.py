@@ -90,18 +90,6 @@ def test_no_reason_keeps_a_change_from_being_taken_back(
     assert (done.rewritten, row_of(memory).content) == (1, REDIS)
 
 
-def test_many_changes_in_a_row_go_back_to_what_stood_before_the_first(
-    caller: Caller, member_caller: Caller, store: str, now: datetime, roll: Roll
-) -> None:
-    memory = stored(caller, now, REDIS, project=store)
-    for number in range(55):
-        change(member_caller, memory, now, content=f"{CARTS} It was counted {number} times.")
-
-    roll(hours=1, person=member_caller.user_id)
-
-    assert row_of(memory).content == REDIS
-
-
 def test_pin_external_id_and_what_was_verified_are_taken_back(
     caller: Caller, member_caller: Caller, store: str, now: datetime, roll: Roll, look: Look
 ) -> None:

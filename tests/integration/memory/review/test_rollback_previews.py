@@ -19,7 +19,6 @@ from memory.records.models import Memory
 from memory.review.actions.corrections import correct
 from memory.review.actions.settlements import Settlement, settle
 from memory.review.conflict_rules import ConflictVerdict
-from memory.review.rollback import execute as whole
 from memory.review.rollback import plan
 from memory.review.rollback.execute import COUNTS, roll_back
 from memory.review.rollback.plan import LeftReason, RollbackFate
@@ -135,20 +134,6 @@ def test_the_numbers_of_a_preview_are_those_of_the_receipt(
     assert fates.count(RollbackFate.ARCHIVED) <= done.archived
 
 
-@pytest.mark.parametrize("seed", range(40, 52))
-def test_a_job_comes_to_the_numbers_of_the_preview(
-    caller: Caller, world: World, store: str, now: datetime, seed: int,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
-    stored(caller, now, TEXTS[0], project=store)
-    world.live(chance=Random(seed), deeds=24)
-    choice, then = RollbackChoice(project=store, since=now + 8 * MINUTE), now + LATER
-    seen = plan.preview(caller=caller, choice=choice, after=None, limit=200, now=then)
-    done = whole.run(caller=caller, choice=choice, asked_at=then, tell=lambda *_: None)
-
-    assert {name: done[name] for name in COUNTS} == figures(seen.counts)
-
-
 def test_what_another_memory_says_by_now_is_left_and_the_preview_says_so(
     caller: Caller, member_caller: Caller, store: str, now: datetime
 ) -> None:
@@ -166,19 +151,3 @@ def test_what_another_memory_says_by_now_is_left_and_the_preview_says_so(
     assert [(one.fate, one.why) for one in seen.items] == [(RollbackFate.LEFT, LeftReason.TWIN)]
     assert figures(seen.counts) == figures(done)
     assert (done.rewritten, done.left, active()) == (0, 1, sorted([CARTS, REDIS]))
-
-
-def test_what_goes_in_a_later_part_keeps_nothing_from_standing_again(
-    caller: Caller, member_caller: Caller, store: str, now: datetime,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
-    old = stored(caller, now, REDIS, project=store)
-    correct(caller=member_caller, memory_id=old.id, content=CARTS, kind="wrong", reason="", now=now)
-    stored(member_caller, now, REDIS, project=store)
-    choice, then = RollbackChoice(project=store, person=member_caller.user_id), now + LATER
-    seen = plan.preview(caller=caller, choice=choice, after=None, limit=200, now=then)
-    done = whole.run(caller=caller, choice=choice, asked_at=then, tell=lambda *_: None)
-
-    assert {name: done[name] for name in COUNTS} == figures(seen.counts)
-    assert (done["archived"], done["reinstated"], done["left"]) == (2, 1, 0)
-    assert active() == [REDIS]

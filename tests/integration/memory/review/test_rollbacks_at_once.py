@@ -121,16 +121,6 @@ def test_an_undo_waits_for_the_retry_and_is_refused(
     assert active() == TEXTS
 
 
-def test_nothing_is_undone_while_the_job_runs(died: UUID, undo: Callable[[], int]) -> None:
-    retry(died)
-    work.taken(died)
-
-    with pytest.raises(Conflict, match="still takes back"):
-        undo()
-
-    assert active() == []
-
-
 def test_an_undo_waits_for_the_job_to_be_cancelled(
     organization: Organization, died: UUID, undo: Callable[[], int]
 ) -> None:

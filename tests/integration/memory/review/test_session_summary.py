@@ -15,7 +15,6 @@ from memory.review.actions.bulk import OtherMemories, SessionDecided, SessionVer
 from memory.review.queries import session_summary
 from memory.review.queries.session_summary import SessionSummary
 from memory.sessions.models import Session
-from teams.models import AuditEntry
 from tests.integration.memory.sessions.test_finalize import ran
 from tests.support import memories
 
@@ -131,18 +130,6 @@ def test_nothing_is_kept_that_nobody_counted(
 
     assert "2 wait here now, not 1" in str(refused.value.detail)
     assert decided(person, session, now, others=OtherMemories(count=2)).decided == {"keep": 2}
-
-
-def test_the_log_says_which_were_decided_how(
-    person: Caller, session: Session, now: datetime
-) -> None:
-    ids = sorted(str(one.memory.id) for one in seen(person, session, now).candidates)
-
-    decided(person, session, now, others=OtherMemories())
-
-    with tenancy.unit():
-        entry = AuditEntry.objects.get(act="session.decided")
-    assert sorted(entry.details["keep"]) == ids
 
 
 def test_one_that_cannot_be_decided_leaves_all_undecided(

@@ -22,11 +22,11 @@ from memory.intake.actions.revise import revise
 from memory.records.actions import archive
 from memory.records.models import Memory, MemoryLink
 from memory.review.actions.settlements import Settlement, reopen, settle
-from memory.review.conflict_rules import ConflictVerdict
+from memory.review.conflict_rules import Bar, ConflictVerdict
 from memory.review.queries import conflicts
 from memory.review.queries.conflicts import ConflictState, ConflictView
 from teams.models import AuditEntry
-from tests.support.memories import as_agent, sent
+from tests.support.memories import as_agent, as_role, sent
 
 OLD = "The checkout worker in `shop/checkout.py` retries a payment 3 times before it gives up."
 NEW = "The checkout worker in `shop/checkout.py` retries a payment 5 times before it gives up."
@@ -170,32 +170,6 @@ def test_what_is_settled_is_not_found_any_more(
     assert _links(found) == 0
 
 
-def test_who_wrote_one_of_the_two_does_not_decide_for_it(
-    caller: Caller, found: ConflictView, now: datetime
-) -> None:
-    for verdict in (ConflictVerdict.KEEP_OLDER, ConflictVerdict.BOTH, ConflictVerdict.EDIT):
-        with pytest.raises(SelfApproval):
-            _settled(caller, found, now, verdict)
-
-    assert _settled(caller, found, now, ConflictVerdict.KEEP_NEWER).verdict == "keep_newer"
-
-
-def test_a_member_withdraws_what_they_wrote_and_settles_nothing_else(
-    member_caller: Caller, found: ConflictView, now: datetime
-) -> None:
-    stranger = replace(member_caller, user_id=UUID(int=7))
-
-    with pytest.raises(RoleNotSufficient):
-        _settled(stranger, found, now, ConflictVerdict.KEEP_NEWER)
-    assert _settled(member_caller, found, now, ConflictVerdict.KEEP_OLDER).verdict == "keep_older"
-
-
-def test_who_wrote_both_settles_them(caller: Caller, store: str, now: datetime) -> None:
-    mine = _conflict(caller, caller, store, now)
-
-    assert _settled(caller, mine, now, ConflictVerdict.KEEP_NEWER).verdict == "keep_newer"
-
-
 def test_agents_settle_nothing(steward: Caller, found: ConflictView, now: datetime) -> None:
     scopes = frozenset({TokenScope.READ, TokenScope.WRITE})
     agent = replace(as_agent(steward), scopes=scopes)
@@ -219,20 +193,6 @@ def test_nobody_settles_over_a_text_that_has_changed_since(
     seen = conflicts.get_conflict(caller=steward, conflict_id=found.id, now=now)
     assert seen.version == found.version + 1
     assert _settled(steward, seen, now, ConflictVerdict.KEEP_OLDER).verdict == "keep_older"
-
-
-def test_a_personal_memory_takes_the_place_of_none_that_others_see(
-    caller: Caller, store: str, now: datetime
-) -> None:
-    sent(caller, now, OLD, project=store)
-    outcome = sent(caller, now, NEW, project=store, scope="personal")
-    assert outcome.conflict_id is not None
-    mine = conflicts.get_conflict(caller=caller, conflict_id=outcome.conflict_id, now=now)
-
-    for verdict in (ConflictVerdict.KEEP_NEWER, ConflictVerdict.EDIT):
-        with pytest.raises(Forbidden):
-            _settled(caller, mine, now, verdict)
-    assert _settled(caller, mine, now, ConflictVerdict.KEEP_OLDER).verdict == "keep_older"
 
 
 @pytest.mark.parametrize(
@@ -391,3 +351,49 @@ def test_both_sides_were_true_until_what_is_right_began(
     began = _row(older.superseded_by_id).valid_from
     assert (older.valid_until, newer.valid_until) == (began, began)
     assert older.valid_from < began
+
+
+@pytest.mark.parametrize("role", [Role.MEMBER, Role.STEWARD, Role.VIEWER])
+@pytest.mark.parametrize("is_authors", [True, False])
+@pytest.mark.parametrize("scope", ["project", "personal"])
+def test_what_a_conflict_says_of_rights_is_what_settling_does(
+    caller: Caller, member_caller: Caller, store: str, now: datetime, role: Role,
+    is_authors: bool, scope: str,
+) -> None:  # fmt: skip
+    sent(as_agent(member_caller), now, OLD, project=store, source="agent_explicit")
+    newer = sent(as_agent(caller), now, NEW, project=store, scope=scope, source="agent_explicit")
+    assert newer.conflict_id is not None
+    asks = as_role(caller if is_authors or scope == "personal" else member_caller, role)
+    one = conflicts.get_conflict(caller=asks, conflict_id=newer.conflict_id, now=now)
+
+    for verdict, bar in one.rights.verdicts:
+        if bar is None:
+            ended = _settled(asks, one, now, verdict)
+            version = ended.version
+            one = reopen(caller=asks, conflict_id=one.id, if_version=version, now=now + LATER)
+        else:
+            with pytest.raises((Forbidden, RoleNotSufficient, SelfApproval)):
+                _settled(asks, one, now, verdict)
+
+    assert one.verdict == ""
+
+
+def test_a_settlement_is_taken_back_by_whoever_made_it_or_a_steward(
+    caller: Caller, member_caller: Caller, store: str, now: datetime
+) -> None:
+    sent(as_agent(caller), now, OLD, project=store, source="agent_explicit")
+    newer = sent(as_agent(member_caller), now, NEW, project=store, source="agent_explicit")
+    assert newer.conflict_id is not None
+    found = conflicts.get_conflict(caller=caller, conflict_id=newer.conflict_id, now=now)
+    steward = replace(caller, user_id=UUID(int=9), role=Role.STEWARD)
+    _settled(member_caller, found, now, ConflictVerdict.KEEP_OLDER)
+
+    stranger = replace(member_caller, user_id=UUID(int=7))
+    rights = {
+        asks: conflicts.get_conflict(caller=asks, conflict_id=found.id, now=now).rights.reopen
+        for asks in (stranger, member_caller, steward)
+    }
+
+    assert tuple(rights.values()) == (Bar.STEWARD, None, None)
+    with pytest.raises(RoleNotSufficient):
+        reopen(caller=stranger, conflict_id=found.id, if_version=None, now=now + LATER)

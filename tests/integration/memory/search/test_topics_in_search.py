@@ -20,7 +20,7 @@ from memory.search.request import Narrowing, SearchRequest
 from memory.topics import queries as topics_queries
 from memory.topics.actions import sort_topics
 from memory.topics.models import Topic
-from tests.integration.memory.records.test_sorting import CARTS, DEPLOYS, LATER, topic_of
+from tests.integration.memory.topics.test_sorting import CARTS, DEPLOYS, LATER, topic_of
 from tests.support.memories import stored
 
 pytestmark = pytest.mark.usefixtures("in_organization")

@@ -18,7 +18,7 @@ from memory.sessions.actions.open_session import NewSession, open_session
 from memory.sessions.models import Session
 from memory.sessions.queries.sessions import SessionView
 from teams.trust import TrustLevel
-from tests.integration.memory.review.test_trust import FETCHED
+from tests.integration.memory.sessions.test_trust import FETCHED
 from tests.support import memories
 from tests.support.trusting import stand
 

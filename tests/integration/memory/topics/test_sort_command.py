@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 from accounts.caller import Caller
 from accounts.models import Job
 from memory.topics import actions as topics_actions
-from tests.integration.memory.records.test_sorting import CARTS
+from tests.integration.memory.topics.test_sorting import CARTS
 from tests.support import people
 from tests.support.memories import stored
 

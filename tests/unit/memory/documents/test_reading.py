@@ -310,13 +310,3 @@ def test_an_endless_line_is_left_out_and_told() -> None:
 
     assert len(found.candidates) == 2
     assert faults(found) == [("CLAUDE.md", 7)]
-
-
-def test_reading_twice_gives_the_same_ids() -> None:
-    first = reading.read(name="CLAUDE.md", data=RULES.encode())
-    again = reading.read(
-        name="CLAUDE.md", data=(RULES.replace("# Shop", "# Shop\n\nWelcome.")).encode()
-    )
-
-    ids = {each.external_id for each in first.candidates}
-    assert ids <= {each.external_id for each in again.candidates}

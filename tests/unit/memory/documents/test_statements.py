@@ -251,12 +251,6 @@ def test_a_megabyte_is_read_to_its_end() -> None:
     assert len(_read(text)) == 2_300
 
 
-def test_a_long_list_of_short_items_is_not_lost() -> None:
-    text = "".join(f"- Part {number} is kept apart.\n" for number in range(200))
-
-    assert len(_read(text)) == 200
-
-
 @pytest.mark.parametrize("sign", ["> ", "- ", "[", "`", "*", "<", "| ", "1. "])
 def test_hostile_nesting_is_survived(sign: str) -> None:
     assert len(_read(sign * 3_000 + "deep words are here")) <= 1

@@ -7,7 +7,7 @@ import pytest
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import Forbidden, InvalidInput
-from memory.errors import NotActive, ProtectedMemory, RefusedByGate, SelfApproval
+from memory.errors import NotActive, RefusedByGate, SelfApproval
 from memory.records.models import Memory
 from memory.records.queries import memories as queries
 from memory.records.queries.views import MemoryView
@@ -109,29 +109,6 @@ def test_a_correction_of_a_team_memory_stays_with_its_team(
 
     assert outcome.memory is not None
     assert (outcome.memory.scope, outcome.memory.team_id) == ("team", old.team_id)
-
-
-def test_an_agent_does_not_correct_a_decision(
-    caller: Caller, agent: Caller, store: str, now: datetime
-) -> None:
-    decision = stored(caller, now, CARTS, project=store, type="decision")
-
-    with pytest.raises(ProtectedMemory):
-        correct(
-            caller=agent, memory_id=decision.id, content=FIXED, kind="wrong", reason="", now=now
-        )
-
-
-def test_a_reason_holds_no_secret(caller: Caller, memory: MemoryView, now: datetime) -> None:
-    with pytest.raises(InvalidInput):
-        correct(
-            caller=caller,
-            memory_id=memory.id,
-            content=FIXED,
-            kind="wrong",
-            reason="password = hunter2Xq9!zLm4",
-            now=now,
-        )
 
 
 def test_an_agent_that_corrects_what_waits_does_not_end_the_wait(

@@ -160,21 +160,6 @@ def test_nobody_takes_a_shared_memory_away_from_the_others(
         changed(member_caller, memory, now, scope="personal")
 
 
-def test_an_author_shares_what_was_personal(caller: Caller, store: str, now: datetime) -> None:
-    mine = stored(caller, now, project=store, scope="personal")
-
-    assert changed(caller, mine, now, scope="project").scope == "project"
-
-
-def test_an_agent_does_not_share_what_is_personal(
-    caller: Caller, store: str, now: datetime
-) -> None:
-    mine = stored(caller, now, project=store, scope="personal")
-
-    with pytest.raises(Forbidden):
-        changed(memories.as_agent(caller), mine, now, scope="project")
-
-
 def test_what_cannot_be_seen_cannot_be_changed(
     caller: Caller, member_caller: Caller, now: datetime
 ) -> None:

@@ -12,8 +12,8 @@ from memory.review.actions import bulk, verdicts
 from memory.review.actions.bulk import OtherMemories
 from memory.review.queries import session_summary
 from teams.trust import TrustLevel
-from tests.integration.memory.review.test_trust import FETCHED, person, stands
 from tests.integration.memory.sessions.test_finalize import STREAM, ran
+from tests.integration.memory.sessions.test_trust import FETCHED, person, stands
 from tests.support import memories
 from tests.support.trusting import stand
 
