@@ -13,8 +13,8 @@ from memory.sessions.scratchpad import Deed, Scratchpad, each_file, in_order
 from memory.sessions.self_reports import Remark, RemarkKind
 from memory.sessions.tools import Act
 
-CALLS_APART: Final = 10  # looked at before and after, ours
-MOST: Final = 10  # of a session, the last ones; ours
+CALLS_APART: Final = 10  # looked at before and after; default, not measured
+MOST: Final = 10  # of a session, the last ones; default, not measured
 _TRIES: Final = frozenset({Act.EDIT, Act.RUN, Act.TEST})
 
 

@@ -8,10 +8,11 @@ guess, so a weak signal that they keep rejecting falls under the floor.
 A sighting is that a signal was seen in a session, by what it is recognized, and on what it rests.
 """
 
-from collections.abc import Iterable, Mapping
+import functools
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final, TypeVar
+from typing import Final, ParamSpec, TypeVar
 
 from memory.records.formulas import checked_share
 from memory.sessions import file_paths
@@ -36,6 +37,7 @@ KEY_MOST: Final = 300  # characters
 
 Key = TypeVar("Key")
 Item = TypeVar("Item")
+Given = ParamSpec("Given")
 
 
 class SignalKind(StrEnum):
@@ -201,10 +203,15 @@ def evidence(*, deeds: Iterable[Deed]) -> tuple[Evidence, ...]:
     )
 
 
-def strongest(*, sightings: Iterable[Sighting]) -> tuple[Sighting, ...]:
-    """Return the sightings shown most often, at most twenty."""
-    ordered = sorted(sightings, key=lambda one: (-one.times, one.key))
-    return tuple(ordered[:SIGHTINGS_MOST])
+def strongest(find: Callable[Given, Iterable[Sighting]]) -> Callable[Given, tuple[Sighting, ...]]:
+    """Let a finder return the sightings shown most often, at most twenty."""
+
+    @functools.wraps(find)
+    def find_strongest(*args: Given.args, **kwargs: Given.kwargs) -> tuple[Sighting, ...]:
+        ordered = sorted(find(*args, **kwargs), key=lambda one: (-one.times, one.key))
+        return tuple(ordered[:SIGHTINGS_MOST])
+
+    return find_strongest
 
 
 def fullest(

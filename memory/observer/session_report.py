@@ -14,8 +14,8 @@ from memory.observer.detections import Evidence
 from memory.observer.promotion import Candidate, SeenBefore
 from memory.sessions.scratchpad import Scratchpad
 
-SEEN_MOST: Final = 60  # signals that are told one by one, the most valuable; ours
-EVIDENCE_MOST: Final = 5  # events of each, ours
+SEEN_MOST: Final = 60  # signals that are told one by one, the most valuable; default, not measured
+EVIDENCE_MOST: Final = 5  # events of each; default, not measured
 COUNTED: Final = ("applied", "unknown", "missing", "late", "orphans", "dropped")
 
 

@@ -46,7 +46,6 @@ OfRow = TypeVar("OfRow", FileRow, EdgeRow, ErrorRow)
 class Key:
     """What a synthesis is known by in the log; a weekly one names both modules and threshold 0."""
 
-    project: str
     module: str
     threshold: int
 
@@ -72,14 +71,14 @@ class Summary:
     errors: tuple[ErrorRow, ...]
 
 
-def due(*, project: str, module: ModuleRow, done: frozenset[Key]) -> Key | None:
+def due(*, module: ModuleRow, done: frozenset[Key]) -> Key | None:
     """Return the highest threshold that a module has reached and nobody synthesized; else None.
 
     A module that reached several at once is synthesized once, for the highest: it holds the others.
     """
     reached = [threshold for threshold in THRESHOLDS if threshold <= module.sessions]
     highest = reached[-1] if reached else 0
-    key = Key(project=project, module=module.module, threshold=highest)
+    key = Key(module=module.module, threshold=highest)
     return key if highest and key not in done else None
 
 
@@ -96,7 +95,6 @@ def of_module(*, summary: Summary) -> tuple[Draft, ...]:
 
 def weekly(
     *,
-    project: str,
     edges: Iterable[EdgeRow],
     pairs: Iterable[PairRow],
     known: frozenset[tuple[str, str]],
@@ -118,7 +116,7 @@ def weekly(
         for pair, met in by_pair.items()
     }
     found = (
-        (Key(project=project, module="|".join(pair), threshold=0), _pair(pair, often[pair], met))
+        (Key(module="|".join(pair), threshold=0), _pair(pair, often[pair], met))
         for pair, met in sorted(by_pair.items(), key=lambda item: (-often[item[0]], item[0]))
         if often[pair] >= PAIR_SESSIONS
     )

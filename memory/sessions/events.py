@@ -12,8 +12,8 @@ from enum import StrEnum
 from operator import attrgetter
 from typing import Any, Final
 
-TEXT_MOST: Final = 16_000  # characters kept of a text, its head and its tail; ours
-TARGET_MOST: Final = 400  # characters of a path, a pattern, an address; ours
+TEXT_MOST: Final = 16_000  # characters kept of a text, its head and its tail; default, not measured
+TARGET_MOST: Final = 400  # characters of a path, a pattern, an address; default, not measured
 COMMAND_MOST: Final = TEXT_MOST  # of a command, from which taint is read
 Row = Mapping[str, Any]
 

@@ -19,20 +19,21 @@ COMPARED = ("control", "passive", "full")  # groups of an experiment
 class Session(models.Model):
     """One run of an agent, or one conversation.
 
-    `taken_through` is the sequence up to which consolidation has looked at the turns; one that
-    comes late moves it back. `result` is what came of them. `thread` names the piece of work that
-    several sessions may belong to. `read_by` is the job that reads it, until when at most.
-    `models_agreed`: who opened a personal session lets the models of others read it.
-    `cwd` is the folder in which its agent works, `root` that of its repository where it is another
-    one, `plan` the steps that were planned. `events` counts what
-    the agent did, `folded` how many of them the last checkpoint holds; `observed` says what they
-    came to, and `finalized_at` when that was decided last. `briefed_at`, `prefetched_at`: when
-    it was told its one brief, and its one plan of files with what was left unfinished. A brief was
-    looked for with its prompts up to the turn `brief_through`; `brief_tries` found nothing.
-    `heading_tokens` were told it beside memories. `compacted_at`: when its agent last forgot what
-    it was told.
-    `experiment_group` says what it may be given, fixed at the first moment at which it could be;
-    `figures` are the few numbers by which groups are compared.
+    Turns: `taken_through` is the sequence up to which consolidation has looked at them; one that
+    comes late moves it back. `result` is what came of them. `read_by` is the job that reads them,
+    until when at most. `models_agreed`: its opener lets the models of others read them.
+
+    Events: `events` counts them, `folded` how many the last checkpoint holds; `observed` says what
+    they came to, `finalized_at` when that was decided last. `cwd` is the folder in which the agent
+    works, `root` that of its repository where it is another one.
+
+    Injection: `briefed_at` and `prefetched_at` are when it was given its one brief, and its one
+    plan of files. A brief was looked for with its prompts up to the turn `brief_through`;
+    `brief_tries` found nothing. `heading_tokens` were given beside memories. `compacted_at`: when
+    its agent last forgot what it was given. `experiment_group` says what it may be given,
+    `figures` are the numbers by which groups are compared.
+
+    `thread` names the piece of work that several sessions may belong to.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
@@ -123,15 +124,13 @@ class Stream(models.IntegerChoices):
 
 
 class StreamTurns(models.Manager["Turn"]):
-    """The turns of one stream: what was said is all that most readers know of."""
+    """The turns of one stream; Django makes related managers without naming any."""
 
     def __init__(self, stream: Stream = Stream.SAID) -> None:
-        """Keep which stream it is; Django makes related managers without naming any."""
         super().__init__()
         self.stream = stream
 
     def get_queryset(self) -> QuerySet["Turn"]:
-        """Return the turns of the stream."""
         return super().get_queryset().filter(stream=self.stream)
 
 
@@ -173,10 +172,9 @@ class Turn(models.Model):
 
 
 class GivenRows(models.Manager["GivenOut"]):
-    """What was given: all that most readers know of."""
+    """What was given, without what was withheld."""
 
     def get_queryset(self) -> QuerySet["GivenOut"]:
-        """Return what was given."""
         return super().get_queryset().filter(withheld=False)
 
 
@@ -184,15 +182,13 @@ class GivenOut(models.Model):
     """That a memory was given to somebody, and when last; written by the merge of the access log.
 
     The person and the token they came with; one of the two may be missing. A row with a session is
-    one of its ledger: the memory was given back to its agent, at which point and for how many
-    tokens, and what came of it. `after_row` is the highest id of a turn that was stored then: a
-    turn of the session with a higher one came later, whatever number or clock its client gave it.
-    Rows of before have none, and stay as they were judged. `after_event` is the highest sequence of
-    what the agent had done: the place where it is shown. `agent` is which of several in a session
-    was told, empty for the first of them, and `compacted_at` that of the session then: who has
-    forgotten what it was told may be told once more. One that was `withheld` would have been
-    given but for a test of what it is worth: nobody was told, so it names nobody.
-    Without foreign keys: the guard against loops reads all of it.
+    one of its delivery log: the memory was given to its agent, at which point, for how many tokens,
+    and what came of it. `after_row` is the highest id of a turn that was stored then: a turn of the
+    session with a higher one came later, whatever number or clock its client gave it. `after_event`
+    is the highest sequence of what the agent had done: the place where it is shown. `agent` is
+    which of several in a session got it, empty for the first, and `compacted_at` that of the
+    session then: who has forgotten it may get it once more. What was `withheld` would have been
+    given but for an experiment; it names nobody. Without foreign keys: the echo guard reads all.
     """
 
     person = models.UUIDField(null=True)

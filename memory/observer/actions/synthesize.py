@@ -74,12 +74,7 @@ def queue(*, row: Session, modules: tuple[str, ...]) -> None:
     """Queue the syntheses that a session has made due for these modules. In a unit."""
     done = _done(row)
     touched = {module.module: module for module in _rows(row, ModuleRow)}
-    project = str(row.project_id or "")
-    due = (
-        syntheses.due(project=project, module=touched[name], done=done)
-        for name in modules
-        if name in touched
-    )
+    due = (syntheses.due(module=touched[name], done=done) for name in modules if name in touched)
     if any(key is not None for key in due):
         _enqueue(row, is_weekly=False)
 
@@ -129,12 +124,11 @@ def _enqueue(row: Session, *, is_weekly: bool) -> None:
 def _thresholds(row: Session) -> tuple[_Due, ...]:
     """Return what the modules of a place make due. In a unit."""
     done = _done(row)
-    project = str(row.project_id or "")
     files, edges = _rows(row, FileRow), _rows(row, EdgeRow)
     errors = tuple(one for one in _rows(row, ErrorRow) if one.message)  # else it is forgotten
     found: list[_Due] = []
     for module in _rows(row, ModuleRow):
-        key = syntheses.due(project=project, module=module, done=done)
+        key = syntheses.due(module=module, done=done)
         if key is None:
             continue
         name = module.module
@@ -155,7 +149,6 @@ def _thresholds(row: Session) -> tuple[_Due, ...]:
 def _pairs(row: Session) -> tuple[_Due, ...]:
     """Return the pairs of modules that nobody has named. In a unit."""
     found = syntheses.weekly(
-        project=str(row.project_id or ""),
         edges=_rows(row, EdgeRow),
         pairs=_rows(row, PairRow),
         known=_known_pairs(row),
@@ -280,11 +273,9 @@ def _log_key(key: Key) -> str:
 
 
 def _done(row: Session) -> frozenset[Key]:
-    found: set[Key] = set()
-    for one in prior_sessions.read(row=row, kind=Kind.SYNTHESIS):
-        threshold, _, module = one.key.partition(":")
-        found.add(Key(project=str(row.project_id or ""), module=module, threshold=int(threshold)))
-    return frozenset(found)
+    found = prior_sessions.read(row=row, kind=Kind.SYNTHESIS)
+    parts = (one.key.partition(":") for one in found)
+    return frozenset(Key(module=module, threshold=int(number)) for number, _, module in parts)
 
 
 def _known_pairs(row: Session) -> frozenset[tuple[str, str]]:

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Final
 
 from memory.observer import detections
-from memory.observer.detections import Evidence, Sighting, SignalKind
+from memory.observer.detections import Evidence, Sighting, SignalKind, strongest
 from memory.sessions.scratchpad import Deed, Scratchpad, each_file
 from memory.sessions.tools import Act
 
@@ -28,7 +28,8 @@ _COLLIDED: Final = re.compile(
 _Made = tuple[float, int, Deed]  # when, by which agent
 
 
-def find_parallel_conflict(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
+@strongest
+def find_parallel_conflict(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
     """Find the files at which two collided in one session."""
     by_agent: dict[str, list[Deed]] = {}
     by_file: dict[str, list[Deed]] = {}
@@ -40,23 +41,19 @@ def find_parallel_conflict(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
             by_file.setdefault(path, []).append(deed)
     for path, met in _met(tuple(map(tuple, by_agent.values()))):
         by_file.setdefault(path, []).extend(deed for _, _, deed in met)
-    return detections.strongest(
-        sightings=(
-            _sighting(path, detections.evidence(deeds=deeds)) for path, deeds in by_file.items()
-        )
-    )
+    for path, deeds in by_file.items():
+        yield _sighting(path, detections.evidence(deeds=deeds))
 
 
-def between(*, scratchpads: tuple[Scratchpad, ...]) -> tuple[Sighting, ...]:
+@strongest
+def between(*, scratchpads: tuple[Scratchpad, ...]) -> Iterator[Sighting]:
     """Find the files at which some parallel agents collided; the evidence is each one's."""
-    found: list[Sighting] = []
     for path, met in _met(tuple(tuple(each.deeds.values()) for each in scratchpads)):
         evidence = tuple(
             Evidence(sequence=one.sequence, step=one.step, file=one.target, line=one.line)
             for _, _, one in met
         )
-        found.append(_sighting(path, evidence[-detections.EVIDENCE_MOST :]))
-    return detections.strongest(sightings=found)
+        yield _sighting(path, evidence[-detections.EVIDENCE_MOST :])
 
 
 def _sighting(path: str, evidence: tuple[Evidence, ...]) -> Sighting:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Final
 
 from memory.observer import detections
-from memory.observer.detections import Sighting, SignalKind, made
+from memory.observer.detections import Sighting, SignalKind, made, strongest
 from memory.sessions import file_paths
 from memory.sessions.scratchpad import Deed, Scratchpad, each_file, in_order
 from memory.sessions.tools import Act
@@ -133,7 +133,8 @@ def _is_again(met: list[_Meeting]) -> bool:
     return all(len(touches) >= MEETINGS_LEAST for touches in touched.values())
 
 
-def find_backtrack(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
+@strongest
+def find_backtrack(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
     """Signal 4: work taken back: an edit undone by its reverse, or files put back by git.
 
     Seen when an edit replaces exactly what an earlier edit of the file, at most twenty calls
@@ -144,12 +145,8 @@ def find_backtrack(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
     by_file: dict[str, list[Deed]] = {}
     for undone, undoing in (*_reversed(deeds), *_put_back(deeds)):
         by_file.setdefault(undone.target, []).extend((undone, undoing))
-    return detections.strongest(
-        sightings=(
-            made(SignalKind.BACKTRACK, path, both, files=(path,), times=len(both) // 2)
-            for path, both in by_file.items()
-        )
-    )
+    for path, both in by_file.items():
+        yield made(SignalKind.BACKTRACK, path, both, files=(path,), times=len(both) // 2)
 
 
 def _reversed(deeds: tuple[Deed, ...]) -> Iterator[tuple[Deed, Deed]]:
@@ -180,7 +177,8 @@ def _put_back(deeds: tuple[Deed, ...]) -> Iterator[tuple[Deed, Deed]]:
                 yield edits.pop(path), deed
 
 
-def find_config_touched(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
+@strongest
+def find_config_touched(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
     """Signal 14: a change that needed a change of configuration.
 
     Seen when a file that configures was edited, and within ten calls of that one that does not.
@@ -195,16 +193,12 @@ def find_config_touched(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
             code = [deeds[at] for at in near if is_edit[at] and not configures[at]]
             if code:
                 by_config.setdefault(deed.target, []).extend((deed, *code))
-    return detections.strongest(
-        sightings=(
-            made(
-                SignalKind.CONFIG_TOUCHED,
-                config,
-                both,
-                files=(config, *(deed.target for deed in both)),
-                times=len({deed.sequence for deed in both if deed.target == config}),
-                config=config,
-            )
-            for config, both in by_config.items()
+    for config, both in by_config.items():
+        yield made(
+            SignalKind.CONFIG_TOUCHED,
+            config,
+            both,
+            files=(config, *(deed.target for deed in both)),
+            times=len({deed.sequence for deed in both if deed.target == config}),
+            config=config,
         )
-    )

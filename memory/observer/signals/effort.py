@@ -1,10 +1,11 @@
 """Signals in what work took: recipes, slow calls, steps beyond a plan, costly context."""
 
+from collections.abc import Iterator
 from statistics import median
 from typing import Final
 
 from memory.observer import detections
-from memory.observer.detections import Evidence, Sighting, SignalKind, made
+from memory.observer.detections import Evidence, Sighting, SignalKind, made, strongest
 from memory.sessions import file_paths, tools
 from memory.sessions.scratchpad import Deed, Scratchpad, step_key
 from memory.sessions.tools import Act
@@ -29,7 +30,8 @@ _COMMANDS: Final = frozenset({Act.RUN, Act.TEST})
 _FILES: Final = frozenset({Act.READ, Act.EDIT})
 
 
-def find_tool_sequence(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
+@strongest
+def find_tool_sequence(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
     """Signal 7: the same sequence of steps done again: a recipe that nobody wrote down.
 
     Seen when three to six kinds of step, at least three of them different and one of them a
@@ -45,24 +47,20 @@ def find_tool_sequence(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
     steps = steps[-STEPS_MOST:]
     words = tuple(word for word, _ in steps)
     taken: list[tuple[str, ...]] = []
-    found: list[Sighting] = []
     for length in range(LONGEST, SHORTEST - 1, -1):
         for sequence, starts in _repeated(words, length).items():
             if any(_is_part(sequence, longer) for longer in taken):
                 continue
             taken.append(sequence)
             last = tuple(deed for _, deed in steps[starts[-1] : starts[-1] + length])
-            found.append(
-                made(
-                    SignalKind.TOOL_SEQUENCE,
-                    " > ".join(sequence),
-                    last,
-                    files=tuple(deed.target for deed in last if deed.act is Act.EDIT),
-                    times=len(starts),
-                    steps="\n".join(sequence),
-                )
+            yield made(
+                SignalKind.TOOL_SEQUENCE,
+                " > ".join(sequence),
+                last,
+                files=tuple(deed.target for deed in last if deed.act is Act.EDIT),
+                times=len(starts),
+                steps="\n".join(sequence),
             )
-    return detections.strongest(sightings=found)
 
 
 def _word(deed: Deed) -> str:
@@ -98,19 +96,20 @@ def _is_part(sequence: tuple[str, ...], longer: tuple[str, ...]) -> bool:
     return any(around[place : place + len(sequence)] == sequence for place in range(len(longer)))
 
 
-def find_time_anomaly(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
+@strongest
+def find_time_anomaly(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
     """Signal 8: a call that took far longer than the others; it counts only beside another signal.
 
     Seen when a call took at least a minute and four times the median of at least five timed calls.
     """
     timed = [(deed, deed.seconds) for deed in scratchpad.deeds.values() if deed.seconds is not None]
     if len(timed) < TIMED_LEAST:
-        return ()
+        return
     usual = median(seconds for _, seconds in timed)
     least = max(SECONDS_LEAST, SLOW_MEDIANS * usual)
-    return detections.strongest(
-        sightings=(
-            made(
+    for deed, seconds in timed:
+        if seconds >= least:
+            yield made(
                 SignalKind.TIME_ANOMALY,
                 f"{deed.act.value} {_what(deed)}",
                 (deed,),
@@ -118,10 +117,6 @@ def find_time_anomaly(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
                 seconds=f"{seconds:.0f}",
                 usual=f"{usual:.0f}",
             )
-            for deed, seconds in timed
-            if seconds >= least
-        )
-    )
 
 
 def _what(deed: Deed) -> str:
@@ -151,7 +146,8 @@ def find_step_overrun(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
     )
 
 
-def find_context_spike(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
+@strongest
+def find_context_spike(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
     """Signal 17: a step that cost far more context than the others, a sighting a file or program.
 
     Seen when it cost at least 4,000 tokens and three times the median of at least five steps; what
@@ -159,7 +155,7 @@ def find_context_spike(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
     """
     tokens = {key: cost.tokens for key, cost in scratchpad.steps.items() if cost.tokens}
     if len(tokens) < COSTED_LEAST:
-        return ()
+        return
     least = max(TOKENS_LEAST, COSTLY_MEDIANS * median(tokens.values()))
     by_what: dict[str, list[tuple[Deed, int]]] = {}
     for deed in scratchpad.deeds.values():
@@ -168,19 +164,15 @@ def find_context_spike(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
         what = "" if is_outside else _what(deed)
         if what and cost >= least:
             by_what.setdefault(what, []).append((deed, cost))
-    found: list[Sighting] = []
     for what, spent in by_what.items():
         is_file = spent[0][0].act in _FILES
-        found.append(
-            made(
-                SignalKind.CONTEXT_SPIKE,
-                what,
-                [deed for deed, _ in spent],
-                files=(what,) if is_file else (),
-                times=len(spent),
-                what=what,
-                tokens=str(max(cost for _, cost in spent)),
-                module=file_paths.module(path=what) if is_file else "",
-            )
+        yield made(
+            SignalKind.CONTEXT_SPIKE,
+            what,
+            [deed for deed, _ in spent],
+            files=(what,) if is_file else (),
+            times=len(spent),
+            what=what,
+            tokens=str(max(cost for _, cost in spent)),
+            module=file_paths.module(path=what) if is_file else "",
         )
-    return detections.strongest(sightings=found)

@@ -2,10 +2,11 @@
 
 import hashlib
 import re
+from collections.abc import Iterator
 from typing import Final
 
 from memory.observer import detections
-from memory.observer.detections import Evidence, Sighting, SignalKind, made
+from memory.observer.detections import Evidence, Sighting, SignalKind, made, strongest
 from memory.sessions import tools
 from memory.sessions.scratchpad import Deed, Scratchpad, each_file, in_order
 from memory.sessions.self_reports import RemarkKind
@@ -23,7 +24,8 @@ _REFUSED: Final = re.compile(r"user (?:doesn't want|rejected|denied)|interrupted
 _WORDS: Final = re.compile(r"\w+")
 
 
-def find_error_retry(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
+@strongest
+def find_error_retry(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
     """Signal 3: an error, and what the agent did until the same call went through, or gave up.
 
     Seen when a call failed and the same program was called again within the next ten calls, one
@@ -32,17 +34,14 @@ def find_error_retry(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
     deeds = in_order(scratchpad=scratchpad)
     by_error: dict[str, list[tuple[int, int]]] = {}
     for place, deed in enumerate(deeds):
-        if (
-            not deed.is_error
-            or _REFUSED.search(texts.straighten_apostrophes(text=deed.message)) is not None
-        ):
+        if not deed.is_error or _REFUSED.search(texts.straighten_apostrophes(text=deed.message)):
             continue
         tried = _tried(deed)
         following = range(place + 1, min(place + 1 + RETRY_CALLS, len(deeds)))
         again = next((later for later in following if _tried(deeds[later]) == tried), None)
         if again is not None:
             by_error.setdefault(deed.fingerprint, []).append((place, again))
-    return detections.strongest(sightings=(_retried(deeds, one) for one in by_error.values()))
+    yield from (_retried(deeds, one) for one in by_error.values())
 
 
 def changed(*, how: str) -> tuple[str, ...]:
@@ -109,32 +108,30 @@ def find_test_order(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
     )
 
 
-def find_self_correction(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
+@strongest
+def find_self_correction(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
     """Signal 9: the agent says that it was wrong, and what is right, the same words once.
 
     Seen when a sentence of its reasoning corrects an earlier belief; the file it had last says
     where.
     """
     touches = detections.touches(scratchpad=scratchpad)
-    by_words: dict[str, Sighting] = {}
+    seen: set[str] = set()
     for remark in scratchpad.remarks:
         if remark.kind is not RemarkKind.SELF_CORRECTION:
             continue
         words = " ".join(_WORDS.findall(remark.text.lower()))
         key = hashlib.blake2b(words.encode(), digest_size=8).hexdigest()
-        if key in by_words:
+        if key in seen:
             continue
-        before = [
-            deed
-            for deed in touches
-            if deed.sequence < remark.sequence and deed.agent == remark.agent
-        ][-1:]
+        seen.add(key)
+        own = [deed for deed in touches if deed.agent == remark.agent]
+        before = [deed for deed in own if deed.sequence < remark.sequence][-1:]
         told = Evidence(sequence=remark.sequence, step=remark.step)
-        by_words[key] = Sighting(
+        yield Sighting(
             kind=SignalKind.SELF_CORRECTION,
             key=key,
             files=tuple(deed.target for deed in before),
             evidence=(*detections.evidence(deeds=before), told),
             details={"text": remark.text},
         )
-    return detections.strongest(sightings=by_words.values())

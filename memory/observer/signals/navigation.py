@@ -1,10 +1,11 @@
 """Signals in how files were looked for: searches, globs, imports, pages of the web."""
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
 from memory.observer import detections
-from memory.observer.detections import KEY_MOST, Sighting, SignalKind, made
+from memory.observer.detections import KEY_MOST, Sighting, SignalKind, made, strongest
 from memory.sessions import external_content, file_paths
 from memory.sessions.scratchpad import Deed, Scratchpad, edited, in_order
 from memory.sessions.tools import Act
@@ -24,7 +25,8 @@ _PARTS: Final = re.compile(r"[./:\\, ]+")
 _SAYS_LITTLE: Final = frozenset({"index", "__init__", "mod", "main"})
 
 
-def find_read_abandon(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
+@strongest
+def find_read_abandon(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
     """Signal 5: a file that looked right and was not: read, left for another search, never used.
 
     Seen when a search follows within two calls of the read and an edit of another folder within
@@ -32,7 +34,6 @@ def find_read_abandon(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
     """
     deeds = in_order(scratchpad=scratchpad)
     folders = {path.rpartition("/")[0] for path in edited(scratchpad=scratchpad)}
-    found: list[Sighting] = []
     for place, deed in enumerate(deeds):
         if deed.act is not Act.READ or deed.is_error:
             continue
@@ -45,20 +46,12 @@ def find_read_abandon(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
         used = next((one.target for one in following if one.act is Act.EDIT), "")
         near = following[:SEARCH_CALLS]
         if used and any(one.act in _SEARCHES for one in near):
-            deeds_told = (deed, *near)
-            found.append(
-                made(
-                    SignalKind.READ_ABANDON,
-                    deed.target,
-                    deeds_told,
-                    files=(deed.target,),
-                    instead=used,
-                )
-            )
-    return detections.strongest(sightings=found)
+            path, both = deed.target, (deed, *near)
+            yield made(SignalKind.READ_ABANDON, path, both, files=(path,), instead=used)
 
 
-def find_repeated_grep(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
+@strongest
+def find_repeated_grep(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
     """Signal 6: the same search three times in one session: its answer is not where one looks.
 
     Seen when the same pattern, letters compared without case, is searched at least three times.
@@ -67,25 +60,22 @@ def find_repeated_grep(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
     for deed in scratchpad.deeds.values():
         if deed.act is Act.GREP and deed.target:
             by_pattern.setdefault(deed.target.lower()[:KEY_MOST], []).append(deed)
-    found: list[Sighting] = []
     for pattern, deeds in by_pattern.items():
         if len(deeds) >= GREPS_LEAST:
             answers = next((deed.found for deed in reversed(deeds) if deed.found), ())[:FOUND_NAMED]
-            details = {"pattern": deeds[-1].target, "found": ", ".join(answers)}
-            found.append(
-                made(
-                    SignalKind.REPEATED_GREP,
-                    pattern,
-                    deeds,
-                    files=answers,
-                    times=len(deeds),
-                    **details,
-                )
+            yield made(
+                SignalKind.REPEATED_GREP,
+                pattern,
+                deeds,
+                files=answers,
+                times=len(deeds),
+                pattern=deeds[-1].target,
+                found=", ".join(answers),
             )
-    return detections.strongest(sightings=found)
 
 
-def find_external_reference(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
+@strongest
+def find_external_reference(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
     """Signal 10: a page of the web that the work needed.
 
     Seen when a page with an address was fetched and a file was edited within the next ten calls.
@@ -99,25 +89,16 @@ def find_external_reference(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
         edit = next((one for one in following if one.act is Act.EDIT and not one.is_error), None)
         if edit is not None:
             by_host.setdefault(external_content.host(url=deed.target), []).extend((deed, edit))
-    found: list[Sighting] = []
     for host, both in by_host.items():
         files = tuple(deed.target for deed in both if deed.act is Act.EDIT)
         pages = tuple(dict.fromkeys(deed.target for deed in both if deed.act is Act.FETCH))
         details = {"host": host, "page": pages[-1]}
-        found.append(
-            made(
-                SignalKind.EXTERNAL_REFERENCE,
-                host,
-                both,
-                files=files,
-                times=len(pages),
-                **details,
-            )
-        )
-    return detections.strongest(sightings=found)
+        times = len(pages)
+        yield made(SignalKind.EXTERNAL_REFERENCE, host, both, files=files, times=times, **details)
 
 
-def find_glob_ignored(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
+@strongest
+def find_glob_ignored(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
     """Signal 11: a glob that found files, none of which was what the agent wanted.
 
     Seen when none of the files it found is touched in the next eight calls, and another one is.
@@ -131,12 +112,10 @@ def find_glob_ignored(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
         used = [one for one in following if one.act in _FILES and not one.is_error]
         if used and not any(_is_found(one.target, deed.found) for one in used):
             by_glob.setdefault(deed.target[:KEY_MOST], []).extend((deed, used[0]))
-    found: list[Sighting] = []
     for glob, both in by_glob.items():
         files = tuple(deed.target for deed in both if deed.act in _FILES)
         times, details = len(both) // 2, {"glob": glob, "used": files[0]}
-        found.append(made(SignalKind.GLOB_IGNORED, glob, both, files=files, times=times, **details))
-    return detections.strongest(sightings=found)
+        yield made(SignalKind.GLOB_IGNORED, glob, both, files=files, times=times, **details)
 
 
 def _is_found(path: str, found: tuple[str, ...]) -> bool:
@@ -144,7 +123,8 @@ def _is_found(path: str, found: tuple[str, ...]) -> bool:
     return any(path == each or f"/{path}".endswith(f"/{each}") for each in found)
 
 
-def find_import_chase(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
+@strongest
+def find_import_chase(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
     """Signal 12: from file to file along their imports, to understand one of them.
 
     Seen when at least three files are read one after another, without an edit in between, each of
@@ -161,14 +141,12 @@ def find_import_chase(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
             chain = (deed,)
         if len(chain) >= CHAIN_LEAST:
             chains[chain[0].target] = chain
-    found: list[Sighting] = []
     for chain in chains.values():
         files = tuple(deed.target for deed in chain)
         named = (files[0], *files[1:][-(detections.FILES_MOST - 1) :])
         key, details = f"{files[0]}|{files[-1]}", {"first": files[0], "last": files[-1]}
         times = len(chain) - 1
-        found.append(made(SignalKind.IMPORT_CHASE, key, chain, files=named, times=times, **details))
-    return detections.strongest(sightings=found)
+        yield made(SignalKind.IMPORT_CHASE, key, chain, files=named, times=times, **details)
 
 
 def _imports(importer: Deed, imported: Deed) -> bool:

@@ -25,7 +25,7 @@ from memory.secrets import event_masking, scanner
 from memory.secrets import findings as secrets
 from memory.sessions import event_parsing, external_content
 from memory.sessions.actions.append_turns import MOST_MASKED, Masked
-from memory.sessions.event_parsing import Batch, Refused
+from memory.sessions.event_parsing import Refused
 from memory.sessions.events import Event, EventKind, to_row
 from memory.sessions.models import Session, Stream, Turn
 from memory.sessions.queries import sessions
@@ -62,10 +62,10 @@ class AppendedEvents:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clean:
-    """A batch that may be stored, and the kinds of what was taken out, by position."""
+    """Events that may be stored and the kinds of what was taken out, by position; what is none."""
 
-    batch: Batch
     events: Mapping[int, Event]
+    refused: tuple[Refused, ...]
     kinds: Mapping[int, tuple[str, ...]]
 
 
@@ -148,28 +148,31 @@ def cleaned(*, events: tuple[object, ...]) -> Clean:
             detail=message("Send at most {most} events in one call.", most=MOST),
             code="too_many",
         )
+    found: dict[int, Event] = {}
+    refused: list[Refused] = []
     kinds: dict[int, tuple[str, ...]] = {}
     known: dict[tuple[str, str], tuple[tuple[str, ...], str]] = {}
-    rows: list[object] = []
     for position, event in enumerate(events):
-        found: list[str] = []
+        masked: list[str] = []
 
-        def redact(name: str, text: str, found: list[str] = found) -> str:
+        def redact(name: str, text: str, masked: list[str] = masked) -> str:
             if (name, text) not in known:
                 known[name, text] = _redacted(name, text)
             taken, clean = known[name, text]
-            found.extend(taken)
+            masked.extend(taken)
             return clean
 
-        rows.append(event_masking.mask_texts(row=event, redact=redact))
-        if found:
-            kinds[position] = tuple(found)
-    batch = event_parsing.read_all(rows=tuple(rows))
-    if batch.refused and not batch.events:
-        raise _no_events(batch)
-    refused = {one.position for one in batch.refused}
-    places = (place for place in range(len(rows)) if place not in refused)
-    return Clean(batch=batch, events=dict(zip(places, batch.events, strict=True)), kinds=kinds)
+        row = event_masking.mask_texts(row=event, redact=redact)
+        read = event_parsing.read(row=row, position=position)
+        if isinstance(read, Refused):
+            refused.append(read)
+            continue
+        found[position] = read
+        if masked:
+            kinds[position] = tuple(masked)
+    if refused and not found:
+        raise _no_events(refused)
+    return Clean(events=found, refused=tuple(refused), kinds=kinds)
 
 
 def _redacted(name: str, text: str) -> tuple[tuple[str, ...], str]:
@@ -189,7 +192,7 @@ def _redacted(name: str, text: str) -> tuple[tuple[str, ...], str]:
     return kinds, secrets.redact(text=text, findings=findings) if findings else text
 
 
-def _no_events(batch: Batch) -> InvalidInput:
+def _no_events(refused: list[Refused]) -> InvalidInput:
     """Return the refusal of rows none of which is an event, naming them."""
     errors = tuple(
         FieldError(
@@ -197,7 +200,7 @@ def _no_events(batch: Batch) -> InvalidInput:
             detail=message("This is no event: {reason}.", reason=one.reason.value),
             code=one.reason.value,
         )
-        for one in batch.refused[:MOST_TOLD]
+        for one in refused[:MOST_TOLD]
     )
     return InvalidInput(
         detail=errors[0].detail,
@@ -252,7 +255,7 @@ def _store(row: Session, clean: Clean, now: datetime) -> AppendedEvents:
         known=len(clean.events) - len(rows),
         unknown=unknown,
         last_sequence=max(last, row.events, *rows),
-        refused=clean.batch.refused,
+        refused=clean.refused,
         masked=tuple(masked),
     )
 

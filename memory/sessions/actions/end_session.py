@@ -24,10 +24,10 @@ from teams.queries import events_days_by_project
 
 JOB: Final = "memory.consolidate"
 MOST_AT_ONCE: Final = 500  # sessions that end together, so that it never takes long
-IDLE_MINUTES: Final = 60  # after which a silent session has ended, ours
-LONGEST_HOURS: Final = 24  # that a session goes on before it is decided about, ours
+IDLE_MINUTES: Final = 60  # after which a silent session has ended; not measured
+LONGEST_HOURS: Final = 24  # that a session goes on before it is decided about; not measured
 OF_EVENTS: Final = (Stream.DONE, Stream.CHECKPOINT)
-KEEP_GIVEN_DAYS: Final = 90  # that somebody was given a memory, ours
+KEEP_GIVEN_DAYS: Final = 90  # that somebody was given a memory; not measured
 
 
 def close(*, rows: Iterable[Session], now: datetime) -> tuple[UUID | None, ...]:

@@ -30,7 +30,6 @@ CARRIED: Final = "carried"  # in what a session has shown
 class Opened:
     """A scratchpad as it was stored, with the events that came since, in their order."""
 
-    session_id: UUID
     scratchpad: Scratchpad
     events: tuple[Event, ...]
 
@@ -66,7 +65,7 @@ def read(*, row: Session, most: int | None = None) -> Opened:
         for sequence, body in rows[:most].iterator(chunk_size=CHUNK)
         if sequence not in start.pending
     )
-    return Opened(session_id=row.id, scratchpad=start, events=events)
+    return Opened(scratchpad=start, events=events)
 
 
 def is_cut(*, row: Session) -> bool:

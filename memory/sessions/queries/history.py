@@ -21,11 +21,11 @@ from teams import queries as places
 from teams import visibility
 from teams.permissions import Act, require
 
-LONGEST_QUERY: Final = 400  # characters, ours
+LONGEST_QUERY: Final = 400  # characters; default, not measured
 _WORD: Final = re.compile(r"[^\W_]+")
 FILE: Final = "sessions/sql/sessions.sql"
-BEFORE: Final = 200  # characters before what was found, ours
-LONGEST_PIECE: Final = 1_200  # characters of a turn that are shown, ours
+BEFORE: Final = 200  # characters before what was found; default, not measured
+LONGEST_PIECE: Final = 1_200  # characters of a turn that are shown; default, not measured
 
 
 class How(StrEnum):

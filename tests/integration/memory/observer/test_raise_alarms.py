@@ -17,7 +17,7 @@ from memory.review.queries import overview
 from memory.review.queries.overview import Alarmed
 from memory.sessions.models import GivenOut, Statistic
 from teams.actions.projects import create_project
-from teams.models import AuditEntry, Change
+from teams.models import AuditEntry
 from tests.support import memories
 
 pytestmark = pytest.mark.usefixtures("in_organization")
@@ -209,19 +209,6 @@ def test_what_came_at_one_moment_is_all_looked_at_page_by_page(
     assert (second.memories, second.alarms, second.held) == (2, 3, 1)
 
 
-def test_two_thousand_of_one_moment_keep_no_look_from_going_on(agent: Caller, store: str) -> None:
-    row = wrote(agent, store, PLAIN)
-    with tenancy.unit():
-        copies = [copy_of(row, number) for number in range(2_001)]
-        Memory.objects.bulk_create(copies)
-        kept = {"kind": "memory.created", "project_id": row.project_id, "audience": row.audience}
-        Change.objects.bulk_create(Change(object_id=one.id, **kept) for one in copies)
-    looked(row)
-    later = wrote(agent, store, ORDER)
-
-    assert looked(later).alarms == 3
-
-
 def copy_of(row: Memory, number: int) -> Memory:
     """Return another memory that was imported in the same moment."""
     copy = Memory.objects.get(pk=row.pk)
@@ -293,7 +280,7 @@ def test_what_a_person_vouched_for_while_it_was_read_is_not_held(
     confirm(caller=member_caller, memory_id=row.id, now=now)
 
     with tenancy.unit():
-        done = raising._raise({row.id: {"orders", "command"}}, {row.id}, now)
+        done = raising._raise({row.id: {"orders", "command"}}, now)
 
     with tenancy.unit():
         assert not Memory.objects.get(pk=row.id).needs_review

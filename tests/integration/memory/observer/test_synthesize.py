@@ -1,17 +1,22 @@
 """What many sessions of a place show together: said once a threshold and week, for review."""
 
+import json
 from datetime import datetime, timedelta
+from typing import Any, Final
 
 import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.models import Job
+from memory.observer.actions import synthesize as job
 from memory.observer.actions.synthesize import queue_weekly, synthesize
 from memory.records.models import Memory
-from memory.sessions.models import Session
+from memory.sessions.models import Session, Statistic
+from teams.actions.projects import change_project
 from tests.integration.memory.sessions.test_finalize import ran, run_jobs
-from tests.support import memories
+from tests.support import memories, vendors
+from tests.support.vendor_server import Fault, Status, Vendor
 
 pytestmark = pytest.mark.usefixtures("in_organization")
 
@@ -55,15 +60,6 @@ def test_what_it_says_rests_on_the_sums_and_waits(fifth: Session, now: datetime)
     assert {one.type for one in found} >= {"prefetch_pattern"}
     assert all(one.needs_review and one.audience == fifth.audience for one in found)
     assert "src/shop/cart.py" in said("prefetch_pattern")[0].attributes["always_read"]
-
-
-def test_each_threshold_is_said_once(fifth: Session, now: datetime) -> None:
-    synthesize(session_id=fifth.id, is_weekly=False, now=now)
-    first = len(said())
-
-    again = synthesize(session_id=fifth.id, is_weekly=False, now=now)
-
-    assert (again, len(said())) == ({}, first)
 
 
 def test_a_week_s_pairs_are_looked_for_in_each_place_that_has_any(
@@ -122,3 +118,212 @@ def test_what_is_gone_is_left(fifth: Session, now: datetime) -> None:
 
     assert synthesize(session_id=fifth.id, is_weekly=True, now=now) == {"gone": 1}
     assert run_jobs() is None
+
+
+TEXT: Final = (
+    "In nearly every session work on src/shop reads src/shop/pricing.py, and a change of "
+    "src/shop/vouchers.py comes with a change of src/shop/cart.py."
+)
+
+
+TEMPLATES: Final = {"prefetch_pattern", "error_pattern"}  # the third is known already
+
+
+def model_says(vendor: Vendor, *drafts: dict[str, Any]) -> None:
+    """Let the model answer with these memories."""
+    vendor.answers["syntheses"] = json.dumps({"syntheses": drafts})
+
+
+def draft(text: str = TEXT, **given: Any) -> dict[str, Any]:
+    """Return one memory as the model writes it."""
+    return {"facts": [1, 2], "type": "module_insight", "text": text, **given}
+
+
+@pytest.fixture
+def fifth_that_agreed(agent: Caller, caller: Caller, store: str, now: datetime) -> Session:
+    """The fifth session of a person that worked on one module, before there was a model.
+
+    What sessions have shown there is near to whatever is said of them: its project lets that pass.
+    """
+    last = lived(agent, now, 5, project=store, models_agreed=True)
+    bounded(caller, store, 1.0)
+    return last
+
+
+def bounded(caller: Caller, store: str, novelty: float) -> None:
+    """Let a project say what is novel in it."""
+    changes = {"novelty_cosine": novelty}
+    change_project(caller=caller, ref=store, changes=changes, if_version=None)
+
+
+def test_a_model_says_it_in_one_call_and_all_of_it_waits(
+    fifth_that_agreed: Session, vendor: Vendor, now: datetime
+) -> None:
+    model_says(vendor, draft())
+
+    counts = synthesize(session_id=fifth_that_agreed.id, is_weekly=False, now=now)
+
+    (found,) = said()
+    assert (found.content, found.type) == (TEXT, "module_insight")
+    assert {"src/shop/pricing.py", "src/shop/cart.py"} <= set(found.related_files)
+    assert found.needs_review
+    assert (found.audience, found.scope) == (fifth_that_agreed.audience, "personal")
+    assert (len(vendor.asked), counts["calls"], counts["added"]) == (1, 1, 1)
+    with tenancy.unit():
+        booked = Statistic.objects.get(kind="model_use").counts
+        assert Session.objects.get(pk=fifth_that_agreed.id).result["calls"] == 1
+    assert (booked["calls"], booked["fallbacks"]) == (1, 0)
+
+
+def test_a_second_run_asks_nobody(
+    fifth_that_agreed: Session, vendor: Vendor, now: datetime
+) -> None:
+    model_says(vendor, draft())
+    synthesize(session_id=fifth_that_agreed.id, is_weekly=False, now=now)
+
+    again = synthesize(session_id=fifth_that_agreed.id, is_weekly=False, now=now)
+
+    assert (again, len(vendor.asked), len(said())) == ({}, 1, 1)
+
+
+def test_what_is_logged_since_it_was_found_due_is_not_paid_for_again(
+    fifth_that_agreed: Session, agent: Caller, vendor: Vendor, now: datetime
+) -> None:
+    model_says(vendor, draft())
+    with tenancy.unit():
+        (due,) = job._thresholds(fifth_that_agreed)
+    synthesize(session_id=fifth_that_agreed.id, is_weekly=False, now=now)
+
+    again = job._done_once(agent, fifth_that_agreed, due, now)
+
+    assert (again, len(vendor.asked), len(said())) == ({}, 1, 1)
+
+
+def test_a_model_that_finds_nothing_worth_it_says_nothing(
+    fifth_that_agreed: Session, vendor: Vendor, now: datetime
+) -> None:
+    model_says(vendor)
+
+    counts = synthesize(session_id=fifth_that_agreed.id, is_weekly=False, now=now)
+
+    assert said() == []
+    assert (counts["syntheses"], counts["calls"]) == (1, 1)
+
+
+@pytest.mark.parametrize("fault", vendors.FAILING, ids=str)
+def test_templates_speak_where_the_model_fails_and_the_job_says_so(
+    fifth_that_agreed: Session, vendor: Vendor, now: datetime, fault: Fault | Status
+) -> None:
+    vendor.script = [fault]
+
+    counts = synthesize(session_id=fifth_that_agreed.id, is_weekly=False, now=now)
+
+    assert {one.type for one in said()} == TEMPLATES
+    assert counts["degraded_model_failed"] == 1
+    with tenancy.unit():
+        booked = Statistic.objects.get(kind="model_use").counts
+    assert (booked["calls"], booked["fallbacks"]) == (1, 1)
+
+
+def test_what_does_not_hold_is_dropped_and_counted_and_templates_speak(
+    fifth_that_agreed: Session, vendor: Vendor, now: datetime
+) -> None:
+    model_says(
+        vendor,
+        draft("Work on src/shop reads src/shop/prices.py in nearly every session."),
+        draft(facts=[99]),
+        draft(type="decision"),
+        draft(type="task_calibration"),
+    )
+
+    counts = synthesize(session_id=fifth_that_agreed.id, is_weekly=False, now=now)
+
+    assert {one.type for one in said()} == TEMPLATES
+    dropped = {name: n for name, n in counts.items() if name.startswith("dropped_")}
+    assert dropped == {
+        "dropped_phrase_invented": 1, "dropped_draft_facts": 1, "dropped_draft_type": 2,
+    }  # fmt: skip
+
+
+def test_what_is_near_to_what_is_known_is_not_novel(
+    fifth_that_agreed: Session, vendor: Vendor, caller: Caller, store: str, now: datetime
+) -> None:
+    bounded(caller, store, 0.88)
+    model_says(vendor, draft())
+
+    counts = synthesize(session_id=fifth_that_agreed.id, is_weekly=False, now=now)
+
+    assert (said(), counts["dropped_known"]) == ([], 1)
+
+
+@pytest.mark.parametrize(
+    ("wish", "missing"),
+    [
+        ({"max_llm_calls_per_session": 0}, "degraded_session_calls_spent"),
+        ({"max_llm_calls_per_turn": 0}, "degraded_session_calls_spent"),
+        ({"extraction_mode": "heuristic"}, ""),
+    ],
+)
+def test_what_a_project_allows_holds(
+    fifth_that_agreed: Session,
+    vendor: Vendor,
+    caller: Caller,
+    store: str,
+    now: datetime,
+    wish: dict[str, Any],
+    missing: str,
+) -> None:
+    change_project(caller=caller, ref=store, changes=wish, if_version=None)
+
+    counts = synthesize(session_id=fifth_that_agreed.id, is_weekly=False, now=now)
+
+    assert vendor.asked == []
+    assert {one.type for one in said()} == TEMPLATES
+    assert [one for one in counts if one.startswith("degraded")] == [missing] * bool(missing)
+
+
+@pytest.mark.parametrize("agreed", [True, False])
+def test_a_person_s_sums_reach_a_model_elsewhere_only_where_they_agreed_for_all_of_them(
+    fifth_that_agreed: Session, vendor: Vendor, now: datetime, agreed: bool
+) -> None:
+    if not agreed:
+        with tenancy.unit():
+            first = Session.objects.order_by("opened_at").values("pk")[:1]
+            Session.objects.filter(pk__in=first).update(models_agreed=False)
+    vendors.chat_at(url=vendors.by_its_name(vendor=vendor))
+    model_says(vendor, draft())
+
+    counts = synthesize(session_id=fifth_that_agreed.id, is_weekly=False, now=now)
+
+    assert len(vendor.asked) == int(agreed)
+    assert counts.get("degraded_models_not_agreed", 0) == int(not agreed)
+
+
+def test_nothing_that_others_did_for_themselves_is_told_or_written(
+    fifth_that_agreed: Session, caller: Caller, store: str, now: datetime, vendor: Vendor
+) -> None:
+    vendor.script = [Fault.REFUSAL] * 9
+    other = memories.as_agent(caller)
+    for day in range(5):
+        row = ran(other, now + timedelta(days=day), (EDIT, DONE), project=store, shared=True)
+    vendor.script, vendor.asked = [], []
+    model_says(vendor, draft("src/till/open.py was touched in 5 of 5 sessions.", facts=[1]))
+
+    synthesize(session_id=row.id, is_weekly=False, now=now)
+
+    told = json.dumps(vendor.asked)
+    assert "src/till/open.py" in told
+    assert "src/shop" not in told
+    assert "apply_discount" not in told
+    with tenancy.unit():
+        written = Memory.objects.filter(source_uri__startswith="synthesis:")
+        assert {one.audience for one in written} == {row.audience}
+
+
+EDIT: Final = {
+    "sequence": 1, "kind": "tool_call", "name": "Edit",
+    "args": {"file_path": "/home/ana/shop/src/till/open.py", "old_string": "a", "new_string": "b"},
+}  # fmt: skip
+
+
+DONE: Final = {"sequence": 2, "kind": "session_complete", "outcome": "success", "steps": 1}

@@ -3,13 +3,16 @@
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
+from uuid import uuid4
 
 import pytest
+from django.db import connection
 
 from accounts import tenancy
 from accounts.caller import Caller, Role
 from accounts.errors import Forbidden, InvalidInput, NotFound, RateLimited
 from accounts.models import Job
+from memory import sql_queries
 from memory.observer.actions.observe import observe
 from memory.sessions import fold
 from memory.sessions.actions import append_events as appending
@@ -301,3 +304,23 @@ def test_what_a_transcript_tells_fires_before_its_gaps_are_passed_over(
     with tenancy.unit():
         opened = scratchpads.read(row=Session.objects.get(pk=session.id))
     assert len(opened.scratchpad.pending) == 59
+
+
+@pytest.mark.usefixtures("tables_of_its_own")
+def test_the_last_event_and_late_checkpoints_are_looked_up(now: datetime) -> None:
+    given = {"session": uuid4(), "done": 1, "checkpoint": 2, "events": "[]", "count": 0}
+    with tenancy.unit():
+        last = plan_of("last", **given)
+        append = plan_of("append", **given, first=1, now=now)
+
+    assert "memory_turn_once" in last
+    assert "memory_turn_once" in append
+    assert "memory_agentsession_pkey" in append
+    assert "Seq Scan" not in last + append
+
+
+def plan_of(name: str, **given: Any) -> str:
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute(f"EXPLAIN {sql_queries.text(name, file=appending.FILE)}", given)
+        return "\n".join(row[0] for row in cursor.fetchall())

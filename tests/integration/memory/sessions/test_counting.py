@@ -5,7 +5,6 @@ from itertools import pairwise
 from typing import Any, Final
 
 import pytest
-from django.db import IntegrityError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -18,7 +17,7 @@ from memory.sessions.actions.append_events import append_events
 from memory.sessions.counters import Kind
 from memory.sessions.models import Session, Statistic, Turn
 from memory.sessions.queries.sessions import SessionView
-from tests.integration.memory.sessions.test_finalize import STREAM, altered, ended, opened, ran
+from tests.integration.memory.sessions.test_finalize import STREAM, ended, opened, ran
 from tests.support import memories
 
 pytestmark = pytest.mark.usefixtures("in_organization")
@@ -105,28 +104,6 @@ def test_the_first_half_of_a_session_is_no_other_session(
         told = Session.objects.get(pk=session.id).observed or {}
     assert {one["sessions"] for one in told["seen"]} == {1}
     assert sums()[Kind.FILE, str(agent.user_id), FILE]["sessions"] == 1
-
-
-@pytest.mark.django_db(transaction=True)
-def test_an_end_that_fails_in_the_middle_has_added_nothing(
-    agent: Caller, store: str, now: datetime
-) -> None:
-    session = in_parts(agent, now, (), project=store)
-    once = sums()
-    more = {"sequence": 90, "kind": "tool_call", "name": "Read", "args": {"file_path": FILE}}
-    append_events(caller=agent, session_id=session.id, events=(more,), now=now)
-
-    altered(f"ADD CONSTRAINT never CHECK (finalized_at <= '{now.isoformat()}'::timestamptz)")
-    later = now + timedelta(minutes=1)
-    with pytest.raises(IntegrityError):
-        ended(agent, session, later)
-    failed = sums()
-    altered("DROP CONSTRAINT never")
-    finalize(session_id=session.id, now=later)
-
-    place = (Kind.FILE, str(agent.user_id), FILE)
-    assert failed == once
-    assert sums()[place]["reads"] == once[place]["reads"] + 1
 
 
 def test_a_session_whose_events_are_forgotten_keeps_what_it_added(

@@ -14,7 +14,6 @@ from accounts.errors import Conflict, Forbidden, NotFound
 from memory.index.sql import search_rows
 from memory.observer.actions.consolidate import consolidate
 from memory.observer.actions.delete_session import Fate, Receipt, delete_session
-from memory.observer.actions.finalize import finalize
 from memory.records.models import Memory
 from memory.search.actions import search
 from memory.search.request import SearchRequest
@@ -254,19 +253,3 @@ def test_the_sums_of_a_place_keep_what_they_are_about(
         assert files
         assert all(row.counts["notes"]["path"] == row.key for row in files)
     assert left.id != gone.id
-
-
-def test_sums_of_a_session_that_went_on_after_its_end_go_with_it(
-    agent: Caller, store: str, delete: Callable[..., Receipt], now: datetime
-) -> None:
-    row = ran(agent, now, project=store)
-    later = now + timedelta(minutes=5)
-    more = {"sequence": 900, "kind": "reasoning", "text": "One more thing."}
-    append_events(caller=agent, session_id=row.id, events=(more,), now=later)
-    end_session(caller=agent, session_id=row.id, now=later)
-    finalize(session_id=row.id, now=later)
-
-    delete(agent, row.id)
-
-    with tenancy.unit():
-        assert not Statistic.objects.exclude(kind="model_use").exists()

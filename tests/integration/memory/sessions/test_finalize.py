@@ -12,6 +12,7 @@ from accounts import jobs, tenancy
 from accounts.caller import Caller
 from accounts.models import Job
 from memory.observer.actions.finalize import finalize
+from memory.observer.actions.promote import promote_piece
 from memory.records.models import Memory
 from memory.records.queries.views import to_view
 from memory.review.actions.verdicts import keep
@@ -27,6 +28,7 @@ from teams.actions.projects import change_project
 from tests.support import memories, work
 
 pytestmark = pytest.mark.usefixtures("in_organization")
+
 
 STREAM: Final = tuple(
     json.loads(line)
@@ -137,16 +139,6 @@ def test_the_same_signal_is_novel_in_no_project(
     assert row.observed["dropped"]["known"] == 2
 
 
-def test_deciding_twice_is_deciding_once(agent: Caller, store: str, now: datetime) -> None:
-    row = ran(agent, now, project=store)
-    before = (len(observed()), counted(Kind.FILE), counted(Kind.SIGNAL))
-
-    again = finalize(session_id=row.id, now=now)
-
-    assert again == {}
-    assert (len(observed()), counted(Kind.FILE), counted(Kind.SIGNAL)) == before
-
-
 @pytest.mark.django_db(transaction=True)
 def test_what_fails_in_the_end_has_had_no_effect(agent: Caller, store: str, now: datetime) -> None:
     session = opened(agent, now, project=store)
@@ -173,23 +165,6 @@ def test_sessions_of_a_person_count_together_until_there_are_enough(
     assert "error_pattern" in types
     assert counted(Kind.FILE)["src/shop/cart.py"]["sessions"] == 2
     assert counted(Kind.EDGE)["src/shop/cart.py\tsrc/shop/vouchers.py"]["sessions"] == 2
-
-
-def test_a_resumed_session_is_counted_once_and_looked_at_again(
-    agent: Caller, store: str, now: datetime
-) -> None:
-    session = opened(agent, now, project=store)
-    append_events(caller=agent, session_id=session.id, events=STREAM[:10], now=now)
-    ended(agent, session, now)
-    first = len(observed())
-
-    append_events(caller=agent, session_id=session.id, events=STREAM[10:], now=now)
-    row = ended(agent, session, now)
-
-    assert (first, len(observed())) == (0, 2)
-    assert counted(Kind.FILE)["src/shop/cart.py"]["sessions"] == 1
-    assert row.observed is not None
-    assert row.observed["events"] == len(STREAM)
 
 
 CORRECTIONS: Final = (
@@ -355,3 +330,80 @@ def test_nothing_of_another_project_or_person_is_counted(
     assert row.observed is not None
     assert {one["sessions"] for one in row.observed["seen"]} == {1}
     assert jobs.registered() >= {"memory.observe", "memory.synthesize"}
+
+
+SIX = ("parse", "store", "read", "show", "test", "tell")
+
+
+def working(
+    caller: Caller, now: datetime, plan: tuple[str, ...] = SIX, **given: Any
+) -> SessionView:
+    """Open a build, and do all of its first subtask."""
+    session = opened(caller, now, type="build", plan=plan, **given)
+    done = tuple(one for one in STREAM if one["kind"] != "session_complete")
+    append_events(caller=caller, session_id=session.id, events=done, now=now)
+    return session
+
+
+def reported(
+    caller: Caller, session: SessionView, now: datetime, sequence: int, outcome: str = "success"
+) -> None:
+    """Tell what QA said."""
+    report = {"sequence": sequence, "kind": "qa_report", "outcome": outcome, "text": "All is well."}
+    append_events(caller=caller, session_id=session.id, events=(report,), now=now)
+
+
+def test_a_validated_subtask_is_promoted_while_the_build_runs(
+    agent: Caller, store: str, now: datetime
+) -> None:
+    session = working(agent, now, project=store)
+    before = promote_piece(session_id=session.id, now=now)
+    reported(agent, session, now, 100)
+
+    counts = promote_piece(session_id=session.id, now=now)
+    again = promote_piece(session_id=session.id, now=now)
+
+    assert (before, again, counts["pieces"]) == ({}, {}, 1)
+    assert len(observed()) == counts["observed_added"] == 2
+    assert all(one.needs_review for one in observed())
+    with tenancy.unit():
+        assert Session.objects.get(pk=session.id).state == "open"
+
+
+def test_the_end_offers_nothing_of_it_again(agent: Caller, store: str, now: datetime) -> None:
+    session = working(agent, now, project=store)
+    reported(agent, session, now, 100)
+    promote_piece(session_id=session.id, now=now)
+
+    row = ended(agent, session, now)
+
+    assert row.observed is not None
+    assert len(observed()) == len(row.observed["promoted"]) == 2
+    assert row.observed["dropped"]["taken_before"] == 2
+    assert row.observed["piece"] == 100  # what goes on has used up what it had
+
+
+@pytest.mark.parametrize(
+    ("plan", "outcome", "kind"),
+    [(SIX[:5], "success", "build"), (SIX, "failure", "build"), (SIX, "success", "insights")],
+)
+def test_a_short_build_a_failed_subtask_and_other_work_wait_for_the_end(
+    agent: Caller, store: str, now: datetime, plan: tuple[str, ...], outcome: str, kind: str
+) -> None:
+    session = working(agent, now, plan, project=store)
+    with tenancy.unit():
+        Session.objects.filter(pk=session.id).update(type=kind)
+    reported(agent, session, now, 100, outcome)
+
+    assert promote_piece(session_id=session.id, now=now) == {}
+    assert observed() == []
+
+
+def test_the_report_queues_the_look_that_promotes(agent: Caller, store: str, now: datetime) -> None:
+    session = working(agent, now, project=store)
+    Job.objects.all().delete()
+
+    reported(agent, session, now, 100)
+    run_jobs()
+
+    assert len(observed()) == 2

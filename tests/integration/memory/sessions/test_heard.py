@@ -75,17 +75,6 @@ def test_an_agent_that_was_just_told_a_memory_does_not_confirm_it(
     assert only_one().confirmations == 0
 
 
-def test_it_is_known_after_the_log_was_merged_too(
-    caller: Caller, agent: Caller, store: str, now: datetime
-) -> None:
-    memories.stored(caller, now, KNOWN, project=store)
-    recalled(agent, now)
-
-    maintenance.merge_access()
-
-    assert said(agent, now).outcome == "known"
-
-
 def test_an_agent_that_was_not_told_confirms(
     caller: Caller, member_caller: Caller, agent: Caller, store: str, now: datetime
 ) -> None:

@@ -119,43 +119,6 @@ def test_a_dead_end_entered_again_counts_where_all_who_see_the_session_may_see_i
     assert (row.figures or {})["dead_ends"] == figure
 
 
-def test_a_warning_before_its_file_was_changed_was_used(
-    agent: Caller, store: str, now: datetime
-) -> None:
-    session = told(agent, store, now)
-    happens(agent, session, now + timedelta(seconds=5), (call("Edit", FILE),))
-
-    _, outcomes = ended(agent, session, now + timedelta(minutes=1))
-
-    assert outcomes == ["used"]
-
-
-def test_a_warning_after_which_all_work_was_elsewhere_was_ignored(
-    agent: Caller, store: str, now: datetime
-) -> None:
-    session = told(agent, store, now)
-    elsewhere = tuple(call("Read", f"docs/{place}.md") for place in range(6))
-    happens(agent, session, now + timedelta(seconds=5), elsewhere)
-
-    _, outcomes = ended(agent, session, now + timedelta(minutes=1))
-
-    assert outcomes == ["ignored"]
-
-
-def test_what_the_agent_cites_was_used_and_a_citation_before_is_none(
-    agent: Caller, store: str, now: datetime
-) -> None:
-    session = told(agent, store, now)
-    happens(agent, session, now + timedelta(seconds=1), (call("Read", "a.md"),))
-    citation = f"Done. [^ Memory: {memories.stored(agent, now, ROUNDING, project=store).citation}]"
-    turn = NewTurn(role="assistant", text=citation)
-    append_turns(caller=agent, session_id=session.id, turns=(turn,), now=now + timedelta(seconds=9))
-
-    _, outcomes = ended(agent, session, now + timedelta(minutes=1))
-
-    assert outcomes == ["used"]
-
-
 @pytest.mark.parametrize("clock", [ahead, behind, jumping, standing])
 @pytest.mark.parametrize(
     ("later", "came"),
@@ -221,20 +184,6 @@ def test_a_citation_counts_by_when_it_reached_us(
         cites(agent, session, now, clock, aloud=aloud)
 
     assert ended(agent, session, now + timedelta(minutes=1))[1] == [came]
-
-
-def test_what_was_given_before_the_order_was_kept_stays_as_it_was_judged(
-    agent: Caller, store: str, now: datetime
-) -> None:
-    session = told(agent, store, now)
-    happens(agent, session, now + timedelta(seconds=5), (call("Edit", FILE),))
-    with tenancy.unit():
-        rows = GivenOut.objects.filter(session_id=session.id)
-        rows.update(after_event=None, after_row=None, outcome="ignored")
-
-    _, outcomes = ended(agent, session, now + timedelta(minutes=1))
-
-    assert outcomes == ["ignored"]
 
 
 def withdrawn(caller: Caller, memory_id: UUID, how: str, at: datetime) -> None:

@@ -12,8 +12,15 @@ from memory.records.models import Memory
 from memory.sessions.actions.append_events import append_events
 from memory.sessions.models import Session, Statistic
 from teams.actions.projects import change_project
-from tests.integration.memory.sessions.test_finalize import STREAM, ended, observed, opened, ran
-from tests.integration.memory.sessions.test_promote_piece import reported, working
+from tests.integration.memory.sessions.test_finalize import (
+    STREAM,
+    ended,
+    observed,
+    opened,
+    ran,
+    reported,
+    working,
+)
 from tests.support import vendors
 from tests.support.vendor_server import Fault, Status, Vendor
 

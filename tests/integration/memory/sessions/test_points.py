@@ -28,8 +28,14 @@ from teams.actions.project_settings import change_experiments
 from tests.support import memories
 
 FILE = "src/cart/prices.py"
+
+
 RARE = "src/cart/taxes.py"
+
+
 TEXT = "PRICE = 1\n" * 90
+
+
 TASK = "Clear the price cache of the cart before each test"
 
 
@@ -405,3 +411,102 @@ def test_relays_that_lead_nowhere_are_refused(
         )
 
     assert own_methodologies(caller=caller) == {}
+
+
+@pytest.mark.usefixtures("store")
+def test_the_plan_and_unfinished_work_are_told_once(caller: Caller, now: datetime) -> None:
+    for _ in range(3):
+        worked(caller, now, rows(FILE))
+    worked(caller, now, rows(FILE, kind="Edit", outcome="abandoned"), branch="fix/cache")
+    session = opened(caller, now, branch="fix/cache")
+
+    first, *again = (
+        at(caller, now, Point.FIRST_MESSAGE, session, modules=("src/cart",)) for _ in range(3)
+    )
+
+    assert first.delivery.text.count(FILE) == 2  # in the plan, and as what was changed
+    assert [(one.delivery.text, one.prefetch, one.unfinished) for one in again] == [
+        ("", None, None),
+        ("", None, None),
+    ]
+
+
+@pytest.mark.usefixtures("store")
+def test_what_was_answered_by_nothing_may_be_asked_again(caller: Caller, now: datetime) -> None:
+    for _ in range(4):
+        worked(caller, now, rows(FILE))
+    session = opened(caller, now)
+
+    unnamed = at(caller, now, Point.FIRST_MESSAGE, session)
+    named = at(caller, now, Point.FIRST_MESSAGE, session, modules=("src/cart",))
+
+    assert unnamed.delivery.text == ""
+    assert FILE in named.delivery.text
+
+
+@pytest.mark.usefixtures("store")
+def test_a_session_that_ended_and_goes_on_is_told_its_own_work_once_more(
+    caller: Caller, now: datetime
+) -> None:
+    worked(caller, now, rows(FILE, kind="Edit", outcome="abandoned"), branch="fix/cache")
+    session = opened(caller, now, branch="fix/cache")
+    at(caller, now, Point.FIRST_MESSAGE, session)
+    later = now + timedelta(minutes=5)
+    events = rows(RARE, kind="Edit", outcome="abandoned")
+    append_events(caller=caller, session_id=session, events=events, now=later)
+    end_session(caller=caller, session_id=session, now=later)
+
+    first, again = (
+        at(caller, later + timedelta(minutes=n), Point.FIRST_MESSAGE, session) for n in (1, 2)
+    )
+
+    assert first.unfinished is not None
+    assert first.unfinished.files == (RARE,)
+    assert (again.unfinished, again.delivery.text) == (None, "")
+
+
+CENTS = "Money is counted in whole cents everywhere, because floats drift."
+
+
+DISCOUNTS = "To add a discount, write its rule first, then the test, then the docs."
+
+
+LATE_MAILS = "Mails were late in spring because one queue took all of them."
+
+
+MAILS_IN_TIME = "Mails are on time since summer because two queues share them."
+
+
+TEMPLATES = "To add a mail, copy a template first, then write the test and look at it."
+
+
+THOUSANDTHS = "My own invoices are counted in thousandths, since the bank asks so."
+
+
+@pytest.mark.usefixtures("store")
+def test_the_brief_over_rest_holds_what_stands_and_how_work_on_its_modules_is_done(
+    caller: Caller, member_caller: Caller, now: datetime
+) -> None:
+    firm = known(caller, now, CENTS, pinned=True)
+    recipe = known(caller, now, DISCOUNTS, type="workflow_recipe")
+    old = known(caller, now - timedelta(days=2), LATE_MAILS, type="reflection")
+    last = known(caller, now, MAILS_IN_TIME, type="reflection")
+    known(caller, now, TEMPLATES, related_modules=("src/mail",), type="workflow_recipe")
+    known(member_caller, now, THOUSANDTHS, scope="personal", pinned=True)
+
+    session = opened(caller, now)
+    given = at(caller, now, Point.SYSTEM_PROMPT, session, modules=("src/cart",)).delivery
+
+    assert {one.memory.id for one in given.memories} == {firm.id, recipe.id, last.id}
+    assert old.content not in given.text
+
+
+@pytest.mark.usefixtures("store")
+def test_a_brief_over_rest_is_silent_where_nothing_stands(caller: Caller, now: datetime) -> None:
+    known(caller, now, "The lamp in the kitchen is green.")
+
+    given = at(
+        caller, now, Point.SYSTEM_PROMPT, opened(caller, now), modules=("src/cart",)
+    ).delivery
+
+    assert (given.text, given.tokens) == ("", 0)

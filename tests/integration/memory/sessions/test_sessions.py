@@ -165,20 +165,6 @@ def test_a_secret_is_taken_out_before_a_turn_is_stored(
     assert (row.masked, len(done.masked), done.masked[0].sequence) == (1, 1, 1)
 
 
-def test_a_key_between_marks_of_emphasis_is_taken_out_before_a_turn_is_stored(
-    agent: Caller, store: str, now: datetime
-) -> None:
-    session = opened(agent, now, project=store)
-    key = "ghp_~~1234567890~~abcdefghijABCDEFGHIJ123456"
-
-    done = told(agent, now, session, (("user", f"We push with {key} since **today**."),))
-
-    with tenancy.unit():
-        text = Turn.objects.get().text
-    assert text == "We push with [redacted: vendor_key] since **today**."
-    assert len(done.masked) == 1
-
-
 def test_a_new_session_of_the_same_agent_ends_the_one_before(
     agent: Caller, store: str, now: datetime
 ) -> None:

@@ -187,16 +187,3 @@ def test_the_most_frequent_way_out_of_an_error_is_its_usual_one() -> None:
         row = counters.added_row(row=row, add=ErrorRow(fingerprint="f", hows={how: 1}))
 
     assert row.usual_way == "y"
-
-
-def test_files_and_modules_add_up() -> None:
-    file = counters.added_row(
-        row=FileRow(path="a", sessions=1, reads=2), add=FileRow(path="a", sessions=1, edits=3)
-    )
-    module = counters.added_row(
-        row=ModuleRow(module="m", planned=4, actual=4, tokens=100, costed=1),
-        add=ModuleRow(module="m", planned=4, actual=8, tokens=300, costed=1),
-    )
-
-    assert file == FileRow(path="a", sessions=2, reads=2, edits=3)
-    assert (module.planned, module.actual, module.tokens, module.costed) == (8, 12, 400, 2)

@@ -96,11 +96,6 @@ MERGE = "Auto-merging a.py\nCONFLICT (content): Merge conflict in a.py\nAutomati
             Story().read("x/a.py").glob("**/*.py", "b.py").edit("b/c.py"),
             ["x/a.py"],
         ),
-        (
-            navigation.find_read_abandon,
-            Story().read("x/a.py").run("ls").grep("mint").edit("b/c.py"),
-            ["x/a.py"],
-        ),
         (navigation.find_repeated_grep, Story().grep("mint").grep("mint").grep("mint"), ["mint"]),
         (
             navigation.find_repeated_grep,
@@ -137,17 +132,6 @@ MERGE = "Auto-merging a.py\nCONFLICT (content): Merge conflict in a.py\nAutomati
             ["edit m/*.sql > run psql > run make docs"],
         ),
         (
-            effort.find_tool_sequence,
-            Story()
-            .run("make a")
-            .run("docker build")
-            .run("docker push")
-            .run("make a")
-            .run("docker build")
-            .run("docker push"),
-            ["run make a > run docker build > run docker push"],
-        ),
-        (
             effort.find_time_anomaly,
             Story().read("a").read("b").read("c").read("d").run("make all", takes=90),
             ["run make all"],
@@ -158,16 +142,6 @@ MERGE = "Auto-merging a.py\nCONFLICT (content): Merge conflict in a.py\nAutomati
             ["read e"],
         ),
         (
-            effort.find_time_anomaly,
-            Story()
-            .run("pytest x", takes=20)
-            .run("pytest x", takes=20)
-            .run("pytest x", takes=20)
-            .run("pytest y", takes=20)
-            .run("tox -e py", takes=500),
-            ["test tox"],
-        ),
-        (
             navigation.find_external_reference,
             Story().fetch("https://docs.example.org/a").edit("a.py"),
             ["docs.example.org"],
@@ -176,11 +150,6 @@ MERGE = "Auto-merging a.py\nCONFLICT (content): Merge conflict in a.py\nAutomati
             navigation.find_external_reference,
             Story().run("curl -s https://api.example.com/v1").read("b.py").edit("a.py"),
             ["api.example.com"],
-        ),
-        (
-            navigation.find_external_reference,
-            Story().fetch("https://a.example/x").fetch("https://a.example/y").edit("a.py"),
-            ["a.example"],
         ),
         (
             navigation.find_glob_ignored,
@@ -201,14 +170,6 @@ MERGE = "Auto-merging a.py\nCONFLICT (content): Merge conflict in a.py\nAutomati
             navigation.find_import_chase,
             Story().read("a.py", "from x import b").read("x/b.py", "import c").read("c.py"),
             ["a.py|c.py"],
-        ),
-        (
-            navigation.find_import_chase,
-            Story()
-            .read("a.ts", "import { q } from './lib/b'")
-            .read("lib/b.ts", "export * from '../c'")
-            .read("c.ts"),
-            ["a.ts|c.ts"],
         ),
         (
             navigation.find_import_chase,
@@ -249,11 +210,6 @@ MERGE = "Auto-merging a.py\nCONFLICT (content): Merge conflict in a.py\nAutomati
             ["config/queues.yaml"],
         ),
         (
-            edits.find_config_touched,
-            Story().edit("package.json").edit("tsconfig.json").edit("a.ts"),
-            ["package.json", "tsconfig.json"],
-        ),
-        (
             collaboration.find_parallel_conflict,
             Story().edit("a.py", text="File has been modified since read", is_error=True),
             ["a.py"],
@@ -275,17 +231,6 @@ MERGE = "Auto-merging a.py\nCONFLICT (content): Merge conflict in a.py\nAutomati
             effort.find_context_spike,
             Story().read("a").run("npm ls", tokens=9_000).read("b").read("c").read("d"),
             ["npm ls"],
-        ),
-        (
-            effort.find_context_spike,
-            Story()
-            .read("a")
-            .read("x", tokens=8_000)
-            .read("b")
-            .read("c")
-            .read("d")
-            .read("x", tokens=9_000),
-            ["x"],
         ),
         (
             effort.find_context_spike,
@@ -339,7 +284,6 @@ def test_a_signal_is_seen(find: Find, story: Story, seen: list[str]) -> None:
         ),
         (edits.find_backtrack, Story().edit("a.py").run("git stash pop")),
         (edits.find_backtrack, Story().edit("a.py", "x", "y").edit("b.py", "y", "x")),
-        (edits.find_backtrack, Story().edit("a.py").run("git checkout -b feature")),
         (
             edits.find_backtrack,
             Story().edit("a.py", "x", "y", is_error=True).edit("a.py", "y", "x"),
@@ -372,10 +316,6 @@ def test_a_signal_is_seen(find: Find, story: Story, seen: list[str]) -> None:
         ),
         (
             effort.find_tool_sequence,
-            Story().read("a").read("b").read("c").read("a").read("b").read("c"),
-        ),
-        (
-            effort.find_tool_sequence,
             Story()
             .edit("m/a.py")
             .edit("m/b.css")
@@ -385,10 +325,6 @@ def test_a_signal_is_seen(find: Find, story: Story, seen: list[str]) -> None:
             .edit("m/c.html"),
         ),
         (effort.find_time_anomaly, Story().read("a").read("b").run("make all", takes=90)),
-        (
-            effort.find_time_anomaly,
-            Story().read("a").read("b").read("c").read("d").run("make", takes=50),
-        ),
         (
             effort.find_time_anomaly,
             Story()
@@ -411,17 +347,12 @@ def test_a_signal_is_seen(find: Find, story: Story, seen: list[str]) -> None:
             navigation.find_external_reference,
             Story().call("WebSearch", {"query": "django sessions"}).edit("a.py"),
         ),
-        (
-            navigation.find_external_reference,
-            Story().fetch("https://a.example/x").edit("a.py", is_error=True),
-        ),
         (navigation.find_glob_ignored, Story().glob("*.py").read("b.py")),
         (navigation.find_glob_ignored, Story().glob("*.py", "a.py").read("a.py")),
         (
             navigation.find_glob_ignored,
             Story().glob("*.py", "/work/shop/src/a.py").read("b.py").read("src/a.py"),
         ),
-        (navigation.find_glob_ignored, Story().glob("*.py", "a.py").run("ls")),
         (navigation.find_glob_ignored, Story().glob("*.py", "a.py").read("src/a.py")),
         (navigation.find_import_chase, Story().read("a.py", "from x import b").read("b.py")),
         (
@@ -430,16 +361,11 @@ def test_a_signal_is_seen(find: Find, story: Story, seen: list[str]) -> None:
         ),
         (
             navigation.find_import_chase,
-            Story().read("a.py", "x = 1").read("b.py", "import c").read("c.py"),
-        ),
-        (
-            navigation.find_import_chase,
             Story().read("a.py", "import b").read("z.py", "import c").read("c.py"),
         ),
         (failures.find_test_order, Story().run("pytest").run("pytest")),
         (failures.find_test_order, Story().run("pytest a").fails("pytest b", "1 failed")),
         (failures.find_test_order, Story().run("pytest a").run("pytest b", "2 failed, 3 passed")),
-        (failures.find_test_order, Story().run("make").run("ls")),
         (edits.find_config_touched, Story().read("pyproject.toml").edit("a.py")),
         (edits.find_config_touched, Story().edit("pyproject.toml")),
         (edits.find_config_touched, Story().edit("a.py").edit("b.py")),
@@ -453,29 +379,12 @@ def test_a_signal_is_seen(find: Find, story: Story, seen: list[str]) -> None:
             collaboration.find_parallel_conflict,
             Story().by("one").edit("a.py").by("two").edit("b.py"),
         ),
-        (
-            collaboration.find_parallel_conflict,
-            Story().run("git merge main", "Merge made by the 'ort' strategy"),
-        ),
         (collaboration.find_parallel_conflict, Story().by("one").edit("a.py").edit("a.py")),
-        (
-            collaboration.find_parallel_conflict,
-            Story().by("one").read("a.py").by("two").read("a.py"),
-        ),
         (collaboration.find_parallel_conflict, sent()),
         (collaboration.find_parallel_conflict, without_clocks(sent())),
         (collaboration.find_parallel_conflict, both_at_work(pause=3_600)),
         (collaboration.find_parallel_conflict, told_afterwards()),
         (effort.find_context_spike, Story().read("a").read("big", tokens=30_000)),
-        (
-            effort.find_context_spike,
-            Story()
-            .read("a", tokens=100)
-            .read("b", tokens=100)
-            .read("c", tokens=100)
-            .read("d", tokens=100)
-            .read("e", tokens=900),
-        ),
         (
             effort.find_context_spike,
             Story()

@@ -1,15 +1,20 @@
 """Events from JSON: lenient about what is new, strict about what would mislead."""
 
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.sessions import event_parsing
+from memory.sessions import event_parsing, events
 from memory.sessions.event_parsing import Reason, Refused
-from memory.sessions.events import TEXT_MOST, Event, EventKind, Outcome
+from memory.sessions.events import TEXT_MOST, Arguments, Event, EventKind, Outcome
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
+
+
 JSON = SCALARS | st.lists(SCALARS, max_size=3) | st.dictionaries(st.text(max_size=8), SCALARS)
+
+
 FIELDS = ("sequence", "kind", "type", "step", "at", "args", "text", "name", "tokens", "outcome")
 
 
@@ -150,3 +155,52 @@ def test_what_is_taken_of_a_call_reads_as_all_of_it_does() -> None:
     assert event_parsing.read(row={**row, "args": taken}) == event_parsing.read(
         row={**row, "args": given}
     )
+
+
+FULL = Event(
+    sequence=7,
+    kind=EventKind.QA_REPORT,
+    step=3,
+    at_seconds=12.5,
+    agent="second",
+    name="pytest",
+    call="c1",
+    arguments=Arguments(path="a.py", before="x", after="y", line=4),
+    text="3 failed",
+    is_error=True,
+    tokens=10,
+    steps=2,
+    outcome=Outcome.FAILURE,
+    files=("a.py", "b.py"),
+)
+
+
+def again(event: Event) -> Event:
+    """Store an event as JSON and read it back."""
+    row = orjson.loads(orjson.dumps(events.to_row(event=event)))
+    return events.from_row(sequence=event.sequence, row=row)
+
+
+@pytest.mark.parametrize("event", [FULL, Event(sequence=1, kind=EventKind.UNKNOWN)])
+def test_nothing_is_lost(event: Event) -> None:
+    assert again(event) == event
+
+
+@given(
+    sequence=st.integers(1, 99),
+    kind=st.sampled_from(EventKind),
+    text=st.text(max_size=30),
+    files=st.lists(st.text(max_size=9), max_size=3),
+    args=st.dictionaries(st.sampled_from(("path", "command", "old_string", "line")), st.text()),
+)
+def test_whatever_is_read_is_stored_and_read_as_the_same(**row: object) -> None:
+    event = event_parsing.read(row={**row, "name": "Edit", "kind": str(row["kind"])})
+
+    assert isinstance(event, Event)
+    assert again(event) == event
+
+
+def test_what_is_not_said_takes_no_room() -> None:
+    row = events.to_row(event=Event(sequence=1, kind=EventKind.REASONING, text="so"))
+
+    assert row == {"kind": "reasoning", "text": "so"}
