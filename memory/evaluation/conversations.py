@@ -7,11 +7,12 @@ once, so a second candidate for it is wrong. For the intervals, whole conversati
 """
 
 import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memory.evaluation.dataset import Split, WrongSet
+from pydantic import BaseModel
+
+from memory.evaluation.dataset import Split, read_lines
 from memory.evaluation.measures import Interval, quotient
 from memory.extraction.extract import Candidate
 from memory.sessions.turns import Speaker, Turn
@@ -25,6 +26,14 @@ class Expected:
     turn: int
     type: MemoryType
     words: tuple[str, ...]
+
+
+class _Line(BaseModel):
+    """A conversation as the set has it."""
+
+    id: str
+    turns: list[tuple[Speaker, str]]
+    keep: list[Expected]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,10 +75,17 @@ class Scores:
 
 def parse(*, text: str) -> tuple[Conversation, ...]:
     """Read a set of JSON lines. Raises WrongSet naming the line."""
+    lines = read_lines(file="conversations.jsonl", text=text, shape=_Line).values()
     return tuple(
-        _conversation(number, line)
-        for number, line in enumerate(text.splitlines(), 1)
-        if line.strip()
+        Conversation(
+            id=line.id,
+            turns=tuple(
+                Turn(sequence=place, speaker=speaker, text=said)
+                for place, (speaker, said) in enumerate(line.turns, 1)
+            ),
+            keep=tuple(line.keep),
+        )
+        for line in lines
     )
 
 
@@ -115,23 +131,3 @@ def scores(*, outcomes: Sequence[Outcome]) -> Scores:
 def _meets(candidate: Candidate, expected: Expected) -> bool:
     said = candidate.content.lower()
     return candidate.evidence.turn == expected.turn and all(word in said for word in expected.words)
-
-
-def _conversation(number: int, line: str) -> Conversation:
-    try:
-        given = json.loads(line)
-        return Conversation(
-            id=given["id"],
-            turns=tuple(
-                Turn(sequence=place, speaker=Speaker(speaker), text=text)
-                for place, (speaker, text) in enumerate(given["turns"], 1)
-            ),
-            keep=tuple(
-                Expected(turn=one["turn"], type=MemoryType(one["type"]), words=tuple(one["words"]))
-                for one in given["keep"]
-            ),
-        )
-    except (ValueError, KeyError, TypeError) as error:
-        raise WrongSet(
-            file="conversations.jsonl", line=number, field="conversation", detail=str(error)
-        ) from error

@@ -9,7 +9,7 @@ inside of a unit.
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -172,7 +172,7 @@ def search_each(
 def _answer(run: _Run) -> SearchAnswer:
     """Go through the stages of a search that is understood."""
     request = run.request
-    ordered = _embed(run, partial(_find, run))
+    ordered = _find(run)
     hits = ordered.hits
     if hits is None:
         if request.hyde:
@@ -225,32 +225,26 @@ def _understand(caller: Caller, request: SearchRequest, now: datetime, deadline:
     )
 
 
-def _embed(run: _Run, look: Callable[[embedding.Embedded | None], _Ordered]) -> _Ordered:
+def _find(run: _Run) -> _Ordered:
     """Look with a vector of the active model; with none when that changes again meanwhile."""
-
-    def embedded(key: str = "") -> embedding.Embedded | None:
-        text = run.asked.normalized
-        found = None
+    text, key = run.asked.normalized, ""
+    for _ in range(MOST_EMBEDDED):
+        embedded = None
         if run.request.mode == Mode.HYBRID and run.vectors is not None:
-            found = run.vectors.get(text)
+            embedded = run.vectors.get(text)
         elif run.request.mode == Mode.HYBRID:
-            found = embedding.embed_query(text=text, key=key)
+            embedded = embedding.embed_query(text=text, key=key)
         run.watch.end("embed")
-        return found
-
-    try:
-        return look(embedded())
-    except pools.OtherModel as other:
-        if run.vectors is not None:
-            raise
-        second = embedded(other.key)
-    try:
-        return look(second)
-    except pools.OtherModel:
-        return look(None)
+        try:
+            return _look(run, embedded)
+        except pools.OtherModel as other:
+            if run.vectors is not None:
+                raise
+            key = other.key
+    return _look(run, None)
 
 
-def _find(run: _Run, embedded: embedding.Embedded | None) -> _Ordered:
+def _look(run: _Run, embedded: embedding.Embedded | None) -> _Ordered:
     """Gather the candidates and put them in order; read the hits where no second look is due."""
     request = run.request
     with tenancy.unit():
@@ -285,8 +279,7 @@ def _add_made_up(run: _Run, ordered: _Ordered) -> _Ordered:
     if text is None:
         ordered = replace(ordered, degraded=(*ordered.degraded, refinement.NO_MODEL))
     else:
-        again = replace(run, asked=replace(run.asked, normalized=text))
-        second = _embed(again, partial(_find, again))
+        second = _find(replace(run, asked=replace(run.asked, normalized=text)))
         pool = pools.join(first=ordered.pool, second=second.pool)
         ordered = _rank(run, pool, degraded=ordered.degraded, made_up=text)
     run.watch.end("hyde")
@@ -418,9 +411,9 @@ def organize_hits(
         for hit in hits
     )
     links = tuple(
-        presentation.Link(source=one.memory_id, target=one.other_id, kind=one.kind)
+        (one.memory_id, one.other_id, one.kind)
         if one.outgoing
-        else presentation.Link(source=one.other_id, target=one.memory_id, kind=one.kind)
+        else (one.other_id, one.memory_id, one.kind)
         for one in related
     )
     order, told = presentation.organize(items=items, links=links)

@@ -33,6 +33,9 @@ CAUSE_COMES_FIRST: Final = {  # whether the link's target is told before its sou
 }
 
 
+Link = tuple[UUID, UUID, LinkKind]  # from one memory to another, and what it says
+
+
 class Order(StrEnum):
     """How results are put in order."""
 
@@ -50,15 +53,6 @@ class Result:
     is_event: bool
     at: datetime
     things: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
-    """A relation from one memory to another."""
-
-    source: UUID
-    target: UUID
-    kind: LinkKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,11 +176,10 @@ def _about(items: tuple[Result, ...]) -> dict[UUID, str]:
 def _causes(among: frozenset[UUID], links: tuple[Link, ...]) -> dict[UUID, set[UUID]]:
     """Return for each result the results that must be told before it."""
     before: dict[UUID, set[UUID]] = {}
-    for link in links:
-        if link.kind not in CAUSE_COMES_FIRST or not {link.source, link.target} <= among:
+    for source, target, kind in links:
+        if kind not in CAUSE_COMES_FIRST or not {source, target} <= among:
             continue
-        is_target_first = CAUSE_COMES_FIRST[link.kind]
-        first, then = (link.target, link.source) if is_target_first else (link.source, link.target)
+        first, then = (target, source) if CAUSE_COMES_FIRST[kind] else (source, target)
         before.setdefault(then, set()).add(first)
     return before
 

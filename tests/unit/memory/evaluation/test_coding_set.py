@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memory.evaluation import dataset
-from memory.evaluation.dataset import JudgedSet, Split
+from memory.evaluation.dataset import JudgedSet
 
 FOLDER = Path(dataset.__file__).parent / "sets" / "coding"
 COMMON = re.compile(
@@ -61,13 +61,6 @@ def test_halves_are_what_the_hash_of_the_id_says(coding: JudgedSet) -> None:
     expected = dataset.split_of(items=((query.id, query.kind) for query in coding.queries))
 
     assert {query.id: query.split for query in coding.queries} == expected
-
-
-def test_each_kind_is_halved(coding: JudgedSet) -> None:
-    halves = Counter((query.kind, query.split) for query in coding.queries)
-
-    for kind in {query.kind for query in coding.queries}:
-        assert abs(halves[kind, Split.TRAIN] - halves[kind, Split.HELD]) <= 1
 
 
 def test_no_query_stands_word_for_word_in_its_answer(coding: JudgedSet) -> None:

@@ -29,7 +29,7 @@ def _items(*days: int, events: int = 0) -> tuple[Result, ...]:
 
 
 def _link(source: int, kind: LinkKind, target: int) -> Link:
-    return Link(source=UUID(int=source), target=UUID(int=target), kind=kind)
+    return UUID(int=source), UUID(int=target), kind
 
 
 def _about(*things: str) -> tuple[Result, ...]:

@@ -12,7 +12,6 @@ from accounts.caller import Caller
 from accounts.errors import InvalidInput, NotFound
 from memory.index.actions import embedding
 from memory.index.models import EmbeddingModel
-from memory.intake.actions.remember import NewMemory, remember
 from memory.providers import registry
 from memory.providers.settings import ProviderSettings
 from memory.records.actions import archive
@@ -21,23 +20,19 @@ from memory.search.actions import STAGES, search
 from memory.search.request import SearchRequest
 from teams.actions.projects import create_project
 from teams.models import Project
+from tests.support.memories import CARTS, PARSER, REDIS, stored
 
-REDIS = "Token refresh fails silently when Redis is unreachable; catch ECONNREFUSED."
-CARTS = "We chose Postgres advisory locks for merging carts instead of optimistic retries."
-PARSER = "parse_invoice_lines in billing/parser.py drops lines without a tax code."
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
 
 pytestmark = pytest.mark.usefixtures("in_organization")
 
 
 @pytest.fixture
-def project(caller: Caller, in_organization: tenancy.Tenant, now: datetime) -> str:
+def project(caller: Caller, store: str, now: datetime) -> str:
     """A project with three memories."""
-    slug = create_project(caller=caller, slug="store", name="Store", now=now).slug
     for content in (REDIS, CARTS, PARSER):
-        new = NewMemory(content=content, source="user_taught", project=slug)
-        assert remember(caller=caller, new=new, now=now).outcome == "added"
-    return slug
+        stored(caller, now, content, project=store)
+    return store
 
 
 def _found(caller: Caller, now: datetime, query: str, **options: object) -> list[str]:
@@ -163,11 +158,7 @@ def test_a_closed_project_is_silent_to_those_outside(
     caller: Caller, member_caller: Caller, now: datetime
 ) -> None:
     create_project(caller=caller, slug="closed", name="Closed", open_to_all=False, now=now)
-    remember(
-        caller=caller,
-        new=NewMemory(content=REDIS, source="user_taught", project="closed"),
-        now=now,
-    )
+    stored(caller, now, REDIS, project="closed")
 
     assert _found(caller, now, "redis token refresh") == [REDIS]
     assert _found(member_caller, now, "redis token refresh") == []
