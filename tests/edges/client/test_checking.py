@@ -60,25 +60,33 @@ def test_what_is_clear_is_done(here: Cairn, tmp_path: Path) -> None:
     assert "verdict: clear" in done.err
 
 
-def test_what_calls_for_caution_fails_only_when_asked_to(here: Cairn, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "out", "err"),
+    [
+        (
+            "Keep stored sessions for 24 hours.",
+            "caution  step 1 (line 1): names another number. requirement ",
+            "verdict: caution",
+        ),
+        (
+            "- Translate the mails to French.\n" * 61,
+            "",
+            "not all of it was looked at: steps_left_out",
+        ),
+    ],
+)
+def test_caution_and_what_was_not_all_looked_at_fail_only_when_asked_to(
+    here: Cairn, tmp_path: Path, text: str, out: str, err: str
+) -> None:
     here("add", "Stored sessions are kept for 72 hours.", "--type", "requirement")
     file = tmp_path / "plan.md"
-    file.write_text("Keep stored sessions for 24 hours.")
+    file.write_text(text)
 
     usual, strict = (here("check", "--plan", str(file), *more) for more in ((), ("--strict",)))
 
     assert (usual.code, strict.code) == (0, 6)
-    assert usual.out.startswith("caution  step 1 (line 1): names another number. requirement ")
-
-
-def test_what_was_not_all_looked_at_fails_when_asked_to(here: Cairn, tmp_path: Path) -> None:
-    file = tmp_path / "plan.md"
-    file.write_text("- Translate the mails to French.\n" * 61)
-
-    usual, strict = (here("check", "--plan", str(file), *more) for more in ((), ("--strict",)))
-
-    assert (usual.code, strict.code) == (0, 6)
-    assert "not all of it was looked at: steps_left_out" in strict.err
+    assert usual.out.startswith(out)
+    assert err in strict.err
 
 
 def test_an_empty_diff_asks_no_server(cairn: Cairn, tmp_path: Path) -> None:

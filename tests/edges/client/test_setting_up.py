@@ -54,7 +54,6 @@ def test_init_connects_what_it_finds_and_doctor_agrees(agents: Path, here: Cairn
 
 
 HOOKS = (".claude/settings.json", ".cursor/hooks.json", ".codex/hooks.json")
-BEEP = {"hooks": [{"type": "command", "command": "beep"}]}
 
 
 def test_init_lets_every_program_run_the_script_and_holds_no_secret_in_a_hook(
@@ -72,16 +71,6 @@ def test_init_lets_every_program_run_the_script_and_holds_no_secret_in_a_hook(
     servers = json.loads((agents / ".copilot" / "mcp-config.json").read_text())["mcpServers"]
     assert servers["cairn"]["url"].endswith("/mcp")
     assert _checks(here)["hooks"]["ok"]
-
-
-def test_hooks_stand_behind_those_of_others(agents: Path, here: Cairn) -> None:
-    settings = agents / HOOKS[0]
-    settings.write_text(json.dumps({"hooks": {"Stop": [BEEP]}}))
-
-    here("init", "--yes", "--harness", "claude-code")
-
-    told = json.loads(settings.read_text())["hooks"]["Stop"]
-    assert (told[0], len(told)) == (BEEP, 2)
 
 
 def _prompted(home: Path, *, folder: str = "", session: str = "of-init") -> str:
@@ -177,20 +166,6 @@ def test_uninstall_leaves_every_byte_as_it_was(agents: Path, here: Cairn, home: 
     assert done.code == 0, done.err
     assert _everything(agents) == before
     assert {path for path in home.rglob("*") if path.is_dir()} == folders
-
-
-def test_uninstall_keeps_what_others_wrote_since(agents: Path, here: Cairn) -> None:
-    here("init", "--yes")
-    claude = agents / ".claude.json"
-    changed = json.loads(claude.read_text()) | {"theme": "light"}
-    claude.write_text(json.dumps(changed))
-
-    here("uninstall", "--yes")
-
-    assert json.loads(claude.read_text()) == {
-        "theme": "light",
-        "mcpServers": {"other": {"command": "x"}},
-    }
 
 
 def test_uninstall_goes_on_behind_files_that_it_cannot_edit(agents: Path, here: Cairn) -> None:

@@ -1,6 +1,5 @@
 """What an event of a program is answered with: warnings, what was left, the brief, or silence."""
 
-from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import count
 from typing import Any, Final
@@ -177,24 +176,6 @@ def test_a_brief_that_comes_too_late_leaves_the_warnings_and_is_not_looked_for_a
     assert (row().briefed_at, row().brief_tries) == (None, 1)
     assert VAT in prompted(program, now + timedelta(minutes=1)).text
     assert [point for point, _ in ledger()] == ["tool_result", "system_prompt"]
-
-
-def test_nothing_is_given_to_a_program_that_does_not_wait(
-    caller: Caller, program: Caller, now: datetime
-) -> None:
-    warned(caller, now)
-    fields = {"session_id": "run-1", "cwd": "/home/ana/store", "tool_name": "Read"}
-    event = {**fields, "hook_event_name": "PostToolUse", "tool_input": {"file_path": FILE}}
-    said = payloads.read_payload(adapter=ADAPTERS[Harness.CLAUDE_CODE], payload=event)
-
-    back = follow_agent(
-        caller=program,
-        event=replace(said, waits=False),
-        whereabouts=Whereabouts(),
-        now=now,
-    ).delivery
-
-    assert (back.text, ledger()) == ("", [])
 
 
 @pytest.mark.parametrize("before", [("hi",), ("hi", "thanks", VAT)])

@@ -5,7 +5,6 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID, uuid4
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -140,25 +139,6 @@ def test_no_point_ever_takes_more_than_its_tokens_or_tells_a_memory_again(
 
     assert sorted(told) == ledger_of(session_id)
     assert len(told) == len(set(told))
-
-
-@pytest.mark.parametrize("point", list(Point))
-def test_a_memory_that_is_larger_than_its_point_is_not_given(
-    caller: Caller, store: str, now: datetime, point: Point
-) -> None:
-    huge = " ".join(WORDS * 60)[:4_900]
-    kind = "prefetch_pattern" if point is Point.FIRST_MESSAGE else "gotcha"
-    memories.sent(
-        caller, now, huge, project=store, type=kind, related_files=FILES,
-        related_modules=("src/cart",), confidence=0.95,
-    )  # fmt: skip
-    session_id = open_session(caller=caller, new=NewSession(project=store), now=now).session.id
-
-    back = ask(caller, now, point, session_id, FILES)
-
-    assert back.tokens <= POINTS[point].tokens
-    if POINTS[point].tokens < tokens.count(text=huge):
-        assert back.memories == ()
 
 
 def _left_unfinished(caller: Caller, now: datetime, style: int) -> tuple[Caller, str]:

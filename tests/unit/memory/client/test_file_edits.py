@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.client.install.file_edits import (
+    FileEdit,
     JsonKey,
     ListEntries,
     MarkedBlock,
@@ -59,12 +60,6 @@ def test_block_is_put_anew_in_its_old_place() -> None:
     other = MarkedBlock(begin=BLOCK.begin, end=BLOCK.end, body="other")
 
     assert other.put(text=text) == "first\n# cairn: begin\nother\n# cairn: end\nlast\n"
-
-
-@pytest.mark.parametrize("text", ["[1]", "{'a': 1}", "// why\n{}", '{"mcpServers": 3}'])
-def test_file_that_is_not_what_its_name_says_is_left_alone(text: str) -> None:
-    with pytest.raises(NotEditable):
-        KEY.put(text=text)
 
 
 def test_half_of_a_pair_that_only_json_can_name_stays() -> None:
@@ -186,10 +181,17 @@ def test_entries_of_an_older_version_are_replaced() -> None:
     assert told["hooks"] == {name: list(entries) for name, entries in HOOKS.lists.items()}
 
 
-@pytest.mark.parametrize("text", ["[1]", '{"hooks": 3}', '{"hooks": {"Stop": 3}}', "// x\n{}"])
-def test_file_with_other_hooks_than_lists_is_left_alone(text: str) -> None:
+@pytest.mark.parametrize(
+    ("edit", "text"),
+    [
+        *((KEY, text) for text in ("[1]", "{'a': 1}", "// why\n{}", '{"mcpServers": 3}')),
+        *((HOOKS, text) for text in ("[1]", '{"hooks": 3}', '{"hooks": {"Stop": 3}}')),
+        (WholeFile(content="# ours\n", mark="# ours"), "theirs"),
+    ],
+)
+def test_file_that_is_not_what_its_name_says_is_left_alone(edit: FileEdit, text: str) -> None:
     with pytest.raises(NotEditable):
-        HOOKS.put(text=text)
+        edit.put(text=text)
 
 
 def test_head_of_a_file_goes_with_the_last_entry() -> None:
@@ -211,5 +213,3 @@ def test_file_of_our_own_takes_no_place_of_another() -> None:
     assert own.put(text="") == own.put(text="# ours\nold\n") == own.content
     assert own.take(text=own.content) == ""
     assert own.take(text="theirs") == "theirs"
-    with pytest.raises(NotEditable):
-        own.put(text="theirs")

@@ -17,14 +17,6 @@ LINES = (
     "curl -H 'Authorization: Bearer {}' https://shop.test",
     "postgres://shop:{}@db.internal/shop",
 )
-HARMLESS = (
-    "password = os.environ['DB_PASSWORD']",
-    "token: str",
-    "The token is checked before the password is asked for.",
-    "class SecretStore(Store): ...",
-    "api_key = settings.API_KEY",
-    "https://shop.test/orders?page=2",
-)
 
 
 @pytest.mark.parametrize("line", LINES)
@@ -37,26 +29,6 @@ def test_value_is_taken_out_and_what_is_around_it_stays(line: str) -> None:
     assert masked.text.startswith("before ")
     assert masked.text.endswith(" after")
     assert len(masked.kinds) == 1
-
-
-@pytest.mark.parametrize("line", HARMLESS)
-def test_code_and_prose_about_secrets_stay(line: str) -> None:
-    assert masking.mask(text=line) == masking.Masked(text=line, kinds=())
-
-
-@pytest.mark.parametrize("form", ["ghp_{A36}", "AKIA{U16}", "xoxb-{d12}-{A24}", "crn_pat_{A38}"])
-def test_keys_of_vendors_are_known_by_their_beginnings(form: str) -> None:
-    value = secret_kinds.filled(form=form, draw=DRAW)
-
-    assert value not in masking.mask(text=f"use {value} there").text
-
-
-def test_private_key_is_taken_out_whole_also_when_it_is_cut_off() -> None:
-    body = "\n".join(secret_kinds.filled(form="{b64}", draw=DRAW) for _ in range(20))
-    key = f"-----BEGIN RSA {'PRIVATE'} KEY-----\n{body}\n-----END RSA {'PRIVATE'} KEY-----"
-
-    assert masking.mask(text=f"a {key} b").text == "a [redacted: private_key] b"
-    assert body[:40] not in masking.mask(text=key[:400]).text
 
 
 def _key(lines: int) -> str:
