@@ -43,11 +43,15 @@ Row = Mapping[str, object]
 
 
 class Client:
-    """One caller of one server; thread-safe as httpx is. Refusals are raised as Problem."""
+    """One caller of one server; thread-safe as httpx is. Refusals are raised as Problem.
+
+    Where a call names no project, it is for that of the connection, if it has one.
+    """
 
     def __init__(
         self, *, connection: Connection, pause: Callable[[float], None] = time.sleep
     ) -> None:
+        self.url, self.project = connection.url, connection.project
         self._pause = pause
         token = {"Authorization": f"Bearer {connection.token}"} if connection.token else {}
         self._http = httpx.Client(
@@ -99,7 +103,7 @@ class Client:
 
     def search(self, *, query: str, project: str = "", **narrowing: object) -> SearchResults:
         """Return what is relevant to a question; `narrowing` are fields of `POST /search`."""
-        raw = self._post("search", query=query, project=project or None, **narrowing)
+        raw = self._post("search", query=query, project=self._of(project), **narrowing)
         return values.read_results(raw=raw)
 
     def check(self, *, kind: str, text: str, project: str) -> Json:
@@ -108,23 +112,23 @@ class Client:
 
     def add(self, *, content: str, project: str = "", **fields: object) -> AddedMemory:
         """Hand in one memory; `fields` are those of `POST /memories`."""
-        raw = self._post("memories", content=content, project=project or None, **fields)
+        raw = self._post("memories", content=content, project=self._of(project), **fields)
         return values.read_added(raw=raw)
 
     def add_all(self, *, memories: Sequence[Row], project: str = "") -> tuple[AddedMemory, ...]:
         """Hand in up to 1,000 memories; each has an outcome of its own, in order."""
-        raw = self._post("memories/bulk", project=project or None, memories=list(memories))
+        raw = self._post("memories/bulk", project=self._of(project), memories=list(memories))
         return tuple(values.read_added(raw=one) for one in raw["outcomes"])
 
     def memories(self, *, project: str = "", query: str = "", page: int = PAGE) -> Iterator[Memory]:
         """Yield memories, the newest first, page by page as they are read."""
-        rows = self._pages("memories", project=project or None, q=query or None, limit=page)
+        rows = self._pages("memories", project=self._of(project), q=query or None, limit=page)
         return (Memory.read(row) for row in rows)
 
     @contextmanager
     def export(self, *, form: str, project: str = "", query: str = "") -> Iterator[Iterator[bytes]]:
         """Yield the parts of an export as they come."""
-        body = _without_none({"format": form, "project": project or None, "query": query})
+        body = _without_none({"format": form, "project": self._of(project), "query": query})
         seconds = httpx.Timeout(ANSWER_SECONDS, connect=CONNECT_SECONDS, read=STREAM_SECONDS)
         try:
             with self._http.stream("POST", f"{API}/exports", json=body, timeout=seconds) as answer:
@@ -166,7 +170,8 @@ class Client:
 
     def open_session(self, *, external_id: str, project: str = "", **about: object) -> Session:
         """Open a session, or find the one of that external id."""
-        raw = self._post("sessions", external_id=external_id, project=project or None, **about)
+        within = self._of(project)
+        raw = self._post("sessions", external_id=external_id, project=within, **about)
         return Session.read(raw)
 
     def append_turns(self, *, session_id: str, turns: Sequence[Row]) -> AppendedRows:
@@ -183,6 +188,10 @@ class Client:
         """End a session, so that what is worth keeping is taken from it."""
         return Session.read(self._post(f"sessions/{session_id}/end")["session"])
 
+    def _of(self, project: str) -> str | None:
+        """Return the project of a call: the named one, or the usual one, if there is any."""
+        return project or self.project or None
+
     def _get(self, path: str, /, **query: object) -> dict[str, Any]:
         return dict(self._send("GET", f"{API}/{path}", query=query).json())
 
@@ -191,7 +200,7 @@ class Client:
         return dict(self._send("POST", f"{API}/{path}", body=_without_none(body)).json())
 
     def _upload(self, path: str, name: str, data: bytes, project: str) -> dict[str, Any]:
-        query = {"name": name, "project": project or None}
+        query = {"name": name, "project": self._of(project)}
         return dict(self._send("POST", f"{API}/{path}", query=query, data=data).json())
 
     def _pages(self, path: str, /, **query: object) -> Iterator[dict[str, Any]]:

@@ -45,26 +45,29 @@ class Terminal:
         given = {**self.given, "project": project}
         return configuration.load(places=self.places, environment=self.environment, given=given)
 
-    def project_connection(self, *, project: str, subject: str) -> Connection:
-        """Return where to call for a project, for what `subject` says belongs to one.
+    @contextmanager
+    def client(
+        self,
+        *,
+        connection: Connection | None = None,
+        project: str | None = None,
+        subject: str = "",
+    ) -> "Iterator[Client]":
+        """Yield a client of the server: of the usual one, where no other is named.
 
-        Raises Misused where no project is named.
+        Raises Misused where nobody has logged in, and where no project is named for what `subject`
+        says belongs to one.
         """
-        connection = self.connection(project=project)
-        if not connection.project:
+        from .api import Client  # noqa: PLC0415  httpx takes a quarter of a second
+
+        connection = connection or self.connection(project=project)
+        if subject and not connection.project:
             raise Misused(
                 detail=f"{subject} to a project, and none is named.",
                 hint="Name it with --project, or once and for all when you log in.",
                 command="cairn status",
             )
-        return connection
-
-    @contextmanager
-    def client(self, *, connection: Connection | None = None) -> "Iterator[Client]":
-        """Yield a client of the server, of the usual one where no other is named."""
-        from .api import Client  # noqa: PLC0415  httpx takes a quarter of a second
-
-        with Client(connection=connection or self.connection()) as client:
+        with Client(connection=connection) as client:
             yield client
 
     def show(self, *, row: Mapping[str, Any], line: str) -> None:

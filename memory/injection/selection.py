@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
-from memory.experiments.points import OF_A_FILE, POINTS, Group, Point, Switches, is_open
+from memory.experiments.points import OF_A_FILE, POINTS, Point
 from memory.search.packing import SALIENCE_BOOST
 from memory.sessions.scratchpad import Scratchpad, in_order
 from memory.sessions.tools import Act
@@ -64,7 +64,7 @@ class InjectionCandidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelectionContext:
-    """What a selection depends on: point, group, switches, what was delivered, what is worked on.
+    """What a selection depends on: the point, what was delivered, what is worked on.
 
     `confidence` is the least effective confidence. After a tool result, and between steps when a
     file was touched, `working_files` are those just touched, and only what is about them is
@@ -72,8 +72,6 @@ class SelectionContext:
     """
 
     point: Point
-    group: Group
-    switches: Switches
     delivered: frozenset[UUID]
     working_files: frozenset[str]
     confidence: float
@@ -83,16 +81,16 @@ def select(
     *, candidates: Iterable[InjectionCandidate], context: SelectionContext
 ) -> tuple[InjectionCandidate, ...]:
     """Return what is delivered, the most salient first; most often nothing."""
-    row = POINTS[context.point]
-    if not is_open(point=context.point, switches=context.switches, group=context.group):
-        return ()
     fitting = [one for one in candidates if _is_fitting(one, context)]
     ordered = sorted(fitting, key=lambda one: (-salience(candidate=one, context=context), one.id))
     kept: dict[UUID, InjectionCandidate] = {}
     spent = 0
     for one in ordered:
         cost = tokens_of(candidate=one)
-        is_room = spent + cost <= row.tokens and len(kept) < MEMORIES_MOST[context.point]
+        is_room = (
+            spent + cost <= POINTS[context.point].tokens
+            and len(kept) < MEMORIES_MOST[context.point]
+        )
         if one.id not in kept and is_room:
             kept[one.id] = one
             spent += cost

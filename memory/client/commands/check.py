@@ -62,10 +62,9 @@ def check(
     if not text.strip():
         terminal.note("There is nothing to check.")
         return
-    connection = terminal.project_connection(project=project, subject="A check belongs")
     kind = "plan" if plan is not None else "diff"
-    with terminal.client(connection=connection) as client:
-        result = client.check(kind=kind, text=text, project=connection.project)
+    with terminal.client(project=project, subject="A check belongs") as client:
+        result = client.check(kind=kind, text=text, project=client.project)
     _show(terminal, result)
     unseen = _UNSEEN.intersection(result.get("degraded") or ()) if strict else frozenset()
     if unseen:

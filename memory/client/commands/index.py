@@ -82,14 +82,13 @@ def index(
     if dry_run:
         _show(terminal, found)
         return
-    connection = terminal.project_connection(project=project, subject="Code belongs")
-    terminal.note(f"{connection.project}: {folder}")
-    with terminal.client(connection=connection) as client:
+    with terminal.client(project=project, subject="Code belongs") as client:
+        terminal.note(f"{client.project}: {folder}")
         if not replace:
-            _check_replaced(terminal, client, connection.project, found)
-        answer = _announce(client, connection.project, found)
-        sent = _send(terminal, client, connection.project, answer, found)
-        state = _index_state(client, connection.project, is_awaited=wait)
+            _check_replaced(terminal, client, found)
+        answer = _announce(client, found)
+        sent = _send(terminal, client, answer, found)
+        state = _index_state(client, is_awaited=wait)
     _report(terminal, found, answer, sent, state)
 
 
@@ -117,20 +116,20 @@ def _show(terminal: Terminal, found: CodeFiles) -> None:
     _note(terminal, found)
 
 
-def _check_replaced(terminal: Terminal, client: "Client", project: str, found: CodeFiles) -> None:
+def _check_replaced(terminal: Terminal, client: "Client", found: CodeFiles) -> None:
     """Go on where the files are those of the project's index, or somebody confirms it.
 
     Raises Misused where nobody can be asked, ClientError for a no.
     """
-    total = int(client.code_index(project=project)["files_total"])
-    known = client.code_files(project=project) if total else ()
+    total = int(client.code_index(project=client.project)["files_total"])
+    known = client.code_files(project=client.project) if total else ()
     loss = loss_of(known=known, total=total, found=found)
     if loss is None:
         return
     gone, count, first = loss
     detail = (
-        f"The index of {project} would lose {gone:,} of its {count:,} files, and be given those of "
-        f"{found.root}: {', '.join(first)}{', …' if gone > len(first) else ''} would go."
+        f"The index of {client.project} would lose {gone:,} of its {count:,} files, and be given "
+        f"those of {found.root}: {', '.join(first)}{', …' if gone > len(first) else ''} would go."
     )
     terminal.confirm(
         question=f"{detail} Replace it?",
@@ -167,7 +166,7 @@ def loss_of(
     return len(gone), count, tuple((foreign or gone)[:NAMED_MOST])
 
 
-def _announce(client: "Client", project: str, found: CodeFiles) -> Mapping[str, Any]:
+def _announce(client: "Client", found: CodeFiles) -> Mapping[str, Any]:
     """Send the manifest; files that the server refuses to name are left out of it, again and again.
 
     Raises Problem for any other refusal, Misused where no file is left.
@@ -177,7 +176,7 @@ def _announce(client: "Client", project: str, found: CodeFiles) -> Mapping[str, 
             manifest = [
                 {"path": one.path, "hash": one.hash, "size": one.size} for one in found.files
             ]
-            return client.announce_code(project=project, files=manifest)
+            return client.announce_code(project=client.project, files=manifest)
         except Problem as problem:
             refused = _refused(problem, len(found.files))
             if not refused:
@@ -197,7 +196,7 @@ def _refused(problem: Problem, count: int) -> frozenset[int]:
 
 
 def _send(
-    terminal: Terminal, client: "Client", project: str, answer: Mapping[str, Any], found: CodeFiles
+    terminal: Terminal, client: "Client", answer: Mapping[str, Any], found: CodeFiles
 ) -> SentFiles:
     missing = frozenset(answer["missing"])
     lacked = [file for file in found.files if file.path in missing]
@@ -209,7 +208,7 @@ def _send(
             before = sent.count
             waiting: set[str] = set()
             for batch, size in _batches(lacked, sent):
-                done = client.send_code(project=project, run=str(answer["run"]), files=batch)
+                done = client.send_code(project=client.project, run=str(answer["run"]), files=batch)
                 late = frozenset(done.get("waiting") or ())
                 waiting |= late
                 sent.count += len(batch) - len(late)
@@ -245,12 +244,12 @@ def _batches(files: Iterable[CodeFile], sent: SentFiles) -> Iterator[tuple[list[
         yield batch, size
 
 
-def _index_state(client: "Client", project: str, *, is_awaited: bool) -> Mapping[str, Any]:
+def _index_state(client: "Client", *, is_awaited: bool) -> Mapping[str, Any]:
     """Return how far the index is, or will be when nothing is under way.
 
     Raises ClientError where it is awaited and nothing becomes of it.
     """
-    state = client.code_index(project=project)
+    state = client.code_index(project=client.project)
     moved_at = time.monotonic()
     while is_awaited and state["state"] == "resolving":
         if time.monotonic() - moved_at >= STUCK_SECONDS:
@@ -260,7 +259,7 @@ def _index_state(client: "Client", project: str, *, is_awaited: bool) -> Mapping
                 command="cairn index --wait",
             )
         time.sleep(POLL_SECONDS)
-        before, state = state, client.code_index(project=project)
+        before, state = state, client.code_index(project=client.project)
         moved_at = moved_at if state == before else time.monotonic()
     return state
 

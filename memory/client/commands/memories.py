@@ -43,29 +43,26 @@ def add(
 ) -> None:
     """Hand in a memory, or one a line of stdin."""
     terminal: Terminal = context.obj
-    connection = terminal.connection(project=project)
     fields = {"type": kind, "tags": listed(text=tags), "related_files": listed(text=files)}
-    given = {name: value for name, value in fields.items() if value}
-    with terminal.client(connection=connection) as client:
+    given: dict[str, Any] = {name: value for name, value in fields.items() if value}
+    with terminal.client(project=project) as client:
         if lines:
-            _add_lines(terminal, client, given, connection.project)
+            _add_lines(terminal, client, given)
             return
         content = " ".join(words or ())
         if content in {"", "-"}:
             content = sys.stdin.read()
-        done = client.add(content=content.strip(), project=connection.project, **given)
+        done = client.add(content=content.strip(), **given)
     detail = shortened(text=done.memory.content) if done.memory else done.reason
     terminal.show(row=done.raw, line=f"{done.outcome}: {detail}")
 
 
-def _add_lines(
-    terminal: Terminal, client: "Client", given: Mapping[str, Any], project: str
-) -> None:
+def _add_lines(terminal: Terminal, client: "Client", given: Mapping[str, Any]) -> None:
     refused = 0
     contents = (line.strip() for line in sys.stdin if line.strip())
     while portion := list(islice(contents, BULK)):
         memories = [{"content": content, **given} for content in portion]
-        outcomes = client.add_all(memories=memories, project=project)
+        outcomes = client.add_all(memories=memories)
         for content, done in zip(portion, outcomes, strict=True):
             refused += done.outcome in REFUSED
             reason = f" ({done.reason})" if done.outcome in REFUSED else ""
@@ -88,18 +85,17 @@ def import_files(
 ) -> None:
     """Take in files of memories: Markdown, JSON, JSON lines, exports of ours and of others."""
     terminal: Terminal = context.obj
-    connection = terminal.connection(project=project)
     failed = 0
-    with terminal.client(connection=connection) as client:
+    with terminal.client(project=project) as client:
         for path in paths:
             name = "stdin" if path == _STDIN else path.name
             data = read_file(path=path, most=FILE_MOST, command="cairn import --help")
             if dry_run:
-                preview = client.preview_import(name=name, data=data, project=connection.project)
+                preview = client.preview_import(name=name, data=data)
                 line = f"{preview.get('total', 0)} · {_counts(preview.get('counts'))}"
                 terminal.show(row=preview, line=f"{name}: {line}")
                 continue
-            batch = client.begin_import(name=name, data=data, project=connection.project)
+            batch = client.begin_import(name=name, data=data)
             if wait:
                 batch = _wait(terminal, client, batch)
             failed += batch.state == "failed"
@@ -126,10 +122,9 @@ def export(
             hint=f"Formats: {', '.join(_FORMATS)}.",
             command="cairn export --help",
         )
-    connection = terminal.connection(project=project)
     with (
-        terminal.client(connection=connection) as client,
-        client.export(form=form, project=connection.project, query=query) as parts,
+        terminal.client(project=project) as client,
+        client.export(form=form, query=query) as parts,
         progress(terminal=terminal, what="export", total=0) as advance,
     ):
         size = _write(output, _measured(parts, advance))

@@ -187,16 +187,15 @@ def _show(terminal: Terminal, one: UploadResult, *, is_sent: bool) -> None:
 @contextmanager
 def _plan(terminal: Terminal, project: str, shared: bool) -> Iterator[UploadPlan]:
     """Yield how transcripts go to a project: on from the bookmarks, into open sessions."""
-    connection = terminal.project_connection(project=project, subject="Sessions belong")
-    with terminal.client(connection=connection) as client:
+    with terminal.client(project=project, subject="Sessions belong") as client:
         yield UploadPlan(
             api=client,
             bookmarks=Bookmarks(
                 folder=terminal.places.state / BOOKMARKS,
-                url=connection.url,
-                project=connection.project,
+                url=client.url,
+                project=client.project,
             ),
-            project=connection.project,
+            project=client.project,
             ends=False,
             is_shared=shared,
         )

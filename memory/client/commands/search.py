@@ -37,10 +37,9 @@ def search(
 ) -> None:
     """Find what is known about something; nothing is said when nothing is relevant."""
     terminal: Terminal = context.obj
-    connection = terminal.connection(project=project)
-    narrowing = {"limit": limit, "types": listed(text=types) or None}
-    with terminal.client(connection=connection) as client:
-        found = client.search(query=" ".join(words), project=connection.project, **narrowing)
+    narrowing: dict[str, Any] = {"limit": limit, "types": listed(text=types) or None}
+    with terminal.client(project=project) as client:
+        found = client.search(query=" ".join(words), **narrowing)
     for hit in found.hits:
         terminal.show(row=hit.raw, line=f"{hit.relevance:.2f}  {_line(hit.memory)}")
     if found.degraded:
@@ -57,9 +56,8 @@ def recent(
 ) -> None:
     """List memories, the newest first."""
     terminal: Terminal = context.obj
-    connection = terminal.connection(project=project)
-    with terminal.client(connection=connection) as client:
-        found = client.memories(project=connection.project, query=query, page=min(limit, 100))
+    with terminal.client(project=project) as client:
+        found = client.memories(query=query, page=min(limit, 100))
         for memory, _ in zip(found, range(limit), strict=False):
             terminal.show(row=memory.raw, line=f"{memory.created_at[:10]}  {_line(memory)}")
 
@@ -67,9 +65,8 @@ def recent(
 def stats(context: typer.Context, project: Project = "") -> None:
     """Count memories by type."""
     terminal: Terminal = context.obj
-    connection = terminal.connection(project=project)
-    with terminal.client(connection=connection) as client:
-        found = client.memories(project=connection.project, page=200)
+    with terminal.client(project=project) as client:
+        found = client.memories(page=200)
         read = zip(found, range(COUNTED_MOST + 1), strict=False)
         counts = Counter(memory.type for memory, _ in read)
     if counts.total() > COUNTED_MOST:
@@ -79,7 +76,7 @@ def stats(context: typer.Context, project: Project = "") -> None:
             command="cairn stats --project SLUG",
         )
     if terminal.is_json:
-        row = {"project": connection.project, "memories": counts.total(), "types": dict(counts)}
+        row = {"project": client.project, "memories": counts.total(), "types": dict(counts)}
         terminal.show(row=row, line="")
         return
     ordered = (*counts.most_common(), ("all", counts.total()))
@@ -90,23 +87,21 @@ def stats(context: typer.Context, project: Project = "") -> None:
 def whoami(context: typer.Context) -> None:
     """Say who the server takes you for."""
     terminal: Terminal = context.obj
-    connection = terminal.connection()
-    with terminal.client(connection=connection) as client:
+    with terminal.client() as client:
         me = client.me()
     line = f"{me.agent} · {me.role} of {me.organization} · {', '.join(me.scopes)}"
-    terminal.show(row=me.raw, line=f"{line} · {connection.url}")
+    terminal.show(row=me.raw, line=f"{line} · {client.url}")
 
 
 def status(context: typer.Context) -> None:
     """Say where you are logged in, and which projects you see there."""
     terminal: Terminal = context.obj
-    connection = terminal.connection()
-    with terminal.client(connection=connection) as client:
+    with terminal.client() as client:
         me, projects = client.me(), client.projects()
-    terminal.note(f"{connection.url} · {me.organization} · {me.role} · {', '.join(me.scopes)}")
+    terminal.note(f"{client.url} · {me.organization} · {me.role} · {', '.join(me.scopes)}")
     for project in projects:
         slug = str(project.get("slug"))
-        mark = "*" if slug == connection.project else " "
+        mark = "*" if slug == client.project else " "
         terminal.show(row=project, line=f"{mark} {slug}  {project.get('name')}")
 
 
@@ -156,18 +151,17 @@ def _carry(client: "Client", line: str) -> Mapping[str, Any] | None:
 
 def _set_pause(terminal: Terminal, project: str, *, is_all: bool, paused: bool) -> None:
     """Pause all agents of a project, the person's, or those of a token that is nobody's."""
-    connection = terminal.project_connection(project=project, subject="A pause belongs")
-    with terminal.client(connection=connection) as client:
+    with terminal.client(project=project, subject="A pause belongs") as client:
         whose: dict[str, Any] = {}
         if not is_all:
             me = client.me().raw
             is_person = bool(me.get("user_id"))
             whose = {"mine": True} if is_person else {"token_id": str(me.get("token_id") or "")}
-        state = client.pause(project=connection.project, paused=paused, **whose)
+        state = client.pause(project=client.project, paused=paused, **whose)
     agents = "all agents" if state.get("paused") else "your agents"
     is_paused = state.get("paused") or state.get("this_token_paused")
     line = f"paused for {agents}" if is_paused else "not paused"
-    terminal.show(row=state, line=f"{connection.project}: {line}")
+    terminal.show(row=state, line=f"{client.project}: {line}")
 
 
 def _line(memory: Memory) -> str:

@@ -192,8 +192,6 @@ def deliver(*, recipient: policy.Recipient, point: Point, candidates: CandidateS
         return SILENCE
     context = SelectionContext(
         point=point,
-        group=allowed.group,
-        switches=allowed.switches,
         delivered=delivery_log.delivered_before(
             recipient=recipient, point=point, memory_ids=candidates.views
         ),

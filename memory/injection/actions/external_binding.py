@@ -45,24 +45,24 @@ class Whereabouts:
     commit: str = ""
 
 
-def bind(*, caller: Caller, hearing: HookEvent, whereabouts: Whereabouts, now: datetime) -> Placed:
+def bind(*, caller: Caller, event: HookEvent, whereabouts: Whereabouts, now: datetime) -> Placed:
     """Find the session that a program means, or open it. In a unit.
 
     Raises NotFound for a named project the caller cannot see, NotBoundToProject, InvalidInput.
     """
-    row, name = _last(caller, hearing)
+    row, name = _last(caller, event)
     if row is not None and row.external_id == name:
         return Placed(row=row, is_new=False, ended=0)
     if row is not None:
         return go_on(caller=caller, row=row, name=name, now=now)
-    project = hearing.project or project_of(
-        caller=caller, whereabouts=whereabouts, folder=hearing.folder
+    project = event.project or project_of(
+        caller=caller, whereabouts=whereabouts, folder=event.folder
     )
     new = NewSession(
         project=project,
         external_id=name,
-        agent=hearing.harness,
-        cwd=_clean(hearing.folder, "cwd"),
+        agent=event.harness,
+        cwd=_clean(event.folder, "cwd"),
         root=_clean(whereabouts.root, "root"),
         branch=_clean("" if whereabouts.branch == DETACHED else whereabouts.branch, "branch"),
         commit=whereabouts.commit if COMMIT.fullmatch(whereabouts.commit) else "",
@@ -71,17 +71,17 @@ def bind(*, caller: Caller, hearing: HookEvent, whereabouts: Whereabouts, now: d
     return place_session(caller=caller, new=new, now=now, ends_others=False)
 
 
-def find_bound(*, caller: Caller, hearing: HookEvent) -> Session | None:
+def find_bound(*, caller: Caller, event: HookEvent) -> Session | None:
     """Return the session that a program means, locked, None for one that is new. In a unit."""
-    return _last(caller, hearing)[0]
+    return _last(caller, event)[0]
 
 
-def _last(caller: Caller, hearing: HookEvent) -> tuple[Session | None, str]:
+def _last(caller: Caller, event: HookEvent) -> tuple[Session | None, str]:
     """Return the last session of a program's, and the name of the one that goes on. In a unit.
 
     What has no room for more events or turns goes on under the next number, so that none is lost.
     """
-    name = called = f"{hearing.harness}/{_without_secrets(hearing.session)}"
+    name = called = f"{event.harness}/{_without_secrets(event.session)}"
     row = sessions.hold_named(caller=caller, external_id=name)
     while row is not None and (append_events.is_full(row=row) or append_turns.is_full(row=row)):
         called = f"{name}#{int(called.removeprefix(name)[1:] or 1) + 1}"
@@ -100,9 +100,8 @@ def project_of(*, caller: Caller, whereabouts: Whereabouts, folder: str) -> str 
     if whereabouts.project:
         return whereabouts.project
     seen = {one.slug for one in places.projects(caller=caller)}
-    said = (whereabouts.repository, whereabouts.root, folder)
-    called = tuple(_last_part(one) for one in said)
-    named = next((name for name in called if name in seen), None)
+    addresses = (whereabouts.repository, whereabouts.root, folder)
+    named = next((name for name in map(_last_part, addresses) if name in seen), None)
     if named is not None or caller.bound_projects is None or len(seen) != 1:
         return named
     return next(iter(seen))
@@ -112,16 +111,16 @@ def _clean(text: str, field: str) -> str:
     return scanner.without_secrets(text=text)[: LONGEST[field]]
 
 
-def agent_of(*, hearing: HookEvent) -> str:
-    """Return which agent of its session an event is of, as the ledger calls it."""
-    return _without_secrets(hearing.agent)[:AGENT_MOST]
+def agent_of(*, event: HookEvent) -> str:
+    """Return which agent of its session an event is of, as the delivery log calls it."""
+    return _without_secrets(event.agent)[:AGENT_MOST]
 
 
-def _without_secrets(said: str) -> str:
+def _without_secrets(text: str) -> str:
     """Return an id as it may be kept: a digest where it holds a secret."""
-    if scanner.find_secrets(text=said):
-        return salted_hmac(SALT, said, algorithm="sha256").hexdigest()
-    return said
+    if scanner.find_secrets(text=text):
+        return salted_hmac(SALT, text, algorithm="sha256").hexdigest()
+    return text
 
 
 def _last_part(address: str) -> str:
@@ -133,7 +132,7 @@ def _last_part(address: str) -> str:
 def go_on(*, caller: Caller, row: Session, name: str, now: datetime) -> Placed:
     """End a session that is full, and open the one in which it goes on; both are one thread.
 
-    What its agent was told it is not told again, and what it has seen goes with it. In a unit.
+    What its agent was given it is not given again, and what it has seen goes with it. In a unit.
     """
     row.thread = row.thread or row.external_id
     row.save(update_fields=["thread"])

@@ -115,7 +115,7 @@ def _store_report(
     """
     event = report.event
     if event.meaning is Meaning.ENDED:
-        known = external_binding.find_bound(caller=caller, hearing=event)
+        known = external_binding.find_bound(caller=caller, event=event)
         if known is None:
             return None
         if known.state == "open":
@@ -123,7 +123,7 @@ def _store_report(
             _audit(caller, known, {"ended": 1})
         return Recipient(caller=caller, session=known, now=now), SILENCE, None
     bound = external_binding.bind(
-        caller=caller, hearing=event, whereabouts=report.whereabouts, now=now
+        caller=caller, event=event, whereabouts=report.whereabouts, now=now
     )
     session = bound.row
     if report.turns:
@@ -141,7 +141,7 @@ def _store_report(
         caller=caller,
         session=session,
         now=now,
-        agent=external_binding.agent_of(hearing=event),
+        agent=external_binding.agent_of(event=event),
         deadline=report.deadline,
     )
     delivery, due = SILENCE, None

@@ -2,7 +2,6 @@
 
 import io
 import json
-import stat
 from pathlib import Path
 
 import pytest
@@ -13,13 +12,6 @@ from tests.support.live import Place
 pytestmark = pytest.mark.django_db
 
 CART = "The cart service caches prices for 30 s, so a test must wait or call flush_prices()."
-
-
-def test_login_keeps_the_token_for_its_owner_alone(here: Cairn, home: Path) -> None:
-    kept = home / ".config" / "cairn" / "config.toml"
-
-    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
-    assert here("--json", "whoami").rows()[0]["role"] == "owner"
 
 
 def test_login_with_a_token_that_nobody_gave_out_keeps_nothing(
@@ -37,6 +29,7 @@ def test_project_is_chosen_anew_with_the_login_there_is(here: Cairn) -> None:
 
     assert (refused.code, here("login", "--project", "shop").code) == (2, 0)
     assert here("status").out.startswith("* shop")
+    assert here("--json", "whoami").rows()[0]["role"] == "owner"
 
 
 def test_token_is_read_from_stdin(

@@ -54,16 +54,6 @@ def test_subagents_are_of_the_same_session_in_the_order_in_which_they_began(
     assert finder.subagents(of=found[0]) == ()
 
 
-def test_rank_of_a_subagent_stays_when_another_one_begins(main: Transcript) -> None:
-    before = {one.path.stem: one.rank for one in finder.subagents(of=main)}
-    later = main.path.with_suffix("") / "subagents" / "agent-00.jsonl"
-    later.write_text(_line("Later.", at="2026-11-20T12:03:00Z"))
-
-    after = {one.path.stem: one.rank for one in finder.subagents(of=main)}
-
-    assert after == {**before, "agent-00": 3}
-
-
 def test_rank_that_was_given_stays_whoever_is_found_to_have_begun_before(main: Transcript) -> None:
     found = finder.subagents(of=main, ranks={"agent-a1": 1, "agent-gone": 4})
 

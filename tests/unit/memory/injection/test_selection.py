@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.experiments.points import POINTS, WARNINGS, Group, Point, Switches
+from memory.experiments.points import POINTS, Point
 from memory.injection import selection
 from memory.injection.selection import (
     MEMORIES_MOST,
@@ -21,8 +21,6 @@ from tests.support.stories import Story
 
 CONTEXT = SelectionContext(
     point=Point.SYSTEM_PROMPT,
-    group=Group.FULL,
-    switches=Switches(),
     delivered=frozenset(),
     working_files=frozenset(),
     confidence=0.55,
@@ -54,14 +52,6 @@ CANDIDATES = st.lists(
 CONTEXTS = st.builds(
     SelectionContext,
     point=st.sampled_from(list(Point)),
-    group=st.sampled_from(list(Group)),
-    switches=st.builds(
-        Switches,
-        enabled=st.booleans(),
-        off=st.frozensets(st.sampled_from(list(Point)), max_size=2),
-        paused=st.booleans(),
-        experiments=st.booleans(),
-    ),
     delivered=st.frozensets(st.integers(0, 30).map(lambda number: UUID(int=number)), max_size=9),
     working_files=st.frozensets(st.sampled_from(["a", "b", "c"])),
     confidence=st.floats(0, 0.6),
@@ -80,18 +70,6 @@ def test_no_budget_is_exceeded_and_nothing_is_selected_that_must_not_be(
     assert len(ids) == len(set(ids)) <= MEMORIES_MOST[context.point]
     assert context.delivered.isdisjoint(ids)
     assert not any(one.is_tainted for one in chosen)
-
-
-@given(CANDIDATES, CONTEXTS, st.integers(1, 5))
-def test_a_session_is_never_given_the_same_memory_twice(
-    candidates: list[InjectionCandidate], context: SelectionContext, times: int
-) -> None:
-    delivered: list[UUID] = []
-    for _ in range(times):
-        now = replace(context, delivered=context.delivered | frozenset(delivered))
-        delivered.extend(one.id for one in selection.select(candidates=candidates, context=now))
-
-    assert len(delivered) == len(set(delivered))
 
 
 @given(CANDIDATES, CONTEXTS)
@@ -124,8 +102,6 @@ def test_what_fits_is_selected(candidate: InjectionCandidate, context: Selection
         (replace(CANDIDATE, is_tainted=True), CONTEXT),
         (replace(CANDIDATE, confidence=0.54), CONTEXT),
         (CANDIDATE, replace(CONTEXT, delivered=frozenset({CANDIDATE.id}))),
-        (CANDIDATE, replace(CONTEXT, group=Group.CONTROL)),
-        (CANDIDATE, replace(AT_FILE, group=Group.PASSIVE)),
         (CANDIDATE, replace(AT_FILE, working_files=frozenset({"b"}))),
         (CANDIDATE, replace(AT_FILE, working_files=frozenset())),
         (replace(CANDIDATE, confidence=0.6), AT_FILE),
@@ -156,10 +132,6 @@ def test_what_does_not_fit_makes_way_for_what_does() -> None:
     chosen = selection.select(candidates=(long, short), context=AT_FILE)
 
     assert chosen == (short,)
-
-
-def test_warnings_are_three_types() -> None:
-    assert {"gotcha", "error_pattern", "dead_end"} == WARNINGS
 
 
 def busy() -> Story:
