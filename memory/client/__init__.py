@@ -4,7 +4,7 @@ It is shipped on its own as `cairn_client` (`deploy/client`), so it imports noth
 and its own parts relatively. httpx and rich load slower than most commands run, so they are
 imported where they are used.
 
-- `cli.py` is the command line; each module of `commands/` registers its commands there.
+- `cli.py` is the command line: its table names the commands, which stand in `commands/`.
 - `api.py` has the calls of the server with their retries, `values.py` the answers. What a newer
   server adds to an answer stays in `raw`.
 - `transcripts/` reads what Claude Code and Codex write (`claude_code.py`, `codex.py`: line by line,

@@ -6,16 +6,37 @@ says stop. The options of the output (`--json`, `--quiet`) may stand anywhere.
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Final, NoReturn
 
 import typer
 
-from . import configuration
 from .commands import check, index, login, memories, replay, search, setup
 from .errors import ERROR, INTERRUPTED, ClientError
 from .terminal import Terminal
 
+COMMANDS: Final[Mapping[str, Callable[..., None]]] = {
+    "search": search.search,
+    "recent": search.recent,
+    "stats": search.stats,
+    "whoami": search.whoami,
+    "status": search.status,
+    "pause": search.pause,
+    "resume": search.resume,
+    "mcp": search.mcp,
+    "add": memories.add,
+    "import": memories.import_files,
+    "export": memories.export,
+    "check": check.check,
+    "index": index.index,
+    "replay": replay.send,
+    "sync": replay.sync,
+    "watch": replay.watch,
+    "login": login.login,
+    "init": setup.init,
+    "uninstall": setup.uninstall,
+    "doctor": setup.examine,
+}
 _ANYWHERE: Final = frozenset({"--json", "--quiet", "-q"})
 
 app = typer.Typer(
@@ -37,19 +58,12 @@ def begin(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Results and faults alone.")] = False,
 ) -> None:
     """Team memory for AI coding agents: ask it, tell it, connect agents to it."""
-    context.obj = Terminal(
-        places=configuration.places(environment=os.environ),
-        environment=os.environ,
-        given={"url": url, "token": token},
-        is_json=as_json,
-        is_quiet=quiet,
-        out=sys.stdout,
-        err=sys.stderr,
-    )
+    given = {"url": url, "token": token}
+    context.obj = Terminal(given=given, is_json=as_json, is_quiet=quiet)
 
 
-for group in (search, memories, check, index, replay, login, setup):
-    group.register(app=app)
+for name, command in COMMANDS.items():
+    app.command(name=name)(command)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -58,15 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         app(args=list(given), prog_name="cairn")
     except ClientError as fault:
-        terminal = Terminal(
-            places=configuration.places(environment=os.environ),
-            environment=os.environ,
-            given={},
-            is_json="--json" in given,
-            out=sys.stdout,
-            err=sys.stderr,
-        )
-        terminal.fault(fault)
+        Terminal(is_json="--json" in given).fault(fault)
         return fault.exit_code
     except KeyboardInterrupt:
         return INTERRUPTED

@@ -6,10 +6,11 @@ commands to run, so they are imported where they are used.
 """
 
 import json
+import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any, Final
 
@@ -32,13 +33,17 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing.")]
 class Terminal:
     """One run of the command line: its options, its environment, where it writes."""
 
-    places: Places
-    environment: Mapping[str, str]
-    given: Mapping[str, str | None]
+    given: Mapping[str, str | None] = field(default_factory=dict)
     is_json: bool = False
     is_quiet: bool = False
-    out: IO[str] = sys.stdout
-    err: IO[str] = sys.stderr
+    environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    out: IO[str] = field(default_factory=lambda: sys.stdout)
+    err: IO[str] = field(default_factory=lambda: sys.stderr)
+
+    @property
+    def places(self) -> Places:
+        """The folders of this program."""
+        return configuration.places(environment=self.environment)
 
     def connection(self, *, project: str | None = None) -> Connection:
         """Return where to call. Raises Misused where nobody has logged in."""

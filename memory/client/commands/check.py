@@ -36,11 +36,6 @@ Strict = Annotated[
 ]
 
 
-def register(*, app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(check)
-
-
 def check(
     context: typer.Context,
     plan: Plan = None,

@@ -53,11 +53,6 @@ class SentFiles:
     refused: list[Mapping[str, str]] = field(default_factory=list)
 
 
-def register(*, app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(index)
-
-
 def index(
     context: typer.Context,
     path: Folder = None,

@@ -28,11 +28,6 @@ PENDING: Final = "authorization_pending"
 SLOW_DOWN: Final = "slow_down"
 
 
-def register(*, app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(login)
-
-
 def login(
     context: typer.Context,
     address: Annotated[str, typer.Argument(help="Address of the server.")] = "",

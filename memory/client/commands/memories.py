@@ -25,13 +25,6 @@ _FORMATS: Final = ("json", "ndjson", "markdown", "csv", "claude")
 _STDIN: Final = Path("-")
 
 
-def register(*, app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command()(add)
-    app.command(name="import")(import_files)
-    app.command(name="export")(export)
-
-
 def add(
     context: typer.Context,
     words: Annotated[list[str] | None, typer.Argument(help="The memory; - reads stdin.")] = None,

@@ -34,13 +34,6 @@ Once = Annotated[
 ]
 
 
-def register(*, app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command(name="replay")(send)
-    app.command()(sync)
-    app.command()(watch)
-
-
 def send(  # noqa: PLR0913  each is an option
     context: typer.Context,
     paths: Paths = None,

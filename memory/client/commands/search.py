@@ -22,12 +22,6 @@ Everybody = Annotated[
 ]
 
 
-def register(*, app: typer.Typer) -> None:
-    """Add the commands."""
-    for command in (search, recent, stats, whoami, status, pause, resume, mcp):
-        app.command()(command)
-
-
 def search(
     context: typer.Context,
     words: Annotated[list[str], typer.Argument(help="The question.")],

@@ -12,13 +12,6 @@ from ..install.installer import PlannedEdit
 from ..terminal import Project, Terminal, Yes
 
 
-def register(*, app: typer.Typer) -> None:
-    """Add the commands."""
-    for command in (init, uninstall):
-        app.command()(command)
-    app.command(name="doctor")(examine)
-
-
 def init(
     context: typer.Context,
     harness: Annotated[
