@@ -52,22 +52,23 @@ class Adapter:
 
     `tools` names the tool of events that do not name it; `batch` is the field with a list of calls,
     each with the fields of a single one; `outcome` tells whether a call failed; `agent` names the
-    subagent that did it; `took` is how many milliseconds a call took.
+    subagent that did it; `took` is how many milliseconds a call took. Defaults are the names that
+    most programs use.
     """
 
     harness: Harness
     form: Form
-    session: tuple[str, ...]
-    event: tuple[str, ...]
-    folder: tuple[str, ...]
-    tool: tuple[str, ...]
-    arguments: tuple[str, ...]
-    result: tuple[str, ...]
-    error: tuple[str, ...]
-    prompt: tuple[str, ...]
-    message: tuple[str, ...]
     meanings: Mapping[str, Meaning]
     answered_at: frozenset[str]
+    session: tuple[str, ...] = ("session_id",)
+    event: tuple[str, ...] = ("hook_event_name",)
+    folder: tuple[str, ...] = ("cwd",)
+    tool: tuple[str, ...] = ("tool_name",)
+    arguments: tuple[str, ...] = ("tool_input",)
+    result: tuple[str, ...] = ("tool_response",)
+    error: tuple[str, ...] = ("error",)
+    prompt: tuple[str, ...] = ("prompt",)
+    message: tuple[str, ...] = ("last_assistant_message",)
     call: tuple[str, ...] = ()
     agent: tuple[str, ...] = ()
     took: tuple[str, ...] = ("duration_ms",)
@@ -85,17 +86,8 @@ def _meanings(**events: str) -> Mapping[str, Meaning]:
 _CLAUDE: Final = Adapter(
     harness=Harness.CLAUDE_CODE,
     form=Form.HOOK_SPECIFIC,
-    session=("session_id",),
-    event=("hook_event_name",),
-    folder=("cwd",),
-    tool=("tool_name",),
-    arguments=("tool_input",),
     agent=("agent_id",),
     call=("tool_use_id",),
-    result=("tool_response",),
-    error=("error",),
-    prompt=("prompt",),
-    message=("last_assistant_message",),
     batch="tool_calls",
     meanings=_meanings(
         opened="sessionstart",
@@ -114,15 +106,12 @@ _CURSOR: Final = Adapter(
     harness=Harness.CURSOR,
     form=Form.ADDITIONAL_SNAKE,
     session=("conversation_id", "session_id"),
-    event=("hook_event_name",),
     folder=("cwd", "workspace_roots.0"),
-    tool=("tool_name",),
     arguments=("tool_input", "."),
     call=("tool_use_id",),
     took=("duration",),
     result=("tool_output", "result_json", "output"),
     error=("error_message",),
-    prompt=("prompt",),
     message=("text",),
     meanings=_meanings(
         opened="sessionstart",
@@ -155,7 +144,6 @@ _COPILOT: Final = Adapter(
     form=Form.ADDITIONAL_CAMEL,
     session=("sessionId", "session_id"),
     event=("hookEventName", "hook_event_name"),
-    folder=("cwd",),
     tool=("toolName", "tool_name"),
     arguments=("toolArgs", "tool_input"),
     result=("toolResult.textResultForLlm", "tool_result.text_result_for_llm"),
@@ -203,13 +191,10 @@ _GENERIC: Final = Adapter(
     form=Form.CONTEXT,
     session=("session",),
     event=("event",),
-    folder=("cwd",),
     tool=("tool",),
     arguments=("arguments",),
     call=("call",),
     result=("result",),
-    error=("error",),
-    prompt=("prompt",),
     message=("message",),
     project=("project",),
     batch="calls",

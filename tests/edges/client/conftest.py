@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from memory.client import cli
@@ -32,6 +33,13 @@ class Ran:
 
 
 Cairn = Callable[..., Ran]
+
+
+def sessions(address: str, place: Place) -> dict[str, dict[str, Any]]:
+    """Return the sessions that a person sees, by their external ids."""
+    headers = {"Authorization": f"Bearer {place.token}"}
+    got = httpx.get(f"{address}/api/v1/sessions", headers=headers, params={"limit": 100})
+    return {one["external_id"]: one for one in got.json()["items"]}
 
 
 @pytest.fixture

@@ -3,12 +3,11 @@
 import shutil
 from pathlib import Path
 
-import httpx
 import pytest
 
 from memory.client.api import Client
 from memory.sessions.actions import append_events
-from tests.edges.client.conftest import Cairn
+from tests.edges.client.conftest import Cairn, sessions
 from tests.support.live import Place
 
 pytestmark = pytest.mark.django_db
@@ -30,12 +29,6 @@ def transcripts(home: Path, request: pytest.FixtureRequest) -> dict[str, Path]:
     return made
 
 
-def _session(address: str, place: Place, row: dict[str, str]) -> dict[str, object]:
-    headers = {"Authorization": f"Bearer {place.token}"}
-    got = httpx.get(f"{address}/api/v1/sessions/{row['session']}", headers=headers)
-    return dict(got.json())
-
-
 def test_transcripts_become_sessions_of_their_own_once(
     here: Cairn, transcripts: dict[str, Path], address: str, place: Place
 ) -> None:
@@ -45,7 +38,7 @@ def test_transcripts_become_sessions_of_their_own_once(
     claude, codex = first.rows()
     assert (claude["turns"], claude["stored"]) == (3, claude["turns"] + claude["events"])
     assert (codex["turns"], codex["unknown"]) == (4, 2)
-    session = _session(address, place, claude)
+    session = sessions(address, place)[claude["external_id"]]
     assert (session["external_id"], session["turns"]) == (claude["external_id"], 3)
     assert (session["scope"], session["state"] != "open") == ("personal", True)
 
@@ -66,11 +59,8 @@ def test_transcript_sent_again_stores_nothing_new(
 
 def _parts(address: str, place: Place, name: str) -> list[tuple[str, str, str, int]]:
     """Return the sessions of a transcript: name, thread, whether they run, and their events."""
-    headers = {"Authorization": f"Bearer {place.token}"}
-    got = httpx.get(f"{address}/api/v1/sessions", params={"limit": 100}, headers=headers).json()
-    rows = (one for one in got["items"] if one["external_id"].startswith(name))
-    told = ((one["external_id"], one["thread"], one["state"], one["events"]) for one in rows)
-    return sorted(told)
+    rows = (one for one in sessions(address, place).values() if one["external_id"].startswith(name))
+    return sorted((one["external_id"], one["thread"], one["state"], one["events"]) for one in rows)
 
 
 @pytest.fixture
@@ -174,7 +164,7 @@ def test_session_of_a_run_that_was_cut_off_before_its_end_is_ended_by_the_next(
 
     assert [one["session"] for one in synced] == [""]
     assert (row["lines"], row["session"] != "", last["session"]) == (0, True, "")
-    assert _session(address, place, row)["state"] != "open"
+    assert sessions(address, place)[row["external_id"]]["state"] != "open"
 
 
 def test_dry_run_needs_no_server_and_sends_nothing(

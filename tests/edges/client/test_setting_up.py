@@ -7,10 +7,9 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
-from tests.edges.client.conftest import Cairn
+from tests.edges.client.conftest import Cairn, sessions
 from tests.support.live import Place
 
 pytestmark = pytest.mark.django_db
@@ -95,9 +94,7 @@ def test_the_script_that_was_written_calls_with_what_login_keeps(
 
     assert _prompted(agents) == ""
 
-    headers = {"Authorization": f"Bearer {place.token}"}
-    told = httpx.get(f"{address}/api/v1/sessions", headers=headers).json()["items"]
-    assert [one["external_id"] for one in told] == ["claude-code/of-init"]
+    assert set(sessions(address, place)) == {"claude-code/of-init"}
 
 
 def test_work_in_a_foreign_folder_goes_to_no_project_that_login_keeps(
@@ -108,11 +105,9 @@ def test_work_in_a_foreign_folder_goes_to_no_project_that_login_keeps(
     for folder in ("theirs", "shop"):
         assert _prompted(agents, folder=folder, session=f"in-{folder}") == ""
 
-    headers = {"Authorization": f"Bearer {place.token}"}
-    told = httpx.get(f"{address}/api/v1/sessions", headers=headers).json()["items"]
-    found = {one["external_id"]: one["project"] for one in told}
-    assert found["claude-code/in-theirs"] is None
-    assert found["claude-code/in-shop"] is not None
+    found = sessions(address, place)
+    assert found["claude-code/in-theirs"]["project"] is None
+    assert found["claude-code/in-shop"]["project"] is not None
 
 
 def test_init_twice_changes_nothing_the_second_time(agents: Path, here: Cairn) -> None:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import httpx
 import pytest
 
 from memory.client.api import ATTEMPTS, Client
@@ -21,7 +20,7 @@ from memory.client.transcripts import finder
 from memory.client.transcripts.reader import Bookmark, Bookmarks
 from memory.client.transcripts.upload import RANKS_MOST, UploadPlan
 from memory.client.transcripts.watch import LIVE_SECONDS, LONGEST_WAIT_SECONDS, Watch
-from tests.edges.client.conftest import Cairn
+from tests.edges.client.conftest import Cairn, sessions
 from tests.edges.client.scripted import Served
 from tests.support.fault_proxy import REFUSING, SOUND, FaultProxy
 from tests.support.live import Place
@@ -68,12 +67,7 @@ def _now(path: Path) -> float:
 
 def _kept(address: str, place: Place, transcript: Path) -> dict[str, Any]:
     """Return the one session of a transcript."""
-    headers = {"Authorization": f"Bearer {place.token}"}
-    told = httpx.get(f"{address}/api/v1/sessions", headers=headers, params={"limit": 100}).json()
-    (row,) = [
-        one for one in told["items"] if one["external_id"] == f"claude-code:{transcript.stem}"
-    ]
-    return dict(row)
+    return sessions(address, place)[f"claude-code:{transcript.stem}"]
 
 
 def _counts(replayed: Callable[..., Any], path: Path) -> tuple[int, int]:
