@@ -175,10 +175,9 @@ def _length(content: str, thresholds: Thresholds) -> _Verdict | None:
 def _secrets(candidate: GateCandidate) -> _Verdict | None:
     if not candidate.secrets:
         return None
-    found = findings.places(text=candidate.content, findings=candidate.secrets)
     return _refusal(
         Gate.SECRETS,
-        findings.message_of(places=found),
+        findings.message_of(text=candidate.content, findings=candidate.secrets),
         "Say where the secret is kept instead of what it is, and send the memory again.",
         candidate.secrets[0].kind.value,
     )

@@ -248,7 +248,7 @@ def _secret_error(pointer: str, text: str, *, before: str = "") -> tuple[FieldEr
     )
     if not findings:
         return ()
-    told = secrets.message_of(places=secrets.places(text=text, findings=findings))
+    told = secrets.message_of(text=text, findings=findings)
     return (_fault(pointer, told, "secret"),)
 
 

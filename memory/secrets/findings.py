@@ -34,15 +34,6 @@ class Finding:
     end: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SecretPlace:
-    """A finding as people look it up: line and column, both counted from 1."""
-
-    kind: SecretKind
-    line: int
-    column: int
-
-
 def merge_overlaps(*, findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Return findings in order and disjoint.
 
@@ -80,30 +71,26 @@ def kinds(*, findings: tuple[Finding, ...]) -> tuple[SecretKind, ...]:
     return tuple(dict.fromkeys(found.kind for found in findings))
 
 
-def places(*, text: str, findings: tuple[Finding, ...]) -> tuple[SecretPlace, ...]:
-    """Return where in a text each finding begins; findings are in order."""
-    found_at: list[SecretPlace] = []
+def message_of(*, text: str, findings: tuple[Finding, ...]) -> Message:
+    """Return the message that a text seems to hold secrets, with their kinds and places.
+
+    Findings are in order; lines and columns are counted from 1.
+    """
+    named: list[Message] = []
     line, begins, seen = 1, 0, 0
-    for found in findings:  # each line is looked at once, however many findings there are
+    for found in findings[:MOST_NAMED]:
         line += text.count("\n", seen, found.start)
         begins = max(begins, text.rfind("\n", seen, found.start) + 1)
-        seen = found.start
-        found_at.append(SecretPlace(kind=found.kind, line=line, column=found.start - begins + 1))
-    return tuple(found_at)
-
-
-def message_of(*, places: tuple[SecretPlace, ...]) -> Message:
-    """Return the message that a text seems to hold secrets, with their kinds and places."""
-    named = tuple(
-        message(
-            "{kind} at line {line}, column {column}",
-            kind=one.kind,
-            line=one.line,
-            column=one.column,
+        seen, column = found.start, found.start - begins + 1
+        named.append(
+            message(
+                "{kind} at line {line}, column {column}",
+                kind=found.kind,
+                line=line,
+                column=column,
+            )
         )
-        for one in places[:MOST_NAMED]
-    )
-    return message("The text holds what looks like a secret: {places}.", places=named)
+    return message("The text holds what looks like a secret: {places}.", places=tuple(named))
 
 
 def _with_replacements(

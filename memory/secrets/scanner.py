@@ -86,7 +86,7 @@ def no_catalog(_: str) -> tuple[tuple[int, int], ...]:
 def fault_of(*, text: str) -> str:
     """Return a message that names kind and place of what a text holds; empty for nothing."""
     found = find_secrets(text=text)
-    return findings.message_of(places=findings.places(text=text, findings=found)) if found else ""
+    return findings.message_of(text=text, findings=found) if found else ""
 
 
 def without_secrets(*, text: str) -> str:
