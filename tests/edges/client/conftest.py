@@ -11,9 +11,9 @@ import httpx
 import pytest
 
 from memory.client import cli
-from tests.edges.client.scripted import served
 from tests.support.coding import CART, SHOP
 from tests.support.live import Place
+from tests.support.scripted import served
 from tests.support.served import address, other_place, place
 
 __all__ = ["address", "cairn", "here", "home", "other_place", "place", "served"]

@@ -17,9 +17,9 @@ from graph.index import announce_files, take_files
 from memory.client import code_files
 from memory.client.commands import index
 from tests.edges.client.conftest import Cairn, Ran
-from tests.edges.client.scripted import Answer, Served
 from tests.support.coding import CART
 from tests.support.live import Place
+from tests.support.scripted import Answer, Served
 
 pytestmark = pytest.mark.django_db
 

@@ -8,7 +8,7 @@ import pytest
 from memory.client.api import Client
 from memory.client.configuration import Connection
 from memory.client.errors import NOT_FOUND, Problem, Unreachable
-from tests.edges.client.scripted import Answer, Served
+from tests.support.scripted import Answer, Served
 
 MEMORY = {"outcome": "added", "memory": {"id": "1", "content": "x"}}
 BUSY: Answer = (429, {"Retry-After": "7"}, {"title": "Too many", "code": "rate_limited"})
@@ -62,7 +62,7 @@ def test_upload_that_may_have_arrived_is_not_sent_again(served: Served) -> None:
 
 
 def test_server_that_stays_busy_is_asked_five_times_and_then_believed(served: Served) -> None:
-    script = served(*[BUSY] * 5)
+    script = served(BUSY)
 
     with script.client() as client, _refused() as raised:
         client.me()

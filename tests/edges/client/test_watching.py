@@ -14,16 +14,16 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from memory.client.api import ATTEMPTS, Client
+from memory.client.api import Client
 from memory.client.configuration import Connection
 from memory.client.transcripts import finder
 from memory.client.transcripts.reader import Bookmark, Bookmarks
 from memory.client.transcripts.upload import RANKS_MOST, UploadPlan
 from memory.client.transcripts.watch import LIVE_SECONDS, LONGEST_WAIT_SECONDS, Watch
 from tests.edges.client.conftest import Cairn, sessions
-from tests.edges.client.scripted import Served
 from tests.support.fault_proxy import REFUSING, SOUND, FaultProxy
 from tests.support.live import Place
+from tests.support.scripted import Served
 
 pytestmark = pytest.mark.django_db
 
@@ -212,7 +212,7 @@ def test_end_of_a_transcript_is_sent_after_a_refusal(
     transcript = transcript.with_name(f"refused-{status}.jsonl")  # on one server for all of them
     transcript.write_bytes(b"".join(LINES[:5]))
     plan, now = following.plan, _now(transcript)
-    with served(*[(status, {}, {})] * ATTEMPTS).client() as refused:
+    with served((status, {}, {})).client() as refused:
         following.plan = replace(plan, api=refused)
         first = following.round(now_seconds=now)
     following.plan = plan

@@ -11,8 +11,9 @@ import pytest
 
 from memory.injection.harnesses import adapters
 from memory.injection.harnesses.adapters import Harness
-from tests.edges.plugin.test_hook_script import ANSWER, PATIENCE, SCRIPT, TOKEN, is_silent, serving
+from tests.edges.plugin.test_hook_script import ANSWER, GIVEN, PATIENCE, SCRIPT, TOKEN, is_silent
 from tests.support.live import Place
+from tests.support.scripted import serving
 from tests.support.served import address, other_place, place
 
 __all__ = ["address", "other_place", "place"]
@@ -60,18 +61,18 @@ def _run(
 
 @pytest.mark.parametrize(("harness", "event"), CASES)
 def test_what_comes_back_is_printed_as_it_is(harness: str, event: str) -> None:
-    with serving() as server:
+    with serving(GIVEN) as server:
         done = _run(server.url, harness, event, seconds="20")
 
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{ANSWER}\n", "")
     assert json.loads(server.bodies[0]) == {**EVENTS[harness]["fields"], **EVENTS[harness][event]}
-    assert server.headers[0]["X-Cairn-Agent"] == harness
-    assert server.headers[0]["X-Cairn-Hook"] == str(adapters.HOOK_SCRIPT_VERSION)
+    assert server.sent[0][1]["X-Cairn-Agent"] == harness
+    assert server.sent[0][1]["X-Cairn-Hook"] == str(adapters.HOOK_SCRIPT_VERSION)
 
 
 @pytest.mark.parametrize("harness", [one.value for one in Harness])
 def test_no_program_notices_a_server_that_is_slow_or_away(harness: str) -> None:
-    with serving(is_slow=True) as server:
+    with serving(GIVEN, is_slow=True) as server:
         slow = [_run(server.url, harness, event, seconds=PATIENCE) for event in ("open", "end")]
         url = server.url
     away = [_run(url, harness, event, seconds=PATIENCE) for event in ("open", "prompt", "end")]

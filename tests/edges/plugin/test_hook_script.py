@@ -5,73 +5,23 @@ import os
 import re
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Event, Thread
 from typing import Any
 
 import pytest
 
 from memory.injection.harnesses.adapters import ADAPTERS, Harness, Meaning
+from tests.support.scripted import Answer, serving
 
 PLUGIN = Path(__file__).parents[3] / "deploy/plugin"
 SCRIPT = PLUGIN / "bin/hook.sh"
 TOKEN = "crn_pat_of_nobody"
 PAYLOAD = json.dumps({"session_id": "r", "hook_event_name": "UserPromptSubmit", "prompt": "Größe?"})
 ANSWER = '{"hookSpecificOutput": {"additionalContext": "Know this.\\n%s"}}'
+GIVEN: Answer = (200, {}, ANSWER)
 OF_OLDER = {"afterfileedit", "aftershellexecution", "aftermcpexecution"}  # what is heard already
 OTHER_SPELLINGS = {"userpromptsubmit", "stop"}
 PATIENCE = "0.4"  # seconds that the script waits for a server that says nothing
-
-
-@dataclass(slots=True, kw_only=True)
-class Server:
-    """What a server on the loopback interface answers, and what it was told."""
-
-    url: str = ""
-    status: int = 200
-    answer: str = ANSWER
-    is_cut_off: bool = False
-    is_slow: bool = False
-    bodies: list[str] = field(default_factory=list)
-    headers: list[dict[str, str]] = field(default_factory=list)
-    closing: Event = field(default_factory=Event)
-
-
-class _Handler(BaseHTTPRequestHandler):
-    told: Server
-
-    def do_POST(self) -> None:
-        size = int(self.headers["Content-Length"])
-        self.told.bodies.append(self.rfile.read(size).decode())
-        self.told.headers.append(dict(self.headers))
-        if self.told.is_slow:
-            self.told.closing.wait(20)
-            return
-        content = self.told.answer.encode()
-        self.send_response(self.told.status)
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content[:20] if self.told.is_cut_off else content)
-        self.close_connection = True
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing."""
-
-
-@contextmanager
-def serving(**given: Any) -> Iterator[Server]:
-    """Serve on a free port until the block ends."""
-    told = Server(**given)
-    handler = type("Handler", (_Handler,), {"told": told})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        told.url = f"http://127.0.0.1:{server.server_address[1]}"
-        Thread(target=server.serve_forever, daemon=True).start()
-        yield told
-        told.closing.set()
-        server.shutdown()
 
 
 def run(url: str, *args: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -104,36 +54,37 @@ def is_silent(done: subprocess.CompletedProcess[str]) -> bool:
 
 
 def test_what_the_server_gives_is_printed_as_it_is() -> None:
-    with serving() as server:
+    with serving(GIVEN) as server:
         done = run(server.url)
 
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{ANSWER}\n", "")
     assert server.bodies == [PAYLOAD]
-    assert server.headers[0]["Authorization"] == f"Bearer {TOKEN}"
+    assert server.sent[0][1]["Authorization"] == f"Bearer {TOKEN}"
 
 
 @pytest.mark.parametrize(
-    "answer",
+    ("status", "answer", "more"),
     [
-        *({"status": status} for status in (202, 301, 400, 401, 404, 413, 429, 500, 503)),
-        *({"status": status, "answer": "<html>{Sign in}</html>"} for status in (200, 302, 308)),
-        {"is_slow": True},
-        {"is_cut_off": True},
+        *((status, ANSWER, {}) for status in (202, 301, 400, 401, 404, 413, 429, 500, 503)),
+        *((status, "<html>{Sign in}</html>", {}) for status in (200, 302, 308)),
+        (200, ANSWER, {"is_slow": True}),
+        (200, ANSWER, {"is_cut_off": True}),
     ],
-    ids=str,
 )
-def test_whatever_is_no_whole_answer_of_ours_is_silence(answer: dict[str, Any]) -> None:
-    with serving(**answer) as server:
+def test_whatever_is_no_whole_answer_of_ours_is_silence(
+    status: int, answer: str, more: dict[str, bool]
+) -> None:
+    with serving((status, {}, answer), **more) as server:
         assert is_silent(run(server.url))
 
 
 def test_an_answer_that_ends_in_a_line_is_printed() -> None:
-    with serving(answer="{}\n") as server:
+    with serving((200, {}, "{}\n")) as server:
         assert run(server.url).stdout.strip() == "{}"
 
 
 def test_a_server_that_is_away_is_silence() -> None:
-    with serving() as server:
+    with serving(GIVEN) as server:
         url = server.url
 
     assert is_silent(run(url))
@@ -142,7 +93,7 @@ def test_a_server_that_is_away_is_silence() -> None:
 
 @pytest.mark.parametrize("given", [{"CAIRN_OFF": "1"}, {"CAIRN_TOKEN": ""}, {"CAIRN_URL": ""}])
 def test_off_or_unfinished_nothing_is_sent(given: dict[str, str]) -> None:
-    with serving() as server:
+    with serving(GIVEN) as server:
         done = run(server.url, **given)
 
     assert is_silent(done)
@@ -154,7 +105,7 @@ def test_the_token_is_in_no_command_line(tmp_path: Path) -> None:
     recording.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/said\nexec /usr/bin/curl "$@"\n')
     recording.chmod(0o755)
 
-    with serving() as server:
+    with serving(GIVEN) as server:
         done = run(server.url, PATH=f"{tmp_path}:{os.environ['PATH']}")
 
     said = (tmp_path / "said").read_text()
@@ -168,10 +119,10 @@ def test_of_a_repository_only_its_name_is_told(tmp_path: Path) -> None:
     for command in (["init", "-q"], ["remote", "add", "origin", address]):
         subprocess.run(["git", "-C", str(tmp_path), *command], check=True)
 
-    with serving() as server:
+    with serving(GIVEN) as server:
         run(server.url, CLAUDE_PROJECT_DIR=str(tmp_path), CAIRN_PROJECT="depot")
 
-    told = server.headers[0]
+    told = server.sent[0][1]
     assert told["X-Cairn-Repository"] == "shop.git"
     assert told["X-Cairn-Project"] == "depot"
     assert "word" not in json.dumps(told).replace("X-Cairn", "")
@@ -185,11 +136,11 @@ def test_where_in_its_repository_an_agent_works_is_told(tmp_path: Path) -> None:
         subprocess.run(["git", "-C", str(tmp_path), *command], check=True)
     (tmp_path / "below").mkdir()
 
-    with serving() as server:
+    with serving(GIVEN) as server:
         run(server.url, CLAUDE_PROJECT_DIR=str(tmp_path / "below"))
         run(server.url, CLAUDE_PROJECT_DIR="/")
 
-    inside, outside = server.headers
+    (_, inside), (_, outside) = server.sent
     assert inside["X-Cairn-Root"] == str(tmp_path)
     assert inside["X-Cairn-Branch"].encode("latin-1").decode() == "größe"
     assert re.fullmatch("[0-9a-f]{40}", inside["X-Cairn-Commit"])
@@ -204,12 +155,12 @@ def _kept(folder: Path, url: str) -> None:
 
 def test_without_an_environment_it_calls_with_what_login_keeps(tmp_path: Path) -> None:
     nothing = {"CAIRN_URL": "", "CAIRN_TOKEN": "", "XDG_CONFIG_HOME": str(tmp_path)}
-    with serving() as server:
+    with serving(GIVEN) as server:
         _kept(tmp_path, server.url)
         done = run(server.url, **nothing)
 
     assert ANSWER in done.stdout
-    assert server.headers[0]["Authorization"] == f"Bearer {TOKEN}"
+    assert server.sent[0][1]["Authorization"] == f"Bearer {TOKEN}"
 
 
 def test_the_project_that_login_keeps_is_told_from_no_folder(tmp_path: Path) -> None:
@@ -219,20 +170,20 @@ def test_the_project_that_login_keeps_is_told_from_no_folder(tmp_path: Path) -> 
         subprocess.run(["git", "-C", str(foreign), *command], check=True)
     given = {"CAIRN_URL": "", "CAIRN_TOKEN": "", "XDG_CONFIG_HOME": str(tmp_path)}
 
-    with serving() as server:
+    with serving(GIVEN) as server:
         _kept(tmp_path, server.url)
         for more in ({}, {"CAIRN_PROJECT": "shop"}):
             run(server.url, CLAUDE_PROJECT_DIR=str(foreign), **given, **more)
 
-    assert [one["X-Cairn-Repository"] for one in server.headers] == ["theirs.git"] * 2
-    assert [one.get("X-Cairn-Project", "") for one in server.headers] == ["", "shop"]
+    assert [one["X-Cairn-Repository"] for _, one in server.sent] == ["theirs.git"] * 2
+    assert [one.get("X-Cairn-Project", "") for _, one in server.sent] == ["", "shop"]
 
 
 @pytest.mark.parametrize("given", [{"CAIRN_TOKEN": ""}, {"CAIRN_URL": ""}])
 def test_a_token_that_is_kept_goes_to_no_other_address(
     tmp_path: Path, given: dict[str, str]
 ) -> None:
-    with serving() as server, serving() as other:
+    with serving(GIVEN) as server, serving(GIVEN) as other:
         _kept(tmp_path, server.url)
         done = run(other.url, XDG_CONFIG_HOME=str(tmp_path), **given)
 
@@ -241,10 +192,10 @@ def test_a_token_that_is_kept_goes_to_no_other_address(
 
 
 def test_the_event_stands_beside_a_payload_that_names_none() -> None:
-    with serving() as server:
+    with serving(GIVEN) as server:
         run(server.url, "copilot", "sessionStart")
 
-    assert server.headers[0]["X-Cairn-Event"] == "sessionStart"
+    assert server.sent[0][1]["X-Cairn-Event"] == "sessionStart"
 
 
 @pytest.mark.parametrize(
