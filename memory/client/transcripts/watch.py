@@ -4,7 +4,7 @@ A round finds which files have changed and sends those on from their bookmarks, 
 (a signal, a crash, a server that is away) loses nothing and sends nothing twice. Files are compared
 by size and time: notifications differ on every system, and a round over a thousand files takes
 milliseconds. While the server is away the rounds become rarer. A fault of one file holds up no
-other: that file is tried again ever more rarely.
+other: that file is tried again after a minute.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -33,20 +33,12 @@ class Round(NamedTuple):
     wait_seconds: float
 
 
-class Retry(NamedTuple):
-    """When a transcript with a fault is tried again, how long that waits, and the fault."""
-
-    at_seconds: float
-    wait_seconds: float
-    detail: str
-
-
 @dataclass(slots=True, kw_only=True)
 class Watch:
     """Transcripts that are followed: of those that are there the ones that belong to the work.
 
-    `seen` is how each was when all of it had been sent, or nothing of it was to be; `retries` are
-    those with a fault of their own, which is reported once.
+    `seen` is how each was when all of it had been sent, or nothing of it was to be; `faults` are
+    those with a fault of their own, which is reported once, and when each is tried again.
     """
 
     plan: UploadPlan
@@ -54,7 +46,7 @@ class Watch:
     belongs: Callable[[Transcript], bool]
     every_seconds: float
     seen: dict[Path, Stamp] = field(default_factory=dict)
-    retries: dict[Path, Retry] = field(default_factory=dict)
+    faults: dict[Path, tuple[str, float]] = field(default_factory=dict)
     wait_seconds: float = 0.0
 
     def round(self, *, now_seconds: float) -> Round:
@@ -90,8 +82,8 @@ class Watch:
     def _is_due(self, transcript: Transcript, stamp: Stamp, now_seconds: float) -> bool:
         """Say whether a transcript is written now, or was begun to be sent; note it if not."""
         path = transcript.path
-        if path in self.retries:
-            return now_seconds >= self.retries[path].at_seconds
+        if path in self.faults:
+            return now_seconds >= self.faults[path][1]
         if path in self.seen:
             return self.seen[path] != stamp
         is_live = any(not at or at / 1e9 >= now_seconds - LIVE_SECONDS for _, _, at in stamp)
@@ -104,15 +96,14 @@ class Watch:
         """Note when a transcript is sent next; say whether the result is to be reported."""
         path = one.transcript.path
         if one.fault is None:
-            self.retries.pop(path, None)
+            self.faults.pop(path, None)
             self.seen[path] = stamp
             return True
         if _is_away(one.fault):
             return True
-        before = self.retries.get(path, Retry(0, self.every_seconds, ""))
-        wait = min(before.wait_seconds * 2, LONGEST_WAIT_SECONDS)
-        self.retries[path] = Retry(now_seconds + wait, wait, one.fault.detail)
-        return before.detail != one.fault.detail or bool(one.session_id)
+        before, _ = self.faults.get(path, ("", 0.0))
+        self.faults[path] = (one.fault.detail, now_seconds + LONGEST_WAIT_SECONDS)
+        return before != one.fault.detail or bool(one.session_id)
 
 
 def _is_away(fault: ClientError | None) -> bool:

@@ -69,18 +69,7 @@ def test_clean_texts_are_let_through(figure: Callable[[str], None]) -> None:
     figure(f"{len(wrong)} of {len(texts):,} clean texts refused ({len(wrong) / len(texts):.2%})")
 
 
-@pytest.mark.parametrize("before", ["", "é", "日本語のメモ ", "👩‍👩‍👧 "])
-def test_a_place_is_counted_in_characters(before: str) -> None:
-    value = next(kind for kind in secret_kinds.KINDS if kind.name == "gitlab_deploy").value(
-        draw=random.Random(SEED)
-    )
-
-    (found,) = find_secrets(text=f"{before}{value} is it")
-
-    assert (found.start, found.end) == (len(before), len(before) + len(value))
-
-
-def test_places_behind_many_others_are_counted_in_characters() -> None:
+def test_places_are_counted_in_characters() -> None:
     kind = next(kind for kind in secret_kinds.KINDS if kind.name == "gitlab_deploy")
     values = [kind.value(draw=random.Random(number)) for number in range(200)]
     text = "".join(f"日é {value}\n" for value in values)
