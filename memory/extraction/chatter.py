@@ -10,9 +10,9 @@ import re
 
 from memory.text.content_words import WORD, content_words
 
-FEWEST_WORDS = 4  # of a statement that can be read alone, ours
-FEWEST_LETTERS = 12  # where words are not set apart by spaces, ours
-OWN_NAMES_AT_LEAST = 2  # words of substance, ours
+FEWEST_WORDS = 4  # of a statement that can be read alone; default, not measured
+FEWEST_LETTERS = 12  # where words are not set apart by spaces; default, not measured
+OWN_NAMES_AT_LEAST = 2  # words of substance; default, not measured
 
 _QUESTION = re.compile(
     r"[?\u061f\uff1f]\W*$|^(?:why|what|how|which|who|where|when (?:did|do|does|is|are|will|can"

@@ -18,11 +18,11 @@ from memory.sessions.turns import Said, Speaker, Turn, own_words
 from memory.taxonomy import MemoryType
 from memory.text import content_words, sentences
 
-LONGEST = 600  # characters of a candidate, ours
+LONGEST = 600  # characters of a candidate; default, not measured
 SHORTEST = 20  # characters
-MOST_A_TURN = 4  # candidates, ours: a turn that has more is a document
-SHARED = 2  # words of substance that a correction has of what it corrects, ours
-RELATED = 0.25  # Jaccard from which two statements may be about the same, ours
+MOST_A_TURN = 4  # candidates; a turn that has more is a document
+SHARED = 2  # words of substance that a correction has of what it corrects; default, not measured
+RELATED = 0.25  # Jaccard from which two statements may be about the same; default, not measured
 
 _VERB = re.compile(
     r"\b(?:is|are|was|were|has|have|had|does|do|did|can|must|should|needs?|uses?|runs?|lives?|goes"
@@ -70,7 +70,14 @@ def without_twins(*, candidates: tuple[Candidate, ...]) -> tuple[Candidate, ...]
     """Leave out what says the same as an earlier one, and what a later one takes back."""
     kept: list[Candidate] = []
     for candidate in candidates:
-        twin = next((one for one in kept if _is_same(one, candidate)), None)
+        twin = next(
+            (
+                one
+                for one in kept
+                if duplicates.is_near_duplicate(old=one.content, new=candidate.content)
+            ),
+            None,
+        )
         if twin is None:
             kept = [one for one in kept if not _replaces(candidate, one)]
             kept.append(candidate)
@@ -91,7 +98,11 @@ def _of_turn(turn: Turn) -> Iterator[Candidate]:
         candidate = _candidate(turn, one, before, is_rejecting=is_rejecting)
         if candidate is not None:
             yield candidate
-        is_rejecting = _is_bare_rejection(turn, one)
+        is_rejecting = (
+            turn.speaker is Speaker.USER
+            and cues.REJECTION.match(one.text.strip()) is not None
+            and not chatter.has_substance(text=standalone.bare(text=one.text))
+        )
         before = one
 
 
@@ -129,31 +140,19 @@ def _type(
     bare = standalone.without_opening(text=text)
     marked = next(
         (
-            cue.type
-            for cue in cues.CUES
-            if turn.speaker in cue.speakers
-            and (cue.pattern.search(content) or cue.pattern.search(bare))
+            type
+            for type, speakers, pattern in cues.CUES
+            if turn.speaker in speakers and (pattern.search(content) or pattern.search(bare))
         ),
         None,
     )
     if turn.speaker is not Speaker.USER:
         return marked
-    is_correction = cues.REJECTION.match(text.strip()) is not None or is_rejecting
-    if is_correction and _asserts(content):
+    if _VERB.search(content) is None and content.isascii():  # asserts nothing
+        return marked
+    if is_rejecting or cues.REJECTION.match(text.strip()) is not None:
         return MemoryType.CORRECTION
-    if is_asked and marked is None and _asserts(content):
-        return MemoryType.FACT
-    return marked
-
-
-def _asserts(content: str) -> bool:
-    return _VERB.search(content) is not None or not content.isascii()
-
-
-def _is_bare_rejection(turn: Turn, said: Said) -> bool:
-    if turn.speaker is not Speaker.USER or cues.REJECTION.match(said.text.strip()) is None:
-        return False
-    return not chatter.has_substance(text=standalone.bare(text=said.text))
+    return MemoryType.FACT if is_asked and marked is None else marked
 
 
 def _with_before(content: str, before: Said | None, *, is_agent: bool) -> str:
@@ -174,20 +173,14 @@ def _with_before(content: str, before: Said | None, *, is_agent: bool) -> str:
 
 def _without_refuted(found: list[Candidate], turn: Turn) -> list[Candidate]:
     """Leave out what the agent said in the turn before one that begins with a “no”."""
-    if cues.REJECTION.match(turn.text.strip()) is None:
+    last = max(
+        (one.evidence.turn for one in found if one.evidence.turn < turn.sequence), default=-1
+    )
+    if cues.REJECTION.match(turn.text.strip()) is None or last < turn.sequence - 2:
         return found
-    said = [one.evidence.turn for one in found if one.evidence.turn < turn.sequence]
-    last = max(said, default=-1)
-    is_next = last >= turn.sequence - 2
     return [
-        one
-        for one in found
-        if not (is_next and one.evidence.turn == last and one.speaker is Speaker.ASSISTANT)
+        one for one in found if one.evidence.turn != last or one.speaker is not Speaker.ASSISTANT
     ]
-
-
-def _is_same(old: Candidate, new: Candidate) -> bool:
-    return duplicates.is_near_duplicate(old=old.content, new=new.content)
 
 
 def _replaces(new: Candidate, old: Candidate) -> bool:

@@ -16,9 +16,9 @@ from uuid import UUID
 from memory.extraction.prompts import schemas
 from memory.intake.integrate import Judged, Relation
 
-MOST_PAIRS: Final = 24  # a call, ours
-LONGEST_SIDE: Final = 600  # characters of a statement in a call, ours
-LEAST_CERTAINTY: Final = 0.6  # below, words decide; ours
+MOST_PAIRS: Final = 24  # a call; default, not measured
+LONGEST_SIDE: Final = 600  # characters of a statement in a call; default, not measured
+LEAST_CERTAINTY: Final = 0.6  # below, words decide; default, not measured
 NAMES: Final[Mapping[str, Relation]] = {
     "update": Relation.UPDATE,
     "contradicts": Relation.CONTRADICT,

@@ -8,7 +8,6 @@ counted by its reason, never mended and never stored half.
 import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, Final
@@ -24,9 +23,9 @@ from memory.taxonomy import MemoryType
 from memory.text import content_words
 from memory.text import text as texts
 
-GROUNDED: Final = 0.6  # share of a candidate's words that its turn has too, ours
-MOST_WORDS: Final = 8  # topics or files of a candidate, ours
-LONGEST_WORD: Final = 200  # characters of one, ours
+GROUNDED: Final = 0.6  # share of a candidate's words that its turn has too; default, not measured
+MOST_WORDS: Final = 8  # topics or files of a candidate; default, not measured
+LONGEST_WORD: Final = 200  # characters of one; default, not measured
 
 
 class Fault(StrEnum):
@@ -42,16 +41,10 @@ class Fault(StrEnum):
     TOO_MANY = "too_many"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """The candidates that hold, and how many were dropped for which reason."""
-
-    candidates: tuple[Candidate, ...]
-    dropped: Mapping[str, int]
-
-
-def read(*, data: Mapping[str, Any], turns: tuple[Turn, ...]) -> Reading:
-    """Check a model's answer about these turns."""
+def read(
+    *, data: Mapping[str, Any], turns: tuple[Turn, ...]
+) -> tuple[tuple[Candidate, ...], Counter[str]]:
+    """Return the candidates of an answer that hold, and how many were dropped for which reason."""
     shown = {turn.sequence: turn for turn in turns}
     own = {turn.sequence: spoken.prose(turn=turn) for turn in turns}
     listed = data["memories"]
@@ -66,9 +59,7 @@ def read(*, data: Mapping[str, Any], turns: tuple[Turn, ...]) -> Reading:
     kept = without_twins(candidates=tuple(found))
     dropped[Fault.TWIN.value] += len(found) - len(kept)
     dropped[Fault.TOO_MANY.value] += max(0, len(listed) - schemas.MOST)
-    return Reading(
-        candidates=kept, dropped={name: count for name, count in dropped.items() if count}
-    )
+    return kept, +dropped
 
 
 def _checked(entry: Any, shown: Mapping[int, Turn], own: Mapping[int, str]) -> Candidate | Fault:
@@ -86,7 +77,7 @@ def _checked(entry: Any, shown: Mapping[int, Turn], own: Mapping[int, str]) -> C
         speaker=turn.speaker,
         files=_words(entry.get("files")),
         topics=_words(entry.get("topics")),
-        event_at=_moment(entry.get("event_time")),
+        event_at=_timestamp(entry.get("event_time")),
         importance=min(1.0, max(0.0, float(entry.get("importance", 0.5)))),
         relation=entry["relation"] if entry.get("relation") in schemas.RELATIONS else "new",
     )
@@ -126,13 +117,10 @@ def _is_grounded(content: str, said: str) -> bool:
     there = content_words.content_words(text=said)
     if not words or len(words & there) < GROUNDED * len(words):
         return False
-    if statements.hard_values(text=content) - _values_in(said):
+    values = statements.hard_values(text=said) | frozenset(said.lower().split())
+    if statements.hard_values(text=content) - values:
         return False
     return _difference(content, said) is not Difference.POLARITY
-
-
-def _values_in(said: str) -> frozenset[str]:
-    return statements.hard_values(text=said) | frozenset(said.lower().split())
 
 
 def _difference(content: str, said: str) -> Difference:
@@ -158,11 +146,11 @@ def _words(value: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(clean))[:MOST_WORDS]
 
 
-def _moment(value: Any) -> datetime | None:
+def _timestamp(value: Any) -> datetime | None:
     if not isinstance(value, str):
         return None
     try:
-        moment = datetime.fromisoformat(value[:40])
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+        found = datetime.fromisoformat(value[:40])
+        return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
         return None

@@ -1,7 +1,7 @@
 """What models cost, for those who answer for it: by day, project and model, against caps (9.2).
 
-Owners and admins see it. Sums tell nothing of what was said, and they are told whole: what a
-personal session has cost is part of its project's.
+Owners and admins see it. Sums tell nothing of what was said, so they are complete: what a personal
+session has cost is part of its project's.
 """
 
 import json
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.conf import settings
@@ -25,9 +25,9 @@ from memory.taxonomy import Source
 from teams import queries as places
 from teams.models import Project
 
-MOST: Final = 20_000  # sums of a month that are read, ours
+MOST: Final = 20_000  # sums of a month that are read; default, not measured
 ELSEWHERE: Final = ""  # the slug of no project
-EARLIEST: Final = date(2020, 1, 1)  # a month before that is none of ours
+EARLIEST: Final = date(2020, 1, 1)  # before the product
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,14 +98,36 @@ def usage(*, caller: Caller, project: str | None, day: date) -> Usage:
             project=None if row is None else row.id,
             most=MOST,
         )
+        slugs = dict(
+            Project.objects.filter(pk__in={one[1] for one in read}).values_list("id", "slug")
+        )
+        by_project = _parts(  # a project that is gone has its id for a name
+            (ELSEWHERE if one[1] is None else slugs.get(one[1], str(one[1])), one[3])
+            for one in read
+        )
+        start = datetime.combine(first, datetime.min.time(), tzinfo=UTC)
+        end = datetime.combine(last, datetime.min.time(), tzinfo=UTC) + timedelta(days=1)
+        accepted = countable(caller=caller).filter(
+            source=Source.EXTRACTED.value,
+            needs_review=False,
+            status="active",
+            created_at__gte=start,
+            created_at__lt=end,
+        )
+        if row is None:
+            total, cap = month(day=day), settings.CAIRN_MODEL_TOKENS_PER_MONTH or None
+        else:
+            total = month_of_project(project_id=row.id, day=day)
+            cap = places.extraction_of(row=row).tokens_per_month
+            accepted = accepted.filter(project=row)
         return Usage(
             month=first,
-            total=_total(row, day),
-            cap=_cap(row),
+            total=total,
+            cap=cap,
             days=_parts((one[0].isoformat(), one[3]) for one in read),
-            projects=_by_project(read),
+            projects=tuple(sorted(by_project, key=lambda part: (-part.tokens, part.name))),
             models=_parts((one[2], one[3]) for one in read),
-            accepted=_accepted(caller, row, first, last),
+            accepted=accepted.count(),
         )
 
 
@@ -139,30 +161,6 @@ def _sum(day: date, *, everywhere: bool, project_id: UUID | None) -> MonthOfUse:
     )
 
 
-def _total(row: Project | None, day: date) -> MonthOfUse:
-    if row is None:
-        return month(day=day)
-    return month_of_project(project_id=row.id, day=day)
-
-
-def _cap(row: Project | None) -> int | None:
-    if row is None:
-        return settings.CAIRN_MODEL_TOKENS_PER_MONTH or None
-    return places.extraction_of(row=row).tokens_per_month
-
-
-def _by_project(read: list[tuple[Any, ...]]) -> tuple[Part, ...]:
-    """Sum by project, the dearest first; a project that is gone has its id for a name."""
-    ids = {one[1] for one in read if one[1] is not None}
-    slugs = dict(Project.objects.filter(pk__in=ids).values_list("id", "slug"))
-    parts = _parts((_name(one[1], slugs), one[3]) for one in read)
-    return tuple(sorted(parts, key=lambda part: (-part.tokens, part.name)))
-
-
-def _name(project_id: UUID | None, slugs: dict[UUID, str]) -> str:
-    return ELSEWHERE if project_id is None else slugs.get(project_id, str(project_id))
-
-
 def _parts(read: Iterable[tuple[str, str]]) -> tuple[Part, ...]:
     """Sum by name, in the order in which names come."""
     found: dict[str, Part] = {}
@@ -178,16 +176,3 @@ def _parts(read: Iterable[tuple[str, str]]) -> tuple[Part, ...]:
             cost=before.cost + Decimal(str(counts.get("cost", 0))),
         )
     return tuple(found.values())
-
-
-def _accepted(caller: Caller, row: Project | None, first: date, last: date) -> int:
-    """Count memories read from conversations that no longer wait for review."""
-    start = datetime.combine(first, datetime.min.time(), tzinfo=UTC)
-    rows = countable(caller=caller).filter(
-        source=Source.EXTRACTED.value,
-        needs_review=False,
-        status="active",
-        created_at__gte=start,
-        created_at__lt=datetime.combine(last, datetime.min.time(), tzinfo=UTC) + timedelta(days=1),
-    )
-    return (rows if row is None else rows.filter(project=row)).count()

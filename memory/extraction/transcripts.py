@@ -13,8 +13,8 @@ from memory.sessions import turns as spoken
 from memory.sessions.turns import Speaker, Turn
 
 MOST_TURNS: Final = 30  # a call
-LONGEST_TURN: Final = 6_000  # characters of a turn in a call, ours
-LONGEST: Final = 40_000  # characters of all turns in a call, ours
+LONGEST_TURN: Final = 6_000  # characters of a turn in a call; default, not measured
+LONGEST: Final = 40_000  # characters of all turns in a call; default, not measured
 CUT: Final = " […] "
 
 

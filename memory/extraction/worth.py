@@ -13,7 +13,7 @@ from memory.extraction import chatter, cues
 from memory.sessions import turns as spoken
 from memory.sessions.turns import Speaker, Turn
 
-LEAST_WORDS = 6  # of a turn that is worth a call, ours
+LEAST_WORDS = 6  # of a turn that is worth a call; default, not measured
 CODE_KINDS = frozenset({EntityKind.CODE, EntityKind.VERSION})  # of what a turn names
 _FENCE = re.compile(r"^\s*(?:`{3}|~{3})", re.MULTILINE)
 
@@ -76,16 +76,13 @@ def signs(*, turn: Turn) -> frozenset[Sign]:
     found = {sign for sign, pattern in _SIGNS if pattern.search(said)}
     if turn.speaker is Speaker.USER and cues.REJECTION.match(said):
         found.add(Sign.CORRECTION)
-    if _speaks_of_code(turn.text, said):
+    if (
+        "`" in said
+        or _FENCE.search(turn.text)
+        or any(one.kind in CODE_KINDS for one in entities_rules.find_entities(text=said))
+    ):
         found.add(Sign.CODE)
     return frozenset(found)
-
-
-def _speaks_of_code(text: str, said: str) -> bool:
-    """Say whether a turn shows code, or names some of it or a version in its own words."""
-    if "`" in said or _FENCE.search(text):
-        return True
-    return any(one.kind in CODE_KINDS for one in entities_rules.find_entities(text=said))
 
 
 def worth_asking(*, turns: tuple[Turn, ...]) -> tuple[Turn, ...]:

@@ -17,8 +17,8 @@ from memory.taxonomy import Governance, MemoryType, Structure
 from memory.text import text as texts
 
 LEDGER_LINES = 2  # key-value lines
-SEQUENCE_WORDS = 2  # different ones make a timeline, ours
-HIERARCHY_WORDS = 2  # different ones, or indented bullets, make a taxonomy; ours
+SEQUENCE_WORDS = 2  # different ones make a timeline; default, not measured
+HIERARCHY_WORDS = 2  # different ones make a taxonomy, as indented bullets do; default
 _GENERIC_FOLDERS = frozenset(
     {"src", "lib", "app", "apps", "source", "packages", "test", "tests", "__tests__", "spec"}
 )
@@ -95,11 +95,11 @@ def classify(
 
 
 def type_of(*, content: str) -> tuple[MemoryType, TypeBasis]:
-    """Guess the type from markers; a tie goes to the marker named first, none means a fact."""
+    """Guess the type from markers; a tie goes to the first marker, none means a fact."""
     votes: dict[MemoryType, int] = {}
-    for marker in MARKERS:
-        if marker.pattern.search(content):
-            votes[marker.type] = votes.get(marker.type, 0) + marker.weight
+    for type, weight, pattern in MARKERS:
+        if pattern.search(content):
+            votes[type] = votes.get(type, 0) + weight
     if not votes:
         return MemoryType.FACT, TypeBasis.DEFAULT
     return max(votes, key=lambda type: votes[type]), TypeBasis.MARKERS

@@ -18,7 +18,7 @@ from memory.text import text as texts
 from memory.text.content_words import content_words
 
 NOBODY: Final = UUID(int=0)
-FEWEST = 4  # words that say something, for a quotation, ours
+FEWEST = 4  # words that say something, for a quotation; default, not measured
 _NUMBERS = frozenset({
     "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
     "twelve", "twenty", "thirty", "fifty", "hundred", "thousand", "once", "twice", "half",

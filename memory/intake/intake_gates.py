@@ -1,9 +1,8 @@
-"""The six intake gates, in order; the first that refuses or confirms ends the run.
+"""The intake gates, in order; the first that refuses or confirms ends the run.
 
-Pure: the caller has already looked for secrets, duplicates and neighbors and passes what it found.
-Length, secret and duplicates can end a run; surprise and topic only add what they measure.
-Episodes are verbatim, so length and duplicates do not apply to them. A near duplicate that says the
-opposite, or another number, is no duplicate: it goes on, and integration decides (2.4).
+Pure: the caller has already looked for secrets, duplicates and similar memories and passes what it
+found. Episodes are verbatim, so length and duplicates do not apply to them. A near duplicate that
+says the opposite, or another number, is no duplicate: it goes on, and integration decides.
 """
 
 from dataclasses import dataclass
@@ -11,9 +10,9 @@ from enum import StrEnum
 from uuid import UUID
 
 from accounts.messages import message
-from memory.intake.integrate import CONFLICT_COSINE, NOVELTY_COSINE
+from memory.intake.integrate import CONFLICT_COSINE, NOVELTY_COSINE, StoredStatement
 from memory.records import statements
-from memory.records.statements import Assertion, Difference
+from memory.records.statements import Difference
 from memory.secrets import findings
 from memory.secrets.findings import Finding
 from memory.taxonomy import MemoryType
@@ -33,8 +32,6 @@ class Gate(StrEnum):
     SECRETS = "secrets"
     EXACT_DUPLICATE = "exact_duplicate"
     NEAR_DUPLICATE = "near_duplicate"
-    SURPRISE = "surprise"
-    TOPIC = "topic"
 
 
 class GateOutcome(StrEnum):
@@ -67,22 +64,12 @@ class GateCandidate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Neighbor:
-    """A stored memory close to the candidate: its cosine within -1..1 and its content."""
-
-    id: UUID
-    cosine: float
-    content: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Neighborhood:
-    """What is already there: same hash, close ones, surprise 0..1, the nearest topic."""
+    """What the place of a candidate holds: the same hash, similar memories, surprise 0..1."""
 
-    exact_duplicate_id: UUID | None
-    neighbors: tuple[Neighbor, ...]
+    exact_duplicate_id: UUID | None = None
+    neighbors: tuple[StoredStatement, ...] = ()
     surprise: float = NEUTRAL
-    topic_id: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,18 +82,6 @@ class GateResult:
     outcome: GateOutcome
     gate: Gate | None
     reason: str
-    hint: str
-    confirmed_id: UUID | None
-    surprise: float
-    topic_id: UUID | None
-    cause: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Verdict:
-    outcome: GateOutcome
-    gate: Gate
-    reason: str
     hint: str = ""
     confirmed_id: UUID | None = None
     cause: str = ""
@@ -117,106 +92,76 @@ def run_gates(
 ) -> GateResult:
     """Send a candidate through the gates."""
     is_verbatim = candidate.type is MemoryType.EPISODE
-    verdict = (
-        (None if is_verbatim else _length(candidate.content, thresholds))
-        or _secrets(candidate)
-        or (None if is_verbatim else _exact_duplicate(neighborhood))
-        or (None if is_verbatim else _near_duplicate(candidate, neighborhood, thresholds))
-    )
-    if verdict is None:
-        return GateResult(
-            outcome=GateOutcome.ACCEPTED,
-            gate=None,
-            reason=message("All gates passed."),
-            hint="",
-            confirmed_id=None,
-            surprise=neighborhood.surprise,
-            topic_id=neighborhood.topic_id,
+    result = None if is_verbatim else _check_length(candidate.content, thresholds)
+    if result is None and candidate.secrets:
+        result = GateResult(
+            outcome=GateOutcome.REFUSED,
+            gate=Gate.SECRETS,
+            reason=findings.message_of(text=candidate.content, findings=candidate.secrets),
+            hint="Say where the secret is kept instead of what it is, and send the memory again.",
+            cause=candidate.secrets[0].kind.value,
         )
-    return GateResult(
-        outcome=verdict.outcome,
-        gate=verdict.gate,
-        reason=verdict.reason,
-        hint=verdict.hint,
-        confirmed_id=verdict.confirmed_id,
-        surprise=neighborhood.surprise,
-        topic_id=neighborhood.topic_id,
-        cause=verdict.cause,
+    if result is None and not is_verbatim:
+        result = _find_duplicate(candidate.content, neighborhood, thresholds)
+    return result or GateResult(
+        outcome=GateOutcome.ACCEPTED, gate=None, reason=message("All gates passed.")
     )
 
 
-def _length(content: str, thresholds: Thresholds) -> _Verdict | None:
+def _check_length(content: str, thresholds: Thresholds) -> GateResult | None:
     length = len(text.normalize(text=content))
     if length < thresholds.minimum_length:
-        return _refusal(
-            Gate.LENGTH,
-            message(
-                "The content has {length} characters; {least} are the least.",
-                length=length,
-                least=thresholds.minimum_length,
-            ),
-            "Write a full sentence that will still make sense in another session.",
-            "too_short",
+        reason = message(
+            "The content has {length} characters; {least} are the least.",
+            length=length,
+            least=thresholds.minimum_length,
         )
-    if len(content) > thresholds.maximum_length:
-        return _refusal(
-            Gate.LENGTH,
-            message(
-                "The content has {length} characters; at most {most} fit.",
-                length=len(content),
-                most=thresholds.maximum_length,
-            ),
-            "Add the document as a source note; its facts are extracted from there.",
-            "too_long",
+        hint = "Write a full sentence that will still make sense in another session."
+        cause = "too_short"
+    elif len(content) > thresholds.maximum_length:
+        reason = message(
+            "The content has {length} characters; at most {most} fit.",
+            length=len(content),
+            most=thresholds.maximum_length,
         )
-    return None
-
-
-def _secrets(candidate: GateCandidate) -> _Verdict | None:
-    if not candidate.secrets:
+        hint = "Add the document as a source note; its facts are extracted from there."
+        cause = "too_long"
+    else:
         return None
-    return _refusal(
-        Gate.SECRETS,
-        findings.message_of(text=candidate.content, findings=candidate.secrets),
-        "Say where the secret is kept instead of what it is, and send the memory again.",
-        candidate.secrets[0].kind.value,
+    return GateResult(
+        outcome=GateOutcome.REFUSED, gate=Gate.LENGTH, reason=reason, hint=hint, cause=cause
     )
 
 
-def _exact_duplicate(neighborhood: Neighborhood) -> _Verdict | None:
-    if neighborhood.exact_duplicate_id is None:
-        return None
-    return _Verdict(
-        outcome=GateOutcome.CONFIRMED,
-        gate=Gate.EXACT_DUPLICATE,
-        reason=message("The same text is already known; that memory was confirmed."),
-        confirmed_id=neighborhood.exact_duplicate_id,
-    )
-
-
-def _near_duplicate(
-    candidate: GateCandidate, neighborhood: Neighborhood, thresholds: Thresholds
-) -> _Verdict | None:
+def _find_duplicate(
+    content: str, neighborhood: Neighborhood, thresholds: Thresholds
+) -> GateResult | None:
+    """Confirm the memory with the same text, else the nearest that says the same."""
+    if neighborhood.exact_duplicate_id is not None:
+        return GateResult(
+            outcome=GateOutcome.CONFIRMED,
+            gate=Gate.EXACT_DUPLICATE,
+            reason=message("The same text is already known; that memory was confirmed."),
+            confirmed_id=neighborhood.exact_duplicate_id,
+        )
     near = [one for one in neighborhood.neighbors if one.cosine > thresholds.near_duplicate_cosine]
-    said = statements.assertion(text=candidate.content) if near else None
-    close = [one for one in near if said is not None and _says_the_same(one.content, said)]
-    if not close:
+    if not near:
         return None
-    best = min(close, key=lambda neighbor: (-neighbor.cosine, neighbor.id))
-    return _Verdict(
+    new = statements.assertion(text=content)
+    same = [
+        one
+        for one in near
+        if statements.difference_of_restatement(old=one.content, new=new) is Difference.NONE
+    ]
+    if not same:
+        return None
+    best = min(same, key=lambda one: (-one.cosine, one.id))
+    return GateResult(
         outcome=GateOutcome.CONFIRMED,
         gate=Gate.NEAR_DUPLICATE,
         reason=message(
             "Nearly the same is known (cosine {cosine:.2f}); that memory was confirmed.",
-            cosine=round(best.cosine, 2),
+            cosine=round(min(1.0, best.cosine), 2),
         ),
         confirmed_id=best.id,
     )
-
-
-def _says_the_same(old: str, new: Assertion) -> bool:
-    return statements.difference_of_restatement(old=old, new=new) is Difference.NONE
-
-
-def _refusal(gate: Gate, reason: str, hint: str, cause: str) -> _Verdict:
-    return _Verdict(outcome=GateOutcome.REFUSED, gate=gate, reason=reason, hint=hint, cause=cause)

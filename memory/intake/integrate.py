@@ -22,10 +22,10 @@ from memory.records import statements
 from memory.records.statements import Difference
 from memory.taxonomy import Authority, LinkKind
 
-CONFLICT_COSINE = 0.75  # at least, to look for a conflict; ours
+CONFLICT_COSINE = 0.75  # at least, to look for a conflict; default, not measured
 SAME_TEXT_COSINE = 0.95  # exceeded: nearly the same text is about the same thing
 LARGEST_SHARE = 0.05  # of a project that one run replaces without a person
-LEAST_SHARE = 3  # memories that it may replace in any case, ours
+LEAST_SHARE = 3  # memories that it may replace in any case; default, not measured
 NOVELTY_COSINE = 0.88  # exceeded: a promoted candidate is not novel
 SUPERSEDED_CONFIDENCE = 0.3  # of the replaced memory
 
@@ -75,7 +75,7 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
+class CandidateStatement:
     """A candidate as integration sees it; `subjects` are its topics, entities, files and tags.
 
     `since`: from when on it is true. `may_replace_protected`: it comes from somebody who may.
@@ -94,11 +94,12 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class StoredStatement:
     """A stored memory near the candidate; `judged` is a model's relation, None without one.
 
     `certainty` is that of the judgment. `is_protected`: its layer, a tag or a pin keeps agents from
-    it. `is_elsewhere`: others see it. `version`: the one that was read.
+    it. `is_elsewhere`: others see it. `is_passing`: it is true of its time alone. `is_doubtful`: it
+    waits for a person, is tainted or stale. `version`: the one that was read.
     """
 
     id: UUID
@@ -111,6 +112,9 @@ class Known:
     since: datetime | None = None
     is_protected: bool = False
     is_elsewhere: bool = False
+    is_passing: bool = False
+    is_doubtful: bool = False
+    audience: UUID | None = None
     version: int | None = None
 
 
@@ -134,20 +138,9 @@ class Decision:
     certainty: float = 1.0
 
 
-_ADD = Decision(
-    operation=Operation.ADD,
-    target_id=None,
-    link=None,
-    is_conflict=False,
-    reason=message("Nothing known speaks about the same thing."),
-)
 _OUTCOMES: dict[Relation, tuple[Operation, LinkKind | None, str]] = {
     Relation.SAME: (Operation.NONE, None, message("It restates what is known.")),
-    Relation.UPDATE: (
-        Operation.UPDATE,
-        LinkKind.SUPERSEDES,
-        message("It replaces what was true."),
-    ),
+    Relation.UPDATE: (Operation.UPDATE, LinkKind.SUPERSEDES, message("It replaces what was true.")),
     Relation.RETRACT: (
         Operation.DELETE,
         LinkKind.SUPERSEDES,
@@ -159,17 +152,16 @@ _OUTCOMES: dict[Relation, tuple[Operation, LinkKind | None, str]] = {
         message("It contradicts what is known."),
     ),
     Relation.EXTEND: (Operation.ADD, LinkKind.EXTEND, message("It adds to what is known.")),
-    Relation.DERIVE: (
-        Operation.ADD,
-        LinkKind.DERIVE,
-        message("It follows from what is known."),
-    ),
+    Relation.DERIVE: (Operation.ADD, LinkKind.DERIVE, message("It follows from what is known.")),
 }
 _REPLACES = frozenset({Relation.UPDATE, Relation.RETRACT})
 
 
 def is_worth_judging(
-    *, candidate: Statement, known: Known, conflict_cosine: float = CONFLICT_COSINE
+    *,
+    candidate: CandidateStatement,
+    known: StoredStatement,
+    conflict_cosine: float = CONFLICT_COSINE,
 ) -> bool:
     """Say whether a conflict is possible: a high cosine and a shared topic, entity or file.
 
@@ -192,8 +184,8 @@ def share(*, memories: int) -> int:
 
 def decide(
     *,
-    candidate: Statement,
-    known: tuple[Known, ...],
+    candidate: CandidateStatement,
+    known: tuple[StoredStatement, ...],
     conflict_cosine: float = CONFLICT_COSINE,
 ) -> Decision:
     """Decide about a candidate from its neighbors; the closest that speaks to it decides.
@@ -209,10 +201,18 @@ def decide(
             continue  # others' memories are neither restated nor extended
         if relation is not Relation.NEW:
             return _decision(relation, candidate, memory)
-    return _ADD
+    return Decision(
+        operation=Operation.ADD,
+        target_id=None,
+        link=None,
+        is_conflict=False,
+        reason=message("Nothing known speaks about the same thing."),
+    )
 
 
-def with_judgments(*, known: tuple[Known, ...], judged: tuple[Judged, ...]) -> tuple[Known, ...]:
+def with_judgments(
+    *, known: tuple[StoredStatement, ...], judged: tuple[Judged, ...]
+) -> tuple[StoredStatement, ...]:
     """Return what is known with what was judged of it; what has changed since is left to words."""
     by_id = {(one.known_id, one.version): one for one in judged}
     return tuple(
@@ -223,7 +223,7 @@ def with_judgments(*, known: tuple[Known, ...], judged: tuple[Judged, ...]) -> t
     )
 
 
-def _guess(candidate: Statement, known: Known) -> Relation:
+def _guess(candidate: CandidateStatement, known: StoredStatement) -> Relation:
     difference = statements.difference(old=known.content, new=candidate.content)
     if statements.marks_retraction(text=candidate.content):
         return Relation.RETRACT if difference is Difference.POLARITY else Relation.NEW
@@ -234,7 +234,9 @@ def _guess(candidate: Statement, known: Known) -> Relation:
     return Relation.CONTRADICT
 
 
-def _decision(relation: Relation, candidate: Statement, known: Known) -> Decision:
+def _decision(
+    relation: Relation, candidate: CandidateStatement, known: StoredStatement
+) -> Decision:
     cause = _cause(relation, candidate, known)
     done = Relation.CONTRADICT if cause is not None else relation
     operation, link, reason = _OUTCOMES[done]
@@ -252,32 +254,27 @@ def _decision(relation: Relation, candidate: Statement, known: Known) -> Decisio
     )
 
 
-def _cause(relation: Relation, candidate: Statement, known: Known) -> Cause | None:
+def _cause(
+    relation: Relation, candidate: CandidateStatement, known: StoredStatement
+) -> Cause | None:
     """Return why a person decides, None where nothing contradicts or the candidate replaces."""
     if relation is Relation.CONTRADICT:
         return Cause.ELSEWHERE if known.is_elsewhere else Cause.EQUAL
     if relation not in _REPLACES:
         return None
+    is_judged_alone = (  # a model alone says that it replaces, and no word of it does
+        known.judged is not None
+        and not candidate.trusts_judgments
+        and _guess(candidate, known) not in _REPLACES
+    )
+    is_older = bool(candidate.since and known.since and candidate.since < known.since)
     hindrances = (
         (Cause.ELSEWHERE, known.is_elsewhere),
         (Cause.OUTRANKED, candidate.authority > known.authority),
         (Cause.PROTECTED, known.is_protected and not candidate.may_replace_protected),
         (Cause.UNREVIEWED, not candidate.is_reviewed),
-        (Cause.JUDGED, _is_judged_alone(candidate, known)),
-        (Cause.OLDER, _is_older(candidate, known)),
+        (Cause.JUDGED, is_judged_alone),
+        (Cause.OLDER, is_older),
         (Cause.SHARE, not candidate.has_share),
     )
     return next((cause for cause, holds in hindrances if holds), None)
-
-
-def _is_judged_alone(candidate: Statement, known: Known) -> bool:
-    """Say whether only a model says that the candidate replaces, and no word of it does."""
-    if known.judged is None or candidate.trusts_judgments:
-        return False
-    return _guess(candidate, known) not in _REPLACES
-
-
-def _is_older(candidate: Statement, known: Known) -> bool:
-    if candidate.since is None or known.since is None:
-        return False
-    return candidate.since < known.since

@@ -14,16 +14,17 @@ from typing import Final
 from uuid import UUID
 
 from memory.records import statements
-from memory.text import text
 from memory.text import text as texts
 
-BURST_LEAST: Final = 5  # memories nearly the same in one burst, ours
-BURST_SECONDS: Final = 600.0  # that a burst lasts at most, ours
-BURST_ALIKE: Final = 0.6  # Jaccard, at least, ours
-COMPARED_MOST: Final = 200  # memories of one look, the last ones; ours
-HELD_FROM: Final = 2  # alarms of one content: an order alone may be good advice; ours
-DOMINANT_SHARE: Final = 0.5  # of what was given out, ours
-DOMINANT_LEAST: Final = 20  # given out in all before a share means anything, ours
+BURST_LEAST: Final = 5  # memories nearly the same in one burst; default, not measured
+BURST_SECONDS: Final = 600.0  # that a burst lasts at most; default, not measured
+BURST_ALIKE: Final = 0.6  # Jaccard, at least; default, not measured
+COMPARED_MOST: Final = 200  # memories of one look, the last ones; default, not measured
+HELD_FROM: Final = (
+    2  # alarms of one content: an order alone may be good advice; default, not measured
+)
+DOMINANT_SHARE: Final = 0.5  # of what was given out; default, not measured
+DOMINANT_LEAST: Final = 20  # given out in all before a share means anything; default, not measured
 _URL: Final = re.compile(r"\b(?:https?|ftp|data|javascript):(?://)?\S+", re.IGNORECASE)
 _COMMAND: Final = re.compile(
     r"\b(?:curl|wget)\b.{0,200}\|\s*(?:ba|z)?sh\b|\brm\s+-rf?\b|\bsudo\s+\w|\bchmod\s+\+x\b"
@@ -64,7 +65,7 @@ class Written:
 
 def of_content(*, content: str) -> tuple[Alarm, ...]:
     """Return what a content rings; invisible characters hide nothing."""
-    seen = text.straighten_apostrophes(text=texts.visible_text(text=content))
+    seen = texts.straighten_apostrophes(text=texts.visible_text(text=content))
     return tuple(alarm for alarm, pattern in _CONTENT if pattern.search(seen))
 
 

@@ -1,7 +1,6 @@
 """What the fields of a candidate may hold: lengths, characters, choices, payloads, no secrets.
 
-The first thing that looks at what a caller sent. A secret in the content is
-for the gates to refuse; one in any other field is a fault of that field. Nothing here reads a row.
+A secret in the content is for the gates to refuse; one in any other field is a fault of that field.
 """
 
 import json
@@ -40,7 +39,7 @@ LISTS: Final[Mapping[str, tuple[int, int]]] = {  # entries and characters each
 CHOICES: Final = {"type": MemoryType, "scope": Scope, "reach": Reach, "source": Source}
 KNOWN: Final = {name: frozenset(known) for name, known in CHOICES.items()}
 LARGEST_LINE: Final = 2_147_483_647  # of an integer column
-LONGEST_ATTRIBUTES: Final = 20_000  # characters as JSON, ours
+LONGEST_ATTRIBUTES: Final = 20_000  # characters as JSON; default
 DEEPEST: Final = 32  # levels of nesting
 APART: Final = "\n" * 4  # between texts looked at together, more than a name and its value
 HINT: Final = "Correct the named fields and send it again."
@@ -80,13 +79,19 @@ class NewMemory:
 def check_fields(*, new: NewMemory) -> None:
     """Check everything that can be checked without the store. Raises InvalidInput."""
     errors = _shape_errors(new) or (
-        *(error for pointer, text in _texts(new) for error in _text_errors(pointer, text)),
+        *(
+            _fault(pointer, message("The text has a {kind} character.", kind=fault.kind), "text")
+            for pointer, text in (("/content", new.content), *_short_texts(new))
+            for fault in texts.check_text(text=text)[:1]
+        ),
         *_length_errors(new),
         *_choice_errors(new),
         *_figure_errors(new),
     )
     if not errors:
-        errors = (*_payload_errors(new), *_secret_errors(new))
+        type = MemoryType(new.type) if new.type else None
+        wrong = payloads.check_attributes(type=type, attributes=new.attributes) if type else ()
+        errors = (*wrong, *_secret_errors(new))
     if errors:
         raise InvalidInput(detail=errors[0].detail, hint=HINT, errors=errors)
 
@@ -95,11 +100,6 @@ def fitting(*, name: str, found: tuple[str, ...]) -> tuple[str, ...]:
     """Return the entries found in a text that fit into this list; given ones come first."""
     most, longest = LISTS[name]
     return tuple(entry for entry in found if len(entry) <= longest)[:most]
-
-
-def _texts(new: NewMemory) -> Iterator[tuple[str, str]]:
-    yield "/content", new.content
-    yield from _short_texts(new)
 
 
 def _short_texts(new: NewMemory) -> Iterator[tuple[str, str]]:
@@ -159,13 +159,6 @@ def _shape_errors(new: NewMemory) -> tuple[FieldError, ...]:
     return ()
 
 
-def _text_errors(pointer: str, text: str) -> tuple[FieldError, ...]:
-    return tuple(
-        _fault(pointer, message("The text has a {kind} character.", kind=fault.kind), "text")
-        for fault in texts.check_text(text=text)[:1]
-    )
-
-
 def _length_errors(new: NewMemory) -> Iterator[FieldError]:
     for name, longest in LONGEST.items():
         if len(getattr(new, name) or "") > longest:
@@ -173,10 +166,8 @@ def _length_errors(new: NewMemory) -> Iterator[FieldError]:
             yield _fault(f"/{name}", detail, "length")
     for name, (most, longest) in LISTS.items():
         entries = getattr(new, name)
-        beside = (
-            1 if name == "tags" and custom_type_rules.named(tags=entries) else 0
-        )  # the mark of a type
-        if len(entries) > most + beside:
+        has_type_mark = name == "tags" and bool(custom_type_rules.named(tags=entries))
+        if len(entries) > most + has_type_mark:
             detail = message("At most {most} are allowed.", most=most)
             yield _fault(f"/{name}", detail, "too_many")
         for position, entry in enumerate(entries):
@@ -208,12 +199,6 @@ def _figure_errors(new: NewMemory) -> Iterator[FieldError]:
             last=texts.LATEST,
         )
         yield _fault("/event_at", detail, "range")
-
-
-def _payload_errors(new: NewMemory) -> tuple[FieldError, ...]:
-    if not new.type:
-        return ()
-    return payloads.check_attributes(type=MemoryType(new.type), attributes=new.attributes)
 
 
 def _secret_errors(new: NewMemory) -> tuple[FieldError, ...]:

@@ -34,7 +34,6 @@ MOST_FILES: Final = 1_000  # files handed in at once; a zip is one
 IMPORTER: Final = "import"  # who writes, beside the person
 FORMAT: Final = "format"  # the gate of what cannot be read
 INPUT: Final = "input"  # the gate of what is malformed
-NEAR_NOTHING: Final = intake_gates.Neighborhood(exact_duplicate_id=None, neighbors=())
 CARRIED: Final = (
     "content", "type", "external_id", "confidence", "pinned", "source_uri", "source_hash",
     "source_line", "commit_sha",
@@ -268,13 +267,7 @@ def _judge(
     except (InvalidInput, Forbidden) as error:
         told = scanner.without_secrets(text=error.detail)
         return None, INPUT, error.detail if told == error.detail else told, error.hint
-    result = intake_gates.run_gates(
-        candidate=intake_gates.GateCandidate(
-            content=new.content, type=drafted.classification.type, secrets=drafted.findings
-        ),
-        neighborhood=NEAR_NOTHING,
-        thresholds=intake_gates.Thresholds(),
-    )
+    result = intake_candidate.gate(checked=drafted)
     if result.outcome is not intake_gates.GateOutcome.REFUSED:
         return drafted, "", "", ""
     return None, result.gate.value if result.gate else "", result.reason, result.hint

@@ -11,13 +11,13 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 from memory.extraction import extract, model_answers, transcripts, worth
 from memory.extraction.extract import Candidate
 from memory.extraction.prompts import schemas
 from memory.providers import registry
-from memory.providers.contracts import ChatAnswer, ChatMessage, ChatModel, ChatRequest, ChatRole
+from memory.providers.contracts import ChatMessage, ChatModel, ChatRequest, ChatRole
 from memory.providers.errors import ProviderError
 from memory.secrets import scanner
 from memory.sessions.turns import Speaker, Turn
@@ -25,7 +25,7 @@ from memory.sessions.turns import Speaker, Turn
 log = logging.getLogger(__name__)
 
 NONCE_BYTES: Final = 8
-MOST_OUTPUT_TOKENS: Final = 4_096  # of one call, ours
+MOST_OUTPUT_TOKENS: Final = 4_096  # of one call; default, not measured
 
 
 class Mode(StrEnum):
@@ -79,6 +79,9 @@ class Spent:
         return self.input_tokens + self.output_tokens
 
 
+NOTHING_SPENT: Final = Spent()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extracted:
     """The candidates of a part, what was dropped and why, what it cost, and what was missing."""
@@ -99,7 +102,9 @@ def extract_part(*, turns: tuple[Turn, ...], allowance: Allowance, tenant: str) 
         return _by_words(turns)
     asked = turns if allowance.mode is Mode.LLM else worth.worth_asking(turns=turns)
     nonce = secrets.token_hex(NONCE_BYTES)
-    written = transcripts.written(turns=asked, nonce=nonce, clean=_clean)
+    written = transcripts.written(
+        turns=asked, nonce=nonce, clean=lambda text: scanner.without_secrets(text=text)
+    )
     if not written:
         return _by_words(turns)
     missing, model = model_for(allowance=allowance, tenant=tenant)
@@ -156,52 +161,36 @@ def _with_model(
         log.warning("Read by words, the model failed: %s", error.detail)
         spent = Spent(model=model.key, calls=1, fallbacks=1)
         return _by_words(turns, degraded=Degraded.MODEL_FAILED, spent=spent)
-    return _read(answer, asked, model.key)
-
-
-def _read(answer: ChatAnswer, asked: tuple[Turn, ...], key: str) -> Extracted:
-    data: Mapping[str, Any] = answer.data
-    reading = model_answers.read(data=data, turns=asked)
-    kept = _harmless(reading.candidates)
+    found, dropped = model_answers.read(data=answer.data, turns=asked)
+    kept, secret = _without_secrets(found)
+    spent = Spent(
+        model=model.key,
+        calls=1,
+        input_tokens=answer.input_tokens,
+        output_tokens=answer.output_tokens,
+    )
     return Extracted(
-        candidates=kept,
-        method="llm",
-        dropped=Counter(reading.dropped) + _held_back(reading.candidates, kept),
-        degraded="",
-        spent=Spent(
-            model=key,
-            calls=1,
-            input_tokens=answer.input_tokens,
-            output_tokens=answer.output_tokens,
-        ),
+        candidates=kept, method="llm", dropped=dropped + secret, degraded="", spent=spent
     )
 
 
 def _by_words(
-    turns: tuple[Turn, ...], *, degraded: Degraded | None = None, spent: Spent | None = None
+    turns: tuple[Turn, ...], *, degraded: Degraded | None = None, spent: Spent = NOTHING_SPENT
 ) -> Extracted:
-    found = extract.extract(turns=turns)
-    kept = _harmless(found)
+    kept, secret = _without_secrets(extract.extract(turns=turns))
     return Extracted(
         candidates=kept,
         method="heuristic",
-        dropped=_held_back(found, kept),
+        dropped=secret,
         degraded="" if degraded is None else degraded.value,
-        spent=spent or Spent(),
+        spent=spent,
     )
 
 
-def _clean(text: str) -> str:
-    return scanner.without_secrets(text=text)
-
-
-def _harmless(found: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
-    """Return the candidates that hold no secret."""
-    return tuple(one for one in found if not scanner.find_secrets(text=one.content))
-
-
-def _held_back(found: tuple[Candidate, ...], kept: tuple[Candidate, ...]) -> Counter[str]:
-    return Counter({"secret": len(found) - len(kept)} if len(kept) < len(found) else {})
+def _without_secrets(found: tuple[Candidate, ...]) -> tuple[tuple[Candidate, ...], Counter[str]]:
+    """Return the candidates that hold no secret, and how many do."""
+    kept = tuple(one for one in found if not scanner.find_secrets(text=one.content))
+    return kept, +Counter({"secret": len(found) - len(kept)})
 
 
 def _request(written: str, nonce: str) -> ChatRequest:

@@ -27,13 +27,12 @@ from memory.extraction.llm_answers import MOST_PAIRS, Pair
 from memory.extraction.prompts import schemas
 from memory.index.actions import embedding
 from memory.intake import integrate
-from memory.intake.actions import llm_queue
 from memory.intake.actions.apply_later import comparable, integrate_stored, share_of
-from memory.intake.actions.candidate import find_placement
-from memory.intake.actions.remember import gate, in_use, prepare
-from memory.intake.actions.similar_memories import look_around, thresholds_of
+from memory.intake.actions.candidate import find_placement, gate
+from memory.intake.actions.remember import enqueue_model_look, in_use, prepare
+from memory.intake.actions.similar_memories import find_similar, thresholds_of
 from memory.intake.intake_gates import GateOutcome
-from memory.intake.integrate import Judged, Known, Statement
+from memory.intake.integrate import CandidateStatement, Judged, StoredStatement
 from memory.intake.validation import NewMemory
 from memory.providers.contracts import ChatMessage, ChatRequest, ChatRole
 from memory.providers.errors import ProviderError
@@ -70,8 +69,14 @@ def judge(
         return Judgment()
     tenant = tenancy.current().schema_name
     missing, _ = extraction.model_for(allowance=allowance, tenant=tenant)
-    pairs = () if missing is Degraded.NO_MODEL else _pairs_of_candidates(caller, news, now)
-    return ask_model(pairs=pairs, allowance=allowance)
+    if missing is Degraded.NO_MODEL:
+        return Judgment()
+    pairs = tuple(
+        pair
+        for number, new in enumerate(news)
+        for pair in _pairs_of_candidate(caller, new, number, now)
+    )
+    return ask_model(pairs=pairs[:MOST_PAIRS], allowance=allowance)
 
 
 def ask_model(*, pairs: tuple[Pair, ...], allowance: Allowance) -> Judgment:
@@ -98,18 +103,6 @@ def ask_model(*, pairs: tuple[Pair, ...], allowance: Allowance) -> Judgment:
     return Judgment(judged=judged, pairs=len(pairs), spent=spent, dropped=Counter(dropped))
 
 
-def _pairs_of_candidates(
-    caller: Caller, news: tuple[NewMemory, ...], now: datetime
-) -> tuple[Pair, ...]:
-    """Return what is worth judging, the closest of each candidate first."""
-    found = [
-        pair
-        for number, new in enumerate(news)
-        for pair in _pairs_of_candidate(caller, new, number, now)
-    ]
-    return tuple(found[:MOST_PAIRS])
-
-
 def _pairs_of_candidate(
     caller: Caller, new: NewMemory, number: int, now: datetime
 ) -> tuple[Pair, ...]:
@@ -118,9 +111,9 @@ def _pairs_of_candidate(
         prepared = prepare(caller=caller, new=new)
         with tenancy.unit():
             where = find_placement(caller=caller, new=new)
-            around = look_around(
+            neighborhood, statement, stored = find_similar(
                 caller=caller,
-                drafted=prepared.drafted,
+                checked=prepared.checked,
                 where=where,
                 embedded=in_use(embedded=prepared.embedded),
                 now=now,
@@ -128,16 +121,18 @@ def _pairs_of_candidate(
     except (InvalidInput, Forbidden, NotFound):  # the door says so again, and counts it
         return ()
     thresholds = thresholds_of(project=where.project)
-    passed = gate(drafted=prepared.drafted, neighborhood=around.neighborhood, thresholds=thresholds)
+    passed = gate(checked=prepared.checked, neighborhood=neighborhood, thresholds=thresholds)
     if passed.outcome is not GateOutcome.ACCEPTED:
         return ()
-    return _pairs(
-        new.content, number, around.statement, around.known, cosine=thresholds.conflict_cosine
-    )
+    return _pairs(new.content, number, statement, stored, thresholds.conflict_cosine)
 
 
 def _pairs(
-    content: str, number: int, statement: Statement, known: Iterable[Known], *, cosine: float
+    content: str,
+    number: int,
+    statement: CandidateStatement,
+    known: Iterable[StoredStatement],
+    cosine: float,
 ) -> tuple[Pair, ...]:
     """Return a text beside what is worth judging and may be shown with it, the closest first."""
     worth = [
@@ -197,11 +192,7 @@ def judge_added(
             return {"gone": 1}
         allowance = budget.of_add(row=row, spent=_calls_of(row, now), now=now)
         near = comparable(row=row)
-        pairs = (
-            ()
-            if near is None
-            else _pairs(row.content, 0, near.statement, near.known, cosine=near.conflict_cosine)
-        )
+        pairs = () if near is None else _pairs(row.content, 0, *near)
     if pairs and allowance.calls < 1:
         return {"compared": len(pairs), "degraded": {DAY_CAP: 1}}
     found = ask(pairs=pairs, allowance=allowance)
@@ -216,7 +207,7 @@ def _take(found: Judgment, row: Memory, now: datetime) -> Mapping[str, Any]:
     held = Memory.objects.select_for_update(of=("self",)).filter(pk=row.pk).first()
     judged = found.judged.get(0, ())
     if held is not None and held.content_hash != row.content_hash:
-        llm_queue.enqueue(row=held, created_by=None)
+        enqueue_model_look(row=held, created_by=None)
         return {**_counts_of(found, len(judged), 0), "changed": 1}
     changed = 0
     if judged:

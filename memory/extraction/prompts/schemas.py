@@ -12,7 +12,7 @@ from typing import Final
 
 from memory.taxonomy import MemoryType
 
-MOST: Final = 40  # candidates an answer, ours
+MOST: Final = 40  # candidates an answer; default, not measured
 RELATIONS: Final = ("new", "update", "extend", "derive")
 KEPT_TYPES: Final = tuple(  # what a conversation can teach; the others are made in other ways
     type.value

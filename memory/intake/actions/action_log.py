@@ -20,7 +20,7 @@ SOURCES: Final = frozenset(Source)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class LogEntry:
     """What became of one candidate; `place` is None where it found none.
 
     `memory_id` is what was stored or confirmed, `other_id` what it replaced or contradicts.
@@ -35,9 +35,28 @@ class Entry:
     other_id: UUID | None = None
 
 
-def record(*, caller: Caller, entries: tuple[Entry, ...], now: datetime) -> None:
+def record(*, caller: Caller, entries: tuple[LogEntry, ...], now: datetime) -> None:
     """Append a row a candidate. In a unit."""
-    bulk_insert.insert_rows(rows=[_row(caller, entry, now) for entry in entries])
+    bulk_insert.insert_rows(
+        rows=[
+            ActionLog(
+                at=now,
+                audience=_audience(caller, entry),
+                project_id=entry.place.project.id if entry.place and entry.place.project else None,
+                user_id=caller.user_id,
+                token_id=caller.token_id,
+                agent=caller.agent,
+                source=entry.source if entry.source in SOURCES else "unknown",
+                source_interface=caller.source_interface,
+                outcome=entry.outcome,
+                gate=entry.gate,
+                cause=entry.cause[:24],
+                memory_id=entry.memory_id,
+                other_id=entry.other_id,
+            )
+            for entry in entries
+        ]
+    )
 
 
 def forget(*, now: datetime, days: int) -> int:
@@ -48,26 +67,7 @@ def forget(*, now: datetime, days: int) -> int:
         return deleted
 
 
-def _row(caller: Caller, entry: Entry, now: datetime) -> ActionLog:
-    project = entry.place.project if entry.place else None
-    return ActionLog(
-        at=now,
-        audience=_audience(caller, entry),
-        project_id=project.id if project else None,
-        user_id=caller.user_id,
-        token_id=caller.token_id,
-        agent=caller.agent,
-        source=entry.source if entry.source in SOURCES else "unknown",
-        source_interface=caller.source_interface,
-        outcome=entry.outcome,
-        gate=entry.gate,
-        cause=entry.cause[:24],
-        memory_id=entry.memory_id,
-        other_id=entry.other_id,
-    )
-
-
-def _audience(caller: Caller, entry: Entry) -> UUID:
+def _audience(caller: Caller, entry: LogEntry) -> UUID:
     if entry.outcome == REFUSED and caller.user_id is not None:
         return caller.user_id
     if entry.place is not None:

@@ -1,6 +1,6 @@
 """From what a caller sends to what can be stored: checked, scanned, classified, placed.
 
-Everything here happens before a memory exists. A draft that is refused leaves nothing behind.
+Everything here happens before a memory exists. A candidate that is refused leaves nothing behind.
 """
 
 from dataclasses import dataclass, replace
@@ -20,6 +20,13 @@ from memory.entities import accurate, names
 from memory.errors import GovernanceDenied
 from memory.intake import classify
 from memory.intake.classify import Classification, TypeBasis
+from memory.intake.intake_gates import (
+    GateCandidate,
+    GateResult,
+    Neighborhood,
+    Thresholds,
+    run_gates,
+)
 from memory.intake.validation import NewMemory, check_fields, fitting
 from memory.records import formulas
 from memory.records.models import Memory
@@ -40,6 +47,8 @@ from teams.errors import NotBoundToProject
 from teams.models import Project, Team, TeamMember
 
 MAY_WRITE_FOR_ALL: Final = frozenset({Role.OWNER, Role.ADMIN, Role.STEWARD})
+ALONE: Final = Neighborhood()
+USUAL: Final = Thresholds()
 ORIGIN: Final = (
     "source", "source_uri", "source_hash", "source_line", "commit_sha", "taint_reason",
 )  # fmt: skip
@@ -66,20 +75,41 @@ class Placement:
 
 
 def check_candidate(*, caller: Caller, new: NewMemory) -> CheckedCandidate:
-    """Check, scan and classify a candidate, without the store but for a type that is none of ours.
+    """Check, scan and classify a candidate; only a custom type is read from the store.
 
     Raises InvalidInput naming each wrong field, GovernanceDenied for layer 1 from an agent.
     """
     new = _of_custom_type(caller, new)
     check_fields(new=new)
-    classification = _classified(caller, new)
-    _check_governance(caller, classification)
+    may_govern = may_write_for_all(caller=caller)
+    seen = _classify(new, MemoryType(new.type) if new.type else None)
+    is_guess = seen.type_basis is not TypeBasis.GIVEN
+    if is_guess and seen.governance is Governance.CONSTITUTIONAL and not may_govern:
+        seen = _classify(new, MemoryType.FACT)
+    if seen.governance is Governance.CONSTITUTIONAL and not may_govern:
+        raise GovernanceDenied(
+            detail="Only a steward, in person, places a memory in the constitutional layer.",
+            hint="Leave out the type or tag identity or chain_of_command, or ask a steward.",
+        )
     return CheckedCandidate(
         new=new,
-        classification=classification,
+        classification=seen,
         content_hash=texts.content_hash(content=new.content),
         findings=scanner.find_secrets(text=new.content),
     )
+
+
+def gate(
+    *,
+    checked: CheckedCandidate,
+    neighborhood: Neighborhood = ALONE,
+    thresholds: Thresholds = USUAL,
+) -> GateResult:
+    """Send a checked candidate through the gates, where nothing else is said without neighbors."""
+    candidate = GateCandidate(
+        content=checked.new.content, type=checked.classification.type, secrets=checked.findings
+    )
+    return run_gates(candidate=candidate, neighborhood=neighborhood, thresholds=thresholds)
 
 
 def find_placement(*, caller: Caller, new: NewMemory) -> Placement:
@@ -90,12 +120,26 @@ def find_placement(*, caller: Caller, new: NewMemory) -> Placement:
             detail="This token is bound to projects; it stores nothing outside of them.",
             hint="Name one of its projects in “project”.",
         )
-    scope = Scope(new.scope) if new.scope else _usual_scope(caller, project)
-    _check_fits(new, scope, project)
+    usual = Scope.PERSONAL if caller.user_id is not None else Scope.ORGANIZATION
+    scope = Scope(new.scope or (usual if project is None else Scope.PROJECT))
+    if new.team and scope is not Scope.TEAM:
+        detail = "A team is named with the scope team alone."
+        raise wrong_field(pointer="/team", detail=detail, code="scope")
+    if (
+        project is not None
+        and not project.open_to_all
+        and scope not in {Scope.PROJECT, Scope.PERSONAL}
+    ):  # nobody outside of a closed project may see its name on a memory
+        raise wrong_field(
+            pointer="/scope",
+            detail="A memory of a closed project is for its members, or personal.",
+            hint="Leave the project out to share it more widely.",
+            code="scope",
+        )
     if scope is Scope.TEAM:
-        team = _team(caller, new.team)
-        return Placement(project=project, scope=scope, audience=team.id, team_id=team.id)
-    audience = _audience(caller, scope, project)
+        team_id = _find_team(caller, new.team).id
+        return Placement(project=project, scope=scope, audience=team_id, team_id=team_id)
+    audience = _find_audience(caller, scope, project)
     return Placement(project=project, scope=scope, audience=audience, team_id=None)
 
 
@@ -125,18 +169,6 @@ def _of_custom_type(caller: Caller, new: NewMemory) -> NewMemory:
     )
 
 
-def _classified(caller: Caller, new: NewMemory) -> Classification:
-    seen = _classify(new, MemoryType(new.type) if new.type else None)
-    is_guess = seen.type_basis is not TypeBasis.GIVEN
-    if (
-        is_guess
-        and seen.governance is Governance.CONSTITUTIONAL
-        and not may_write_for_all(caller=caller)
-    ):
-        return _classify(new, MemoryType.FACT)
-    return seen
-
-
 def _classify(new: NewMemory, type: MemoryType | None) -> Classification:
     seen = classify.classify(
         content=new.content,
@@ -153,28 +185,7 @@ def _classify(new: NewMemory, type: MemoryType | None) -> Classification:
     )
 
 
-def _check_fits(new: NewMemory, scope: Scope, project: Project | None) -> None:
-    """Check that nobody outside of a closed project would see its name on a memory."""
-    if new.team and scope is not Scope.TEAM:
-        detail = "A team is named with the scope team alone."
-        raise wrong_field(pointer="/team", detail=detail, code="scope")
-    if project is None or project.open_to_all or scope in {Scope.PROJECT, Scope.PERSONAL}:
-        return
-    raise wrong_field(
-        pointer="/scope",
-        detail="A memory of a closed project is for its members, or personal.",
-        hint="Leave the project out to share it more widely.",
-        code="scope",
-    )
-
-
-def _usual_scope(caller: Caller, project: Project | None) -> Scope:
-    if project is not None:
-        return Scope.PROJECT
-    return Scope.PERSONAL if caller.user_id is not None else Scope.ORGANIZATION
-
-
-def _audience(caller: Caller, scope: Scope, project: Project | None) -> UUID:
+def _find_audience(caller: Caller, scope: Scope, project: Project | None) -> UUID:
     if scope is Scope.PROJECT and project is not None:
         return project.id
     if scope is Scope.PERSONAL and caller.user_id is not None:
@@ -191,7 +202,7 @@ def _audience(caller: Caller, scope: Scope, project: Project | None) -> UUID:
     raise wrong_field(pointer="/scope", detail=reasons[scope], code="scope")
 
 
-def _team(caller: Caller, ref: str | None) -> Team:
+def _find_team(caller: Caller, ref: str | None) -> Team:
     mine = TeamMember.objects.filter(user_id=caller.user_id or UUID(int=0)).values("team_id")
     by_id = as_uuid(text=ref or "")
     wanted = {"slug": ref or ""} if by_id is None else {"id": by_id}
@@ -207,17 +218,6 @@ def may_write_for_all(*, caller: Caller) -> bool:
     return is_person(caller=caller) and caller.role in MAY_WRITE_FOR_ALL
 
 
-def _check_governance(caller: Caller, classification: Classification) -> None:
-    if classification.governance is not Governance.CONSTITUTIONAL or may_write_for_all(
-        caller=caller
-    ):
-        return
-    raise GovernanceDenied(
-        detail="Only a steward, in person, places a memory in the constitutional layer.",
-        hint="Leave out the type or tag identity or chain_of_command, or ask a steward.",
-    )
-
-
 def new_row(
     *,
     caller: Caller,
@@ -226,7 +226,7 @@ def new_row(
     surprise: float,
     now: datetime,
 ) -> Memory:
-    """Compose the row of an accepted draft; it is not saved."""
+    """Compose the row of an accepted candidate; it is not saved."""
     new, seen = checked.new, checked.classification
     confidence = DEFAULT_CONFIDENCE if new.confidence is None else new.confidence
     value = formulas.importance_at_intake(surprise=surprise, confidence=confidence)

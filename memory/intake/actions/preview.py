@@ -6,14 +6,12 @@ Nothing is written and no access is logged. A text with a secret in it is not em
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
-from uuid import UUID
 
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.entities import names
 from memory.entities.names import Name
 from memory.index.actions import embedding
-from memory.index.actions.embedding import Embedded
 from memory.index.sql import search_rows
 from memory.intake.actions import candidate
 from memory.intake.actions.candidate import CheckedCandidate
@@ -25,8 +23,8 @@ from memory.secrets import findings
 from teams.permissions import Act, require
 
 SIMILAR_LIMIT: Final = 3
-MOST_NAMES: Final = 8  # things named in the text that are shown; ours
-SIMILAR_COSINE: Final = 0.55  # cosine from which a neighbor is worth showing, ours
+MOST_NAMES: Final = 8  # things named in the text that are shown; default, not measured
+SIMILAR_COSINE: Final = 0.55  # cosine from which a neighbor is worth showing; default, not measured
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,50 +56,46 @@ class Preview:
 def preview(*, caller: Caller, new: NewMemory, now: datetime) -> Preview:
     """Look at a candidate without storing it. Raises InvalidInput, NotFound."""
     require(caller=caller, act=Act.READ)
-    drafted = candidate.check_candidate(caller=caller, new=new)
-    seen = drafted.classification
+    checked = candidate.check_candidate(caller=caller, new=new)
+    seen = checked.classification
     return Preview(
         type=seen.type.value,
         basis=seen.type_basis,
         citation=seen.citation,
         files=seen.files,
         modules=seen.modules,
-        names=() if drafted.findings else names.names_of(spans=seen.entities)[:MOST_NAMES],
-        secrets=tuple(sorted(kind.value for kind in findings.kinds(findings=drafted.findings))),
-        redacted=findings.redact(text=new.content, findings=drafted.findings),
-        similar=() if drafted.findings else _similar(caller, drafted, now),
+        names=() if checked.findings else names.names_of(spans=seen.entities)[:MOST_NAMES],
+        secrets=tuple(sorted(kind.value for kind in findings.kinds(findings=checked.findings))),
+        redacted=findings.redact(text=new.content, findings=checked.findings),
+        similar=() if checked.findings else _similar(caller, checked, now),
     )
 
 
-def _similar(caller: Caller, drafted: CheckedCandidate, now: datetime) -> tuple[Similar, ...]:
-    seen = drafted.classification
+def _similar(caller: Caller, checked: CheckedCandidate, now: datetime) -> tuple[Similar, ...]:
+    seen = checked.classification
     text = embedding.text_of(
         files=seen.files,
         modules=seen.modules,
         type=seen.type.value,
-        content=drafted.new.content,
+        content=checked.new.content,
     )
     embedded = embedding.embed_inline(text=text)
     if embedded is None:
         return ()
     with tenancy.unit():
-        close = _nearest(caller, drafted.new, embedded)
+        model_id, key = embedding.active_model()
+        if key != embedded.key:
+            return ()
+        where = candidate.find_placement(caller=caller, new=checked.new)
+        found = search_rows.nearest(
+            model_id=model_id,
+            vector=embedded.vector,
+            audience=where.audience,
+            project_id=where.project.id if where.project else None,
+            limit=SIMILAR_LIMIT,
+        )
+        close = {key: cosine for key, cosine in found if cosine >= SIMILAR_COSINE}
         views = memories.by_ids(caller=caller, memory_ids=tuple(close), now=now)
     return tuple(
         Similar(memory=views[key], cosine=cosine) for key, cosine in close.items() if key in views
     )
-
-
-def _nearest(caller: Caller, new: NewMemory, embedded: Embedded) -> dict[UUID, float]:
-    model_id, key = embedding.active_model()
-    if key != embedded.key:
-        return {}
-    where = candidate.find_placement(caller=caller, new=new)
-    found = search_rows.nearest(
-        model_id=model_id,
-        vector=embedded.vector,
-        audience=where.audience,
-        project_id=where.project.id if where.project else None,
-        limit=SIMILAR_LIMIT,
-    )
-    return {key: cosine for key, cosine in found if cosine >= SIMILAR_COSINE}

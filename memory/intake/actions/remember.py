@@ -1,12 +1,14 @@
-"""Remember something: the one door through which a memory comes to exist.
+"""Remember something: the one way by which a memory comes to exist.
 
 Outside of a database unit: check, look for secrets, classify, embed where that is local and fast.
-Inside of one: find the place, compare with what is there, decide, write rows, audit, change feed
-and jobs together. Gates refuse with a reason and a hint; they never raise.
+Inside of one, in this order: find the place, load similar memories, ask the gates, look for echoes,
+decide, write rows, audit, change feed and jobs together. Gates refuse with a reason and a hint;
+they never raise.
 """
 
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Final
 from uuid import UUID
 
 from django.db import transaction
@@ -17,9 +19,9 @@ from accounts.errors import Conflict, Forbidden, InvalidInput
 from accounts.messages import message
 from memory.index.actions import embedding
 from memory.index.actions.embedding import Embedded
-from memory.intake import intake_gates, integrate
-from memory.intake.actions import action_log, apply_decision, llm_queue
-from memory.intake.actions.action_log import Entry
+from memory.intake import integrate
+from memory.intake.actions import action_log, apply_decision
+from memory.intake.actions.action_log import LogEntry
 from memory.intake.actions.candidate import (
     CheckedCandidate,
     Placement,
@@ -27,34 +29,36 @@ from memory.intake.actions.candidate import (
     find_by_external_id,
     find_placement,
     find_placement_if_any,
+    gate,
     new_row,
 )
-from memory.intake.actions.echo_guard import Echo, find_delivered, find_echo
+from memory.intake.actions.echo_guard import find_delivered, find_echo
 from memory.intake.actions.revise import revise_row
-from memory.intake.actions.similar_memories import look_around, thresholds_of
+from memory.intake.actions.similar_memories import find_similar, thresholds_of
 from memory.intake.intake_gates import (
     Gate,
-    GateCandidate,
     GateOutcome,
     GateResult,
-    Neighborhood,
     Thresholds,
 )
 from memory.intake.integrate import Cause, Decision, Judged
+from memory.intake.sql.neighbors import is_passing
 from memory.intake.validation import NewMemory
 from memory.records import writes
 from memory.records.actions import confirm_memory
 from memory.records.models import Memory
 from memory.records.queries.memories import lock_memory
 from memory.records.queries.views import MemoryView, to_view, visible
-from memory.taxonomy import LinkKind, Scope
+from memory.taxonomy import LinkKind, MemoryType, Scope, Source
+from teams.models import Project
 from teams.permissions import Act, require
+from teams.queries import extraction_of
 
-LEXICON_DELAY_SECONDS = 2  # writes of a burst share one recount
+LEXICON_DELAY_SECONDS: Final = 2  # writes of a burst share one recount
 SENT_AGAIN = message("sent again under its external id")  # why there is a new version
-NOBODY_NEAR = Neighborhood(exact_duplicate_id=None, neighbors=())
-LOOSEST = Thresholds(minimum_length=1)  # of any project: what these refuse, every project refuses
-LOGGED = {LinkKind.SUPERSEDES.value: "superseded", LinkKind.EXTEND.value: "extended"}
+LOOSEST: Final = Thresholds(minimum_length=1)  # of any project: what these refuse, all refuse
+LOGGED: Final = {LinkKind.SUPERSEDES.value: "superseded", LinkKind.EXTEND.value: "extended"}
+EXPLICIT: Final = frozenset({Source.USER_TAUGHT.value, Source.AGENT_EXPLICIT.value})
 
 __all__ = ["NewMemory", "Outcome", "remember"]
 
@@ -63,7 +67,7 @@ __all__ = ["NewMemory", "Outcome", "remember"]
 class Prepared:
     """A candidate with its vector where that could be made at once, and what a model judged."""
 
-    drafted: CheckedCandidate
+    checked: CheckedCandidate
     embedded: Embedded | None
     judged: tuple[Judged, ...] = ()
 
@@ -93,7 +97,7 @@ class Outcome:
 def remember(
     *, caller: Caller, new: NewMemory, now: datetime, judged: tuple[Judged, ...] = ()
 ) -> Outcome:
-    """Send one candidate through the door; `judged` is what a model said it is to what is known.
+    """Remember one candidate; `judged` is what a model said it is to what is known.
 
     Raises InvalidInput for a malformed one, NotFound for a project the caller cannot see.
     """
@@ -101,7 +105,11 @@ def remember(
     try:
         prepared = replace(prepare(caller=caller, new=new), judged=judged)
     except (InvalidInput, Forbidden) as error:
-        _log_malformed(caller, new, error, now)
+        refused = Outcome(outcome="refused", memory=None, gate="input", cause=error.code)
+        with tenancy.unit():
+            where = find_placement_if_any(caller=caller, new=new)
+            entry = log_entry(new=new, where=where, outcome=refused)
+            action_log.record(caller=caller, entries=(entry,), now=now)
         raise
     try:
         with tenancy.unit(), transaction.atomic():
@@ -115,61 +123,120 @@ def remember(
 
 def prepare(*, caller: Caller, new: NewMemory) -> Prepared:
     """Check, classify and embed a candidate. Runs outside of a unit. Raises InvalidInput."""
-    drafted = check_candidate(caller=caller, new=new)
-    alone = gate(drafted=drafted, neighborhood=NOBODY_NEAR, thresholds=LOOSEST)
+    checked = check_candidate(caller=caller, new=new)
+    alone = gate(checked=checked, thresholds=LOOSEST)
     if alone.outcome is GateOutcome.REFUSED:
-        return Prepared(drafted=drafted, embedded=None)
-    seen = drafted.classification
+        return Prepared(checked=checked, embedded=None)
+    seen = checked.classification
     text = embedding.text_of(
         files=seen.files, modules=seen.modules, type=seen.type.value, content=new.content
     )
-    return Prepared(drafted=drafted, embedded=embedding.embed_inline(text=text))
+    return Prepared(checked=checked, embedded=embedding.embed_inline(text=text))
 
 
 def decide(*, caller: Caller, prepared: Prepared, now: datetime) -> Outcome:
-    """Compare a prepared candidate with what is there, and store what follows. In a unit."""
-    where = find_placement(caller=caller, new=prepared.drafted.new)
+    """Compare a prepared candidate with what is there, store what follows, log it. In a unit."""
+    where = find_placement(caller=caller, new=prepared.checked.new)
     usable = replace(prepared, embedded=in_use(embedded=prepared.embedded))
-    outcome = _compare(caller, usable, where, now)
-    entry = log_entry(new=prepared.drafted.new, where=where, outcome=outcome)
+    outcome = _decide_at(caller, usable, where, now)
+    entry = log_entry(new=prepared.checked.new, where=where, outcome=outcome)
     action_log.record(caller=caller, entries=(entry,), now=now)
     return outcome
 
 
-def _compare(caller: Caller, prepared: Prepared, where: Placement, now: datetime) -> Outcome:
-    """Load similar memories, ask the gates, decide, and write what follows."""
-    drafted, embedded = prepared.drafted, prepared.embedded
-    around = look_around(caller=caller, drafted=drafted, where=where, embedded=embedded, now=now)
+def _decide_at(caller: Caller, prepared: Prepared, where: Placement, now: datetime) -> Outcome:
+    """Load similar memories, ask the gates, look for echoes, decide, and write what follows."""
+    checked, embedded, new = prepared.checked, prepared.embedded, prepared.checked.new
+    neighborhood, statement, stored = find_similar(
+        caller=caller, checked=checked, where=where, embedded=embedded, now=now
+    )
     thresholds = thresholds_of(project=where.project)
-    result = gate(drafted=drafted, neighborhood=around.neighborhood, thresholds=thresholds)
+    result = gate(checked=checked, neighborhood=neighborhood, thresholds=thresholds)
     if result.outcome is GateOutcome.REFUSED:
         return refusal(result=result)
-    resent = find_by_external_id(placement=where, external_id=drafted.new.external_id)
+    resent = find_by_external_id(placement=where, external_id=new.external_id)
     if resent is not None:
         twin_id = result.confirmed_id if result.gate is Gate.EXACT_DUPLICATE else None
-        return replace_content(caller=caller, row=resent, drafted=drafted, twin_id=twin_id, now=now)
-    delivered = find_delivered(caller=caller, source=drafted.new.source, embedded=embedded, now=now)
-    echo = find_echo(drafted=drafted, same_id=result.confirmed_id, delivered=delivered)
+        return replace_content(caller=caller, row=resent, checked=checked, twin_id=twin_id, now=now)
+    delivered = find_delivered(caller=caller, source=new.source, embedded=embedded, now=now)
+    echo = find_echo(checked=checked, same_id=result.confirmed_id, delivered=delivered)
     if echo is not None:
         return known_before(caller=caller, echo=echo, now=now)
     if result.confirmed_id is not None:
-        session_id = drafted.new.session_id
-        view = confirm_memory(
-            caller=caller, memory_id=result.confirmed_id, now=now, session_id=session_id
-        )
-        return Outcome(
-            outcome="confirmed",
-            memory=view,
-            gate=result.gate.value if result.gate else "",
-            reason=result.reason,
-            done="confirmed",
+        return confirmation(
+            caller=caller,
+            memory_id=result.confirmed_id,
+            result=result,
+            session_id=new.session_id,
+            now=now,
         )
     decision = integrate.decide(
-        candidate=replace(around.statement, trusts_judgments=False),
-        known=integrate.with_judgments(known=around.known, judged=prepared.judged),
+        candidate=replace(statement, trusts_judgments=False),
+        known=integrate.with_judgments(known=stored, judged=prepared.judged),
         conflict_cosine=thresholds.conflict_cosine,
     )
-    return _add(caller, prepared, where, result, decision, now)
+    old = apply_decision.hold(decision=decision)
+    surprise = neighborhood.surprise
+    row = new_row(caller=caller, checked=checked, placement=where, surprise=surprise, now=now)
+    return _add(caller, row, old, embedded, decision, result.reason, now)
+
+
+def _add(
+    caller: Caller,
+    row: Memory,
+    old: Memory | None,
+    embedded: Embedded | None,
+    decision: Decision,
+    reason: str,
+    now: datetime,
+) -> Outcome:
+    """Write a new memory and what follows from the decision; queue what is still to be done."""
+    writes.insert(caller=caller, rows=(row,))
+    schedule_recount()
+    job_id = None
+    if embedded is None:
+        layers = {row.id: row.governance}
+        job_id = embedding.enqueue(layers=layers, created_by=principal(caller=caller))
+    else:
+        text = embedding.memory_text(row=row)
+        embedding.store_vector(row=row, text=text, embedded=embedded)
+    found = apply_decision.carry_out(caller=caller, row=row, old=old, decision=decision, now=now)
+    _queue_model_look(caller, row, row.project)
+    row.is_embedded = embedded is not None  # type: ignore[attr-defined]
+    return Outcome(
+        outcome="added",
+        memory=to_view(row, now=now, is_new=True),
+        done="created",
+        reason=reason if found is None else decision.reason,
+        embedding="queued" if embedded is None else "stored",
+        job_id=job_id,
+        operation="" if decision.link is None else decision.link.value,
+        related_id=None if found is None else found.other_id,
+        conflict_id=None if found is None else found.conflict_id,
+        cause="" if decision.cause is None else decision.cause.value,
+    )
+
+
+def _queue_model_look(caller: Caller, row: Memory, project: Project | None) -> None:
+    """Queue a look of a model at what somebody has just added, where its project wishes it."""
+    if (
+        project is not None
+        and extraction_of(row=project).adds_per_day
+        and row.source in EXPLICIT
+        and not is_passing(type=MemoryType(row.type))
+    ):
+        enqueue_model_look(row=row, created_by=principal(caller=caller))
+
+
+def enqueue_model_look(*, row: Memory, created_by: UUID | None) -> None:
+    """Write the job in which a model looks at one memory, as urgent as its layer. In a unit."""
+    jobs.enqueue(
+        "memory.judge_added",
+        payload={"ids": [str(row.id)]},
+        key=row.id.hex,
+        priority=row.governance,
+        created_by=created_by,
+    )
 
 
 def in_use(*, embedded: Embedded | None) -> Embedded | None:
@@ -179,7 +246,7 @@ def in_use(*, embedded: Embedded | None) -> Embedded | None:
     return embedded
 
 
-def log_entry(*, new: NewMemory, where: Placement | None, outcome: Outcome) -> Entry:
+def log_entry(*, new: NewMemory, where: Placement | None, outcome: Outcome) -> LogEntry:
     """Return what the action log keeps of an outcome.
 
     Of a shared memory that contradicts one that fewer people see, that it was added and no more.
@@ -187,7 +254,7 @@ def log_entry(*, new: NewMemory, where: Placement | None, outcome: Outcome) -> E
     is_shared = where is not None and where.scope is not Scope.PERSONAL
     is_hidden = is_shared and outcome.cause == Cause.ELSEWHERE
     ended = LOGGED.get(outcome.operation, outcome.outcome)
-    return Entry(
+    return LogEntry(
         source=new.source,
         place=where,
         outcome="contradicted" if outcome.conflict_id and not is_hidden else ended,
@@ -198,40 +265,43 @@ def log_entry(*, new: NewMemory, where: Placement | None, outcome: Outcome) -> E
     )
 
 
-def gate(
-    *, drafted: CheckedCandidate, neighborhood: Neighborhood, thresholds: Thresholds
-) -> GateResult:
-    """Send a draft through the gates of its project."""
-    candidate = GateCandidate(
-        content=drafted.new.content,
-        type=drafted.classification.type,
-        secrets=drafted.findings,
-    )
-    return intake_gates.run_gates(
-        candidate=candidate, neighborhood=neighborhood, thresholds=thresholds
-    )
-
-
 def refusal(*, result: GateResult) -> Outcome:
-    """Return the outcome of a refused candidate."""
-    gate = result.gate.value if result.gate else ""
+    """Return the outcome of a candidate that a gate refused."""
     return Outcome(
         outcome="refused",
         memory=None,
-        gate=gate,
+        gate=result.gate.value if result.gate else "",
         reason=result.reason,
         hint=result.hint,
         cause=result.cause,
     )
 
 
+def confirmation(
+    *,
+    caller: Caller,
+    memory_id: UUID,
+    result: GateResult,
+    session_id: UUID | None,
+    now: datetime,
+) -> Outcome:
+    """Confirm the memory that a gate found to say the same. In a unit."""
+    return Outcome(
+        outcome="confirmed",
+        memory=confirm_memory(caller=caller, memory_id=memory_id, now=now, session_id=session_id),
+        gate=result.gate.value if result.gate else "",
+        reason=result.reason,
+        done="confirmed",
+    )
+
+
 def recorded(*, caller: Caller, outcome: Outcome) -> Outcome:
-    """Tell the audit log of an outcome that was written; return it. In a unit."""
+    """Write an outcome that changed something to the audit log; return it. In a unit."""
     if outcome.done and outcome.memory is not None:
         act = f"memory.{outcome.done}"
         ids = {"related": outcome.related_id, "conflict": outcome.conflict_id}
-        is_told = outcome.cause != Cause.ELSEWHERE  # fewer people see one of the two
-        details = {name: str(id) for name, id in ids.items() if id is not None and is_told}
+        is_visible = outcome.cause != Cause.ELSEWHERE  # else fewer people see one of the two
+        details = {name: str(id) for name, id in ids.items() if id is not None and is_visible}
         writes.record(caller=caller, act=act, memory_id=outcome.memory.id, details=details)
     return outcome
 
@@ -244,18 +314,16 @@ def schedule_recount() -> None:
 
 
 def replace_content(
-    *, caller: Caller, row: Memory, drafted: CheckedCandidate, twin_id: UUID | None, now: datetime
+    *, caller: Caller, row: Memory, checked: CheckedCandidate, twin_id: UUID | None, now: datetime
 ) -> Outcome:
     """Bring the memory of an external id to what was sent now. In a unit.
 
     Refused where another memory, the twin, says that already: two would say the same.
     """
     locked = lock_memory(caller=caller, memory_id=row.id)
-    if locked.content_hash == drafted.content_hash:
-        view = to_view(locked, now=now)
-        return Outcome(
-            outcome="confirmed", memory=view, reason=message("It says the same already.")
-        )
+    if locked.content_hash == checked.content_hash:
+        reason = message("It says the same already.")
+        return Outcome(outcome="confirmed", memory=to_view(locked, now=now), reason=reason)
     if twin_id is not None and twin_id != row.id:
         return Outcome(
             outcome="refused",
@@ -266,71 +334,16 @@ def replace_content(
             ),
             hint="Archive one of the two, then send this again.",
         )
-    view = revise_row(
-        caller=caller,
-        row=locked,
-        changes={"content": drafted.new.content, "reason": SENT_AGAIN},
-        now=now,
-    )
+    changes = {"content": checked.new.content, "reason": SENT_AGAIN}
+    view = revise_row(caller=caller, row=locked, changes=changes, now=now)
     return Outcome(outcome="updated", memory=view, embedding="queued", done="changed")
 
 
-def known_before(*, caller: Caller, echo: Echo, now: datetime) -> Outcome:
+def known_before(*, caller: Caller, echo: tuple[UUID, str], now: datetime) -> Outcome:
     """Return the outcome of a restatement: nothing is written. In a unit.
 
     The memory is shown as its caller may see it.
     """
-    view = to_view(visible(caller=caller).get(pk=echo.memory_id), now=now)
-    return Outcome(outcome="known", memory=view, reason=echo.reason)
-
-
-def _log_malformed(
-    caller: Caller, new: NewMemory, error: InvalidInput | Forbidden, now: datetime
-) -> None:
-    """Note that a candidate came that could not even be looked at."""
-    refused = Outcome(outcome="refused", memory=None, gate="input", cause=error.code)
-    with tenancy.unit():
-        where = find_placement_if_any(caller=caller, new=new)
-        entry = log_entry(new=new, where=where, outcome=refused)
-        action_log.record(caller=caller, entries=(entry,), now=now)
-
-
-def _add(
-    caller: Caller,
-    prepared: Prepared,
-    where: Placement,
-    result: GateResult,
-    decision: Decision,
-    now: datetime,
-) -> Outcome:
-    """Write a new memory and what follows from the decision; queue what is still to be done."""
-    embedded = prepared.embedded
-    old = apply_decision.hold(decision=decision)
-    row = new_row(
-        caller=caller, checked=prepared.drafted, placement=where, surprise=result.surprise, now=now
-    )
-    writes.insert(caller=caller, rows=(row,))
-    schedule_recount()
-    job_id = None
-    if embedded is None:
-        job_id = embedding.enqueue(
-            layers={row.id: row.governance}, created_by=principal(caller=caller)
-        )
-    else:
-        text = embedding.memory_text(row=row)
-        embedding.store_vector(row=row, text=text, embedded=embedded)
-    found = apply_decision.carry_out(caller=caller, row=row, old=old, decision=decision, now=now)
-    llm_queue.queue(caller=caller, row=row, project=where.project)
-    row.is_embedded = embedded is not None  # type: ignore[attr-defined]
-    return Outcome(
-        outcome="added",
-        memory=to_view(row, now=now, is_new=True),
-        done="created",
-        reason=result.reason if found is None else decision.reason,
-        embedding="queued" if embedded is None else "stored",
-        job_id=job_id,
-        operation="" if decision.link is None else decision.link.value,
-        related_id=None if found is None else found.other_id,
-        conflict_id=None if found is None else found.conflict_id,
-        cause="" if decision.cause is None else decision.cause.value,
-    )
+    memory_id, reason = echo
+    view = to_view(visible(caller=caller).get(pk=memory_id), now=now)
+    return Outcome(outcome="known", memory=view, reason=reason)

@@ -7,8 +7,9 @@ Vectors do not exist until the job has run: it looks for near duplicates and con
 in one order, before anything is written.
 """
 
-from dataclasses import dataclass
+from collections import defaultdict
 from datetime import datetime
+from typing import Final
 from uuid import UUID
 
 from django.db import transaction
@@ -24,11 +25,12 @@ from memory.intake.actions.candidate import (
     Placement,
     check_candidate,
     find_placement,
+    gate,
 )
 from memory.intake.actions.echo_guard import Delivered, find_delivered, find_echo
 from memory.intake.actions.remember import (
     Outcome,
-    gate,
+    confirmation,
     known_before,
     log_entry,
     refusal,
@@ -36,10 +38,9 @@ from memory.intake.actions.remember import (
     schedule_recount,
 )
 from memory.intake.actions.similar_memories import thresholds_of
-from memory.intake.intake_gates import Gate, GateOutcome, GateResult, Neighborhood, Thresholds
+from memory.intake.intake_gates import NEUTRAL, Gate, GateOutcome, Neighborhood
 from memory.intake.validation import NewMemory
 from memory.records import writes
-from memory.records.actions import confirm_memory
 from memory.records.duplicates import Seen
 from memory.records.models import Memory
 from memory.records.queries.views import to_view
@@ -47,38 +48,15 @@ from memory.secrets import scanner
 from memory.taxonomy import MemoryType
 from teams.permissions import Act, require
 
-MOST = 1_000  # memories a call
+MOST: Final = 1_000  # memories a call
 
-Key = tuple[UUID, UUID | None, str]  # audience, project, content hash or external id
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Placed:
-    """A checked candidate and where it will stand."""
-
-    drafted: CheckedCandidate
-    place: Placement
-
-    @property
-    def text_key(self) -> Key:
-        """What only one memory can have: the text, in its place."""
-        return self._key(self.drafted.content_hash)
-
-    @property
-    def external_key(self) -> Key | None:
-        """What only one memory can have: the external id, in its place; None without one."""
-        external_id = self.drafted.new.external_id
-        return self._key(external_id) if external_id else None
-
-    def _key(self, text: str) -> Key:
-        project = self.place.project
-        return (self.place.audience, project.id if project else None, text)
+Key = tuple[UUID, UUID | None, str, str]  # audience, project, column, and a value unique there
 
 
 def remember_all(
     *, caller: Caller, new: tuple[NewMemory, ...], now: datetime
 ) -> tuple[Outcome, ...]:
-    """Send many candidates through the door; return their outcomes in order.
+    """Remember many candidates; return their outcomes in order.
 
     Raises TooLarge for more than 1,000, NotFound for a project the caller cannot see.
     """
@@ -88,41 +66,57 @@ def remember_all(
             detail=message("{count} memories were sent.", count=len(new)),
             hint=message("Send at most {most}.", most=MOST),
         )
-    drafts = tuple(_drafted(caller, item) for item in new)
+    checked: list[CheckedCandidate | Outcome] = []
+    for item in new:
+        try:
+            checked.append(check_candidate(caller=caller, new=item))
+        except (InvalidInput, Forbidden) as error:
+            checked.append(_refused(error))
     try:
         with tenancy.unit(), transaction.atomic():
-            return _take_all(caller, new, drafts, now)
+            return _take_all(caller, new, checked, now)
     except Conflict:  # somebody changed the same between our look and our write: look again
         with tenancy.unit():
-            return _take_all(caller, new, drafts, now)
+            return _take_all(caller, new, checked, now)
 
 
 def _take_all(
     caller: Caller,
     new: tuple[NewMemory, ...],
-    drafts: tuple[CheckedCandidate | Outcome, ...],
+    checked: list[CheckedCandidate | Outcome],
     now: datetime,
 ) -> tuple[Outcome, ...]:
+    """Place all, look up what is stored, decide each in order, write, and log. In a unit."""
     batch = _Batch(caller=caller, now=now)
-    placed = tuple(batch.place(item) for item in drafts)
-    batch.look(tuple(item for item in placed if isinstance(item, Placed)))
-    outcomes = [batch.take(item) for item in placed]
+    placed = [item if isinstance(item, Outcome) else batch.place(item) for item in checked]
+    batch.load_stored([item for item in placed if not isinstance(item, Outcome)])
+    decided = [item if isinstance(item, Outcome) else batch.take(*item) for item in placed]
     job_id = batch.write()
-    found = tuple(_final(outcome, job_id, now) for outcome in outcomes)
-    _record(caller, found)
+    outcomes = tuple(
+        item
+        if isinstance(item, Outcome)
+        else Outcome(
+            outcome="added",
+            memory=to_view(item, now=now, is_new=True),
+            embedding="queued",
+            job_id=job_id,
+            done="created",
+        )
+        for item in decided
+    )
+    ids: defaultdict[str, dict[UUID, None]] = defaultdict(dict)
+    for outcome in outcomes:
+        if outcome.done and outcome.memory is not None:
+            ids[outcome.done][outcome.memory.id] = None
+    if ids:  # one entry of the audit log for all
+        by_verb = {verb: tuple(found) for verb, found in ids.items()}
+        writes.record_bulk(caller=caller, act="memory.bulk_written", memory_ids=by_verb)
     entries = tuple(
-        log_entry(new=item, where=where.place if isinstance(where, Placed) else None, outcome=one)
-        for item, where, one in zip(new, placed, found, strict=True)
+        log_entry(new=item, where=None if isinstance(one, Outcome) else one[1], outcome=outcome)
+        for item, one, outcome in zip(new, placed, outcomes, strict=True)
     )
     action_log.record(caller=caller, entries=entries, now=now)
-    return found
-
-
-def _drafted(caller: Caller, new: NewMemory) -> CheckedCandidate | Outcome:
-    try:
-        return check_candidate(caller=caller, new=new)
-    except (InvalidInput, Forbidden) as error:
-        return _refused(error)
+    return outcomes
 
 
 def _refused(error: InvalidInput | Forbidden) -> Outcome:
@@ -136,97 +130,76 @@ def _refused(error: InvalidInput | Forbidden) -> Outcome:
     )
 
 
-@dataclass(slots=True, kw_only=True)
-class Said:
-    """What new memories of a place say, in the order of their coming, and their rows."""
-
-    seen: Seen
-    rows: dict[int, Memory]
-    latest: int = -1
-
-
 class _Batch:
-    """What has been decided so far for one call."""
+    """What has been decided so far for one call; a refused item keeps its outcome."""
 
     def __init__(self, *, caller: Caller, now: datetime) -> None:
         self.caller, self.now = caller, now
         self.rows: list[Memory] = []
-        self.new_texts: dict[Key, Memory] = {}
-        self.new_external: dict[Key, Memory] = {}
-        self.stored_texts: dict[Key, UUID] = {}
-        self.stored_external: dict[Key, Memory] = {}
+        self.new: dict[Key, Memory] = {}
+        self.stored: dict[Key, Memory] = {}
         self.places: dict[tuple[str | None, str | None, str | None], Placement] = {}
-        self.thresholds: dict[Placement, Thresholds] = {}
-        self.said: dict[Placement, Said] = {}
+        self.seen: defaultdict[Placement, Seen] = defaultdict(Seen)
+        self.by_position: dict[tuple[Placement, int], Memory] = {}  # in what was seen of a place
         self.delivered: dict[str, Delivered] = {}
 
-    def place(self, drafted: CheckedCandidate | Outcome) -> Placed | Outcome:
+    def place(self, checked: CheckedCandidate) -> tuple[CheckedCandidate, Placement] | Outcome:
         """Find where one item goes. Raises NotFound for a project the caller cannot see."""
-        if isinstance(drafted, Outcome):
-            return drafted
-        new = drafted.new
+        new = checked.new
         key = (new.project, new.scope, new.team)
         try:
             where = self.places.get(key) or find_placement(caller=self.caller, new=new)
         except (InvalidInput, Forbidden) as error:
             return _refused(error)
         self.places[key] = where
-        if where not in self.thresholds:
-            self.thresholds[where] = thresholds_of(project=where.project)
-        return Placed(drafted=drafted, place=where)
+        return checked, where
 
-    def look(self, items: tuple[Placed, ...]) -> None:
+    def load_stored(self, items: list[tuple[CheckedCandidate, Placement]]) -> None:
         """Find in one query a place what the store has of these texts and external ids; lock it."""
-        by_place: dict[Placement, list[CheckedCandidate]] = {}
-        for item in items:
-            by_place.setdefault(item.place, []).append(item.drafted)
-        for where, drafts in by_place.items():
-            hashes = {item.content_hash for item in drafts}
-            external = {item.new.external_id for item in drafts} - {""}
+        by_place: defaultdict[Placement, list[CheckedCandidate]] = defaultdict(list)
+        for item, where in items:
+            by_place[where].append(item)
+        for where, checked in by_place.items():
+            hashes = {item.content_hash for item in checked}
+            external = {item.new.external_id for item in checked} - {""}
             for row in candidate.lock_same(placement=where, hashes=hashes, external_ids=external):
-                if row.type != MemoryType.EPISODE:
-                    text_key = (row.audience, row.project_id, row.content_hash)
-                    self.stored_texts.setdefault(text_key, row.id)
-                if row.external_id:
-                    self.stored_external[row.audience, row.project_id, row.external_id] = row
+                for key in _keys_of(row):
+                    self.stored.setdefault(key, row)
 
-    def take(self, item: Placed | Outcome) -> Outcome | Memory:
+    def take(self, item: CheckedCandidate, where: Placement) -> Outcome | Memory:
         """Decide one item: an outcome, or the row that will be written."""
-        if isinstance(item, Outcome):
-            return item
-        twin = self.new_texts.get(item.text_key)
-        known_id = twin.id if twin else self.stored_texts.get(item.text_key)
-        near = Neighborhood(exact_duplicate_id=known_id, neighbors=())
-        thresholds = self.thresholds[item.place]
-        result = gate(drafted=item.drafted, neighborhood=near, thresholds=thresholds)
+        place = (where.audience, where.project.id if where.project else None)
+        text_key: Key = (*place, "content_hash", item.content_hash)
+        twin = self.new.get(text_key)
+        same = twin or self.stored.get(text_key)
+        same_id = same.id if same else None
+        result = gate(
+            checked=item,
+            neighborhood=Neighborhood(exact_duplicate_id=same_id),
+            thresholds=thresholds_of(project=where.project),
+        )
         if result.outcome is GateOutcome.REFUSED:
             return refusal(result=result)
-        if item.external_key in self.new_external:
-            return self._said_twice(item, self.new_external[item.external_key])
-        if item.external_key in self.stored_external:
-            return self._replaced(item, self.stored_external[item.external_key], known_id)
-        return self._new(item, result, twin)
-
-    def _new(self, item: Placed, result: GateResult, twin: Memory | None) -> Outcome | Memory:
-        same_id = None if twin else result.confirmed_id
-        source = item.drafted.new.source
-        if source not in self.delivered:  # read once a call
-            self.delivered[source] = find_delivered(
-                caller=self.caller, source=source, embedded=None, now=self.now
+        id_key: Key = (*place, "external_id", item.new.external_id)
+        if id_key in self.new or id_key in self.stored:
+            return self._resend(item, id_key, text_key, same_id)
+        if twin is None:
+            echo = find_echo(
+                checked=item, same_id=result.confirmed_id, delivered=self._delivered(item)
             )
-        echo = find_echo(drafted=item.drafted, same_id=same_id, delivered=self.delivered[source])
-        if echo is not None and twin is None:
-            return known_before(caller=self.caller, echo=echo, now=self.now)
-        if result.confirmed_id is not None:
-            return self._confirmed(item, result.confirmed_id, twin, result.reason)
-        earlier = self._said_before(item)
-        if earlier is None:
-            return self._add(item, result.surprise)
-        return Outcome(
-            outcome="confirmed",
-            memory=to_view(earlier, now=self.now),
-            gate=Gate.NEAR_DUPLICATE.value,
-            reason="Nearly the same came before in this call.",
+            if echo is not None:
+                return known_before(caller=self.caller, echo=echo, now=self.now)
+        if result.confirmed_id is None:
+            return self._add(item, where)
+        if twin is not None:
+            view = to_view(twin, now=self.now)
+            return Outcome(outcome="confirmed", memory=view, reason=result.reason)
+        return confirmation(
+            caller=self.caller,
+            memory_id=result.confirmed_id,
+            result=result,
+            session_id=item.new.session_id,
+            now=self.now,
         )
 
     def write(self) -> UUID | None:
@@ -241,101 +214,78 @@ class _Batch:
             created_by=principal(caller=self.caller),
         )
 
-    def _said_twice(self, item: Placed, earlier: Memory) -> Outcome:
-        if item.drafted.content_hash == earlier.content_hash:
+    def _delivered(self, item: CheckedCandidate) -> Delivered:
+        """Return what was delivered to the caller, read once a call and source."""
+        source = item.new.source
+        if source not in self.delivered:
+            self.delivered[source] = find_delivered(
+                caller=self.caller, source=source, embedded=None, now=self.now
+            )
+        return self.delivered[source]
+
+    def _resend(
+        self, item: CheckedCandidate, id_key: Key, text_key: Key, same_id: UUID | None
+    ) -> Outcome:
+        """Bring the memory of an external id to what was sent now, once a call."""
+        earlier = self.new.get(id_key)
+        if earlier is not None and item.content_hash == earlier.content_hash:
             view = to_view(earlier, now=self.now)
             return Outcome(outcome="confirmed", memory=view, reason="It came twice in this call.")
-        return Outcome(
-            outcome="refused",
-            memory=None,
-            gate="input",
-            reason="This call gives the same external id two different texts.",
-            hint="Send one of them.",
-        )
-
-    def _said_before(self, item: Placed) -> Memory | None:
-        """Return the new row of this call that says nearly the same, None if there is none."""
-        if item.drafted.classification.type is MemoryType.EPISODE or item.external_key is not None:
-            return None
-        said = self.said.setdefault(item.place, Said(seen=Seen(), rows={}))
-        new = item.drafted.new
-        position = said.seen.first_of(content=new.content, content_hash=item.drafted.content_hash)
-        said.latest = position
-        return said.rows.get(position)
-
-    def _replaced(self, item: Placed, row: Memory, twin_id: UUID | None) -> Outcome:
-        before = (row.audience, row.project_id, row.content_hash)
+        if earlier is not None:
+            return Outcome(
+                outcome="refused",
+                memory=None,
+                gate="input",
+                reason="This call gives the same external id two different texts.",
+                hint="Send one of them.",
+            )
+        row = self.stored[id_key]
+        before: Key = (*text_key[:3], row.content_hash)
         try:
             outcome = replace_content(
-                caller=self.caller,
-                row=row,
-                drafted=item.drafted,
-                twin_id=twin_id,
-                now=self.now,
+                caller=self.caller, row=row, checked=item, twin_id=same_id, now=self.now
             )
         except (InvalidInput, Forbidden) as error:
             return _refused(error)
         if outcome.outcome == "updated":
-            self.stored_texts.pop(before, None)
-            self.stored_texts[item.text_key] = row.id
-            row.content_hash = item.drafted.content_hash
+            self.stored.pop(before, None)
+            self.stored[text_key] = row
+            row.content_hash = item.content_hash
         return outcome
 
-    def _confirmed(
-        self, item: Placed, memory_id: UUID, twin: Memory | None, reason: str
-    ) -> Outcome:
-        if twin is not None:
-            return Outcome(outcome="confirmed", memory=to_view(twin, now=self.now), reason=reason)
-        view = confirm_memory(
-            caller=self.caller,
-            memory_id=memory_id,
-            now=self.now,
-            session_id=item.drafted.new.session_id,
-        )
-        return Outcome(
-            outcome="confirmed",
-            memory=view,
-            gate="exact_duplicate",
-            reason=reason,
-            done="confirmed",
-        )
-
-    def _add(self, item: Placed, surprise: float) -> Memory:
+    def _add(self, item: CheckedCandidate, where: Placement) -> Outcome | Memory:
+        """Compose a new row, unless an earlier item of this call says nearly the same."""
+        new = item.new
+        is_compared = item.classification.type is not MemoryType.EPISODE and not new.external_id
+        position = -1
+        if is_compared:
+            position = self.seen[where].first_of(
+                content=new.content, content_hash=item.content_hash
+            )
+        earlier = self.by_position.get((where, position))
+        if earlier is not None:
+            return Outcome(
+                outcome="confirmed",
+                memory=to_view(earlier, now=self.now),
+                gate=Gate.NEAR_DUPLICATE.value,
+                reason="Nearly the same came before in this call.",
+            )
         row = candidate.new_row(
-            caller=self.caller,
-            checked=item.drafted,
-            placement=item.place,
-            surprise=surprise,
-            now=self.now,
+            caller=self.caller, checked=item, placement=where, surprise=NEUTRAL, now=self.now
         )
         self.rows.append(row)
-        if item.place in self.said:
-            self.said[item.place].rows.setdefault(self.said[item.place].latest, row)
-        if row.type != MemoryType.EPISODE:
-            self.new_texts[item.text_key] = row
-        if item.external_key is not None:
-            self.new_external[item.external_key] = row
+        if is_compared:
+            self.by_position[where, position] = row
+        self.new.update(dict.fromkeys(_keys_of(row), row))
         return row
 
 
-def _final(outcome: Outcome | Memory, job_id: UUID | None, now: datetime) -> Outcome:
-    if isinstance(outcome, Outcome):
-        return outcome
-    return Outcome(
-        outcome="added",
-        memory=to_view(outcome, now=now, is_new=True),
-        embedding="queued",
-        job_id=job_id,
-        done="created",
-    )
-
-
-def _record(caller: Caller, found: tuple[Outcome, ...]) -> None:
-    """Tell the audit log once of everything that the call wrote, if it wrote anything."""
-    ids: dict[str, dict[UUID, None]] = {}
-    for outcome in found:
-        if outcome.done and outcome.memory is not None:
-            ids.setdefault(outcome.done, {})[outcome.memory.id] = None
-    if ids:
-        by_verb = {verb: tuple(found) for verb, found in ids.items()}
-        writes.record_bulk(caller=caller, act="memory.bulk_written", memory_ids=by_verb)
+def _keys_of(row: Memory) -> list[Key]:
+    """Return what only one active memory may have: its text, but for episodes, and external id."""
+    keys: list[Key] = []
+    place = (row.audience, row.project_id)
+    if row.type != MemoryType.EPISODE:
+        keys.append((*place, "content_hash", row.content_hash))
+    if row.external_id:
+        keys.append((*place, "external_id", row.external_id))
+    return keys

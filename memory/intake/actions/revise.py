@@ -17,10 +17,10 @@ from memory.entities.sql import entities
 from memory.errors import RefusedByGate
 from memory.index.actions import embedding
 from memory.index.sql import search_rows
-from memory.intake import intake_gates, planting_alarms
+from memory.intake import planting_alarms
 from memory.intake.actions import candidate
 from memory.intake.actions.candidate import CheckedCandidate, Placement
-from memory.intake.intake_gates import GateCandidate, GateOutcome, Neighborhood
+from memory.intake.intake_gates import GateOutcome
 from memory.intake.validation import NewMemory
 from memory.records import conflict_audience, note_statements, versions, writes
 from memory.records.actions import keep_version
@@ -88,12 +88,12 @@ def revise_row(
             detail=message("{name} cannot be changed.", name=unknown[0]),
             hint=message("Possible: {names}.", names=tuple(CHANGEABLE)),
         )
-    drafted = _redraft(caller, row, _with_type_mark(caller, row, changes))
+    checked = _check_changed(caller, row, _with_type_mark(caller, row, changes))
     reason = str(changes.get("reason", ""))
     check_reason(reason=reason)
     keep_version(caller=caller, row=row, reason=reason, now=now)
-    is_vouched = drafted.new.content == row.content or is_person(caller=caller)
-    return _write(caller, row, drafted, is_vouched=is_vouched, now=now)
+    is_vouched = checked.new.content == row.content or is_person(caller=caller)
+    return _write(caller, row, checked, is_vouched=is_vouched, now=now)
 
 
 def restore_version(
@@ -101,36 +101,41 @@ def restore_version(
 ) -> MemoryView:
     """Let a held memory say again what a version of it says. In a unit; raises as `revise_row`.
 
-    Whether somebody may take back what was said since is asked before: these are nobody's new
-    words, so neither the rules of agents hold for them, nor are they less verified.
+    Whether somebody may take back what was said since is asked before. It is not less verified.
     """
     check_active(row=row)
     kept = version.fields
     fields = {name: kept[name] for name in versions.BROUGHT_BACK if name in kept}
-    drafted = _redraft(_who_may(caller), row, {**fields, "content": version.content})
+    # nobody's new words, so the rules of agents do not hold for them
+    everything = replace(
+        caller,
+        user_id=caller.user_id or caller.token_id,
+        token_id=None,
+        agent="",
+        role=Role.OWNER,
+    )
+    checked = _check_changed(everything, row, {**fields, "content": version.content})
     keep_version(caller=caller, row=row, reason=reason, now=now)
     if version.content != row.content:  # else it stays as confirmed as it is by now
         for name, value in versions.vouched(fields=kept).items():
             setattr(row, name, value)
-    return _write(caller, row, drafted, is_vouched=True, now=now)
-
-
-def _who_may(caller: Caller) -> Caller:
-    """Return a caller who may say everything that was ever stored."""
-    user_id = caller.user_id or caller.token_id
-    return replace(caller, user_id=user_id, token_id=None, agent="", role=Role.OWNER)
+    return _write(caller, row, checked, is_vouched=True, now=now)
 
 
 def _write(
-    caller: Caller, row: Memory, drafted: CheckedCandidate, *, is_vouched: bool, now: datetime
+    caller: Caller, row: Memory, checked: CheckedCandidate, *, is_vouched: bool, now: datetime
 ) -> MemoryView:
     """Bring a memory whose version is kept to a draft of it. In a unit."""
-    is_same_text = drafted.new.content == row.content
-    _bring_to(caller, row, drafted)
+    is_same_text = checked.new.content == row.content
+    _bring_to(caller, row, checked)
     if not is_same_text:
         row.archived_reason = note_statements.reworded(reason=row.archived_reason)
-    if not is_vouched:
-        _take_back(row)
+    if not is_vouched:  # other words: nobody has vouched for them, and a note may not confirm them
+        row.user_verified, row.verified_at = False, None
+        if row.verification == Verification.VERIFIED:
+            row.verification = Verification.UNVERIFIED.value
+        alarms = planting_alarms.of_content(content=row.content)
+        row.needs_review = row.needs_review or len(alarms) >= planting_alarms.HELD_FROM
     writes.save_unique(row=row, fields=SAVED, now=now)
     writes.index_words(rows=(row,))
     if is_same_text:
@@ -162,7 +167,8 @@ def _with_type_mark(caller: Caller, row: Memory, changes: Mapping[str, Any]) -> 
     return {**changes, "type": found.base.value, "tags": called}
 
 
-def _redraft(caller: Caller, row: Memory, changes: Mapping[str, Any]) -> CheckedCandidate:
+def _check_changed(caller: Caller, row: Memory, changes: Mapping[str, Any]) -> CheckedCandidate:
+    """Check a memory as it would be with some changes. Raises as `revise`."""
     sent = NewMemory(
         content=row.content,
         source=row.source,
@@ -184,48 +190,28 @@ def _redraft(caller: Caller, row: Memory, changes: Mapping[str, Any]) -> Checked
             given[name] = tuple(given[name])
     changed = replace(sent, **given)
     called = custom_type_rules.named(tags=changed.tags)
-    drafted = candidate.check_candidate(caller=caller, new=replace(changed, own_type=called))
-    result = intake_gates.run_gates(
-        candidate=GateCandidate(
-            content=drafted.new.content,
-            type=drafted.classification.type,
-            secrets=drafted.findings,
-        ),
-        neighborhood=Neighborhood(exact_duplicate_id=None, neighbors=()),
-        thresholds=intake_gates.Thresholds(),
-    )
+    checked = candidate.check_candidate(caller=caller, new=replace(changed, own_type=called))
+    result = candidate.gate(checked=checked)
     if result.outcome is GateOutcome.REFUSED:
         gate = result.gate.value if result.gate else ""
         raise RefusedByGate(gate=gate, detail=result.reason, hint=result.hint)
-    return drafted
+    return checked
 
 
-def _bring_to(caller: Caller, row: Memory, drafted: CheckedCandidate) -> None:
-    new, seen = drafted.new, drafted.classification
+def _bring_to(caller: Caller, row: Memory, checked: CheckedCandidate) -> None:
+    new, seen = checked.new, checked.classification
     if new.content != row.content:
         row.names = names.names_of(spans=seen.entities)
         row.names_version = names.VERSION
         row.enriched_by = accurate.enriched_by(named=row.names)
     if new.scope != row.scope or new.team != _team_of(row):
         _move(caller, row, candidate.find_placement(caller=caller, new=new))
-    row.content, row.content_hash, row.citation = new.content, drafted.content_hash, seen.citation
+    row.content, row.content_hash, row.citation = new.content, checked.content_hash, seen.citation
     row.type, row.structure, row.governance = seen.type.value, seen.structure.value, seen.governance
     row.tags = list(dict.fromkeys(new.tags))
     row.related_files, row.related_modules = list(seen.files), list(seen.modules)
     row.attributes, row.pinned, row.external_id = dict(new.attributes), new.pinned, new.external_id
     row.decay_half_life_days = type_row(type=seen.type).half_life_days
-
-
-def _take_back(row: Memory) -> None:
-    """Nobody has vouched for other words; those that ring more than one alarm wait for review.
-
-    Also when those of before were confirmed goes: a note that says them again would bring it back.
-    """
-    row.user_verified, row.verified_at = False, None
-    if row.verification == Verification.VERIFIED:
-        row.verification = Verification.UNVERIFIED.value
-    if len(planting_alarms.of_content(content=row.content)) >= planting_alarms.HELD_FROM:
-        row.needs_review = True
 
 
 def _move(caller: Caller, row: Memory, where: Placement) -> None:
@@ -257,18 +243,16 @@ def check_move(*, caller: Caller, row: Memory, scope: Scope) -> None:
                 ),
                 hint="Share it in the dashboard.",
             )
-    elif scope is not Scope.ORGANIZATION and not _may_narrow(caller, row):
+        return
+    is_steward = is_person(caller=caller) and allows(role=caller.role, act=Act.SETTLE)
+    may_narrow = is_steward or is_author(caller=caller, row=row)
+    if scope is not Scope.ORGANIZATION and not may_narrow:
         raise Forbidden(
             detail=message(
                 "Only its author or a steward narrows a memory to the scope {scope}.", scope=scope
             ),
             hint="Archive it, or dispute it, if not everyone should see it.",
         )
-
-
-def _may_narrow(caller: Caller, row: Memory) -> bool:
-    is_steward = is_person(caller=caller) and allows(role=caller.role, act=Act.SETTLE)
-    return is_steward or is_author(caller=caller, row=row)
 
 
 def _team_of(row: Memory) -> str | None:

@@ -1,4 +1,4 @@
-"""Typed callers of what intake asks about the neighbors of a candidate."""
+"""Typed callers of what intake asks about the surroundings of a candidate."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,9 +8,24 @@ from uuid import UUID
 from memory import sql_queries
 from memory.entities.names import TYPE_CODES
 from memory.entities.sql.entities import ABOUT
+from memory.index.sql import search_rows
+from memory.intake.echo_rules import DeliveredText
+from memory.intake.integrate import StoredStatement
+from memory.providers.contracts import Vectors
+from memory.taxonomy import (
+    Authority,
+    Governance,
+    MemoryKind,
+    MemoryType,
+    may_be_forgotten_by_agent,
+    type_row,
+)
+from teams import visibility
+from teams.visibility import Sight
 
 FILE: Final = "intake/sql/neighbors.sql"
 SUBJECT_TYPES: Final = tuple(TYPE_CODES[type] for type in ABOUT)
+PASSING: Final = frozenset({MemoryKind.EPISODIC, MemoryKind.REFLECTIVE})  # of their time
 
 Close = tuple[tuple[UUID, float], ...]
 
@@ -22,36 +37,6 @@ class Spot:
     model_id: int
     audience: UUID
     project_id: UUID | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Center:
-    """The nearest center of a topic: its cosine, and whether the topic reaches so far."""
-
-    topic_id: UUID
-    cosine: float
-    reaches: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownRow:
-    """A memory as integration reads it; `subjects` are its topic, names, files and tags.
-
-    `is_doubtful`: it waits for a person, is tainted or stale.
-    """
-
-    id: UUID
-    content: str
-    type: str
-    authority: int
-    governance: int
-    tags: tuple[str, ...]
-    pinned: bool
-    audience: UUID
-    valid_from: datetime
-    subjects: frozenset[str]
-    version: int
-    is_doubtful: bool
 
 
 def newest(*, spot: Spot, query: str, window: int, least: float) -> Close:
@@ -75,39 +60,47 @@ def nearest_of_many(
     return found
 
 
-def center(*, spot: Spot, query: str) -> Center | None:
-    """Return the nearest center of the place, None where it has no topics. In a unit."""
+def nearest_topic(*, spot: Spot, query: str) -> tuple[UUID | None, float] | None:
+    """Return the nearest topic of the place and its cosine. In a unit.
+
+    The topic is None where it does not reach so far, all is None where the place has no topics.
+    """
     rows = sql_queries.rows("center", file=FILE, query=query, **_of(spot))
-    return Center(topic_id=rows[0][0], cosine=rows[0][1], reaches=rows[0][2]) if rows else None
+    return next(((id if reaches else None, cosine) for id, cosine, reaches in rows), None)
 
 
-def known(*, memory_ids: tuple[UUID, ...]) -> tuple[KnownRow, ...]:
-    """Return what integration asks of active memories, by id. In a unit."""
-    if not memory_ids:
+def stored_statements(*, cosines: dict[UUID, float]) -> tuple[StoredStatement, ...]:
+    """Return active memories as integration compares them, by id; with their cosines. In a unit."""
+    if not cosines:
         return ()
-    rows = sql_queries.rows("known", file=FILE, ids=list(memory_ids), types=list(SUBJECT_TYPES))
+    rows = sql_queries.rows("known", file=FILE, ids=list(cosines), types=list(SUBJECT_TYPES))
     return tuple(
-        KnownRow(
-            id=row[0],
-            content=row[1],
-            type=row[2],
-            authority=row[3],
-            governance=row[4],
-            tags=tuple(row[5]),
-            pinned=row[6],
-            audience=row[7],
-            valid_from=row[8],
+        StoredStatement(
+            id=id,
+            content=content,
+            authority=Authority(authority),
             subjects=subjects(
-                topic_id=row[10],
-                names=tuple(row[11] or ()),
-                files=tuple(row[9]),
-                tags=tuple(row[5]),
+                topic_id=topic_id, names=tuple(names or ()), files=tuple(files), tags=tuple(tags)
             ),
-            version=row[12],
-            is_doubtful=row[13],
+            cosine=cosines[id],
+            since=valid_from,
+            is_protected=pinned
+            or not may_be_forgotten_by_agent(governance=Governance(governance), tags=tuple(tags)),
+            is_passing=is_passing(type=MemoryType(type)),
+            is_doubtful=is_doubtful,
+            audience=audience,
+            version=version,
         )
-        for row in rows
-    )
+        for (
+            id, content, type, authority, governance, tags, pinned, audience, valid_from, files,
+            topic_id, names, version, is_doubtful,
+        ) in rows
+    )  # fmt: skip
+
+
+def is_passing(*, type: MemoryType) -> bool:
+    """Say whether memories of a type tell of their time, so that the next contradicts none."""
+    return type_row(type=type).kind in PASSING
 
 
 def subjects(
@@ -118,15 +111,52 @@ def subjects(
     tags: tuple[str, ...],
 ) -> frozenset[str]:
     """Return what a memory is about, as marks that others may share."""
-    topic = () if topic_id is None else (f"topic {topic_id}",)
-    return frozenset(
-        (
-            *topic,
-            *(f"name {name}" for name in names),
-            *(f"file {file}" for file in files),
-            *(f"tag {tag.lower()}" for tag in tags),
-        )
+    marks = [] if topic_id is None else [f"topic {topic_id}"]
+    marks += [f"name {name}" for name in names]
+    marks += [f"file {file}" for file in files]
+    return frozenset((*marks, *(f"tag {tag.lower()}" for tag in tags)))
+
+
+def delivered_to_person(
+    *,
+    person: UUID | None,
+    token: UUID | None,
+    since: datetime,
+    in_any_way: bool,
+    sight: Sight,
+    model: str | None,
+    vector: Vectors | None,
+    most: int,
+) -> tuple[tuple[DeliveredText, ...], dict[UUID, float]]:
+    """Return the newest `most` memories delivered since a time that may still be seen, by id.
+
+    Delivered to a token, or to any token of a person; `in_any_way`: also what the person was shown
+    without a token. Logs of their open sessions count since ever. Second their cosines with
+    `vector`, which is of the space whose key is `model`, as far as known. In a unit.
+    """
+    rows = sql_queries.filled(
+        "delivered_to_person",
+        file=FILE,
+        parts={"visible": visibility.as_sql(alias="m")},
+        person=person,
+        token=token,
+        since=since,
+        in_any_way=in_any_way,
+        most=most,
+        model=model,
+        query=None if vector is None else search_rows.prefix_text(vector=vector),
+        **visibility.parameters(sight=sight),
     )
+    texts = tuple(DeliveredText(memory_id=id, content=content) for id, content, _ in rows)
+    return texts, {id: float(cosine) for id, _, cosine in rows if cosine is not None}
+
+
+def was_delivered_to_agents(*, memory_id: UUID, person: UUID | None, since: datetime) -> bool:
+    """Say whether any agent of a person was given a memory after a time. In a unit."""
+    rows = sql_queries.rows(
+        "was_delivered_to_agents", file=FILE, memory_id=memory_id, person=person, since=since
+    )
+    return bool(rows[0][0])
 
 
 def _of(spot: Spot) -> dict[str, int | UUID | None]:

@@ -1,7 +1,7 @@
 """From what a session shows to memories, most of which wait, through the one door.
 
 `show` reads what a session has shown and proposes candidates. Outside of a unit each candidate is
-drafted with its vector (`offers`); inside of one it is compared with what is stored, and what is
+checked with its vector (`offers`); inside of one it is compared with what is stored, and what is
 novel is decided in its place (`choose`, `send`). Where a candidate came from stands in its origin,
 so that the same session never offers the same thing twice, whatever became of it.
 
@@ -333,7 +333,7 @@ def nearest_of(*, caller: Caller, prepared: Prepared) -> float:
     embedded = prepared.embedded
     if embedded is None or embedded.key != embedding.active_model()[1]:
         return 0.0
-    where = find_placement(caller=caller, new=prepared.drafted.new)
+    where = find_placement(caller=caller, new=prepared.checked.new)
     model_id = embedding.space_id(key=embedded.key)
     project_id = None if where.project is None else where.project.id
     here = Spot(model_id=model_id, audience=where.audience, project_id=project_id)

@@ -102,7 +102,7 @@ def store_completion(
         _archive(who, tuple(before.values()), now)
     taken = 0
     for one in prepared:
-        known = before.get(one.drafted.new.external_id)
+        known = before.get(one.checked.new.external_id)
         if known is None:
             outcome = promote.decided(caller=who.caller, prepared=one, now=now)
             taken += outcome is not None and outcome.memory is not None
@@ -129,10 +129,10 @@ def _archive(who: Proposing, rows: tuple[Memory, ...], now: datetime) -> None:
 
 def _revise(who: Proposing, row: Memory, one: Prepared, now: datetime) -> bool:
     """Bring a held memory to what the last end says; say whether anything is new."""
-    new = one.drafted.new
+    new = one.checked.new
     wanted = {
         "content": new.content,
-        "related_files": list(one.drafted.classification.files),
+        "related_files": list(one.checked.classification.files),
         "attributes": dict(new.attributes),
     }
     changes = {name: value for name, value in wanted.items() if getattr(row, name) != value}

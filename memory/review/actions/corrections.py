@@ -95,7 +95,7 @@ def prepare_edit(*, caller: Caller, memory_id: UUID, correction: Correction) -> 
             revise.check_move(caller=caller, row=old, scope=Scope(scope))
             new = replace(new, scope=scope, team=None)
     prepared = remember.prepare(caller=caller, new=new)
-    if new.scope == old.scope and prepared.drafted.content_hash == old.content_hash:
+    if new.scope == old.scope and prepared.checked.content_hash == old.content_hash:
         raise _unchanged()
     return prepared
 

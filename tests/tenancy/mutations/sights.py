@@ -143,7 +143,7 @@ VISIBILITY: Final = (
     ),
     guard(
         "what was given out is compared while it may be seen",
-        "memory/injection/sql/deliveries.sql",
+        "memory/intake/sql/neighbors.sql",
         "m.status <> 'deleted' AND {visible}", "m.status <> 'deleted'",
         "tests/tenancy/test_sessions.py::test_what_may_not_be_seen_any_more_is_not_compared",
     ),

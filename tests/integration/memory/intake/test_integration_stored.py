@@ -16,7 +16,7 @@ from memory.intake.actions.apply_later import integrate_stored, share_of
 from memory.intake.actions.remember import prepare
 from memory.intake.actions.remember_all import remember_all
 from memory.intake.actions.revise import revise
-from memory.intake.actions.similar_memories import look_around
+from memory.intake.actions.similar_memories import find_similar
 from memory.intake.integrate import LEAST_SHARE, Decision, decide
 from memory.intake.models import ActionLog
 from memory.records.models import Conflict, Memory
@@ -165,14 +165,14 @@ def _compared(agent: Caller, store: str, now: datetime) -> Decision:
     given = new(NEW, project=store, source="agent_explicit", event_at=now)
     prepared = prepare(caller=agent, new=given)
     with tenancy.unit():
-        around = look_around(
+        _, statement, stored = find_similar(
             caller=agent,
-            drafted=prepared.drafted,
-            where=candidate.find_placement(caller=agent, new=prepared.drafted.new),
+            checked=prepared.checked,
+            where=candidate.find_placement(caller=agent, new=prepared.checked.new),
             embedded=prepared.embedded,
             now=now,
         )
-    return decide(candidate=around.statement, known=around.known)
+    return decide(candidate=statement, known=stored)
 
 
 def test_what_was_reworded_since_it_was_compared_is_not_replaced(

@@ -11,7 +11,9 @@ from accounts.errors import NotFound, RoleNotSufficient, TooLarge
 from accounts.models import Job
 from memory.intake.actions.remember import NewMemory, Outcome
 from memory.intake.actions.remember_all import MOST, remember_all
+from memory.intake.actions.revise import revise
 from memory.records.models import Memory
+from teams.actions.projects import change_project
 from teams.models import AuditEntry, Change
 from tests.support import memories
 from tests.support.memories import CARTS, PARSER, REDIS, new, stored
@@ -46,23 +48,20 @@ def test_each_item_has_its_own_outcome_in_order(caller: Caller, store: str, now:
 
 
 def test_what_an_agent_may_not_do_is_refused_alone(
-    agent: Caller, store: str, now: datetime
-) -> None:
-    found = outcomes(agent, now, new(project=store), new(CARTS, project=store, type="identity"))
-
-    assert found == ["added", "refused"]
-
-
-def test_a_protected_memory_is_not_overwritten_and_the_rest_is_stored(
     caller: Caller, agent: Caller, store: str, now: datetime
 ) -> None:
     stored(caller, now, CARTS, project=store, type="decision", external_id="adr-1")
 
     found = outcomes(
-        agent, now, new(project=store), new(PARSER, project=store, external_id="adr-1")
+        agent,
+        now,
+        new(project=store),
+        new(PARSER, project=store, external_id="adr-1"),
+        new("short", project=store, external_id="adr-1"),
+        new(PARSER, project=store, type="identity"),
     )
 
-    assert found == ["added", "refused"]
+    assert found == ["added", *["refused"] * 3]
 
 
 def test_one_job_embeds_all_and_one_line_of_audit_tells_of_it(
@@ -120,18 +119,6 @@ def test_an_external_id_does_not_take_a_text_that_was_just_added(
     assert found == ["added", "refused"]
 
 
-def test_a_short_text_under_a_known_external_id_is_refused_alone(
-    caller: Caller, store: str, now: datetime
-) -> None:
-    stored(caller, now, REDIS, project=store, external_id="a")
-
-    found = outcomes(
-        caller, now, new("short", project=store, external_id="a"), new(CARTS, project=store)
-    )
-
-    assert found == ["refused", "added"]
-
-
 @pytest.mark.django_db(transaction=True)
 def test_everything_or_nothing_is_written(caller: Caller, store: str, now: datetime) -> None:
     with connection.as_owner(), tenancy.unit(), connection.cursor() as cursor:
@@ -169,5 +156,32 @@ def test_a_viewer_sends_nothing(caller: Caller, store: str, now: datetime) -> No
         sent(memories.as_role(caller, Role.VIEWER), now, new(project=store))
 
 
-def test_nothing_sent_is_nothing_done(caller: Caller, now: datetime) -> None:
-    assert sent(caller, now) == ()
+def _urgency(name: str) -> list[int]:
+    """Return the priorities of the jobs of a name, in the order in which they were queued."""
+    found = Job.objects.filter(name=name).order_by("created_at", "id")
+    return list(found.values_list("priority", flat=True))
+
+
+def test_a_call_is_as_urgent_as_its_firmest_memory(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    passing = new(CARTS, project=store, type="event")
+    remember_all(caller=caller, new=(passing,), now=now)
+    rule = new(PARSER, project=store, pinned=True)
+
+    remember_all(caller=caller, new=(new(project=store), rule), now=now)
+
+    assert _urgency("memory.embed_bulk") == [4, 2]
+
+
+def test_what_is_changed_and_what_is_judged_are_as_urgent_as_the_memory(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    one = {"max_llm_adds_per_day": 2}
+    change_project(caller=caller, ref=store, changes=one, if_version=None)
+    memory = stored(caller, now, project=store, pinned=True)
+
+    revise(caller=caller, memory_id=memory.id, changes={"content": CARTS}, if_version=None, now=now)
+
+    assert _urgency("memory.judge_added") == [2]
+    assert _urgency("memory.embed") == [2]

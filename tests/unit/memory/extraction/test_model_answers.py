@@ -36,10 +36,10 @@ ENTRIES = st.fixed_dictionaries(
 
 @given(st.lists(ENTRIES | JSON, max_size=50))
 def test_any_answer_is_read_and_every_candidate_is_accounted_for(entries: list[Any]) -> None:
-    reading = model_answers.read(data={"memories": entries}, turns=TURNS)
+    candidates, dropped = model_answers.read(data={"memories": entries}, turns=TURNS)
 
-    assert len(reading.candidates) + sum(reading.dropped.values()) == len(entries)
-    assert {one.content for one in reading.candidates} <= {SAID}
+    assert len(candidates) + sum(dropped.values()) == len(entries)
+    assert {one.content for one in candidates} <= {SAID}
 
 
 def test_what_is_beside_a_candidate_is_bounded() -> None:
@@ -49,7 +49,7 @@ def test_what_is_beside_a_candidate_is_bounded() -> None:
         "topics": "none", "event_time": "2026-11-02", "relation": "sibling",
     }  # fmt: skip
 
-    (found,) = model_answers.read(data={"memories": [entry]}, turns=TURNS).candidates
+    (found,), _ = model_answers.read(data={"memories": [entry]}, turns=TURNS)
 
     assert (found.importance, found.topics, found.relation) == (1.0, (), "new")
     assert (len(found.files), found.files[0]) == (model_answers.MOST_WORDS, "a.py")

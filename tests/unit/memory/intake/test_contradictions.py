@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from memory.experiments.intervals import share
 from memory.intake import integrate
-from memory.intake.integrate import Decision, Known, Operation, Statement
+from memory.intake.integrate import CandidateStatement, Decision, Operation, StoredStatement
 from memory.taxonomy import Authority, LinkKind
 
 FILE: Final = Path("tests/support/contradictions.tsv")
@@ -48,8 +48,8 @@ def _read() -> tuple[Pair, ...]:
 PAIRS: Final = _read()
 
 
-def _known(content: str, number: int = 1, cosine: float = 0.97) -> Known:
-    return Known(
+def _known(content: str, number: int = 1, cosine: float = 0.97) -> StoredStatement:
+    return StoredStatement(
         id=UUID(int=number),
         content=content,
         authority=Authority.AGENT,
@@ -62,8 +62,10 @@ def _decision(pair: Pair) -> Decision:
     return integrate.decide(candidate=_statement(pair.newer), known=(_known(pair.older),))
 
 
-def _statement(content: str) -> Statement:
-    return Statement(content=content, authority=Authority.AGENT, subjects=frozenset({"name it"}))
+def _statement(content: str) -> CandidateStatement:
+    return CandidateStatement(
+        content=content, authority=Authority.AGENT, subjects=frozenset({"name it"})
+    )
 
 
 def _said(decision: Decision) -> str:
