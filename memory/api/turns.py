@@ -6,7 +6,7 @@ from uuid import UUID
 from pydantic import Field
 
 from accounts.api.endpoints import Answer, Call, get
-from accounts.api.schemas import Body, Choice, Identifier, Name, Page, PageQuery, Result
+from accounts.api.schemas import Body, Choice, Identifier, Name, Page, PageQuery, Result, Sent
 from accounts.caller import TokenScope
 from memory.api.schemas.memories import ProjectPageQuery
 from memory.sessions.actions import append_turns
@@ -32,8 +32,8 @@ class SpokenTurn(Body):
     )
 
 
-class HistoryQuery(ProjectPageQuery):
-    """Which words are searched in what was said."""
+class HistoryWords(Sent):
+    """Which words are searched in what was said; also for tools."""
 
     query: Name = Field(
         max_length=history.LONGEST_QUERY,
@@ -50,6 +50,21 @@ class HistoryQuery(ProjectPageQuery):
         None, max_length=LONGEST["thread"], description="Only in sessions of this thread."
     )
     role: Choice[Speaker] | None = Field(None, description="Only what this side said.")
+
+    def question(self, *, project: str | None) -> HistoryQuestion:
+        """Return the value of it, in a project."""
+        return HistoryQuestion(
+            query=self.query,
+            how=self.how,
+            project=project,
+            session_id=self.session,
+            thread=self.thread,
+            role=self.role,
+        )
+
+
+class HistoryQuery(HistoryWords, ProjectPageQuery):
+    """Which words are searched in what was said, page by page."""
 
 
 class Turn(Result):
@@ -99,16 +114,11 @@ def search_history(call: Call, query: HistoryQuery) -> Answer:
     In your own sessions and those shared with a project of yours, the newest first. `text` is a
     piece of the turn: from its character `start` on, of `whole` characters.
     """
-    asked = HistoryQuestion(
-        query=query.query,
-        how=query.how,
-        project=query.project,
-        session_id=query.session,
-        thread=query.thread,
-        role=query.role,
-    )
     page = history.search_history(
-        caller=call.caller, asked=asked, after=_place(call.cursor), limit=query.limit
+        caller=call.caller,
+        asked=query.question(project=query.project),
+        after=_place(call.cursor),
+        limit=query.limit,
     )
     last = page.next_place
     following = None if last is None else f"{last.at.isoformat()}|{last.id}"

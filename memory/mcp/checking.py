@@ -1,128 +1,140 @@
-"""The tools that check work before it is done: a plan, a diff."""
+"""The tools that check: a plan, a diff, and which memories contradict each other."""
 
-from dataclasses import asdict
-from typing import Any, Final
+from datetime import datetime
+from typing import Any
+from uuid import UUID
 
-from accounts.api.schemas import NUMBER, TEXT, WHOLE, maybe, record, several
-from accounts.api.shapes import Field, Record, Text
+from pydantic import Field
+
+from accounts.api.schemas import Name, Result
 from accounts.caller import TokenScope
-from memory.api.schemas.checks import FindingParts
-from memory.checks.actions import DIFF_MOST, PLAN_MOST, Check
-from memory.checks.actions import check_diff as check_diff_of_checks
-from memory.checks.actions import check_plan as check_plan_of_checks
-from memory.checks.findings import FindingReason, Level, Verdict
-from memory.mcp.shapes import BANNER, MEMORY, PROJECT, Call, Tool, shown
+from memory.api.schemas.checks import FindingParts, Tie
+from memory.checks import actions
+from memory.checks.actions import DIFF_MOST, PLAN_MOST
+from memory.checks.findings import Verdict
+from memory.mcp.schemas import Noticed, ProjectArgument, ProjectList, ShownMemory
+from memory.mcp.tool import Call, tool
+from memory.review.queries import conflicts
+from memory.review.queries.conflicts import ConflictState
 
-_GIVES: Final = record(
-    notice=TEXT,
-    verdict={"type": "string", "enum": list(Verdict)},
-    findings=several(
-        record(
-            level={"type": "string", "enum": list(Level)},
-            why={"type": "string", "enum": list(FindingReason)},
-            memory=MEMORY,
-            places=several(
-                record(
-                    step=maybe(WHOLE),
-                    file=maybe(TEXT),
-                    first_line=maybe(WHOLE),
-                    last_line=maybe(WHOLE),
-                )
-            ),
-            matched=several(TEXT),
-            missing=several(TEXT),
-            score=NUMBER,
-            relevance=maybe(NUMBER),
-        )
-    ),
-    usually_together=several(record(file=TEXT, other=TEXT, sessions=WHOLE, share=NUMBER)),
-    left_out=WHOLE,
-    degraded=several(TEXT),
+
+class PlanArguments(ProjectArgument):
+    """A plan."""
+
+    plan: Name = Field(max_length=PLAN_MOST, description="The plan, a step a line.")
+
+
+class DiffArguments(ProjectArgument):
+    """What was changed."""
+
+    diff: Name = Field(max_length=DIFF_MOST, description="A unified diff.")
+
+
+class ShownFinding(FindingParts):
+    """A finding, and the memory that it rests on."""
+
+    memory: ShownMemory
+
+
+class ShownCheck(Noticed):
+    """The verdict and its evidence."""
+
+    verdict: Verdict
+    findings: tuple[ShownFinding, ...]
+    usually_together: tuple[Tie, ...]
+    left_out: int
+    degraded: tuple[str, ...]
+
+
+@tool(title="Check a plan before you work", scope=TokenScope.READ, answer=ShownCheck, weighed=True)
+def check_plan(call: Call, arguments: PlanArguments) -> dict[str, Any]:
+    """Holds each step of your plan against what the team tried, decided and requires.
+
+    Call it when you have a plan and before you change anything. `stop`: a step repeats a known dead
+    end or goes against a decision; read the cited memory and plan anew, or ask a person.
+    """
+    place = arguments.project or ""
+    return _show(
+        actions.check_plan(caller=call.caller, project=place, plan=arguments.plan, now=call.now)
+    )
+
+
+@tool(
+    title="Check a diff before you share it",
+    scope=TokenScope.READ,
+    answer=ShownCheck,
+    weighed=True,
 )
+def check_diff(call: Call, arguments: DiffArguments) -> dict[str, Any]:
+    """Holds what you changed against known dead ends and decisions.
 
-
-def check_plan(call: Call) -> dict[str, Any]:
-    """Check the steps of a plan."""
-    given = call.arguments
-    place = given["project"] or call.project or ""
-    return _answer(
-        check_plan_of_checks(caller=call.caller, project=place, plan=given["plan"], now=call.now)
+    Names files that change together with yours and are missing. Call it with the output of
+    `git diff` before you commit or open a pull request.
+    """
+    place = arguments.project or ""
+    return _show(
+        actions.check_diff(caller=call.caller, project=place, diff=arguments.diff, now=call.now)
     )
 
 
-def check_diff(call: Call) -> dict[str, Any]:
-    """Check the changes of a diff."""
-    given = call.arguments
-    place = given["project"] or call.project or ""
-    return _answer(
-        check_diff_of_checks(caller=call.caller, project=place, diff=given["diff"], now=call.now)
-    )
-
-
-def _answer(check: Check) -> dict[str, Any]:
+def _show(check: actions.Check) -> dict[str, Any]:
+    findings = [
+        {
+            **FindingParts.model_validate(one).model_dump(),
+            "memory": ShownMemory.of(one.memory, one.sides),
+        }
+        for one in check.findings
+    ]
     return {
-        "notice": BANNER,
         "verdict": check.verdict,
-        "findings": [
-            {
-                **FindingParts.model_validate(one).model_dump(),
-                "memory": shown(view=one.memory, sides=one.sides),
-            }
-            for one in check.findings
-        ],
-        "usually_together": [asdict(one) for one in check.ties],
+        "findings": findings,
+        "usually_together": check.ties,
         "left_out": check.left_out,
-        "degraded": list(check.degraded),
+        "degraded": check.degraded,
     }
 
 
-CHECK_PLAN: Final = Tool(
-    name="check_plan",
-    title="Check a plan before you work",
-    says=(
-        "Holds each step of your plan against what the team tried, decided and requires. Call it "
-        "when you have a plan and before you change anything. `stop`: a step repeats a known dead "
-        "end or goes against a decision; read the cited memory and plan anew, or ask a person."
-    ),
-    scope=TokenScope.READ,
-    takes=Record(
-        name="check_plan",
-        fields=(
-            Field(
-                name="plan",
-                shape=Text(largest=PLAN_MOST, smallest=1),
-                says="The plan, a step a line.",
-                required=True,
-            ),
-            PROJECT,
-        ),
-    ),
-    gives=_GIVES,
-    run=check_plan,
-    weighed=True,
-)
-CHECK_DIFF: Final = Tool(
-    name="check_diff",
-    title="Check a diff before you share it",
-    says=(
-        "Holds what you changed against known dead ends and decisions, and names files that "
-        "change together with yours and are missing. Call it with the output of `git diff` before "
-        "you commit or open a pull request."
-    ),
-    scope=TokenScope.READ,
-    takes=Record(
-        name="check_diff",
-        fields=(
-            Field(
-                name="diff",
-                shape=Text(largest=DIFF_MOST, smallest=1),
-                says="A unified diff.",
-                required=True,
-            ),
-            PROJECT,
-        ),
-    ),
-    gives=_GIVES,
-    run=check_diff,
-    weighed=True,
-)
+class OpenConflict(Result):
+    """Two memories that contradict each other; `may_settle` are the verdicts open to the caller."""
+
+    id: UUID
+    older: ShownMemory
+    newer: ShownMemory
+    cause: str
+    found_at: datetime
+    may_settle: tuple[str, ...]
+
+
+class OpenConflicts(Noticed):
+    """Open conflicts, the newest first."""
+
+    conflicts: tuple[OpenConflict, ...]
+
+
+@tool(title="What contradicts itself", scope=TokenScope.READ, answer=OpenConflicts)
+def check_conflicts(call: Call, arguments: ProjectList) -> dict[str, Any]:
+    """Pairs of the team's memories that contradict each other and wait for a person.
+
+    Each with both sides. Look before you rely on one of them, and say which one you went by. People
+    settle them, not agents: `may_settle` is empty unless your credential decides.
+    """
+    page = conflicts.list_conflicts(
+        caller=call.caller,
+        project=arguments.project,
+        state=ConflictState.OPEN,
+        after=None,
+        limit=arguments.limit,
+        now=call.now,
+    )
+    found = [
+        {
+            "id": one.id,
+            "older": ShownMemory.of(one.older),
+            "newer": ShownMemory.of(one.newer),
+            "cause": one.cause,
+            "found_at": one.found_at,
+            "may_settle": [verdict.value for verdict in one.rights.allowed()],
+        }
+        for one in page.items
+    ]
+    return {"conflicts": found}

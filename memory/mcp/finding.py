@@ -1,258 +1,180 @@
-"""The tools that find: search, and context packed for a piece of work."""
+"""The tools that answer a question: memories, context for a piece of work, what was said."""
 
-from typing import Any, Final
+from typing import Annotated, Any
+from uuid import UUID
 
-from accounts.api.schemas import FREE, ID, NUMBER, TEXT, TRUTH, WHOLE, maybe, record, several
-from accounts.api.shapes import Field, Fraction, Record, Several, Text, Truth, Whole
-from accounts.caller import TokenScope
-from memory.customization.phases import Phase
-from memory.mcp.shapes import (
-    BANNER,
-    FILTERS,
-    MEMORY,
-    Call,
-    Tool,
-    limit,
-    narrowing,
-    option,
-    shown,
+from pydantic import AliasPath, Field
+
+from accounts.api.schemas import (
+    Choice,
+    OneOf,
+    Result,
+    Several,
+    is_none,
 )
+from accounts.caller import TokenScope
+from memory.api.schemas.search import (
+    PATTERN,
+    ChosenStyle,
+    ContextBasics,
+    LeftOutOfContext,
+    Question,
+    RankedFilters,
+    narrowing,
+    searched,
+)
+from memory.api.turns import HistoryWords, Said
+from memory.customization.phases import Phase
+from memory.mcp.schemas import (
+    Limit,
+    Noticed,
+    ProjectArgument,
+    ShownMemory,
+)
+from memory.mcp.tool import Call, tool
 from memory.records import filters
 from memory.records.filters import STATES
-from memory.search.actions import Hit, search
-from memory.search.context import (
-    LARGEST_BUDGET,
-    ContextRequest,
-    LeftOut,
-    PackedMemory,
-    Styled,
-    context,
-)
-from memory.search.lookups import match
-from memory.search.refinement import Rerank
-from memory.search.request import LONGEST_QUERY, PROFILES, Mode, SearchRequest
-
-_FOUND: Final = {
-    **MEMORY,
-    "properties": {
-        **MEMORY["properties"],
-        "relevance": NUMBER,
-        "explain": FREE,
-        "excerpt": TEXT,
-    },
-}
-PATTERN: Final = "pattern"
-OWN: Final = ("phase", "methodology", "budget_tokens", "topic", "style")  # of a context
-QUERY: Final = Field(
-    name="query",
-    shape=Text(largest=LONGEST_QUERY, smallest=1),
-    says="What you want to know, in a sentence or a few words.",
-    required=True,
-)
-RANKING: Final = (
-    option(name="profile", shape=Text(largest=20, choices=PROFILES), says="How to rank."),
-    option(
-        name="rerank",
-        shape=Text(largest=8, choices=tuple(Rerank)),
-        says="Whether a second model orders the best.",
-        default=Rerank.USUAL.value,
-    ),
-    option(name="threshold", shape=Fraction(), says="Least relevance; 0 is the bare ranking."),
-)
+from memory.search import actions, lookups
+from memory.search import context as packing
+from memory.search.request import Mode, SearchRequest
+from memory.sessions.queries import history
 
 
-def find(call: Call) -> dict[str, Any]:
-    """Search the memories the caller may see."""
-    if call.arguments["mode"] == PATTERN:
-        return _grep(call)
-    given = {name: value for name, value in call.arguments.items() if name != "explain"}
-    place = given["project"] or call.project
-    wanted = filters.named_states(names=given["states"])
-    request = SearchRequest(**{**given, "project": place, "states": wanted})
-    answer = search(caller=call.caller, request=request, now=call.now)
-    explains = call.arguments["explain"]
+class FoundMemory(ShownMemory):
+    """A memory that a question found."""
+
+    relevance: float
+    explain: dict[str, Any] | None = Field(None, exclude_if=is_none)
+    excerpt: str | None = Field(None, exclude_if=is_none)
+
+
+class FoundMemories(Noticed):
+    """What a question found, best first."""
+
+    results: tuple[FoundMemory, ...]
+    nothing_relevant: bool
+    degraded: tuple[str, ...]
+
+
+class SearchArguments(RankedFilters):
+    """A question."""
+
+    query: Question
+    states: Several[Annotated[str, OneOf(STATES)]] = Field(
+        (),
+        max_length=len(STATES),
+        description="Also what is not live: archived, superseded, stale, any; or only pinned.",
+    )
+    limit: Limit = 8
+    mode: Annotated[str, OneOf((*Mode, PATTERN))] = Field(
+        Mode.HYBRID.value,
+        description="hybrid; keyword: by words alone; pattern: query is a regular expression.",
+    )
+    phase: Choice[Phase] | None = Field(None, description="Of the work.")
+    explain: bool = Field(False, description="Say why each stands there.")
+
+
+@tool(title="Search team memory", scope=TokenScope.READ, answer=FoundMemories)
+def search(call: Call, arguments: SearchArguments) -> dict[str, Any]:
+    """Look up what the team already knows: decisions, gotchas, fixes, conventions.
+
+    Use it before you start on an unfamiliar part, when an error looks familiar, and before you
+    decide something. Ask in plain words. It says so when nothing is relevant.
+    """
+    if arguments.mode == PATTERN:
+        filters.check_live(names=arguments.states)
+        matches = lookups.match(
+            caller=call.caller,
+            pattern=arguments.query,
+            narrowing=narrowing(arguments, limit=arguments.limit),
+            now=call.now,
+        )
+        found = [
+            FoundMemory.of(one, matches.sides.get(one.id, ()), relevance=1.0, excerpt=excerpt)
+            for one, excerpt in matches.items
+        ]
+        return {"results": found, "nothing_relevant": not found, "degraded": ()}
+    states = filters.named_states(names=arguments.states)
+    request = SearchRequest(**{**searched(arguments), "states": states})
+    answer = actions.search(caller=call.caller, request=request, now=call.now)
+    results = [
+        FoundMemory.of(
+            hit.memory,
+            hit.contradictions,
+            relevance=hit.relevance,
+            explain=dict(hit.explain) if arguments.explain else None,
+        )
+        for hit in answer.hits
+    ]
     return {
-        "notice": BANNER,
-        "results": [_hit(hit, explains) for hit in answer.hits],
+        "results": results,
         "nothing_relevant": answer.nothing_relevant,
-        "degraded": list(answer.degraded),
+        "degraded": answer.degraded,
     }
 
 
-def pack(call: Call) -> dict[str, Any]:
-    """Pack what is worth knowing for a piece of work."""
-    own = {name: call.arguments[name] for name in OWN}
-    asked = {name: value for name, value in call.arguments.items() if name not in own}
-    wanted = SearchRequest(**{**asked, "project": asked["project"] or call.project})
-    request = ContextRequest(search=wanted, **own)
-    packed = context(caller=call.caller, request=request, now=call.now)
-    return {
-        "text": packed.text,
-        "style": None if packed.style is None else _style(packed.style),
-        "memories": [_told(one) for one in packed.told],
-        "left_out": [_left_out(one) for one in packed.left_out],
-        "tokens": packed.tokens,
-        "budget_tokens": packed.budget_tokens,
-        "hint": packed.hint,
-        "nothing_relevant": packed.nothing_relevant,
-        "degraded": list(packed.degraded),
-    }
+class CitedMemory(Result):
+    """Where a memory of the text can be looked up; the text holds what it says."""
+
+    id: UUID = Field(validation_alias=AliasPath("memory", "id"))
+    type: str = Field(validation_alias=AliasPath("memory", "type"))
+    citation: str = Field(validation_alias=AliasPath("memory", "citation"))
+    relevance: float | None
+    contradicts: tuple[UUID, ...]
 
 
-def _grep(call: Call) -> dict[str, Any]:
-    pattern = call.arguments["query"]
-    filters.check_live(names=call.arguments["states"])
-    found = match(caller=call.caller, pattern=pattern, narrowing=narrowing(call=call), now=call.now)
-    return {
-        "notice": BANNER,
-        "results": [
-            {
-                **shown(view=one, sides=found.sides.get(one.id, ())),
-                "relevance": 1.0,
-                "excerpt": excerpt,
-            }
-            for one, excerpt in found.items
-        ],
-        "nothing_relevant": not found.items,
-        "degraded": [],
-    }
+class PackedContext(Result):
+    """The text and what it is made of."""
+
+    text: str
+    style: ChosenStyle | None
+    memories: tuple[CitedMemory, ...] = Field(validation_alias="told")
+    left_out: tuple[LeftOutOfContext, ...]
+    tokens: int
+    budget_tokens: int
+    hint: str
+    nothing_relevant: bool
+    degraded: tuple[str, ...]
 
 
-def _hit(hit: Hit, explains: bool) -> dict[str, Any]:
-    found = {**shown(view=hit.memory, sides=hit.contradictions), "relevance": hit.relevance}
-    return {**found, "explain": hit.explain} if explains else found
+@tool(title="Get context for the work ahead", scope=TokenScope.READ, answer=PackedContext)
+def context(call: Call, arguments: ContextBasics) -> packing.Context:
+    """What the team knows that bears on the work ahead, as one text within a token budget.
+
+    Grouped by file, with citations. Call it once when you start a task, with the task in a sentence
+    and the phase you are in. `nothing_relevant` says that nothing is known; a style, where the text
+    begins with one, is how your answers should read.
+    """
+    return packing.context(caller=call.caller, request=arguments.request(), now=call.now)
 
 
-def _told(one: PackedMemory) -> dict[str, Any]:
-    """Return where a memory of the text can be looked up; the text holds what it says."""
-    return {
-        "id": one.memory.id,
-        "type": one.memory.type,
-        "citation": one.memory.citation,
-        "relevance": one.relevance,
-        "contradicts": one.contradicts,
-    }
+class HistoryArguments(HistoryWords, ProjectArgument):
+    """Which words are searched in what was said."""
+
+    limit: Limit = 10
 
 
-def _style(found: Styled) -> dict[str, Any]:
-    composed = found.composed
-    return {
-        "name": composed.style.name,
-        "reason": composed.fit,
-        "topic": composed.topic,
-        "told": bool(found.text),
-    }
+class SaidPieces(Noticed):
+    """Pieces of turns, the newest first."""
+
+    said: tuple[Said, ...]
+    has_more: bool
 
 
-def _left_out(one: LeftOut) -> dict[str, Any]:
-    return {
-        "id": one.memory.id,
-        "type": one.memory.type,
-        "citation": one.memory.citation,
-        "reason": one.reason,
-        "stands_for_it": one.stands_for_it,
-    }
-
-
-SEARCH: Final = Tool(
-    name="search",
-    title="Search team memory",
-    says=(
-        "Look up what the team already knows: decisions, gotchas, fixes, conventions. Use it "
-        "before you start on an unfamiliar part, when an error looks familiar, and before you "
-        "decide something. Ask in plain words. It says so when nothing is relevant."
-    ),
+@tool(
+    title="Search what was said in sessions, word for word",
     scope=TokenScope.READ,
-    takes=Record(
-        name="search",
-        fields=(
-            QUERY,
-            *FILTERS,
-            option(
-                name="states",
-                shape=Several(of=Text(largest=10, choices=STATES), largest=len(STATES)),
-                says="Also what is not live: archived, superseded, stale, any; or only pinned.",
-                default=(),
-            ),
-            limit(default=8),
-            option(
-                name="mode",
-                shape=Text(largest=8, choices=(*Mode, PATTERN)),
-                says="hybrid; keyword: by words alone; pattern: query is a regular expression.",
-                default=Mode.HYBRID.value,
-            ),
-            option(name="phase", shape=Text(largest=12, choices=tuple(Phase)), says="Of the work."),
-            *RANKING,
-            option(name="explain", shape=Truth(), says="Say why each stands there.", default=False),
-        ),
-    ),
-    gives=record(
-        notice=TEXT,
-        results=several(_FOUND),
-        nothing_relevant=TRUTH,
-        degraded=several(TEXT),
-    ),
-    run=find,
+    answer=SaidPieces,
 )
-CONTEXT: Final = Tool(
-    name="context",
-    title="Get context for the work ahead",
-    says=(
-        "What the team knows that bears on the work ahead, as one text within a token budget, "
-        "grouped by file, with citations. Call it once when you start a task, with the task in "
-        "a sentence and the phase you are in. `nothing_relevant` says that nothing is known; "
-        "a style, where the text begins with one, is how your answers should read."
-    ),
-    scope=TokenScope.READ,
-    takes=Record(
-        name="context",
-        fields=(
-            QUERY,
-            option(
-                name="phase",
-                shape=Text(largest=40, smallest=1),
-                says=f"{', '.join(Phase)}, or your methodology's own name.",
-            ),
-            option(
-                name="methodology",
-                shape=Text(largest=40, smallest=1),
-                says="native, tdd, bmad, or one of your organization's.",
-            ),
-            option(
-                name="budget_tokens",
-                shape=Whole(smallest=1, largest=LARGEST_BUDGET),
-                says="Tokens the text may take; the phase's own when left out.",
-            ),
-            option(
-                name="topic",
-                shape=Text(largest=LONGEST_QUERY, smallest=1),
-                says="What the session is about, for the style of answers; else the query is.",
-            ),
-            option(name="style", shape=Truth(), says="Begin with that style.", default=True),
-            *FILTERS,
-            *RANKING,
-        ),
-    ),
-    gives=record(
-        text=TEXT,
-        style=maybe(record(name=TEXT, reason=TEXT, topic=TEXT, told=TRUTH)),
-        memories=several(
-            record(
-                id=ID,
-                type=TEXT,
-                citation=TEXT,
-                relevance=maybe(NUMBER),
-                contradicts=several(ID),
-            )
-        ),
-        left_out=several(
-            record(id=ID, type=TEXT, citation=TEXT, reason=TEXT, stands_for_it=maybe(ID))
-        ),
-        tokens=WHOLE,
-        budget_tokens=WHOLE,
-        hint=TEXT,
-        nothing_relevant=TRUTH,
-        degraded=several(TEXT),
-    ),
-    run=pack,
-)
+def search_history(call: Call, arguments: HistoryArguments) -> dict[str, Any]:
+    """Finds turns of your own sessions and of shared ones that hold the words, the newest first.
+
+    Use it to look up how something was said; use `search` for what is known.
+    """
+    page = history.search_history(
+        caller=call.caller,
+        asked=arguments.question(project=arguments.project),
+        after=None,
+        limit=arguments.limit,
+    )
+    return {"said": page.items, "has_more": page.next_place is not None}

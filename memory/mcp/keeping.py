@@ -1,137 +1,195 @@
-"""The tools that keep and read single memories: add_memory, get, list_recent."""
+"""The tools that keep: a statement, a conversation, a document."""
 
-from typing import Any, Final
+from typing import Annotated, Any, Final, Literal
 from uuid import UUID
 
-from accounts.api.schemas import ID, TEXT, maybe, record, several
-from accounts.api.shapes import Field, Identifier, Record, Text
+from pydantic import Field
+
+from accounts.api import job_wait
+from accounts.api.schemas import Choice, Name, Result, Several
 from accounts.caller import TokenScope
+from memory.api.notes import RefusedStatement
+from memory.api.schemas.memories import Content, Files, Kind
+from memory.api.turns import SpokenTurn
+from memory.documents.actions import note_push
 from memory.errors import RefusedByGate
 from memory.intake.actions.remember import NewMemory, remember
-from memory.mcp.shapes import (
-    BANNER,
-    MEMORY,
-    PROJECT,
-    TYPE,
-    WORDS,
-    Call,
-    Tool,
-    limit,
-    shown,
-    types,
+from memory.mcp.schemas import (
+    Noticed,
+    ProjectArgument,
+    ShownMemory,
 )
-from memory.records.filters import Filters
-from memory.records.queries import memories
-from memory.taxonomy import Source
+from memory.mcp.tool import Call, tool
+from memory.sessions.actions.append_turns import MOST, NewTurn, take_conversation
+from memory.sessions.actions.open_session import LONGEST, NewSession
+from memory.sessions.queries import sessions
+from memory.taxonomy import Scope, Source
+
+LONGEST_WAIT: Final = 20  # seconds; an agent's own limit is near
+REFUSED_MOST: Final = 50  # refused statements of a document an answer; the counts are of all
 
 
-def add(call: Call) -> dict[str, Any]:
-    """Remember one statement. Raises RefusedByGate."""
-    given = dict(call.arguments)
-    new = NewMemory(
-        **{**given, "project": given["project"] or call.project},
-        source=Source.AGENT_EXPLICIT.value,
+class NewStatement(ProjectArgument):
+    """A statement to keep."""
+
+    content: Content = Field(min_length=1, description="The statement, 20 to 20,000 characters.")
+    type: Kind | None = Field(None, description="What it is; found by itself when left out.")
+    tags: Files = Field((), description="A few words to find it by.")
+    related_files: Files = Field((), description="Paths it is about.")
+    external_id: str = Field(
+        "",
+        max_length=200,
+        description="Your own id for it, unique in the project; sending it again updates it.",
     )
+
+
+class KeptMemory(Noticed):
+    """What became of a statement."""
+
+    outcome: Literal["added", "confirmed", "known", "updated"]
+    reason: str
+    memory: ShownMemory
+    operation: str
+    related_id: UUID | None
+    conflict_id: UUID | None
+
+
+@tool(
+    title="Remember for the team",
+    scope=TokenScope.WRITE,
+    answer=KeptMemory,
+    is_idempotent=False,
+)
+def add_memory(call: Call, arguments: NewStatement) -> dict[str, Any]:
+    """Keep one thing worth knowing next time.
+
+    A decision and why, a trap, the fix of an error, a convention, an approach that failed. One
+    statement a call, understandable without this conversation, no secrets. Known things are
+    confirmed, not stored twice.
+    """
+    new = NewMemory(**dict(arguments), source=Source.AGENT_EXPLICIT.value)
     outcome = remember(caller=call.caller, new=new, now=call.now)
     if outcome.memory is None:
         raise RefusedByGate(gate=outcome.gate, detail=outcome.reason, hint=outcome.hint)
     return {
-        "notice": BANNER,
         "outcome": outcome.outcome,
         "reason": outcome.reason,
-        "memory": shown(view=outcome.memory),
+        "memory": ShownMemory.of(outcome.memory),
         "operation": outcome.operation,
         "related_id": outcome.related_id,
         "conflict_id": outcome.conflict_id,
     }
 
 
-def get(call: Call) -> dict[str, Any]:
-    """Read one memory."""
-    memory_id: UUID = call.arguments["id"]
-    view, sides = memories.get_together(caller=call.caller, memory_id=memory_id, now=call.now)
-    return {"notice": BANNER, "memory": shown(view=view, sides=sides)}
+class Conversation(ProjectArgument):
+    """A conversation that is over."""
 
-
-def list_recent(call: Call) -> dict[str, Any]:
-    """Read the newest memories."""
-    given = call.arguments
-    page = memories.page(
-        caller=call.caller,
-        filters=Filters(project=given["project"] or call.project, types=given["types"]),
-        cursor=None,
-        limit=given["limit"],
-        now=call.now,
+    turns: Annotated[Several[SpokenTurn], Field(min_length=1)] = Field(
+        max_length=MOST, description="The turns in their order."
     )
+    external_id: str = Field(
+        "",
+        max_length=LONGEST["external_id"],
+        description="Your own id of the conversation; sent again, only new turns count.",
+    )
+    shared: bool = Field(
+        False, description="Whether the project's members see it; otherwise it is yours alone."
+    )
+    wait: int = Field(0, ge=0, le=LONGEST_WAIT, description="Seconds to wait for what comes of it.")
+
+
+class MaskedSecret(Result):
+    """A secret that was taken out of a turn."""
+
+    sequence: int
+    kind: str
+
+
+class TakenConversation(Result):
+    """What became of a conversation; `result` is what its job came to, as far as it is."""
+
+    session_id: UUID
+    job_id: UUID | None
+    state: str
+    stored: int
+    known: int
+    masked: tuple[MaskedSecret, ...]
+    result: dict[str, Any]
+
+
+@tool(
+    title="Take what is worth keeping from a conversation",
+    scope=TokenScope.WRITE,
+    answer=TakenConversation,
+    is_idempotent=False,
+)
+def extract_from_conversation(call: Call, arguments: Conversation) -> dict[str, Any]:
+    """Send the turns of a conversation once it is over.
+
+    Decisions, preferences, corrections, errors with their fix and traps become candidates that a
+    person reviews. Memories that were given to you are not learned again. Takes no model call in
+    this request.
+    """
+    new = NewSession(
+        project=arguments.project, external_id=arguments.external_id, shared=arguments.shared
+    )
+    turns = tuple(NewTurn(**dict(one)) for one in arguments.turns)
+    taken = take_conversation(caller=call.caller, new=new, turns=turns, now=call.now)
+    job_wait.until_done(caller=call.caller, job_id=taken.job_id, seconds=arguments.wait)
+    found = sessions.session(caller=call.caller, session_id=taken.session_id)
     return {
-        "notice": BANNER,
-        "results": [shown(view=view, sides=page.sides.get(view.id, ())) for view in page.items],
+        "session_id": taken.session_id,
+        "job_id": taken.job_id,
+        "state": found.state,
+        "stored": taken.stored,
+        "known": taken.known,
+        "masked": taken.masked,
+        "result": dict(found.result),
     }
 
 
-ADD_MEMORY: Final = Tool(
-    name="add_memory",
-    title="Remember for the team",
-    says=(
-        "Keep one thing worth knowing next time: a decision and why, a trap, the fix of an "
-        "error, a convention, an approach that failed. One statement a call, understandable "
-        "without this conversation, no secrets. Known things are confirmed, not stored twice."
-    ),
-    scope=TokenScope.WRITE,
-    takes=Record(
-        name="add_memory",
-        fields=(
-            Field(
-                name="content",
-                shape=Text(largest=100_000, smallest=1),
-                says="The statement, 20 to 20,000 characters.",
-                required=True,
-            ),
-            Field(name="type", shape=TYPE, says="What it is; found by itself when left out."),
-            PROJECT,
-            Field(name="tags", shape=WORDS, says="A few words to find it by.", default=()),
-            Field(name="related_files", shape=WORDS, says="Paths it is about.", default=()),
-            Field(
-                name="external_id",
-                shape=Text(largest=200),
-                says="Your own id for it, unique in the project; sending it again updates it.",
-                default="",
-            ),
-        ),
-    ),
-    gives=record(
-        notice=TEXT,
-        outcome=TEXT,
-        reason=TEXT,
-        memory=MEMORY,
-        operation=TEXT,
-        related_id=maybe(ID),
-        conflict_id=maybe(ID),
-    ),
-    run=add,
-    is_idempotent=False,
-)
-GET: Final = Tool(
-    name="get",
-    title="Read one memory",
-    says="Read one memory in full when you have its id, for instance from a citation.",
-    scope=TokenScope.READ,
-    takes=Record(
-        name="get",
-        fields=(Field(name="id", shape=Identifier(), says="The memory's id.", required=True),),
-    ),
-    gives=record(notice=TEXT, memory=MEMORY),
-    run=get,
-)
-LIST_RECENT: Final = Tool(
-    name="list_recent",
-    title="List recent memories",
-    says="See what was remembered last, newest first. Use it to catch up when a session begins.",
-    scope=TokenScope.READ,
-    takes=Record(
-        name="list_recent",
-        fields=(PROJECT, limit(default=10), types(says="Only these types of memory.")),
-    ),
-    gives=record(notice=TEXT, results=several(MEMORY)),
-    run=list_recent,
-)
+class NoteArguments(ProjectArgument):
+    """A document as it is now."""
+
+    path: Name = Field(
+        max_length=note_push.LONGEST_PATH,
+        description="Its path in the project; with the project it names the document.",
+    )
+    text: str = Field(max_length=note_push.LARGEST, description="The whole document as it is now.")
+    scope: Choice[Scope] | None = Field(None, description="Who sees it.")
+
+
+class KeptNote(Result):
+    """What became of a document; `refused` counts the statements that were not stored."""
+
+    note_id: UUID
+    path: str
+    version: int
+    added: int
+    kept: int
+    stale: int
+    held: int
+    refused: int
+    refusals: tuple[RefusedStatement, ...]
+
+
+@tool(title="Hand in a document that memories come from", scope=TokenScope.WRITE, answer=KeptNote)
+def push_note(call: Call, arguments: NoteArguments) -> dict[str, Any]:
+    """Send a document that stays the source, such as CLAUDE.md, AGENTS.md or an ADR, as it is now.
+
+    New statements become memories that wait for review; those that are gone become stale. Send it
+    again whenever it changes. A document with a secret is refused whole.
+    """
+    new = note_push.NewNote(**{**dict(arguments), "project": arguments.project or ""})
+    done = note_push.push_note(caller=call.caller, new=new, now=call.now)
+    return {
+        "note_id": done.note.id,
+        "path": done.note.path,
+        "version": done.note.version,
+        "added": done.added,
+        "kept": done.kept,
+        "stale": done.stale,
+        "held": done.held,
+        "refused": len(done.refused),
+        "refusals": done.refused[:REFUSED_MOST],
+    }

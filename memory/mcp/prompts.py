@@ -62,7 +62,7 @@ def pre_brief(
     return f"{ASKS}\n\n{found}" if found else NOTHING
 
 
-def known(*, name: str, given: Mapping[str, str]) -> Prompt:
+def find_prompt(*, name: str, given: Mapping[str, str]) -> Prompt:
     """Return a prompt. Raises NotFound, and InvalidInput for an argument it does not take."""
     prompt = PROMPTS.get(name)
     if prompt is None:

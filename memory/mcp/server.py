@@ -1,8 +1,8 @@
 """Our tools as an MCP server of the official SDK, in both eras of the protocol.
 
-The SDK speaks the protocol; arguments are checked by our own shapes, and each call is one function
-run in a thread, which enters the caller's organization itself. The caller was made by the transport
-(`memory.mcp.app`) and travels in the request's scope.
+The SDK speaks the protocol; arguments are checked by models like those of REST, and each call is
+one function run in a thread, which enters the caller's organization itself. The caller was made by
+the transport (`memory.mcp.app`) and travels in the request's scope.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 import mcp_types as protocol
-import orjson
 from asgiref.sync import sync_to_async
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
@@ -21,9 +20,10 @@ from accounts.audit import Origin
 from accounts.authentication import entered
 from accounts.caller import Caller, TokenScope, may
 from accounts.errors import CairnError, Forbidden
-from memory.mcp import prompts, tools
+from memory.mcp import prompts
 from memory.mcp.prompts import PROMPTS, Prompt
-from memory.mcp.tools import BANNER, TOOLS, Call, Tool
+from memory.mcp.tool import BANNER, Call, Tool, schema_of
+from memory.mcp.tools import TOOLS
 
 SCOPE_KEY: Final = "cairn.caller"
 PROJECT_KEY: Final = "cairn.project"
@@ -91,8 +91,8 @@ def _filled(
     name: str, given: dict[str, str], caller: Caller, project: str | None, origin: Origin
 ) -> protocol.GetPromptResult:
     try:
-        prompt = prompts.known(name=name, given=given)
-        _check_read(caller)
+        prompt = prompts.find_prompt(name=name, given=given)
+        _check_scope(TokenScope.READ, caller)
         with entered(caller), audit.coming_from(origin=origin):
             text = prompts.pre_brief(
                 caller=caller, given=given, project=project, now=datetime.now(UTC)
@@ -105,14 +105,6 @@ def _filled(
         description=prompt.says,
         messages=[protocol.PromptMessage(role="user", content=content)],
     )
-
-
-def _check_read(caller: Caller) -> None:
-    if not may(caller=caller, scope=TokenScope.READ):
-        raise Forbidden(
-            detail=f"This credential has no {TokenScope.READ} scope.",
-            hint=f"Create a token with the {TokenScope.READ} scope.",
-        )
 
 
 def _prompt(one: Prompt) -> protocol.Prompt:
@@ -131,25 +123,24 @@ def _answer(
     tool: Tool, given: dict[str, Any], caller: Caller, project: str | None, origin: Origin
 ) -> protocol.CallToolResult:
     try:
-        _check_scope(tool, caller)
-        checked = tools.arguments(tool=tool, given=given)
-        call = Call(caller=caller, arguments=checked, project=project, now=datetime.now(UTC))
+        _check_scope(tool.scope, caller)
+        arguments = tool.check(given=given, project=project)
+        call = Call(caller=caller, now=datetime.now(UTC))
         with entered(caller), audit.coming_from(origin=origin):
-            found = tool.run(call)
+            answer = tool.respond(call=call, arguments=arguments)
     except CairnError as error:
         return _failed(error.detail, error.hint)
-    written = orjson.dumps(found, option=orjson.OPT_UTC_Z)
     return protocol.CallToolResult(
-        content=[protocol.TextContent(type="text", text=written.decode())],
-        structured_content=orjson.loads(written),
+        content=[protocol.TextContent(type="text", text=answer.model_dump_json())],
+        structured_content=answer.model_dump(mode="json"),
     )
 
 
-def _check_scope(tool: Tool, caller: Caller) -> None:
-    if not may(caller=caller, scope=tool.scope):
+def _check_scope(scope: TokenScope, caller: Caller) -> None:
+    if not may(caller=caller, scope=scope):
         raise Forbidden(
-            detail=f"This credential has no {tool.scope} scope.",
-            hint=f"Create a token with the {tool.scope} scope.",
+            detail=f"This credential has no {scope} scope.",
+            hint=f"Create a token with the {scope} scope.",
         )
 
 
@@ -168,9 +159,9 @@ def _described(tool: Tool) -> protocol.Tool:
     return protocol.Tool(
         name=tool.name,
         title=tool.title,
-        description=tool.says,
-        input_schema=tool.takes.schema(),
-        output_schema=dict(tool.gives),
+        description=tool.description,
+        input_schema=schema_of(model=tool.arguments),
+        output_schema=schema_of(model=tool.answer),
         annotations=protocol.ToolAnnotations(
             title=tool.title,
             read_only_hint=is_reading,

@@ -11,11 +11,11 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 APPS = ("accounts", "config", "frontend", "graph", "teams")
 BUDGETS = {  # subject: lines
-    "accounts": 8_150,
+    "accounts": 7_700,
     "config": 5_500,
     "frontend": 7_450,
     "graph": 3_700,
-    "memory/api": 4_700,
+    "memory/api": 4_720,
     "memory/checks": 1_250,
     "memory/client": 5_100,
     "memory/customization": 1_400,
@@ -28,7 +28,7 @@ BUDGETS = {  # subject: lines
     "memory/injection": 3_120,
     "memory/intake": 3_880,
     "memory/management": 650,
-    "memory/mcp": 1_950,
+    "memory/mcp": 1_650,
     "memory/observer": 5_312,
     "memory/providers": 2_600,
     "memory/records": 3_300,

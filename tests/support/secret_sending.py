@@ -8,7 +8,6 @@ from psycopg import sql
 from pydantic import BaseModel
 
 from accounts import tenancy, tokens
-from accounts.api.shapes import Field, Free, Record, Several, Text
 from accounts.tokens import TokenKind
 from tests.support import dump
 
@@ -37,19 +36,12 @@ def fields_of(shape: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[st
         yield path, shape
     elif get_origin(shape) is not None:  # of Annotated and of unions with None the first counts
         yield from fields_of(get_args(shape)[0], path)
-    elif isinstance(shape, Record):
-        for part in shape.fields:
-            yield from _field(part, path)
-    elif isinstance(shape, Several):
-        yield from fields_of(shape.of, (*path, "0"))
-    elif isinstance(shape, Text | Free):
-        yield path, shape
 
 
 def planted(*, example: Any, path: tuple[str, ...], shape: Any, secret: str) -> Any:
     """Return a body with a secret in one place; a free object holds it as name and as value."""
     if not path:
-        if isinstance(shape, Free) or get_origin(shape) is dict:
+        if get_origin(shape) is dict:
             return {"note": [secret], secret: "implement"}
         return secret
     here, *inner = path
@@ -77,10 +69,6 @@ def kept() -> list[str]:
         cursor.execute(TABLES)
         tables = cursor.fetchall()
         return elsewhere + [".".join(table) for table in tables if _holds(cursor, table)]
-
-
-def _field(part: Field, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
-    yield from fields_of(part.shape, (*path, part.name))
 
 
 def _holds(cursor: Any, table: tuple[str, str]) -> bool:

@@ -1,5 +1,6 @@
 """What is looked for in memories, and what is found."""
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any, Final
 from uuid import UUID
@@ -110,8 +111,8 @@ class TimelineQuery(AddressFilters, PageQuery):
     as_of: Moment | None = Field(None, description="What was known at that moment.")
 
 
-class Filters(Body):
-    """What a search is narrowed to."""
+class PlaceFilters(Body):
+    """What memories are narrowed to, times apart; also for tools."""
 
     project: Slug | None = Field(None, description="A project's slug or id.", examples=["shop"])
     projects: Several[Slug] = Field(
@@ -130,6 +131,11 @@ class Filters(Body):
     author: Name | None = Field(
         None, max_length=120, description="A person's id, an agent or a tool."
     )
+
+
+class Filters(PlaceFilters):
+    """What a search is narrowed to."""
+
     since: Moment | None = Field(None, description="Learned at that moment or later.")
     until: Moment | None = Field(None, description="Learned before that moment.")
     as_of: Moment | None = Field(None, description="What was known at that moment.")
@@ -179,12 +185,12 @@ class Search(RankedFilters):
     def request(self) -> SearchRequest:
         """Return the value of it."""
         return SearchRequest(
-            **{**_searched(self), "states": filters.named_states(names=self.states)}
+            **{**searched(self), "states": filters.named_states(names=self.states)}
         )
 
 
-class ContextQuestion(RankedFilters):
-    """What a context is packed for."""
+class ContextBasics(RankedFilters):
+    """What a context is packed for; also for tools."""
 
     query: Question = Field(examples=["clear the price cache in the cart tests"])
     phase: Name | None = Field(
@@ -209,6 +215,27 @@ class ContextQuestion(RankedFilters):
         description="What the session is about, for the style of answers; else the query says it.",
     )
     style: bool = Field(True, description="Whether the style that fits begins the text.")
+
+    def request(self) -> ContextRequest:
+        """Return the value of it."""
+        return ContextRequest(
+            search=self.wanted(),
+            phase=self.phase,
+            methodology=self.methodology,
+            budget_tokens=self.budget_tokens,
+            topic=self.topic,
+            style=self.style,
+        )
+
+    def wanted(self) -> SearchRequest:
+        """Return the search behind it."""
+        given = searched(self)
+        return SearchRequest(**{name: given[name] for name in given if name not in NOT_SEARCHED})
+
+
+class ContextQuestion(ContextBasics):
+    """What a context is packed for, or given at a point of a session."""
+
     working_files: Files = Field(
         (), description="Files that are worked on: what is about them comes first."
     )
@@ -227,15 +254,7 @@ class ContextQuestion(RankedFilters):
 
     def request(self) -> ContextRequest:
         """Return the value of it where it names no point."""
-        return ContextRequest(
-            search=self._wanted(),
-            phase=self.phase,
-            methodology=self.methodology,
-            budget_tokens=self.budget_tokens,
-            topic=self.topic,
-            style=self.style,
-            working_files=self.working_files,
-        )
+        return replace(super().request(), working_files=self.working_files)
 
     def at_point(self, point: Point) -> PointRequest:
         """Return the value of it where it names a point. Raises InvalidInput."""
@@ -249,16 +268,12 @@ class ContextQuestion(RankedFilters):
         return PointRequest(
             point=point,
             session_id=self.session,
-            task=self._wanted(),
+            task=self.wanted(),
             files=self.working_files,
             modules=self.modules,
             step=self.step,
             estimate=self.estimate,
         )
-
-    def _wanted(self) -> SearchRequest:
-        given = _searched(self)
-        return SearchRequest(**{name: given[name] for name in given if name not in NOT_SEARCHED})
 
 
 def narrowing(given: BaseModel, *, limit: int = USUAL_LIMIT) -> Narrowing:
@@ -268,7 +283,8 @@ def narrowing(given: BaseModel, *, limit: int = USUAL_LIMIT) -> Narrowing:
     return Narrowing(**sent, limit=limit)
 
 
-def _searched(given: BaseModel) -> dict[str, Any]:
+def searched(given: BaseModel) -> dict[str, Any]:
+    """Return what a search takes of what was sent."""
     return {name: value for name, value in given if name in SearchRequest.__dataclass_fields__}
 
 
@@ -400,14 +416,19 @@ class Happened(Result):
     at: datetime
 
 
-class StyleOfContext(Result):
+class ChosenStyle(Result):
     """The style that a context begins with, or only names where it would take too much."""
 
-    id: UUID = Field(validation_alias=AliasPath("composed", "style", "id"))
     name: str = Field(validation_alias=AliasPath("composed", "style", "name"))
     reason: Fit = Field(validation_alias=AliasPath("composed", "fit"))
     topic: str = Field(validation_alias=AliasPath("composed", "topic"))
     told: Annotated[bool, BeforeValidator(bool)] = Field(validation_alias="text")
+
+
+class StyleOfContext(ChosenStyle):
+    """The style of a context, with its id."""
+
+    id: UUID = Field(validation_alias=AliasPath("composed", "style", "id"))
 
 
 class MemoryOfContext(Result):

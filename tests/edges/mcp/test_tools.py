@@ -123,7 +123,7 @@ async def test_a_list_sent_as_text_is_taken_for_a_list(address: str, place: Plac
         ("add_memory", {"content": STATEMENT, "colour": "red"}, "No such field"),
         ("add_memory", {"content": STATEMENT, "type": "user-story"}, "gotcha"),
         ("search", {"query": "x", "types": ["user-story"]}, "gotcha"),
-        ("search", {"query": "x", "limit": 10**6}, "between 1 and 50"),
+        ("search", {"query": "x", "limit": 10**6}, "at most 50"),
         ("search", {"query": "x", "project": "nowhere"}, "no project"),
         ("search", {"query": "x", "states": ["asleep"]}, "archived"),
         ("get", {"id": "not-an-id"}, "UUID"),

@@ -96,8 +96,8 @@ def _client(address: str, place: Place) -> httpx.Client:
 
 def _combinations() -> Iterator[tuple[str, str, Value]]:
     for name, tool in TOOLS.items():
-        for field in tool.takes.fields:
-            yield from ((name, field.name, value) for value in payloads.VALUES)
+        for field in tool.arguments.model_fields:
+            yield from ((name, field, value) for value in payloads.VALUES)
 
 
 def _fault(http: httpx.Client, place: Place, tool: str, field: str, value: Value) -> str | None:

@@ -178,7 +178,7 @@ def _forms() -> Iterator[tuple[Write, str, str]]:
 def _arguments() -> Iterator[tuple[str, Any]]:
     """Yield every tool with every secret in each of its arguments."""
     for name, tool in TOOLS.items():
-        for path, shape in fields_of(tool.takes):
+        for path, shape in fields_of(tool.arguments):
             for secret in SENT:
                 example = GOOD[name]
                 yield name, planted(example=example, path=path, shape=shape, secret=secret)

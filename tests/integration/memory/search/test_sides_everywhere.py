@@ -8,8 +8,8 @@ from uuid import UUID
 import pytest
 
 from accounts.caller import Caller
-from memory.mcp.shapes import Call
-from memory.mcp.tools import TOOLS, arguments
+from memory.mcp.tool import Call
+from memory.mcp.tools import TOOLS
 from memory.records.filters import Filters
 from memory.records.queries import memories
 from memory.records.queries.relations import Sides
@@ -117,8 +117,8 @@ def test_every_tool_tells_both(
     ids = {"get": {"id": str(older.id)}, "find_similar": {"id": str(like)}}.get(name, {})
 
     tool = TOOLS[name]
-    given = arguments(tool=tool, given={**TOOL[name], **ids})
-    found = tool.run(Call(caller=agent, arguments=given, now=now, project=None))
+    given = tool.check(given={**TOOL[name], **ids}, project=None)
+    found = tool.respond(call=Call(caller=agent, now=now), arguments=given).model_dump()
 
     shown = [found["memory"]] if name == "get" else found["results"]
     (one,) = (memory for memory in shown if memory["id"] == older.id)
@@ -177,8 +177,8 @@ def test_an_agent_is_told_both_by_its_tools(agent: Caller, pair: set[str], now: 
 
 def _call(agent: Caller, now: datetime, name: str, **given: object) -> dict[str, Any]:
     tool = TOOLS[name]
-    call = Call(caller=agent, arguments=arguments(tool=tool, given=given), now=now, project=None)
-    return dict(tool.run(call))
+    arguments = tool.check(given=given, project=None)
+    return tool.respond(call=Call(caller=agent, now=now), arguments=arguments).model_dump()
 
 
 @pytest.mark.parametrize("tool", ["search", "check_conflicts"])

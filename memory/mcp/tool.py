@@ -1,0 +1,133 @@
+"""How a tool is declared: one decorator on the function that answers, as calls of REST are.
+
+    @tool(title="Read one memory", scope=TokenScope.READ, answer=OneMemory)
+    def get(call: Call, arguments: MemoryId) -> dict[str, Any]:
+        ...
+
+The function's name is the tool's, its docstring what a model reads of it, and `arguments` is
+checked by the model that it is annotated with. It returns what the `answer` model can be made of.
+What comes back is data under a fixed banner, because a memory is text that somebody wrote and must
+never be read as an instruction.
+"""
+
+import inspect
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, get_origin, get_type_hints
+
+from accounts.api import schemas
+from accounts.api.schemas import Body, Result
+from accounts.caller import Caller, TokenScope
+from memory.search.packing import NOTICE
+
+BANNER: Final = NOTICE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """Who calls a tool, and when."""
+
+    caller: Caller
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A tool as agents see it, and the function behind it.
+
+    A `weighed` one costs more the more is sent, and counts as several calls by its size.
+    """
+
+    name: str
+    title: str
+    description: str
+    scope: TokenScope
+    arguments: type[Body]
+    answer: type[Result]
+    run: Callable[[Call, Any], Any]
+    is_idempotent: bool
+    weighed: bool
+
+    def check(self, *, given: Mapping[str, Any], project: str | None) -> Body:
+        """Return the checked arguments. Raises InvalidInput with every fault.
+
+        Where they name no project, they get the connection's own. A list that a client sent as JSON
+        text is taken for the list it is; some clients do that.
+        """
+        fields = self.arguments.model_fields
+        value = {
+            name: _parse_list(one)
+            if isinstance(one, str) and name in fields and _is_list(fields[name].annotation)
+            else one
+            for name, one in given.items()
+        }
+        checked = schemas.check(model=self.arguments, value=value)
+        if project is None or getattr(checked, "project", project) is not None:
+            return checked
+        return checked.model_copy(update={"project": project})
+
+    def respond(self, *, call: Call, arguments: Body) -> Result:
+        """Answer a call whose arguments are checked."""
+        found = self.run(call, arguments)
+        return self.answer.model_validate(found, from_attributes=True)
+
+
+def tool(
+    *,
+    title: str,
+    scope: TokenScope,
+    answer: type[Result],
+    is_idempotent: bool = True,
+    weighed: bool = False,
+) -> Callable[[Callable[[Call, Any], Any]], Tool]:
+    """Declare the tool that a function answers."""
+
+    def declare(function: Callable[[Call, Any], Any]) -> Tool:
+        return Tool(
+            name=function.__name__,
+            title=title,
+            description=" ".join(inspect.getdoc(function).split()),  # type: ignore[union-attr]
+            scope=scope,
+            arguments=get_type_hints(function)["arguments"],
+            answer=answer,
+            run=function,
+            is_idempotent=is_idempotent,
+            weighed=weighed,
+        )
+
+    return declare
+
+
+def schema_of(*, model: type[Body | Result]) -> dict[str, Any]:
+    """Return the JSON Schema of a model in one piece: not every client follows references."""
+    whole = model.model_json_schema(
+        mode="serialization" if issubclass(model, Result) else "validation"
+    )
+    named = whole.pop("$defs", {})
+
+    def in_place(part: Any) -> Any:
+        if isinstance(part, list):
+            return [in_place(one) for one in part]
+        if not isinstance(part, dict):
+            return part
+        if "$ref" in part:
+            target = named[part["$ref"].rpartition("/")[2]]
+            return in_place({**target, **{key: part[key] for key in part if key != "$ref"}})
+        return {key: in_place(one) for key, one in part.items()}
+
+    described: dict[str, Any] = in_place(whole)
+    described.pop("description", None)  # of the class, for readers of the code
+    return described
+
+
+def _is_list(annotation: Any) -> bool:
+    return get_origin(annotation) is tuple
+
+
+def _parse_list(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return text
