@@ -141,25 +141,19 @@ def quotient(*, numerators: Sequence[float], denominators: Sequence[float]) -> I
 
 
 def recall_at(*, ranked: Sequence[str], grades: Grades, k: int) -> float:
-    """Compute |relevant in the first k| / |relevant|, 0..1. Raises ValueError without relevant."""
-    relevant = _relevant(ranked, grades, k)
+    """Compute |relevant in the first k| / |relevant|, 0..1, of an answerable query."""
+    relevant = _relevant(grades)
     return len(relevant.intersection(ranked[:k])) / len(relevant)
 
 
 def precision_at(*, ranked: Sequence[str], grades: Grades, k: int) -> float:
-    """Compute |relevant in the first k| / k, 0..1; a shorter ranking counts as filled with noise.
-
-    Raises ValueError without relevant ids.
-    """
-    return len(_relevant(ranked, grades, k).intersection(ranked[:k])) / k
+    """Compute |relevant in the first k| / k, 0..1; what a ranking lacks counts as noise."""
+    return len(_relevant(grades).intersection(ranked[:k])) / k
 
 
 def reciprocal_rank(*, ranked: Sequence[str], grades: Grades, k: int) -> float:
-    """Compute 1 / rank of the first relevant id among the first k, ranks from 1; else 0.
-
-    Raises ValueError without relevant ids.
-    """
-    relevant = _relevant(ranked, grades, k)
+    """Compute 1 / rank of the first relevant id among the first k, ranks from 1; else 0."""
+    relevant = _relevant(grades)
     ranks = (rank for rank, item in enumerate(ranked[:k], start=1) if item in relevant)
     return 1.0 / next(ranks, math.inf)
 
@@ -167,10 +161,9 @@ def reciprocal_rank(*, ranked: Sequence[str], grades: Grades, k: int) -> float:
 def ndcg_at(*, ranked: Sequence[str], grades: Grades, k: int) -> float:
     """Compute DCG(ranked) / DCG(grades from the best down), both over k ranks, 0..1.
 
-    DCG is Σ gain / log2(rank + 1) over ranks from 1, as in trec_eval and BEIR. Raises ValueError
-    without relevant ids. Source: Järvelin and Kekäläinen (2002).
+    DCG is Σ gain / log2(rank + 1) over ranks from 1, as in trec_eval and BEIR; the query is an
+    answerable one. Source: Järvelin and Kekäläinen (2002).
     """
-    _relevant(ranked, grades, k)
     gains = [grades.get(item, 0) for item in ranked[:k]]
     ideal = sorted(grades.values(), reverse=True)[:k]
     found, best = (
@@ -180,16 +173,8 @@ def ndcg_at(*, ranked: Sequence[str], grades: Grades, k: int) -> float:
     return found / best
 
 
-def _relevant(ranked: Sequence[str], grades: Grades, k: int) -> frozenset[str]:
-    """Return the ids worth finding, after a look at what was given."""
-    relevant = frozenset(item for item, grade in grades.items() if grade > 0)
-    if k < 1:
-        raise ValueError(f"k must be at least 1, not {k}")
-    if not relevant:
-        raise ValueError("a query that nothing answers has no rank measures; see silence")
-    if len(set(ranked)) < len(ranked):
-        raise ValueError("a ranking names each id once")
-    return relevant
+def _relevant(grades: Grades) -> frozenset[str]:
+    return frozenset(item for item, grade in grades.items() if grade > 0)
 
 
 def measure(

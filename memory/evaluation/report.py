@@ -8,8 +8,11 @@ writes its report with `--out`, and `compare` pairs them query by query. Reports
 other halves are refused: a difference between them would say nothing.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from typing import Any, Final
+
+import numpy as np
 
 from memory.evaluation import measures
 from memory.evaluation.dataset import JudgedQuery
@@ -116,12 +119,6 @@ def choices(*, rows: Mapping[QueryKind, tuple[int, Choice]]) -> str:
     )
 
 
-def percentile(*, values: Iterable[float], percent: int) -> float:
-    """Return the value that `percent` of the values do not exceed (nearest rank)."""
-    ordered = sorted(values)
-    return ordered[max(0, -(-len(ordered) * percent // 100) - 1)]
-
-
 def _calibration(row: Checked) -> Iterator[str]:
     fitted, crossed = row.calibration, row.crossed
     slopes = ", ".join(f"Sign.{sign.name}: {slope}" for sign, slope in fitted.slopes.items())
@@ -220,7 +217,7 @@ def _stages(evaluation: Evaluation) -> tuple[str, ...]:
 def _milliseconds(asked: tuple[Asked, ...], stage: str = "") -> tuple[float, ...]:
     """Return the percentiles of searches or of a stage; one without it took no time for it."""
     times = [one.stages.get(stage, 0.0) if stage else one.took_ms for one in asked]
-    return tuple(percentile(values=times, percent=percent) for percent in PERCENTILES)
+    return tuple(map(float, np.percentile(times, PERCENTILES, method="inverted_cdf")))
 
 
 def _differences(evaluation: Evaluation) -> dict[str, tuple[Row, ...]]:
@@ -268,9 +265,7 @@ def _plain_measures(query: JudgedQuery, asked: Asked) -> dict[str, float]:
 def _plain_rows(rows: tuple[Row, ...]) -> dict[str, Any]:
     return {
         row.kind: {
-            name: value
-            and {"mean": value.mean, "low": value.low, "high": value.high, "count": value.count}
-            for name, value in row.measures.items()
+            name: None if value is None else asdict(value) for name, value in row.measures.items()
         }
         for row in rows
     }

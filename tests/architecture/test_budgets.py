@@ -21,7 +21,7 @@ BUDGETS = {  # subject: lines
     "memory/customization": 1_400,
     "memory/documents": 3_800,
     "memory/entities": 1_650,
-    "memory/evaluation": 2_050,
+    "memory/evaluation": 2_000,
     "memory/experiments": 2_000,
     "memory/extraction": 1_870,
     "memory/index": 1_750,

@@ -98,21 +98,6 @@ def test_recall_never_falls_with_more_ranks(
     assert less <= more
 
 
-@pytest.mark.parametrize(
-    ("ranked", "grades", "k", "message"),
-    [
-        (("a",), {}, 10, "nothing answers"),
-        (("a",), {"a": 0}, 10, "nothing answers"),
-        (("a", "a"), {"a": 1}, 10, "each id once"),
-        (("a",), {"a": 1}, 0, "at least 1"),
-    ],
-)
-@pytest.mark.parametrize("measure", RANKED)
-def test_what_has_no_measure_is_refused(measure, ranked, grades, k, message) -> None:  # type: ignore[no-untyped-def]
-    with pytest.raises(ValueError, match=message):
-        measure(ranked=ranked, grades=grades, k=k)
-
-
 shares = st.lists(st.floats(0, 1), min_size=1, max_size=30)
 
 

@@ -122,11 +122,6 @@ def test_the_values_for_json_are_plain_and_whole(evaluation: Evaluation) -> None
     assert found["differences"]["rrf - plain"]["question"]["MRR"]["mean"] == -0.5
 
 
-@pytest.mark.parametrize(("percent", "expected"), [(50, 10), (95, 19), (100, 20), (1, 1)])
-def test_percentiles_are_of_the_nearest_rank(percent: int, expected: int) -> None:
-    assert report.percentile(values=range(20, 0, -1), percent=percent) == expected
-
-
 def _report(**recalls: float) -> dict[str, Any]:
     queries = {
         id: {
