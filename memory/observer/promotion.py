@@ -78,16 +78,6 @@ GATES: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
-    """What has happened to the work of a session beyond its events."""
-
-    spec_accepted: bool = False
-    review_done: bool = False
-    subtasks: int = 0
-    subtask_validated: bool = False
-
-
 def of_turns(*, setting: Setting) -> GateRow | None:
     """Return the row that also holds for what a session's turns teach; None where none does.
 
@@ -97,18 +87,17 @@ def of_turns(*, setting: Setting) -> GateRow | None:
     return row if row.types else None
 
 
-def is_gate_open(*, scratchpad: Scratchpad, progress: Progress) -> bool:
-    """Say whether candidates of a session may be promoted now."""
+def is_gate_open(*, scratchpad: Scratchpad, is_piece: bool = False) -> bool:
+    """Say whether candidates of a session may be promoted now.
+
+    What ended well was accepted. `is_piece`: a subtask of a long build was validated.
+    """
     gate = GATES[scratchpad.setting.type].gate
     if gate is Gate.QA_PASSED:
-        is_piece = progress.subtasks > PIECEWISE_ABOVE and progress.subtask_validated
-        return qa_passed(scratchpad=scratchpad) or is_piece
-    return {
-        Gate.END: scratchpad.outcome is not None,
-        Gate.SPEC_ACCEPTED: progress.spec_accepted,
-        Gate.REVIEW_DONE: progress.review_done,
-        Gate.NEVER: False,
-    }[gate]
+        return is_piece or qa_passed(scratchpad=scratchpad)
+    if gate is Gate.END:
+        return scratchpad.outcome is not None
+    return gate is not Gate.NEVER and scratchpad.outcome is Outcome.SUCCESS
 
 
 def is_of_qa(*, setting: Setting) -> bool:
@@ -180,7 +169,7 @@ def propose(
     scratchpad: Scratchpad,
     seen: tuple[Witnessed, ...],
     seen_before: SeenBefore,
-    progress: Progress,
+    is_piece: bool = False,
     results: tuple[Event, ...] = (),
 ) -> tuple[Candidate, ...]:
     """Return what a session offers, surest first; while its gate is shut only what failed.
@@ -191,7 +180,7 @@ def propose(
     """
     failures = tuple(_from_failures(scratchpad))
     found: tuple[Candidate, ...] = failures if is_of_qa(setting=scratchpad.setting) else ()
-    if is_gate_open(scratchpad=scratchpad, progress=progress):
+    if is_gate_open(scratchpad=scratchpad, is_piece=is_piece):
         found = (
             *_from_signals(scratchpad, seen, seen_before),
             *failures,

@@ -30,10 +30,9 @@ from memory.extraction.actions.budget import book_use
 from memory.extraction.actions.extraction import Allowance, Extracted, extract_part
 from memory.extraction.actions.llm_relation import Judgment
 from memory.extraction.extract import Candidate
-from memory.intake import planting_alarms
 from memory.intake.actions.remember import NewMemory, remember
 from memory.observer import promotion
-from memory.observer.actions.promote import LONGEST_REASON
+from memory.observer.actions import promote
 from memory.observer.session_report import Why
 from memory.sessions.actions import scratchpads
 from memory.sessions.models import Session
@@ -41,7 +40,6 @@ from memory.sessions.queries import sessions
 from memory.sessions.queries.sessions import opener_of
 from memory.sessions.turns import Turn
 from memory.taxonomy import Source
-from teams import trust
 from teams.trust import TrustLevel
 
 # Defaults, not measured.
@@ -219,26 +217,23 @@ def _book(run: _Run, asked: Extracted | Judgment) -> None:
 def _new_memory(run: _Run, candidate: Candidate, method: str) -> NewMemory:
     """Return a candidate as it is stored; in a tainted session nobody knows what it rests on."""
     row = run.session
-    tainted_by = str((row.observed or {}).get("tainted_by", ""))[:LONGEST_REASON]
-    is_unseen = row.state == "open" or row.events > (row.observed or {}).get("events", 0)
-    has_alarm = bool(planting_alarms.of_content(content=candidate.content))
-    is_doubtful = is_unseen or has_alarm or bool(tainted_by)
-    return NewMemory(
+    observed = row.observed or {}
+    new = promote.proposed_memory(
+        row=row,
+        level=run.level,
         content=candidate.content,
-        source=Source.EXTRACTED.value,
-        type=candidate.type.value,
-        project=None if row.project_id is None else str(row.project_id),
-        scope=row.scope,
+        source=Source.EXTRACTED,
+        type=candidate.type,
+        reason=str(observed.get("tainted_by", "")),
+        is_doubtful=row.state == "open" or row.events > observed.get("events", 0),
+    )
+    return replace(
+        new,
         related_files=candidate.files,
         confidence=CONFIDENCE[method],
         event_at=candidate.event_at,
-        phase=row.phase,
-        methodology=row.methodology,
         source_uri=f"session:{row.id}#turn-{candidate.evidence.turn}",
         source_line=candidate.evidence.line,
-        needs_review=trust.waits(level=run.level, is_doubtful=is_doubtful),
-        taint_reason=tainted_by,
-        session_id=row.id,
     )
 
 

@@ -34,9 +34,6 @@ from memory.observer.actions import (
     unit_completion,
 )
 from memory.observer.actions.phrase_signals import Phrased, phrase_signals
-from memory.observer.actions.promote import Offer, Shown
-from memory.observer.actions.repeated_dead_ends import Entered
-from memory.observer.promotion import Progress
 from memory.sessions import counters
 from memory.sessions.actions import scratchpads
 from memory.sessions.counters import Count, Kind, ModuleRow
@@ -54,11 +51,11 @@ KEPT: Final = (  # of what was told of a session before
 class _Decision:
     """What is to be stored of a session, all at once."""
 
-    shown: Shown
-    offered: tuple[Offer, ...]
+    shown: promote.Shown
+    offered: tuple[promote.Offer, ...]
     phrased: Phrased
     completion: tuple[Prepared, ...]
-    entered: tuple[Entered, ...]
+    entered: tuple[repeated_dead_ends.Entered, ...]
     dropped: Counter[str] = field(default_factory=Counter)
 
 
@@ -75,9 +72,7 @@ def finalize(*, session_id: UUID, now: datetime) -> Mapping[str, Any]:
     scratchpad = scratchpads.settled(opened=opened)
     if scratchpad.outcome is None:  # it has ended, also where no event said so
         scratchpad = replace(scratchpad, outcome=Outcome.UNKNOWN)
-    is_good = scratchpad.outcome is Outcome.SUCCESS  # what ended well was accepted
-    progress = Progress(spec_accepted=is_good, review_done=is_good)
-    shown = promote.show(row=row, scratchpad=scratchpad, progress=progress, now=now)
+    shown = promote.show(row=row, scratchpad=scratchpad, now=now)
     with tenancy.unit():
         entered = repeated_dead_ends.find(caller=shown.who.caller, row=row, scratchpad=scratchpad)
     dropped: Counter[str] = Counter()

@@ -41,14 +41,14 @@ from memory.intake.validation import NewMemory
 from memory.observer import detect, evidence_texts, promotion, session_facts, session_report
 from memory.observer.actions import prior_sessions
 from memory.observer.detect import Known, Witnessed
-from memory.observer.promotion import Candidate, Progress, SeenBefore
+from memory.observer.promotion import Candidate, SeenBefore
 from memory.records.models import Memory
 from memory.sessions.actions import scratchpads
 from memory.sessions.events import Event, EventKind, from_row
 from memory.sessions.models import Session, Turn
 from memory.sessions.queries.sessions import opener_of
 from memory.sessions.scratchpad import Scratchpad
-from memory.taxonomy import Status
+from memory.taxonomy import MemoryType, Source, Status
 from teams import trust
 from teams.trust import TrustLevel
 
@@ -98,7 +98,7 @@ class Shown:
     is_open: bool
 
 
-def show(*, row: Session, scratchpad: Scratchpad, progress: Progress, now: datetime) -> Shown:
+def show(*, row: Session, scratchpad: Scratchpad, now: datetime, is_piece: bool = False) -> Shown:
     """Find what a session has shown, and what is worth proposing of it. Outside of a unit.
 
     Raises PermanentFailure when who opened it is gone, may not write or does not see its project.
@@ -127,10 +127,10 @@ def show(*, row: Session, scratchpad: Scratchpad, progress: Progress, now: datet
             scratchpad=scratchpad,
             seen=seen,
             seen_before=before,
-            progress=progress,
+            is_piece=is_piece,
             results=results,
         ),
-        is_open=promotion.is_gate_open(scratchpad=scratchpad, progress=progress),
+        is_open=promotion.is_gate_open(scratchpad=scratchpad, is_piece=is_piece),
     )
 
 
@@ -144,7 +144,9 @@ def offers(
         digest = hashlib.blake2b(candidate.key.encode(), digest_size=DIGEST_BYTES).hexdigest()
         origin = f"session:{row.id}#{candidate.key.partition(':')[0]}-{digest}"
         try:
-            prepared = prepare(caller=who.caller, new=_new(row, candidate, origin, who.level))
+            prepared = prepare(
+                caller=who.caller, new=_new_memory(row, candidate, origin, who.level)
+            )
         except (InvalidInput, Forbidden):  # of this candidate; the others stand
             dropped["not_storable"] += 1
             continue
@@ -165,7 +167,7 @@ def reworded(
             made.append(one)
             continue
         try:
-            new = _new(row, candidate, one.origin, who.level)
+            new = _new_memory(row, candidate, one.origin, who.level)
             prepared = prepare(caller=who.caller, new=new)
             made.append(replace(one, candidate=candidate, prepared=prepared))
         except (InvalidInput, Forbidden):  # the template's words stand
@@ -263,8 +265,7 @@ def promote_piece(*, session_id: UUID, now: datetime) -> Mapping[str, Any]:
     report = promotion.validated(scratchpad=scratchpad)
     if report <= int((row.observed or {}).get("piece", 0)):
         return {}
-    progress = Progress(subtasks=scratchpad.setting.planned_steps, subtask_validated=True)
-    shown = show(row=row, scratchpad=scratchpad, progress=progress, now=now)
+    shown = show(row=row, scratchpad=scratchpad, now=now, is_piece=True)
     dropped, caller = Counter[str](), shown.who.caller
     offered = offers(who=shown.who, row=row, proposed=shown.proposed, dropped=dropped)
     with tenancy.unit(), transaction.atomic():
@@ -282,28 +283,55 @@ def promote_piece(*, session_id: UUID, now: datetime) -> Mapping[str, Any]:
     return {"pieces": 1, **counts}
 
 
-def _new(row: Session, candidate: Candidate, origin: str, level: TrustLevel) -> NewMemory:
-    is_doubtful = candidate.needs_review or bool(
-        planting_alarms.of_content(content=candidate.content)
-    )
-    first = candidate.evidence[0] if candidate.evidence else None
+def proposed_memory(
+    *,
+    row: Session,
+    level: TrustLevel,
+    content: str,
+    source: Source,
+    type: MemoryType,
+    reason: str,
+    is_doubtful: bool = False,
+) -> NewMemory:
+    """Return what a session proposes, where the session stands; the rest its caller adds.
+
+    What is tainted (`reason`), doubtful, or reads like an order, an address or a command waits for
+    a person, however far its opener trusts memory.
+    """
+    has_alarm = bool(planting_alarms.of_content(content=content))
     return NewMemory(
-        content=candidate.content,
-        source=candidate.source.value,
-        type=candidate.type.value,
+        content=content,
+        source=source.value,
+        type=type.value,
         project=None if row.project_id is None else str(row.project_id),
         scope=row.scope,
+        phase=row.phase,
+        methodology=row.methodology,
+        needs_review=trust.waits(level=level, is_doubtful=is_doubtful or has_alarm or bool(reason)),
+        taint_reason=reason[:LONGEST_REASON],
+        session_id=row.id,
+    )
+
+
+def _new_memory(row: Session, candidate: Candidate, origin: str, level: TrustLevel) -> NewMemory:
+    new = proposed_memory(
+        row=row,
+        level=level,
+        content=candidate.content,
+        source=candidate.source,
+        type=candidate.type,
+        reason=candidate.reason,
+        is_doubtful=candidate.needs_review,
+    )
+    line = candidate.evidence[0].line if candidate.evidence else 0
+    return replace(
+        new,
         related_files=candidate.files,
         attributes=candidate.attributes,
         confidence=candidate.confidence,
-        phase=row.phase,
-        methodology=row.methodology,
         source_uri=origin,
-        source_line=first.line if first is not None and first.line else None,
+        source_line=line or None,
         commit_sha=candidate.commit or row.commit,
-        needs_review=trust.waits(level=level, is_doubtful=is_doubtful),
-        taint_reason=candidate.reason[:LONGEST_REASON],
-        session_id=row.id,
     )
 
 

@@ -7,6 +7,7 @@ has put away does not come back. Whether a person looks first is a question of t
 that agents show.
 """
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
@@ -17,20 +18,15 @@ from accounts.errors import CairnError, Conflict, Forbidden, InvalidInput
 from accounts.messages import message
 from memory.customization import methodology
 from memory.customization.queries import on_complete_of
-from memory.intake import planting_alarms
-from memory.intake.actions import revise
-from memory.intake.actions.remember import Prepared, prepare
-from memory.intake.validation import NewMemory
+from memory.intake.actions import remember, revise
 from memory.observer import unit_completion_rules
 from memory.observer.actions import promote
-from memory.observer.actions.promote import Proposing
 from memory.records import writes
 from memory.records.models import Memory
 from memory.review.actions import reactivation
 from memory.sessions.models import Session
 from memory.sessions.scratchpad import Scratchpad
 from memory.taxonomy import Source, Status
-from teams import trust
 
 NAME: Final = "{act}:{session}"  # the external id
 NO_MORE: Final = message("its session ended again and does not say how")
@@ -38,8 +34,8 @@ ENDED_AGAIN: Final = message("its session ended again")
 
 
 def prepare_completion(
-    *, who: Proposing, row: Session, scratchpad: Scratchpad
-) -> tuple[Prepared, ...]:
+    *, who: promote.Proposing, row: Session, scratchpad: Scratchpad
+) -> tuple[remember.Prepared, ...]:
     """Draft and embed what the session's methodology remembers of it. Outside of a unit."""
     named = {
         name: str(row.work_unit.get(name, "")) for name in ("label", "hierarchy", "methodology")
@@ -54,26 +50,25 @@ def prepare_completion(
     for draft in unit_completion_rules.drafts(
         acts=acts, label=label, methodology=course, scratchpad=scratchpad
     ):
-        is_doubtful = bool(draft.reason) or bool(planting_alarms.of_content(content=draft.content))
-        new = NewMemory(
+        new = promote.proposed_memory(
+            row=row,
+            level=who.level,
             content=draft.content,
-            source=Source.OBSERVER_INFERRED.value,
-            type=draft.type.value,
-            project=None if row.project_id is None else str(row.project_id),
+            source=Source.OBSERVER_INFERRED,
+            type=draft.type,
+            reason=draft.reason,
+        )
+        new = replace(
+            new,
             external_id=NAME.format(act=draft.act.value, session=row.id),
-            scope=row.scope,
             related_files=draft.files,
             attributes=draft.attributes,
             confidence=unit_completion_rules.CONFIDENCE,
-            phase=row.phase,
             methodology=course,
             commit_sha=row.commit,
-            needs_review=trust.waits(level=who.level, is_doubtful=is_doubtful),
-            taint_reason=draft.reason[: promote.LONGEST_REASON],
-            session_id=row.id,
         )
         try:
-            made.append(prepare(caller=who.caller, new=new))
+            made.append(remember.prepare(caller=who.caller, new=new))
         except (InvalidInput, Forbidden):  # of this one; the others stand
             continue
     return tuple(made)
@@ -81,10 +76,10 @@ def prepare_completion(
 
 def store_completion(
     *,
-    who: Proposing,
+    who: promote.Proposing,
     row: Session,
     scratchpad: Scratchpad,
-    prepared: tuple[Prepared, ...],
+    prepared: tuple[remember.Prepared, ...],
     now: datetime,
 ) -> int:
     """Store what a session remembers of its end; return how much was taken. In a unit.
@@ -120,14 +115,14 @@ def store_completion(
     return taken
 
 
-def _archive(who: Proposing, rows: tuple[Memory, ...], now: datetime) -> None:
+def _archive(who: promote.Proposing, rows: tuple[Memory, ...], now: datetime) -> None:
     rows = tuple(row for row in rows if row.status == Status.ACTIVE)
     reactivation.archive_held(caller=who.caller, rows=rows, reason=NO_MORE, now=now)
     for row in rows:
         writes.record(caller=who.caller, act="memory.archived", memory_id=row.id)
 
 
-def _revise(who: Proposing, row: Memory, one: Prepared, now: datetime) -> bool:
+def _revise(who: promote.Proposing, row: Memory, one: remember.Prepared, now: datetime) -> bool:
     """Bring a held memory to what the last end says; say whether anything is new."""
     new = one.checked.new
     wanted = {

@@ -9,7 +9,7 @@ from memory.observer import detect, promotion
 from memory.observer import promotion as gates
 from memory.observer.detect import Seen
 from memory.observer.detections import SIGNALS, Sighting, SignalKind
-from memory.observer.promotion import Candidate, Gate, Progress
+from memory.observer.promotion import Candidate, Gate
 from memory.sessions.scratchpad import SessionType
 from memory.taxonomy import MemoryType, Source
 from tests.support.stories import Story
@@ -31,7 +31,7 @@ def offered(
     story: Story,
     *,
     before: promotion.SeenBefore | None = None,
-    progress: Progress | None = None,
+    is_piece: bool = False,
 ) -> tuple[Candidate, ...]:
     """Return what a story offers."""
     scratchpad = story.scratchpad()
@@ -40,7 +40,7 @@ def offered(
         scratchpad=scratchpad,
         seen=detect.alone(scratchpad=scratchpad, found=found),
         seen_before=before or {},
-        progress=progress or Progress(),
+        is_piece=is_piece,
     )
 
 
@@ -63,22 +63,24 @@ def test_the_gates_equal_the_specification() -> None:
 
 @pytest.mark.parametrize("type", list(SessionType))
 def test_a_gate_opens_for_what_it_waits_for_and_nothing_else(type: SessionType) -> None:
-    story = Story(type=type).say("Correction: it is lazy.")
-    wanted = gates.GATES[type].gate
-    ways = {
-        Gate.QA_PASSED: (Story(type=type).event("qa_report", outcome="passed"), Progress()),
-        Gate.END: (Story(type=type).done(), Progress()),
-        Gate.SPEC_ACCEPTED: (story, Progress(spec_accepted=True)),
-        Gate.REVIEW_DONE: (story, Progress(review_done=True)),
-    }
+    said, gate = "Correction: it is lazy.", gates.GATES[type].gate
+    runs = Story(type=type).say(said)
+    passed_qa = Story(type=type).say(said).event("qa_report", outcome="passed")
+    failed, ended = (Story(type=type).say(said).done(how) for how in ("failure", "success"))
 
-    opened = {
-        gate
-        for gate, (way, progress) in ways.items()
-        if gates.is_gate_open(scratchpad=way.scratchpad(), progress=progress)
-    }
+    told = (runs, passed_qa, failed, ended)
+    opened = [gates.is_gate_open(scratchpad=one.scratchpad()) for one in told]
 
-    assert opened == {wanted} - {Gate.NEVER}
+    assert (
+        opened
+        == {
+            Gate.QA_PASSED: [False, True, False, False],
+            Gate.END: [False, False, True, True],
+            Gate.SPEC_ACCEPTED: [False, False, False, True],
+            Gate.REVIEW_DONE: [False, False, False, True],
+            Gate.NEVER: [False] * 4,
+        }[gate]
+    )
 
 
 def test_qa_that_failed_again_after_it_passed_keeps_the_gate_shut() -> None:
@@ -106,15 +108,12 @@ def test_only_qa_lets_failures_through_a_shut_gate() -> None:
     assert offered(story.event("qa_report", outcome="failed", text="Login broken")) == ()
 
 
-@pytest.mark.parametrize(
-    ("subtasks", "validated", "count"), [(6, True, 1), (5, True, 0), (6, False, 0)]
-)
-def test_long_builds_are_promoted_piece_by_piece(
-    subtasks: int, validated: bool, count: int
-) -> None:
-    progress = Progress(subtasks=subtasks, subtask_validated=validated)
+def test_long_builds_are_promoted_piece_by_piece() -> None:
+    story = Story(planned=6).say("Correction: it is lazy.")
 
-    assert len(offered(Story().say("Correction: it is lazy."), progress=progress)) == count
+    assert len(offered(story, is_piece=True)) == 1
+    assert gates.is_piecewise(setting=story.setting)
+    assert not gates.is_piecewise(setting=Story(planned=5).setting)
 
 
 def test_a_signal_waits_for_the_sessions_it_needs() -> None:
@@ -179,7 +178,6 @@ def test_what_two_agents_saw_needs_one_session_and_the_taint_of_one_is_of_both()
         scratchpad=own,
         seen=detect.join(seen={"one": one, "two": two}),
         seen_before={},
-        progress=Progress(),
     )
 
     pair = next(each for each in proposed if each.key == "co_access:a|b")
