@@ -51,30 +51,22 @@ class Gate(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateRow:
-    """One type of session; `types` is empty where any type may be promoted."""
+    """What a type of session waits for, and how many memories of which types (none: any) it may."""
 
-    type: SessionType
     gate: Gate
     most: int
     types: frozenset[MemoryType] = frozenset()
 
 
+_OF_ROADMAPS: Final = frozenset({MemoryType.DECISION, MemoryType.REQUIREMENT})
 GATES: Final = {
-    row.type: row
-    for row in (
-        GateRow(type=SessionType.BUILD, gate=Gate.QA_PASSED, most=20),
-        GateRow(type=SessionType.INSIGHTS, gate=Gate.END, most=5),
-        GateRow(
-            type=SessionType.ROADMAP,
-            gate=Gate.END,
-            most=3,
-            types=frozenset({MemoryType.DECISION, MemoryType.REQUIREMENT}),
-        ),
-        GateRow(type=SessionType.TERMINAL, gate=Gate.END, most=3),
-        GateRow(type=SessionType.CHANGELOG, gate=Gate.NEVER, most=0),
-        GateRow(type=SessionType.SPEC, gate=Gate.SPEC_ACCEPTED, most=3),
-        GateRow(type=SessionType.PR_REVIEW, gate=Gate.REVIEW_DONE, most=8),
-    )
+    SessionType.BUILD: GateRow(gate=Gate.QA_PASSED, most=20),
+    SessionType.INSIGHTS: GateRow(gate=Gate.END, most=5),
+    SessionType.ROADMAP: GateRow(gate=Gate.END, most=3, types=_OF_ROADMAPS),
+    SessionType.TERMINAL: GateRow(gate=Gate.END, most=3),
+    SessionType.CHANGELOG: GateRow(gate=Gate.NEVER, most=0),
+    SessionType.SPEC: GateRow(gate=Gate.SPEC_ACCEPTED, most=3),
+    SessionType.PR_REVIEW: GateRow(gate=Gate.REVIEW_DONE, most=8),
 }
 
 

@@ -58,33 +58,20 @@ def becomes(*, sighting: Sighting) -> MemoryType | None:
     """Return the type a sighting becomes; None when it only strengthens others."""
     if sighting.kind in _TYPES:
         return _TYPES[sighting.kind]
-    details = sighting.details
-    choices = {
+    details, has_files = sighting.details, bool(sighting.files)
+    is_coupled, is_resolved = details.get("both_edited") == "yes", details.get("resolved") == "yes"
+    choices = {  # the type where something holds, and where it does not
         SignalKind.CO_ACCESS: (
-            details.get("both_edited") == "yes",
-            MemoryType.CAUSAL_DEPENDENCY,
-            MemoryType.PREFETCH_PATTERN,
+            is_coupled, MemoryType.CAUSAL_DEPENDENCY, MemoryType.PREFETCH_PATTERN,
         ),
-        SignalKind.ERROR_RETRY: (
-            details.get("resolved") == "yes",
-            MemoryType.ERROR_PATTERN,
-            MemoryType.GOTCHA,
-        ),
-        SignalKind.REPEATED_GREP: (
-            bool(sighting.files),
-            MemoryType.MODULE_INSIGHT,
-            MemoryType.GOTCHA,
-        ),
-        SignalKind.SELF_CORRECTION: (
-            bool(sighting.files),
-            MemoryType.GOTCHA,
-            MemoryType.MODULE_INSIGHT,
-        ),
-    }
+        SignalKind.ERROR_RETRY: (is_resolved, MemoryType.ERROR_PATTERN, MemoryType.GOTCHA),
+        SignalKind.REPEATED_GREP: (has_files, MemoryType.MODULE_INSIGHT, MemoryType.GOTCHA),
+        SignalKind.SELF_CORRECTION: (has_files, MemoryType.GOTCHA, MemoryType.MODULE_INSIGHT),
+    }  # fmt: skip
     if sighting.kind not in choices:
         return None
-    is_first, first, second = choices[sighting.kind]
-    return first if is_first else second
+    holds, first, second = choices[sighting.kind]
+    return first if holds else second
 
 
 def content(*, sighting: Sighting) -> str:

@@ -29,7 +29,7 @@ BUDGETS = {  # subject: lines
     "memory/intake": 3_880,
     "memory/management": 650,
     "memory/mcp": 1_650,
-    "memory/observer": 5_314,
+    "memory/observer": 5_293,
     "memory/providers": 2_600,
     "memory/records": 3_300,
     "memory/review": 3_950,

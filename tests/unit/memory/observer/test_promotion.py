@@ -55,7 +55,7 @@ def terminal() -> Story:
 
 
 def test_the_gates_equal_the_specification() -> None:
-    rows = tuple((row.type.value, row.gate.value, row.most) for row in gates.GATES.values())
+    rows = tuple((type.value, row.gate.value, row.most) for type, row in gates.GATES.items())
 
     assert rows == GATES
     assert gates.GATES[SessionType.ROADMAP].types == {MemoryType.DECISION, MemoryType.REQUIREMENT}
