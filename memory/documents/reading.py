@@ -22,8 +22,10 @@ from accounts.messages import Message, message
 from memory.documents.candidates import (
     LONGEST_NAME,
     MOST_CANDIDATES,
+    Candidate,
     FileFault,
     FileFormat,
+    FileRead,
     Reading,
 )
 from memory.documents.formats import cairn, json_rows, markdown_notes, memory_v3
@@ -48,6 +50,7 @@ SMALL: Final = 1_048_576  # bytes up to which the ratio does not matter
 PIECE: Final = 65_536
 IGNORED: Final = frozenset({"__macosx", ".git", ".obsidian", ".trash", "node_modules"})
 IGNORED_NAMES: Final = frozenset({".ds_store", "thumbs.db"})
+Unpacked = tuple[str, bytes, Message | str]  # a file's name and bytes, or why it is refused
 BROKEN: Final = (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError)
 
 
@@ -58,19 +61,29 @@ def read(*, name: str, data: bytes) -> Reading:
 
 def read_all(*, files: tuple[tuple[str, bytes], ...]) -> Reading:
     """Read several uploads as one, until its measure is full; what comes after is not read."""
-    taken: list[Reading] = []
-    found = faults = 0
+    most = MOST_CANDIDATES
+    read_files: list[FileRead] = []
+    candidates: list[Candidate] = []
+    faults: list[FileFault] = []
     for one in _read_each(files):
-        taken.append(one)
-        found, faults = found + len(one.candidates), faults + len(one.faults)
-        if max(found, faults) > MOST_CANDIDATES:
+        read_files += one.files
+        candidates += one.candidates
+        faults += one.faults
+        if max(len(candidates), len(faults)) > most:
             break
-    return _cut(
-        Reading(
-            files=tuple(file for one in taken for file in one.files),
-            candidates=tuple(found for one in taken for found in one.candidates),
-            faults=tuple(fault for one in taken for fault in one.faults),
+    beyond = faults[most:]
+    del faults[most:]
+    if beyond:
+        detail = message("More than {most} rows cannot be read; the rest was left.", most=most)
+        faults.append(replace(beyond[0], detail=detail))
+    if len(candidates) > most:
+        dropped = candidates[most]
+        detail = message(
+            "Only the first {most} statements are taken; divide what is left.", most=most
         )
+        faults.append(FileFault(file=dropped.file, line=dropped.line, detail=detail))
+    return Reading(
+        files=tuple(read_files), candidates=tuple(candidates[:most]), faults=tuple(faults)
     )
 
 
@@ -124,8 +137,8 @@ def _read_text(name: str, text: str) -> Reading:
     try:
         found = json_rows.read_record(name=name, line=1, record=record)
     except ValueError as error:
-        detail = message("The record is broken: {fault}.", fault=str(error))
-        return Reading.unreadable(name=name, line=1, detail=detail)
+        broken = message("The record is broken: {fault}.", fault=str(error))
+        return Reading.unreadable(name=name, line=1, detail=broken)
     return Reading.of_file(name=name, format=FileFormat.OWN_MARKDOWN, candidates=(found,))
 
 
@@ -151,7 +164,7 @@ def _read_archive(name: str, data: bytes) -> Iterator[Reading]:
         yield Reading.unreadable(name=name, detail="The zip holds nothing that can be imported.")
 
 
-def _unpack(data: bytes) -> Iterator[tuple[str, bytes, Message | str]]:
+def _unpack(data: bytes) -> Iterator[Unpacked]:
     """Yield the name and bytes of each file of a zip, or why it is refused.
 
     A broken zip is one file with a fault and no name.
@@ -163,7 +176,8 @@ def _unpack(data: bytes) -> Iterator[tuple[str, bytes, Message | str]]:
                 if number >= most:
                     yield "", b"", message("The zip holds more than {most} files.", most=most)
                     return
-                if info.is_dir() or _is_ignored(info.filename):
+                parts = PurePosixPath(info.filename.replace("\\", "/").lower()).parts
+                if info.is_dir() or IGNORED & set(parts) or IGNORED_NAMES & set(parts[-1:]):
                     continue
                 found = _unpack_file(archive, info, min(LARGEST_FILE, left))
                 left -= len(found[1])
@@ -171,66 +185,31 @@ def _unpack(data: bytes) -> Iterator[tuple[str, bytes, Message | str]]:
                     most = MOST_OWN_FILES
                 yield found
                 if left <= 0:
-                    yield (
-                        "",
-                        b"",
-                        message("The zip unpacks to more than {most} bytes.", most=LARGEST_WHOLE),
-                    )
+                    whole = LARGEST_WHOLE
+                    yield "", b"", message("The zip unpacks to more than {most} bytes.", most=whole)
                     return
     except (*BROKEN, OSError, ValueError):
         yield "", b"", message("The zip is broken or of a kind that is not read.")
 
 
-def _unpack_file(
-    archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int
-) -> tuple[str, bytes, Message | str]:
+def _unpack_file(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> Unpacked:
     name = info.filename.replace("\\", "/")[-LONGEST_NAME:]
-    fault = _find_fault(info, name)
-    if fault:
-        return name, b"", fault
+    parts = PurePosixPath(name).parts
+    if stat.S_ISLNK(info.external_attr >> 16):
+        return name, b"", message("The file in the zip is a link; links are not followed.")
+    if ".." in parts or name.startswith("/") or ":" in parts[0] or "\x00" in name:
+        return name, b"", message("The file's name leads out of the folder.")
+    if info.flag_bits & 0x1:
+        return name, b"", message("The file in the zip is encrypted.")
     found = bytearray()
     try:
         with archive.open(info) as packed:
             while piece := packed.read(PIECE):
                 found += piece
-                highest = HIGHEST_RATIO * max(1, info.compress_size)
-                is_bomb = len(found) > SMALL and len(found) > highest
-                if is_bomb or len(found) > most:
-                    size = len(found)
+                size, highest = len(found), HIGHEST_RATIO * max(1, info.compress_size)
+                if size > most or (size > SMALL and size > highest):
                     detail = message("The file unpacks to more than {most} bytes.", most=size)
                     return name, b"", detail
     except (*BROKEN, RuntimeError):
         return name, b"", message("The file in the zip is broken or packed in an unknown way.")
     return name, bytes(found), ""
-
-
-def _find_fault(info: zipfile.ZipInfo, name: str) -> Message | str:
-    if stat.S_ISLNK(info.external_attr >> 16):
-        return message("The file in the zip is a link; links are not followed.")
-    parts = PurePosixPath(name).parts
-    if ".." in parts or name.startswith("/") or ":" in parts[0] or "\x00" in name:
-        return message("The file's name leads out of the folder.")
-    if info.flag_bits & 0x1:
-        return message("The file in the zip is encrypted.")
-    return ""
-
-
-def _is_ignored(name: str) -> bool:
-    parts = [part.lower() for part in PurePosixPath(name.replace("\\", "/")).parts]
-    return bool(IGNORED & set(parts)) or bool(parts and parts[-1] in IGNORED_NAMES)
-
-
-def _cut(found: Reading) -> Reading:
-    most = MOST_CANDIDATES
-    faults = found.faults[:most]
-    if len(found.faults) > most:
-        beyond = found.faults[most]
-        detail = message("More than {most} rows cannot be read; the rest was left.", most=most)
-        faults = (*faults, FileFault(file=beyond.file, line=beyond.line, detail=detail))
-    if len(found.candidates) > most:
-        dropped = found.candidates[most]
-        detail = message(
-            "Only the first {most} statements are taken; divide what is left.", most=most
-        )
-        faults = (*faults, FileFault(file=dropped.file, line=dropped.line, detail=detail))
-    return replace(found, candidates=found.candidates[:most], faults=faults)

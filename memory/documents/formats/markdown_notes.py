@@ -161,33 +161,26 @@ def _read_observations(
 
 
 def _observation(category: str, said: str, name: str, line: int) -> Candidate:
-    bare, context = _without_context(said)
-    tags = _tags_in(bare)
-    text = _plain(_TAG.sub("", bare)).strip()
-    about = f"{PurePosixPath(name).stem}: " if len(text) < len(category) + 20 else ""
-    content = f"{about}{text}" + (f" ({context})" if context else "")
+    text = said.rstrip(" \t")  # divided from what stands in parentheses at its end
+    start = text.rfind("(") if text.endswith(")") else -1
+    context = text[start + 1 : -1]
+    bare = text[:start].rstrip(" \t")
+    if start < 0 or ")" in context or not 0 < len(context) <= LONGEST_CONTEXT:
+        bare, context = said, ""
+    plain = _plain(_TAG.sub("", bare)).strip()
+    about = f"{PurePosixPath(name).stem}: " if len(plain) < len(category) + 20 else ""
     word = category.strip().lower()
     return Candidate(
-        content=content,
+        content=f"{about}{plain}" + (f" ({context})" if context else ""),
         type=CATEGORIES[word].value if word in CATEGORIES else None,
         file=name,
         line=line,
-        external_id=statements.statement_id(path=name, context=word, text=text),
-        tags=_fitting((*tags, word.replace(" ", "-"))),
+        external_id=statements.statement_id(path=name, context=word, text=plain),
+        tags=_fitting((*_tags_in(bare), word.replace(" ", "-"))),
         links=_links_in(bare),
         source_uri=name,
         source_line=line,
     )
-
-
-def _without_context(said: str) -> tuple[str, str]:
-    """Divide an observation from what stands in parentheses at its end; "" where nothing does."""
-    text = said.rstrip(" \t")
-    start = text.rfind("(") if text.endswith(")") else -1
-    context = text[start + 1 : -1]
-    if start < 0 or ")" in context or not 0 < len(context) <= LONGEST_CONTEXT:
-        return said, ""
-    return text[:start].rstrip(" \t"), context
 
 
 def _candidate(one: Statement, name: str) -> Candidate:
