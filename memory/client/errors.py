@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-OK: Final = 0
 ERROR: Final = 1
 USAGE: Final = 2
 CREDENTIAL: Final = 3
@@ -95,7 +94,6 @@ class Problem(ClientError):
         self.exit_code = exit_code
         self.status = status
         self.code = _text(document.get("code")) or "problem"
-        self.title = title
         self.request_id = _text(document.get("request_id"))
         errors = document.get("errors")
         self.faults = tuple(

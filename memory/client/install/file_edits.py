@@ -32,38 +32,31 @@ class NotEditable(ClientError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JsonKey:
-    """A value in a JSON file, by the names that lead to it."""
+    """A value in an object of a JSON file."""
 
-    names: tuple[str, ...]
+    outer: str
+    name: str
     value: object
 
     def put(self, *, text: str) -> str:
         """Return the file's text with the value. Raises NotEditable."""
         whole = _read_object(text)
-        inner = whole
-        for name in self.names[:-1]:
-            inner = inner.setdefault(name, {})
-            if not isinstance(inner, dict):
-                raise NotEditable(f"{name} is no object.")
-        if inner.get(self.names[-1]) == self.value:
+        inner = whole.setdefault(self.outer, {})
+        if not isinstance(inner, dict):
+            raise NotEditable(f"{self.outer} is no object.")
+        if inner.get(self.name) == self.value:
             return text
-        inner[self.names[-1]] = self.value
+        inner[self.name] = self.value
         return _write_object(whole, text)
 
     def take(self, *, text: str) -> str:
         """Return the file's text without the value, and without what is empty then."""
         whole = _read_object(text)
-        levels = [whole]
-        for name in self.names[:-1]:
-            inner = levels[-1].get(name)
-            if not isinstance(inner, dict):
-                return text
-            levels.append(inner)
-        if levels[-1].pop(self.names[-1], None) is None:
+        inner = whole.get(self.outer)
+        if not isinstance(inner, dict) or inner.pop(self.name, None) is None:
             return text
-        for name, outer in zip(reversed(self.names[:-1]), reversed(levels[:-1]), strict=True):
-            if not outer[name]:
-                del outer[name]
+        if not inner:
+            del whole[self.outer]
         return _write_object(whole, text) if whole else ""
 
 

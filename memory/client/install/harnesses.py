@@ -22,6 +22,7 @@ HARNESSES: Final[Mapping[str, tuple[str, ...]]] = {  # what is below the home of
     "copilot": (".copilot",),
 }
 NAME: Final = "cairn"  # what the server is called in other programs' files
+SERVERS: Final = "mcpServers"  # where they name servers
 PLUGIN_FOLDER: Final = ".cairn/plugin"  # below one's home
 SCRIPT: Final = f"{PLUGIN_FOLDER}/bin/hook.sh"  # stands in every command that runs it
 _SCRIPT_MARK: Final = "# Tell Cairn what an agent does"
@@ -61,13 +62,13 @@ def edits_of(*, connection: Connection) -> Mapping[str, Mapping[str, FileEdit]]:
     copilot = json.dumps(_plugin_file("copilot.json"), indent=2) + "\n"
     return {
         "claude-code": {
-            ".claude.json": JsonKey(names=("mcpServers", NAME), value=typed),
+            ".claude.json": JsonKey(outer=SERVERS, name=NAME, value=typed),
             ".claude/CLAUDE.md": rules,
             ".claude/settings.json": _hooks("hooks.json"),
             **script,
         },
         "cursor": {
-            ".cursor/mcp.json": JsonKey(names=("mcpServers", NAME), value=server),
+            ".cursor/mcp.json": JsonKey(outer=SERVERS, name=NAME, value=server),
             ".cursor/hooks.json": _hooks("cursor.json"),
             **script,
         },
@@ -79,7 +80,7 @@ def edits_of(*, connection: Connection) -> Mapping[str, Mapping[str, FileEdit]]:
         },
         "copilot": {
             ".copilot/mcp-config.json": JsonKey(
-                names=("mcpServers", NAME), value={**typed, "tools": ["*"]}
+                outer=SERVERS, name=NAME, value={**typed, "tools": ["*"]}
             ),
             ".copilot/hooks/cairn.json": WholeFile(content=copilot, mark=SCRIPT),
             **script,

@@ -93,7 +93,7 @@ def _answer_lookups(
             now=recipient.now,
         )
         others = {one: view for one, view in views.items() if not _is_own(session, view)}
-        found = CandidateSet(views=others, relevance=relevance, files={})
+        found = CandidateSet(views=others, relevance=relevance)
         delivery = deliver.deliver(recipient=recipient, point=Point.STEP, candidates=found)
         if delivery.memories or delivery.is_late:
             return delivery

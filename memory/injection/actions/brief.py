@@ -83,7 +83,7 @@ def brief(*, recipient: Recipient, request: BriefRequest) -> deliver.Delivery:
                 handover.candidates_of_stage(recipient=recipient),
                 deliver.of_search(answer=answer, working=request.working),
                 request.included,
-                replace(deliver.NO_CANDIDATES, aside=aside, tokens_most=request.tokens_most),
+                deliver.CandidateSet(aside=aside, tokens_most=request.tokens_most),
             )
         )
         delivery = deliver.deliver(

@@ -7,7 +7,7 @@ for a person, and never one side of a contradiction alone.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 from uuid import UUID
 
@@ -77,9 +77,9 @@ class CandidateSet:
     `graph` is what the graph did to the ranking, where a search found them.
     """
 
-    views: Mapping[UUID, MemoryView]
-    relevance: Mapping[UUID, float]
-    files: Mapping[UUID, str]
+    views: Mapping[UUID, MemoryView] = field(default_factory=dict)
+    relevance: Mapping[UUID, float] = field(default_factory=dict)
+    files: Mapping[UUID, str] = field(default_factory=dict)
     working: frozenset[str] = frozenset()
     heading: str = ""
     reserved: int = 0
@@ -88,7 +88,7 @@ class CandidateSet:
     graph: GraphPart | None = None
 
 
-NO_CANDIDATES: Final = CandidateSet(views={}, relevance={}, files={})
+NO_CANDIDATES: Final = CandidateSet()
 
 
 def of_search(*, answer: SearchAnswer, working: Iterable[str] = ()) -> CandidateSet:
@@ -96,7 +96,6 @@ def of_search(*, answer: SearchAnswer, working: Iterable[str] = ()) -> Candidate
     return CandidateSet(
         views={hit.memory.id: hit.memory for hit in answer.hits},
         relevance={hit.memory.id: hit.relevance for hit in answer.hits},
-        files={},
         working=frozenset(working),
         graph=answer.graph,
     )
@@ -108,7 +107,7 @@ def of_memories(
     """Return memories that the caller may see as candidates, all as relevant. In a unit."""
     ids, sight = tuple(memory_ids), visibility.sight_of(caller=recipient.caller)
     views = views_of(memory_ids=ids, sight=sight, now=recipient.now) if ids else {}
-    return CandidateSet(views=views, relevance=dict.fromkeys(views, relevance), files={})
+    return CandidateSet(views=views, relevance=dict.fromkeys(views, relevance))
 
 
 def of_modules(

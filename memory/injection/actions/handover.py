@@ -59,5 +59,4 @@ def candidates_of_stage(*, recipient: Recipient) -> CandidateSet:
     return CandidateSet(
         views={one: views[one] for one in ids},
         relevance=dict.fromkeys(ids, deliver.CERTAIN),
-        files={},
     )

@@ -18,7 +18,7 @@ from django.db.models import Q
 from accounts.caller import Caller
 from memory.experiments.points import POINTS, Point
 from memory.injection.actions import deliver, delivery_log
-from memory.injection.actions.deliver import NO_CANDIDATES, OPENING, Delivery
+from memory.injection.actions.deliver import OPENING, CandidateSet, Delivery
 from memory.injection.actions.policy import Recipient
 from memory.injection.session_start_rules import (
     FilePlan,
@@ -75,7 +75,7 @@ def deliver_start(
     known = deliver.of_modules(
         recipient=recipient, modules=modules, types=POINTS[point].types, limit=MODULE_MEMORIES_MOST
     )
-    start = replace(NO_CANDIDATES, heading=heading, reserved=plan.tokens, tokens_most=tokens_most)
+    start = CandidateSet(heading=heading, reserved=plan.tokens, tokens_most=tokens_most)
     candidates = deliver.merge(sets=(known, start))
     delivery = deliver.deliver(recipient=recipient, point=point, candidates=candidates)
     if not delivery.is_late and (delivery.text or plan.files or unfinished):

@@ -17,7 +17,7 @@ from memory.client.install.file_edits import (
     diff,
 )
 
-KEY = JsonKey(names=("mcpServers", "cairn"), value={"url": "http://127.0.0.1:8000/mcp"})
+KEY = JsonKey(outer="mcpServers", name="cairn", value={"url": "http://127.0.0.1:8000/mcp"})
 TABLE = MarkedBlock(
     begin="# cairn: begin",
     end="# cairn: end",
