@@ -15,7 +15,7 @@ from frontend.labels.session_labels import PHASES
 from memory.experiments.figures import Figure
 from memory.experiments.intervals import Difference
 from memory.experiments.phase_learning import OutcomeCounts
-from memory.experiments.queries.phase_weights import PhaseWeights
+from memory.experiments.queries.learned_weights import PhaseWeights
 from memory.experiments.uplift import GOALS, SHARES, ComparedFigure
 
 WIDTH: Final = 160.0  # of a drawn interval, in its own units

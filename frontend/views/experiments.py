@@ -15,7 +15,7 @@ from memory.experiments.intervals import LEAST_SESSIONS
 from memory.experiments.points import Group
 from memory.experiments.queries import experiments
 from memory.experiments.queries.experiments import USUAL_DAYS, ExperimentReport
-from memory.experiments.queries.phase_weights import weights_of
+from memory.experiments.queries.learned_weights import weights_of
 from teams.actions.project_settings import change_experiments
 from teams.permissions import Act
 from teams.queries import PERCENTS

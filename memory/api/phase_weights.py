@@ -7,7 +7,7 @@ from accounts.api.endpoints import Call, get
 from accounts.api.schemas import Result
 from accounts.caller import TokenScope
 from memory.experiments.phase_learning import LearnedWeight as Learned
-from memory.experiments.queries.phase_weights import weights_of
+from memory.experiments.queries.learned_weights import weights_of
 
 
 class PhaseWeight(Result):

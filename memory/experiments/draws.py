@@ -13,9 +13,7 @@ from typing import Final
 
 from memory.experiments.points import Group
 
-BASIS_POINTS: Final = (
-    10_000  # places of a draw, so that shares are exact to a hundredth of a percent
-)
+BASIS_POINTS: Final = 10_000  # places of a draw: shares are exact to a hundredth of a percent
 PERCENT: Final = 100
 
 

@@ -58,6 +58,14 @@ class Side:
     total: float
     squares: float
 
+    def __add__(self, other: "Side") -> "Side":
+        """Add up the sums of other sessions."""
+        return Side(
+            count=self.count + other.count,
+            total=self.total + other.total,
+            squares=self.squares + other.squares,
+        )
+
     @property
     def mean(self) -> float:
         """The mean; 0 without sessions."""

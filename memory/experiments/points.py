@@ -42,18 +42,12 @@ class PointRow:
 
 
 WARNINGS: Final = frozenset({MemoryType.GOTCHA, MemoryType.ERROR_PATTERN, MemoryType.DEAD_END})
-OF_A_FILE: Final = WARNINGS | {
-    MemoryType.CAUSAL_DEPENDENCY
-}  # given when it is touched; the last: ours
-POINTS: Final = {  # tokens of points 1, 3 and 4: ours
+OF_A_FILE: Final = WARNINGS | {MemoryType.CAUSAL_DEPENDENCY}  # given when it is touched
+POINTS: Final = {  # tokens are defaults, not measured
     row.point: row
     for row in (
         PointRow(
-            point=Point.SYSTEM_PROMPT,
-            number=1,
-            milliseconds=500,
-            tokens=2_500,
-            types=frozenset(),
+            point=Point.SYSTEM_PROMPT, number=1, milliseconds=500, tokens=2_500, types=frozenset()
         ),
         PointRow(
             point=Point.FIRST_MESSAGE,
@@ -64,7 +58,7 @@ POINTS: Final = {  # tokens of points 1, 3 and 4: ours
         ),
         PointRow(point=Point.TOOL_RESULT, number=3, milliseconds=100, tokens=600, types=OF_A_FILE),
         PointRow(point=Point.STEP, number=4, milliseconds=50, tokens=600, types=frozenset()),
-        PointRow(  # asked for before a plan: no point of spec 4.6's table; all of it ours
+        PointRow(  # asked for before a plan
             point=Point.PLANNER, number=0, milliseconds=2_000, tokens=2_500, types=frozenset()
         ),
     )

@@ -5,6 +5,8 @@ stays whatever becomes of the shares or of the experiment. A session that came t
 experiment ran takes part in none, because it may have been given memories already.
 """
 
+from collections.abc import Iterable
+from datetime import datetime
 from typing import Final
 from uuid import UUID
 
@@ -12,8 +14,10 @@ from django.utils.crypto import salted_hmac
 
 from memory.experiments import draws
 from memory.experiments.draws import Shares
-from memory.experiments.points import Group
-from memory.sessions.models import Session
+from memory.experiments.points import Group, Point
+from memory.records.queries.views import MemoryView
+from memory.sessions.models import GivenOut, Session
+from memory.taxonomy import Governance
 from teams.queries import experiments_in
 
 SALT: Final = "cairn.experiments"
@@ -55,6 +59,34 @@ def is_withheld(*, session: Session, memory_id: UUID) -> bool:
         session=str(session.pk),
         percent=experiments_in(project=session.project).withheld_percent,
     )
+
+
+def withhold(
+    *, session: Session, point: Point, views: Iterable[MemoryView], now: datetime
+) -> frozenset[UUID]:
+    """Return what is withheld from a locked session of what it would be given; log it.
+
+    Only what would have been delivered is withheld, so that both sides needed it as much. What is
+    withheld once is not delivered to that session later. What somebody pinned, and constitutional
+    memories, are delivered to everybody. In a unit.
+    """
+    chosen = tuple(
+        view.id
+        for view in views
+        if not (view.pinned or view.governance <= Governance.CONSTITUTIONAL)
+        and is_withheld(session=session, memory_id=view.id)
+    )
+    GivenOut.all_rows.bulk_create(
+        GivenOut(memory_id=one, at=now, session_id=session.id, point=point.value, withheld=True)
+        for one in chosen
+    )
+    return frozenset(chosen)
+
+
+def withheld_from(*, session: Session) -> frozenset[UUID]:
+    """Return what was withheld from a session before. In a unit."""
+    rows = GivenOut.all_rows.filter(session_id=session.id, withheld=True)
+    return frozenset(rows.values_list("memory_id", flat=True))
 
 
 def _key() -> bytes:

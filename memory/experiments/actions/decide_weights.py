@@ -16,8 +16,8 @@ from memory.customization.phase_weights import KEPT
 from memory.customization.phases import Own
 from memory.customization.queries import own_methodologies
 from memory.experiments import phase_learning
-from memory.experiments.queries import phase_weights as found_weights
-from memory.experiments.queries.phase_weights import PhaseWeights
+from memory.experiments.queries import learned_weights
+from memory.experiments.queries.learned_weights import PhaseWeights
 from teams.actions.projects import hold_project, tell
 from teams.permissions import Act, require
 from teams.queries import check_unbound
@@ -45,8 +45,12 @@ def decide_weights(
     with tenancy.unit():
         row = hold_project(caller=caller, ref=ref)
         check_unbound(caller=caller)
-        _check_person(caller)
-        before = found_weights.read(caller=caller, place=row, known=known, now=now)
+        if not is_person(caller=caller):
+            raise Forbidden(
+                detail="A person decides how much types of memories count in a phase.",
+                hint="Decide it on the project's page about experiments.",
+            )
+        before = learned_weights.read(caller=caller, place=row, known=known, now=now)
         if verdict is Verdict.UNDO:
             _check_undoable(before, shown)
             row.settings = phase_weights.undone(settings=row.settings, now=now)
@@ -55,15 +59,7 @@ def decide_weights(
             row.settings = phase_weights.decided(settings=row.settings, weights=after, now=now)
         row.save(update_fields=["settings"])
         tell(caller=caller, row=row, kind="project.changed", fields=(KEPT,))
-        return found_weights.read(caller=caller, place=row, known=known, now=now)
-
-
-def _check_person(caller: Caller) -> None:
-    if not is_person(caller=caller):
-        raise Forbidden(
-            detail="A person decides how much types of memories count in a phase.",
-            hint="Decide it on the project's page about experiments.",
-        )
+        return learned_weights.read(caller=caller, place=row, known=known, now=now)
 
 
 def _check_undoable(before: PhaseWeights, shown: str) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import ceil
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from accounts import audit as origins
@@ -104,7 +104,11 @@ def _demote(
         pinned=False,
         governance__gt=Governance.CONSTITUTIONAL.value,
     )
-    rows = tuple(open_to_it.exclude(pk__in=_demoted_before(harmful)).order_by("id")[:room])
+    entries = AuditEntry.objects.filter(
+        act=ACT, object_type="memory", object_id__in=[str(one) for one in harmful]
+    )  # what was demoted before and waits no more was kept, in person or not
+    before = [UUID(one) for one in entries.values_list("object_id", flat=True)]
+    rows = tuple(open_to_it.exclude(pk__in=before).order_by("id")[:room])
     for row in rows:
         row.needs_review = True
         writes.save(row=row, fields=("needs_review",), now=now)
@@ -113,27 +117,14 @@ def _demote(
             object_type="memory",
             object_id=str(row.id),
             caller=ACTOR,
-            details=_details(harmful[row.id], found[row.id]),
+            details={  # why, in numbers
+                "worse": [one.figure.value for one in harmful[row.id]],
+                "given": found[row.id].given_count,
+                "withheld": found[row.id].without_count,
+                "given_people": found[row.id].given_people,
+                "withheld_people": found[row.id].without_people,
+            },
         )
     if rows:
         writes.announce(caller=ACTOR, kind=ACT, rows=rows)
     return len(rows)
-
-
-def _demoted_before(harmful: Mapping[UUID, tuple[ComparedFigure, ...]]) -> tuple[UUID, ...]:
-    """Return those that were demoted before: what waits no more was kept, in person or not."""
-    entries = AuditEntry.objects.filter(
-        act=ACT, object_type="memory", object_id__in=[str(one) for one in harmful]
-    )
-    return tuple(UUID(one) for one in entries.values_list("object_id", flat=True))
-
-
-def _details(harm: tuple[ComparedFigure, ...], sides: MemorySides) -> dict[str, Any]:
-    """Return why, in numbers: which figures were worse, and of how many sessions and people."""
-    return {
-        "worse": [one.figure.value for one in harm],
-        "given": sides.given_count,
-        "withheld": sides.without_count,
-        "given_people": sides.given_people,
-        "withheld_people": sides.without_people,
-    }

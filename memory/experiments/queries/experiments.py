@@ -7,7 +7,7 @@ count only where enough sessions of several people have a figure.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
@@ -19,8 +19,8 @@ from memory.experiments import intervals, uplift
 from memory.experiments.figures import Figure
 from memory.experiments.intervals import LEAST_SESSIONS, Share, Side
 from memory.experiments.points import Group
-from memory.experiments.sql import experiments
-from memory.experiments.sql.experiments import GroupSum, MemorySum, SessionFilter
+from memory.experiments.sql import session_sums
+from memory.experiments.sql.session_sums import FigureSum, MemorySum, SessionFilter
 from memory.experiments.uplift import ComparedFigure, SavedTokens, Sums
 from memory.records.queries.views import MemoryView, countable, views_of
 from teams import queries as places
@@ -101,16 +101,17 @@ def report(*, caller: Caller, project: str, days: int, now: datetime) -> Experim
         chosen = _filter(caller, place, now - timedelta(days=days))
         by_group: dict[Group, dict[str, Side]] = {group: {} for group in Group}
         graph = _graph_changes(chosen)
-        found = experiments.groups(sessions=chosen)
-        for one in filter(_may_show, found):
-            sides = by_group[Group(one.group)]
-            sides[one.figure] = _both(sides.get(one.figure), one.side)
+        found = session_sums.groups(sessions=chosen)
+        for group, one in found:
+            if _may_show(one):
+                sides = by_group[Group(group)]
+                sides[one.figure] = sides.get(one.figure, uplift.NOTHING) + one.side
     sums = {group: _figures(sides) for group, sides in by_group.items()}
     control = sums[Group.CONTROL]
     return ExperimentReport(
         settings=experiments_in(project=place),
         since=chosen.since,
-        is_whole=chosen.everyone and all(map(_may_show, found)),
+        is_whole=chosen.everyone and all(_may_show(one) for _, one in found),
         sessions={group: _count(sides) for group, sides in by_group.items()},
         compared=tuple(
             GroupComparison(
@@ -134,17 +135,23 @@ def memory_effects(
     with tenancy.unit():
         place = places.find_project(caller=caller, ref=project)
         chosen = _filter(caller, place, now - timedelta(days=days))
-        found = sides_of(sessions=chosen, most=MOST_LOOKED_AT)
+        found = _by_memory(session_sums.memories(sessions=chosen, most=MOST_LOOKED_AT))
         seen = set(countable(caller=caller).filter(id__in=found).values_list("id", flat=True))
         ordered = sorted(seen, key=lambda one: (-found[one].without_count, one))[:MOST]
         sight = visibility.sight_of(caller=caller)
         views = views_of(memory_ids=tuple(ordered), sight=sight, now=now) if ordered else {}
-    return tuple(_effect(views[one], found[one]) for one in ordered if one in views)
-
-
-def sides_of(*, sessions: SessionFilter, most: int) -> dict[UUID, MemorySides]:
-    """Return the sums of memories that were withheld. In a unit."""
-    return _by_memory(experiments.memories(sessions=sessions, most=most))
+    return tuple(
+        MemoryEffect(
+            memory=views[one],
+            given=found[one].given_count,
+            withheld=found[one].without_count,
+            measures=uplift.compare_figures(
+                given=found[one].given, without=found[one].without, figures=uplift.HARMS
+            ),
+        )
+        for one in ordered
+        if one in views
+    )
 
 
 def shared_memories(*, project: Project, since: datetime) -> dict[UUID, MemorySides]:
@@ -153,24 +160,37 @@ def shared_memories(*, project: Project, since: datetime) -> dict[UUID, MemorySi
     Of what is shared, those in which nobody alone decides.
     """
     return _by_memory(
-        experiments.shared_memories(
+        session_sums.shared_memories(
             project_id=project.id, since=since, most=MOST_LOOKED_AT, openers=LEAST_PEOPLE
         )
     )
 
 
 def _by_memory(sums: tuple[MemorySum, ...]) -> dict[UUID, MemorySides]:
-    read: dict[UUID, dict[bool, dict[str, MemorySum]]] = {}
-    for one in filter(_may_show, sums):
-        both = read.setdefault(one.memory_id, {True: {}, False: {}})
-        known = both[one.withheld].get(one.figure)
-        side = _both(None if known is None else known.side, one.side)
-        both[one.withheld][one.figure] = replace(one, side=side)
-    return {memory_id: _sides(both[False], both[True]) for memory_id, both in read.items()}
+    sides: dict[UUID, dict[bool, dict[str, Side]]] = {}
+    people: dict[tuple[UUID, bool], int] = {}
+    for memory_id, withheld, one in sums:
+        if not _may_show(one):
+            continue
+        both = sides.setdefault(memory_id, {True: {}, False: {}})
+        both[withheld][one.figure] = both[withheld].get(one.figure, uplift.NOTHING) + one.side
+        if one.figure == COUNT:
+            people.setdefault((memory_id, withheld), one.people)
+    return {
+        memory_id: MemorySides(
+            given=_figures(both[False]),
+            without=_figures(both[True]),
+            given_count=_count(both[False]),
+            without_count=_count(both[True]),
+            given_people=people.get((memory_id, False), 0),
+            without_people=people.get((memory_id, True), 0),
+        )
+        for memory_id, both in sides.items()
+    }
 
 
 def _graph_changes(sessions: SessionFilter) -> GraphChanges:
-    found = experiments.searches(sessions=sessions)
+    found = session_sums.searches(sessions=sessions)
     kept = tuple(one for one in found if one.is_seen or are_many(one.searches, one.people))
     searches = sum(one.searches for one in kept)
     changed = sum(one.changed for one in kept)
@@ -182,39 +202,14 @@ def _graph_changes(sessions: SessionFilter) -> GraphChanges:
     )
 
 
-def _may_show(one: GroupSum | MemorySum) -> bool:
+def _may_show(one: FigureSum) -> bool:
     """Say whether sums may be shown: of sessions of others only where they reveal nobody's."""
-    return one.is_seen or are_many(one.side.count, one.openers)
+    return one.is_seen or are_many(one.side.count, one.people)
 
 
 def are_many(count: int, people: int) -> bool:
     """Say whether so many of so many people reveal nobody's alone."""
     return count >= LEAST_SESSIONS and people >= LEAST_PEOPLE
-
-
-def _both(first: Side | None, second: Side) -> Side:
-    """Add up the sums of sessions that the reader sees and of others."""
-    if first is None:
-        return second
-    return Side(
-        count=first.count + second.count,
-        total=first.total + second.total,
-        squares=first.squares + second.squares,
-    )
-
-
-def _sides(given: Mapping[str, MemorySum], without: Mapping[str, MemorySum]) -> MemorySides:
-    with_it, without_it = (
-        {name: one.side for name, one in all.items()} for all in (given, without)
-    )
-    return MemorySides(
-        given=_figures(with_it),
-        without=_figures(without_it),
-        given_count=_count(with_it),
-        without_count=_count(without_it),
-        given_people=given[COUNT].openers if COUNT in given else 0,
-        without_people=without[COUNT].openers if COUNT in without else 0,
-    )
 
 
 def _filter(caller: Caller, place: Project, since: datetime) -> SessionFilter:
@@ -223,21 +218,9 @@ def _filter(caller: Caller, place: Project, since: datetime) -> SessionFilter:
     return SessionFilter(project_id=place.id, since=since, sight=sight, everyone=everyone)
 
 
-def _effect(view: MemoryView, sides: MemorySides) -> MemoryEffect:
-    return MemoryEffect(
-        memory=view,
-        given=sides.given_count,
-        withheld=sides.without_count,
-        measures=uplift.compare_figures(
-            given=sides.given, without=sides.without, figures=uplift.HARMS
-        ),
-    )
-
-
 def _figures(sides: Mapping[str, Side]) -> dict[Figure, Side]:
-    names = {figure.value: figure for figure in Figure}
-    return {names[name]: side for name, side in sides.items() if name in names}
+    return {figure: sides[figure.value] for figure in Figure if figure.value in sides}
 
 
 def _count(sides: Mapping[str, Side]) -> int:
-    return sides[COUNT].count if COUNT in sides else 0
+    return sides.get(COUNT, uplift.NOTHING).count

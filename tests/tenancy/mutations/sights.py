@@ -281,7 +281,7 @@ VISIBILITY: Final = (
     ),
     guard(
         "what sessions taught is of those that the reader sees",
-        "memory.experiments.queries.phase_weights:read",
+        "memory.experiments.queries.learned_weights:read",
         "everyone=manages(caller=caller)", "everyone=True",
         "tests/integration/memory/experiments/test_phase_weights.py::test_others_are_told_of_what_they_see_and_managers_of_many",
     ),

@@ -9,7 +9,7 @@ from django.db import connection
 
 from accounts import tenancy
 from memory import sql_queries
-from memory.experiments.sql.experiments import FILE
+from memory.experiments.sql.session_sums import FILE
 from teams import visibility
 
 HERE = UUID(int=7)

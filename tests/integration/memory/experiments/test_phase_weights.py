@@ -13,7 +13,7 @@ from accounts.identifiers import new_id
 from memory.customization.actions import define_methodology
 from memory.customization.phases import Phase
 from memory.experiments.actions.decide_weights import Verdict, decide_weights
-from memory.experiments.queries.phase_weights import PhaseWeights, weights_of
+from memory.experiments.queries.learned_weights import PhaseWeights, weights_of
 from memory.records.queries.views import MemoryView
 from memory.search.actions import search
 from memory.search.request import SearchRequest

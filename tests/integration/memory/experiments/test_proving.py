@@ -101,38 +101,18 @@ def test_a_memory_that_harms_waits_for_review_and_a_person_is_told_why(
     assert (change.object_id, change.actor_user) == (memory_id, None)
 
 
-def test_a_second_night_sets_nothing_aside_again(
-    caller: Caller, tested: str, now: datetime
-) -> None:
-    harmful(caller, tested, now)
-    demote_harmful.demote_harmful(now=now)
-
-    assert demote_harmful.demote_harmful(now=now).demoted == 0
-
-
-def test_what_a_person_keeps_comes_back_and_stays(
-    caller: Caller, member_caller: Caller, tested: str, now: datetime
+@pytest.mark.parametrize("is_agent", [False, True])
+def test_what_somebody_keeps_comes_back_and_stays(
+    caller: Caller, member_caller: Caller, tested: str, now: datetime, is_agent: bool
 ) -> None:
     memory_id = harmful(member_caller, tested, now)
     demote_harmful.demote_harmful(now=now)
+    second = demote_harmful.demote_harmful(now=now)
 
-    keep(caller=caller, memory_id=memory_id, now=now)
+    keep(caller=memories.as_agent(caller) if is_agent else caller, memory_id=memory_id, now=now)
     again = demote_harmful.demote_harmful(now=now)
 
-    assert again.demoted == 0
-    assert not waits(memory_id)
-
-
-def test_what_a_token_brought_back_is_not_set_aside_again(
-    caller: Caller, member_caller: Caller, tested: str, now: datetime
-) -> None:
-    memory_id = harmful(member_caller, tested, now)
-    demote_harmful.demote_harmful(now=now)
-
-    keep(caller=memories.as_agent(caller), memory_id=memory_id, now=now)
-    again = demote_harmful.demote_harmful(now=now)
-
-    assert again.demoted == 0
+    assert (second.demoted, again.demoted) == (0, 0)
     assert not waits(memory_id)
 
 
@@ -179,19 +159,8 @@ def test_no_night_takes_more_than_a_few_of_a_project(
     assert nights == [1, 1, 1, 0]
 
 
-def test_one_person_alone_sets_nothing_aside_that_all_share(
-    caller: Caller, tested: str, now: datetime
-) -> None:
-    memory_id = harmful(caller, tested, now)
-    with tenancy.unit():
-        Session.objects.update(opened_by=UUID(int=1))
-
-    assert demote_harmful.demote_harmful(now=now).demoted == 0
-    assert not waits(memory_id)
-
-
-@pytest.mark.parametrize("people", [(1, 2), (1, 1, 1, 1, 1, 1, 2, 3)])
-def test_two_are_not_several_and_most_of_it_by_one_person_is_too_little(
+@pytest.mark.parametrize("people", [(1,), (1, 2), (1, 1, 1, 1, 1, 1, 2, 3)])
+def test_one_or_two_or_mostly_one_person_set_nothing_aside_that_all_share(
     caller: Caller, tested: str, now: datetime, people: tuple[int, ...]
 ) -> None:
     memory_id = harmful(caller, tested, now)

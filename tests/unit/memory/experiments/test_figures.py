@@ -32,9 +32,6 @@ def test_a_session_without_reports_prompts_or_tokens_says_nothing_of_them() -> N
     found = of(Story().call("Read", {"file_path": "a.py"}, tokens=0))
 
     assert found == {"tools": 1, "rereads": 0}
-
-
-def test_nothing_done_has_no_rereads() -> None:
     assert of(Story()) == {"tools": 0}
 
 
@@ -80,12 +77,28 @@ def elsewhere(count: int) -> Story:
     return story
 
 
-def test_a_change_of_its_file_afterwards_is_use() -> None:
-    assert outcome(Story().read(FILE).edit(FILE)) is DeliveryOutcome.USED
+NO_FILE: frozenset[str] = frozenset()
 
 
-def test_a_change_before_it_was_delivered_is_none() -> None:
-    assert outcome(Story().edit(FILE).read(FILE), after=2) is DeliveryOutcome.UNKNOWN
+@pytest.mark.parametrize(
+    ("story", "fields", "came"),
+    [
+        (Story().read(FILE).edit(FILE), {}, DeliveryOutcome.USED),
+        (Story().edit(f"shop/{FILE}"), {}, DeliveryOutcome.USED),  # named from elsewhere
+        (Story().edit(FILE).read(FILE), {"after": 2}, DeliveryOutcome.UNKNOWN),  # changed before
+        (elsewhere(figures.WENT_ON), {}, DeliveryOutcome.IGNORED),
+        (Story(), {}, DeliveryOutcome.UNKNOWN),
+        (elsewhere(1), {}, DeliveryOutcome.UNKNOWN),
+        (Story().read(FILE), {}, DeliveryOutcome.UNKNOWN),
+        (elsewhere(9), {"files": NO_FILE}, DeliveryOutcome.UNKNOWN),
+        (elsewhere(9), {"files": NO_FILE, "is_cited": True}, DeliveryOutcome.USED),
+        (Story().edit(FILE), {"is_wrong": True, "is_cited": True}, DeliveryOutcome.WRONG),
+    ],
+)
+def test_what_came_of_a_memory_follows_from_what_was_done_later(
+    story: Story, fields: dict[str, object], came: DeliveryOutcome
+) -> None:
+    assert outcome(story, **fields) is came
 
 
 def test_what_came_later_is_what_was_stored_later_whatever_its_number() -> None:
@@ -96,30 +109,6 @@ def test_what_came_later_is_what_was_stored_later_whatever_its_number() -> None:
     assert outcome_of(given, story, {deeds[0]: 60, deeds[1]: 40}) is DeliveryOutcome.USED
     assert outcome_of(given, story, {deeds[0]: 40, deeds[1]: 60}) is DeliveryOutcome.UNKNOWN
     assert outcome_of(given, story, {}) is DeliveryOutcome.UNKNOWN
-
-
-def test_a_file_may_be_named_from_elsewhere() -> None:
-    assert outcome(Story().edit(f"shop/{FILE}")) is DeliveryOutcome.USED
-
-
-def test_work_that_went_on_elsewhere_ignored_it() -> None:
-    assert outcome(elsewhere(figures.WENT_ON)) is DeliveryOutcome.IGNORED
-
-
-@pytest.mark.parametrize("story", [Story(), elsewhere(1), Story().read(FILE)])
-def test_too_little_afterwards_is_unknown(story: Story) -> None:
-    assert outcome(story) is DeliveryOutcome.UNKNOWN
-
-
-def test_what_names_no_file_is_unknown_unless_it_is_cited() -> None:
-    nothing: frozenset[str] = frozenset()
-
-    assert outcome(elsewhere(9), files=nothing) is DeliveryOutcome.UNKNOWN
-    assert outcome(elsewhere(9), files=nothing, is_cited=True) is DeliveryOutcome.USED
-
-
-def test_what_proved_wrong_is_wrong_whatever_else_happened() -> None:
-    assert outcome(Story().edit(FILE), is_wrong=True, is_cited=True) is DeliveryOutcome.WRONG
 
 
 def test_a_citation_is_the_sign_and_the_words() -> None:

@@ -15,7 +15,6 @@ from accounts.caller import Caller
 from accounts.rights import manages
 from memory.customization import phase_weights, phases
 from memory.customization.methodology import NATIVE, Methodology
-from memory.customization.phase_weights import Decided
 from memory.customization.phases import Own, Phase
 from memory.customization.queries import own_methodologies
 from memory.experiments import phase_learning
@@ -26,8 +25,7 @@ from memory.experiments.phase_learning import (
     PhaseOutcomes,
 )
 from memory.experiments.queries.experiments import USUAL_DAYS, are_many
-from memory.experiments.sql import experiments
-from memory.experiments.sql.experiments import OutcomeSum, SessionFilter
+from memory.experiments.sql.session_sums import OutcomeSum, SessionFilter, outcomes
 from memory.taxonomy import MemoryType
 from teams import queries as places
 from teams import visibility
@@ -71,13 +69,16 @@ def read(
 ) -> PhaseWeights:
     """Return it for a project's row, with the organization's own methodologies. In a unit."""
     decided = phase_weights.read(settings=place.settings)
+    since = now - timedelta(days=USUAL_DAYS)
+    if decided.counts_since is not None:  # no session that was given what earlier weights selected
+        since = max(since, decided.counts_since)
     chosen = SessionFilter(
         project_id=place.id,
-        since=_since(decided, now),
+        since=since,
         sight=visibility.sight_of(caller=caller),
         everyone=manages(caller=caller),
     )
-    sums = experiments.outcomes(sessions=chosen)
+    sums = outcomes(sessions=chosen)
     shown = tuple(one for one in sums if one.is_seen or are_many(one.sessions, one.people))
     sessions = sum(one.sessions for one in shown if one.type is None)
     found = phase_learning.learn_weights(outcomes=_by_phase(shown, known), own=decided.weights)
@@ -93,12 +94,6 @@ def read(
         decided_at=decided.decided_at,
         may_undo=decided.before is not None,
     )
-
-
-def _since(decided: Decided, now: datetime) -> datetime:
-    """Return from when on sessions count: none that was given what earlier weights selected."""
-    usual = now - timedelta(days=USUAL_DAYS)
-    return usual if decided.counts_since is None else max(usual, decided.counts_since)
 
 
 def _by_phase(sums: tuple[OutcomeSum, ...], known: Mapping[str, Methodology]) -> PhaseOutcomes:
