@@ -39,8 +39,8 @@ from teams import audit
 from teams.errors import NotBoundToProject
 from teams.permissions import Act, require
 
-MOST_METHODOLOGIES: Final = 50  # of an organization, ours
-MOST_STYLES: Final = 50  # of an organization or a person, ours
+MOST_METHODOLOGIES: Final = 50  # of an organization; default, not measured
+MOST_STYLES: Final = 50  # of an organization or a person; default, not measured
 LONGEST_STAGE: Final = 20  # characters, as a session's phase
 
 
@@ -77,7 +77,7 @@ def define_methodology(
     _check_relays(course.relays, custom_type_rules.checked(types=course.types))
     with tenancy.unit():
         path_lock.hold(audience=caller.organization_id, project_id=None, path=Kind.METHODOLOGY)
-        others = tuple(_own(caller).exclude(name=name))
+        others = tuple(_own_methodologies(caller).exclude(name=name))
         if len(others) >= MOST_METHODOLOGIES:
             raise wrong_field(
                 pointer="/name",
@@ -94,7 +94,12 @@ def define_methodology(
             kind=Kind.METHODOLOGY,
             name=name,
             defaults={
-                "body": _body(checked, course),
+                "body": {
+                    "phases": {key: phase.value for key, phase in checked.items()},
+                    RELAYS: [transition_to_body(transition=one) for one in course.relays],
+                    ON_COMPLETE: [one.value for one in course.on_complete],
+                    TYPES: [custom_type_rules.to_body(own=one) for one in course.types],
+                },
                 "defined_by": caller.user_id,
                 "defined_at": now,
             },
@@ -122,7 +127,7 @@ def remove_methodology(*, caller: Caller, name: str) -> None:
     """
     _check_manages(caller)
     with tenancy.unit():
-        gone, _ = _own(caller).filter(name=name).delete()
+        gone, _ = _own_methodologies(caller).filter(name=name).delete()
         if not gone:
             raise NotFound(
                 detail="The organization has no such methodology of its own.",
@@ -154,15 +159,6 @@ def _methodology_texts(name: str, phases: Methodology, course: Course) -> dict[s
     return {**written, **said, **says}
 
 
-def _body(phases: Methodology, course: Course) -> dict[str, Any]:
-    return {
-        "phases": {key: phase.value for key, phase in phases.items()},
-        RELAYS: [transition_to_body(transition=one) for one in course.relays],
-        ON_COMPLETE: [one.value for one in course.on_complete],
-        TYPES: [custom_type_rules.to_body(own=one) for one in course.types],
-    }
-
-
 def _check_relays(relays: tuple[Transition, ...], types: tuple[OwnType, ...]) -> None:
     """Check that stages are told apart, each transition is named once, and its types are known."""
     known = custom_type_rules.OURS.union(one.name for one in types)
@@ -178,7 +174,10 @@ def _check_relays(relays: tuple[Transition, ...], types: tuple[OwnType, ...]) ->
     seen: set[tuple[str, str]] = set()
     for place, one in enumerate(relays):
         pair = (one.before, one.after)
-        if one.before == one.after or pair in seen or any(map(_is_unfit, pair)):
+        is_unfit = any(
+            not 0 < len(stage.strip()) <= LONGEST_STAGE or check_text(text=stage) for stage in pair
+        )
+        if one.before == one.after or pair in seen or is_unfit:
             raise wrong_field(
                 pointer=f"/relays/{place}",
                 detail="A relay leads from one stage to another, and is named once.",
@@ -195,11 +194,7 @@ def _check_relays(relays: tuple[Transition, ...], types: tuple[OwnType, ...]) ->
             )
 
 
-def _is_unfit(stage: str) -> bool:
-    return not 0 < len(stage.strip()) <= LONGEST_STAGE or bool(check_text(text=stage))
-
-
-def _own(caller: Caller) -> QuerySet[Definition]:
+def _own_methodologies(caller: Caller) -> QuerySet[Definition]:
     return Definition.objects.filter(audience=caller.organization_id, kind=Kind.METHODOLOGY)
 
 
@@ -225,7 +220,8 @@ def put_style(*, caller: Caller, new: NewStyle, now: datetime) -> Style:
     """
     style.check(new=new)
     audience = _style_audience(caller, new.scope)
-    free_texts.check(texts=_style_texts(new))
+    topics = {f"/topics/{place}": topic for place, topic in enumerate(new.topics)}
+    free_texts.check(texts={"/name": new.name, "/text": new.text, **topics})
     with tenancy.unit():
         path_lock.hold(audience=audience, project_id=None, path=Kind.STYLE)
         others = Definition.objects.filter(audience=audience, kind=Kind.STYLE)
@@ -270,12 +266,6 @@ def remove_style(*, caller: Caller, style_id: UUID) -> None:
             object_id=str(style_id),
             caller=caller,
         )
-
-
-def _style_texts(new: NewStyle) -> dict[str, str]:
-    """Return every text by its pointer."""
-    topics = {f"/topics/{place}": topic for place, topic in enumerate(new.topics)}
-    return {"/name": new.name, "/text": new.text, **topics}
 
 
 def _style_audience(caller: Caller, scope: str) -> UUID:

@@ -38,7 +38,7 @@ from teams.permissions import Act, require
 from teams.trust import NOTHING, START, Evidence, Standing, TrustLevel
 
 TYPES: Final = "types"  # of a methodology's body
-MOST_TOLD: Final = 40  # names of one refusal, ours
+MOST_TOLD: Final = 40  # names of one refusal; default, not measured
 RELAYS: Final = "relays"  # of a methodology's body
 ON_COMPLETE: Final = "on_complete"  # likewise
 

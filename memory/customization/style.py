@@ -15,15 +15,15 @@ from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
-from accounts.errors import InvalidInput, wrong_field
+from accounts.errors import wrong_field
 from accounts.messages import message
 from memory.taxonomy import Scope, SourceInterface
 from memory.text.text import check_text, visible_text
 
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}\Z")
-LONGEST_TEXT: Final = 600  # characters of a style, ours
-LONGEST_TOPIC: Final = 40  # characters, ours
-MOST_TOPICS: Final = 20  # of a style, ours
+LONGEST_TEXT: Final = 600  # characters of a style; default, not measured
+LONGEST_TOPIC: Final = 40  # characters; default, not measured
+MOST_TOPICS: Final = 20  # of a style; default, not measured
 INTERFACES: Final = tuple(item.value for item in SourceInterface)
 SCOPES: Final = (Scope.ORGANIZATION, Scope.PERSONAL)  # whose a style is
 _WORD: Final = re.compile(r"\w+")
@@ -77,8 +77,8 @@ def compose(*, styles: Sequence[Style], topic: str, interface: str) -> Composed 
 
     `topic` is what the session is about, in a few words or a sentence; empty when nobody said.
     """
-    heard = _words(topic)
-    found = tuple(one for style in styles if (one := _fitting(style, heard, interface)))
+    wanted = _words(topic)
+    found = tuple(one for style in styles if (one := _fitting(style, wanted, interface)))
     return min(found, key=_rank, default=None)
 
 
@@ -98,30 +98,57 @@ def check(*, new: NewStyle) -> None:
             hint=message("Use one of these: {names}.", names=SCOPES),
             code="choice",
         )
-    _check_text(new.text)
-    _check_topics(new.topics)
-    _check_interfaces(new.interfaces)
+    is_blank = not visible_text(text=new.text).strip()
+    if is_blank or len(new.text) > LONGEST_TEXT or check_text(text=new.text):
+        raise wrong_field(
+            pointer="/text",
+            detail=message(
+                "A style says in 1 to {most} characters how to write.", most=LONGEST_TEXT
+            ),
+            hint="Say it shorter, as you would to a colleague.",
+            code="length",
+        )
+    _check_contexts(new.topics, new.interfaces)
 
 
-def _fitting(style: Style, heard: str, interface: str) -> Composed | None:
-    topic = _topic_of(style, heard)
+def _check_contexts(topics: tuple[str, ...], interfaces: tuple[str, ...]) -> None:
+    if len(topics) > MOST_TOPICS:
+        raise wrong_field(
+            pointer="/topics",
+            detail=message("A style has at most {most} topics.", most=MOST_TOPICS),
+            hint="Make a second style for the others.",
+            code="length",
+        )
+    for place, topic in enumerate(topics):
+        if not _words(topic).strip() or len(topic) > LONGEST_TOPIC or check_text(text=topic):
+            raise wrong_field(
+                pointer=f"/topics/{place}",
+                detail=message("{name!r} cannot be a topic.", name=topic[:60]),
+                hint=message("Use words, 1 to {most} characters.", most=LONGEST_TOPIC),
+                code="topic",
+            )
+    for place, name in enumerate(interfaces):
+        if name not in INTERFACES:
+            raise wrong_field(
+                pointer=f"/interfaces/{place}",
+                detail=message("{name!r} is no tool that sessions come from.", name=name[:60]),
+                hint=message("Use one of these: {names}.", names=INTERFACES),
+                code="choice",
+            )
+
+
+def _fitting(style: Style, wanted: str, interface: str) -> Composed | None:
+    """Return how a style fits, by the longest topic whose words the session has in a row."""
+    topics = tuple(topic for topic in style.topics if _words(topic) in wanted)
+    topic = min(topics, key=lambda one: (-len(_words(one).split()), one), default="")
     is_for_tool = interface in style.interfaces
     fits = (not style.topics or bool(topic)) and (not style.interfaces or is_for_tool)
-    if fits and (topic or is_for_tool):
-        return Composed(style=style, fit=_fit(topic, is_for_tool), topic=topic)
+    if fits and topic:
+        fit = Fit.TOPIC_AND_INTERFACE if is_for_tool else Fit.TOPIC
+        return Composed(style=style, fit=fit, topic=topic)
+    if fits and is_for_tool:
+        return Composed(style=style, fit=Fit.INTERFACE, topic="")
     return Composed(style=style, fit=Fit.DEFAULT, topic="") if style.is_default else None
-
-
-def _fit(topic: str, is_for_tool: bool) -> Fit:
-    if topic:
-        return Fit.TOPIC_AND_INTERFACE if is_for_tool else Fit.TOPIC
-    return Fit.INTERFACE
-
-
-def _topic_of(style: Style, heard: str) -> str:
-    """Return the longest topic of a style whose words the session says in a row; empty for none."""
-    said = tuple(topic for topic in style.topics if _words(topic) in heard)
-    return min(said, key=lambda topic: (-len(_words(topic).split()), topic), default="")
 
 
 def _rank(found: Composed) -> tuple[int, int, bool, str, str]:
@@ -135,48 +162,3 @@ def _words(text: str) -> str:
     """Return the words of a text in small letters, with a space around each; one for no words."""
     plain = unicodedata.normalize("NFKC", text).casefold()
     return f" {' '.join(_WORD.findall(plain))} "
-
-
-def _check_text(text: str) -> None:
-    is_blank = not visible_text(text=text).strip()
-    if is_blank or len(text) > LONGEST_TEXT or check_text(text=text):
-        detail = message("A style says in 1 to {most} characters how to write.", most=LONGEST_TEXT)
-        raise wrong_field(
-            pointer="/text",
-            detail=detail,
-            hint="Say it shorter, as you would to a colleague.",
-            code="length",
-        )
-
-
-def _check_topics(topics: tuple[str, ...]) -> None:
-    if len(topics) > MOST_TOPICS:
-        raise wrong_field(
-            pointer="/topics",
-            detail=message("A style has at most {most} topics.", most=MOST_TOPICS),
-            hint="Make a second style for the others.",
-            code="length",
-        )
-    for place, topic in enumerate(topics):
-        if not _words(topic).strip() or len(topic) > LONGEST_TOPIC or check_text(text=topic):
-            raise _no_topic(place, topic)
-
-
-def _no_topic(place: int, topic: str) -> InvalidInput:
-    return wrong_field(
-        pointer=f"/topics/{place}",
-        detail=message("{name!r} cannot be a topic.", name=topic[:60]),
-        hint=message("Use words, 1 to {most} characters.", most=LONGEST_TOPIC),
-        code="topic",
-    )
-
-
-def _check_interfaces(interfaces: tuple[str, ...]) -> None:
-    for place, name in enumerate(interfaces):
-        if name not in INTERFACES:
-            raise wrong_field(
-                pointer=f"/interfaces/{place}",
-                detail=message("{name!r} is no tool that sessions come from.", name=name[:60]),
-                hint=message("Use one of these: {names}.", names=INTERFACES),
-                code="choice",
-            )

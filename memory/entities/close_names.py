@@ -12,7 +12,7 @@ the longer one where both are named beside the same other things.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import combinations
@@ -23,9 +23,11 @@ from memory.entities.names import TYPE_CODES
 from memory.entities.rules import EntityType
 from memory.entities.tools import CANONICAL
 
-SHORTEST: Final = 6  # letters of a name whose words only stand apart elsewhere, ours
-SHORTEST_WORD: Final = 7  # letters of a word that may be misspelled, ours
-SHARED: Final = 2  # things named beside both of a longer and a shorter name, ours
+SHORTEST: Final = (
+    6  # letters of a name whose words only stand apart elsewhere; default, not measured
+)
+SHORTEST_WORD: Final = 7  # letters of a word that may be misspelled; default, not measured
+SHARED: Final = 2  # things named beside both of a longer and a shorter name; default, not measured
 MOST_NAMES: Final = 2_000  # that are compared, the most often named first
 MOST_ALIKE: Final = 50  # names that begin alike and are compared with each other
 BEGINNING: Final = 3  # letters of a name of no person; a slip in them is not found
@@ -109,20 +111,18 @@ def pairs(*, names: Iterable[Known]) -> tuple[Close, ...]:
         group = alike[known.type, beginning(type=known.type, key=known.key)]
         if len(group) < MOST_ALIKE:
             group.append(known)
-    every = (one for group in alike.values() for one in _among(group))
+    every = (
+        found
+        for group in alike.values()
+        for first, second in combinations(group, 2)
+        if (found := compare(first=first, second=second)) is not None
+    )
     return tuple(sorted(every, key=lambda one: (tuple(Reason).index(one.reason), one.first)))
 
 
 def beginning(*, type: EntityType, key: str) -> str:
     """Return the letters that close names begin with alike, whatever stands between them."""
     return _letters(key)[: 1 if type is EntityType.PERSON else BEGINNING]  # an initial is one
-
-
-def _among(group: list[Known]) -> Iterator[Close]:
-    for first, second in combinations(group, 2):
-        found = compare(first=first, second=second)
-        if found is not None:
-            yield found
 
 
 def _is_apart(first: str, second: str) -> bool:
@@ -163,10 +163,10 @@ def _is_slip(first: str, second: str, *, has_words: bool) -> bool:
     if min(len(first), len(second)) < SHORTEST_WORD or first[0] != second[0]:
         return False
     shorter, longer = sorted((first, second), key=len)
-    start = _shared(shorter, longer)
+    both = enumerate(zip(shorter, longer, strict=False))
+    start = next((place for place, (one, other) in both if one != other), len(shorter))
     if len(shorter) == len(longer):
-        is_other_vowel = has_words and _is_other_vowel(shorter, longer, start)
-        return is_other_vowel or _is_swap(shorter, longer, start)
+        return _is_swap_or_other_vowel(shorter, longer, start, has_words=has_words)
     if shorter[start:] != longer[start + 1 :]:
         return False
     extra = longer[start]
@@ -174,20 +174,12 @@ def _is_slip(first: str, second: str, *, has_words: bool) -> bool:
     return is_doubled or (has_words and extra in VOWELS and 0 < start < len(shorter) - 1)
 
 
-def _is_swap(first: str, second: str, start: int) -> bool:
+def _is_swap_or_other_vowel(first: str, second: str, start: int, *, has_words: bool) -> bool:
     swapped = second[start : start + 2][::-1]
-    return first[start : start + 2] == swapped and first[start + 2 :] == second[start + 2 :]
-
-
-def _is_other_vowel(first: str, second: str, start: int) -> bool:
-    both = {first[start], second[start]}
-    return both <= VOWELS and first[start + 1 :] == second[start + 1 :]
-
-
-def _shared(shorter: str, longer: str) -> int:
-    """Return how many letters two words begin with alike."""
-    alike = (a == b for a, b in zip(shorter, longer, strict=False))
-    return next((place for place, same in enumerate(alike) if not same), len(shorter))
+    if first[start : start + 2] == swapped and first[start + 2 :] == second[start + 2 :]:
+        return True
+    is_vowel = has_words and {first[start], second[start]} <= VOWELS
+    return is_vowel and first[start + 1 :] == second[start + 1 :]
 
 
 def _has_initial(shorter: str, longer: str) -> bool:

@@ -69,7 +69,7 @@ def groups(*, pairs: Iterable[tuple[Name, Name]]) -> dict[Name, int]:
     return found
 
 
-def together(*, names: Iterable[Name], numbers: dict[Name, int]) -> frozenset[Name]:
+def merged_names(*, names: Iterable[Name], numbers: dict[Name, int]) -> frozenset[Name]:
     """Return all names of the groups that some names are in, and those that are in none."""
     asked = frozenset(names)
     wanted = {numbers[name] for name in asked if name in numbers}

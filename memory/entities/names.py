@@ -30,19 +30,8 @@ TYPES: Final = {code: type for type, code in TYPE_CODES.items()}
 
 _BREAKS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[\W_]+")
 _MONTHS: Final = (
-    "jan",
-    "feb",
-    "mar",
-    "apr",
-    "may",
-    "jun",
-    "jul",
-    "aug",
-    "sep",
-    "oct",
-    "nov",
-    "dec",
-)
+    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+)  # fmt: skip
 _NO_PLURAL: Final = ("ss", "us", "is", "as", "os")
 _SAYS_NOTHING: Final = frozenset({
     "true", "false", "none", "null", "undefined", "self", "cls", "this", "int", "str", "bool",
@@ -151,13 +140,9 @@ def _joined(words: tuple[str, ...]) -> str:
     whole = " ".join(words)
     if whole in CANONICAL or not words:
         return CANONICAL.get(whole, whole)
-    *before, last = words
-    return " ".join((*before, _singular(last)))
-
-
-def _singular(word: str) -> str:
-    is_plural = len(word) > 3 and word.isalpha() and word[-1] == "s"
-    return word[:-1] if is_plural and not word.endswith(_NO_PLURAL) else word
+    last = words[-1]
+    is_plural = len(last) > 3 and last.isalpha() and last[-1] == "s"
+    return whole[:-1] if is_plural and not last.endswith(_NO_PLURAL) else whole
 
 
 def _date_key(text: str) -> str:
@@ -174,18 +159,10 @@ def _date_key(text: str) -> str:
     return f"{year}-{month}-{day}"
 
 
-def _url_key(text: str) -> str:
-    return text.partition("://")[2].removeprefix("www.").rstrip("/")
-
-
-def _path_key(text: str) -> str:
-    return re.sub(r"\A(?:[~.]{0,2}/)+", "", text)
-
-
 _KEYS: Final[Mapping[EntityKind, Callable[[str], str]]] = {
     EntityKind.EMAIL: str.strip,
-    EntityKind.URL: _url_key,
+    EntityKind.URL: lambda text: text.partition("://")[2].removeprefix("www.").rstrip("/"),
     EntityKind.DATE: _date_key,
-    EntityKind.PATH: _path_key,
+    EntityKind.PATH: lambda text: re.sub(r"\A(?:[~.]{0,2}/)+", "", text),
     EntityKind.VERSION: lambda text: text.removeprefix("v"),
 }

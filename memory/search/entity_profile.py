@@ -116,7 +116,7 @@ def list_things(
             after=after,
         )
         sight = visibility.sight_of(caller=caller)
-        found = entities.known(wanted=wanted, limit=limit + 1, sight=sight)
+        found = entities.find_things(wanted=wanted, limit=limit + 1, sight=sight)
     if len(found) <= limit:
         return found, None
     last = found[limit - 1]
@@ -171,7 +171,7 @@ def _find_thing(
         type=EntityType(type) if type else None,
         keys=names.keys_of(name=name),
     )
-    return next(iter(entities.known(wanted=wanted, limit=1, sight=sight)), None)
+    return next(iter(entities.find_things(wanted=wanted, limit=1, sight=sight)), None)
 
 
 def _quotes(thing: Thing, memories: tuple[MemoryView, ...]) -> tuple[Quote, ...]:
@@ -224,7 +224,7 @@ def suggest_names(
             type=thing.type,
             begins=tuple("".join((first, *way, "%")) for way in ways),
         )
-        found = entities.known(wanted=wanted, limit=MOST_COMPARED, sight=sight)
+        found = entities.find_things(wanted=wanted, limit=MOST_COMPARED, sight=sight)
         others = [one for one in found if not set(one.names) & set(thing.names)]
         suggestions = _compare(thing, others, lambda _: frozenset())
         if len(suggestions) < MOST_SUGGESTED:

@@ -18,14 +18,14 @@ from accounts.identifiers import new_id
 from memory.index.actions import embedding
 from memory.index.sql import search_rows
 from memory.topics import clustering, labels
-from memory.topics.clustering import Before, Subject, Vectors
+from memory.topics.clustering import Subject, Vectors
 from memory.topics.sql import topics as stored
-from memory.topics.sql.topics import Place, Row
+from memory.topics.sql.topics import Place, SubjectRow
 
 JOB: Final = "memory.sort_topics"
 MOST: Final = 50_000  # memories of a place: a minute of CPU and 1 GB; the others join by nearness
 BATCH: Final = 1_000  # memories that join at once
-TAG: Final = 0.5  # of a shared tag beside a shared file or name; ours
+TAG: Final = 0.5  # of a shared tag beside a shared file or name; default, not measured
 FIRST: Final = UUID(int=0)  # every id comes after it
 
 Tell = Callable[[int, int], None]
@@ -38,14 +38,6 @@ class Sorted:
     places: int
     topics: int
     memories: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Read:
-    rows: tuple[Row, ...]
-    links: tuple[tuple[UUID, UUID, float], ...]
-    before: tuple[Before, ...]
-    model_id: int
 
 
 def queue() -> None:
@@ -68,19 +60,38 @@ def sort_topics(*, now: datetime, tell: Tell) -> Sorted:
 
 
 def _sort(place: Place, now: datetime) -> tuple[clustering.Topic, ...]:
-    read = _read(place)
+    with tenancy.unit():
+        model_id = embedding.active_model()[0]
+        rows = stored.subjects(place=place, model_id=model_id, most=MOST)
+        links, before = stored.links(place=place), stored.before(place=place)
+    position = {row.memory_id: number for number, row in enumerate(rows)}
     found = clustering.sort(
-        subjects=tuple(_subject(row) for row in read.rows),
-        vectors=_vectors(read.rows),
-        links=_edges(read),
-        before=read.before,
+        subjects=tuple(
+            Subject(
+                memory_id=row.memory_id,
+                words=labels.words_of(text=row.content),
+                marks={
+                    **{f"tag {tag}": TAG for tag in row.tags},
+                    **{f"file {file}": 1.0 for file in row.files},
+                    **{f"name {name}": 1.0 for name in row.names},
+                },
+            )
+            for row in rows
+        ),
+        vectors=_vectors(rows),
+        links=tuple(
+            (position[source], position[target], confidence)
+            for source, target, confidence in links
+            if source in position and target in position
+        ),
+        before=before,
     )
     with tenancy.unit():
         stored.write(
             place=place,
             topics=tuple((topic.id or new_id(), topic) for topic in found),
-            versions={row.memory_id: row.version for row in read.rows},
-            model_id=read.model_id,
+            versions={row.memory_id: row.version for row in rows},
+            model_id=model_id,
             now=now,
         )
     if place.memories > MOST:
@@ -88,25 +99,7 @@ def _sort(place: Place, now: datetime) -> tuple[clustering.Topic, ...]:
     return found
 
 
-def _read(place: Place) -> _Read:
-    with tenancy.unit():
-        model_id = embedding.active_model()[0]
-        return _Read(
-            rows=stored.subjects(place=place, model_id=model_id, most=MOST),
-            links=stored.links(place=place),
-            before=stored.before(place=place),
-            model_id=model_id,
-        )
-
-
-def _subject(row: Row) -> Subject:
-    marks = {f"tag {tag}": TAG for tag in row.tags}
-    marks |= {f"file {file}": 1.0 for file in row.files}
-    marks |= {f"name {name}": 1.0 for name in row.names}
-    return Subject(memory_id=row.memory_id, words=labels.words_of(text=row.content), marks=marks)
-
-
-def _vectors(rows: tuple[Row, ...]) -> Vectors:
+def _vectors(rows: tuple[SubjectRow, ...]) -> Vectors:
     """Return unit vectors, a row a memory; zeros where it has none."""
     width = max((len(row.unit) for row in rows), default=1)
     vectors = np.zeros((len(rows), max(width, 1)), dtype=np.float32)
@@ -115,15 +108,6 @@ def _vectors(rows: tuple[Row, ...]) -> Vectors:
         if length:
             vectors[place] = row.unit / length
     return vectors
-
-
-def _edges(read: _Read) -> tuple[tuple[int, int, float], ...]:
-    place = {row.memory_id: number for number, row in enumerate(read.rows)}
-    return tuple(
-        (place[source], place[target], confidence)
-        for source, target, confidence in read.links
-        if source in place and target in place
-    )
 
 
 def _let_others_join(place: Place) -> None:

@@ -200,7 +200,7 @@ def _topic(
     subjects: list[Subject], keys: tuple[str, ...], vectors: Vectors, old: Before | None
 ) -> Topic:
     texts = [subject.words for subject in subjects]
-    words = tuple(labels.shown(key=key, memories=texts) for key in keys)
+    words = tuple(labels.usual_spelling(key=key, memories=texts) for key in keys)
     members = frozenset(subject.memory_id for subject in subjects)
     if old is not None and 2 * len(old.members & members) > len(members):
         keys, words = _still_told(old, texts) or (keys, words)

@@ -79,7 +79,7 @@ def holders(*, key: str, memories: Iterable[Mapping[str, str]]) -> int:
     return sum(key in words for words in memories)
 
 
-def shown(*, key: str, memories: Iterable[Mapping[str, str]]) -> str:
+def usual_spelling(*, key: str, memories: Iterable[Mapping[str, str]]) -> str:
     """Return a word as most memories write it."""
     written = Counter(words[key] for words in memories if key in words)
     return min(written, key=lambda one: (-written[one], one))

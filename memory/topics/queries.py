@@ -8,7 +8,7 @@ memories have.
 import json
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from accounts import tenancy
@@ -78,7 +78,7 @@ def topics(
     """
     with tenancy.unit():
         within = [places.find_project(caller=caller, ref=project).id] if project else None
-        found = _told(caller, within=within, after=after, limit=limit + 1)
+        found = _list_topics(caller, within=within, after=after, limit=limit + 1)
     told = found[:limit]
     if len(found) == len(told):
         return TopicPage(items=told, next_place=None)
@@ -89,7 +89,7 @@ def topics(
 def topic(*, caller: Caller, topic_id: UUID) -> TopicView:
     """Return one topic. Raises NotFound, also for one the caller may not see."""
     with tenancy.unit():
-        found = _told(caller, ids=[topic_id], limit=1)
+        found = _list_topics(caller, ids=[topic_id], limit=1)
     if not found:
         raise NotFound(
             detail="There is no such topic.",
@@ -119,7 +119,7 @@ def nearest(
     )
     if not rows:
         return None
-    told = {one.id: one for one in _told(caller, ids=[row[0] for row in rows], limit=NEAR)}
+    told = {one.id: one for one in _list_topics(caller, ids=[row[0] for row in rows], limit=NEAR)}
     near = ((told[id], cosine) for id, cosine in rows if id in told)
     return next((NearTopic(topic=one, closeness=round(cosine, 4)) for one, cosine in near), None)
 
@@ -130,7 +130,7 @@ def named_by(*, caller: Caller, refs: tuple[str, ...]) -> tuple[UUID, ...]:
     A topic is meant by words when all of them are told of it; nothing that is not there is.
     """
     readable = tuple(ref for ref in refs if not check_text(text=ref))
-    ids = {found for ref in readable if (found := as_uuid(text=ref)) is not None}
+    ids = {id for ref in readable if (id := as_uuid(text=ref)) is not None}
     wanted = {frozenset(_words(ref)) for ref in readable if as_uuid(text=ref) is None}
     sight = visibility.sight_of(caller=caller)
     rows = sql_queries.filled(
@@ -142,24 +142,24 @@ def named_by(*, caller: Caller, refs: tuple[str, ...]) -> tuple[UUID, ...]:
         limit=MOST_CALLED,
         **parameters(sight=sight),
     )
-    told = _told(caller, ids=[row[0] for row in rows], limit=MOST_CALLED)
-    return tuple(one.id for one in told if one.id in ids or _is_called(one, wanted))
+    found = _list_topics(caller, ids=[row[0] for row in rows], limit=MOST_CALLED)
+    called = {one.id: {word.lower() for word in one.words} for one in found}
+    return tuple(
+        id
+        for id, words in called.items()
+        if id in ids or any(asked and asked <= words for asked in wanted)
+    )
 
 
 def _visible(alias: str) -> dict[str, str]:
     return {"visible": visibility.as_sql(alias=alias)}
 
 
-def _is_called(one: TopicView, wanted: set[frozenset[str]]) -> bool:
-    told = {word.lower() for word in one.words}
-    return any(words and words <= told for words in wanted)
-
-
 def _words(ref: str) -> tuple[str, ...]:
     return tuple(ref.replace("·", " ").lower().split())
 
 
-def _told(
+def _list_topics(
     caller: Caller,
     *,
     within: list[UUID] | None = None,
@@ -180,29 +180,21 @@ def _told(
         limit=limit,
         **parameters(sight=sight),
     )
-    return tuple(_view(caller, row) for row in rows)
-
-
-def _view(caller: Caller, row: tuple[Any, ...]) -> TopicView:
-    id, audience, project_id, slug, words, memories, held, sorted_at = row
-    told = tuple(
-        word for word, holders in zip(words, held, strict=False) if holders >= LEAST_HOLDERS
-    )
-    return TopicView(
-        id=id,
-        label=APART.join(told[:IN_LABEL]),
-        words=told,
-        memories=memories,
-        scope=_scope(caller, audience, project_id),
-        project=slug or "",
-        sorted_at=sorted_at,
-    )
-
-
-def _scope(caller: Caller, audience: UUID, project_id: UUID | None) -> Scope:
-    scopes = {
-        project_id: Scope.PROJECT,
-        caller.user_id: Scope.PERSONAL,
-        caller.organization_id: Scope.ORGANIZATION,
-    }
-    return scopes.get(audience, Scope.TEAM)
+    scopes = {caller.user_id: Scope.PERSONAL, caller.organization_id: Scope.ORGANIZATION}
+    found = []
+    for id, audience, project_id, slug, words, memories, held, sorted_at in rows:
+        counted = zip(words, held, strict=False)
+        kept = tuple(word for word, holders in counted if holders >= LEAST_HOLDERS)
+        of_project = {project_id: Scope.PROJECT, **scopes}
+        found.append(
+            TopicView(
+                id=id,
+                label=APART.join(kept[:IN_LABEL]),
+                words=kept,
+                memories=memories,
+                scope=of_project.get(audience, Scope.TEAM),
+                project=slug or "",
+                sorted_at=sorted_at,
+            )
+        )
+    return tuple(found)

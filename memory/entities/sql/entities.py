@@ -197,7 +197,7 @@ def columns(*, names: Iterable[Name]) -> tuple[list[int], list[str]]:
     return [code for code, _ in every], [key for _, key in every]
 
 
-def known(*, wanted: Wanted, limit: int, sight: Sight) -> tuple[Thing, ...]:
+def find_things(*, wanted: Wanted, limit: int, sight: Sight) -> tuple[Thing, ...]:
     """Return things that visible memories name, the most often named first. In a unit."""
     count, key, type = wanted.after or (None, None, None)
     said = merges(sight=sight)
@@ -244,7 +244,7 @@ def with_same_names(*, named: Mapping[str, str], sight: Sight) -> dict[str, str]
     numbers = named_things.groups(pairs=((one.first, one.second) for one in merges(sight=sight)))
     for key, words in named.items():
         own = [name for name in numbers if name[1] == key]
-        for _, other in sorted(named_things.together(names=own, numbers=numbers)):
+        for _, other in sorted(named_things.merged_names(names=own, numbers=numbers)):
             found.setdefault(other, words)
     return found
 
@@ -266,7 +266,7 @@ def _near(wanted: Wanted, numbers: Mapping[Name, int]) -> list[str] | None:
     if wanted.keys is None:
         return None
     asked = [name for name in numbers if name[1] in wanted.keys]
-    every = named_things.together(names=asked, numbers=dict(numbers))
+    every = named_things.merged_names(names=asked, numbers=dict(numbers))
     return [*wanted.keys, *(key for _, key in every)]
 
 

@@ -110,7 +110,7 @@ def unmerge_names(*, caller: Caller, merge_id: UUID, now: datetime) -> None:
         seen: tuple[named_things.Thing, ...] = ()
         if made is not None:
             wanted = named_things.Wanted(keys=(made.first[1],))
-            seen = tuple(entities.known(wanted=wanted, limit=9, sight=sight))
+            seen = tuple(entities.find_things(wanted=wanted, limit=9, sight=sight))
         if made is None or not any({made.first, made.second} <= set(one.names) for one in seen):
             raise NotFound(
                 detail="There is no such merge of names.", hint="It may be taken back already."
@@ -194,7 +194,7 @@ def _find_thing(caller: Caller, name: str, type: str | None, pointer: str) -> na
         type=rules.EntityType(type) if type else None, keys=names.keys_of(name=name)
     )
     sight = visibility.sight_of(caller=caller)
-    found = entities.known(wanted=wanted, limit=1, sight=sight)
+    found = entities.find_things(wanted=wanted, limit=1, sight=sight)
     if not found:
         detail = message("No memory that you may see has this name.")
         raise NotFound(
@@ -235,7 +235,7 @@ def _choose(
         group = numbers.get(one.first)
         if group is not None and group == numbers.get(one.second):
             continue
-        whole = named_things.together(names=(one.first, one.second), numbers=numbers)
+        whole = named_things.merged_names(names=(one.first, one.second), numbers=numbers)
         if any(pair <= whole for pair in undone):
             continue
         chosen.append((one.first, one.second))

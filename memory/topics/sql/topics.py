@@ -28,7 +28,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class SubjectRow:
     """A memory as it is read for sorting; `unit` is empty when it has no vector."""
 
     memory_id: UUID
@@ -46,11 +46,11 @@ def places() -> tuple[Place, ...]:
     return tuple(Place(audience=row[0], project_id=row[1], memories=row[2]) for row in rows)
 
 
-def subjects(*, place: Place, model_id: int, most: int) -> tuple[Row, ...]:
+def subjects(*, place: Place, model_id: int, most: int) -> tuple[SubjectRow, ...]:
     """Return what the newest memories of a place are sorted by, by id. In a unit."""
     found = sql_queries.rows("subjects", file=FILE, model=model_id, most=most, **_of(place))
     return tuple(
-        Row(
+        SubjectRow(
             memory_id=row[0],
             version=row[1],
             content=row[2],

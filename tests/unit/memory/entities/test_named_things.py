@@ -24,8 +24,8 @@ def test_groups_are_joined_by_a_later_pair() -> None:
 def test_a_name_of_no_pair_stands_alone() -> None:
     numbers = named_things.groups(pairs=[(A, B)])
 
-    assert named_things.together(names=[D], numbers=numbers) == {D}
-    assert named_things.together(names=[A], numbers=numbers) == {A, B}
+    assert named_things.merged_names(names=[D], numbers=numbers) == {D}
+    assert named_things.merged_names(names=[A], numbers=numbers) == {A, B}
 
 
 @given(st.lists(st.tuples(NAMES, NAMES), max_size=6))
@@ -33,7 +33,7 @@ def test_groups_do_not_ask_for_the_order_of_pairs(
     pairs: list[tuple[named_things.Name, named_things.Name]],
 ) -> None:
     def shape(numbers: dict[named_things.Name, int]) -> set[frozenset[named_things.Name]]:
-        return {named_things.together(names=[name], numbers=numbers) for name in numbers}
+        return {named_things.merged_names(names=[name], numbers=numbers) for name in numbers}
 
     backwards = named_things.groups(pairs=list(reversed(pairs)))
     assert shape(named_things.groups(pairs=pairs)) == shape(backwards)
