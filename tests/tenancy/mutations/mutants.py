@@ -226,9 +226,7 @@ CREDENTIALS: Final = (
     ),
     guard(
         "tools take a scope", "memory.mcp.server:_check_scope",
-        "def _check_scope(tool: Tool, caller: Caller) -> None:\n"
-        "    if not may(caller=caller, scope=tool.scope):",
-        "def _check_scope(tool: Tool, caller: Caller) -> None:\n    if False:",
+        "if not may(caller=caller, scope=scope):", "if False:",
         f"{GUARDS}test_a_writing_token_reads_nothing_by_a_tool",
     ),
     guard(
