@@ -117,47 +117,47 @@ TOKEN_STATES: Final[Mapping[str, Name]] = {
 }
 JOBS: Final[Mapping[str, Name]] = {
     "accounts.tell_leak": _("Tell the owner of a token that was found"),
-    "graph.resolve": _("Join what code defines and uses"),
+    "graph.resolve": _("Link code definitions and uses"),
     "memory.embed": _("Embed memories"),
     "memory.embed_bulk": _("Embed many memories"),
-    "memory.consolidate": _("Take memories from a session"),
-    "memory.observe": _("Look at what an agent does"),
-    "memory.synthesize": _("Say what many sessions show"),
-    "memory.judge_added": _("Compare what was added"),
-    "memory.run_import": _("Take an import in"),
+    "memory.consolidate": _("Extract memories from a session"),
+    "memory.observe": _("Observe a session"),
+    "memory.synthesize": _("Find patterns across sessions"),
+    "memory.judge_added": _("Compare new memories"),
+    "memory.run_import": _("Run an import"),
     "memory.roll_back": _("Roll back"),
     "memory.switch_model": _("Switch the embedding model"),
     "memory.drop_vectors": _("Delete the vectors of a model"),
-    "memory.refresh_lexicon": _("Count words anew"),
-    "memory.index_search": _("Make the indexes of searches"),
+    "memory.refresh_lexicon": _("Refresh word statistics"),
+    "memory.index_search": _("Build search indexes"),
     "memory.sort_topics": _("Sort memories into topics"),
-    "memory.join_names": _("Join names that are one thing"),
-    "memory.prove": _("Set memories aside that harm"),
+    "memory.join_names": _("Merge equal names"),
+    "memory.prove": _("Set harmful memories aside"),
     "memory.enrich_entities": _("Read names of people, organizations and places"),
-    "memory.read_names": _("Read again what memories name"),
+    "memory.read_names": _("Read names in memories again"),
 }
 JOB_STATES: Final[Mapping[str, Name]] = {
     "queued": _("Waiting"),
     "running": _("Running"),
     "done": _("Done"),
     "failed": _("Failed"),
-    "quarantined": _("Put aside"),
+    "quarantined": _("Quarantined"),
     "cancelled": _("Cancelled"),
 }
 SCHEDULED: Final[Mapping[str, Name]] = {
-    "sweep": _("Hand on the work of lost workers"),
+    "sweep": _("Reassign work of lost workers"),
     "merge-access": _("Count uses"),
     "embed-missing": _("Look for memories without a vector"),
     "read-names": _("Look for memories whose names an older version read"),
     "evict": _("Forget old jobs and sessions"),
     "sort-topics": _("Sort memories into topics"),
-    "join-names": _("Join names that are one thing"),
+    "join-names": _("Merge equal names"),
     "enrich-entities": _("Read names of people, organizations and places"),
-    "prove": _("Set memories aside that harm"),
+    "prove": _("Set harmful memories aside"),
     "find-pairs": _("Look for modules that go together"),
     "raise-alarms": _("Look for attempts to plant a memory"),
     "tend-sessions": _("End idle sessions"),
-    "forget-actions": _("Forget old turns, and what became of old candidates"),
+    "forget-actions": _("Delete old turns and candidate results"),
 }
 LINKS: Final[Mapping[str, tuple[Name, Name]]] = {  # seen from its source, from its target
     "supersedes": (_("replaces"), _("replaced by")),
@@ -186,7 +186,7 @@ CORRECTIONS: Final[Mapping[str, Name]] = {
     "not_here": _("It does not hold here"),
 }
 
-EVERY_GROUP: Final = _("All that waits")
+EVERY_GROUP: Final = _("Everything")
 ENTITY_TYPES: Final[Mapping[str, Name]] = {
     "person": _("Person"),
     "project": _("Project"),
@@ -221,17 +221,17 @@ REVIEW_VERDICTS: Final[Mapping[str, Name]] = {
     "reject": _("Reject"),
     "merge": _("Merge"),
     "snooze": _("Snooze"),
-    "unlink": _("Take a link back"),
+    "unlink": _("Remove a link"),
     "rollback": _("Roll back"),
 }
 REVIEW_WHYS: Final[Mapping[str, Name]] = {
     "alike": _("Another memory says nearly the same."),
-    "tainted": _("Outside content had a part in it."),
+    "tainted": _("It is based on external content."),
     "contradicted": _("Its source says something else now."),
     "stale": _("Its source has changed since."),
-    "unsure": _("Little speaks for it."),
-    "met_again": _("It was met again since."),
-    "novel": _("Nothing says the same yet."),
+    "unsure": _("Little evidence supports it."),
+    "met_again": _("It has come up again."),
+    "novel": _("No similar memories yet."),
 }
 RESTS: Final[Mapping[str, Name]] = {
     "day": _("Until tomorrow"),
@@ -299,20 +299,20 @@ IMPORTED: Final[Mapping[str, Name]] = {  # what became of rows of an import, in 
     "refused": _("refused"),
     "left_out": _("left out"),
     "waiting": _("waiting"),
-    "cancelled": _("never taken in"),
-    "undone": _("taken back"),
-    "kept": _("kept, for it changed since"),
+    "cancelled": _("not imported"),
+    "undone": _("undone"),
+    "kept": _("kept because it changed"),
 }
 SESSION_STATES: Final[Mapping[str, Name]] = {
-    "open": _("Going on"),
+    "open": _("In progress"),
     "ended": _("Ended"),
-    "consolidated": _("Read through"),
+    "consolidated": _("Processed"),
 }
 SESSION_COUNTS: Final[Mapping[str, Name]] = {
     "added": _("remembered"),
     "known": _("known before"),
     "confirmed": _("confirmed again"),
-    "candidates": _("found worth a look"),
+    "candidates": _("candidates"),
 }
 SPEAKERS: Final[Mapping[str, Name]] = {
     "user": _("Person"),
@@ -326,7 +326,7 @@ IMPORT_STATES: Final[Mapping[str, Name]] = {
     "done": _("Done"),
     "cancelled": _("Cancelled"),
     "failed": _("Failed"),
-    "undone": _("Taken back"),
+    "undone": _("Undone"),
 }
 FORMATS: Final[Mapping[str, Name]] = {
     "markdown": "Markdown",
@@ -345,7 +345,7 @@ FORMATS: Final[Mapping[str, Name]] = {
 INDEX_STATES: Final[Mapping[str, Name]] = {
     "empty": _("Not indexed"),
     "receiving": _("Files are arriving"),
-    "resolving": _("Edges are being made"),
+    "resolving": _("Creating links"),
     "done": _("Up to date"),
     "failed": _("Failed"),
 }
@@ -359,14 +359,14 @@ LANGUAGES: Final[Mapping[str, Name]] = {
 }
 ROLLBACK_FATES: Final[Mapping[str, Name]] = {
     "archived": _("is archived"),
-    "rewritten": _("says again what it said"),
-    "left": _("is left"),
+    "rewritten": _("gets its earlier text back"),
+    "left": _("stays as it is"),
 }
 ROLLBACK_WHYS: Final[Mapping[str, Name]] = {
     "changed": _("Somebody else has rewritten it since."),
     "kept": _("Somebody else has kept it since."),
     "same": _("It is as it was before already."),
-    "twin": _("Another memory says by then what it said."),
+    "twin": _("Another memory now says the same."),
     "moved": _("Others see it now than those who saw the text before."),
 }
 

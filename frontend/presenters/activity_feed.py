@@ -46,11 +46,11 @@ VERBS: Final[Mapping[str, memory_labels.Name]] = {
     "project.changed": _("changed the project"),
     "project.opened": _("opened the project to everyone"),
     "project.closed": _("closed the project"),
-    "project.member_added": _("added somebody to the project"),
-    "project.member_removed": _("took somebody out of the project"),
+    "project.member_added": _("added someone to the project"),
+    "project.member_removed": _("removed someone from the project"),
     "index.progress": _("indexed code of"),
-    "team.member_added": _("added somebody to the team"),
-    "team.member_removed": _("took somebody out of the team"),
+    "team.member_added": _("added someone to the team"),
+    "team.member_removed": _("removed someone from the team"),
     "agent.seen": _("is at work"),
 }
 LINE: Final = (

@@ -23,28 +23,28 @@ SUMMARIES: Final[Mapping[Verdict, Summary]] = {
     Verdict.STOP: (
         "bad",
         _("Stop and read first"),
-        _("Part of this was tried and failed, or was decided against. See what stands below."),
+        _("Part of this was tried and failed, or was decided against. See the findings below."),
     ),
     Verdict.CAUTION: (
         "warn",
-        _("Go on with care"),
-        _("Nothing forbids it, but something that is known does not fit. See what stands below."),
+        _("Proceed with care"),
+        _("Nothing rules this out, but some memories do not fit. See the findings below."),
     ),
 }
 KNOWN: Final[Summary] = (
     "good",
-    _("Nothing speaks against it"),
-    _("What stands below is good to know before you begin."),
+    _("No objections"),
+    _("Read the findings below before you start."),
 )
 UNKNOWN: Final[Summary] = (
     "good",
-    _("Nothing known speaks against it"),
-    _("No memory that you may see bears on this. That is silence, and no proof."),
+    _("No objections found"),
+    _("No memory that you can see is about this. That does not prove it is safe."),
 )
 NOT_CHECKED: Final[Summary] = (
     "warn",
-    _("Nothing was looked at"),
-    _("This project is paused: nothing is given out of it, and checks are not answered."),
+    _("Not checked"),
+    _("This project is paused, so nothing was checked. Resume it on the Connections page."),
 )
 LEVELS: Final[Mapping[Level, tuple[Name, str]]] = {  # with the color of a chip
     Level.STOP: (_("Stop"), "red"),
@@ -65,15 +65,15 @@ REASONS: Final[Mapping[FindingReason, tuple[Name, Name]]] = {  # what is so, and
         _("Keep to the decision, or have it changed before you begin."),
     ),
     FindingReason.TAKES_AWAY: (
-        _("It takes away what was decided."),
+        _("It removes what was decided."),
         _("See that what it was decided for still holds, or have the decision changed first."),
     ),
     FindingReason.OTHER_VALUE: (
-        _("It names another number than the one that is known."),
+        _("It uses a different number than a memory."),
         _("Find out which one is right: change the plan, or correct the memory."),
     ),
     FindingReason.LEFT_BEHIND: (
-        _("It changes a file and not what changes with it."),
+        _("It changes a file but not the files that change with it."),
         _("Change the missing files too, or make sure that they need no change."),
     ),
     FindingReason.USUALLY_TOGETHER: (
@@ -81,11 +81,11 @@ REASONS: Final[Mapping[FindingReason, tuple[Name, Name]]] = {  # what is so, and
         _("Look whether the other one needs a change as well."),
     ),
     FindingReason.OF_THE_FILE: (
-        _("Known of a file that is touched."),
+        _("About a file that you change."),
         _("Keep it in mind while you change the file."),
     ),
     FindingReason.RELEVANT: (
-        _("It bears on this."),
+        _("Related to this."),
         _("Keep it in mind while you work."),
     ),
 }

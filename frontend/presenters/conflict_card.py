@@ -16,12 +16,12 @@ from memory.review.conflict_rules import Bar, ConflictVerdict
 from memory.review.queries.conflicts import ConflictView
 
 CAUSES: Final[Mapping[str, Name]] = {
-    "equal": _("Both have the same standing."),
+    "equal": _("Both have the same authority."),
     "outranked": _("The newer one comes from an agent, the older one from somebody above it."),
     "protected": _("The older one is protected, so no agent replaces it."),
     "elsewhere": _("One of them is yours alone, others see the other one."),
-    "older": _("The one that came later tells of an earlier time."),
-    "unreviewed": _("The newer one still waits for review."),
+    "older": _("The newer one describes an earlier time."),
+    "unreviewed": _("The newer one still needs review."),
     "judged": _("A model says that it replaces the older one, and no word of it does."),
     "share": _("The call that brought it had replaced its share already."),
 }

@@ -19,8 +19,8 @@ _NEW_TOKEN: Final = _("Make a new one on this page, and set the agent up with it
 ANSWERS: Final[Mapping[ConnectionOutcome, tuple[str, Name, Name]]] = {  # color, answer, what to do
     ConnectionOutcome.WORKS: (
         "good",
-        _("It works: what this token tells is kept, and what helps is given back."),
-        _("Still silent? Look at the address and the token that the agent was set up with."),
+        _("It works: events are stored, and the agent gets memories."),
+        _("Still silent? Check the address and the token in the agent's configuration."),
     ),
     ConnectionOutcome.REVOKED: ("bad", _("Refused: this token was revoked."), _NEW_TOKEN),
     ConnectionOutcome.EXPIRED: ("bad", _("Refused: this token has expired."), _NEW_TOKEN),
@@ -36,18 +36,18 @@ ANSWERS: Final[Mapping[ConnectionOutcome, tuple[str, Name, Name]]] = {  # color,
     ),
     ConnectionOutcome.PAUSED: (
         "warn",
-        _("Paused: what it tells is kept, and agents of this project are given nothing."),
-        _("Whoever manages the project resumes it on this page."),
+        _("Paused: events are stored, but agents of this project get no memories."),
+        _("Someone who manages the project can resume it on this page."),
     ),
     ConnectionOutcome.TOKEN_PAUSED: (
         "warn",
-        _("Paused: what it tells is kept, and this agent is given nothing here."),
+        _("Paused: events are stored, but this agent gets no memories here."),
         _("Resume it beside its name."),
     ),
     ConnectionOutcome.OFF: (
         "warn",
-        _("Switched off: what it tells is kept, and no hook of this project gives anything."),
-        _("The settings of the project say which hooks are on."),
+        _("Switched off: events are stored, but all hooks of this project are off."),
+        _("Turn hooks on in the project settings."),
     ),
 }
 

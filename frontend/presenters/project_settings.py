@@ -21,26 +21,26 @@ OUTCOMES: Final[tuple[tuple[str, str, Name, Name], ...]] = (  # with the gate, a
     (
         "confirmed",
         "exact_duplicate",
-        _("Known by the word"),
-        _("The same text was there, so that memory was confirmed."),
+        _("Same text"),
+        _("The same text existed, so that memory was confirmed."),
     ),
     (
         "confirmed",
         "near_duplicate",
-        _("Known by its meaning"),
-        _("Nearly the same was there, so that memory was confirmed."),
+        _("Same meaning"),
+        _("A nearly identical memory existed and was confirmed."),
     ),
     (
         "known",
         "",
-        _("Told just before"),
-        _("An agent said again what it had been told, which confirms nothing."),
+        _("Repeated by an agent"),
+        _("An agent repeated what it had been given, which confirms nothing."),
     ),
     (
         "updated",
         "",
         _("Sent again"),
-        _("It came under an external id that was known, and got a new version."),
+        _("Its external id was known, so the memory got a new version."),
     ),
     ("extended", "", _("Adds to one"), _("Stored beside the one it adds to, with a link.")),
     (
@@ -62,14 +62,14 @@ OUTCOMES: Final[tuple[tuple[str, str, Name, Name], ...]] = (  # with the gate, a
         _("Refused: secret"),
         _("A password or key was in it; neither was stored."),
     ),
-    ("refused", "input", _("Refused: malformed"), _("A field held what it cannot hold.")),
+    ("refused", "input", _("Refused: malformed"), _("A field had an invalid value.")),
 )
 GATE_FIELDS: Final[Mapping[str, tuple[Name, Name]]] = {
     "minimum_length": (
-        _("Fewest characters"),
+        _("Minimum characters"),
         _("What is shorter is refused: it makes no sense in another session."),
     ),
-    "maximum_length": (_("Most characters"), _("What is longer is a document, not a memory.")),
+    "maximum_length": (_("Maximum characters"), _("What is longer is a document, not a memory.")),
     "near_duplicate_cosine": (
         _("Nearness of a duplicate"),
         _("Above it a memory confirms the one that says the same. 1: never."),
@@ -82,7 +82,10 @@ GATE_FIELDS: Final[Mapping[str, tuple[Name, Name]]] = {
         _("Nearness of a conflict"),
         _("From it on memories about the same thing are compared. Higher finds fewer."),
     ),
-    "novelty_cosine": (_("Nearness of nothing new"), _("Above it what was observed is not kept.")),
+    "novelty_cosine": (
+        _("Similarity of repetitions"),
+        _("Observations more similar than this are not stored."),
+    ),
 }
 
 

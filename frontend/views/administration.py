@@ -105,7 +105,9 @@ def job_change(request: HttpRequest, frame: Frame, job_id: UUID) -> HttpResponse
         if change is None:
             raise base.no_verb()
         if not change(caller=frame.caller, job_id=job.id):
-            raise Conflict(detail="The job has gone on meanwhile.", hint="Look at it as it is now.")
+            raise Conflict(
+                detail="The job has changed in the meantime.", hint="Look at it as it is now."
+            )
     except CairnError as error:
         return _jobs_page(request, frame, error=error)
     return base.moved(request, to=base.address("settings_jobs", frame))

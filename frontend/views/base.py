@@ -234,7 +234,7 @@ def number_of(text: str, *, digits: int = 9) -> int | None:
 
 def no_verb() -> InvalidInput:
     """Return the refusal of a form that asks for what no page offers."""
-    return InvalidInput(detail="There is no such verb.", hint="Reload the page.")
+    return InvalidInput(detail="This action does not exist.", hint="Reload the page.")
 
 
 def _inside(view: Inner[P], opened: Callable[[], AbstractContextManager[None]]) -> Outer:

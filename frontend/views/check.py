@@ -73,8 +73,8 @@ def _handed_in(request: HttpRequest) -> str:
     if pasted.strip():
         raise wrong_field(
             pointer="/file",
-            detail="There is a text and a file.",
-            hint="Hand in one of the two.",
+            detail="You sent both a text and a file.",
+            hint="Send only one of them.",
         )
     if (file.size or 0) > LARGEST_FILE:
         raise TooLarge(

@@ -134,9 +134,9 @@ def _checklist(frame: Frame, known: tuple[TokenView, ...]) -> dict[str, object]:
     )
     return {
         "steps": (
-            (_("A token is made"), _earliest(one.created_at for one in living)),
+            (_("Token created"), _earliest(one.created_at for one in living)),
             (_("First call"), _earliest(one.last_used_at for one in seen)),
-            (_("A session was given a memory"), given.first_at),
+            (_("First memory given to an agent"), given.first_at),
             (_("First memory from an agent"), reached.first_memory_at),
         ),
         "agents": agents,

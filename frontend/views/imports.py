@@ -209,7 +209,7 @@ def _upload(request: HttpRequest, frame: Frame) -> uploads.Upload:
     if size > uploads.LARGEST_UPLOAD:
         raise TooLarge(
             detail=message("{size} bytes in {count} files.", size=size, count=len(files)),
-            hint=message("Hand over at most {most} bytes.", most=uploads.LARGEST_UPLOAD),
+            hint=message("Send at most {most} bytes.", most=uploads.LARGEST_UPLOAD),
         )
     handed = [(file.name or "upload", file.read()) for file in files]
     pasted = request.POST.get("pasted", "")

@@ -128,8 +128,8 @@ def bulk(request: HttpRequest, frame: Frame) -> HttpResponse:
         count = base.number_of(sent.get("count", ""))
         if count is None:
             raise InvalidInput(
-                detail="Type how many memories are decided about.",
-                hint="The number that the dialog says.",
+                detail="Type the number of memories.",
+                hint="The dialog shows the number.",
             )
         chosen = bulk_actions.WaitingGroup(
             project=frame.slug,

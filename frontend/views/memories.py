@@ -263,7 +263,7 @@ def unlink(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpResponse:
     )
     done = verdicts.unlink(caller=frame.caller, memory_id=memory_id, edge=edge, now=frame.now)
     undo_at = base.address("relink", frame, memory_id, done.review_id)
-    return _changed(request, frame, done.memory, say=_("Link taken back."), undo=undo_at)
+    return _changed(request, frame, done.memory, say=_("Link removed."), undo=undo_at)
 
 
 @require_POST
@@ -272,7 +272,7 @@ def relink(request: HttpRequest, frame: Frame, memory_id: UUID, review_id: UUID)
     """Put the link back as it was."""
     base.memory_here(frame, memory_id)
     verdict_undo.undo(caller=frame.caller, review_id=review_id, now=frame.now)
-    return _changed(request, frame, base.memory_here(frame, memory_id), say=_("The link is back."))
+    return _changed(request, frame, base.memory_here(frame, memory_id), say=_("Link restored."))
 
 
 def _changed(

@@ -111,4 +111,4 @@ def _push_words(pushed: NotePushed) -> str:
         (ngettext("%(n)d refused", "%(n)d refused", refused), refused),
     )
     words = ", ".join(text % {"n": count} for text, count in counts if count)
-    return words or _("Nothing in it is new.")
+    return words or _("It contains nothing new.")

@@ -101,8 +101,8 @@ def _choice(frame: Frame, sent: Mapping[str, str]) -> selection.RollbackChoice:
             if chosen[name] is None:
                 raise wrong_field(
                     pointer=f"/{name}",
-                    detail="This is no id.",
-                    hint="Copy it from the page of what is meant.",
+                    detail="This is not a valid id.",
+                    hint="Copy the id from its page.",
                     code="identifier",
                 )
     return selection.RollbackChoice(project=frame.slug, **chosen)
@@ -115,7 +115,7 @@ def _time(name: str, text: str) -> datetime:
     except (ValueError, OverflowError) as error:
         raise wrong_field(
             pointer=f"/{name}",
-            detail="This is no date and time.",
+            detail="This is not a valid date and time.",
             hint="Write it like 2026-11-20T12:00.",
             code="moment",
         ) from error

@@ -148,7 +148,7 @@ def delete(request: HttpRequest, frame: Frame, session_id: UUID) -> HttpResponse
         return base.moved(request, to=base.address("sessions", frame))
     if request.method == "POST":
         context["error"] = InvalidInput(
-            detail="That is not what was to be typed.", hint="Type the signs that stand above it."
+            detail="The text does not match.", hint="Type the characters shown above the field."
         )
     return base.dialog(request, "partials/session_delete.html", context)
 
@@ -201,7 +201,7 @@ def _decided(request: HttpRequest, frame: Frame, session_id: UUID) -> HttpRespon
         )
     if is_all and count is None:
         raise InvalidInput(
-            detail="Say how many memories are decided about.", hint="Look at the page again."
+            detail="The number of memories is missing.", hint="Look at the page again."
         )
     done = bulk.decide_session(
         caller=frame.caller,

@@ -69,7 +69,7 @@ def test_the_page_is_filtered(
     shown = owner_pages.get(f"{LOG}?{query}").content.decode()
 
     assert ("stored a memory" in shown) is shows
-    assert ("No entry passes these filters" in shown) is not shows
+    assert ("No entry matches these filters" in shown) is not shows
 
 
 def test_the_file_has_every_entry_and_column(owner_pages: Client, memory: MemoryView) -> None:

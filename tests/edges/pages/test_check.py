@@ -81,7 +81,7 @@ def test_without_scripts_the_whole_page_answers_and_keeps_the_text(owner_pages: 
 def test_what_nothing_is_known_of_is_met_with_silence(owner_pages: Client) -> None:
     told = answer(owner_pages, text="1. Paint the shed green.")
 
-    assert "Nothing known speaks against it" in told
+    assert "No objections found" in told
     assert "memories/" not in told
 
 
@@ -93,7 +93,7 @@ def test_what_nothing_is_known_of_is_met_with_silence(owner_pages: Client) -> No
         ({"text": "a" * 100_001}, "Use at most 100000 characters."),
         ({"kind": "diff", "text": "a letter"}, "This is no unified diff"),
         ({"kind": "diff", "text": DIFF[:-20]}, "cut short or changed"),
-        ({"file": SimpleUploadedFile("a", b"1. Go.")}, "There is a text and a file."),
+        ({"file": SimpleUploadedFile("a", b"1. Go.")}, "You sent both a text and a file."),
         ({"text": "", "file": SimpleUploadedFile("a", b"a\x00b")}, "unstorable"),
         ({"text": "", "file": SimpleUploadedFile("a", b"a" * 4_000_001)}, "4000001 bytes"),
     ],

@@ -47,8 +47,8 @@ def test_the_list_shows_both_sides_and_what_differs(
 
 
 def test_without_conflicts_it_says_what_would_stand_there(owner_pages: Client, shop: str) -> None:
-    assert "Nothing contradicts itself" in owner_pages.get(PAGE).content.decode()
-    assert "Nothing was settled yet" in owner_pages.get(f"{PAGE}?state=settled").content.decode()
+    assert "No open conflicts" in owner_pages.get(PAGE).content.decode()
+    assert "No settled conflicts yet" in owner_pages.get(f"{PAGE}?state=settled").content.decode()
 
 
 def test_it_is_settled_and_taken_back_on_its_page(

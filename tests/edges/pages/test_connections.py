@@ -160,7 +160,7 @@ def test_an_old_hook_script_is_named_beside_its_agent(
 
 
 READ_WRITE = frozenset({TokenScope.READ, TokenScope.WRITE})
-WORKS = "It works: what this token tells is kept, and what helps is given back."
+WORKS = "It works: events are stored, and the agent gets memories."
 
 
 @pytest.fixture
@@ -223,8 +223,8 @@ def test_pauses_are_told_apart(owner_pages: Client, shop: str, token: TokenView)
     owner_pages.post(f"{shop}connections/pause", {"paused": "1"})
     everybody = tried(owner_pages, shop, token.id)
 
-    assert "this agent is given nothing here" in alone
-    assert "agents of this project are given nothing" in everybody
+    assert "this agent gets no memories here" in alone
+    assert "agents of this project get no memories" in everybody
 
 
 def test_hooks_that_are_off_are_told(
@@ -233,7 +233,7 @@ def test_hooks_that_are_off_are_told(
     with entered(caller):
         switch_hooks(caller=caller, ref="shop", switched=dict.fromkeys(Hook, False))
 
-    assert "no hook of this project gives anything" in tried(owner_pages, shop, token.id)
+    assert "all hooks of this project are off" in tried(owner_pages, shop, token.id)
 
 
 def test_a_token_that_has_ended_is_told_why(

@@ -68,7 +68,7 @@ def test_page_without_its_database_says_to_try_again(db: None) -> None:
 
     assert response.status_code == 503
     assert response["Retry-After"] == "5"
-    assert b"A part of Cairn is away" in response.content
+    assert b"Cairn is temporarily unavailable" in response.content
 
 
 def test_form_without_a_token_is_refused_with_a_page(shop: str, owner_pages: Client) -> None:

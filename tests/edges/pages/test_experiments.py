@@ -66,7 +66,7 @@ def running(shop: str, caller: Caller) -> None:
 def test_off_says_so_and_how_to_begin(owner_pages: Client, shop: str) -> None:
     page = page_of(owner_pages, shop)
 
-    assert "Nothing is compared" in page
+    assert "No experiment is running" in page
     assert 'name="enabled" value="1">' in page
     assert "95" not in page.partition("<main")[2].partition("</main")[0]
 
@@ -174,7 +174,7 @@ def hidden_of(page: str, name: str) -> str:
 def test_learned_weights_are_shown_approved_and_taken_back(
     owner_pages: Client, shop: str, caller: Caller
 ) -> None:
-    assert "nothing is proposed before 30" in page_of(owner_pages, shop)
+    assert "A proposal needs 30" in page_of(owner_pages, shop)
     learned(caller)
     shown = page_of(owner_pages, shop)
 
@@ -188,9 +188,9 @@ def test_learned_weights_are_shown_approved_and_taken_back(
     assert (done.status_code, undone.status_code) == (302, 302)
     assert (unnamed.status_code, again.status_code) == (409, 409)
     assert "Weights of this project" in after
-    assert "Take back the decision" in after
+    assert "Undo the decision" in after
     assert "Weights of this project" not in back
-    assert "Take back the decision" not in back
+    assert "Undo the decision" not in back
 
 
 def test_a_verdict_that_there_is_none_and_who_decides_nothing(

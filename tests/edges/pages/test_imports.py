@@ -72,7 +72,7 @@ def test_an_import_shows_its_rows_and_is_taken_back(
     assert "3 added · 1 refused" in shown
     assert "The miller has the only key to it." in shown
     assert "hunter2" not in shown
-    assert "1 refused · 3 taken back" in after
+    assert "1 refused · 3 undone" in after
 
 
 def test_the_list_is_exported_with_its_filter(owner_pages: Client, shop: str) -> None:

@@ -212,7 +212,7 @@ def test_an_empty_inbox_says_what_the_week_brought(
 
     page = owner_pages.get(INBOX).content.decode()
 
-    assert "Nothing waits for you" in page
+    assert "No memories need review" in page
     assert "1 decision in the last seven days." in page
 
 

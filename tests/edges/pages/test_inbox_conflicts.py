@@ -96,7 +96,7 @@ def test_it_is_settled_in_the_pane_and_taken_back_by_the_toast(
     done = owner_pages.post(address, {**FORM, "version": str(pair.version)}, headers=HTMX)
 
     assert _look(caller, pair).verdict == "keep_newer"
-    assert "Nothing waits for you" in done.content.decode()
+    assert "No memories need review" in done.content.decode()
     undo = json.loads(done["HX-Trigger"])["cairn:toast"]["undo"]
     again = owner_pages.post(undo, headers=HTMX)
     assert f'data-memory="{pair.id}"' in again.content.decode()
@@ -195,7 +195,7 @@ def test_the_pane_asks_how_long_and_the_toast_takes_it_back(
     again = owner_pages.post(undo_at, headers=HTMX)
 
     assert "Snooze this conflict" in asked
-    assert "Nothing waits for you" in done.content.decode()
+    assert "No memories need review" in done.content.decode()
     assert f'data-memory="{pair.id}"' in again.content.decode()
     assert _counted(caller, datetime.now(UTC)) == (1, 1, 1)
 

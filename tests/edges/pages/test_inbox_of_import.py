@@ -110,13 +110,13 @@ def test_what_waits_of_an_import_is_decided_about_at_once_and_nothing_else(
     asked = owner_pages.get(address).content.decode()
     owner_pages.post(address, {"whole": "1", "verb": "keep", "count": "2"})
 
-    assert "2 memories wait here." in asked
+    assert "2 memories need review." in asked
     assert _counts(caller, batch).total == 0
     with entered(caller):
         now = datetime.now(UTC)
         assert inbox.count_waiting(caller=caller, project="shop", now=now).total == 1
     empty = owner_pages.get(INBOX, {"import": str(batch.id)}).content.decode()
-    assert "Nothing of this import waits for you" in empty
+    assert "No memories of this import need review" in empty
 
 
 def test_a_verdict_leads_to_the_next_one_of_the_import(

@@ -52,11 +52,11 @@ def test_what_is_kept_back_is_shown_when_asked_for(owner_pages: Client, memory: 
     silent = owner_pages.get(LIST, query).content.decode()
     open_ = owner_pages.get(LIST, {**query, "anyway": "1", "why": "1"}).content.decode()
 
-    assert "Nothing fits" in silent
-    assert "Show the nearest one anyway" in silent
+    assert "No results" in silent
+    assert "Show the closest match anyway" in silent
     assert "Token refresh" in open_
     assert "row withheld" in open_
-    assert "Agents are not given it" in open_
+    assert "Agents do not get it" in open_
 
 
 def test_a_file_narrows_a_search_before_its_limit(

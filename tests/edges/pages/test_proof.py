@@ -55,7 +55,7 @@ def test_a_signal_is_told_with_its_session_events_and_lines(
     at = f"/o/acme/p/shop/sessions/{session_id}"
     assert f'href="{at}">claude-code</a>' in page
     assert BRANCH in page
-    assert "An error and what helped" in page
+    assert "An error and its fix" in page
     assert "3 sessions show it" in page
     assert f'href="{at}?event=13#steps">event 13</a>' in page
     assert "<code>middleware/auth.ts:118</code>" in page
@@ -75,7 +75,7 @@ def test_the_inbox_tells_the_same_and_nothing_of_a_hidden_session(
 
     at = f"/o/acme/p/shop/sessions/{session_id}"
     assert f'href="{at}?event=13#steps">event 13</a>' in own
-    assert "An error and what helped" in own
+    assert "An error and its fix" in own
     assert "One that is gone, or that you may not see" in others
     assert str(session_id) not in others
 
@@ -89,7 +89,7 @@ def test_a_turn_is_told_with_its_line(
 
     assert f"/sessions/{session_id}?after=3#turn-4" in page
     assert "line 2" in page
-    assert "An error and what helped" not in page
+    assert "An error and its fix" not in page
 
 
 @pytest.mark.parametrize("source", ["session:notes from monday", "session:", "session:12#turn-4"])
@@ -113,7 +113,7 @@ def test_nothing_is_told_of_a_session_that_one_may_not_see(
     page = page_of(viewer_pages, memory)
 
     assert "One that is gone, or that you may not see" in page
-    told = (str(session_id), BRANCH, "An error and what helped", "event 13", "turn 4", ":118")
+    told = (str(session_id), BRANCH, "An error and its fix", "event 13", "turn 4", ":118")
     assert [one for one in told if one in page] == []
 
 

@@ -54,7 +54,7 @@ def test_a_session_is_taken_back_from_its_page_and_undone(
     owner_pages.post(undo_at)
 
     assert f"rollback?session={made}" in session
-    assert "Take 1 memory back" in seen
+    assert "Roll back 1 memory" in seen
     assert REDIS[:30] in seen
     assert after == [CARTS]
     assert kept(caller) == sorted([CARTS, REDIS])
@@ -77,7 +77,8 @@ def test_members_are_offered_themselves_and_refused_what_is_of_others(
 
 
 @pytest.mark.parametrize(
-    ("field", "says"), [("session", "This is no id."), ("since", "This is no date and time.")]
+    ("field", "says"),
+    [("session", "This is not a valid id."), ("since", "This is not a valid date and time.")],
 )
 def test_what_is_no_id_and_no_moment_is_said(
     owner_pages: Client, shop: str, field: str, says: str
@@ -95,8 +96,8 @@ def test_nothing_to_take_back_is_said(owner_pages: Client, shop: str) -> None:
     answer = owner_pages.post(f"{shop}rollback", {"until": "2020-01-01T00:00"})
     told = owner_pages.get(answer["Location"]).content.decode()
 
-    assert "Nothing that you see was produced so" in seen
-    assert "There was nothing to take back." in told
+    assert "No memories match, or they were already rolled back" in seen
+    assert "There was nothing to roll back." in told
 
 
 @pytest.fixture
@@ -176,5 +177,5 @@ def test_counts_that_end_say_so(
     seen = owner_pages.get(f"{shop}rollback", {"person": str(caller.user_id)}).content.decode()
     none = owner_pages.get(f"{shop}rollback", {"until": "2020-01-01T00:00"}).content.decode()
 
-    assert "1 stands for that many or more." in seen
-    assert "stands for that many or more." not in none
+    assert "1 means that many or more." in seen
+    assert "means that many or more." not in none

@@ -53,7 +53,7 @@ def test_the_list_says_who_did_what_and_how_far_it_is(
 
     assert page.count("<tr><td>") == 2
     assert "licenses" in page
-    assert "Going on" in page
+    assert "In progress" in page
     assert 'hx-trigger="every 10s"' in page
     assert "No session in this state" in ended
 
@@ -102,7 +102,7 @@ def test_who_opened_it_ends_it(
     assert "Who opened it can end it." in seen
     assert (refused.status_code, done.status_code) == (403, 302)
     page = owner_pages.get(address).content.decode()
-    assert "It has ended; what is worth keeping is being taken." in page
+    assert "The session has ended; memories are being extracted." in page
     assert "Its job: Waiting" in page
 
 

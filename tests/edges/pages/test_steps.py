@@ -164,7 +164,7 @@ def test_a_number_that_no_event_has_opens_no_bar(
     page = owner_pages.get(f"{shop}sessions/{session.id}?event={event}")
 
     assert page.status_code == 200
-    assert "Choose a step to see what was done in it." in page.content.decode()
+    assert "Select a step to see its details." in page.content.decode()
 
 
 def test_the_ribbon_outlives_its_events(
@@ -180,8 +180,8 @@ def test_the_ribbon_outlives_its_events(
 
     assert before.count('class="open bar"') == page.count('class="open bar"') == 4
     assert 'aria-label="Step 3: 1 test run, 1 error, 1 dead end"' in page
-    assert "Only the ribbon is left" in page
-    assert "What was done in it, word for word, is no longer kept." in page
+    assert "Only the timeline is left" in page
+    assert "The details of this step are no longer stored." in page
 
 
 def test_steps_of_a_personal_session_are_told_to_its_person_alone(

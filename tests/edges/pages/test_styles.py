@@ -48,7 +48,7 @@ def test_the_page_says_which_one_fits_and_why(owner_pages: Client, caller: Calle
 
     assert "fits by topic" in fits
     assert "<q>Code Review</q>" in fits
-    assert "No style fits, and none is the default." in none
+    assert "No style fits, and you have no default style." in none
 
 
 def test_what_is_refused_comes_back_as_it_was_sent(owner_pages: Client, caller: Caller) -> None:

@@ -58,7 +58,7 @@ def test_what_is_not_reached_is_refused_in_words(member_pages: Client, shop: str
     ("level", "is_first", "says"),
     [
         (TrustLevel.CAUTIOUS, False, "You decide about each new memory."),
-        (TrustLevel.STANDARD, True, "you keep them all with one click"),
+        (TrustLevel.STANDARD, True, "can keep them all with one click"),
     ],
 )
 def test_keeping_all_at_once_is_the_usual_way_from_the_second_level_on(

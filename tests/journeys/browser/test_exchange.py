@@ -16,7 +16,7 @@ Keep = Callable[[Page, str], None]
 
 def submit(page: Page, name: str) -> None:
     """Press a button as somebody without a mouse does."""
-    page.get_by_role("button", name=name).focus()
+    page.get_by_role("button", name=name, exact=True).focus()
     page.keyboard.press("Enter")
 
 
@@ -60,7 +60,7 @@ def test_what_waits_of_an_import_is_kept_at_once_and_undone(open_page: Open) -> 
         page.locator("#groups a", has_text=link).focus()
         page.keyboard.press("Enter")
     submit(page, "Keep 2 at once")
-    expect(page.locator("#import [role=status]").first).to_contain_text("Decided")
+    expect(page.locator("#import [role=status]").first).to_contain_text("reviewed")
     submit(page, "Undo")
 
     expect(page.get_by_role("button", name="Keep 2 at once")).to_be_visible()

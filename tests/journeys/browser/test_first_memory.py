@@ -33,7 +33,7 @@ def test_new_person_signs_up_and_makes_a_project(browser: Browser, running_site:
     page.fill("#project-name", "My First Shop")
     page.click("#modal .foot button")
 
-    expect(page.get_by_role("heading", name="This memory is empty")).to_be_visible()
+    expect(page.get_by_role("heading", name="No memories yet")).to_be_visible()
     assert page.url.endswith("/p/my-first-shop/")
     context.close()
 
