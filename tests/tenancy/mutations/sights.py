@@ -245,7 +245,8 @@ VISIBILITY: Final = (
     guard(
         "a session that a program names is its caller's own",
         "memory.sessions.queries.sessions:hold_named",
-        "filter(opened_by_caller(caller=caller), external_id=external_id)", "filter(external_id=external_id)",
+        "filter(opened_by_caller(caller=caller), external_id=external_id)",
+        "filter(external_id=external_id)",
         "tests/edges/api/test_hooks.py::test_a_shared_session_of_somebody_else_is_not_taken_over",
     ),
     guard(
