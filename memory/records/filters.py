@@ -99,10 +99,12 @@ def parse(*, text: str, project: str | None = None) -> Filters:
         elif key == "conf":
             found |= _read_bound(bare)
         else:
-            unknown = values if key == "type" else ()
-            for one in unknown:
-                if one not in TYPES and not custom_type_rules.is_own(name=one):
-                    raise _wrong("type", one, "Use a type such as gotcha, decision or fact.")
+            types = values if key == "type" else ()
+            unknown = [
+                one for one in types if one not in TYPES and not custom_type_rules.is_own(name=one)
+            ]
+            if unknown:
+                raise _wrong("type", unknown[0], "Use a type such as gotcha, decision or fact.")
             found[LISTS[key]] = (*found.get(LISTS[key], ()), *values)
     found |= _read_states(tuple(states))
     return Filters(project=project, text=" ".join(words), **found)

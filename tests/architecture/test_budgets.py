@@ -31,7 +31,7 @@ BUDGETS = {  # subject: lines
     "memory/mcp": 1_650,
     "memory/observer": 5_293,
     "memory/providers": 2_600,
-    "memory/records": 3_200,
+    "memory/records": 3_300,
     "memory/review": 3_950,
     "memory/search": 5_000,
     "memory/secrets": 575,

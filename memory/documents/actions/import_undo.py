@@ -58,18 +58,9 @@ def undo_import(*, caller: Caller, batch_id: UUID, now: datetime) -> ImportUndon
         if batch.state in imports.BUSY and imports.failure_of(batch=batch) is None:
             raise Conflict(detail="The import still runs.", hint="Cancel it first, or wait.")
         rows = list(batch.rows.exclude(memory_version=None).order_by("number"))
-        ids = {row.memory_id for row in rows if row.memory_id}
-        found = Memory.objects.select_for_update().filter(pk__in=ids).order_by("id")
-        locked = {memory.id: memory for memory in found}
-        decided = _find_decided(batch, frozenset(locked))
-        untouched = [
-            (row, locked[id])
-            for row in rows
-            if (id := row.memory_id) is not None and id in locked.keys() - decided
-            and locked[id].status == Status.ACTIVE and locked[id].version == row.memory_version
-        ]  # fmt: skip
-        new = {memory.id for row, memory in untouched if row.outcome == "added"}
-        added = tuple(locked[one] for one in sorted(new))
+        untouched = _lock_untouched(batch, rows)
+        new = {memory.id: memory for row, memory in untouched if row.outcome == "added"}
+        added = tuple(new[one] for one in sorted(new))
         reactivation.archive_held(caller=caller, rows=added, reason=REASON, now=now)
         restored, undone = 0, set[int]()
         for row, memory in untouched:
@@ -79,7 +70,7 @@ def undo_import(*, caller: Caller, batch_id: UUID, now: datetime) -> ImportUndon
                 undone.add(row.pk)
                 restored += 1
         behind = Memory.objects.select_for_update().filter(
-            superseded_by__in=new, status=Status.SUPERSEDED.value
+            superseded_by__in=set(new), status=Status.SUPERSEDED.value
         )
         replaced = tuple(behind.order_by("id"))
         freed = reactivation.without_twins(rows=replaced)
@@ -106,6 +97,22 @@ def undo_import(*, caller: Caller, batch_id: UUID, now: datetime) -> ImportUndon
         )
         view = imports.view_of(caller=caller, batch=batch, now=now)
         return ImportUndone(batch=view, **counts)
+
+
+def _lock_untouched(batch: Import, rows: list[ImportRow]) -> list[tuple[ImportRow, Memory]]:
+    """Return the rows whose memory is as the import left it, and nobody has decided about."""
+    ids = {row.memory_id for row in rows if row.memory_id}
+    found = Memory.objects.select_for_update().filter(pk__in=ids).order_by("id")
+    locked = {memory.id: memory for memory in found}
+    decided = _find_decided(batch, frozenset(locked))
+    pairs = [(row, locked[row.memory_id]) for row in rows if row.memory_id in locked]
+    return [
+        (row, memory)
+        for row, memory in pairs
+        if memory.id not in decided
+        and memory.status == Status.ACTIVE
+        and memory.version == row.memory_version
+    ]
 
 
 def _find_decided(batch: Import, ids: frozenset[UUID]) -> frozenset[UUID]:
