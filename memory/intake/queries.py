@@ -103,7 +103,11 @@ def tallies(*, caller: Caller, project: str | None, days: int, now: datetime) ->
 
 
 def _chosen(caller: Caller, filters: ActionFilters) -> QuerySet[ActionLog]:
-    rows = ActionLog.objects.filter(_visible(caller))
+    own = principal(caller=caller)
+    seen = visibility.as_q(sight=visibility.sight_of(caller=caller))
+    if own is not None and caller.user_id is None:
+        seen |= Q(audience=own)
+    rows = ActionLog.objects.filter(seen)
     if filters.project is not None:
         rows = rows.filter(project_id=places.find_project(caller=caller, ref=filters.project).id)
     if filters.outcome is not None:
@@ -111,12 +115,6 @@ def _chosen(caller: Caller, filters: ActionFilters) -> QuerySet[ActionLog]:
     if filters.gate is not None:
         rows = rows.filter(gate=filters.gate)
     return rows
-
-
-def _visible(caller: Caller) -> Q:
-    own = principal(caller=caller)
-    seen = visibility.as_q(sight=visibility.sight_of(caller=caller))
-    return seen if own is None or caller.user_id is not None else seen | Q(audience=own)
 
 
 def _views(caller: Caller, rows: tuple[ActionLog, ...]) -> tuple[ActionView, ...]:

@@ -1,8 +1,6 @@
-"""Remember something: the one way by which a memory comes to exist.
+"""Remember something: the one way by which a memory comes to exist, stage by stage.
 
-Outside of a database unit: check, look for secrets, classify, embed where that is local and fast.
-Inside of one, in this order: find the place, load similar memories, ask the gates, look for echoes,
-decide, write rows, audit, change feed and jobs together. Gates refuse with a reason and a hint;
+`prepare` runs outside of a unit, `decide` inside of one. Gates refuse with a reason and a hint;
 they never raise.
 """
 
@@ -50,7 +48,6 @@ from memory.records.models import Memory
 from memory.records.queries.memories import lock_memory
 from memory.records.queries.views import MemoryView, to_view, visible
 from memory.taxonomy import LinkKind, MemoryType, Scope, Source
-from teams.models import Project
 from teams.permissions import Act, require
 from teams.queries import extraction_of
 
@@ -201,7 +198,7 @@ def _add(
         text = embedding.memory_text(row=row)
         embedding.store_vector(row=row, text=text, embedded=embedded)
     found = apply_decision.carry_out(caller=caller, row=row, old=old, decision=decision, now=now)
-    _queue_model_look(caller, row, row.project)
+    _queue_model_look(caller, row)
     row.is_embedded = embedded is not None  # type: ignore[attr-defined]
     return Outcome(
         outcome="added",
@@ -217,11 +214,11 @@ def _add(
     )
 
 
-def _queue_model_look(caller: Caller, row: Memory, project: Project | None) -> None:
+def _queue_model_look(caller: Caller, row: Memory) -> None:
     """Queue a look of a model at what somebody has just added, where its project wishes it."""
     if (
-        project is not None
-        and extraction_of(row=project).adds_per_day
+        row.project is not None
+        and extraction_of(row=row.project).adds_per_day
         and row.source in EXPLICIT
         and not is_passing(type=MemoryType(row.type))
     ):
