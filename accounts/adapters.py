@@ -42,12 +42,6 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
         Raises Conflict when the address got an account since the form was checked.
         """
-        saved = self._stored(request, user, form, commit)
-        if commit:
-            ensure_home(user_id=saved.pk, now=timezone.now())
-        return saved
-
-    def _stored(self, request: HttpRequest, user: User, form: BaseForm, commit: bool) -> User:
         try:
             with transaction.atomic():
                 saved: User = super().save_user(request, user, form, commit=commit)
@@ -56,6 +50,8 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
                 detail="An account with this address was made at the same moment.",
                 hint="Sign in, or reset the password.",
             ) from error
+        if commit:
+            ensure_home(user_id=saved.pk, now=timezone.now())
         return saved
 
     def get_login_redirect_url(self, request: HttpRequest) -> str:
@@ -120,7 +116,9 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             super().send_mail(template_prefix, email, {**context, "current_site": site})
         except (SMTPException, OSError) as error:
             log.warning("The mail %s was not sent: %s", template_prefix, type(error).__name__)
-            if not _goes_on_without(template_prefix):
+            needed = app_settings.EmailVerificationMethod.MANDATORY
+            is_optional = needed != app_settings.EMAIL_VERIFICATION
+            if not is_optional or not template_prefix.startswith(CONFIRMATION):
                 raise Unavailable(
                     detail="The mail could not be sent.",
                     hint="Try again in a minute; if it stays, tell whoever runs this server.",
@@ -138,11 +136,6 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
         """Return the secret of what is stored."""
         stored = encrypted_text.encode()
         return peppers.cipher(purpose=peppers.SECOND_FACTORS).decrypt(stored).decode()
-
-
-def _goes_on_without(template_prefix: str) -> bool:
-    is_optional = app_settings.EMAIL_VERIFICATION != app_settings.EmailVerificationMethod.MANDATORY
-    return is_optional and template_prefix.startswith(CONFIRMATION)
 
 
 def _at_base(request: HttpRequest, url: str) -> str:

@@ -48,11 +48,11 @@ class Scanned(ModelForm):  # type: ignore[type-arg]  # not generic at run time
         try:
             free_texts.check(texts=texts)
         except InvalidInput as error:
-            told = dict(self.data.items())
+            sent = dict(self.data.items())
             for fault in error.errors:
                 self.add_error(fault.pointer, f"{fault.detail} {error.hint}")
-                told[fault.pointer] = free_texts.masked(text=texts[fault.pointer])
-            self.data = told
+                sent[fault.pointer] = free_texts.masked(text=texts[fault.pointer])
+            self.data = sent
         return values
 
 

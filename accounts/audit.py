@@ -5,8 +5,7 @@ organizations too, so it speaks through a door that teams opens when it is loade
 once where its acts come from (`coming_from`, or `arrive` for a request); nobody below passes it on.
 """
 
-import ipaddress
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from uuid import UUID
 
 from accounts import tenancy
 from accounts.caller import Caller
+from accounts.identifiers import as_ip
 from accounts.models import Organization
 
 
@@ -45,10 +45,7 @@ class Origin:
     @property
     def ip(self) -> str:
         """The address as canonical text, empty when it is none."""
-        try:
-            return str(ipaddress.ip_address(self.address.partition("%")[0]))
-        except ValueError:
-            return ""
+        return as_ip(text=self.address)
 
 
 class Actor(Protocol):
@@ -74,22 +71,7 @@ class Person:
     agent: str = ""
 
 
-class Writer(Protocol):
-    """Appends one entry at the end of the open unit."""
-
-    def __call__(
-        self,
-        act: str,
-        object_type: str,
-        object_id: str,
-        *,
-        caller: Actor,
-        details: Mapping[str, Any] | None = None,
-        fields: tuple[str, ...] = (),
-    ) -> None:
-        """Append it; `details` holds ids and names of things, never their content."""
-
-
+Writer = Callable[..., None]  # with the parameters of `append`
 _nowhere = Origin(surface=Surface.PROGRAM)
 _origin: ContextVar[Origin] = ContextVar("cairn_origin", default=_nowhere)
 _writers: list[Writer] = []
@@ -131,14 +113,7 @@ def caller_unit(*, caller: Caller) -> Iterator[None]:
 
     Raises OtherTenant inside of another one.
     """
-    with (
-        tenancy.enter(
-            organization_id=caller.organization_id,
-            slug=caller.organization_slug,
-            schema_name=caller.schema_name,
-        ),
-        tenancy.unit(),
-    ):
+    with tenancy.enter(caller.tenant), tenancy.unit():
         yield
 
 
@@ -148,14 +123,7 @@ def organization_unit(*, organization: Organization) -> Iterator[None]:
 
     Raises OtherTenant inside of another one.
     """
-    with (
-        tenancy.enter(
-            organization_id=organization.id,
-            slug=organization.slug,
-            schema_name=organization.schema_name,
-        ),
-        tenancy.unit(),
-    ):
+    with tenancy.enter(organization.tenant), tenancy.unit():
         yield
 
 
@@ -168,6 +136,9 @@ def append(
     details: Mapping[str, Any] | None = None,
     fields: tuple[str, ...] = (),
 ) -> None:
-    """Append one entry at the end of the open unit. Raises NoTenant outside of one."""
+    """Append one entry at the end of the open unit. Raises NoTenant outside of one.
+
+    `details` holds ids and names of things, never their content.
+    """
     (write,) = _writers
     write(act, object_type, object_id, caller=caller, details=details, fields=fields)

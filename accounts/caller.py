@@ -34,6 +34,15 @@ ALL_SCOPES: frozenset[TokenScope] = frozenset(TokenScope)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Tenant:
+    """An organization that work is done for: its id, and the schema that holds what it owns."""
+
+    organization_id: UUID
+    slug: str
+    schema_name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
     """Someone authenticated, inside exactly one organization.
 
@@ -53,6 +62,15 @@ class Caller:
     agent: str = ""
     token_id: UUID | None = None
     newly_seen: bool = False
+
+    @property
+    def tenant(self) -> Tenant:
+        """The caller's organization, to be entered."""
+        return Tenant(
+            organization_id=self.organization_id,
+            slug=self.organization_slug,
+            schema_name=self.schema_name,
+        )
 
 
 def may(*, caller: Caller, scope: TokenScope) -> bool:

@@ -34,10 +34,10 @@ def open_door(*, judge: Judge) -> None:
 def check(*, texts: Mapping[str, str]) -> None:
     """Check the texts of fields, by their JSON pointers. Raises InvalidInput naming each field."""
     (judge,) = _judges
-    told = {pointer: judge.fault_of(text=text) for pointer, text in texts.items()}
+    faults = {pointer: judge.fault_of(text=text) for pointer, text in texts.items()}
     errors = tuple(
         FieldError(pointer=pointer, detail=fault, code="secret")
-        for pointer, fault in told.items()
+        for pointer, fault in faults.items()
         if fault
     )
     if errors:

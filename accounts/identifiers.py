@@ -1,8 +1,9 @@
-"""Identifiers: UUIDv7 (RFC 9562), names that people choose, and addresses made of them.
+"""Identifiers: UUIDv7 (RFC 9562), peers, names that people choose, and addresses made of them.
 
 Keys sort by the time they were made. An address is the part after /o/.
 """
 
+import ipaddress
 import re
 import unicodedata
 from typing import Final
@@ -25,6 +26,14 @@ def as_uuid(*, text: str) -> UUID | None:
         return UUID(text)
     except ValueError:
         return None
+
+
+def as_ip(*, text: str) -> str:
+    """Return the address of a peer as canonical text, empty when it is none."""
+    try:
+        return str(ipaddress.ip_address(text.partition("%")[0]))
+    except ValueError:
+        return ""
 
 
 NAME_LENGTH: Final = 100  # characters, the column's

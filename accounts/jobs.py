@@ -37,13 +37,11 @@ log = logging.getLogger(__name__)
 MAX_CLAIMS: Final = 3
 LEASE_SECONDS: Final = 60
 FIRST_RETRY_SECONDS: Final = 5  # doubled at each attempt
-FIRST_WAIT_SECONDS: Final = 30  # ours; half the time a tripped circuit stays open
+FIRST_WAIT_SECONDS: Final = 30  # half the time a tripped circuit stays open
 LONGEST_WAIT_SECONDS: Final = 300  # how late work begins after an outage, at most
 MAX_DOUBLINGS: Final = 8  # beyond the longest wait
 REFUSED_SECONDS: Final = 3_600  # after which upkeep tries what was refused once more
-WAITS: Final = (
-    "waits"  # in the result of a job that has not ended: how often it gave its claim back
-)
+WAITS: Final = "waits"  # in the result of one that has not ended: how often it gave its claim back
 HOLD_WAITING: Final = """
 SELECT id FROM accounts_job
 WHERE organization_id = %(organization)s AND name = %(name)s AND key = %(key)s AND state = 'queued'
@@ -138,7 +136,8 @@ def enqueue(
     with tenancy.walled(organization_id=tenant.organization_id):
         is_new = False
         while not is_new and not (key and _hold_waiting(job)):
-            is_new = _insert(job)
+            Job.objects.bulk_create([job], ignore_conflicts=True)
+            is_new = not key or Job.objects.filter(pk=job.pk).exists()
     if is_new or not delay_seconds:
         transaction.on_commit(lambda: wake(queue=job.queue, delay_seconds=delay_seconds))
     return job.id if is_new else None
@@ -165,22 +164,13 @@ def wake(*, queue: str, delay_seconds: int = 0) -> None:
 
 def claim(*, queue: str, worker: str) -> Claim | None:
     """Take the next due job of a queue, or return None. Counts the attempt."""
-    job = security_definers.claim_job(
-        queue=queue, worker=worker, lease=timedelta(seconds=LEASE_SECONDS)
-    )
+    lease = timedelta(seconds=LEASE_SECONDS)
+    job = security_definers.claim_job(queue=queue, worker=worker, lease=lease)
     if job is None:
         return None
-    return Claim(
-        id=job.id,
-        name=job.name,
-        payload=job.payload,
-        attempt=job.attempts,
-        tenant=tenancy.Tenant(
-            organization_id=job.organization_id,
-            slug=job.organization_slug,
-            schema_name=job.schema_name,
-        ),
-    )
+    id, name, payload, attempt, organization_id, slug, schema_name = job
+    tenant = tenancy.Tenant(organization_id=organization_id, slug=slug, schema_name=schema_name)
+    return Claim(id=id, name=name, payload=payload, attempt=attempt, tenant=tenant)
 
 
 def heartbeat(*, held: Claim) -> bool:
@@ -359,11 +349,6 @@ def _take_back(job_id: UUID, organization_id: UUID) -> Job.State | None:
 def _because(reason: str) -> dict[str, Any]:
     """Return the columns that say why: the text, and what it is made of."""
     return {"error": str(reason), "error_parts": to_parts(text=reason) if reason else None}
-
-
-def _insert(job: Job) -> bool:
-    Job.objects.bulk_create([job], ignore_conflicts=True)
-    return not job.key or Job.objects.filter(pk=job.pk).exists()
 
 
 def _hold_waiting(job: Job) -> bool:

@@ -7,36 +7,43 @@ costs nothing. IPv6 addresses are counted by their /64, which one customer has w
 """
 
 import ipaddress
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
 from typing import Final
 
 from django.core.cache import cache
+from redis.exceptions import RedisError
 
-from accounts.errors import RateLimited
+from accounts.errors import RateLimited, Unavailable
 
 WINDOW_SECONDS: Final = 60
-GUESSES: Final = 100  # a minute; ours: a busy office with one wrong token stays below
+GUESSES: Final = 100  # a minute; a default: a busy office with one wrong token stays below
 NETWORK_BITS: Final = 64  # of an IPv6 address
 
 
-def check(*, kind: str, address: str, most: int = GUESSES, now_seconds: float) -> None:
-    """Look whether an address may try; this try is not counted.
+def check_tries(*, kind: str, address: str, now: datetime, most: int = GUESSES) -> None:
+    """Look whether an address has tries left, and take none: before a guess is compared.
 
-    Raises RateLimited after `most` that were counted this minute, RedisError where it is away.
+    Raises RateLimited after `most` that were counted this minute, Unavailable without Redis.
     """
-    window, passed = divmod(int(now_seconds), WINDOW_SECONDS)
-    if int(cache.get(_key(kind, address, window), 0)) >= most:
-        raise _too_many(passed)
+    key, left_seconds = _window(kind, address, now)
+    with _reached():
+        used = int(cache.get(key, 0))
+    if used >= most:
+        raise _too_many(left_seconds)
 
 
-def count(*, kind: str, address: str, most: int = GUESSES, now_seconds: float) -> None:
+def count_try(*, kind: str, address: str, now: datetime, most: int = GUESSES) -> None:
     """Count a try from an address.
 
-    Raises RateLimited beyond `most` a minute, RedisError when it cannot be counted.
+    Raises RateLimited beyond `most` a minute, Unavailable when it cannot be counted.
     """
-    window, passed = divmod(int(now_seconds), WINDOW_SECONDS)
-    key = _key(kind, address, window)
-    if int(cache.count(key, seconds=2 * WINDOW_SECONDS)) > most:  # type: ignore[attr-defined]
-        raise _too_many(passed)
+    key, left_seconds = _window(kind, address, now)
+    with _reached():
+        used = int(cache.count(key, seconds=2 * WINDOW_SECONDS))  # type: ignore[attr-defined]
+    if used > most:
+        raise _too_many(left_seconds)
 
 
 def network(*, address: str) -> str:
@@ -51,11 +58,22 @@ def network(*, address: str) -> str:
     return str(known.ipv4_mapped or whole.network_address)
 
 
-def _key(kind: str, address: str, window: int) -> str:
-    return f"tries:{kind}:{network(address=address)}:{window}"
+def _window(kind: str, address: str, now: datetime) -> tuple[str, int]:
+    """Return the key under which tries of this minute are counted, and its seconds left."""
+    window, passed = divmod(int(now.timestamp()), WINDOW_SECONDS)
+    return f"tries:{kind}:{network(address=address)}:{window}", WINDOW_SECONDS - passed
 
 
-def _too_many(passed: int) -> RateLimited:
-    return RateLimited(
-        detail="Too many tries from this address.", retry_after_seconds=WINDOW_SECONDS - passed
-    )
+@contextmanager
+def _reached() -> Iterator[None]:
+    try:
+        yield
+    except (RedisError, OSError) as error:
+        raise Unavailable(
+            detail="This is not possible right now.",
+            hint="The store that counts attempts is away. Try again in a few seconds.",
+        ) from error
+
+
+def _too_many(left_seconds: int) -> RateLimited:
+    return RateLimited(detail="Too many tries from this address.", retry_after_seconds=left_seconds)

@@ -1,4 +1,4 @@
-"""MessageList for people that pages can say in another language.
+"""Messages for people that pages can say in another language.
 
 A refusal is written in English where it is raised, by code that knows no language but that one, and
 reads as English wherever it goes: in JSON, in a log, in a comparison. A message with values in it
@@ -29,7 +29,17 @@ def message(template: str, /, **values: Value) -> Message:
 
     A value may be a message itself. Raises KeyError for a place without a value.
     """
-    return _made(template, values)
+    return _filled(template, values)
+
+
+def _filled(template: str, values: Mapping[str, Value]) -> Message:
+    texts = {
+        name: ", ".join(value) if isinstance(value, tuple) else value
+        for name, value in values.items()
+    }
+    made = Message(template.format_map(texts) if values else template)
+    made.template, made.values = template, values
+    return made
 
 
 class MessageList(str):
@@ -42,9 +52,9 @@ class MessageList(str):
 
 def join_messages(*several: str) -> MessageList:
     """Return sentences as one text that still knows each; empty ones are left out."""
-    told = tuple(one for one in several if one)
-    made = MessageList(" ".join(told))
-    made.several = told
+    parts = tuple(one for one in several if one)
+    made = MessageList(" ".join(parts))
+    made.several = parts
     return made
 
 
@@ -53,7 +63,11 @@ def to_parts(*, text: str) -> list[dict[str, Any]]:
     if isinstance(text, MessageList):
         return [part for one in text.several for part in to_parts(text=one)]
     if isinstance(text, Message):
-        return [{"template": text.template, "values": _plain(text.values)}]
+        values = {
+            name: to_parts(text=value) if isinstance(value, Message) else value
+            for name, value in text.values.items()
+        }
+        return [{"template": text.template, "values": values}]
     return [{"template": str(text), "values": {}}]
 
 
@@ -62,21 +76,9 @@ def from_parts(*, parts: Any, text: str) -> str:
     return join_messages(*(_of_part(part) for part in parts)) if parts else text
 
 
-def _plain(values: Mapping[str, Value]) -> dict[str, Any]:
-    return {
-        name: to_parts(text=value)
-        if isinstance(value, Message)
-        else list(value)
-        if isinstance(value, tuple)
-        else value
-        for name, value in values.items()
-    }
-
-
 def _of_part(part: Mapping[str, Any]) -> str:
-    if not part["values"]:
-        return str(part["template"])
-    return _made(part["template"], {name: _value(one) for name, one in part["values"].items()})
+    values = {name: _value(one) for name, one in part["values"].items()}
+    return _filled(part["template"], values) if values else str(part["template"])
 
 
 def _value(value: Any) -> Value:
@@ -86,14 +88,3 @@ def _value(value: Any) -> Value:
     if value and isinstance(value[0], dict):
         return _of_part(value[0])
     return tuple(str(one) for one in value)
-
-
-def _made(template: str, values: Mapping[str, Value]) -> Message:
-    shown = {name: _shown(value) for name, value in values.items()}
-    made = Message(template.format_map(shown) if values else template)
-    made.template, made.values = template, values
-    return made
-
-
-def _shown(value: Value) -> str | int | float:
-    return ", ".join(value) if isinstance(value, tuple) else value

@@ -29,7 +29,8 @@ class SignInGuardMiddleware(MiddlewareMixin):
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         """Answer a refusal or a missing Redis of a sign-in view; leave everything else alone."""
-        if not _is_sign_in(request):
+        match = request.resolver_match
+        if match is None or not match.func.__module__.startswith(SIGN_IN_VIEWS):
             return None
         if isinstance(exception, RedisError):
             log.warning("Sign-in is closed, attempts cannot be counted: %s", exception)
@@ -37,17 +38,10 @@ class SignInGuardMiddleware(MiddlewareMixin):
                 detail="Signing in is not possible right now.",
                 hint="The store that counts attempts is away. Try again in a few seconds.",
             )
-        return _refused(request, exception) if isinstance(exception, CairnError) else None
-
-
-def _is_sign_in(request: HttpRequest) -> bool:
-    match = request.resolver_match
-    return match is not None and match.func.__module__.startswith(SIGN_IN_VIEWS)
-
-
-def _refused(request: HttpRequest, error: CairnError) -> HttpResponse:
-    response = render(request, TEMPLATES, {"error": error}, status=error.status)
-    response["Cache-Control"] = "no-store"
-    if isinstance(error, Unavailable):
-        response["Retry-After"] = str(RETRY_SECONDS)
-    return response
+        if not isinstance(exception, CairnError):
+            return None
+        response = render(request, TEMPLATES, {"error": exception}, status=exception.status)
+        response["Cache-Control"] = "no-store"
+        if isinstance(exception, Unavailable):
+            response["Retry-After"] = str(RETRY_SECONDS)
+        return response

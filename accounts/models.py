@@ -11,7 +11,7 @@ from django.db.models.functions import Lower
 from django.utils import timezone
 from django_tenants.models import DomainMixin, TenantMixin
 
-from accounts.caller import Role
+from accounts.caller import Role, Tenant
 from accounts.identifiers import new_id
 
 ROLES = [(role.value, role.value) for role in Role]
@@ -51,6 +51,11 @@ class Organization(TenantMixin):  # type: ignore[misc]  # django-tenants has no 
 
     class Meta:
         ordering = ("slug", "id")
+
+    @property
+    def tenant(self) -> Tenant:
+        """The organization, to be entered."""
+        return Tenant(organization_id=self.id, slug=self.slug, schema_name=self.schema_name)
 
 
 class Domain(DomainMixin):  # type: ignore[misc]  # django-tenants has no types

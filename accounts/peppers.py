@@ -15,7 +15,7 @@ from typing import Final
 from cryptography.fernet import Fernet, MultiFernet
 from django.conf import settings
 
-from accounts import tokens
+from accounts import token_format
 
 SECOND_FACTORS: Final = b"second factors"
 SESSIONS: Final = b"sessions"
@@ -24,12 +24,12 @@ QUERY_VECTORS: Final = b"query vectors"
 
 def digest(*, text: str) -> str:
     """Return what is stored of a secret from now on, 64 hexadecimal digits."""
-    return tokens.digest(text=text, pepper=_peppers()[0])
+    return token_format.digest(text=text, pepper=_peppers()[0])
 
 
 def digests(*, text: str) -> tuple[str, ...]:
     """Return what may be stored of a secret: under the pepper of now, then under earlier ones."""
-    return tuple(tokens.digest(text=text, pepper=pepper) for pepper in _peppers())
+    return tuple(token_format.digest(text=text, pepper=pepper) for pepper in _peppers())
 
 
 def is_of(*, stored: str, text: str) -> bool:

@@ -77,15 +77,10 @@ def tell_leak(claim: Claim) -> Mapping[str, Any]:
 
 def run(*, held: Claim) -> None:
     """Run a claimed job in its organization and record how it ended."""
-    tenant = held.tenant
     with (
-        _lease_kept(held),
+        _kept_lease(held),
         audit.coming_from(origin=Origin(surface=Surface.JOB, request_id=str(held.id))),
-        tenancy.enter(
-            organization_id=tenant.organization_id,
-            slug=tenant.slug,
-            schema_name=tenant.schema_name,
-        ),
+        tenancy.enter(held.tenant),
     ):
         try:
             result = jobs.run_handler(held)
@@ -107,45 +102,33 @@ def run(*, held: Claim) -> None:
             jobs.fail(held=held, reason=reason, permanent=False)
         except Exception as error:  # a worker lives on, and the job says why
             log.exception("Job %s %s failed", held.name, held.id)
-            jobs.fail(held=held, reason=_reason(error), permanent=False)
+            kind = f"{type(error).__module__}.{type(error).__qualname__}"  # its text holds content
+            reason = message("Unexpected {kind}; the log has it under this job's id.", kind=kind)
+            jobs.fail(held=held, reason=reason, permanent=False)
         else:
             jobs.finish(held=held, result=result)
 
 
 @contextmanager
-def _lease_kept(held: Claim) -> Iterator[None]:
+def _kept_lease(held: Claim) -> Iterator[None]:
+    """Extend the lease of a job by a thread of its own until the block ends."""
     stop = Event()
-    thread = Thread(target=_extend, args=(held, stop), daemon=True)
+
+    def extend() -> None:
+        is_held = True
+        while is_held and not stop.wait(HEARTBEAT_SECONDS):
+            try:
+                is_held = jobs.heartbeat(held=held)
+            except DatabaseError as error:
+                kind = type(error).__name__
+                log.warning("The lease of job %s was not extended: %s", held.id, kind)
+                connection.close()
+        connection.close()
+
+    thread = Thread(target=extend, daemon=True)
     thread.start()
     try:
         yield
     finally:
         stop.set()
         thread.join()
-
-
-def _extend(held: Claim, stop: Event) -> None:
-    try:
-        while not stop.wait(HEARTBEAT_SECONDS):
-            if not _is_held(held):
-                return
-    finally:
-        connection.close()
-
-
-def _is_held(held: Claim) -> bool:
-    try:
-        return jobs.heartbeat(held=held)
-    except DatabaseError as error:
-        log.warning("The lease of job %s was not extended: %s", held.id, type(error).__name__)
-        connection.close()
-        return True
-
-
-def _reason(error: Exception) -> str:
-    """Say what kind of error it was, without its text: that may hold content."""
-    kind: Any = type(error)
-    return message(
-        "Unexpected {kind}; the log has it under this job's id.",
-        kind=f"{kind.__module__}.{kind.__qualname__}",
-    )

@@ -1,82 +1,27 @@
-"""Every call of /api/v1/: what the apps declare, and the document that describes it."""
+"""Every call of /api/v1/: what the apps declare, and the document that describes it.
 
+An endpoint is declared once, in a module of its app's `api` package; all of those are read here.
+"""
+
+import pkgutil
 import re
+from importlib import import_module
 from typing import Final
 
 from django.urls import URLPattern, path, re_path
 
-from accounts.api import devices, jobs, leaks, me, tokens
+import accounts.api
+import graph.api
+import memory.api
+import teams.api
 from accounts.api.endpoints import Endpoint, declared_in
 from config.rest import documentation, views
-from graph.api import code_index
-from memory.api import (
-    action_log,
-    checks,
-    conflicts,
-    embedders,
-    entities,
-    events,
-    experiments,
-    exports,
-    hooks,
-    imports,
-    injections,
-    memories,
-    methodologies,
-    notes,
-    phase_weights,
-    project_access,
-    reviews,
-    rollbacks,
-    search,
-    sessions,
-    styles,
-    summaries,
-    topics,
-    trust,
-    turns,
-    usage,
-)
-from teams.api import audit, changes, project_settings, projects, teams
 
-MODULES: Final = (
-    projects,
-    project_settings,
-    project_access,
-    code_index,
-    teams,
-    memories,
-    search,
-    checks,
-    sessions,
-    turns,
-    hooks,
-    injections,
-    events,
-    summaries,
-    entities,
-    imports,
-    exports,
-    notes,
-    topics,
-    trust,
-    conflicts,
-    action_log,
-    reviews,
-    methodologies,
-    styles,
-    embedders,
-    rollbacks,
-    usage,
-    experiments,
-    phase_weights,
-    changes,
-    audit,
-    jobs,
-    tokens,
-    leaks,
-    devices,
-    me,
+PACKAGES: Final = (teams.api, graph.api, memory.api, accounts.api)
+MODULES: Final = tuple(
+    import_module(f"{package.__name__}.{module.name}")
+    for package in PACKAGES
+    for module in pkgutil.iter_modules(package.__path__)
 )
 ENDPOINTS: Final[tuple[Endpoint, ...]] = tuple(
     endpoint for module in MODULES for endpoint in declared_in(module)

@@ -73,14 +73,14 @@ def _port(text: str) -> int:
     return int(text)
 
 
-def _whole(text: str) -> int:
+def _whole_number(text: str) -> int:
     if not text.isdecimal():
         raise ValueError(f"{text!r} is not a whole number")
     return int(text)
 
 
 def _positive(text: str) -> int:
-    if _whole(text) == 0:
+    if _whole_number(text) == 0:
         raise ValueError("it must be at least 1")
     return int(text)
 
@@ -155,7 +155,7 @@ VARIABLES = (
         "static/maxsim",
         "key of the reranking model, for searches that ask for one",
     ),
-    Variable("CAIRN_EMBEDDER_THREADS", _whole, 1, "of the local embedder"),
+    Variable("CAIRN_EMBEDDER_THREADS", _whole_number, 1, "of the local embedder"),
     Variable("CAIRN_EMBED_INLINE", _boolean, True, "embed in the request"),
     Variable("CAIRN_KEEP_ACTIONS_DAYS", _positive, 90, "of the action log"),
     Variable("CAIRN_KEEP_TURNS_DAYS", _positive, 30, "of sessions that ended"),
@@ -167,7 +167,7 @@ VARIABLES = (
     ),
     Variable(
         "CAIRN_MODEL_TOKENS_PER_MONTH",
-        _whole,
+        _whole_number,
         5_000_000,
         "that extraction may use in an organization and month; 0: no bound",
     ),
@@ -177,7 +177,7 @@ VARIABLES = (
         {},
         "of a million tokens in and out, as openai/NAME=0.15:0.6, by commas",
     ),
-    Variable("CAIRN_OPENAI_DIMENSIONS", _whole, 1024, "of its vectors"),
+    Variable("CAIRN_OPENAI_DIMENSIONS", _whole_number, 1024, "of its vectors"),
     Variable("CAIRN_COHERE_API_KEY", str, "", "key of Cohere"),
     Variable("CAIRN_COHERE_BASE_URL", _url_of(("http", "https")), "", "API"),
     Variable("CAIRN_EMAIL_HOST", str, "", "SMTP server; none prints mails"),
@@ -185,8 +185,8 @@ VARIABLES = (
     Variable("CAIRN_EMAIL_USER", str, "", "its user"),
     Variable("CAIRN_EMAIL_PASSWORD", str, "", "its password"),
     Variable("CAIRN_EMAIL_FROM", str, "cairn@localhost", "sender of mails"),
-    Variable("CAIRN_TRUSTED_PROXIES", _whole, 0, "proxies in front"),
-    Variable("CAIRN_WORKERS", _whole, 2, "processes of the worker"),
+    Variable("CAIRN_TRUSTED_PROXIES", _whole_number, 0, "proxies in front"),
+    Variable("CAIRN_WORKERS", _whole_number, 2, "processes of the worker"),
     Variable("CAIRN_JOB_SECONDS", _positive, 900, "longest run of a job"),
     Variable("CAIRN_JOB_MEMORY_MB", _positive, 2048, "most memory of a job"),
     Variable("CAIRN_PG_BIN_DIR", Path, None, "other Postgres binaries"),

@@ -11,7 +11,6 @@ import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import psycopg
@@ -58,7 +57,7 @@ Probe = Callable[[], Check]
 
 def readiness() -> tuple[Check, ...]:
     """Return the findings that decide whether this installation can serve requests."""
-    return _run(stored=_stored(), local=(check_disk, check_scanner))
+    return _run(stored=READINESS, local=(check_disk, check_scanner))
 
 
 def diagnosis() -> tuple[Check, ...]:
@@ -72,13 +71,14 @@ def diagnosis() -> tuple[Check, ...]:
         check_address,
         check_web,
     )
-    return _run(stored=(*_stored(), check_quarantine, check_wall), local=local)
+    return _run(stored=(*READINESS, check_quarantine, check_wall), local=local)
 
 
 def check_database() -> Check:
     """Ask a fresh connection for the versions, so that a used-up pool does not hide a fault."""
     try:
-        with psycopg.connect(**_connection_parameters()) as fresh:
+        parameters = {**connection.get_connection_params(), "connect_timeout": CONNECT_SECONDS}
+        with psycopg.connect(**parameters) as fresh:
             row = fresh.execute(
                 "SELECT current_setting('server_version_num')::int, coalesce("
                 "(SELECT extversion FROM pg_extension WHERE extname = 'vector'),"
@@ -291,22 +291,15 @@ def check_web() -> Check:
 
 
 def _run(*, stored: tuple[Probe, ...], local: tuple[Probe, ...]) -> tuple[Check, ...]:
-    first = check_database()
+    first, store = check_database(), check_redis()
     asked = stored if first.ok else ()
-    found = (*(_guarded(probe) for probe in asked), *_queue_checks())
-    return (first, *found, *(probe() for probe in local))
-
-
-def _stored() -> tuple[Probe, ...]:
-    return (check_migrations, check_tenants, check_beat, check_jobs)
-
-
-def _queue_checks() -> tuple[Check, Check]:
-    """Ask for a worker only where Redis answers: a Redis that hangs would be waited for again."""
-    store = check_redis()
+    found = tuple(_guarded(probe) for probe in asked)
     if store.ok:
-        return store, check_worker()
-    return store, _wrong("worker", "it cannot be asked without Redis", "Start Redis or Valkey.")
+        worker = check_worker()
+    else:  # a Redis that hangs would be waited for again
+        fix = "Start Redis or Valkey."
+        worker = _wrong("worker", "it cannot be asked without Redis", fix)
+    return (first, *found, store, worker, *(probe() for probe in local))
 
 
 def _guarded(probe: Probe) -> Check:
@@ -317,8 +310,7 @@ def _guarded(probe: Probe) -> Check:
         return _wrong(name, f"it cannot be read: {_line(error)}", "Run: manage.py migrate")
 
 
-def _connection_parameters() -> dict[str, Any]:
-    return {**connection.get_connection_params(), "connect_timeout": CONNECT_SECONDS}
+READINESS = (check_migrations, check_tenants, check_beat, check_jobs)
 
 
 def _line(error: BaseException) -> str:

@@ -8,7 +8,6 @@ the more is sent counts as several calls, by its size.
 """
 
 import logging
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -16,26 +15,24 @@ from typing import Final
 from django.core.cache import cache
 from redis.exceptions import RedisError
 
-from accounts import tenancy
+from accounts import redis_backoff, tenancy
 from accounts.caller import Caller
 from accounts.errors import RateLimited
 from accounts.messages import message
 
 log = logging.getLogger(__name__)
 
-CALLS_A_MINUTE: Final = 12_000  # a credential; ours: far above any honest agent
-BYTES_A_CALL: Final = 16_384  # of what is weighed; ours: looked through in the time of a search
+CALLS_A_MINUTE: Final = 12_000  # a credential; a default, far above any honest agent
+BYTES_A_CALL: Final = 16_384  # of what is weighed: looked through in the time of a search
 BYTES_MOST: Final = 8_388_608  # that are weighed: a larger body is refused for its size
 WINDOW_SECONDS: Final = 60
-REST_SECONDS: Final = 5.0
 
 
 @dataclass(slots=True, kw_only=True)
 class Counter:
-    """Counts calls; `resumes_at` is a moment of the monotonic clock."""
+    """Counts calls."""
 
     limit: int = CALLS_A_MINUTE
-    resumes_at: float = 0.0
 
     def count(self, *, caller: Caller, now_seconds: float, size: int = 0) -> Mapping[str, str]:
         """Count a call of the entered organization; return the headers that say what is left.
@@ -51,7 +48,7 @@ class Counter:
 
     def _counted(self, caller: Caller, now_seconds: float, calls: int) -> Mapping[str, str]:
         window, passed = divmod(int(now_seconds), WINDOW_SECONDS)
-        used = self._increment(f"{caller.token_id or caller.user_id}", window, calls)
+        used = _increment(f"{caller.token_id or caller.user_id}", window, calls)
         left = WINDOW_SECONDS - passed
         if used > self.limit:
             raise RateLimited(
@@ -65,16 +62,18 @@ class Counter:
             "RateLimit-Policy": f'"minute";q={self.limit};w={WINDOW_SECONDS}',
         }
 
-    def _increment(self, who: str, window: int, calls: int) -> int:
-        if time.monotonic() < self.resumes_at:
-            return 0
-        key = tenancy.key("calls", who, str(window))
-        try:
-            return int(cache.count(key, seconds=2 * WINDOW_SECONDS, by=calls))  # type: ignore[attr-defined]
-        except (RedisError, OSError) as error:
-            log.warning("Calls are not counted, Redis is away: %s", error.__class__.__name__)
-            self.resumes_at = time.monotonic() + REST_SECONDS
-            return 0
+
+def _increment(who: str, window: int, calls: int) -> int:
+    """Add to the calls of a credential in a minute, and return them; 0 where Redis is away."""
+    if redis_backoff.redis.is_active():
+        return 0
+    key = tenancy.key("calls", who, str(window))
+    try:
+        return int(cache.count(key, seconds=2 * WINDOW_SECONDS, by=calls))  # type: ignore[attr-defined]
+    except (RedisError, OSError) as error:
+        log.warning("Calls are not counted, Redis is away: %s", error.__class__.__name__)
+        redis_backoff.redis.start()
+        return 0
 
 
 def _further(size: int) -> int:

@@ -243,11 +243,7 @@ def run_upkeep(name: str, interval_seconds: int) -> None:
         return
     for tenant in tenancy.each_organization():
         try:
-            with tenancy.enter(
-                organization_id=tenant.organization_id,
-                slug=tenant.slug,
-                schema_name=tenant.schema_name,
-            ):
+            with tenancy.enter(tenant):
                 UPKEEP[name]()
         except DatabaseError:
             log.exception("Upkeep %s of %s failed", name, tenant.slug)

@@ -56,8 +56,16 @@ def begin(*, caller: Caller, key: str, fingerprint: str) -> Kept:
         if row.fingerprint != fingerprint:
             return Kept(standing=Standing.OTHER_REQUEST)
         if row.status is not None:
-            return _answered(row)
-        return Kept(standing=Standing.NEW if _take_over(row) else Standing.RUNNING)
+            return Kept(
+                standing=Standing.ANSWERED,
+                status=row.status,
+                headers=row.headers,
+                body=bytes(row.body),
+            )
+        left_at = Now() - timedelta(seconds=LEASE_SECONDS)
+        same = mine.filter(pk=row.pk, status=None, created_at=row.created_at)
+        is_taken = same.filter(created_at__lt=left_at).update(created_at=Now()) == 1
+        return Kept(standing=Standing.NEW if is_taken else Standing.RUNNING)
 
 
 def finish(
@@ -78,18 +86,3 @@ def release(*, caller: Caller, key: str) -> None:
 
 def _principal(caller: Caller) -> str:
     return f"user:{caller.user_id}" if caller.token_id is None else f"token:{caller.token_id}"
-
-
-def _take_over(row: IdempotencyKey) -> bool:
-    left_at = Now() - timedelta(seconds=LEASE_SECONDS)
-    same = IdempotencyKey.objects.filter(pk=row.pk, status=None, created_at=row.created_at)
-    return same.filter(created_at__lt=left_at).update(created_at=Now()) == 1
-
-
-def _answered(row: IdempotencyKey) -> Kept:
-    return Kept(
-        standing=Standing.ANSWERED,
-        status=row.status or 0,
-        headers=row.headers,
-        body=bytes(row.body),
-    )

@@ -5,13 +5,13 @@ not exist, and so it is to a token bound to projects: teams are the organization
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from accounts import rights, tenancy
 from accounts.caller import Caller, Role
@@ -24,7 +24,7 @@ from teams.errors import NotBoundToProject
 from teams.models import Change, Project, Team, TeamMember
 
 THRESHOLD: Final = "relevance_threshold"  # the setting of a project
-GATES: Final[Mapping[str, tuple[float, float]]] = {  # settings of intake, least and most; ours
+GATES: Final[Mapping[str, tuple[float, float]]] = {  # settings of intake, least and most
     "minimum_length": (1, 1_000),
     "maximum_length": (1_000, 20_000),
     "near_duplicate_cosine": (0.8, 1.0),
@@ -35,7 +35,7 @@ GATES: Final[Mapping[str, tuple[float, float]]] = {  # settings of intake, least
 WHOLE: Final = frozenset({"minimum_length", "maximum_length", "near_duplicate_window"})
 MODE: Final = "extraction_mode"
 MODES: Final = ("heuristic", "llm", "hybrid")
-SPENDING: Final[Mapping[str, tuple[float, float]]] = {  # what extraction may ask of models; ours
+SPENDING: Final[Mapping[str, tuple[float, float]]] = {  # what extraction may ask of models
     "max_llm_calls_per_turn": (0, 5),
     "max_llm_calls_per_session": (0, 500),
     "max_llm_tokens_per_month": (0, 1_000_000_000),
@@ -88,7 +88,7 @@ class Extraction:
 
     mode: str = "hybrid"
     calls_per_turn: int = 1
-    calls_per_session: int = 20  # ours
+    calls_per_session: int = 20  # a default
     tokens_per_month: int | None = None
     adds_per_day: int = 0
 
@@ -131,9 +131,7 @@ def project(*, caller: Caller, ref: str) -> ProjectView:
 
 def find_project(*, caller: Caller, ref: str) -> Project:
     """Return the row of a project by slug or id, for actions. Raises NotFound."""
-    by_id = as_uuid(text=ref)
-    wanted = {"slug": ref} if by_id is None else {"id": by_id}
-    row = _visible_projects(caller).filter(**wanted).first() if ref.isprintable() else None
+    row = _visible_projects(caller).filter(_named(ref)).first() if ref.isprintable() else None
     if row is None:
         raise NotFound(
             detail=message("There is no project {ref!r}.", ref=ref),
@@ -251,6 +249,11 @@ def is_within(*, value: object, bounds: tuple[float, float]) -> bool:
     return bounds[0] <= value <= bounds[1]
 
 
+def _named(ref: str) -> Q:
+    by_id = as_uuid(text=ref)
+    return Q(slug=ref) if by_id is None else Q(id=by_id)
+
+
 def _visible_projects(caller: Caller) -> QuerySet[Project]:
     sight = visibility.sight_of(caller=caller)
     return Project.objects.filter(visibility.projects_q(sight=sight))
@@ -338,9 +341,7 @@ def find_place(*, caller: Caller, kind: Kind, ref: str) -> Project | Team:
 
 def find_team(*, caller: Caller, ref: str) -> Team:
     """Return the row of a team by slug or id, for actions. Raises NotFound."""
-    by_id = as_uuid(text=ref)
-    wanted = {"slug": ref} if by_id is None else {"id": by_id}
-    row = _visible_teams(caller).filter(**wanted).first() if ref.isprintable() else None
+    row = _visible_teams(caller).filter(_named(ref)).first() if ref.isprintable() else None
     if row is None:
         raise NotFound(
             detail="There is no such team.",
@@ -362,9 +363,8 @@ def team_view(row: Team) -> TeamView:
 
 def person_view(member: MemberView, *, since: datetime) -> PersonView:
     """Turn a member into a person of a place, in which they are since then."""
-    return PersonView(
-        id=member.user_id, name=member.name, email=member.email, role=member.role, since=since
-    )
+    id, name, email, role = member.user_id, member.name, member.email, member.role
+    return PersonView(id=id, name=name, email=email, role=role, since=since)
 
 
 def check_unbound(*, caller: Caller) -> None:
@@ -399,12 +399,12 @@ def _persons(caller: Caller, place: Project | Team) -> tuple[PersonView, ...]:
 
 
 EXPERIMENTS: Final = "experiments"  # settings of a project
-PERCENTS: Final[Mapping[str, tuple[float, float]]] = {  # least and most, ours
+PERCENTS: Final[Mapping[str, tuple[float, float]]] = {  # least and most
     "control_percent": (0, 50),
     "passive_percent": (0, 50),
     "withheld_percent": (0, 50),
 }
-MOST_TOGETHER: Final = 90.0  # percent of the sessions in both smaller groups, ours
+MOST_TOGETHER: Final = 90.0  # percent of the sessions in both smaller groups; a default
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -440,12 +440,6 @@ def experiments_in(*, project: Project | None) -> Experiments:
         if is_within(value=kept.get(name), bounds=bounds)
     }
     return Experiments(enabled=kept.get("enabled") is True, **percents)
-
-
-def other_than_usual(*, found: Experiments) -> dict[str, bool | float]:
-    """Return what is other than usual, as it is kept."""
-    pairs = ((one.name, getattr(found, one.name)) for one in fields(found))
-    return {name: value for name, value in pairs if value != getattr(USUAL_EXPERIMENTS, name)}
 
 
 SWITCHED: Final = "injection_hooks"  # settings of a project
@@ -525,14 +519,14 @@ def is_paused(
 
 def paused_tokens(*, project: Project) -> frozenset[UUID]:
     """Return the credentials that are given nothing in a project."""
-    return _named(project, PAUSED_TOKENS)
+    return _listed(project, PAUSED_TOKENS)
 
 
 def paused_people(*, project: Project) -> frozenset[UUID]:
     """Return the people whose agents are given nothing in a project."""
-    return _named(project, PAUSED_PEOPLE)
+    return _listed(project, PAUSED_PEOPLE)
 
 
-def _named(project: Project, setting: str) -> frozenset[UUID]:
+def _listed(project: Project, setting: str) -> frozenset[UUID]:
     named = project.settings.get(setting)
     return frozenset(UUID(one) for one in named) if isinstance(named, list) else frozenset()

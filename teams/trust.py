@@ -8,7 +8,7 @@ every level.
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from enum import IntEnum, StrEnum
 from typing import Final
@@ -37,7 +37,7 @@ class Asking(StrEnum):
     NOTHING = "nothing"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class LevelRow:
     """One level: the sessions it begins at (None: by choice), the confidence it injects from."""
 
@@ -48,30 +48,10 @@ class LevelRow:
 
 
 LEVELS: tuple[LevelRow, ...] = (
-    LevelRow(
-        level=TrustLevel.CAUTIOUS,
-        from_session=1,
-        injects_from_confidence=0.80,
-        asking=Asking.EACH,
-    ),
-    LevelRow(
-        level=TrustLevel.STANDARD,
-        from_session=4,
-        injects_from_confidence=0.65,
-        asking=Asking.ALL_AT_ONCE,
-    ),
-    LevelRow(
-        level=TrustLevel.CONFIDENT,
-        from_session=16,
-        injects_from_confidence=0.55,
-        asking=Asking.NEEDING_REVIEW,
-    ),
-    LevelRow(
-        level=TrustLevel.AUTONOMOUS,
-        from_session=None,
-        injects_from_confidence=0.45,
-        asking=Asking.NOTHING,
-    ),
+    LevelRow(TrustLevel.CAUTIOUS, 1, 0.80, Asking.EACH),
+    LevelRow(TrustLevel.STANDARD, 4, 0.65, Asking.ALL_AT_ONCE),
+    LevelRow(TrustLevel.CONFIDENT, 16, 0.55, Asking.NEEDING_REVIEW),
+    LevelRow(TrustLevel.AUTONOMOUS, None, 0.45, Asking.NOTHING),
 )
 
 TO_STANDARD_SESSIONS = 3  # sessions at level 1
@@ -194,15 +174,10 @@ def risen(*, standing: Standing, evidence: Evidence, now: datetime) -> Standing:
     )
 
 
-def together(*, left: Evidence, right: Evidence) -> Evidence:
+def add_evidence(*, left: Evidence, right: Evidence) -> Evidence:
     """Return the evidence of sessions of both."""
-    return Evidence(
-        sessions=left.sessions + right.sessions,
-        total=left.total + right.total,
-        shown=left.shown + right.shown,
-        confirmed=left.confirmed + right.confirmed,
-        corrected=left.corrected + right.corrected,
-    )
+    counts = (one.name for one in fields(Evidence))
+    return Evidence(**{name: getattr(left, name) + getattr(right, name) for name in counts})
 
 
 def next_level(*, level: TrustLevel, evidence: Evidence) -> NextLevel | None:

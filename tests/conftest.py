@@ -4,7 +4,8 @@
 what crosses tenants use both. Everything is rolled back at the end of a test.
 """
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 
 import pytest
@@ -18,10 +19,10 @@ from accounts import tenancy
 from accounts.caller import Caller, Role
 from accounts.models import Organization, SchemaStep, User
 from config import translations
-from tests.support import operator, people, prepared
+from tests.support import operator, people, prepared, programs
 from tests.support.goals import figure, pytest_terminal_summary, scale
 from tests.support.programs import pytest_testnodedown
-from tests.support.sharing import pytest_collection_modifyitems
+from tests.support.servers import PROCESS
 
 __all__ = [  # fixtures and hooks, by their names
     "figure",
@@ -32,6 +33,27 @@ __all__ = [  # fixtures and hooks, by their names
 ]
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+
+
+LONG = ("slow", "goal")  # markers of tests that take more than a few seconds
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what needs a missing program; bring the files with long tests to the front."""
+    programs.leave_out(config=config, items=items)
+    if PROCESS not in os.environ:
+        return
+    long = {_file(item) for item in items if _has(item, LONG)}
+    items.sort(key=lambda item: (_file(item) not in long, _file(item)))
+
+
+def _file(item: pytest.Item) -> str:
+    return item.nodeid.partition("::")[0]
+
+
+def _has(item: pytest.Item, markers: Iterable[str]) -> bool:
+    return any(item.get_closest_marker(name) for name in markers)
 
 
 def pytest_configure() -> None:

@@ -2,19 +2,30 @@
 
 The token is made when the program fetches it, with the rights that the person has then: nothing
 that could be used rests anywhere before, and who has left meanwhile has lent nothing.
+
+What was asked and decided lies in the cache for ten minutes and in no table: it is asked before any
+organization is known, so a row would stand outside of row-level security, and what is lost with the
+cache is asked again. Each part (the request, the decision) is written once and never changed, so of
+two that decide or fetch at once one comes first, in whatever process. Keys are keyed digests of the
+codes; neither a code nor a token is kept.
 """
 
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any, Final
 from uuid import UUID
 
+from django.core.cache import cache
 from django.db import IntegrityError
+from redis.exceptions import RedisError
 
-from accounts import audit, device_grants, free_texts, rights, tenancy
+from accounts import audit, free_texts, peppers, rights, tenancy
 from accounts.actions import tokens
 from accounts.actions.tokens import NAME_LENGTH, IssuedToken, NewToken
 from accounts.caller import Caller, TokenScope
-from accounts.device_grants import Asked, Codes, Decision
 from accounts.errors import (
     Conflict,
     Forbidden,
@@ -24,89 +35,130 @@ from accounts.errors import (
     InvalidInput,
     NotFound,
     SlowDown,
+    Unavailable,
     wrong_field,
 )
 from accounts.identifiers import new_id
 from accounts.messages import message
 from accounts.queries import directory
 
+LIVES_SECONDS: Final = 600  # time to find the browser and the second factor; a default
+INTERVAL_SECONDS: Final = 5  # RFC 8628, 3.2: between two questions of the program
+SLACK_SECONDS: Final = 1  # a question may come this much early, the network's part
+DEVICE_CODE_BYTES: Final = 32
+ALPHABET: Final = "BCDFGHJKLMNPQRSTVWXZ"  # RFC 8628, 6.1: no vowels, so no words
+USER_CODE_LETTERS: Final = 8  # 20 ** 8: 34 bits, for ten minutes and few tries
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lent:
-    """What a person lends a program, `projects` None: every project that the person reaches."""
+class Asked:
+    """What a program asks for: how it calls itself, from where, and what it would do."""
 
-    scopes: frozenset[TokenScope]
-    projects: tuple[UUID, ...] | None
+    id: UUID
+    client: str
+    address: str
+    scopes: tuple[TokenScope, ...]
+    asked_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fetched:
-    """The token of a program, and the organization it is for."""
+class Decision:
+    """What a person lends a program, `projects` None: every project that the person reaches.
 
-    issued: IssuedToken
-    organization: str
+    Nobody's name where it was refused.
+    """
+
+    user_id: UUID | None = None
+    organization: str = ""
+    scopes: tuple[TokenScope, ...] = ()
+    projects: tuple[UUID, ...] | None = None
 
 
-def ask(*, client: str, address: str, scopes: tuple[TokenScope, ...], now: datetime) -> Codes:
-    """Begin: keep what a program asks for. Raises InvalidInput for a name that cannot be shown."""
+def ask(
+    *, client: str, address: str, scopes: tuple[TokenScope, ...], now: datetime
+) -> tuple[str, str]:
+    """Begin: keep what a program asks for; return its own code, and the one that a person types.
+
+    Raises InvalidInput for a name that cannot be shown.
+    """
     name = client.strip()
     if not 0 < len(name) <= NAME_LENGTH or not name.isprintable():
         detail = message("The name needs 1 to {most} printable characters.", most=NAME_LENGTH)
         raise wrong_field(pointer="/client", detail=detail)
     free_texts.check(texts={"/client": name})
     asked = Asked(id=new_id(), client=name, address=address, scopes=scopes, asked_at=now)
-    return device_grants.begin(asked=asked)
+    device_code = secrets.token_urlsafe(DEVICE_CODE_BYTES)
+    key, letters = peppers.digest(text=device_code), ""
+    while not letters or not _keep_once("typed", _typed_key(letters), key):
+        letters = "".join(secrets.choice(ALPHABET) for _ in range(USER_CODE_LETTERS))
+    _keep_once("asked", key, asked)
+    return device_code, user_code(text=letters)
 
 
-def approve(*, caller: Caller, user_code: str, lent: Lent) -> Asked:
+def user_code(*, text: str) -> str:
+    """Return a code as it is shown, however it was typed."""
+    letters = "".join(letter for letter in text.upper() if letter in ALPHABET)
+    half = USER_CODE_LETTERS // 2
+    return f"{letters[:half]}-{letters[half:USER_CODE_LETTERS]}"
+
+
+def waiting(*, user_code: str) -> Asked:
+    """Return what a program asks for. Raises NotFound, and Conflict where it was decided."""
+    return _waiting(user_code)[1]
+
+
+def approve(
+    *,
+    caller: Caller,
+    user_code: str,
+    scopes: frozenset[TokenScope],
+    projects: tuple[UUID, ...] | None,
+) -> Asked:
     """Let a program have a token of the caller's. Raises NotFound, Conflict, InvalidInput."""
     user_id = rights.check_holds_tokens(caller=caller)
-    rights.check_lends(caller=caller, scopes=lent.scopes, projects=lent.projects)
-    grant = device_grants.waiting(user_code=user_code)
+    rights.check_lends(caller=caller, scopes=scopes, projects=projects)
+    key, asked = _waiting(user_code)
     decision = Decision(
-        approved=True,
         user_id=user_id,
         organization=caller.organization_slug,
-        scopes=tuple(sorted(lent.scopes)),
-        projects=lent.projects,
+        scopes=tuple(sorted(scopes)),
+        projects=projects,
     )
     with audit.caller_unit(caller=caller):
-        details = {"of": str(user_id), "scopes": sorted(lent.scopes)}
-        audit.append("token.approved", "token", str(grant.asked.id), caller=caller, details=details)
-        _decide(grant.key, decision)
-    return grant.asked
+        details = {"of": str(user_id), "scopes": sorted(scopes)}
+        audit.append("token.approved", "token", str(asked.id), caller=caller, details=details)
+        _decide(key, decision)
+    return asked
 
 
 def refuse(*, user_code: str) -> Asked:
     """Refuse a program. Raises NotFound, Conflict."""
-    grant = device_grants.waiting(user_code=user_code)
-    _decide(grant.key, Decision(approved=False))
-    return grant.asked
+    key, asked = _waiting(user_code)
+    _decide(key, Decision())
+    return asked
 
 
-def fetch(*, device_code: str, now: datetime) -> Fetched:
-    """Hand a program its token; again, with a new text, as long as that was not used.
+def fetch(*, device_code: str, now: datetime) -> tuple[IssuedToken, str]:
+    """Hand a program its token and the slug of its organization.
 
-    The row of the token is what says that it was fetched, so a fault on the way loses none.
-    Raises GrantPending, SlowDown, GrantDenied, GrantExpired.
+    As long as the token was not used it is handed out again, with a new text: the row of the token
+    is what says that it was fetched, so a fault on the way loses none. Raises GrantPending,
+    SlowDown, GrantDenied, GrantExpired.
     """
-    grant = device_grants.of_program(device_code=device_code)
-    if grant is None:
+    key = peppers.digest(text=device_code)
+    asked = _read("asked", key)
+    if not isinstance(asked, Asked):
         raise _expired()
-    decision = device_grants.decision_of(key=grant.key)
-    if decision is None:
-        if device_grants.is_too_soon(key=grant.key):
+    decision = _read("decided", key)
+    if not isinstance(decision, Decision):
+        if not _keep_once("polled", key, True, seconds=INTERVAL_SECONDS - SLACK_SECONDS):
             raise _too_soon()
         raise GrantPending(
             detail="Nobody has decided yet.",
             hint="Ask again after the interval, until it expires.",
         )
-    if not decision.approved or decision.user_id is None:
+    if decision.user_id is None:
         raise _denied()
-    return _fetched(grant.asked, decision, decision.user_id, now)
-
-
-def _fetched(asked: Asked, decision: Decision, user_id: UUID, now: datetime) -> Fetched:
     new = NewToken(
         id=asked.id,
         name=asked.client,
@@ -114,12 +166,8 @@ def _fetched(asked: Asked, decision: Decision, user_id: UUID, now: datetime) -> 
         projects=decision.projects,
     )
     try:
-        caller = directory.person(user_id=user_id, slug=decision.organization)
-        with tenancy.enter(
-            organization_id=caller.organization_id,
-            slug=caller.organization_slug,
-            schema_name=caller.schema_name,
-        ):
+        caller = directory.person(user_id=decision.user_id, slug=decision.organization)
+        with tenancy.enter(caller.tenant):
             again = tokens.create_again(caller=caller, new=new, now=now)
             issued = again or tokens.create_token(caller=caller, new=new, now=now)
     except (NotFound, Forbidden, InvalidInput) as error:  # the person has less than before
@@ -128,18 +176,65 @@ def _fetched(asked: Asked, decision: Decision, user_id: UUID, now: datetime) -> 
         raise _expired() from error
     except IntegrityError as error:  # another fetch of the same code was first, just now
         raise _too_soon() from error
-    return Fetched(issued=issued, organization=caller.organization_slug)
+    return issued, caller.organization_slug
+
+
+def _waiting(typed: str) -> tuple[str, Asked]:
+    """Return the key of a program's request that nobody has decided about, and the request."""
+    key = _read("typed", _typed_key(user_code(text=typed).replace("-", "")))
+    asked = None if key is None else _read("asked", str(key))
+    if not isinstance(asked, Asked):
+        raise NotFound(
+            detail="There is no such code, or it has expired.",
+            hint="A code lives ten minutes. Begin again in the terminal, and type what it shows.",
+        )
+    if _read("decided", str(key)) is not None:
+        raise _decided()
+    return str(key), asked
 
 
 def _decide(key: str, decision: Decision) -> None:
-    if not device_grants.decide(key=key, decision=decision):
-        raise device_grants.decided()
+    if not _keep_once("decided", key, decision):
+        raise _decided()
+
+
+def _typed_key(letters: str) -> str:
+    return peppers.digest(text=f"device {letters}")
+
+
+def _keep_once(part: str, key: str, value: object, *, seconds: int = LIVES_SECONDS) -> bool:
+    """Keep a value unless there is one; the key stands beside it, as in `tenancy.cached`."""
+    with _reached():
+        return bool(cache.add(f"device:{part}:{key}", (key, value), seconds))
+
+
+def _read(part: str, key: str) -> Any:
+    with _reached():
+        entry = cache.get(f"device:{part}:{key}")
+    return entry[1] if isinstance(entry, tuple) and entry[0] == key else None
+
+
+@contextmanager
+def _reached() -> Iterator[None]:
+    try:
+        yield
+    except (RedisError, OSError) as error:
+        raise Unavailable(
+            detail="Programs cannot be signed in right now.",
+            hint="The store that keeps their codes is away. Try again in a few seconds.",
+        ) from error
+
+
+def _decided() -> Conflict:
+    return Conflict(
+        detail="This code was used already.", hint="Begin again in the terminal for a new one."
+    )
 
 
 def _too_soon() -> SlowDown:
     return SlowDown(
         detail="Asked again too soon.",
-        hint=message("Wait {seconds} s longer each time.", seconds=device_grants.INTERVAL_SECONDS),
+        hint=message("Wait {seconds} s longer each time.", seconds=INTERVAL_SECONDS),
     )
 
 

@@ -14,16 +14,15 @@ import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from smtplib import SMTPException
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.core.mail import send_mail
 from django.core.validators import validate_email
-from django.template.loader import render_to_string
+from django.db.models import QuerySet
 
-from accounts import audit, free_texts, identifiers, live, rights, tenancy
+from accounts import audit, free_texts, identifiers, live, mails, rights, tenancy
 from accounts.caller import DASHBOARD, Caller, Role, is_person
 from accounts.errors import Conflict, Forbidden, LastOwner, NotFound, QuotaExceeded, wrong_field
 from accounts.messages import message
@@ -36,7 +35,6 @@ log = logging.getLogger(__name__)
 
 DAYS: Final = 7  # spec: reliability, invitations
 SECRET_BYTES: Final = 32
-LANGUAGES: Final = ("en", "fr")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,21 +58,20 @@ def invite(*, caller: Caller, email: str, role: Role, now: datetime) -> SentInvi
     rights.check_manages(caller=caller)
     rights.check_not_above(caller=caller, role=role)
     inviter = _person(caller)
-    address = _checked_address(email)
+    address = email.strip().lower()
+    try:
+        validate_email(address)
+    except ValidationError as error:
+        detail = "This is not an e-mail address."
+        raise wrong_field(pointer="/email", detail=detail, code="email") from error
     free_texts.check(texts={"/email": address})
     with audit.caller_unit(caller=caller):
         organization = _locked_organization(caller.organization_id)
         check_room(organization=organization)
-        _clear_the_way(organization, address, now=now)
+        _end_earlier(organization, address, now=now)
         row = Invitation(organization=organization, email=address, role=role, invited_by=inviter)
         secret = _store(row, now=now)
-        audit.append(
-            "invitation.created",
-            "invitation",
-            str(row.id),
-            caller=caller,
-            details={"role": row.role},
-        )
+        _note_invitation("created", row, caller=caller)
     return _send(row, secret=secret)
 
 
@@ -89,13 +86,7 @@ def resend_invitation(*, caller: Caller, invitation_id: UUID, now: datetime) -> 
         rights.check_not_above(caller=caller, role=Role(row.role))
         row.invited_by = inviter
         secret = _store(row, now=now)
-        audit.append(
-            "invitation.resent",
-            "invitation",
-            str(row.id),
-            caller=caller,
-            details={"role": row.role},
-        )
+        _note_invitation("resent", row, caller=caller)
     return _send(row, secret=secret)
 
 
@@ -105,13 +96,7 @@ def revoke_invitation(*, caller: Caller, invitation_id: UUID, now: datetime) -> 
         row = _locked_invitation(caller, invitation_id)
         row.revoked_at = now
         row.save(update_fields=["revoked_at"])
-        audit.append(
-            "invitation.revoked",
-            "invitation",
-            str(row.id),
-            caller=caller,
-            details={"role": row.role},
-        )
+        _note_invitation("revoked", row, caller=caller)
     return invitation_view(row)
 
 
@@ -137,13 +122,7 @@ def accept_invitation(*, user_id: UUID, secret: str, now: datetime) -> Organizat
         row.accepted_at = now
         row.save(update_fields=["accepted_at"])
         guest = audit.Person(user_id=user_id, source_interface=DASHBOARD)
-        audit.append(
-            "invitation.accepted",
-            "invitation",
-            str(row.id),
-            caller=guest,
-            details={"role": row.role},
-        )
+        _note_invitation("accepted", row, caller=guest)
     return directory.organization_of(user_id=user_id, slug=row.organization.slug)
 
 
@@ -152,7 +131,8 @@ def _note_invitation(verb: str, row: Invitation, *, caller: audit.Actor) -> None
     audit.append(f"invitation.{verb}", "invitation", str(row.id), caller=caller, details=details)
 
 
-def _clear_the_way(organization: Organization, address: str, *, now: datetime) -> None:
+def _end_earlier(organization: Organization, address: str, *, now: datetime) -> None:
+    """End invitations of an address that have expired. Raises Conflict for one that has not."""
     members = Membership.objects.filter(organization=organization)
     if members.filter(user__email__iexact=address).exists():
         raise Conflict(
@@ -182,15 +162,10 @@ def _store(row: Invitation, *, now: datetime) -> str:
 def _send(row: Invitation, *, secret: str) -> SentInvitation:
     view = invitation_view(row)
     link = f"{settings.BASE_URL}/invite/{secret}"
-    organization = row.organization
-    language = organization.language if organization.language in LANGUAGES else LANGUAGES[0]
-    text = render_to_string(
-        f"accounts/invitation.{language}.txt",
-        {"organization": organization.name, "invitation": view, "link": link, "days": DAYS},
-    )
-    subject, _, body = text.partition("\n")
+    name, language = row.organization.name, row.organization.language
+    context = {"organization": name, "invitation": view, "link": link, "days": DAYS}
     try:
-        mailed = send_mail(" ".join(subject.split()), body.lstrip(), None, [view.email]) == 1
+        mailed = mails.send("invitation", language=language, to=view.email, context=context)
     except (SMTPException, OSError) as error:
         log.warning("An invitation was not mailed: %s", type(error).__name__)
         mailed = False
@@ -227,16 +202,6 @@ def _person(caller: Caller) -> User:
     return User.objects.get(pk=caller.user_id)
 
 
-def _checked_address(email: str) -> str:
-    address = email.strip().lower()
-    try:
-        validate_email(address)
-    except ValidationError as error:
-        detail = "This is not an e-mail address."
-        raise wrong_field(pointer="/email", detail=detail, code="email") from error
-    return address
-
-
 def hold_member(*, caller: Caller, ref: str) -> MemberView:
     """Return a member by id or e-mail address, who cannot be taken out before the open unit ends.
 
@@ -244,17 +209,19 @@ def hold_member(*, caller: Caller, ref: str) -> MemberView:
     """
     by_id = identifiers.as_uuid(text=ref)
     wanted = {"user__email": ref.strip().lower()} if by_id is None else {"user_id": by_id}
-    row = (
-        Membership.objects.select_for_update(of=("self",))
-        .filter(organization_id=caller.organization_id, **wanted)
-        .select_related("user")
-        .first()
+    return member_view(
+        _member(Membership.objects.select_for_update(of=("self",)), caller, **wanted)
     )
+
+
+def _member(rows: QuerySet[Membership], caller: Caller, **wanted: Any) -> Membership:
+    found = rows.filter(organization_id=caller.organization_id, **wanted).select_related("user")
+    row = found.first()
     if row is None:
         raise NotFound(
             detail="There is no such member.", hint="The list of members shows who belongs."
         )
-    return member_view(row)
+    return row
 
 
 def change_role(*, caller: Caller, user_id: UUID, role: Role) -> MemberView:
@@ -307,16 +274,7 @@ def leave(*, caller: Caller, now: datetime) -> MemberView:
 
 def _locked_member(caller: Caller, user_id: UUID) -> Membership:
     Organization.objects.select_for_update().get(pk=caller.organization_id)
-    row = (
-        Membership.objects.filter(organization_id=caller.organization_id, user_id=user_id)
-        .select_related("user")
-        .first()
-    )
-    if row is None:
-        raise NotFound(
-            detail="There is no such member.", hint="The list of members shows who belongs."
-        )
-    return row
+    return _member(Membership.objects.all(), caller, user_id=user_id)
 
 
 def _take_out(row: Membership, *, now: datetime) -> MemberView:

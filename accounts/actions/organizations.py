@@ -22,7 +22,7 @@ from accounts.queries import directory
 from accounts.queries.directory import OrganizationView
 from accounts.tenancy import provisioning, security_definers
 
-KEEP_EVENTS_MOST: Final = 365  # days, ours
+KEEP_EVENTS_MOST: Final = 365  # days; a default
 MAXIMUM_ATTEMPTS: Final = 50  # addresses tried before the id is used as one
 
 
@@ -108,32 +108,20 @@ def _reserve(
         schema_name=f"t_{identifier.hex}",
         created_at=now,
     )
+    wanted = None if slug is None else identifiers.checked_slug(slug)
+    tries = range(1, MAXIMUM_ATTEMPTS + 1)
+    made = (identifiers.slug_from(name=name, attempt=attempt) for attempt in tries)
+    candidates = (*made, identifier.hex) if wanted is None else (wanted,)
     with tenancy.walled(organization_id=row.id):
-        if slug is None:
-            _insert_free(row)
-        else:
-            _insert_given(row, slug=identifiers.checked_slug(slug))
+        if not any(_insert(row, slug=candidate) for candidate in candidates):
+            raise AddressTaken(
+                detail=message("The address {slug} is taken.", slug=row.slug),
+                hint="Choose another one, or leave it out.",
+            )
         Membership.objects.create(
             organization=row, user_id=user_id, role=Role.OWNER, created_at=now
         )
     return row
-
-
-def _insert_given(row: Organization, *, slug: str) -> None:
-    if not _insert(row, slug=slug):
-        raise AddressTaken(
-            detail=message("The address {slug} is taken.", slug=slug),
-            hint="Choose another one, or leave it out.",
-        )
-
-
-def _insert_free(row: Organization) -> None:
-    candidates = (
-        identifiers.slug_from(name=row.name, attempt=attempt)
-        for attempt in range(1, MAXIMUM_ATTEMPTS + 1)
-    )
-    if not any(_insert(row, slug=slug) for slug in candidates):
-        _insert_given(row, slug=row.id.hex)
 
 
 def _insert(row: Organization, *, slug: str) -> bool:

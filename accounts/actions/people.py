@@ -1,6 +1,6 @@
 """What belongs to a person: how they like the pages, and a first organization."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -32,9 +32,11 @@ class Preferences:
 
 def save_preferences(*, user_id: UUID, preferences: Preferences) -> None:
     """Keep a person's choices. Raises InvalidInput naming the field."""
+    name = preferences.name
+    is_name = len(name) <= NAME_LENGTH and (name == "" or name.isprintable())
     no_language = message("Language cannot be that.")
     faults = (
-        ("/name", message("Name cannot be that."), not _is_name(preferences.name)),
+        ("/name", message("Name cannot be that."), not is_name),
         ("/language", no_language, preferences.language not in LANGUAGES),
         ("/theme", message("Theme cannot be that."), preferences.theme not in THEMES),
     )
@@ -45,13 +47,8 @@ def save_preferences(*, user_id: UUID, preferences: Preferences) -> None:
                 hint="Choose one of the offered values; a name has up to 100 characters.",
                 errors=(FieldError(pointer=pointer, detail="not possible", code="choice"),),
             )
-    free_texts.check(texts={"/name": preferences.name})
-    User.objects.filter(pk=user_id).update(
-        name=preferences.name,
-        language=preferences.language,
-        theme=preferences.theme,
-        shortcuts=preferences.shortcuts,
-    )
+    free_texts.check(texts={"/name": name})
+    User.objects.filter(pk=user_id).update(**asdict(preferences))
 
 
 def save_theme(*, user_id: UUID, theme: str) -> None:
@@ -59,10 +56,6 @@ def save_theme(*, user_id: UUID, theme: str) -> None:
     if theme not in THEMES:
         raise InvalidInput(detail="There is no such theme.", hint="Use light, dark or neither.")
     User.objects.filter(pk=user_id).update(theme=theme)
-
-
-def _is_name(name: str) -> bool:
-    return len(name) <= NAME_LENGTH and (name == "" or name.isprintable())
 
 
 def ensure_home(*, user_id: UUID, now: datetime) -> OrganizationView:

@@ -6,7 +6,6 @@ needs no other right to end it. The mail about a leak goes out as a job: sending
 would tell the finder by the time it takes.
 """
 
-import ipaddress
 import secrets
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -14,18 +13,16 @@ from smtplib import SMTPException
 from typing import Final
 from uuid import UUID
 
-from django.core.mail import send_mail
 from django.db.models import Q
-from django.template.loader import render_to_string
 
-from accounts import audit, free_texts, jobs, peppers, rights, tenancy, tokens
+from accounts import audit, free_texts, jobs, mails, peppers, rights, tenancy, token_format
 from accounts.caller import Caller, TokenScope
 from accounts.errors import Conflict, InvalidToken, NotFound, Unavailable, wrong_field
-from accounts.identifiers import new_id
+from accounts.identifiers import as_ip, new_id
 from accounts.messages import message
-from accounts.models import Organization, Token
+from accounts.models import Token
 from accounts.queries import credentials, directory
-from accounts.queries.credentials import Credential, TokenView, token_view
+from accounts.queries.credentials import TokenView, token_view
 from accounts.tenancy import security_definers
 from accounts.tenancy.security_definers import Presented
 
@@ -34,12 +31,14 @@ MAXIMUM_DAYS: Final = 365  # which an organization can lower
 NAME_LENGTH: Final = 80  # characters, the column's
 OVERLAP_HOURS: Final = 24  # how long a rotated token still works
 USE_INTERVAL: Final = timedelta(minutes=1)  # the last use is written at most this often
-HOOKS_MOST: Final = 10_000  # tokens of which a process knows the hook script it saw last, ours
+HOOKS_MOST: Final = 10_000  # tokens of which a process knows the hook script it saw last
 SEEN_SECONDS: Final = 600  # agents at work are announced once in each such slot
 INTERFACES: Final = (  # the tools of spec 1.1 that can hold a token
     "api", "claude-code", "cursor", "codex", "chatgpt", "claude-ai", "perplexity", "import",
     "unknown",
 )  # fmt: skip
+TELL: Final = "accounts.tell_leak"
+FINDER: Final = audit.Person(user_id=None, source_interface="api")
 _hooks: Final[dict[UUID, int]] = {}  # by token, so that no call asks what is stored
 
 
@@ -58,7 +57,7 @@ class NewToken:
     projects: tuple[UUID, ...] | None = None
     expires_in_days: int | None = None
     source_interface: str = "api"
-    kind: tokens.TokenKind = tokens.TokenKind.PERSON
+    kind: token_format.TokenKind = token_format.TokenKind.PERSON
     id: UUID = field(default_factory=new_id)
 
 
@@ -70,37 +69,41 @@ class IssuedToken:
     token: TokenView
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Use:
-    """By what, from where and by which version of the hook script, if by one, a token is used."""
-
-    agent: str
-    ip: str
-    hook: int | None
-
-
 def create_token(*, caller: Caller, new: NewToken, now: datetime) -> IssuedToken:
     """Make a token for the caller.
 
     Raises InvalidInput naming the field, Forbidden when this credential cannot handle tokens.
     """
     user_id = rights.check_holds_tokens(caller=caller)
-    _check_fields(new)
+    name = new.name.strip()
+    if not 0 < len(name) <= NAME_LENGTH or not name.isprintable():
+        detail = message("The name needs 1 to {most} printable characters.", most=NAME_LENGTH)
+        raise wrong_field(pointer="/name", detail=detail)
+    if new.source_interface not in INTERFACES:
+        detail = message("The interface is one of: {names}.", names=tuple(INTERFACES))
+        raise wrong_field(pointer="/source_interface", detail=detail)
     free_texts.check(texts={"/name": new.name})
     rights.check_lends(caller=caller, scopes=new.scopes, projects=new.projects)
     with audit.caller_unit(caller=caller):
         longest = directory.longest_token_days(caller=caller)
+        if new.expires_in_days is None:
+            days = min(DEFAULT_DAYS, longest)
+        elif 1 <= new.expires_in_days <= longest:
+            days = new.expires_in_days
+        else:
+            detail = message("A token of this organization lives 1 to {most} days.", most=longest)
+            raise wrong_field(pointer="/expires_in_days", detail=detail)
         row = Token(
             id=new.id,
             organization_id=caller.organization_id,
             user_id=user_id,
-            name=new.name.strip(),
+            name=name,
             kind=new.kind,
             scopes=sorted(new.scopes),
             projects=None if new.projects is None else list(new.projects),
             source_interface=new.source_interface,
             created_at=now,
-            expires_at=now + _life(new, longest_days=longest),
+            expires_at=now + timedelta(days=days),
         )
         issued = _issue(row)
         _note(caller, "created", issued.token)
@@ -117,7 +120,7 @@ def create_again(*, caller: Caller, new: NewToken, now: datetime) -> IssuedToken
     rights.check_lends(caller=caller, scopes=new.scopes, projects=new.projects)
     with audit.caller_unit(caller=caller):
         rows = Token.objects.select_for_update(of=("self",)).select_related("user")
-        row = rows.filter(credentials.own(caller=caller), pk=new.id).first()
+        row = rows.filter(credentials.own_tokens(caller=caller), pk=new.id).first()
         if row is None:
             return None
         _check_replaceable(row, now=now)
@@ -144,14 +147,28 @@ def rotate_token(
         detail = message("The overlap is 0 to {most} hours.", most=OVERLAP_HOURS)
         raise wrong_field(pointer="/overlap_hours", detail=detail)
     with audit.caller_unit(caller=caller):
-        old = _locked(credentials.own(caller=caller), token_id)
+        old = _locked(credentials.own_tokens(caller=caller), token_id)
         _check_replaceable(old, now=now)
         view = token_view(old)
         rights.check_lends(caller=caller, scopes=frozenset(view.scopes), projects=view.projects)
         longest = timedelta(days=directory.longest_token_days(caller=caller))
-        issued = _issue(_successor(old, longest=longest, now=now))
+        issued = _issue(
+            Token(
+                organization_id=old.organization_id,
+                user_id=old.user_id,
+                name=old.name,
+                kind=old.kind,
+                scopes=old.scopes,
+                projects=old.projects,
+                source_interface=old.source_interface,
+                created_at=now,
+                expires_at=now + min(longest, old.expires_at - old.created_at),
+            )
+        )
         old.replaced_by_id = issued.token.id
-        _end(old, overlap=timedelta(hours=overlap_hours), now=now)
+        old.expires_at = min(old.expires_at, now + timedelta(hours=overlap_hours))
+        old.revoked_at = None if overlap_hours else now
+        old.save(update_fields=["replaced_by", "expires_at", "revoked_at"])
         _note(caller, "rotated", view, by=str(issued.token.id))
     return issued
 
@@ -167,32 +184,34 @@ def revoke_token(*, caller: Caller, token_id: UUID, now: datetime) -> TokenView:
     return token_view(row)
 
 
-def note_use(*, credential: Credential, use: Use, now: datetime) -> bool:
+def note_use(
+    *, row: Presented, text: str, agent: str, ip: str, hook: int | None, now: datetime
+) -> bool:
     """Write when, from where and by what a token was last used, at most once a minute.
 
-    Another version of the hook script than this process saw last is written at once.
+    `hook` is the version of the hook script that calls, if one does; another one than this process
+    saw last is written at once.
     What is stored of it is made anew under the pepper of now, when that has changed.
     Returns True for its first use in each ten minutes, to one of several requests at once.
     """
-    due = now - USE_INTERVAL
-    last = credential.last_used_at
-    is_due = last is None or last <= due
-    is_other_hook = use.hook is not None and _hooks.get(credential.token_id) != use.hook
-    if not is_due and not credential.new_digest and not is_other_hook:
+    due, digest, last = now - USE_INTERVAL, peppers.digest(text=text), row.last_used_at
+    is_other_hook = hook is not None and _hooks.get(row.id) != hook
+    if last is not None and last > due and digest == row.digest and not is_other_hook:
         return False
-    hook = {} if use.hook is None else {"last_used_hook": use.hook}
-    with tenancy.walled(organization_id=credential.organization_id):
-        if credential.new_digest:
-            Token.objects.filter(pk=credential.token_id).update(digest=credential.new_digest)
-        written = Token.objects.filter(
-            Q(last_used_at=None) | Q(last_used_at__lte=due), pk=credential.token_id
-        ).update(last_used_at=now, last_used_ip=_address(use.ip), last_used_agent=use.agent, **hook)
+    by_hook = {} if hook is None else {"last_used_hook": hook}
+    stored = Token.objects.filter(pk=row.id)
+    with tenancy.walled(organization_id=row.organization_id):
+        if digest != row.digest:
+            stored.update(digest=digest)
+        written = stored.filter(Q(last_used_at=None) | Q(last_used_at__lte=due)).update(
+            last_used_at=now, last_used_ip=as_ip(text=ip) or None, last_used_agent=agent, **by_hook
+        )
         if is_other_hook and not written:
-            Token.objects.filter(pk=credential.token_id).update(last_used_hook=use.hook)
-    if use.hook is not None:
+            stored.update(last_used_hook=hook)
+    if hook is not None:
         if len(_hooks) >= HOOKS_MOST:
             _hooks.clear()
-        _hooks[credential.token_id] = use.hook
+        _hooks[row.id] = hook
     slot, last_slot = (int(at.timestamp()) // SEEN_SECONDS for at in (now, last or now))
     return written == 1 and (last is None or last_slot != slot)
 
@@ -210,44 +229,14 @@ def _issue(row: Token) -> IssuedToken:
 
 def _mint(row: Token) -> str:
     """Give a row a new text; return it."""
-    minted = tokens.mint(
-        kind=tokens.TokenKind(row.kind), entropy=secrets.token_bytes(tokens.ENTROPY_BYTES)
+    minted = token_format.mint(
+        kind=token_format.TokenKind(row.kind),
+        entropy=secrets.token_bytes(token_format.ENTROPY_BYTES),
     )
     row.lookup = minted.lookup_id
     row.digest = peppers.digest(text=minted.text)
     row.last_four = minted.text[-4:]
     return minted.text
-
-
-def _life(new: NewToken, *, longest_days: int) -> timedelta:
-    """Return how long a new token lives. Raises InvalidInput beyond the organization's maximum."""
-    if new.expires_in_days is None:
-        return timedelta(days=min(DEFAULT_DAYS, longest_days))
-    if not 1 <= new.expires_in_days <= longest_days:
-        detail = message("A token of this organization lives 1 to {most} days.", most=longest_days)
-        raise wrong_field(pointer="/expires_in_days", detail=detail)
-    return timedelta(days=new.expires_in_days)
-
-
-def _successor(old: Token, *, longest: timedelta, now: datetime) -> Token:
-    return Token(
-        organization_id=old.organization_id,
-        user_id=old.user_id,
-        name=old.name,
-        kind=old.kind,
-        scopes=old.scopes,
-        projects=old.projects,
-        source_interface=old.source_interface,
-        created_at=now,
-        expires_at=now + min(longest, old.expires_at - old.created_at),
-    )
-
-
-def _end(old: Token, *, overlap: timedelta, now: datetime) -> None:
-    old.expires_at = min(old.expires_at, now + overlap)
-    if not overlap:
-        old.revoked_at = now
-    old.save(update_fields=["replaced_by", "expires_at", "revoked_at"])
 
 
 def _locked(reach: Q, token_id: UUID) -> Token:
@@ -269,31 +258,28 @@ def _check_replaceable(old: Token, *, now: datetime) -> None:
     )
 
 
-def _check_fields(new: NewToken) -> None:
-    name = new.name.strip()
-    if not 0 < len(name) <= NAME_LENGTH or not name.isprintable():
-        detail = message("The name needs 1 to {most} printable characters.", most=NAME_LENGTH)
-        raise wrong_field(pointer="/name", detail=detail)
-    if new.source_interface not in INTERFACES:
-        detail = message("The interface is one of: {names}.", names=tuple(INTERFACES))
-        raise wrong_field(pointer="/source_interface", detail=detail)
-
-
-def _address(ip: str) -> str | None:
-    try:
-        return str(ipaddress.ip_address(ip.partition("%")[0]))
-    except ValueError:
-        return None
-
-
-TELL: Final = "accounts.tell_leak"
-LANGUAGES: Final = ("en", "fr")
-FINDER: Final = audit.Person(user_id=None, source_interface="api")
-
-
 def end_leaked(*, text: str, now: datetime) -> int:
     """End every living token that stands in a text; return how many there were."""
-    return sum(_end_leaked(found, now=now) for found in set(tokens.TOKEN_PATTERN.findall(text)))
+    return sum(_end_leaked(found, now) for found in set(token_format.TOKEN_PATTERN.findall(text)))
+
+
+def _end_leaked(text: str, now: datetime) -> bool:
+    try:
+        parsed = token_format.parse(text=text)
+    except InvalidToken:
+        return False
+    row = security_definers.present_token(lookup=parsed.lookup_id)
+    if row is None or not peppers.is_of(stored=row.digest, text=parsed.text):
+        return False
+    if row.revoked_at is not None or row.expires_at <= now or not row.is_ready:
+        return False
+    with tenancy.enter(row.tenant), tenancy.unit():
+        ended = Token.objects.filter(pk=row.id, revoked_at=None).update(revoked_at=now)
+        if ended:
+            details = {"of": str(row.user_id)}
+            audit.append("token.leaked", "token", str(row.id), caller=FINDER, details=details)
+            jobs.enqueue(TELL, payload={"token": str(row.id)}, key=str(row.id))
+    return bool(ended)
 
 
 def tell_owner(*, token_id: UUID) -> bool:
@@ -305,51 +291,12 @@ def tell_owner(*, token_id: UUID) -> bool:
         row = Token.objects.select_related("user", "organization").filter(pk=token_id).first()
     if row is None:
         return False
-    _mail(row, row.organization)
-    return True
-
-
-def _end_leaked(text: str, *, now: datetime) -> bool:
-    row = _living(text, now)
-    if row is None:
-        return False
-    with (
-        tenancy.enter(
-            organization_id=row.organization_id,
-            slug=row.organization_slug,
-            schema_name=row.schema_name,
-        ),
-        tenancy.unit(),
-    ):
-        ended = Token.objects.filter(pk=row.id, revoked_at=None).update(revoked_at=now)
-        if ended:
-            details = {"of": str(row.user_id)}
-            audit.append("token.leaked", "token", str(row.id), caller=FINDER, details=details)
-            jobs.enqueue(TELL, payload={"token": str(row.id)}, key=str(row.id))
-    return bool(ended)
-
-
-def _living(text: str, now: datetime) -> Presented | None:
-    try:
-        parsed = tokens.parse(text=text)
-    except InvalidToken:
-        return None
-    row = security_definers.present_token(lookup=parsed.lookup_id)
-    if row is None or not peppers.is_of(stored=row.digest, text=parsed.text):
-        return None
-    is_over = row.revoked_at is not None or row.expires_at <= now or not row.is_ready
-    return None if is_over else row
-
-
-def _mail(row: Token, organization: Organization) -> None:
     person = row.user
-    language = person.language if person.language in LANGUAGES else LANGUAGES[0]
-    context = {"token": row, "organization": organization, "name": person.name}
-    written = render_to_string(f"accounts/leaked_token.{language}.txt", context)
-    subject, _, body = written.partition("\n")
+    context = {"token": row, "organization": row.organization, "name": person.name}
     try:
-        send_mail(" ".join(subject.split()), body.lstrip(), None, [person.email])
+        mails.send("leaked_token", language=person.language, to=person.email, context=context)
     except (SMTPException, OSError) as error:
         raise Unavailable(
             detail="The mail server does not answer.", hint="The mail is sent later."
         ) from error
+    return True

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from django.conf import settings
 from pydantic import Field
 
-from accounts import audit, device_grants
+from accounts import audit
 from accounts.actions import devices, tokens
 from accounts.api.endpoints import Call, post
 from accounts.api.schemas import Body, Choice, Name, Result, Several
@@ -73,17 +73,17 @@ def ask_device_code(call: Call, body: DeviceRequest) -> dict[str, Any]:
 
     Needs no credential. A person types `user_code` at `verification_uri` (RFC 8628).
     """
-    codes = devices.ask(
+    device_code, user_code = devices.ask(
         client=body.client, address=audit.origin().ip, scopes=body.scopes, now=call.now
     )
     page = f"{settings.BASE_URL}{PAGE}"
     return {
-        "device_code": codes.device_code,
-        "user_code": codes.user_code,
+        "device_code": device_code,
+        "user_code": user_code,
         "verification_uri": page,
-        "verification_uri_complete": f"{page}?{urlencode({'code': codes.user_code})}",
-        "expires_in": device_grants.LIVES_SECONDS,
-        "interval": device_grants.INTERVAL_SECONDS,
+        "verification_uri_complete": f"{page}?{urlencode({'code': user_code})}",
+        "expires_in": devices.LIVES_SECONDS,
+        "interval": devices.INTERVAL_SECONDS,
     }
 
 
@@ -96,12 +96,12 @@ def fetch_device_token(call: Call, body: DeviceCode) -> dict[str, Any]:
     `expired_token` end it. The token is shown once; where that answer was lost, ask again: until it
     was used, it is replaced by a new one.
     """
-    fetched = devices.fetch(device_code=body.device_code, now=call.now)
-    token = fetched.issued.token
+    issued, organization = devices.fetch(device_code=body.device_code, now=call.now)
+    token = issued.token
     return {
-        "access_token": fetched.issued.text,
+        "access_token": issued.text,
         "token_type": "Bearer",
         "expires_in": int((token.expires_at - call.now).total_seconds()),
         "scope": " ".join(token.scopes),
-        "organization": fetched.organization,
+        "organization": organization,
     }

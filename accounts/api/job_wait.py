@@ -18,7 +18,7 @@ from accounts import tenancy
 from accounts.api.schemas import Query
 from accounts.caller import Caller
 from accounts.errors import InvalidToken
-from accounts.queries import credentials, jobs
+from accounts.queries import credentials, job_list
 
 LONGEST_WAIT: Final = 30  # seconds, ours; below the timeouts of usual proxies
 PAUSE_SECONDS: Final = 0.2
@@ -90,6 +90,6 @@ def _wait(
     return found
 
 
-def _ended(caller: Caller, job_id: UUID) -> jobs.JobView | None:
-    job = jobs.find_job(caller=caller, job_id=job_id)
+def _ended(caller: Caller, job_id: UUID) -> job_list.JobView | None:
+    job = job_list.find_job(caller=caller, job_id=job_id)
     return job if job.state in ENDED else None

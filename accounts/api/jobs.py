@@ -11,14 +11,14 @@ from accounts.api.endpoints import Answer, Call, get, post
 from accounts.api.schemas import Nothing, OneOf, Page, PageQuery, Resource, Result
 from accounts.caller import TokenScope
 from accounts.errors import Conflict
-from accounts.queries import jobs
-from accounts.queries.jobs import JobView
+from accounts.queries import job_list
+from accounts.queries.job_list import JobView
 
 
 class JobQuery(PageQuery):
     """Which jobs to list."""
 
-    state: Annotated[str, OneOf(jobs.STATES)] | None = Field(
+    state: Annotated[str, OneOf(job_list.STATES)] | None = Field(
         None, description="Only jobs in this state."
     )
 
@@ -30,7 +30,7 @@ class Job(Result):
     id: UUID
     name: str
     queue: str
-    state: Annotated[str, OneOf(jobs.STATES)]
+    state: Annotated[str, OneOf(job_list.STATES)]
     attempts: int
     progress_done: int
     progress_total: int
@@ -49,7 +49,7 @@ def list_jobs(call: Call, query: JobQuery) -> Answer:
 
     Background work one has set going, like embedding, newest first; managers see all.
     """
-    page = jobs.list_jobs(
+    page = job_list.list_jobs(
         caller=call.caller, state=query.state, cursor=call.cursor, limit=query.limit
     )
     return Answer(page.items, next_cursor=page.next_cursor)
@@ -58,25 +58,25 @@ def list_jobs(call: Call, query: JobQuery) -> Answer:
 @get("jobs/{id}", tag="jobs", scope=TokenScope.READ, answer=Job)
 def get_job(call: Call) -> JobView:
     """Look at one job."""
-    return jobs.find_job(caller=call.caller, job_id=call.id)
+    return job_list.find_job(caller=call.caller, job_id=call.id)
 
 
 @post("jobs/{id}/retry", tag="jobs", scope=TokenScope.WRITE, answer=Job)
 def retry_job(call: Call, body: Nothing) -> JobView:
     """Try a job again that did not succeed."""
-    job = jobs.find_job(caller=call.caller, job_id=call.id)
+    job = job_list.find_job(caller=call.caller, job_id=call.id)
     if not operators.retry_job(caller=call.caller, job_id=job.id):
         raise _not_possible(job, "tried again", "failed, quarantined or cancelled")
-    return jobs.find_job(caller=call.caller, job_id=job.id)
+    return job_list.find_job(caller=call.caller, job_id=job.id)
 
 
 @post("jobs/{id}/cancel", tag="jobs", scope=TokenScope.WRITE, answer=Job)
 def cancel_job(call: Call, body: Nothing) -> JobView:
     """Cancel a job that has not begun."""
-    job = jobs.find_job(caller=call.caller, job_id=call.id)
+    job = job_list.find_job(caller=call.caller, job_id=call.id)
     if not operators.cancel_job(caller=call.caller, job_id=job.id):
         raise _not_possible(job, "cancelled", "queued")
-    return jobs.find_job(caller=call.caller, job_id=job.id)
+    return job_list.find_job(caller=call.caller, job_id=job.id)
 
 
 def _not_possible(job: JobView, verb: str, states: str) -> Conflict:

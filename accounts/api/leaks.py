@@ -7,11 +7,11 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from accounts import tokens
+from accounts import token_format
 from accounts.actions.tokens import end_leaked
 from accounts.api.endpoints import Call, get, post
 from accounts.api.schemas import Body, Name, Result, Several
-from accounts.tokens import TokenKind
+from accounts.token_format import TokenKind
 
 MOST: Final = 50  # texts a report
 LONGEST: Final = 4_096  # characters of a text; what a scanner shows around a finding
@@ -66,9 +66,9 @@ def token_pattern(call: Call) -> dict[str, Any]:
     del call
     return {
         "name": "Cairn API token",
-        "pattern": tokens.PUBLISHED_PATTERN,
+        "pattern": token_format.PUBLISHED_PATTERN,
         "prefixes": tuple(f"crn_{kind}_" for kind in TokenKind),
-        "length": tokens.LENGTH,
+        "length": token_format.LENGTH,
         "checksum": (
             "The last 6 characters are the CRC-32 of all characters before them, written in base "
             "62 with the digits 0-9A-Za-z, most significant first, padded with 0."

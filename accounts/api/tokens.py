@@ -24,7 +24,7 @@ from accounts.api.schemas import (
 from accounts.caller import TokenScope
 from accounts.queries import credentials
 from accounts.queries.credentials import TokenView
-from accounts.tokens import TokenKind
+from accounts.token_format import TokenKind
 
 
 class NewToken(Body):

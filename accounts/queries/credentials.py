@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from accounts import peppers, rights, tenancy, tokens
+from accounts import peppers, rights, tenancy, token_format
 from accounts.caller import Caller, Role, TokenScope
 from accounts.errors import InvalidToken
 from accounts.models import Membership, Token
@@ -31,7 +31,7 @@ class TokenView:
 
     id: UUID
     name: str
-    kind: tokens.TokenKind
+    kind: token_format.TokenKind
     last_four: str
     scopes: tuple[TokenScope, ...]
     projects: tuple[UUID, ...] | None
@@ -48,27 +48,6 @@ class TokenView:
     revoked_at: datetime | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Credential:
-    """A token that may be used now: whose it is, where, and what it reaches.
-
-    `new_digest` is what should be stored of it, when that was made under an earlier pepper.
-    """
-
-    token_id: UUID
-    name: str
-    user_id: UUID | None
-    organization_id: UUID
-    organization_slug: str
-    schema_name: str
-    role: Role
-    scopes: frozenset[TokenScope]
-    projects: tuple[UUID, ...] | None
-    source_interface: str
-    last_used_at: datetime | None
-    new_digest: str = ""
-
-
 def list_tokens(*, caller: Caller) -> tuple[TokenView, ...]:
     """Return the tokens the caller may see, newest first: all for managers, else one's own."""
     rows = Token.objects.filter(visible(caller=caller)).select_related("user")
@@ -79,7 +58,7 @@ def list_tokens(*, caller: Caller) -> tuple[TokenView, ...]:
 def any_silent(*, caller: Caller, now: datetime) -> bool:
     """Say whether an agent of the caller's own has called before, and not for a day."""
     mine = Token.objects.filter(
-        own(caller=caller), revoked_at=None, replaced_by=None, expires_at__gt=now
+        own_tokens(caller=caller), revoked_at=None, replaced_by=None, expires_at__gt=now
     )
     with tenancy.walled(organization_id=caller.organization_id):
         return mine.filter(last_used_at__lt=now - SILENT_AFTER).exists()
@@ -98,10 +77,10 @@ def visible(*, caller: Caller) -> Q:
         return inside
     if caller.token_id is not None and TokenScope.ADMIN not in caller.scopes:
         return inside & Q(id=caller.token_id)
-    return inside & own(caller=caller)
+    return inside & own_tokens(caller=caller)
 
 
-def own(*, caller: Caller) -> Q:
+def own_tokens(*, caller: Caller) -> Q:
     """Return the predicate for the caller's own tokens, within what its credential reaches."""
     mine = Q(organization_id=caller.organization_id, user_id=caller.user_id)
     if caller.bound_projects is not None:
@@ -112,7 +91,9 @@ def own(*, caller: Caller) -> Q:
 def own_token_ids(*, caller: Caller) -> frozenset[UUID]:
     """Return the tokens that the caller's person has had, within what the credential reaches."""
     with tenancy.walled(organization_id=caller.organization_id):
-        return frozenset(Token.objects.filter(own(caller=caller)).values_list("id", flat=True))
+        return frozenset(
+            Token.objects.filter(own_tokens(caller=caller)).values_list("id", flat=True)
+        )
 
 
 def token_ids_of(*, caller: Caller, user_id: UUID) -> frozenset[UUID]:
@@ -133,17 +114,17 @@ def holders(*, token_ids: frozenset[UUID]) -> dict[UUID, UUID]:
         return dict(rows.order_by().values_list("id", "user_id"))
 
 
-def verify(*, text: str, now: datetime) -> Credential:
-    """Check a presented token against what is stored.
+def verify(*, text: str, agent: str = "", now: datetime) -> tuple[Caller, Presented]:
+    """Check a presented token against what is stored; return who calls, and what is stored.
 
-    Raises UnknownToken, and InvalidToken for one that has ended: only who holds the whole secret
-    learns why it is refused.
+    `agent` names the software; the token's name stands in where it is empty. Raises UnknownToken,
+    and InvalidToken for one that has ended: only who holds the whole secret learns why.
     """
-    parsed = tokens.parse(text=text)
+    parsed = token_format.parse(text=text)
     row = security_definers.present_token(lookup=parsed.lookup_id)
     if row is None or not peppers.is_of(stored=row.digest, text=parsed.text):
-        raise tokens.UnknownToken(detail="This token does not exist.", hint=CREATE_HINT)
-    return _credential(row, role=_role_alive(row, now=now), text=parsed.text)
+        raise token_format.UnknownToken(detail="This token does not exist.", hint=CREATE_HINT)
+    return _caller(row, role=_role_alive(row, now=now), agent=agent), row
 
 
 def still_holds(*, caller: Caller, now: datetime) -> bool:
@@ -172,7 +153,7 @@ def token_view(row: Token) -> TokenView:
     return TokenView(
         id=row.id,
         name=row.name,
-        kind=tokens.TokenKind(row.kind),
+        kind=token_format.TokenKind(row.kind),
         last_four=row.last_four,
         scopes=tuple(scope for scope in TokenScope if scope in row.scopes),
         projects=None if row.projects is None else tuple(row.projects),
@@ -203,20 +184,17 @@ def _role_alive(row: Presented, *, now: datetime) -> Role:
     return Role(row.role)
 
 
-def _credential(row: Presented, *, role: Role, text: str) -> Credential:
+def _caller(row: Presented, *, role: Role, agent: str) -> Caller:
     scopes = frozenset(TokenScope(scope) for scope in row.scopes)
-    digest = peppers.digest(text=text)
-    return Credential(
-        token_id=row.id,
-        name=row.name,
-        user_id=row.user_id if row.kind == tokens.TokenKind.PERSON else None,
+    return Caller(
+        user_id=row.user_id if row.kind == token_format.TokenKind.PERSON else None,
         organization_id=row.organization_id,
         organization_slug=row.organization_slug,
         schema_name=row.schema_name,
         role=role,
         scopes=scopes & rights.scopes_of(role=role),
-        projects=None if row.projects is None else tuple(row.projects),
+        bound_projects=None if row.projects is None else tuple(row.projects),
         source_interface=row.source_interface,
-        last_used_at=row.last_used_at,
-        new_digest="" if digest == row.digest else digest,
+        agent=agent or row.name,
+        token_id=row.id,
     )

@@ -6,6 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from django.conf import settings
+from django.db.models import QuerySet
 
 from accounts import rights, tenancy
 from accounts.caller import DASHBOARD, Caller, Role, TokenScope
@@ -42,16 +43,15 @@ class MemberView:
 
 def organizations_of(*, user_id: UUID) -> tuple[OrganizationView, ...]:
     """Return the organizations a person belongs to, the first joined first."""
-    return tuple(
-        _opened_by(row) for row in security_definers.places_of(user_id=user_id) if row.ready
-    )
+    rows = security_definers.places_of(user_id=user_id)
+    return tuple(organization_view(row, role=Role(row.role)) for row in rows if row.ready)
 
 
 def organization_of(*, user_id: UUID, slug: str) -> OrganizationView:
     """Return one organization by slug. Raises NotFound also for one the person is not in."""
-    for row in security_definers.places_of(user_id=user_id):
-        if row.ready and row.slug == slug:
-            return _opened_by(row)
+    for found in organizations_of(user_id=user_id):
+        if found.slug == slug:
+            return found
     raise NotFound(detail="There is no such organization.", hint="Check the address.")
 
 
@@ -87,27 +87,26 @@ def keep_events_days(*, organization_id: UUID) -> int:
 
 def members(*, caller: Caller) -> tuple[MemberView, ...]:
     """Return the people of the caller's organization, the first joined first."""
-    rows = Membership.objects.filter(organization_id=caller.organization_id).select_related("user")
     with tenancy.walled(organization_id=caller.organization_id):
-        return tuple(member_view(row) for row in rows.order_by("created_at", "id"))
+        return tuple(member_view(row) for row in _memberships(caller).order_by("created_at", "id"))
 
 
 def members_among(*, caller: Caller, ids: Iterable[UUID]) -> Mapping[UUID, MemberView]:
     """Return those of `ids` who belong to the caller's organization."""
-    rows = Membership.objects.filter(
-        organization_id=caller.organization_id, user_id__in=set(ids)
-    ).select_related("user")
+    rows = _memberships(caller).filter(user_id__in=set(ids)).order_by("id")
     with tenancy.walled(organization_id=caller.organization_id):
-        return {row.user_id: member_view(row) for row in rows.order_by("id")}
+        return {row.user_id: member_view(row) for row in rows}
 
 
 def people(*, caller: Caller, ids: Iterable[UUID]) -> Mapping[UUID, str]:
     """Return display names for those of `ids` who belong to the caller's organization."""
-    rows = Membership.objects.filter(
-        organization_id=caller.organization_id, user_id__in=set(ids)
-    ).select_related("user")
+    rows = _memberships(caller).filter(user_id__in=set(ids)).order_by("id")
     with tenancy.walled(organization_id=caller.organization_id):
-        return {row.user_id: row.user.name or row.user.email for row in rows.order_by("id")}
+        return {row.user_id: row.user.name or row.user.email for row in rows}
+
+
+def _memberships(caller: Caller) -> QuerySet[Membership]:
+    return Membership.objects.filter(organization_id=caller.organization_id).select_related("user")
 
 
 def organization_view(
@@ -137,10 +136,6 @@ def member_view(row: Membership) -> MemberView:
     )
 
 
-def _opened_by(row: JoinedOrganization) -> OrganizationView:
-    return organization_view(row, role=Role(row.role))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Initiator:
     """Who began: a person, a token, or a person's token; and with which software."""
@@ -161,7 +156,11 @@ def caller_of(*, beginner: Initiator, now: datetime) -> Caller:
     with tenancy.walled(organization_id=tenant.organization_id):
         token = _token(beginner.token_id, now)
         user_id = beginner.user_id or (token.user_id if token is not None else None)
-        role = None if user_id is None else _role(tenant.organization_id, user_id)
+        role = None
+        if user_id is not None:
+            mine = Membership.objects.filter(organization_id=tenant.organization_id)
+            belongs = mine.filter(user_id=user_id, user__is_active=True)
+            role = belongs.values_list("role", flat=True).first()
     if role is None:
         raise Forbidden(
             detail="Who began this does not belong to the organization any more.",
@@ -201,10 +200,3 @@ def _token(token_id: UUID | None, now: datetime) -> Token | None:
     if token_id is None:
         return None
     return Token.objects.filter(pk=token_id, revoked_at=None, expires_at__gt=now).first()
-
-
-def _role(organization_id: UUID, user_id: UUID) -> str | None:
-    rows = Membership.objects.filter(
-        organization_id=organization_id, user_id=user_id, user__is_active=True
-    )
-    return rows.values_list("role", flat=True).first()

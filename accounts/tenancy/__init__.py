@@ -17,13 +17,13 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from django.core.cache import cache
 from django.db import connection, transaction
 
+from accounts.caller import Tenant as Tenant  # for those who enter one
 from accounts.tenancy import security_definers
 
 SCHEMA_NAME = re.compile(r"t_[0-9a-f]{32}\Z")
@@ -43,15 +43,6 @@ class OtherTenant(RuntimeError):
     """Code tried to enter a second organization while in one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tenant:
-    """The organization the running task works for."""
-
-    organization_id: UUID
-    slug: str
-    schema_name: str
-
-
 _current: ContextVar[Tenant | None] = ContextVar("cairn_tenant", default=None)
 
 
@@ -64,17 +55,16 @@ def current() -> Tenant:
 
 
 @contextmanager
-def enter(*, organization_id: UUID, slug: str, schema_name: str) -> Iterator[Tenant]:
+def enter(tenant: Tenant) -> Iterator[Tenant]:
     """Bind an organization to the running task until the block ends.
 
     Raises OtherTenant when another one is already bound, ValueError for a name not of ours.
     """
-    if not SCHEMA_NAME.match(schema_name):
-        raise ValueError(f"{schema_name!r} is not the schema of an organization.")
+    if not SCHEMA_NAME.match(tenant.schema_name):
+        raise ValueError(f"{tenant.schema_name!r} is not the schema of an organization.")
     outer = _current.get()
-    tenant = Tenant(organization_id=organization_id, slug=slug, schema_name=schema_name)
     if outer is not None and outer != tenant:
-        raise OtherTenant(f"Already in {outer.slug}; leave it before entering {slug}.")
+        raise OtherTenant(f"Already in {outer.slug}; leave it before entering {tenant.slug}.")
     token = _current.set(tenant)
     try:
         yield tenant

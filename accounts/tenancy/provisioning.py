@@ -97,13 +97,9 @@ def behind() -> tuple[Entrance, ...]:
 def _pending() -> list[tuple[str, str]]:
     executor = MigrationExecutor(connection)
     executor.recorder.ensure_schema()
-    targets = [node for node in executor.loader.graph.leaf_nodes() if node[0] in _tenant_labels()]
-    plan = executor.migration_plan(targets)
-    return [(m.app_label, m.name) for m, _ in plan if m.app_label in _tenant_labels()]
-
-
-def _tenant_labels() -> frozenset[str]:
-    return frozenset(settings.TENANT_APPS)
+    leaves = executor.loader.graph.leaf_nodes()
+    plan = executor.migration_plan([node for node in leaves if node[0] in settings.TENANT_APPS])
+    return [(m.app_label, m.name) for m, _ in plan if m.app_label in settings.TENANT_APPS]
 
 
 def _capture_step(name: tuple[str, str]) -> None:
@@ -123,7 +119,7 @@ def _adopt_baselines() -> None:
     for key, migration in loader.replacements.items():
         name = ".".join(key)
         parts = {".".join(part) for part in migration.replaces}
-        if key[0] in _tenant_labels() and name not in captured and parts <= captured:
+        if key[0] in settings.TENANT_APPS and name not in captured and parts <= captured:
             SchemaStep.objects.create(position=newest() + 1, name=name, script="SELECT 1;")
 
 
@@ -145,22 +141,15 @@ def _capture_functions(app: str, path: Path) -> None:
 def _keeper(kept: list[str]) -> Callable[..., Any]:
     def keep(execute: Any, sql: Any, params: Any, many: bool, context: dict[str, Any]) -> Any:
         text = sql if isinstance(sql, str) else sql.as_string(connection.connection)
-        if _is_kept(text):
-            kept.append(_with_values(text, params))
+        statement = LEADING_COMMENTS.sub("", text)
+        is_kept = statement.upper().startswith(KEPT)
+        if is_kept and not any(name in statement for name in NOT_KEPT):
+            if params:
+                text = str(ClientCursor(connection.connection).mogrify(text, params))
+            kept.append(text.rstrip().rstrip(";"))
         return execute(sql, params, many, context)
 
     return keep
-
-
-def _is_kept(text: str) -> bool:
-    statement = LEADING_COMMENTS.sub("", text)
-    return statement.upper().startswith(KEPT) and not any(name in statement for name in NOT_KEPT)
-
-
-def _with_values(text: str, params: Any) -> str:
-    if not params:
-        return text.rstrip().rstrip(";")
-    return str(ClientCursor(connection.connection).mogrify(text, params)).rstrip().rstrip(";")
 
 
 def _take_turn() -> None:

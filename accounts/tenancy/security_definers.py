@@ -12,6 +12,8 @@ from uuid import UUID
 
 from django.db import connection
 
+from accounts.caller import Tenant
+
 PLACES: Final = """
 SELECT id, slug, name, personal, ready, language, schema_name, created_at, role
 FROM cairn.places_of(%s) ORDER BY joined_at, membership_id
@@ -39,6 +41,12 @@ class Presented(NamedTuple):
     is_active: bool
     role: str | None
 
+    @property
+    def tenant(self) -> Tenant:
+        """Its organization, to be entered."""
+        id, slug = self.organization_id, self.organization_slug
+        return Tenant(organization_id=id, slug=slug, schema_name=self.schema_name)
+
 
 class JoinedOrganization(NamedTuple):
     """An organization a person belongs to, and their role there."""
@@ -62,18 +70,6 @@ class Entrance(NamedTuple):
     schema_name: str
     schema_version: int
     ready: bool
-
-
-class Claimed(NamedTuple):
-    """A job just taken, `attempts` counting this one, with its organization."""
-
-    id: UUID
-    name: str
-    payload: Mapping[str, Any]
-    attempts: int
-    organization_id: UUID
-    organization_slug: str
-    schema_name: str
 
 
 class HeldUp(NamedTuple):
@@ -107,13 +103,19 @@ def every_organization() -> tuple[Entrance, ...]:
     return tuple(Entrance(*row) for row in _rows("SELECT * FROM cairn.every_organization()"))
 
 
-def claim_job(*, queue: str, worker: str, lease: timedelta) -> Claimed | None:
-    """Take the next due job of a queue, if there is one."""
+def claim_job(
+    *, queue: str, worker: str, lease: timedelta
+) -> tuple[UUID, str, Mapping[str, Any], int, UUID, str, str] | None:
+    """Take the next due job of a queue, if there is one.
+
+    Returns its id, name, payload and attempts, counting this one; then the id, slug and schema of
+    its organization.
+    """
     rows = _rows("SELECT * FROM cairn.claim_job(%s, %s, %s)", queue, worker, lease)
     if not rows:
         return None
-    identifier, name, payload, *rest = rows[0]
-    return Claimed(identifier, name, json.loads(payload), *rest)
+    id, name, payload, attempts, organization_id, slug, schema_name = rows[0]
+    return id, name, json.loads(payload), attempts, organization_id, slug, schema_name
 
 
 def lost_jobs() -> tuple[tuple[UUID, UUID], ...]:

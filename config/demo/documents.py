@@ -79,15 +79,13 @@ def tag_of(*, path: str) -> str:
 
 def _files(folder: Path, on_error: Callable[[OSError], None]) -> Iterator[str]:
     for root, names, files in os.walk(folder, onerror=on_error):
-        names[:] = [name for name in names if _is_entered(name)]
+        names[:] = [
+            name
+            for name in names
+            if name in HIDDEN_ENTERED or not (name.startswith(".") or name.lower() in NOT_ENTERED)
+        ]
         for name in files:
             yield (Path(root) / name).relative_to(folder).as_posix()
-
-
-def _is_entered(name: str) -> bool:
-    if name.startswith("."):
-        return name in HIDDEN_ENTERED
-    return name.lower() not in NOT_ENTERED
 
 
 def _read(folder: Path, path: str) -> Document:

@@ -31,14 +31,6 @@ class Step:
     keep: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Played:
-    """One step with what became of it, in words."""
-
-    step: Step
-    result: str
-
-
 class Unplayable(Exception):
     """The session cannot go on; the message says why and what to do."""
 
@@ -51,21 +43,22 @@ def read(*, path: Path = SESSION) -> tuple[Step, ...]:
 
 def play(
     *, client: httpx.Client, project: str, steps: tuple[Step, ...], pause: Callable[[], None]
-) -> Iterator[Played]:
-    """Make the calls in order, with a pause before each; yield each with its result.
+) -> Iterator[tuple[Step, str]]:
+    """Make the calls in order, with a pause before each; yield each with its result in words.
 
     Raises Unplayable when the server does not answer or does not accept the token.
     """
     kept: dict[str, str] = {}
     for number, step in enumerate(steps, 1):
         pause()
-        if any(name not in kept for name in _names(step.path)):
-            yield Played(step=step, result="skipped: what it builds on was not found")
+        named = (part[1:-1] for part in step.path.split("/") if part.startswith("{"))
+        if any(name not in kept for name in named):
+            yield step, "skipped: what it builds on was not found"
             continue
         answer = _call(client, step, project, kept, number)
         if step.keep and (memory_id := _memory_id(answer.json())):
             kept[step.keep] = memory_id
-        yield Played(step=step, result=_in_words(answer))
+        yield step, _in_words(answer)
 
 
 def client(*, url: str, token: str) -> httpx.Client:
@@ -83,7 +76,9 @@ def _call(
     body = dict(step.body)
     if "project" in body:
         body["project"] = project
-    headers = {} if path.endswith(REPEATED) else {"Idempotency-Key": _key(number, step)}
+    text = json.dumps((number, step.path, dict(step.body)), sort_keys=True)
+    key = f"demo-{hashlib.sha256(text.encode()).hexdigest()[:24]}"
+    headers = {} if path.endswith(REPEATED) else {"Idempotency-Key": key}
     try:
         answer = client.post(path, json=body, headers=headers)
     except httpx.TransportError as error:
@@ -93,15 +88,6 @@ def _call(
     if answer.status_code in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
         raise Unplayable(f"The token is not accepted: {answer.json().get('detail', '')}")
     return answer
-
-
-def _key(number: int, step: Step) -> str:
-    told = json.dumps((number, step.path, dict(step.body)), sort_keys=True)
-    return f"demo-{hashlib.sha256(told.encode()).hexdigest()[:24]}"
-
-
-def _names(path: str) -> tuple[str, ...]:
-    return tuple(part[1:-1] for part in path.split("/") if part.startswith("{"))
 
 
 def _memory_id(body: Mapping[str, Any]) -> str:

@@ -2,6 +2,9 @@
 
 import os
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TextIO
 
 NAME_WIDTH = 9
@@ -36,13 +39,14 @@ class Console:
         """Print one line of the supervisor itself among the children's."""
         self.line(name="cairn", text=text)
 
-    def begun(self, *, step: str) -> None:
-        """Print that a step has begun."""
-        self._print(self._paint(f"  … {step}", DIM))
-
-    def done(self, *, step: str, seconds: float) -> None:
-        """Print that a step is done and how long it took."""
-        self._print(f"  {self._paint('✓', GREEN)} {step:<34} {seconds:6.1f} s")
+    @contextmanager
+    def step(self, title: str) -> Iterator[None]:
+        """Print that a step begins, and at its end how long it took."""
+        began = time.monotonic()
+        self._print(self._paint(f"  … {title}", DIM))
+        yield
+        seconds = time.monotonic() - began
+        self._print(f"  {self._paint('✓', GREEN)} {title:<34} {seconds:6.1f} s")
 
     def failed(self, *, reason: str) -> None:
         """Print why the start stopped."""

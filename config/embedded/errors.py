@@ -9,17 +9,9 @@ class HomeError(StartError):
     """The data folder cannot be used: locked, not writable, disk full."""
 
 
-class PortError(StartError):
-    """The address for the web server is taken or not allowed."""
-
-
 class BinaryError(StartError):
     """A server's program was not found or cannot run on this machine."""
 
 
 class ServerError(StartError):
     """A server did not become ready in time."""
-
-
-class StepError(StartError):
-    """A step of the start failed; what it printed is above the message."""

@@ -148,16 +148,6 @@ def load_secrets(*, home: Home) -> Secrets:
         raise HomeError(f"{path} is damaged; put it back from a backup.") from error
 
 
-def keep_environment(*, home: Home, given: Mapping[str, str]) -> None:
-    """Keep what the running programs are given, for `python -m config.embedded manage`."""
-    write_private(path=home.environment, text=json.dumps(dict(given)))
-
-
-def forget_environment(*, home: Home) -> None:
-    """Remove it: nothing runs any more."""
-    home.environment.unlink(missing_ok=True)
-
-
 def write_private(*, path: Path, text: str) -> None:
     """Write a file of mode 600 whole or not at all."""
     draft = path.with_name(f"{path.name}.draft")
@@ -182,7 +172,14 @@ def socket_folder(*, home: Path, owner: Identity, environment: Mapping[str, str]
     Raises HomeError when someone else owns a folder of that name.
     """
     folder = socket_path(home=home, owner=owner, environment=environment)
-    _make_private(folder=folder, owner=owner)
+    try:
+        folder.mkdir(mode=0o700)
+    except FileExistsError:
+        found = folder.lstat()
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid not in {owner.uid, os.geteuid()}:
+            raise HomeError(f"{folder} belongs to someone else; remove it.") from None
+        folder.chmod(0o700)
+    os.chown(folder, owner.uid, owner.gid)
     return folder
 
 
@@ -225,7 +222,7 @@ def reachable_binaries(*, binaries: Path, owner: Identity) -> Path:
     version = f"{install} {(binaries / 'postgres').stat().st_mtime_ns}"
     place = OUTSIDE / f"programs-{_short(version)}"
     if not place.exists():
-        _copy_install(install=install, place=place)
+        _copy_install(install, place)
     return place / install.parent.name / install.name / binaries.name
 
 
@@ -239,7 +236,7 @@ def give(*, folder: Path, owner: Identity) -> None:
             os.chown(Path(place) / name, owner.uid, owner.gid, follow_symlinks=False)
 
 
-def _copy_install(*, install: Path, place: Path) -> None:
+def _copy_install(install: Path, place: Path) -> None:
     """Copy the programs and the libraries their relative search path names."""
     place.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(prefix="draft-", dir=place.parent))
@@ -255,18 +252,6 @@ def _copy_install(*, install: Path, place: Path) -> None:
         shutil.rmtree(draft)
         if not place.exists():
             raise
-
-
-def _make_private(*, folder: Path, owner: Identity) -> None:
-    try:
-        folder.mkdir(mode=0o700)
-        os.chown(folder, owner.uid, owner.gid)
-    except FileExistsError:
-        found = folder.lstat()
-        if not stat.S_ISDIR(found.st_mode) or found.st_uid not in {owner.uid, os.geteuid()}:
-            raise HomeError(f"{folder} belongs to someone else; remove it.") from None
-        folder.chmod(0o700)
-        os.chown(folder, owner.uid, owner.gid)
 
 
 def _short(text: str) -> str:

@@ -60,8 +60,9 @@ def choose(*, environment: Mapping[str, str]) -> Identity:
     inside = next((uid for uid in map(_uid_of, NAMESPACE_USERS) if uid is not None), None)
     if inside is None:
         return _switched(user=DEFAULT_SWITCH_USER)
-    namespaced = Identity(namespace_uid=inside)
-    return namespaced if _works(identity=namespaced) else _switched(user=DEFAULT_SWITCH_USER)
+    if _works(inside):
+        return Identity(namespace_uid=inside)
+    return _switched(user=DEFAULT_SWITCH_USER)
 
 
 def enter_namespace(*, inside_uid: int) -> None:
@@ -73,9 +74,16 @@ def enter_namespace(*, inside_uid: int) -> None:
     if _LIBC.unshare(CLONE_NEWUSER) != 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
-    _write("/proc/self/setgroups", "deny")
-    _write("/proc/self/uid_map", f"{inside_uid} {outside_uid} 1")
-    _write("/proc/self/gid_map", f"{inside_uid} {outside_gid} 1")
+    for name, text in (
+        ("setgroups", "deny"),
+        ("uid_map", f"{inside_uid} {outside_uid} 1"),
+        ("gid_map", f"{inside_uid} {outside_gid} 1"),
+    ):
+        descriptor = os.open(f"/proc/self/{name}", os.O_WRONLY)
+        try:
+            os.write(descriptor, text.encode())
+        finally:
+            os.close(descriptor)
 
 
 def can_reach(*, identity: Identity, folder: Path) -> bool:
@@ -112,9 +120,9 @@ def _uid_of(name: str) -> int | None:
         return None
 
 
-def _works(*, identity: Identity) -> bool:
-    inside = identity.namespace_uid
-    if inside is None or sys.platform != "linux":
+def _works(inside: int) -> bool:
+    """Say whether a namespace can be entered in which root is called so."""
+    if sys.platform != "linux":
         return False
     try:
         tried = subprocess.run(
@@ -127,11 +135,3 @@ def _works(*, identity: Identity) -> bool:
     except subprocess.SubprocessError:
         return False
     return tried.returncode == 0
-
-
-def _write(path: str, text: str) -> None:
-    descriptor = os.open(path, os.O_WRONLY)
-    try:
-        os.write(descriptor, text.encode())
-    finally:
-        os.close(descriptor)

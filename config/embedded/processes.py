@@ -17,9 +17,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from pathlib import Path
-from types import FrameType
 
 from config.embedded.console import Console
 from config.embedded.errors import BinaryError, ServerError
@@ -119,30 +117,24 @@ def delay_seconds(*, deaths: int) -> float:
     return min(FIRST_DELAY_SECONDS * 2.0 ** min(deaths - 1, 10), LONGEST_DELAY_SECONDS)
 
 
-class After(Enum):
-    """What happens when a child has ended."""
-
-    RESTART = "restart"
-    NOTHING = "nothing"
-
-
 class Process:
     """A program under supervision, across its restarts.
 
-    `is_ready` is asked from the start until it says yes; without one, a program counts as ready
-    when it has run for a few seconds. `deaths` counts those without a good run in between.
+    `restarts`: it is started again whenever it ends. `is_ready` is asked from the start until it
+    says yes; without one, a program counts as ready when it has run for a few seconds. `deaths`
+    counts those without a good run in between.
     """
 
     def __init__(
         self,
         *,
         program: Program,
-        after: After,
-        is_ready: Callable[[], bool] | None,
         console: Console,
+        restarts: bool = False,
+        is_ready: Callable[[], bool] | None = None,
     ) -> None:
         self.program = program
-        self.after = after
+        self.restarts = restarts
         self.is_ready = is_ready
         self.ready = False
         self.started_at = 0.0
@@ -279,9 +271,9 @@ class Group:
         os.set_blocking(writing, False)
         self.watch(descriptor=reading, on_input=lambda: _drain(reading))
         signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
-        signal.signal(signal.SIGCHLD, _ignore)
+        signal.signal(signal.SIGCHLD, lambda _number, _frame: None)  # it has written there already
         for number in STOP_SIGNALS:
-            signal.signal(number, self._on_stop_signal)
+            signal.signal(number, lambda _number, _frame: self.request_stop())
 
     def watch(self, *, descriptor: int, on_input: Callable[[], None]) -> None:
         """Call `on_input` whenever the descriptor has something to read."""
@@ -300,14 +292,13 @@ class Group:
         self, program: Program, *, is_ready: Callable[[], bool] | None = None
     ) -> Process:
         """Start a program and start it again whenever it ends."""
-        child = Process(
-            program=program, after=After.RESTART, is_ready=is_ready, console=self.console
-        )
+        child = Process(program=program, console=self.console, restarts=True, is_ready=is_ready)
         self.add(child)
         return child
 
-    def run_to_end(self, child: Process) -> int:
-        """Start a child that ends by itself; return its exit code."""
+    def run_to_end(self, program: Program) -> int:
+        """Start a program that ends by itself; return its exit code."""
+        child = Process(program=program, console=self.console)
         self.add(child)
         while child.returncode is None:
             self.turn()
@@ -353,7 +344,7 @@ class Group:
 
     def _after_end(self, child: Process, now: float) -> None:
         code = child.returncode
-        if child.after is After.NOTHING or code is None:
+        if not child.restarts or code is None:
             return
         delay = child.plan_restart(now=now)
         ended = f"ended with code {code}"
@@ -399,9 +390,6 @@ class Group:
         for descriptor, _event in poller.poll(seconds * 1000):
             readers[descriptor]()
 
-    def _on_stop_signal(self, _number: int, _frame: FrameType | None) -> None:
-        self._requests += 1
-
 
 def _drain(descriptor: int) -> None:
     while True:
@@ -409,7 +397,3 @@ def _drain(descriptor: int) -> None:
             os.read(descriptor, 4096)
         except BlockingIOError:
             return
-
-
-def _ignore(_number: int, _frame: FrameType | None) -> None:
-    """Do nothing: the wake-up descriptor has already been written to."""

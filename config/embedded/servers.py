@@ -11,14 +11,12 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from config.embedded import home as homes
 from config.embedded import identity, postgres, valkey
-from config.embedded.console import Console
 from config.embedded.errors import HomeError
 from config.embedded.postgres import Durability
 from config.embedded.processes import Group
@@ -41,7 +39,7 @@ def start_servers(
     Raises StartError when a server cannot be started.
     """
     if not setup.database_url:
-        with step(group.console, "database server"):
+        with group.console.step("database server"):
             cluster = prepare_postgres(
                 home=setup.home, environment=environment, durability=durability
             )
@@ -53,7 +51,7 @@ def start_servers(
             postgres.create_database(cluster=cluster)
         setup = replace(setup, database_url=cluster.url, database_owner_url=cluster.owner_url)
     if not setup.redis_url:
-        with step(group.console, "queue server"):
+        with group.console.step("queue server"):
             store = prepare_store(home=setup.home, environment=environment)
             child = group.keep_running(
                 valkey.program(store=store, environment=environment),
@@ -62,15 +60,6 @@ def start_servers(
             group.await_ready(child)
         setup = replace(setup, redis_url=store.url)
     return setup
-
-
-@contextmanager
-def step(console: Console, title: str) -> Iterator[None]:
-    """Print that a step begins, and at its end how long it took."""
-    began = time.monotonic()
-    console.begun(step=title)
-    yield
-    console.done(step=title, seconds=time.monotonic() - began)
 
 
 def prepare_postgres(

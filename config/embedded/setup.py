@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from config import env
-from config.embedded.errors import PortError
+from config.embedded.errors import StartError
 from config.embedded.home import Secrets
 
 ANSWER_SECONDS = 2.0
@@ -17,7 +17,7 @@ EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S10
 
 
 def check_free(*, host: str, port: int) -> None:
-    """Raise PortError with the way out unless a server may listen on the address."""
+    """Raise StartError with the way out unless a server may listen on the address."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         family, kind, protocol, _name, address = found[0]
@@ -26,7 +26,18 @@ def check_free(*, host: str, port: int) -> None:
             line.bind(address)
             line.listen(1)
     except OSError as error:
-        raise PortError(_reason(host=host, port=port, error=error)) from error
+        reasons = {
+            errno.EADDRINUSE: (
+                f"Port {port} is used by another program; stop it or choose another port, "
+                f"for example: CAIRN_PORT={port + 1} make run"
+            ),
+            errno.EACCES: (
+                f"This user may not listen on port {port}; choose one above 1023 by CAIRN_PORT."
+            ),
+        }
+        reason = error.strerror or os.strerror(error.errno or 0)
+        other = f"{host} cannot be listened on ({reason}); correct CAIRN_HOST."
+        raise StartError(reasons.get(error.errno or 0, other)) from error
 
 
 def base_url(*, host: str, port: int) -> str:
@@ -46,18 +57,6 @@ def is_live(*, host: str, port: int) -> bool:
     except OSError:
         return False
     return len(status) > 1 and status[1] < b"500"
-
-
-def _reason(*, host: str, port: int, error: OSError) -> str:
-    if error.errno == errno.EADDRINUSE:
-        return (
-            f"Port {port} is used by another program; stop it or choose another port, "
-            f"for example: CAIRN_PORT={port + 1} make run"
-        )
-    if error.errno == errno.EACCES:
-        return f"This user may not listen on port {port}; choose one above 1023 by CAIRN_PORT."
-    reason = error.strerror or os.strerror(error.errno or 0)
-    return f"{host} cannot be listened on ({reason}); correct CAIRN_HOST."
 
 
 SETTINGS_MODULE = "config.settings.production"

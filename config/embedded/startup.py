@@ -9,7 +9,6 @@ import signal
 import sys
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from config import env
@@ -17,12 +16,11 @@ from config.embedded import home as homes
 from config.embedded import servers
 from config.embedded import setup as setups
 from config.embedded.console import Console
-from config.embedded.errors import StepError
+from config.embedded.errors import StartError
 from config.embedded.home import Home, write_private
 from config.embedded.postgres import Durability
 from config.embedded.processes import (
     NOTHING,
-    After,
     Group,
     Halt,
     Process,
@@ -46,19 +44,10 @@ MANAGE = (sys.executable, str(env.ROOT / "manage.py"))
 CREDENTIALS = r'^[{}]$|^ *"(url|email|password|token|organization|project)": '  # shown at the end
 FIELDS = ("url", "email", "password", "token", "organization", "project")
 DONE_NAME = "steps.json"
+BOOTSTRAP = "bootstrap"
 DEMO, DEMO_SESSION, WELCOME = "demo", "session", "welcome"  # done once, kept under these names
 
 Environment = tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """One command with the title shown for it."""
-
-    name: str
-    title: str
-    command: tuple[str, ...]
-    noise: str = NOTHING
 
 
 def run(*, environment: Mapping[str, str], console: Console) -> None:
@@ -82,7 +71,7 @@ def run(*, environment: Mapping[str, str], console: Console) -> None:
             began = time.monotonic()
             group.stop()
             console.say(f"stopped in {time.monotonic() - began:.1f} s")
-            homes.forget_environment(home=home)
+            home.environment.unlink(missing_ok=True)  # nothing runs any more
             servers.tidy(home=home.root, environment=environment)
 
 
@@ -92,18 +81,25 @@ def _start(group: Group, setup: Setup, home: Home, environment: Mapping[str, str
         group=group, setup=setup, environment=environment, durability=Durability.SAFE
     )
     given = setups.given_to_children(setup=setup, secrets=secrets, environment=environment)
-    homes.keep_environment(home=home, given=given)
+    write_private(path=home.environment, text=json.dumps(given))
     completed = {**environment, **given}
     without_owner = tuple(setups.without_owner(environment=completed).items())
     done = read_done(home=home)
     has_credentials = home.credentials.exists()
-    for step in due_steps(
-        setup=setup, credentials=home.credentials, has_credentials=has_credentials, done=done
+    for title, step in due_steps(
+        setup=setup,
+        credentials=home.credentials,
+        has_credentials=has_credentials,
+        done=done,
+        environment=tuple(completed.items()),
     ):
-        _run_step(group, step, tuple(completed.items()))
+        with group.console.step(title):
+            code = group.run_to_end(step)
+            if code != 0:
+                raise StartError(f"{title}: the step failed (code {code}); see its lines above.")
         if step.name == DEMO:
             mark_done(home=home, name=DEMO)
-    with servers.step(group.console, "web server"):
+    with group.console.step("web server"):
         serving = group.keep_running(
             web(setup=setup, environment=without_owner),
             is_ready=lambda: setups.is_live(host=setup.host, port=setup.port),
@@ -114,69 +110,51 @@ def _start(group: Group, setup: Setup, home: Home, environment: Mapping[str, str
     fields = publish_credentials(home=home, url=setup.base_url)
     _welcome(group.console, home, fields, is_known=has_credentials and WELCOME in done)
     mark_done(home=home, name=WELCOME)
-    if setup.with_demo and DEMO_SESSION not in done:
-        played = demo_session(environment=without_owner)
-        group.add(
-            Process(program=played, after=After.NOTHING, is_ready=None, console=group.console)
-        )
+    if setup.with_demo and DEMO_SESSION not in done:  # played once at the running web server
+        python, manage = MANAGE
+        command = (python, "-W", "ignore", manage, "demo", "--play", "--skip-checks")
+        played = Program(name=DEMO, command=command, environment=without_owner, folder=env.ROOT)
+        group.add(Process(program=played, console=group.console))
         mark_done(home=home, name=DEMO_SESSION)
 
 
 def due_steps(
-    *, setup: Setup, credentials: Path, has_credentials: bool, done: frozenset[str]
-) -> tuple[Step, ...]:
-    """Return the steps of a start in their order; `done` are the names of those done for good."""
-    models = ("--into", str(setup.models))
+    *,
+    setup: Setup,
+    credentials: Path,
+    has_credentials: bool,
+    done: frozenset[str],
+    environment: Environment,
+) -> tuple[tuple[str, Program], ...]:
+    """Return the steps of a start in their order, each with its title.
+
+    `done` are the names of those done for good.
+    """
+    python, models = sys.executable, ("--into", str(setup.models))
+    bootstrap = (*MANAGE, "bootstrap", "--skip-checks", "--credentials", str(credentials))
     steps = [
-        Step(
-            name="weights",
-            title="model weights",
-            command=(sys.executable, "-m", "memory.providers.weights", *models),
-        ),
-        Step(
-            name="rules",
-            title="rules about secrets",
-            command=(sys.executable, "-m", "memory.secrets.scanner", *models),
-        ),
-        Step(
-            name="words",
-            title="translations",
-            command=(sys.executable, "-m", "config.translations", "compile"),
-        ),
-        Step(
-            name="migrate",
-            title="tables",
-            command=(*MANAGE, "migrate", "-v", "0", "--skip-checks"),
-        ),
+        ("weights", "model weights", (python, "-m", "memory.providers.weights", *models)),
+        ("rules", "rules about secrets", (python, "-m", "memory.secrets.scanner", *models)),
+        ("words", "translations", (python, "-m", "config.translations", "compile")),
+        ("migrate", "tables", (*MANAGE, "migrate", "-v", "0", "--skip-checks")),
     ]
     if not has_credentials:
-        steps.append(
-            Step(
-                name="bootstrap",
-                title="owner account",
-                command=(*MANAGE, "bootstrap", "--skip-checks", "--credentials", str(credentials)),
-                noise=CREDENTIALS,
-            )
-        )
+        steps.append((BOOTSTRAP, "owner account", bootstrap))
     if setup.with_demo and DEMO not in done:
-        command = (*MANAGE, "demo", "--skip-checks")
-        steps.append(Step(name=DEMO, title="demo data", command=command))
-    return tuple(steps)
-
-
-def _run_step(group: Group, step: Step, environment: Environment) -> None:
-    program = Program(
-        name=step.name,
-        command=step.command,
-        environment=environment,
-        folder=env.ROOT,
-        noise=step.noise,
+        steps.append((DEMO, "demo data", (*MANAGE, "demo", "--skip-checks")))
+    return tuple(
+        (
+            title,
+            Program(
+                name=name,
+                command=command,
+                environment=environment,
+                folder=env.ROOT,
+                noise=CREDENTIALS if name == BOOTSTRAP else NOTHING,
+            ),
+        )
+        for name, title, command in steps
     )
-    with servers.step(group.console, step.title):
-        child = Process(program=program, after=After.NOTHING, is_ready=None, console=group.console)
-        code = group.run_to_end(child)
-        if code != 0:
-            raise StepError(f"{step.title}: the step failed (code {code}); see its lines above.")
 
 
 def read_done(*, home: Home) -> frozenset[str]:
@@ -194,13 +172,13 @@ def mark_done(*, home: Home, name: str) -> None:
 def publish_credentials(*, home: Home, url: str) -> dict[str, str]:
     """Write the present address into the credentials file and return its fields.
 
-    Raises StepError when the owner's step left no usable file.
+    Raises StartError when the owner's step left no usable file.
     """
     try:
         stored = json.loads(home.credentials.read_text())
         fields = {name: str(stored[name]) for name in FIELDS if name != "url"}
     except (FileNotFoundError, ValueError, KeyError, TypeError) as error:
-        raise StepError(
+        raise StartError(
             f"{home.credentials} is missing or damaged; delete it and start again: "
             f"the owner then gets a new password and token."
         ) from error
@@ -263,15 +241,4 @@ def beat(*, run_folder: Path, environment: Environment) -> Program:
         environment=environment,
         folder=env.ROOT,
         halts=BEAT_HALTS,
-    )
-
-
-def demo_session(*, environment: Environment) -> Program:
-    """Describe the demo's recorded agent session, played once at the running web server."""
-    python, manage = MANAGE
-    return Program(
-        name="demo",
-        command=(python, "-W", "ignore", manage, "demo", "--play", "--skip-checks"),
-        environment=environment,
-        folder=env.ROOT,
     )

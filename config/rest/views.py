@@ -24,9 +24,10 @@ from accounts import audit
 from accounts.api import json_text
 from accounts.api.endpoints import JSON, STRANGER, Answer, Call, Endpoint
 from accounts.api.schemas import Resource, check, check_texts, shown_as
-from accounts.authentication import count_try, entered
+from accounts.authentication import entered
 from accounts.caller import Caller, TokenScope
 from accounts.errors import FieldError, InvalidInput
+from accounts.login_throttle import count_try
 from config import throttling
 from config.rest import idempotency, pagination, parsing, rendering, versions
 from teams.actions.people import note_agent

@@ -11,7 +11,7 @@ from accounts.actions.operators import cancel_job, retry_job
 from accounts.errors import CairnError, Conflict, InvalidInput
 from accounts.identifiers import as_uuid
 from accounts.queries import directory
-from accounts.queries import jobs as work
+from accounts.queries import job_list as work
 from accounts.rights import manages
 from frontend.labels import memory_labels
 from frontend.presenters import audit_lines

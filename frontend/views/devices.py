@@ -7,16 +7,17 @@ Nothing is decided by opening a link: it only fills in the code.
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.utils import timezone
 
-from accounts.actions.devices import Lent, approve, refuse
+from accounts.actions.devices import Asked, approve, refuse, user_code, waiting
 from accounts.audit import origin
-from accounts.authentication import caller_from_session, check_tries, count_try, entered
+from accounts.authentication import caller_from_session, entered
 from accounts.caller import Caller, TokenScope
-from accounts.device_grants import Asked, user_code, waiting
 from accounts.errors import CairnError, InvalidInput, NotFound, RateLimited
+from accounts.login_throttle import check_tries, count_try
 from accounts.queries.directory import OrganizationView, organizations_of
 from accounts.rights import scopes_of
 from frontend.views import base
@@ -70,7 +71,8 @@ def _decided(request: HttpRequest, sent: QueryDict, asked: Asked, code: str) -> 
         if request.method != "POST" or sent.get("verb") != "approve":
             return _page(request, {"choice": choice, "chosen": ("read", "write")})
         try:
-            done = approve(caller=caller, user_code=code, lent=_lent(sent, choice))
+            scopes, projects = _lent(sent, choice)
+            done = approve(caller=caller, user_code=code, scopes=scopes, projects=projects)
         except InvalidInput as error:
             chosen = (*sent.getlist("scope"), *sent.getlist("project"))
             context = {"choice": choice, "chosen": chosen, "error": error}
@@ -84,7 +86,7 @@ def _asked(request: HttpRequest, code: str, now: datetime) -> Asked:
     for kind, address in of_whom:  # before the code is looked up: a right guess is one, too
         check_tries(kind=kind, address=address, now=now, most=TRIES)
     try:
-        return waiting(user_code=code).asked
+        return waiting(user_code=code)
     except NotFound:
         for kind, address in of_whom:
             count_try(kind=kind, address=address, now=now, most=TRIES)
@@ -106,14 +108,14 @@ def _choice(
     )
 
 
-def _lent(sent: QueryDict, choice: Choice) -> Lent:
+def _lent(sent: QueryDict, choice: Choice) -> tuple[frozenset[TokenScope], tuple[UUID, ...] | None]:
     """Read what is lent. Raises InvalidInput for a project that is not offered."""
     named = set(sent.getlist("project"))
     bound = tuple(project.id for project in choice.projects if project.slug in named)
     if len(bound) != len(named):
         raise InvalidInput(detail="There is no such project.", hint="Choose one from the list.")
     scopes = frozenset(scope for scope in choice.scopes if scope in sent.getlist("scope"))
-    return Lent(scopes=scopes, projects=bound or None)
+    return scopes, bound or None
 
 
 def _page(request: HttpRequest, context: dict[str, object], *, status: int = 200) -> HttpResponse:

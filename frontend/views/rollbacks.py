@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST
 
 from accounts.errors import CairnError, NotFound, wrong_field
 from accounts.identifiers import as_uuid
-from accounts.queries import jobs
+from accounts.queries import job_list
 from accounts.queries.directory import people
 from frontend.views import base
 from frontend.views.base import Frame
@@ -50,7 +50,7 @@ def rollback(request: HttpRequest, frame: Frame) -> HttpResponse:
         "at_once": MOST_AT_ONCE,
         "counted": plan.COUNTED,
         "done": as_uuid(text=request.GET.get("done", "")),
-        "job": None if job_id is None else jobs.find_job(caller=frame.caller, job_id=job_id),
+        "job": None if job_id is None else job_list.find_job(caller=frame.caller, job_id=job_id),
         "chosen": [(name, sent[name]) for name in selection.CHOICES if sent.get(name, "")],
         **extra,
     }

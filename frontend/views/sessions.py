@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST
 from accounts.errors import InvalidInput, NotFound
 from accounts.identifiers import as_uuid
 from accounts.messages import message
-from accounts.queries import directory, jobs
+from accounts.queries import directory, job_list
 from frontend.labels import memory_labels, session_labels
 from frontend.presenters import html, review_inbox, step_timeline
 from frontend.views import base
@@ -99,7 +99,7 @@ def session(request: HttpRequest, frame: Frame, session_id: UUID) -> HttpRespons
         "next": page.next_after,
         "begins_at": page.items[0].sequence if page.items else 0,
         "summary": _summary(frame, session_id),
-        "job": jobs.latest(caller=frame.caller, name=ending.JOB, key=shown.id.hex),
+        "job": job_list.latest(caller=frame.caller, name=ending.JOB, key=shown.id.hex),
         "now": frame.now,
     }
     return base.page(request, "pages/session.html", context)

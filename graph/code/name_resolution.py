@@ -99,11 +99,11 @@ def survey_project(*, files: Mapping[str, Parsed]) -> Project:
         named={key: tuple(places) for key, places in named.items()},
         elsewhere={key: tuple(places) for key, places in elsewhere.items()},
         imported={
-            p: {r.local: r for r in reversed(told) if r.local} for p, told in imports.items()
+            p: {r.local: r for r in reversed(found) if r.local} for p, found in imports.items()
         },
         handed_on={
-            p: tuple(r for r in told if r.name == "*")[:MOST_EVERYTHING]
-            for p, told in imports.items()
+            p: tuple(r for r in found if r.name == "*")[:MOST_EVERYTHING]
+            for p, found in imports.items()
         },
         beside=beside,
         stems={key: tuple(paths) for key, paths in stems.items()},

@@ -25,17 +25,17 @@ Key = tuple[str, Place, Place | None, str]
 def resolve(*, files: Mapping[str, Parsed]) -> tuple[Edge, ...]:
     """Return the edges between all files of a project and what they define, in a fixed order."""
     project = name_resolution.survey_project(files=files)
-    told: dict[Key, Edge] = {}
+    edges: dict[Key, Edge] = {}
     for path in sorted(files):
         for edge in _edges(project, path):
             key = (edge.type, edge.source, edge.target, edge.text)
-            known = told.get(key)
+            known = edges.get(key)
             if known is not None:
                 sure = max(known.confidence, edge.confidence)
-                told[key] = replace(known, weight=known.weight + edge.weight, confidence=sure)
+                edges[key] = replace(known, weight=known.weight + edge.weight, confidence=sure)
             else:
-                told[key] = edge
-    return tuple(told.values())
+                edges[key] = edge
+    return tuple(edges.values())
 
 
 def _edges(project: Project, path: str) -> Iterator[Edge]:

@@ -39,9 +39,9 @@ def hold_root(*, project: Project) -> Node:
     return Node.objects.select_for_update(no_key=True).get(**wanted)
 
 
-def put(*, root: Node, **told: Any) -> None:
+def put(*, root: Node, **details: Any) -> None:
     """Keep something about the index as a whole."""
-    root.details = {**(root.details or {}), **told}
+    root.details = {**(root.details or {}), **details}
     root.save(update_fields=["details"])
 
 

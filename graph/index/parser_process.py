@@ -168,14 +168,16 @@ def _start(memory_bytes: int) -> subprocess.Popen[bytes]:
     )
 
 
-def _read(told: dict[str, Any]) -> Parsed:
+def _read(answer: dict[str, Any]) -> Parsed:
     """Check an answer, and return it as a value."""
     return Parsed(
-        language=Language(told["language"]) if told["language"] else None,
-        lines=int(told["lines"]),
-        symbols=tuple(Symbol(**{**one, "kind": NodeKind(one["kind"])}) for one in told["symbols"]),
-        references=tuple(
-            Reference(**{**one, "kind": ReferenceKind(one["kind"])}) for one in told["references"]
+        language=Language(answer["language"]) if answer["language"] else None,
+        lines=int(answer["lines"]),
+        symbols=tuple(
+            Symbol(**{**one, "kind": NodeKind(one["kind"])}) for one in answer["symbols"]
         ),
-        problems=tuple(map(str, told["problems"])),
+        references=tuple(
+            Reference(**{**one, "kind": ReferenceKind(one["kind"])}) for one in answer["references"]
+        ),
+        problems=tuple(map(str, answer["problems"])),
     )

@@ -17,7 +17,7 @@ from accounts.caller import Caller
 from accounts.errors import NotFound, wrong_field
 from accounts.identifiers import as_uuid
 from accounts.messages import message
-from accounts.queries import jobs
+from accounts.queries import job_list
 from graph.code.values import Refused
 from graph.models import Node
 from graph.vocabulary import NodeKind
@@ -110,18 +110,18 @@ def index_of(*, project_id: UUID) -> IndexView:
     state = _state(total=total, wanted=wanted, waiting=waiting)
     reason = ""
     if state is State.RESOLVING:  # why the work on edges ended without them, if it did
-        reason = jobs.failure(name=JOB, keys=(project_id.hex, later_key(project_id=project_id)))
-    told: Mapping[str, Any] = (about.details or {}) if about else {}
+        reason = job_list.failure(name=JOB, keys=(project_id.hex, later_key(project_id=project_id)))
+    details: Mapping[str, Any] = (about.details or {}) if about else {}
     return IndexView(
         state=State.FAILED if reason else state,
         reason=reason,
-        run=as_uuid(text=str(told.get("run", ""))),
+        run=as_uuid(text=str(details.get("run", ""))),
         files_done=total - wanted,
         files_total=total,
         languages={row[0]: row[1] for row in counted if row[0]},
         refused=_refused(files.filter(is_refused)) if refused else (),
         refused_total=refused,
-        figures=dict(told.get("figures") or {}),
+        figures=dict(details.get("figures") or {}),
         indexed_at=about.indexed_at if about else None,
     )
 

@@ -109,7 +109,7 @@ def _temporary(now: datetime) -> Iterator[Caller]:
             view = create_organization(user_id=user.id, name="Evaluation", slug=name, now=now)
             with tenancy.walled(organization_id=view.id):
                 row = Organization.objects.get(pk=view.id)
-            with tenancy.enter(organization_id=row.id, slug=row.slug, schema_name=row.schema_name):
+            with tenancy.enter(row.tenant):
                 yield Caller(
                     user_id=user.id,
                     organization_id=row.id,

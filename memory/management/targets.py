@@ -67,8 +67,4 @@ def list_organizations(options: Mapping[str, Any]) -> tuple[Tenant, ...]:
 
 def enter(tenant: Tenant) -> AbstractContextManager[object]:
     """Return a context inside of an organization."""
-    return tenancy.enter(
-        organization_id=tenant.organization_id,
-        slug=tenant.slug,
-        schema_name=tenant.schema_name,
-    )
+    return tenancy.enter(tenant)

@@ -66,15 +66,10 @@ def _check_takes_out(caller: Caller, user_id: UUID) -> None:
 def _tell(caller: Caller, kind: Kind, place: Project | Team, verb: str, user_id: UUID) -> None:
     """Write to the log and to the feed of those in it, and look at places anew from now on."""
     visibility.forget()
-    audit.append(
-        f"{kind}.{verb}",
-        kind.value,
-        str(place.id),
-        caller=caller,
-        details={"user": str(user_id)},
-    )
+    act, details = f"{kind}.{verb}", {"user": str(user_id)}
+    audit.append(act, kind.value, str(place.id), caller=caller, details=details)
     changes.append(
-        kind=f"{kind}.{verb}",
+        kind=act,
         object_id=place.id,
         project_id=place.id if kind is Kind.PROJECT else None,
         audience=place.id,
@@ -123,7 +118,7 @@ def create_team(*, caller: Caller, slug: str, name: str = "") -> TeamView:
         if caller.user_id is not None:
             row.members.create(user_id=caller.user_id)
         visibility.forget()
-        _note(caller, "created", row)
+        audit.append("team.created", "team", str(row.id), caller=caller)
         return team_view(row)
 
 
@@ -142,12 +137,8 @@ def rename_team(*, caller: Caller, ref: str, name: str, if_version: int | None) 
         if row.name != wanted:
             row.name, row.version = wanted, row.version + 1
             row.save(update_fields=["name", "version"])
-            _note(caller, "changed", row)
+            audit.append("team.changed", "team", str(row.id), caller=caller)
         return team_view(row)
-
-
-def _note(caller: Caller, verb: str, row: Team) -> None:
-    audit.append(f"team.{verb}", "team", str(row.id), caller=caller)
 
 
 def note_agent(*, caller: Caller) -> None:

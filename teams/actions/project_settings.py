@@ -1,7 +1,7 @@
 """What a project compares, which hooks it has, and who of its agents is paused."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 from uuid import UUID
 
@@ -21,6 +21,7 @@ from teams.queries import (
     PAUSED_TOKENS,
     PERCENTS,
     SWITCHED,
+    USUAL_EXPERIMENTS,
     Experiments,
     Hook,
     Hooks,
@@ -29,7 +30,6 @@ from teams.queries import (
     experiments_in,
     hooks_in,
     is_within,
-    other_than_usual,
     paused_people,
     paused_tokens,
     pauses_in,
@@ -48,8 +48,18 @@ def change_experiments(*, caller: Caller, ref: str, changed: Mapping[str, Any]) 
         row = hold_project(caller=caller, ref=ref)
         check_unbound(caller=caller)
         found = replace(experiments_in(project=row), **changed)
-        _check_together(found)
-        other = other_than_usual(found=found)
+        if found.control_percent + found.passive_percent > MOST_TOGETHER:
+            detail = message(
+                "Both smaller groups together take at most {most:g} percent.", most=MOST_TOGETHER
+            )
+            raise wrong_field(
+                pointer="/passive_percent",
+                detail=detail,
+                hint="The others are given everything, and there must be some of them.",
+                code="range",
+            )
+        usual = asdict(USUAL_EXPERIMENTS)
+        other = {name: one for name, one in asdict(found).items() if one != usual[name]}
         _keep(row, EXPERIMENTS, other)
         row.save(update_fields=["settings"])
         tell(caller=caller, row=row, kind="project.changed", fields=(EXPERIMENTS,))
@@ -70,19 +80,6 @@ def _check_experiments(changed: Mapping[str, Any]) -> None:
                 hint="It is a share of the sessions, in percent.",
                 code="range",
             )
-
-
-def _check_together(found: Experiments) -> None:
-    if found.control_percent + found.passive_percent <= MOST_TOGETHER:
-        return
-    raise wrong_field(
-        pointer="/passive_percent",
-        detail=message(
-            "Both smaller groups together take at most {most:g} percent.", most=MOST_TOGETHER
-        ),
-        hint="The others are given everything, and there must be some of them.",
-        code="range",
-    )
 
 
 def switch_hooks(*, caller: Caller, ref: str, switched: Mapping[Hook, bool]) -> Hooks:

@@ -97,7 +97,11 @@ def create_project(
     RoleNotSufficient, NotBoundToProject.
     """
     require(caller=caller, act=Act.MANAGE_PROJECTS)
-    _check_makes_projects(caller)
+    if caller.bound_projects is not None:
+        raise NotBoundToProject(
+            detail="This token is bound to projects and makes no others.",
+            hint="Create the project in the dashboard, or with a token that is bound to none.",
+        )
     check_slug(slug=slug)
     _check_description(description)
     free_texts.check(texts={"/slug": slug, "/name": name, "/description": description})
@@ -224,15 +228,6 @@ def _put_settings(row: Project, given: Mapping[str, Any]) -> tuple[str, ...]:
     kept = {name: value for name, value in {**row.settings, **put}.items() if value is not None}
     row.settings = kept
     return changed
-
-
-def _check_makes_projects(caller: Caller) -> None:
-    if caller.bound_projects is None:
-        return
-    raise NotBoundToProject(
-        detail="This token is bound to projects and makes no others.",
-        hint="Create the project in the dashboard, or with a token that is bound to none.",
-    )
 
 
 def _check_description(description: str) -> None:

@@ -66,7 +66,7 @@ class FaultKind(StrEnum):
     TRUNCATED = "truncated"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Fault:
     """The first bad entry, and what is wrong with it."""
 
@@ -143,9 +143,9 @@ def _fault(entry: Entry, end: Head, head: Callable[[], Head | None]) -> Fault | 
 
 def _out_of_place(entry: Entry, number: int) -> Fault:
     if entry.number < number:
-        return _said(FaultKind.INSERTED, entry.number, "its number does not belong to the chain")
+        return Fault(FaultKind.INSERTED, entry.number, "its number does not belong to the chain")
     until = "" if entry.number == number + 1 else f", with all until {entry.number - 1}"
-    return _said(FaultKind.REMOVED, number, f"it is missing{until}")
+    return Fault(FaultKind.REMOVED, number, f"it is missing{until}")
 
 
 def _changed(entry: Entry, head: Head | None) -> Fault:
@@ -160,41 +160,37 @@ def _changed(entry: Entry, head: Head | None) -> Fault:
         None,
     )
     if written is None:
-        return _said(FaultKind.EDITED, entry.number, "a column is not what was written")
+        return Fault(FaultKind.EDITED, entry.number, "a column is not what was written")
     says = f"in its place stands what was written as entry {written}"
     kind = FaultKind.INSERTED if written < entry.number else FaultKind.REORDERED
-    return _said(kind, entry.number, says)
+    return Fault(kind, entry.number, says)
 
 
 def _wrong_link(entry: Entry, end: Head) -> Fault:
     if end.count == 0:
         says = "it does not begin the chain of this organization"
-        return _said(FaultKind.REPLACED, entry.number, says)
+        return Fault(FaultKind.REPLACED, entry.number, says)
     says = f"entry {entry.number} was written after another one; it or this was hashed anew"
-    return _said(FaultKind.REPLACED, end.count, says)
+    return Fault(FaultKind.REPLACED, end.count, says)
 
 
 def _at_the_end(end: Head, head: Head | None, mark: Head | None) -> Fault | None:
     if head is None:
-        return _said(FaultKind.TRUNCATED, end.count + 1, "the head of the chain is lost")
+        return Fault(FaultKind.TRUNCATED, end.count + 1, "the head of the chain is lost")
     last = max(head.count, mark.count if mark else 0)
     if end.count < last:
-        return _said(FaultKind.TRUNCATED, end.count + 1, f"the end is missing, until {last}")
+        return Fault(FaultKind.TRUNCATED, end.count + 1, f"the end is missing, until {last}")
     if end.count > head.count:
-        return _said(FaultKind.INSERTED, head.count + 1, "the head of the chain does not know it")
+        return Fault(FaultKind.INSERTED, head.count + 1, "the head of the chain does not know it")
     if end.hash != head.hash and end.count:
-        return _said(FaultKind.REPLACED, end.count, "the head of the chain names another one")
+        return Fault(FaultKind.REPLACED, end.count, "the head of the chain names another one")
     return None
 
 
 def _marked(entry: Entry, mark: Head | None) -> Fault | None:
     if mark is None or mark.count != entry.number or mark.hash == entry.hash:
         return None
-    return _said(FaultKind.REPLACED, entry.number, "the head that was noted names another one")
-
-
-def _said(kind: FaultKind, number: int, says: str) -> Fault:
-    return Fault(kind=kind, number=number, says=says)
+    return Fault(FaultKind.REPLACED, entry.number, "the head that was noted names another one")
 
 
 def _canonical(entry: Entry) -> bytes:

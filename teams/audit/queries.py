@@ -4,12 +4,11 @@ Pages and REST show it to who manages the organization; commands ask as the inst
 inside the organization. Entries hold ids, never contents, so personal memories stay personal.
 """
 
+import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
-
-from django.db.models import QuerySet
 
 from accounts import rights, tenancy
 from accounts.caller import Caller
@@ -22,20 +21,10 @@ from teams.models import AuditEntry
 
 CHUNK: Final = 2_000  # entries read at once
 AREAS: Final = (
-    "organization",
-    "member",
-    "invitation",
-    "token",
-    "project",
-    "team",
-    "memory",
-    "entity",
-    "session",
-    "import",
-    "note",
-    "model",
-    "job",
-)
+    "organization", "member", "invitation", "token", "project", "team", "memory", "entity",
+    "session", "import", "note", "model", "job",
+)  # fmt: skip
+COLUMNS: Final = tuple(column.name for column in dataclasses.fields(Entry))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,10 +48,19 @@ class Page:
 def page(*, caller: Caller, filters: Filters, cursor: str | None, limit: int) -> Page:
     """Return a page of the log. Raises RoleNotSufficient but for managers, InvalidInput."""
     rights.check_manages(caller=caller)
+    wanted: dict[str, Any] = {
+        "actor_user": filters.actor,
+        "object_id": filters.object_id,
+        "request_id": filters.request_id,
+    }
+    if filters.area is not None:
+        wanted["act__startswith"] = f"{filters.area}."
+    if cursor is not None:
+        if not cursor.isascii() or not cursor.isdecimal() or len(cursor) > len(str(2**63)) - 1:
+            raise wrong_field(pointer="/cursor", detail="The cursor is not one of ours.")
+        wanted["number__lt"] = int(cursor)
     with tenancy.unit():
-        rows = _chosen(filters)
-        if cursor is not None:
-            rows = rows.filter(number__lt=_number(cursor))
+        rows = AuditEntry.objects.filter(**{k: v for k, v in wanted.items() if v is not None})
         found = tuple(_entry(row) for row in rows.order_by("-number")[: limit + 1])
     items = found[:limit]
     return Page(items=items, next_cursor=str(items[-1].number) if len(found) > limit else None)
@@ -71,7 +69,11 @@ def page(*, caller: Caller, filters: Filters, cursor: str | None, limit: int) ->
 def every_entry() -> Iterator[Entry]:
     """Yield the whole log of the entered organization, oldest first."""
     last = 0
-    while chunk := _after(last):
+    while True:
+        with tenancy.unit():
+            chunk = _read(last)
+        if not chunk:
+            return
         yield from chunk
         last = chunk[-1].number
 
@@ -81,16 +83,17 @@ def verify(*, mark: Head | None = None) -> Verdict:
 
     `mark` is a head that was noted elsewhere. Writers wait only while the last entries are read.
     """
+    tenant_id = tenancy.current().organization_id
+
+    def head() -> Head | None:
+        root = AuditRoot.objects.filter(pk=tenant_id).first()
+        return None if root is None else Head(count=root.count, hash=root.hash)
+
     with tenancy.unit():
-        return chain.verify(
-            tenant_id=tenancy.current().organization_id,
-            entries=_until_the_end(),
-            head=_head,
-            mark=mark,
-        )
+        return chain.verify(tenant_id=tenant_id, entries=_every_row(), head=head, mark=mark)
 
 
-def _until_the_end() -> Iterator[Entry]:
+def _every_row() -> Iterator[Entry]:
     """Yield every row by number; the last ones, and then the head, stand still while asked."""
     last: int | None = None
     is_held = False
@@ -106,11 +109,6 @@ def _until_the_end() -> Iterator[Entry]:
         is_held = True
 
 
-def _after(last: int) -> tuple[Entry, ...]:
-    with tenancy.unit():
-        return _read(last)
-
-
 def _read(last: int | None) -> tuple[Entry, ...]:
     rows = AuditEntry.objects.order_by("number")
     if last is not None:
@@ -118,47 +116,6 @@ def _read(last: int | None) -> tuple[Entry, ...]:
     return tuple(_entry(row) for row in rows[:CHUNK])
 
 
-def _head() -> Head | None:
-    tenant_id = tenancy.current().organization_id
-    root = AuditRoot.objects.filter(pk=tenant_id).first()
-    return None if root is None else Head(count=root.count, hash=root.hash)
-
-
-def _chosen(filters: Filters) -> QuerySet[AuditEntry]:
-    rows = AuditEntry.objects.all()
-    if filters.area is not None:
-        rows = rows.filter(act__startswith=f"{filters.area}.")
-    if filters.actor is not None:
-        rows = rows.filter(actor_user=filters.actor)
-    if filters.object_id is not None:
-        rows = rows.filter(object_id=filters.object_id)
-    if filters.request_id is not None:
-        rows = rows.filter(request_id=filters.request_id)
-    return rows
-
-
-def _number(cursor: str) -> int:
-    if not cursor.isascii() or not cursor.isdecimal() or len(cursor) > len(str(2**63)) - 1:
-        raise wrong_field(pointer="/cursor", detail="The cursor is not one of ours.")
-    return int(cursor)
-
-
 def _entry(row: AuditEntry) -> Entry:
-    return Entry(
-        number=row.number,
-        act=row.act,
-        object_type=row.object_type,
-        object_id=row.object_id,
-        actor_user=row.actor_user,
-        token_id=row.token_id,
-        agent=row.agent,
-        source_interface=row.source_interface,
-        surface=row.surface,
-        request_id=row.request_id,
-        address=row.address,
-        details=row.details,
-        fields=tuple(row.fields),
-        created_at=row.created_at,
-        previous_hash=row.previous_hash,
-        hash=row.hash,
-    )
+    columns = {name: getattr(row, name) for name in COLUMNS}
+    return Entry(**{**columns, "fields": tuple(row.fields)})

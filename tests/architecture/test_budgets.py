@@ -12,9 +12,9 @@ ROOT = Path(__file__).resolve().parents[2]
 APPS = ("accounts", "config", "frontend", "graph", "teams")
 BUDGETS = {  # subject: lines
     "accounts": 7_700,
-    "config": 5_500,
+    "config": 5_320,
     "frontend": 7_450,
-    "graph": 3_700,
+    "graph": 3_660,
     "memory/api": 4_720,
     "memory/checks": 1_250,
     "memory/client": 5_075,
@@ -38,7 +38,7 @@ BUDGETS = {  # subject: lines
     "memory/sessions": 5_173,
     "memory/text": 850,
     "memory/topics": 1_050,
-    "teams": 3_250,
+    "teams": 3_150,
 }
 WHOLE = 97_500  # the product; 80,000 is the aim
 TESTS = 82_500  # 60,000 is the aim

@@ -5,16 +5,19 @@ delays a call at most by its timeout and takes nothing away but sign-in; a datab
 is told as 503 with Retry-After, and is met again at once when it is back.
 """
 
+import os
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import httpx
 import pytest
 
-from tests.support import lines, site
-from tests.support.fault_proxy import HALF_OPEN, REFUSING, SOUND, Fault
-from tests.support.lines import Lines
+from tests.support import servers, site
+from tests.support.fault_proxy import HALF_OPEN, REFUSING, SOUND, Fault, FaultProxy
 from tests.support.site import Site
 
 DATABASE = "cairn_lines"
@@ -31,10 +34,46 @@ BROKEN_REDIS = {
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
 
+POSTGRES_SOCKET = ".s.PGSQL.5432"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lines:
+    """The two lines, and the addresses a program is told to use them."""
+
+    postgres: FaultProxy
+    redis: FaultProxy
+    database_url: str
+    redis_url: str
+
+    def mend(self) -> None:
+        """Make both sound again."""
+        self.postgres.set(SOUND)
+        self.redis.set(SOUND)
+
+
+@contextmanager
+def breakable_lines(*, database: str) -> Iterator[Lines]:
+    """Put a line before each server of the run; `database` is the one behind the first."""
+    servers.start()
+    address, store = urlsplit(os.environ["DATABASE_URL"]), urlsplit(os.environ["REDIS_URL"])
+    folder = Path(unquote(address.netloc.rpartition("@")[2]))
+    with (
+        FaultProxy(target=folder / POSTGRES_SOCKET) as postgres,
+        FaultProxy(target=Path(store.path)) as redis,
+    ):
+        yield Lines(
+            postgres=postgres,
+            redis=redis,
+            database_url=f"postgresql://{address.username}@127.0.0.1:{postgres.port}/{database}",
+            redis_url=f"redis://127.0.0.1:{redis.port}/0",
+        )
+
+
 @pytest.fixture(scope="module")
 def broken() -> Iterator[Lines]:
     """The lines."""
-    with lines.running(database=DATABASE) as running:
+    with breakable_lines(database=DATABASE) as running:
         yield running
 
 

@@ -50,11 +50,7 @@ def as_caller(*, organization: Organization, user: User, role: Role) -> Caller:
 
 def entered(*, organization: Organization) -> AbstractContextManager[tenancy.Tenant]:
     """Enter the organization."""
-    return tenancy.enter(
-        organization_id=organization.id,
-        slug=organization.slug,
-        schema_name=organization.schema_name,
-    )
+    return tenancy.enter(organization.tenant)
 
 
 @contextmanager

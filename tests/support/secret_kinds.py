@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from accounts import tokens
-from accounts.tokens import TokenKind
+from accounts import token_format
+from accounts.token_format import TokenKind
 
 ALPHABETS: Final[Mapping[str, str]] = {
     "A": string.ascii_letters + string.digits,
@@ -70,7 +70,7 @@ def password(draw: random.Random) -> str:
 
 def _own(draw: random.Random) -> str:
     kind = draw.choice(tuple(TokenKind))
-    return tokens.mint(kind=kind, entropy=draw.randbytes(tokens.ENTROPY_BYTES)).text
+    return token_format.mint(kind=kind, entropy=draw.randbytes(token_format.ENTROPY_BYTES)).text
 
 
 def _jwt(draw: random.Random) -> str:

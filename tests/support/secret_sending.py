@@ -7,13 +7,13 @@ from django.db import connection
 from psycopg import sql
 from pydantic import BaseModel
 
-from accounts import tenancy, tokens
-from accounts.tokens import TokenKind
+from accounts import tenancy, token_format
+from accounts.token_format import TokenKind
 from tests.support import dump
 
 SHORT: Final = "AKIA" + "Q7RZ1VB9KX3TN5WM"  # the shortest form that needs no words around it
 LONG: Final = "ghp_" + "q7Rz1Vb9Kx3Tn5Wm8Yp2Lc4Hd6Gf0JsEaB3d"
-OURS: Final = tokens.mint(kind=TokenKind.SERVICE, entropy=bytes(range(40, 64))).text
+OURS: Final = token_format.mint(kind=TokenKind.SERVICE, entropy=bytes(range(40, 64))).text
 PASSWORD: Final = "Tractor!4711vio"
 SENT: Final = (SHORT, LONG, OURS, f"password={PASSWORD}")
 HEARTS: Final = tuple(one.lower() for one in (SHORT, LONG[4:], OURS[8:], PASSWORD))

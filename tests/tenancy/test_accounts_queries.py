@@ -12,7 +12,7 @@ from accounts.actions.tokens import NewToken, create_token, revoke_token, rotate
 from accounts.caller import Caller, Role, TokenScope
 from accounts.errors import NotFound, RoleNotSufficient
 from accounts.models import Invitation, Job, Token
-from accounts.queries import credentials, directory, invitations, jobs
+from accounts.queries import credentials, directory, invitations, job_list
 
 
 @pytest.fixture
@@ -72,13 +72,13 @@ def test_tokens_stay_inside(caller: Caller, other_caller: Caller, now: datetime)
 
 
 def test_jobs_stay_inside(caller: Caller, foreign_job: UUID) -> None:
-    assert jobs.list_jobs(caller=caller).items == ()
-    answers = [refusal(jobs.find_job, caller=caller, job_id=i) for i in (foreign_job, uuid4())]
+    assert job_list.list_jobs(caller=caller).items == ()
+    answers = [refusal(job_list.find_job, caller=caller, job_id=i) for i in (foreign_job, uuid4())]
     assert answers[0] == answers[1]
 
 
 def test_a_job_is_shown_without_its_payload(other_caller: Caller, foreign_job: UUID) -> None:
-    shown = jobs.find_job(caller=other_caller, job_id=foreign_job)
+    shown = job_list.find_job(caller=other_caller, job_id=foreign_job)
 
     assert "theirs" not in repr(shown)
 

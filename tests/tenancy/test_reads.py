@@ -20,11 +20,14 @@ from accounts.models import Organization
 from memory.injection import queries as injection_queries
 from memory.intake.actions.preview import preview
 from memory.records.queries import memories
+from memory.review.actions.corrections import correct
 from memory.review.queries import overview
 from teams import queries as places
+from teams.actions.projects import create_project
 from teams.audit import queries as audit
-from tests.support import people, planted
-from tests.support.memories import as_agent, new
+from teams.models import Team, TeamMember
+from tests.support import people
+from tests.support.memories import as_agent, new, stored
 from tests.tenancy.reads import (
     ABOUT_A_MEMORY,
     ABOUT_A_PROJECT,
@@ -40,6 +43,45 @@ from tests.tenancy.reads import (
     beside,
 )
 
+PLACES = ("public", "closed", "personal", "team", "everyone")
+
+
+def make_projects(caller: Caller, now: datetime) -> tuple[UUID, UUID]:
+    """Make an open and a closed project."""
+    made = (
+        create_project(caller=caller, slug=slug, name=slug, open_to_all=slug == "public", now=now)
+        for slug in ("public", "closed")
+    )
+    first, second = made
+    return first.id, second.id
+
+
+def store_memories(caller: Caller, now: datetime) -> dict[str, UUID]:
+    """Store a memory in every place, in a team of the caller's too; return their ids by place."""
+    with tenancy.unit():
+        team = Team.objects.create(slug="core", name="Core")
+        TeamMember.objects.create(team=team, user_id=caller.user_id)
+    given: dict[str, dict[str, Any]] = {
+        "public": {"project": "public"},
+        "closed": {"project": "closed"},
+        "personal": {"project": "public", "scope": "personal"},
+        "team": {"project": "public", "scope": "team", "team": "core"},
+        "everyone": {"scope": "organization"},
+    }
+    return {place: _corrected(caller, now, place, given[place]) for place in PLACES}
+
+
+def _corrected(caller: Caller, now: datetime, place: str, given: dict[str, Any]) -> UUID:
+    """Store a memory that has a history and a link; return the newer one."""
+    given = {**given, "related_files": ("canary/bird.py",)}
+    old = stored(caller, now, f"{place}-canary was here before, in short.", **given)
+    fixed = f"`{place}-canary` sings here now, and `canary` is it."
+    outcome = correct(
+        caller=caller, memory_id=old.id, content=fixed, kind="wrong", reason="", now=now
+    )
+    assert outcome.memory is not None
+    return outcome.memory.id
+
 
 @pytest.fixture
 def world(
@@ -52,10 +94,10 @@ def world(
 ) -> World:
     """Memories of the owner in every place; the member is in no closed project and no team."""
     with people.entered(organization=organization):
-        open_id, closed_id = planted.projects(caller, now)
-        ids = planted.memories(caller, now)
+        open_id, closed_id = make_projects(caller, now)
+        ids = store_memories(caller, now)
     with people.entered(organization=other_organization):
-        planted.projects(other_caller, now)
+        make_projects(other_caller, now)
     admin = people.make_person(organization=organization, email="a@acme.test", role=Role.ADMIN)
     callers = {
         "owner": caller,
@@ -78,18 +120,14 @@ def ask(world: World, now: datetime) -> Callable[..., Any]:
     def asking(who: str, read: Read, *, memory_id: UUID | None = None, project: str = "") -> Any:
         caller = world.callers[who]
         question = Asking(caller=caller, memory_id=memory_id or uuid4(), project=project, now=now)
-        with tenancy.enter(
-            organization_id=caller.organization_id,
-            slug=caller.organization_slug,
-            schema_name=caller.schema_name,
-        ):
+        with tenancy.enter(caller.tenant):
             return read(question)
 
     return asking
 
 
 def told(answer: Any) -> set[str]:
-    return {place for place in planted.PLACES if f"{place}-canary" in repr(answer)}
+    return {place for place in PLACES if f"{place}-canary" in repr(answer)}
 
 
 def refusal(ask: Callable[..., Any], *question: Any, **about: Any) -> tuple[Any, ...]:
@@ -144,7 +182,7 @@ def test_a_foreign_memory_is_as_if_it_did_not_exist(
     ask: Callable[..., Any], world: World, read: str
 ) -> None:
     function = ABOUT_A_MEMORY[read]
-    for who, place in product(SEEN, planted.PLACES):
+    for who, place in product(SEEN, PLACES):
         memory_id = world.memory_ids[place]
         if place in SEEN[who]:
             ask(who, function, memory_id=memory_id)
@@ -158,9 +196,7 @@ def test_a_foreign_memory_is_as_if_it_did_not_exist(
 def test_foreign_ids_are_left_out(ask: Callable[..., Any], world: World, read: str) -> None:
     function = ABOUT_SOME_IDS[read]
     for who, seen in SEEN.items():
-        answers = {
-            place: ask(who, function, memory_id=world.memory_ids[place]) for place in planted.PLACES
-        }
+        answers = {place: ask(who, function, memory_id=world.memory_ids[place]) for place in PLACES}
 
         assert {place for place, answer in answers.items() if answer} == seen, who
 

@@ -10,7 +10,7 @@ from accounts import tenancy
 from accounts.caller import Caller, Role
 from accounts.errors import NotFound
 from accounts.models import Organization
-from accounts.queries import jobs
+from accounts.queries import job_list
 from memory.intake.actions.remember import remember
 from memory.search.actions import search
 from memory.search.request import SearchRequest
@@ -126,9 +126,9 @@ def test_the_job_behind_a_session_is_told_to_who_opened_it(
     ).job_id
 
     assert job_id is not None
-    assert jobs.find_job(caller=agent, job_id=job_id).name == "memory.consolidate"
+    assert job_list.find_job(caller=agent, job_id=job_id).name == "memory.consolidate"
     with pytest.raises(NotFound):
-        jobs.find_job(caller=other_member, job_id=job_id)
+        job_list.find_job(caller=other_member, job_id=job_id)
 
 
 @pytest.mark.usefixtures("inside")

@@ -1,5 +1,7 @@
 """A database unit reaches its own organization and nothing else."""
 
+from dataclasses import replace
+
 import pytest
 from django.db import ProgrammingError, connection, transaction
 
@@ -49,7 +51,7 @@ def test_entering_a_second_organization_is_refused(
 def test_a_schema_name_not_of_ours_is_refused(organization: Organization) -> None:
     with (
         pytest.raises(ValueError, match="not the schema"),
-        tenancy.enter(organization_id=organization.id, slug="x", schema_name='public"; DROP'),
+        tenancy.enter(replace(organization.tenant, schema_name='public"; DROP')),
     ):
         pass
 

@@ -81,13 +81,13 @@ class DatabaseWrapper(base.DatabaseWrapper):  # type: ignore[misc]  # django-ten
             yield
             return
         self.validate_no_atomic_block()
-        ours = self.settings_dict
-        options = {**ours["OPTIONS"], "pool": False}
-        self._become({**ours, **owner, "OPTIONS": options}, is_owner=True)
+        application = self.settings_dict
+        options = {**application["OPTIONS"], "pool": False}
+        self._become({**application, **owner, "OPTIONS": options}, is_owner=True)
         try:
             yield
         finally:
-            self._become(ours, is_owner=False)
+            self._become(application, is_owner=False)
 
     def _become(self, settings_dict: dict[str, Any], *, is_owner: bool) -> None:
         self.close()

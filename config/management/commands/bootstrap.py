@@ -11,7 +11,7 @@ from argparse import ArgumentParser
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 from django.conf import settings
 from django.core.management.base import BaseCommand
@@ -23,9 +23,9 @@ from accounts.actions.organizations import create_organization
 from accounts.actions.tokens import MAXIMUM_DAYS, NewToken, create_token, revoke_token
 from accounts.audit import Origin, Surface
 from accounts.authentication import caller_from_session, entered
-from accounts.caller import Caller, TokenScope
+from accounts.caller import TokenScope
 from accounts.queries.credentials import list_tokens
-from accounts.queries.directory import OrganizationView, organizations_of
+from accounts.queries.directory import organizations_of
 from config.embedded.home import write_private
 from teams import queries as places
 from teams.actions.projects import create_project
@@ -61,37 +61,27 @@ class Command(BaseCommand):
 def _install(*, now: datetime) -> dict[str, str]:
     password = secrets.token_urlsafe(PASSWORD_BYTES)
     user_id = install_owner(email=EMAIL, password=password)
-    organization = _organization(user_id, now=now)
-    caller = caller_from_session(user_id=user_id, organization_slug=organization.slug)
-    with entered(caller):
-        _ensure_project(caller, now=now)
-    return {
-        "url": settings.BASE_URL,
-        "email": EMAIL,
-        "password": password,
-        "token": _new_token(caller, now=now),
-        "organization": organization.slug,
-        "project": PROJECT[0],
-    }
-
-
-def _organization(user_id: UUID, *, now: datetime) -> OrganizationView:
     joined = organizations_of(user_id=user_id)
-    if joined:
-        return joined[0]
     slug, name = ORGANIZATION
-    return create_organization(user_id=user_id, name=name, slug=slug, personal=True, now=now)
-
-
-def _ensure_project(caller: Caller, *, now: datetime) -> None:
-    slug, name = PROJECT
-    if slug not in {project.slug for project in places.projects(caller=caller)}:
-        create_project(caller=caller, slug=slug, name=name, now=now)
-
-
-def _new_token(caller: Caller, *, now: datetime) -> str:
+    organization = (
+        joined[0]
+        if joined
+        else create_organization(user_id=user_id, name=name, slug=slug, personal=True, now=now)
+    )
+    caller = caller_from_session(user_id=user_id, organization_slug=organization.slug)
+    project, project_name = PROJECT
+    with entered(caller):
+        if project not in {known.slug for known in places.projects(caller=caller)}:
+            create_project(caller=caller, slug=project, name=project_name, now=now)
     for token in list_tokens(caller=caller):
         if token.name == TOKEN_NAME and token.user_id == caller.user_id:
             revoke_token(caller=caller, token_id=token.id, now=now)
     new = NewToken(name=TOKEN_NAME, scopes=SCOPES, expires_in_days=MAXIMUM_DAYS)
-    return create_token(caller=caller, new=new, now=now).text
+    return {
+        "url": settings.BASE_URL,
+        "email": EMAIL,
+        "password": password,
+        "token": create_token(caller=caller, new=new, now=now).text,
+        "organization": organization.slug,
+        "project": project,
+    }

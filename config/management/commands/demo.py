@@ -8,9 +8,8 @@ import json
 import time
 from argparse import ArgumentParser
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
@@ -22,7 +21,6 @@ from django.utils import timezone
 from accounts import audit
 from accounts.audit import Origin, Surface
 from accounts.authentication import caller_from_token, entered
-from accounts.caller import Caller
 from accounts.errors import CairnError
 from config.demo import documents, play
 from memory.documents import statements
@@ -53,11 +51,22 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Load or play."""
         path = options["credentials"] or settings.CAIRN_HOME / "credentials.json"
-        credentials = _credentials(path)
+        try:
+            credentials = dict(json.loads(path.read_text(encoding="utf-8")))
+        except FileNotFoundError as error:
+            raise CommandError(
+                f"{path} is missing; run bootstrap, or start with: make run"
+            ) from error
         project = options["project"] or credentials["project"]
         try:
             if options["play"]:
-                self._play(credentials, project, pace_seconds=options["pace"])
+                url, token = credentials["url"], credentials["token"]
+                pace = partial(time.sleep, options["pace"])
+                with play.client(url=url, token=token) as client:
+                    for step, result in play.play(
+                        client=client, project=project, steps=play.read(), pause=pace
+                    ):
+                        self.stdout.write(f"{step.say} → {result}")
             else:
                 origin = Origin(surface=Surface.COMMAND, request_id=uuid4().hex)
                 with audit.coming_from(origin=origin):
@@ -69,16 +78,18 @@ class Command(BaseCommand):
 
     def _load(self, token: str, project: str, folder: Path | None) -> None:
         now, began = timezone.now(), time.monotonic()
-        caller = _caller(token, now=now)
+        caller = caller_from_token(text=token, agent="import", ip=LOOPBACK, now=now)
+        caller = replace(caller, source_interface=SourceInterface.IMPORT.value)
         new = (
             self._of_folder(folder, project)
             if folder
             else documents.own_statements(project=project)
         )
-        _ensure_project(caller, project, now=now)
         outcomes: Counter[str] = Counter()
         gates: Counter[str] = Counter()
         with entered(caller):
+            if project not in {known.slug for known in places.projects(caller=caller)}:
+                create_project(caller=caller, slug=project, name=project, now=now)
             for start in range(0, len(new), BATCH):
                 batch = new[start : start + BATCH]
                 for outcome in remember_all(caller=caller, new=batch, now=now):
@@ -122,31 +133,3 @@ class Command(BaseCommand):
             self.stdout.flush()
         elif done == total:
             self.stdout.write(f"{total} statements read")
-
-    def _play(self, credentials: Mapping[str, str], project: str, *, pace_seconds: float) -> None:
-        with play.client(url=credentials["url"], token=credentials["token"]) as client:
-            for played in play.play(
-                client=client,
-                project=project,
-                steps=play.read(),
-                pause=lambda: time.sleep(pace_seconds),
-            ):
-                self.stdout.write(f"{played.step.say} → {played.result}")
-
-
-def _credentials(path: Path) -> dict[str, str]:
-    try:
-        return dict(json.loads(path.read_text(encoding="utf-8")))
-    except FileNotFoundError as error:
-        raise CommandError(f"{path} is missing; run bootstrap, or start with: make run") from error
-
-
-def _caller(token: str, *, now: datetime) -> Caller:
-    caller = caller_from_token(text=token, agent="import", ip=LOOPBACK, now=now)
-    return replace(caller, source_interface=SourceInterface.IMPORT.value)
-
-
-def _ensure_project(caller: Caller, slug: str, *, now: datetime) -> None:
-    with entered(caller):
-        if slug not in {project.slug for project in places.projects(caller=caller)}:
-            create_project(caller=caller, slug=slug, name=slug, now=now)

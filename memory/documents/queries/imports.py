@@ -11,7 +11,7 @@ from django.db.models import Count, Q, QuerySet
 from accounts import tenancy
 from accounts.caller import Caller, principal
 from accounts.errors import NotFound
-from accounts.queries import jobs
+from accounts.queries import job_list
 from accounts.queries.directory import Initiator
 from memory.documents.models import Import, ImportRow
 from memory.records.queries import pending
@@ -227,5 +227,5 @@ def _failures(batches: tuple[Import, ...]) -> dict[UUID, str]:
     told = {*BUSY, FAILED}
     begun = {row.job_id: row.id for row in batches if row.state in told and row.job_id}
     found = {row.id: row.error for row in batches if row.state == FAILED}
-    ended = jobs.failures(job_ids=tuple(begun)) if begun else {}
+    ended = job_list.failures(job_ids=tuple(begun)) if begun else {}
     return found | {begun[job_id]: reason for job_id, reason in ended.items()}

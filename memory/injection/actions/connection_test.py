@@ -14,7 +14,7 @@ from accounts import rights, tenancy
 from accounts.caller import Caller
 from accounts.errors import NotFound
 from accounts.queries.credentials import list_tokens, state_of
-from accounts.tokens import TokenKind
+from accounts.token_format import TokenKind
 from memory.experiments.points import Point
 from memory.injection.actions import policy
 from teams import queries as places

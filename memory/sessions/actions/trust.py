@@ -86,7 +86,7 @@ def keep_session_evidence(*, row: Session, now: datetime) -> None:
     standing = trust_levels.standing_of(user_id=user_id, project_id=project_id)
     gone = trust_evidence.count_session(row=row, since=standing.since)
     if gone != trust.NOTHING:
-        kept = replace(standing, gone=trust.together(left=standing.gone, right=gone))
+        kept = replace(standing, gone=trust.add_evidence(left=standing.gone, right=gone))
         _store(user_id, project_id, kept, now)
 
 

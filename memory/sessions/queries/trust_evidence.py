@@ -100,7 +100,7 @@ def count_evidence(*, user_id: UUID | None, project_id: UUID, standing: Standing
     if user_id is None:
         return NOTHING
     ended = _ended(user_id, project_id)
-    return trust.together(left=_counted(user_id, ended, standing.since), right=standing.gone)
+    return trust.add_evidence(left=_counted(user_id, ended, standing.since), right=standing.gone)
 
 
 def count_session(*, row: Session, since: datetime | None) -> Evidence:

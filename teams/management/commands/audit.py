@@ -5,7 +5,6 @@ has rewritten a whole log together with its head.
 """
 
 from argparse import ArgumentParser
-from contextlib import AbstractContextManager
 from dataclasses import asdict
 from typing import Any
 
@@ -43,7 +42,7 @@ class Command(BaseCommand):
             raise CommandError(f"{broken} of {len(tenants)} audit logs do not hold.")
 
     def _is_broken(self, tenant: Tenant, mark: Head | None) -> bool:
-        with _entered(tenant):
+        with tenancy.enter(tenant):
             verdict = verify(mark=mark)
         head = f"{verdict.head.count}:{verdict.head.hash}"
         fault = verdict.fault
@@ -58,16 +57,10 @@ class Command(BaseCommand):
 
     def _export(self, tenants: tuple[Tenant, ...]) -> None:
         for tenant in tenants:
-            with _entered(tenant):
+            with tenancy.enter(tenant):
                 for entry in every_entry():
                     line = {"organization": tenant.organization_id, **asdict(entry)}
                     self.stdout.write(orjson.dumps(line, option=orjson.OPT_UTC_Z).decode())
-
-
-def _entered(tenant: Tenant) -> AbstractContextManager[Tenant]:
-    return tenancy.enter(
-        organization_id=tenant.organization_id, slug=tenant.slug, schema_name=tenant.schema_name
-    )
 
 
 def _chosen(slug: str | None) -> tuple[Tenant, ...]:

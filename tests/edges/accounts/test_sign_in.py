@@ -80,16 +80,6 @@ def test_whoever_lost_every_organization_gets_one(client: Client, member: User) 
     assert response.url == "/o/member/"
 
 
-def test_guessing_is_stopped(client: Client, member: User) -> None:
-    for _ in range(5):
-        client.post(SIGN_IN, {"login": member.email, "password": "guess"})
-
-    response = client.post(SIGN_IN, {"login": member.email, "password": PASSWORD})
-
-    assert "_auth_user_id" not in client.session
-    assert response.status_code in {200, 429}
-
-
 @pytest.mark.usefixtures("db")
 def test_too_many_tries_are_told_in_a_page_of_ours(client: Client) -> None:
     answers = [
@@ -184,13 +174,3 @@ def test_an_account_made_inactive_is_out(client: Client, member: User) -> None:
     response = client.get(reverse("account_email"))
 
     assert urlsplit(response.url).path == SIGN_IN
-
-
-def test_an_unfinished_organization_is_no_destination(
-    client: Client, member: User, organization: Organization
-) -> None:
-    Organization.objects.filter(pk=organization.pk).update(ready=False)
-
-    response = client.post(SIGN_IN, {"login": member.email, "password": PASSWORD})
-
-    assert response.url == "/o/member/"

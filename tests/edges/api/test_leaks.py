@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.core import mail
 
-from accounts import tenancy, tokens
+from accounts import tenancy, token_format
 from accounts.actions import tokens as leaks
 from accounts.actions.tokens import NewToken, create_token
 from accounts.api.leaks import MOST
@@ -15,7 +15,7 @@ from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.login_throttle import GUESSES
 from accounts.models import Job, Token
-from accounts.tokens import TokenKind
+from accounts.token_format import TokenKind
 from config import env
 from memory.secrets import scanner
 from memory.secrets.findings import SecretKind
@@ -23,7 +23,7 @@ from teams.models import AuditEntry
 from tests.support.api import Api
 
 pytestmark = pytest.mark.usefixtures("clean_cache")
-UNKNOWN = tokens.mint(kind=TokenKind.PERSON, entropy=bytes(24)).text
+UNKNOWN = token_format.mint(kind=TokenKind.PERSON, entropy=bytes(24)).text
 
 
 @pytest.fixture
@@ -148,7 +148,7 @@ def test_scanners_are_told_how_a_token_looks(db: None, leaked: str) -> None:
 def test_the_published_pattern_is_the_one_in_the_documents() -> None:
     pages = "".join(path.read_text() for path in (env.ROOT / "frontend" / "docs").glob("*.md"))
 
-    assert tokens.PUBLISHED_PATTERN in pages.replace("\\|", "|")
+    assert token_format.PUBLISHED_PATTERN in pages.replace("\\|", "|")
 
 
 @pytest.mark.parametrize("kind", TokenKind)
@@ -156,11 +156,11 @@ def test_the_published_pattern_is_the_one_in_the_documents() -> None:
     "around", ["{}", "token={}", "x {} y", "a\n{}\nb", '"{}"', "https://x?t={}"]
 )
 def test_our_own_scanner_finds_what_is_published(kind: TokenKind, around: str) -> None:
-    text = around.format(tokens.mint(kind=kind, entropy=bytes(range(24))).text)
+    text = around.format(token_format.mint(kind=kind, entropy=bytes(range(24))).text)
 
     (found,) = scanner.find_secrets(text=text)
 
-    published = re.search(tokens.PUBLISHED_PATTERN, text)
+    published = re.search(token_format.PUBLISHED_PATTERN, text)
     assert published is not None
     assert found.kind == SecretKind.CAIRN_TOKEN
     assert text[found.start : found.end] == published[0]

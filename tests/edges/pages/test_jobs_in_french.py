@@ -12,7 +12,7 @@ from accounts.caller import Caller
 from accounts.errors import Forbidden, InvalidInput, Unavailable
 from accounts.messages import message
 from accounts.models import Job, User
-from accounts.queries import jobs as work
+from accounts.queries import job_list as work
 from tests.support import work as one_job
 
 PAGE = "/o/acme/settings/jobs"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from accounts import authentication, tenancy
+from accounts import authentication
 from accounts.caller import ALL_SCOPES, Caller, Role, TokenScope
 from accounts.errors import NotFound
 from accounts.models import Membership, Organization, User
@@ -34,11 +34,8 @@ def test_a_foreign_organization_is_answered_like_none(owner: User, stranger: Use
     assert len(set(refusals)) == 1
 
 
-@pytest.mark.parametrize("fields", [{"ready": False}])
-def test_an_unfinished_organization_is_not_there(
-    organization: Organization, owner: User, fields: dict[str, bool]
-) -> None:
-    Organization.objects.filter(pk=organization.pk).update(**fields)
+def test_an_unfinished_organization_is_not_there(organization: Organization, owner: User) -> None:
+    Organization.objects.filter(pk=organization.pk).update(ready=False)
 
     with pytest.raises(NotFound):
         authentication.caller_from_session(user_id=owner.id, organization_slug="acme")
@@ -49,11 +46,3 @@ def test_a_disabled_account_has_no_session(owner: User) -> None:
 
     with pytest.raises(NotFound):
         authentication.caller_from_session(user_id=owner.id, organization_slug="acme")
-
-
-def test_entering_ends_with_the_block(caller: Caller) -> None:
-    with authentication.entered(caller) as tenant:
-        assert tenancy.current() == tenant
-
-    with pytest.raises(tenancy.NoTenant):
-        tenancy.current()

@@ -7,7 +7,7 @@ import pytest
 from accounts.caller import Caller
 from accounts.errors import InvalidInput
 from accounts.models import Job
-from accounts.queries.jobs import list_jobs
+from accounts.queries.job_list import list_jobs
 
 
 def add(caller: Caller, now: datetime, *, state: str = "queued", key: str = "") -> Job:

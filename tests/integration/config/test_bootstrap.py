@@ -24,7 +24,7 @@ def bootstrap(path: Path) -> str:
     return out.getvalue()
 
 
-def test_the_credentials_work(tmp_path: Path) -> None:
+def test_the_credentials_work_for_agents_and_for_the_owner(tmp_path: Path) -> None:
     path = tmp_path / "credentials.json"
 
     printed = bootstrap(path)
@@ -36,24 +36,9 @@ def test_the_credentials_work(tmp_path: Path) -> None:
     assert json.loads(printed) == written
     assert caller.organization_slug == written["organization"] == "home"
     assert {str(scope) for scope in caller.scopes} == {"read", "write", "index", "admin"}
-
-
-def test_the_owner_signs_in_and_operates(tmp_path: Path) -> None:
-    path = tmp_path / "credentials.json"
-    bootstrap(path)
-    written = json.loads(path.read_text())
-
     user = authenticate(None, email=written["email"], password=written["password"])
-
     assert user == User.objects.get()
     assert user.is_superuser
-
-
-def test_only_its_owner_reads_the_file(tmp_path: Path) -> None:
-    path = tmp_path / "credentials.json"
-
-    bootstrap(path)
-
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert [file.name for file in tmp_path.iterdir()] == ["credentials.json"]
 

@@ -6,8 +6,6 @@ import subprocess
 import sys
 from typing import Any
 
-import pytest
-
 from config import env
 
 NAMES = ("SESSION", "CSRF", "LANGUAGE")
@@ -34,31 +32,22 @@ def _settings(base_url: str) -> dict[str, Any]:
     return read
 
 
-@pytest.fixture(scope="module")
-def secure() -> dict[str, Any]:
-    """The settings of an installation behind TLS."""
-    return _settings("https://cairn.example.test")
+def test_under_https_cookies_are_of_this_host_and_tls_alone() -> None:
+    secure = _settings("https://cairn.example.test")
 
-
-@pytest.mark.parametrize("name", NAMES)
-def test_under_https_a_cookie_is_of_this_host_and_tls_alone(
-    secure: dict[str, Any], name: str
-) -> None:
-    assert secure[f"{name}_COOKIE_NAME"].startswith("__Host-")
-    assert secure[f"{name}_COOKIE_SECURE"] is True
-    assert secure[f"{name}_COOKIE_HTTPONLY"] is True
-    assert secure[f"{name}_COOKIE_PATH"] == "/"
-    assert secure[f"{name}_COOKIE_DOMAIN"] is None
-
-
-def test_under_https_browsers_are_told_to_stay_there(secure: dict[str, Any]) -> None:
+    for name in NAMES:
+        assert secure[f"{name}_COOKIE_NAME"].startswith("__Host-")
+        assert secure[f"{name}_COOKIE_SECURE"] is True
+        assert secure[f"{name}_COOKIE_HTTPONLY"] is True
+        assert secure[f"{name}_COOKIE_PATH"] == "/"
+        assert secure[f"{name}_COOKIE_DOMAIN"] is None
     assert secure["SECURE_HSTS_SECONDS"] == 31_536_000
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_without_tls_a_cookie_has_a_plain_name_and_is_closed(name: str) -> None:
+def test_without_tls_cookies_have_plain_names_and_are_closed() -> None:
     plain = _settings("http://127.0.0.1:8000")
 
-    assert not plain[f"{name}_COOKIE_NAME"].startswith("__")
-    assert plain[f"{name}_COOKIE_SECURE"] is False
-    assert plain[f"{name}_COOKIE_HTTPONLY"] is True
+    for name in NAMES:
+        assert not plain[f"{name}_COOKIE_NAME"].startswith("__")
+        assert plain[f"{name}_COOKIE_SECURE"] is False
+        assert plain[f"{name}_COOKIE_HTTPONLY"] is True

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from config.embedded.console import Console
-from config.embedded.processes import After, Group, Halt, Process, Program
+from config.embedded.processes import Group, Halt, Process, Program
 
 MakeChild = Callable[..., Process]
 
@@ -38,9 +38,7 @@ def group(console: Console) -> Iterator[Group]:
 def make_child(console: Console, tmp_path: Path) -> MakeChild:
     """Make a child that runs a Python text; it is ready at once."""
 
-    def make(
-        text: str, *, name: str = "web", after: After = After.RESTART, patience: float = 20
-    ) -> Process:
+    def make(text: str, *, name: str = "web", patience: float = 20) -> Process:
         program = Program(
             name=name,
             command=(sys.executable, "-S", "-c", text),
@@ -48,6 +46,6 @@ def make_child(console: Console, tmp_path: Path) -> MakeChild:
             folder=tmp_path,
             halts=(Halt(signal=signal.SIGTERM, seconds=patience),),
         )
-        return Process(program=program, after=after, is_ready=lambda: True, console=console)
+        return Process(program=program, restarts=True, is_ready=lambda: True, console=console)
 
     return make

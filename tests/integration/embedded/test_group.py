@@ -10,7 +10,7 @@ import pytest
 
 from config.embedded import processes
 from config.embedded.errors import BinaryError, ServerError
-from config.embedded.processes import After, Group, Process, StopRequested
+from config.embedded.processes import Group, Process, StopRequested
 
 from .conftest import MakeChild
 
@@ -39,7 +39,7 @@ def pid_of(child: Process) -> int:
 def test_lines_of_a_child_carry_its_name(
     group: Group, make_child: MakeChild, printed: io.StringIO
 ) -> None:
-    code = group.run_to_end(make_child("print('hello')", name="beat", after=After.NOTHING))
+    code = group.run_to_end(make_child("print('hello')", name="beat").program)
 
     assert code == 0
     assert printed.getvalue() == "beat     | hello\n"
@@ -50,13 +50,13 @@ def test_line_without_an_end_is_printed_too(
 ) -> None:
     text = "import sys; sys.stdout.write('no end')"
 
-    group.run_to_end(make_child(text, after=After.NOTHING))
+    group.run_to_end(make_child(text).program)
 
     assert "no end" in printed.getvalue()
 
 
 def test_exit_code_of_a_step_is_returned(group: Group, make_child: MakeChild) -> None:
-    assert group.run_to_end(make_child("raise SystemExit(3)", after=After.NOTHING)) == 3
+    assert group.run_to_end(make_child("raise SystemExit(3)").program) == 3
 
 
 def test_killed_child_is_started_again_and_said_so(

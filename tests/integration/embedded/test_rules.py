@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from config.embedded import home, processes, servers, setup, startup
-from config.embedded.errors import HomeError, PortError, StepError
+from config.embedded.errors import HomeError, StartError
 from config.embedded.processes import Halt
 
 
@@ -36,8 +36,9 @@ def _steps(*, demo: str = "1", has_credentials: bool = False, done: set[str] | N
         credentials=Path("credentials.json"),
         has_credentials=has_credentials,
         done=frozenset(done or ()),
+        environment=(),
     )
-    return " ".join(step.name for step in due)
+    return " ".join(step.name for _, step in due)
 
 
 def test_demo_is_loaded_only_at_the_first_start_and_only_if_wanted() -> None:
@@ -50,12 +51,12 @@ def test_busy_port_says_the_way_out() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
 
-        with pytest.raises(PortError, match=f"CAIRN_PORT={port + 1} make run"):
+        with pytest.raises(StartError, match=f"CAIRN_PORT={port + 1} make run"):
             setup.check_free(host="127.0.0.1", port=port)
 
 
 def test_host_that_is_not_ours_is_refused() -> None:
-    with pytest.raises(PortError, match="correct CAIRN_HOST"):
+    with pytest.raises(StartError, match="correct CAIRN_HOST"):
         setup.check_free(host="192.0.2.1", port=8000)
 
 
@@ -124,5 +125,5 @@ def test_credentials_follow_the_address(tmp_path: Path) -> None:
 
 
 def test_lost_credentials_are_told(tmp_path: Path) -> None:
-    with pytest.raises(StepError, match="missing or damaged"):
+    with pytest.raises(StartError, match="missing or damaged"):
         startup.publish_credentials(home=home.Home(root=tmp_path), url="http://127.0.0.1:8000")

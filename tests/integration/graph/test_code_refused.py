@@ -5,7 +5,7 @@ from datetime import datetime
 
 import pytest
 
-from accounts import tenancy, tokens
+from accounts import tenancy, token_format
 from accounts.caller import Caller, TokenScope
 from accounts.errors import InvalidInput, NotFound
 from graph.errors import ManifestMismatch
@@ -49,7 +49,7 @@ def test_paths_that_hold_secrets_are_all_named_at_once(
     caller: Caller, now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(announcing, "AT_ONCE", 2)
-    hidden = tokens.mint(kind=tokens.TokenKind.PERSON, entropy=bytes(range(24))).text
+    hidden = token_format.mint(kind=token_format.TokenKind.PERSON, entropy=bytes(range(24))).text
     paths = ("a.py", f"{hidden}/b.py", "c.py", f"d/{hidden}", f"e/{hidden}")
 
     with pytest.raises(InvalidInput) as refused:
@@ -108,7 +108,7 @@ def test_a_file_that_is_no_text_is_kept_as_refused(caller: Caller, now: datetime
 
 
 def test_names_that_look_like_secrets_are_not_kept(caller: Caller, now: datetime) -> None:
-    hidden = tokens.mint(kind=tokens.TokenKind.PERSON, entropy=bytes(range(24))).text
+    hidden = token_format.mint(kind=token_format.TokenKind.PERSON, entropy=bytes(range(24))).text
     text = f"def {hidden}():\n    pass\n\n\ndef open_gate():\n    {hidden}()\n"
 
     index(caller, now, {"a.py": text})

@@ -1,19 +1,139 @@
 """Behind a real PgBouncer in transaction pooling: nothing is wrong, and nothing is missing."""
 
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
+from urllib.parse import unquote, urlsplit, urlunsplit
 
+import psycopg
 import pytest
 
-from tests.support import canary_site, pooler, servers, site
+from config.embedded import identity, processes
+from tests.support import canary_site, servers, site
 from tests.support.canary_site import CanarySite
+from tests.support.crashing import await_that
 from tests.support.goals import Scale
+from tests.support.programs import PROGRAMS
+from tests.support.site import free_port
 
 CONNECTIONS = 2  # to Postgres, for all processes together
 
 pytestmark = [pytest.mark.pooler, pytest.mark.slow, pytest.mark.timeout(5_000)]
+
+
+ADDRESS = "127.0.0.1"
+POSTGRES_PORT = 5432
+DATABASE_VARIABLES = ("DATABASE_URL", "DATABASE_OWNER_URL")
+CONSOLE = "pgbouncer"  # its database and its user
+KEPT_APART = (  # what PgBouncer itself sets anew for each client
+    *("application_name", "client_encoding", "DateStyle", "standard_conforming_strings"),
+    "TimeZone",
+)
+LEFT_BEHIND = """
+SELECT name, setting FROM pg_settings WHERE source = 'session' AND name <> ALL(%s)
+UNION ALL SELECT name, current_setting(name, true)
+FROM unnest(ARRAY['cairn.tenant', 'cairn.operator']) AS name WHERE current_setting(name, true) <> ''
+UNION ALL SELECT 'prepared', name FROM pg_prepared_statements
+UNION ALL SELECT 'cursor', name FROM pg_cursors WHERE is_holdable
+UNION ALL SELECT 'lock', mode FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()
+UNION ALL SELECT 'channel', pg_listening_channels()
+"""
+
+
+@contextmanager
+def in_front(*, home: Path, of: Mapping[str, str], size: int) -> Iterator[Mapping[str, str]]:
+    """Pool the connections to a database until the block ends; yield the environment behind it.
+
+    `size` connections of each role reach Postgres, however many clients there are. What PgBouncer
+    says goes to a file in `home`.
+    """
+    port = free_port()
+    pooled = {name: _behind(of[name], port) for name in DATABASE_VARIABLES if of.get(name)}
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(TemporaryDirectory(prefix="cairn-pooler-")))
+        log = stack.enter_context((home / "pgbouncer.log").open("ab"))
+        described = _described(folder, _files(folder, of, port, size))
+        child = processes.start_program(program=described, output=log.fileno())
+        stack.callback(child.wait)
+        stack.callback(child.terminate)
+        await_that(lambda: _answers(pooled["DATABASE_URL"]))
+        yield {**of, **pooled}
+
+
+def connections(*, pooled: str) -> int:
+    """Return how many connections PgBouncer has to Postgres for the role of an address."""
+    role = urlsplit(pooled).username
+    console = urlunsplit(urlsplit(_behind(pooled, urlsplit(pooled).port))._replace(path=CONSOLE))
+    with psycopg.connect(
+        console, user=CONSOLE, autocommit=True, cursor_factory=psycopg.ClientCursor
+    ) as line:
+        cursor = line.execute("SHOW SERVERS")
+        names = [column.name for column in cursor.description or ()]
+        return [row[names.index("user")] for row in cursor].count(role)
+
+
+def left_behind(*, pooled: str, size: int) -> list[tuple[str, str]]:
+    """Return what clients that have gone have left on the connections to Postgres."""
+    with ExitStack() as stack:
+        lines = [stack.enter_context(_connected(pooled)) for _ in range(size)]
+        for line in lines:  # open transactions at once are on connections of their own
+            line.execute("BEGIN")
+        return [row for line in lines for row in line.execute(LEFT_BEHIND, [list(KEPT_APART)])]
+
+
+def _described(folder: Path, files: Mapping[str, str]) -> processes.Program:
+    """Write the files where the user that PgBouncer runs as can read them; describe it."""
+    owner = identity.choose(environment=os.environ)
+    os.chown(folder, owner.uid, owner.gid)
+    for name, text in files.items():
+        (folder / name).write_text(text)
+        os.chown(folder / name, owner.uid, owner.gid)
+    return processes.Program(
+        name="pgbouncer",
+        command=(str(PROGRAMS["pooler"].require()), str(folder / "pgbouncer.ini")),
+        environment=tuple(os.environ.items()),
+        folder=Path("/"),
+        identity=owner,
+    )
+
+
+def _files(folder: Path, of: Mapping[str, str], port: int, size: int) -> dict[str, str]:
+    addresses = [urlsplit(of[name]) for name in DATABASE_VARIABLES if of.get(name)]
+    people = folder / "people.txt"
+    host = f"host={unquote(addresses[0].hostname or '')} port={addresses[0].port or POSTGRES_PORT}"
+    lines = (
+        *("[databases]", f"* = {host}", "[pgbouncer]", "pool_mode = transaction"),
+        *(f"default_pool_size = {size}", "max_client_conn = 500"),
+        *(f"listen_addr = {ADDRESS}", f"listen_port = {port}", "unix_socket_dir ="),
+        *("auth_type = trust", f"auth_file = {people}", f"stats_users = {CONSOLE}"),
+    )
+    known = [(parts.username or "", unquote(parts.password or "")) for parts in addresses]
+    known.append((CONSOLE, ""))
+    return {
+        "pgbouncer.ini": "\n".join((*lines, "")),
+        people.name: "".join(f'"{name}" "{password}"\n' for name, password in known),
+    }
+
+
+def _behind(database_url: str, port: int | None) -> str:
+    parts = urlsplit(database_url)
+    return f"postgresql://{parts.username}@{ADDRESS}:{port}{parts.path}"
+
+
+def _connected(url: str) -> psycopg.Connection:
+    return psycopg.connect(url, autocommit=True, prepare_threshold=None)
+
+
+def _answers(pooled: str) -> bool:
+    try:
+        with _connected(pooled) as line:
+            return line.execute("SELECT 1").fetchone() == (1,)
+    except psycopg.OperationalError:
+        return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +154,7 @@ def storm(
 ) -> Iterator[Storm]:
     """Fifty coroutines, eight threads and two workers on two connections."""
     home = tmp_path_factory.mktemp("pooler")
-    with pooler.in_front(home=home, of=canaries.told, size=CONNECTIONS) as told:
+    with in_front(home=home, of=canaries.told, size=CONNECTIONS) as told:
         behind = replace(canaries, told=told)
         reads = scale.of(short=600, long=11_000)
         yield Storm(url=told["DATABASE_URL"], told=behind.at_once(reads=reads))
@@ -54,21 +174,21 @@ def test_no_read_through_the_pooler_is_wrong(
 
 
 def test_all_processes_shared_few_connections(storm: Storm) -> None:
-    assert 1 <= pooler.connections(pooled=storm.url) <= CONNECTIONS
+    assert 1 <= connections(pooled=storm.url) <= CONNECTIONS
 
 
 def test_nothing_was_left_on_the_connections(storm: Storm) -> None:
-    assert pooler.left_behind(pooled=storm.url, size=CONNECTIONS) == []
+    assert left_behind(pooled=storm.url, size=CONNECTIONS) == []
 
 
 def test_database_is_migrated_and_filled_through_the_pooler(tmp_path: Path) -> None:
     servers.start()
     direct = canary_site.told(database_url=site.new_database("cairn_pooled"))
 
-    with pooler.in_front(home=tmp_path, of=direct, size=1) as told:
+    with in_front(home=tmp_path, of=direct, size=1) as told:
         made = canary_site.made(home=tmp_path, told=told, organizations=2)
         seen = made.ask("work", 0, 45)
-        left = pooler.left_behind(pooled=told["DATABASE_URL"], size=1)
+        left = left_behind(pooled=told["DATABASE_URL"], size=1)
 
     assert seen == {"reads": 43, "writes": 2, "wrong": 0, "examples": []}
     assert left == []

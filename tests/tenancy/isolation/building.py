@@ -12,7 +12,7 @@ from accounts.actions.tokens import NewToken, create_token
 from accounts.authentication import entered
 from accounts.caller import Role, TokenScope
 from accounts.models import Organization, User
-from accounts.tokens import TokenKind
+from accounts.token_format import TokenKind
 from teams.actions.people import remove_member
 from tests.support import people
 from tests.support.live import Place, committed

@@ -98,11 +98,7 @@ def test_upkeep_of_all_leaves_each_in_its_own(world: World) -> None:
     before = {tenant: rows(world, tenant) for tenant in ("acme", "globex")}
 
     for tenant in tenancy.each_organization():
-        with tenancy.enter(
-            organization_id=tenant.organization_id,
-            slug=tenant.slug,
-            schema_name=tenant.schema_name,
-        ):
+        with tenancy.enter(tenant):
             maintenance.merge_access()
             maintenance.refresh_lexicon()
 

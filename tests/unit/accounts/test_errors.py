@@ -5,8 +5,7 @@ import pytest
 import graph.errors
 import memory.errors
 import teams.errors
-from accounts.errors import CairnError, FieldError, InvalidInput, RateLimited
-from memory.errors import RefusedByGate
+from accounts.errors import CairnError
 
 LOADED = (teams.errors, graph.errors, memory.errors)  # so that their classes are known
 
@@ -38,24 +37,3 @@ def test_the_drawing_names_every_class_of_its_module() -> None:
 
     assert defined
     assert missing == []
-
-
-def test_an_error_carries_its_field_errors() -> None:
-    fault = FieldError(pointer="/content", detail="Too short.", code="too_short")
-
-    error = InvalidInput(detail="The memory is not valid.", errors=(fault,))
-
-    assert error.errors == (fault,)
-    assert str(error) == "The memory is not valid."
-
-
-def test_a_rate_limit_says_how_long_to_wait() -> None:
-    error = RateLimited(detail="Too many searches.", retry_after_seconds=7)
-
-    assert error.hint == "Try again in 7 s."
-
-
-def test_a_gate_names_itself() -> None:
-    error = RefusedByGate(gate="length", detail="12 characters.", hint="Say more.")
-
-    assert (error.gate, error.status) == ("length", 422)

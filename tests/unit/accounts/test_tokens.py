@@ -4,20 +4,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accounts import tokens
+from accounts import token_format
 from accounts.errors import InvalidToken
-from accounts.tokens import TOKEN_PATTERN, TokenKind
+from accounts.token_format import TOKEN_PATTERN, TokenKind
 
 ENTROPY = bytes(range(24))
-MINTED = tokens.mint(kind=TokenKind.PERSON, entropy=ENTROPY)
+MINTED = token_format.mint(kind=TokenKind.PERSON, entropy=ENTROPY)
 ENTROPIES = st.binary(min_size=24, max_size=24)
 
 
 @given(entropy=ENTROPIES, kind=st.sampled_from(TokenKind))
 def test_what_is_minted_is_parsed_back(entropy: bytes, kind: TokenKind) -> None:
-    minted = tokens.mint(kind=kind, entropy=entropy)
+    minted = token_format.mint(kind=kind, entropy=entropy)
 
-    parsed = tokens.parse(text=minted.text)
+    parsed = token_format.parse(text=minted.text)
 
     assert (parsed.text, parsed.lookup_id, parsed.kind) == (minted.text, minted.lookup_id, kind)
 
@@ -28,11 +28,11 @@ def test_one_changed_character_is_refused(position: int, character: str) -> None
 
     if changed != MINTED.text:
         with pytest.raises(InvalidToken):
-            tokens.parse(text=changed)
+            token_format.parse(text=changed)
 
 
 def test_a_token_has_its_prefix_and_46_characters() -> None:
-    service = tokens.mint(kind=TokenKind.SERVICE, entropy=ENTROPY)
+    service = token_format.mint(kind=TokenKind.SERVICE, entropy=ENTROPY)
 
     assert MINTED.text.startswith("crn_pat_")
     assert service.text.startswith("crn_svc_")
@@ -49,7 +49,7 @@ def test_the_lookup_id_is_the_beginning_of_the_body() -> None:
 )
 def test_a_truncated_or_padded_token_is_refused_without_repeating_it(text: str) -> None:
     with pytest.raises(InvalidToken) as refusal:
-        tokens.parse(text=text)
+        token_format.parse(text=text)
 
     assert "46 characters" in refusal.value.hint
     assert not text.strip() or text not in str(refusal.value)
@@ -58,14 +58,14 @@ def test_a_truncated_or_padded_token_is_refused_without_repeating_it(text: str) 
 @pytest.mark.parametrize("size", [0, 20, 23, 25])
 def test_too_little_or_too_much_entropy_is_refused(size: int) -> None:
     with pytest.raises(ValueError, match="24 bytes"):
-        tokens.mint(kind=TokenKind.PERSON, entropy=bytes(size))
+        token_format.mint(kind=TokenKind.PERSON, entropy=bytes(size))
 
 
 def test_the_digest_depends_on_the_token_and_on_the_pepper() -> None:
-    other = tokens.mint(kind=TokenKind.PERSON, entropy=bytes(24))
+    other = token_format.mint(kind=TokenKind.PERSON, entropy=bytes(24))
 
     digests = {
-        tokens.digest(text=text, pepper=pepper)
+        token_format.digest(text=text, pepper=pepper)
         for text in (MINTED.text, other.text)
         for pepper in (b"one", b"two")
     }
@@ -76,7 +76,7 @@ def test_the_digest_depends_on_the_token_and_on_the_pepper() -> None:
 
 def test_an_empty_pepper_is_refused() -> None:
     with pytest.raises(ValueError, match="pepper"):
-        tokens.digest(text=MINTED.text, pepper=b"")
+        token_format.digest(text=MINTED.text, pepper=b"")
 
 
 def test_a_scanner_finds_a_token_in_prose() -> None:

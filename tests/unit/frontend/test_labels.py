@@ -2,7 +2,7 @@
 
 from accounts.caller import Role, TokenScope
 from accounts.job_names import NAMES
-from accounts.queries.jobs import STATES
+from accounts.queries.job_list import STATES
 from config.schedule import BEAT
 from frontend.labels import memory_labels
 from frontend.presenters import project_settings

@@ -106,56 +106,42 @@ def test_a_hash_does_not_depend_on_the_zone_of_the_clock_or_the_order_of_keys() 
     assert chain.digest(entry=twin) == chain.digest(entry=FIRST)
 
 
-def test_an_entry_taken_out_of_the_middle_is_found() -> None:
-    entries = chained()
-
-    assert found(entries[:1] + entries[3:]) == (FaultKind.REMOVED, 2)
-
-
-@pytest.mark.parametrize("kept", range(5))
-def test_a_chain_cut_off_at_its_end_is_found(kept: int) -> None:
-    assert found(chained()[:kept]) == (FaultKind.TRUNCATED, kept + 1)
+ENTRIES = chained()
+ONE, TWO, THREE, FOUR, FIVE = ENTRIES
+INSERTED = chain.linked(entry=FIRST, after=chain.head_of(entry=ONE))
+APPENDED = chain.linked(entry=FIRST, after=chain.head_of(entry=FIVE))
 
 
-def test_two_entries_that_changed_places_are_found() -> None:
-    entries = list(chained())
-    entries[1], entries[3] = replace(entries[3], number=2), replace(entries[1], number=4)
-
-    assert found(entries) == (FaultKind.REORDERED, 2)
+def moved(by: int, *entries: Entry) -> tuple[Entry, ...]:
+    return tuple(replace(one, number=one.number + by) for one in entries)
 
 
-def test_an_entry_taken_out_whose_place_was_closed_is_found() -> None:
-    entries = chained()
-    closed = (entries[0], *(replace(one, number=one.number - 1) for one in entries[2:]))
-
-    assert found(closed) == (FaultKind.REORDERED, 2)
-
-
-def test_an_entry_put_in_between_is_found() -> None:
-    entries = chained()
-    forged = chain.linked(entry=FIRST, after=chain.head_of(entry=entries[0]))
-    moved = tuple(replace(one, number=one.number + 1) for one in entries[1:])
-
-    assert found((entries[0], forged, *moved)) == (FaultKind.INSERTED, 3)
-
-
-def test_a_copy_at_the_end_is_found() -> None:
-    entries = chained()
-
-    assert found((*entries, replace(entries[1], number=6))) == (FaultKind.INSERTED, 6)
-
-
-def test_a_well_made_entry_that_the_head_does_not_know_is_found() -> None:
-    entries = chained()
-    forged = chain.linked(entry=FIRST, after=chain.head_of(entry=entries[-1]))
-
-    assert found((*entries, forged)) == (FaultKind.INSERTED, 6)
-
-
-def test_a_number_below_one_is_found() -> None:
-    entries = chained()
-
-    assert found((replace(entries[0], number=0), *entries)) == (FaultKind.INSERTED, 0)
+@pytest.mark.parametrize(
+    ("entries", "fault"),
+    [
+        pytest.param((ONE, FOUR, FIVE), (FaultKind.REMOVED, 2), id="taken out"),
+        *(
+            pytest.param(ENTRIES[:kept], (FaultKind.TRUNCATED, kept + 1), id=f"cut after {kept}")
+            for kept in range(5)
+        ),
+        pytest.param(
+            (ONE, *moved(-2, FOUR), THREE, *moved(2, TWO), FIVE),
+            (FaultKind.REORDERED, 2),
+            id="changed places",
+        ),
+        pytest.param((ONE, *moved(-1, THREE, FOUR, FIVE)), (FaultKind.REORDERED, 2), id="closed"),
+        pytest.param(
+            (ONE, INSERTED, *moved(1, *ENTRIES[1:])), (FaultKind.INSERTED, 3), id="put in between"
+        ),
+        pytest.param((*ENTRIES, *moved(4, TWO)), (FaultKind.INSERTED, 6), id="copied to the end"),
+        pytest.param((*ENTRIES, APPENDED), (FaultKind.INSERTED, 6), id="unknown to the head"),
+        pytest.param((*moved(-1, ONE), *ENTRIES), (FaultKind.INSERTED, 0), id="below one"),
+    ],
+)
+def test_what_was_done_to_a_chain_is_found(
+    entries: tuple[Entry, ...], fault: tuple[FaultKind, int]
+) -> None:
+    assert found(entries) == fault
 
 
 @pytest.mark.parametrize("place", range(5))

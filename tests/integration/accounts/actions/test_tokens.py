@@ -12,7 +12,7 @@ from accounts.actions.tokens import NewToken, create_token, revoke_token, rotate
 from accounts.caller import Caller, TokenScope
 from accounts.errors import Conflict, Forbidden, InvalidInput, InvalidToken, NotFound
 from accounts.models import Membership, Organization, Token, User
-from accounts.tokens import TokenKind
+from accounts.token_format import TokenKind
 
 READ = frozenset({TokenScope.READ})
 ALL = frozenset(TokenScope)

@@ -8,13 +8,20 @@ import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller, Role, TokenScope
-from accounts.errors import NotFound, RoleNotSufficient
-from accounts.models import Organization, User
+from accounts.errors import LastOwner, NotFound, RoleNotSufficient
+from accounts.models import Membership, Organization, User
 from memory.records.queries import memories
-from teams.actions.people import add_person, create_team, remove_member, remove_person
+from teams.actions.people import (
+    add_person,
+    create_team,
+    leave,
+    note_agent,
+    remove_member,
+    remove_person,
+)
 from teams.actions.projects import create_project
 from teams.errors import NotBoundToProject
-from teams.models import AuditEntry
+from teams.models import AuditEntry, ProjectMember, TeamMember
 from teams.queries import Kind, changes_since, people_in, project, projects, teams
 from tests.support.memories import stored
 from tests.support.people import outside
@@ -196,6 +203,7 @@ def test_who_was_taken_out_of_the_organization_is_in_none_of_its_places(
 
     remove_member(caller=caller, user_id=user_id(member_caller), now=now)
 
+    assert acts()[-1] == "member.removed"
     assert [one.email for one in people_in(caller=caller, kind=kind, ref="vault")] == [
         "owner@acme.test"
     ]
@@ -207,14 +215,53 @@ def test_who_was_taken_out_of_the_organization_is_in_none_of_its_places(
 def test_a_place_of_another_organization_is_as_if_it_did_not_exist(
     other_caller: Caller, places: dict[Kind, UUID], kind: Kind, organization: Organization
 ) -> None:
-    with outside(), tenancy.enter(
-        organization_id=other_caller.organization_id,
-        slug=other_caller.organization_slug,
-        schema_name=other_caller.schema_name,
-    ):  # fmt: skip
+    with outside(), tenancy.enter(other_caller.tenant):
         with pytest.raises(NotFound):
             add_person(
                 caller=other_caller, kind=kind, ref="vault", person=str(other_caller.user_id)
             )
         with pytest.raises(NotFound):
             people_in(caller=other_caller, kind=kind, ref="vault")
+
+
+def test_who_was_taken_out_or_left_keeps_no_place(
+    caller: Caller, member_caller: Caller, places: dict[Kind, UUID], now: datetime
+) -> None:
+    for kind in Kind:
+        add_person(caller=caller, kind=kind, ref="vault", person="member@acme.test")
+
+    leave(caller=member_caller, now=now)
+
+    with tenancy.unit():
+        assert not ProjectMember.objects.filter(user_id=member_caller.user_id).exists()
+        assert not TeamMember.objects.filter(user_id=member_caller.user_id).exists()
+    assert acts()[-1] == "member.left"
+    assert not Membership.objects.filter(user_id=member_caller.user_id).exists()
+
+
+@pytest.mark.usefixtures("places")
+def test_the_last_owner_stays_with_all_places(caller: Caller, now: datetime) -> None:
+    with pytest.raises(LastOwner):
+        leave(caller=caller, now=now)
+
+    with tenancy.unit():
+        assert ProjectMember.objects.filter(user_id=caller.user_id).count() == 1
+
+
+def test_an_agent_newly_seen_is_in_the_feed(caller: Caller) -> None:
+    agent = replace(caller, token_id=uuid4(), agent="codex", newly_seen=True)
+
+    note_agent(caller=agent)
+
+    (change,) = changes_since(caller=caller, after=0, limit=10)
+    assert (change.kind, change.object_id) == ("agent.seen", agent.token_id)
+    assert (change.actor_name, change.summary) == ("codex", {"agent": "codex"})
+
+
+@pytest.mark.parametrize(
+    "fields", [{"token_id": uuid4()}, {"newly_seen": True}], ids=("a known agent", "a person")
+)
+def test_a_known_agent_and_a_person_are_not(caller: Caller, fields: dict[str, object]) -> None:
+    note_agent(caller=replace(caller, **fields))  # type: ignore[arg-type]
+
+    assert changes_since(caller=caller, after=0, limit=10) == ()

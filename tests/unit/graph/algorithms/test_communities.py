@@ -1,7 +1,6 @@
 """Communities: connected, never worse than single nodes, the same each time (Leiden)."""
 
 import random
-from itertools import combinations
 
 import pytest
 from hypothesis import given, settings
@@ -17,14 +16,6 @@ GRAPHS = st.dictionaries(
     WEIGHTS,
     max_size=80,
 ).map(lambda edges: [(first, second, weight) for (first, second), weight in edges.items()])
-ring_of_cliques = [
-    *(
-        (first + 5 * clique, second + 5 * clique, 1.0)
-        for clique in range(6)
-        for first, second in combinations(range(5), 2)
-    ),
-    *((5 * clique, 5 * ((clique + 1) % 6) + 1, 1.0) for clique in range(6)),
-]
 
 
 def planted(*, groups: int, size: int, seed: int) -> list[Edge]:
@@ -96,12 +87,6 @@ def test_planted_groups_are_found(seed: int) -> None:
     together = sum(max(len(group & set(one)) for group in groups) for one in found)
     assert len(found) == 4
     assert together >= 76  # a node may be drawn with more edges into another group than its own
-
-
-def test_cliques_of_a_ring_are_communities() -> None:
-    graph = communities.build(nodes=30, edges=ring_of_cliques)
-
-    assert communities.find(graph=graph) == tuple(tuple(range(5 * n, 5 * n + 5)) for n in range(6))
 
 
 def test_modularity_of_two_triangles_is_that_of_the_formula() -> None:

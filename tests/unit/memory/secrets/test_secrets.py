@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accounts import tokens
-from accounts.tokens import TokenKind
+from accounts import token_format
+from accounts.token_format import TokenKind
 from memory.client import secret_rules
 from memory.secrets import findings, scanner
 from memory.secrets.findings import Finding, SecretKind
 from memory.secrets.readings import readings
 
-OWN = tokens.mint(kind=TokenKind.SERVICE, entropy=bytes(range(7, 31))).text
+OWN = token_format.mint(kind=TokenKind.SERVICE, entropy=bytes(range(7, 31))).text
 RANDOM = "q7Rz1Vb9Kx3Tn5Wm8Yp2Lc4Hd6Gf0JsE"
 AWS = "AKIA" + "Q7RZ1VB9KX3TN5WM"
 GITHUB = "ghp_" + RANDOM + "aB3d"

@@ -46,6 +46,18 @@ class JobView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Workload:
+    """How many jobs are in each state, and since when the one waits that has been due the longest.
+
+    `last_runs` says when each scheduled task last began; it is empty but for managers.
+    """
+
+    states: Mapping[str, int]
+    due_since: datetime | None
+    last_runs: Mapping[str, datetime]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class JobPage:
     """Jobs, newest first, and where the next page begins (None: this is the last)."""
 
@@ -72,7 +84,11 @@ def list_jobs(
     with tenancy.walled(organization_id=caller.organization_id):
         found = list(rows[: limit + 1])
     items = tuple(_job_view(row) for row in found[:limit])
-    return JobPage(items=items, next_cursor=_cursor(items[-1]) if len(found) > limit else None)
+    if len(found) <= limit:
+        return JobPage(items=items, next_cursor=None)
+    last = items[-1]
+    cursor = f"{(last.created_at - EPOCH) // MICROSECOND:x}-{last.id.hex}"
+    return JobPage(items=items, next_cursor=cursor)
 
 
 def failures(*, job_ids: tuple[UUID, ...]) -> dict[UUID, str]:
@@ -99,18 +115,6 @@ def failure(*, name: str, keys: tuple[str, ...]) -> str:
     with tenancy.walled(organization_id=organization_id):
         newest = rows.order_by("-created_at", "id").values_list("id", flat=True).first()
     return failures(job_ids=(newest,)).get(newest, "") if newest else ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Workload:
-    """How many jobs are in each state, and since when the one waits that has been due the longest.
-
-    `last_runs` says when each scheduled task last began; it is empty but for managers.
-    """
-
-    states: Mapping[str, int]
-    due_since: datetime | None
-    last_runs: Mapping[str, datetime]
 
 
 def workload(*, caller: Caller, now: datetime) -> Workload:
@@ -150,14 +154,10 @@ def _of(caller: Caller) -> QuerySet[Job]:
     return rows.filter(created_by=principal(caller=caller))
 
 
-def _cursor(last: JobView) -> str:
-    return f"{(last.created_at - EPOCH) // MICROSECOND:x}-{last.id.hex}"
-
-
 def _after(cursor: str) -> Q:
-    moment, _, identifier = cursor.partition("-")
+    timestamp, _, identifier = cursor.partition("-")
     try:
-        created_at = EPOCH + int(moment, 16) * MICROSECOND
+        created_at = EPOCH + int(timestamp, 16) * MICROSECOND
         last = UUID(hex=identifier)
     except (ValueError, OverflowError) as error:
         raise _invalid("/cursor", "The cursor is not one of ours.") from error
