@@ -1,10 +1,10 @@
 """What is worth keeping of texts that nobody said to an agent: commits, results of tools.
 
-Of a posted commit mostly nothing: a breaking change, a fix that says what was wrong, what was taken
-back, and any commit whose message gives a reason. Everything else (a feature, a chore, a typo) is
-in the history of the repository, where whoever needs it finds it. A result of a tool that drives
-the running product is one of five kinds or not worth it; whatever is kept waits for review. Words
-alone decide, without a model; what stands in a text is data.
+Of a posted commit mostly nothing: a breaking change, what was taken back, and any commit whose
+message gives a reason below its subject. Everything else (a feature, a chore, a fix that does not
+say why) is in the history of the repository, where whoever needs it finds it. A result of a tool
+that drives the running product is one of five kinds or not worth it; whatever is kept waits for
+review. Words alone decide, without a model; what stands in a text is data.
 """
 
 import re
@@ -19,7 +19,6 @@ from memory.text import content_words, sentences
 
 LONGEST: Final = 500  # characters of what is kept, default
 SENTENCES_MOST: Final = 3  # of the body, the ones that give reasons; default
-FIX_WORDS: Final = 5  # of substance that a fix without a reason has at least, default
 REASON_WORDS: Final = 4  # of substance that a reason has at least, default
 _CONVENTIONAL: Final = re.compile(
     r"^(?P<kind>[a-z]{2,12})(?:\((?P<scope>[^()\n]{1,60})\))?(?P<breaks>!)?:\s+(?P<says>\S.*)$"
@@ -150,12 +149,11 @@ def _of_kind(
     says = subject if said is None else said["says"]
     if _TRIVIAL.search(says) or kind in {"docs", "style", "chore", "ci", "build", "test"}:
         return None
-    if kind == "fix" and (reasons or _substance(says) >= FIX_WORDS):
-        return _as_content(MemoryType.FIX, _placed(says, said), reasons)
-    if reasons or (_REASON.search(says) and _substance(says) >= FIX_WORDS):
-        type = MemoryType.DECISION if _MENDED.match(says) is None else MemoryType.FIX
-        return _as_content(type, _placed(says, said), reasons)
-    return None
+    if not reasons:
+        return None
+    is_fix = kind == "fix" or _MENDED.match(says) is not None
+    type = MemoryType.FIX if is_fix else MemoryType.DECISION
+    return _as_content(type, _placed(says, said), reasons)
 
 
 def _placed(says: str, said: re.Match[str] | None) -> str:

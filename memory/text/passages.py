@@ -82,7 +82,6 @@ class Passage:
     lead: tuple[str, ...] = ()
     code: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()
-    is_warning: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +108,6 @@ class _Walk:
         self.headings: tuple[Heading, ...] = ()
         self.lead: tuple[str, ...] = ()
         self.open_for_code = False
-        self.is_warning = False
 
     def blocks(self, nodes: Sequence[SyntaxTreeNode]) -> None:
         for node in nodes:
@@ -128,9 +126,7 @@ class _Walk:
             elif node.type == "table":
                 self._table(node)
             elif node.type == "blockquote":
-                was_warning = self.is_warning
                 self.blocks(node.children)
-                self.is_warning = was_warning
                 self._close()
 
     def _paragraph(self, node: SyntaxTreeNode) -> None:
@@ -143,7 +139,6 @@ class _Walk:
         self._close()
         alert = _ALERT.match(text)
         if alert is not None:
-            self.is_warning = alert.group(1).upper() in {"WARNING", "CAUTION", "IMPORTANT"}
             text = text[alert.end() :]
         if not text.endswith(":"):
             self._add_under_run_in(text, node)
@@ -224,7 +219,6 @@ class _Walk:
                 lead=lead,
                 code=code,
                 steps=steps,
-                is_warning=self.is_warning,
             )
         )
 

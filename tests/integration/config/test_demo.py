@@ -85,8 +85,8 @@ def test_documents_become_typed_memories_with_their_place(
     }
     assert told == {
         ("requirement", "CLAUDE.md: NEVER log a token", "CLAUDE.md", 3),
-        ("preference", "Prefer small modules", "CLAUDE.md", 4),
-        ("gotcha", "Gotchas: CI runs no migrations", "CLAUDE.md", 8),
+        ("fact", "Prefer small modules", "CLAUDE.md", 4),
+        ("fact", "Gotchas: CI runs no migrations", "CLAUDE.md", 8),
         (
             "fact",
             "Über uns: Der Schlüssel läuft nach einem Tag ab, weil er klein ist.",

@@ -14,8 +14,9 @@ from tests.integration.memory.sessions.test_heard import recalled
 from tests.support import memories
 
 SHA = "3f2a9c14b7d0"
-WHY = "Pin lxml to 5.2 because 5.3 segfaults on our feeds"
-PARAPHRASED = "Pin lxml at 5.2, because 5.3 segfaults on parked webhooks"
+WHY = "Pin lxml to 5.2\n\nIt stays there because 5.3 segfaults on our feeds."
+KEPT = "Pin lxml to 5.2. It stays there because 5.3 segfaults on our feeds."
+PARAPHRASED = "Pin lxml at 5.2\n\nIt is pinned because 5.3 segfaults on parked webhooks."
 
 pytestmark = pytest.mark.usefixtures("in_organization")
 
@@ -49,7 +50,7 @@ def test_a_commit_with_a_reason_is_kept_with_its_hash_and_files(
     row = ran(agent, now, posted(WHY, "Add a button"), project=store)
 
     (found,) = kept()
-    assert (found.content, found.type) == (f"{WHY}.", "decision")
+    assert (found.content, found.type) == (KEPT, "decision")
     assert (found.commit_sha, found.related_files) == (SHA, ["feeds.py"])
     assert (found.session_id, found.audience, found.scope) == (row.id, row.audience, "personal")
     assert found.needs_review
@@ -58,7 +59,10 @@ def test_a_commit_with_a_reason_is_kept_with_its_hash_and_files(
 
 def test_the_cap_of_the_session_holds_for_commits(agent: Caller, store: str, now: datetime) -> None:
     things = ("the cache of pages", "the mail relay", "old invoices", "the till's printer")
-    texts = [f"Stop using {one} because customers of ours complained loudly" for one in things]
+    texts = [
+        f"Stop using {one}\n\nWe do so because customers of ours complained loudly."
+        for one in things
+    ]
 
     row = ran(agent, now, posted(*texts), project=store)
 

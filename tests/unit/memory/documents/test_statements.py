@@ -107,16 +107,13 @@ def test_a_file_of_rules_becomes_typed_statements_that_stand_alone() -> None:
     told = [(item.type.value, item.content) for item in _read(RULES)]
 
     assert told == [
-        ("tool", "Commands: `pnpm test` - run the unit tests"),
-        (
-            "module_insight",
-            "Architecture: The app is a monorepo: `apps/web/` — the customer-facing site",
-        ),
-        ("decision", f"Architecture \u203a State: {STATE}"),
+        ("fact", "Commands: `pnpm test` - run the unit tests"),
+        ("fact", "Architecture: The app is a monorepo: `apps/web/` — the customer-facing site"),
+        ("fact", f"Architecture \u203a State: {STATE}"),
         ("requirement", "Code style: NEVER use `any`"),
-        ("preference", "Code style: Prefer named exports"),
-        ("requirement", "Code style: Supported browsers: Firefox; Chrome"),
-        ("gotcha", "Gotchas: Prisma migrations are not run in CI."),
+        ("fact", "Code style: Prefer named exports"),
+        ("fact", "Code style: Supported browsers: Firefox; Chrome"),
+        ("fact", "Gotchas: Prisma migrations are not run in CI."),
         (
             "workflow_recipe",
             "Releasing:\n1. Bump the version\n2. Push a tag:\n```sh\ngit tag v1\n```",
@@ -142,16 +139,10 @@ def test_steps_are_kept_in_order_beside_the_text() -> None:
 @pytest.mark.parametrize(
     ("text", "type"),
     [
-        ("Never call `flush()` in a loop, because it blocks.", "gotcha"),
-        ("We chose advisory locks rather than retries.", "decision"),
-        ("Every token must expire.", "requirement"),
-        ("Run `make check` before a commit.", "tool"),
-        ("We tried SQLite for the queue but it failed under load.", "dead_end"),
-        ("A ConnectionError at start means that Redis is down.", "error_pattern"),
-        ("When you rename a column, also update the view.", "causal_dependency"),
-        ("`billing/tax.py`: rates of every country.", "module_insight"),
-        ("Prefer composition over inheritance.", "preference"),
-        ("See [the runbook](https://example.org/run) for more.", "reference"),
+        ("Never call `flush()` in a loop, because it blocks.", "requirement"),
+        ("Start it like so:\n\n```sh\nmake run\n```", "tool"),
+        ("## Further reading\n\n[The runbook](https://example.org/run) has it all.", "reference"),
+        ("We chose advisory locks rather than retries.", "fact"),
         ("The service answers in English and French.", "fact"),
         ("My name is Sam and I decide who decides.", "fact"),
     ],
@@ -277,10 +268,10 @@ def test_the_first_paragraph_is_what_the_module_is_for() -> None:
     assert (purpose.type.value, purpose.line) == ("module_insight", 1)
 
 
-def test_reasons_are_decisions_and_drawings_keep_their_lines() -> None:
+def test_paragraphs_below_are_insights_and_drawings_keep_their_lines() -> None:
     _, reason = statements.read_docstring(source=SOURCE, path="intake/gates.py")
 
-    assert (reason.type.value, reason.line) == ("decision", 4)
+    assert (reason.type.value, reason.line) == ("module_insight", 4)
     assert reason.content.endswith("```\nError\n├── Refused\n└── Known\n```")
 
 
