@@ -3,7 +3,7 @@
 A token is `crn_pat_` (a person's) or `crn_svc_` (an agent's), 32 base62 characters of entropy and
 6 of checksum. The prefix lets scanners find leaked tokens, the checksum lets them (and us) reject
 look-alikes and typing errors before any lookup. The first 12 characters of the body are the row's
-public lookup id; of the whole only a keyed hash is stored. Spec 8.1; random bytes are passed in.
+public lookup id; of the whole only a keyed hash is stored. Random bytes are passed in.
 """
 
 import hashlib

@@ -28,7 +28,6 @@ from memory.entities.actions import queue_read_names as queue_read_names_of_enti
 from memory.experiments.actions import demote_harmful
 from memory.extraction.actions.llm_relation import judge_added
 from memory.index.actions import backfill, embedding, maintenance
-from memory.index.actions import maintenance as indexing
 from memory.intake.actions import action_log
 from memory.intake.actions.apply_later import integrate_stored, share_of
 from memory.observer.actions.consolidate import consolidate
@@ -177,7 +176,7 @@ def refresh_lexicon(claim: Claim) -> Mapping[str, Any]:
 @jobs.handler("memory.index_search")
 def index_search(claim: Claim) -> Mapping[str, Any]:
     """Make the indexes that searches of a large organization read, with progress."""
-    return {"indexes": indexing.make_indexes(tell=partial(_progress, claim))}
+    return {"indexes": maintenance.make_indexes(tell=partial(_progress, claim))}
 
 
 @jobs.handler("memory.sort_topics")

@@ -1,8 +1,8 @@
 """The vocabulary of memories: types, governance layers, sources, tags, one literal table each.
 
-Everything that must agree on what a memory can be reads these tables; a test holds them equal to
-the specification. A type's code is its order: it is stored, so rows are appended and never moved.
-Spec 1.2 to 1.5. Typed payloads of some types are checked by `memory.intake.attributes`.
+Everything that must agree on what a memory can be reads these tables. A type's code is its order:
+it is stored, so rows are appended and never moved. Typed payloads of some types are checked by
+`memory.intake.attributes`.
 """
 
 from dataclasses import dataclass
@@ -189,7 +189,7 @@ class Source(StrEnum):
 
 
 class Authority(IntEnum):
-    """Whose word settles a conflict: the lower wins (ends: spec 1.2; between: ours)."""
+    """Whose word settles a conflict: the lower wins; the order between the ends is a default."""
 
     HUMAN = 1
     AGENT = 2

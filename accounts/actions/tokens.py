@@ -33,7 +33,7 @@ OVERLAP_HOURS: Final = 24  # how long a rotated token still works
 USE_INTERVAL: Final = timedelta(minutes=1)  # the last use is written at most this often
 HOOKS_MOST: Final = 10_000  # tokens of which a process knows the hook script it saw last
 SEEN_SECONDS: Final = 600  # agents at work are announced once in each such slot
-INTERFACES: Final = (  # the tools of spec 1.1 that can hold a token
+INTERFACES: Final = (  # the tools that can hold a token
     "api", "claude-code", "cursor", "codex", "chatgpt", "claude-ai", "perplexity", "import",
     "unknown",
 )  # fmt: skip

@@ -150,7 +150,7 @@ def ring(*, score: float, label: str) -> SafeString:
 def decay_curve(
     *, confidence: float, half_life_days: float | None, pinned: bool, floor: float, now: datetime
 ) -> Curve:
-    """Draw c · 0.5^(days / half-life) from now on (Ebbinghaus 1885; form as in spec 1.6).
+    """Draw c · 0.5^(days / half-life) from now on (Ebbinghaus 1885).
 
     `floor` is the confidence from which the reader's agents are given it unasked.
     """

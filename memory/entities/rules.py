@@ -1,7 +1,7 @@
 """Entities by pattern, on every write: mentions, tags, mail, URLs, dates, paths, code, versions,
 tools, services, quoted names.
 
-The `fast` strategy of spec 2.6; the kinds from `PERSON` on are found by the accurate one alone
+This is the fast reading; the kinds from `PERSON` on are found by the accurate one alone
 (`accurate`). Each kind is one expression that can start only at a word's beginning, so a scan is
 linear in the text. Where spans overlap the highest confidence wins, then the longest.
 """

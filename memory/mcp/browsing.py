@@ -20,6 +20,7 @@ from memory.api.schemas.search import (
     PlaceFilters,
     narrowing,
 )
+from memory.mcp.declaration import Call, tool
 from memory.mcp.schemas import (
     Limit,
     MemoryId,
@@ -29,7 +30,6 @@ from memory.mcp.schemas import (
     ShownMemories,
     ShownMemory,
 )
-from memory.mcp.tool import Call, tool
 from memory.records.filters import Filters
 from memory.records.queries import memories
 from memory.search import entity_profile, lookups

@@ -12,8 +12,8 @@ from memory.api.schemas.checks import FindingParts, Tie
 from memory.checks import actions
 from memory.checks.actions import DIFF_MOST, PLAN_MOST
 from memory.checks.findings import Verdict
+from memory.mcp.declaration import Call, tool
 from memory.mcp.schemas import Noticed, ProjectArgument, ProjectList, ShownMemory
-from memory.mcp.tool import Call, tool
 from memory.review.queries import conflicts
 from memory.review.queries.conflicts import ConflictState
 

@@ -25,13 +25,13 @@ from memory.api.schemas.search import (
 )
 from memory.api.turns import HistoryWords, Said
 from memory.customization.phases import Phase
+from memory.mcp.declaration import Call, tool
 from memory.mcp.schemas import (
     Limit,
     Noticed,
     ProjectArgument,
     ShownMemory,
 )
-from memory.mcp.tool import Call, tool
 from memory.records import filters
 from memory.records.filters import STATES
 from memory.search import actions, lookups

@@ -14,12 +14,12 @@ from memory.api.turns import SpokenTurn
 from memory.documents.actions import note_push
 from memory.errors import RefusedByGate
 from memory.intake.actions.remember import NewMemory, remember
+from memory.mcp.declaration import Call, tool
 from memory.mcp.schemas import (
     Noticed,
     ProjectArgument,
     ShownMemory,
 )
-from memory.mcp.tool import Call, tool
 from memory.sessions.actions.append_turns import MOST, NewTurn, take_conversation
 from memory.sessions.actions.open_session import LONGEST, NewSession
 from memory.sessions.queries import sessions

@@ -11,7 +11,7 @@ from pydantic import ConfigDict, Field
 
 from accounts.api.schemas import Body, Identifier, Result
 from memory.api.schemas.memories import Absent, Slug
-from memory.mcp.tool import BANNER
+from memory.mcp.declaration import BANNER
 from memory.records.queries.relations import Contradiction
 from memory.records.queries.views import MemoryView
 

@@ -21,8 +21,8 @@ from accounts.authentication import entered
 from accounts.caller import Caller, TokenScope, may
 from accounts.errors import CairnError, Forbidden
 from memory.mcp import prompts
+from memory.mcp.declaration import BANNER, Call, Tool, schema_of
 from memory.mcp.prompts import PROMPTS, Prompt
-from memory.mcp.tool import BANNER, Call, Tool, schema_of
 from memory.mcp.tools import TOOLS
 
 SCOPE_KEY: Final = "cairn.caller"

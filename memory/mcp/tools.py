@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from memory.mcp import browsing, checking, finding, keeping
-from memory.mcp.tool import Tool
+from memory.mcp.declaration import Tool
 
 TOOLS: Final[Mapping[str, Tool]] = {
     tool.name: tool

@@ -28,7 +28,7 @@ BUDGETS = {  # subject: lines
     "memory/injection": 3_030,
     "memory/intake": 3_870,
     "memory/management": 610,
-    "memory/mcp": 1_620,
+    "memory/mcp": 1_630,
     "memory/observer": 5_300,
     "memory/providers": 2_560,
     "memory/records": 3_280,

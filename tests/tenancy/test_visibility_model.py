@@ -1,6 +1,6 @@
 """One predicate in three languages, a queryset, SQL and the search function, against plain words.
 
-The model below says who may see a memory in the words of spec 7.2 and knows nothing of audiences.
+The model below says who may see a memory in plain words and knows nothing of audiences.
 Random places, people and credentials are stored, and every form must give exactly what it says.
 """
 

@@ -1,4 +1,4 @@
-"""Memories over REST, in the fixed shapes of spec 8.1."""
+"""Memories over REST."""
 
 import json
 

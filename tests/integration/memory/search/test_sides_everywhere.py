@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from accounts.caller import Caller
-from memory.mcp.tool import Call
+from memory.mcp.declaration import Call
 from memory.mcp.tools import TOOLS
 from memory.records.filters import Filters
 from memory.records.queries import memories
