@@ -78,9 +78,6 @@ _ORDER = re.compile(
     r"\A(?:never|always|do not|don.t|ensure|make sure|keep|follow)\b", re.IGNORECASE
 )
 _SHELL = re.compile(rf"```(?:sh|bash|shell|zsh|console|powershell)\n|```\w*\n{_COMMAND}")
-_POINTERS = re.compile(
-    r"\b(?:links?|resources?|documentation|further reading|see also)\b", re.IGNORECASE
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,8 +181,7 @@ def _statement(
         return None
     type = MemoryType.WORKFLOW_RECIPE
     if passage.kind is not PassageKind.STEPS:
-        under = (*headings, *passage.lead)
-        type = _find_type(prose, "\n".join(passage.code), under)
+        type = _find_type(prose, "\n".join(passage.code))
     return Statement(
         content=content,
         text=text,
@@ -224,8 +220,8 @@ def _shorten(lead: str) -> str:
     return last if len(last) <= LONGEST_LEAD else f"{last[: LONGEST_LEAD - 1].rsplit(' ', 1)[0]}…"
 
 
-def _find_type(prose: str, code: str, headings: tuple[str, ...]) -> MemoryType:
-    """Return the type of a statement (its words, its code blocks) under these headings.
+def _find_type(prose: str, code: str) -> MemoryType:
+    """Return the type of a statement, by its words and its code blocks.
 
     Few statements say by a word what they are. Of nineteen rules that looked for words such as
     “because” or “must”, and for headings such as “Limitations”, only these were right in four
@@ -236,8 +232,6 @@ def _find_type(prose: str, code: str, headings: tuple[str, ...]) -> MemoryType:
         return MemoryType.REQUIREMENT
     if _SHELL.search(code):
         return MemoryType.TOOL
-    if _POINTERS.search(" / ".join(headings[-2:])):
-        return MemoryType.REFERENCE
     return MemoryType.FACT
 
 

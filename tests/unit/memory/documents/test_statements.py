@@ -141,7 +141,6 @@ def test_steps_are_kept_in_order_beside_the_text() -> None:
     [
         ("Never call `flush()` in a loop, because it blocks.", "requirement"),
         ("Start it like so:\n\n```sh\nmake run\n```", "tool"),
-        ("## Further reading\n\n[The runbook](https://example.org/run) has it all.", "reference"),
         ("We chose advisory locks rather than retries.", "fact"),
         ("The service answers in English and French.", "fact"),
         ("My name is Sam and I decide who decides.", "fact"),
