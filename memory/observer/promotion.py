@@ -312,6 +312,7 @@ def _from_commits(scratchpad: Scratchpad) -> Iterator[Candidate]:
                     evidence=(Evidence(sequence=commit.sequence, step=0),),
                     confidence=COMMIT_VALUE,
                     source=Source.COMMIT_AUTO,
+                    is_unsure=True,  # right in two of three cases on foreign histories
                     commit=commit.sha,
                 ),
             )
