@@ -50,7 +50,9 @@ def parse_lenient(*, raw: bytes) -> Any:
     """
     text = raw.decode("utf-8", "replace")
     try:
-        value = json.loads(text, parse_constant=_constant, parse_int=_whole, parse_float=_fraction)
+        value = json.loads(
+            text, parse_constant=_constant, parse_int=_parse_whole, parse_float=_fraction
+        )
     except json.JSONDecodeError as error:
         detail = f"This is not JSON: {error.msg} at line {error.lineno}, column {error.colno}."
         raise _malformed("", detail, "not_json", "Check the body with a JSON tool.") from error
@@ -95,7 +97,7 @@ def parse(*, text: str, at: str = "") -> Any:
             text,
             object_pairs_hook=_object,
             parse_constant=_constant,
-            parse_int=_whole,
+            parse_int=_parse_whole,
             parse_float=_fraction,
         )
     except json.JSONDecodeError as error:
@@ -131,7 +133,7 @@ def _constant(name: str) -> _Refused:
     return _Refused(code="not_a_number", detail=f"{name} is not a JSON number.")
 
 
-def _whole(digits: str) -> int | _Refused:
+def _parse_whole(digits: str) -> int | _Refused:
     if len(digits) <= LONGEST_NUMBER and -LARGEST_WHOLE <= int(digits) <= LARGEST_WHOLE:
         return int(digits)
     detail = f"A whole number of {len(digits.lstrip('-'))} digits is too large."

@@ -107,7 +107,9 @@ def list_conflicts(call: Call, query: ConflictQuery) -> Answer:
 @get("conflicts/{id}", tag="memories", scope=TokenScope.READ, answer=Conflict)
 def get_conflict(call: Call) -> Answer:
     """Look at one conflict."""
-    return _shown(conflicts.get_conflict(caller=call.caller, conflict_id=call.id, now=call.now))
+    return _with_version(
+        conflicts.get_conflict(caller=call.caller, conflict_id=call.id, now=call.now)
+    )
 
 
 @post(
@@ -126,7 +128,7 @@ def settle_conflict(call: Call, body: Settlement) -> Answer:
     with the reason. An agent's token needs the scope admin.
     """
     settlement = settlements.Settlement(**dict(body), if_version=call.if_version)
-    return _shown(
+    return _with_version(
         settlements.settle(
             caller=call.caller, conflict_id=call.id, settlement=settlement, now=call.now
         )
@@ -165,12 +167,12 @@ def reopen_conflict(call: Call) -> Answer:
 
     Both memories stand as before, and the conflict is open again.
     """
-    return _shown(
+    return _with_version(
         settlements.reopen(
             caller=call.caller, conflict_id=call.id, if_version=call.if_version, now=call.now
         )
     )
 
 
-def _shown(view: ConflictView) -> Answer:
+def _with_version(view: ConflictView) -> Answer:
     return Answer(view, version=view.version)

@@ -127,7 +127,7 @@ def list_methodologies(call: Call) -> list[dict[str, Any]]:
 
     Ours and the organization's own, with the phase each of their phases is.
     """
-    return [_shown(view) for view in queries.list_methodologies(caller=call.caller)]
+    return [_show_methodology(view) for view in queries.list_methodologies(caller=call.caller)]
 
 
 @post(
@@ -154,7 +154,7 @@ def define_methodology(call: Call, body: NewMethodology) -> dict[str, Any]:
     made = actions.define_methodology(
         caller=call.caller, name=body.name, phases=body.phases, course=course, now=call.now
     )
-    return _shown(made)
+    return _show_methodology(made)
 
 
 @delete(
@@ -167,10 +167,10 @@ def define_methodology(call: Call, body: NewMethodology) -> dict[str, Any]:
 def remove_methodology(call: Call) -> list[dict[str, Any]]:
     """Remove a methodology."""
     actions.remove_methodology(caller=call.caller, name=call.ref)
-    return [_shown(view) for view in queries.list_methodologies(caller=call.caller)]
+    return [_show_methodology(view) for view in queries.list_methodologies(caller=call.caller)]
 
 
-def _shown(view: MethodologyView) -> dict[str, Any]:
+def _show_methodology(view: MethodologyView) -> dict[str, Any]:
     return {
         "name": view.name,
         "phases": dict(view.phases),

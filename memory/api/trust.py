@@ -69,7 +69,7 @@ def get_trust(call: Call) -> dict[str, Any]:
     Your own level in a project, what it does, and what the next one takes; nobody else is told it.
     A token has its person's; one without a person is cautious.
     """
-    return _shown(trust_evidence.get_trust(caller=call.caller, ref=call.ref))
+    return _show_trust(trust_evidence.get_trust(caller=call.caller, ref=call.ref))
 
 
 @put("projects/{ref}/trust", tag="projects", scope=TokenScope.WRITE, answer=Trust, idempotent=True)
@@ -80,10 +80,10 @@ def set_trust(call: Call, body: NewTrust) -> dict[str, Any]:
     again by itself. A token lowers its person's level and never raises it.
     """
     level = TrustLevel[body.level.upper()]
-    return _shown(set_level(caller=call.caller, ref=call.ref, level=level, now=call.now))
+    return _show_trust(set_level(caller=call.caller, ref=call.ref, level=level, now=call.now))
 
 
-def _shown(view: TrustView) -> dict[str, Any]:
+def _show_trust(view: TrustView) -> dict[str, Any]:
     row = level_row(level=view.level)
     return {
         "level": view.level,
