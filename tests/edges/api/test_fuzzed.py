@@ -318,7 +318,7 @@ def _round(address: str, effort: Effort) -> Found:
 
 def _rounds(address: str, scale: Scale) -> tuple[Found, int]:
     """Send rounds, each with a seed and an organization of its own, until it is enough."""
-    wanted, examples = scale.of(short=1, long=50_000), scale.of(short=1, long=25)
+    wanted, examples = scale.of(short=1, long=50_000), scale.of(short=2, long=25)
     left_out = () if scale.is_long else SAME_FIELDS
     found, began, seed = Found(), monotonic(), 0
     while found.requests < wanted and monotonic() - began < LONGEST_RUN:
