@@ -50,13 +50,16 @@ def fire(crash_site: Installation, scale: Scale, tmp_path_factory: pytest.TempPa
 
 
 def plan(scale: Scale, chance: Random) -> list[tuple[str, str]]:
-    """Return whom to kill, and at which moment; ten of each in the long form."""
-    named = [(name, moment) for name, own in MOMENTS_OF.items() for moment in own]
-    if not scale.is_long:
-        return [step for step in named if step[1] in SHORT]
-    by_chance = [(name, "") for name in ("beat", "redis", "postgres") for _ in range(10)]
-    by_chance += [("worker", "")] * 5 + [("web", "")] * 8
-    steps = named + by_chance
+    """Return whom to kill, and at which moment; ten of each in the long form, one in the short."""
+    times = scale.of(short=1, long=10)
+    steps = [
+        (name, moment)
+        for name, own in MOMENTS_OF.items()
+        for moment in own
+        if scale.is_long or moment in SHORT
+    ]
+    steps += [(name, "") for name in ("beat", "redis", "postgres") for _ in range(times)]
+    steps += [("worker", "")] * (times // 2) + [("web", "")] * (8 * times // 10)
     chance.shuffle(steps)
     return steps
 

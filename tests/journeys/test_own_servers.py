@@ -69,7 +69,7 @@ def test_one_role_serves_and_a_second_one_is_made_for_the_wall(one_address: str)
     alone = {"DATABASE_URL": one_address}
     run(alone, "manage.py", "migrate", "-v", "0")
     run(alone, *PROGRAM, "found", SLUG)
-    written = run(alone, *PROGRAM, "write", SLUG, given="\n\n")
+    written = run(alone, *PROGRAM, "write", SLUG, "2")
 
     said = run(alone, "manage.py", "roles", "--name", APPLICATION)
     address = re.search(r"DATABASE_URL=(\S+)", said.splitlines()[-2])

@@ -1,8 +1,7 @@
 """The program that speaks to an installation of `tests.support.crashing` from inside.
 
-`found ORGANIZATION` makes an organization and prints a token; `write ORGANIZATION` stores a memory
-for each line of standard input and prints it when it is acknowledged, trying again when a server
-was away; `missing ORGANIZATION` prints what the store lacks of the acknowledged memories read from
+`found ORGANIZATION` makes an organization and prints a token; `write ORGANIZATION TIMES` stores
+memories; `missing ORGANIZATION` prints what the store lacks of the acknowledged memories read from
 standard input, and what is there twice. `work`, `poison`, `redeliver`, `clocks` do what they say.
 """
 
@@ -18,12 +17,10 @@ import django
 
 django.setup()
 
-from django.db import DatabaseError, connection  # noqa: E402
 
 from accounts import jobs, tasks, tenancy  # noqa: E402
 from accounts.actions.tokens import NewToken, create_token  # noqa: E402
 from accounts.caller import Caller, Role  # noqa: E402
-from accounts.errors import CairnError  # noqa: E402
 from accounts.job_names import QUEUES  # noqa: E402
 from accounts.models import Organization, User  # noqa: E402
 from memory.index.models import MemoryVector  # noqa: E402
@@ -50,13 +47,15 @@ def found(slug: str) -> None:
     sys.stdout.write(issued.text)
 
 
-def write(slug: str) -> None:
-    """Store a memory for each line read, and print it as a line of JSON when acknowledged."""
+def write(slug: str, times: str) -> None:
+    """Store so many memories, and print each as a line of JSON."""
     caller = _caller(slug)
     with people.entered(organization=_organization(slug)):
-        for number, _ in enumerate(sys.stdin):
-            sys.stdout.write(json.dumps(_acknowledged(caller, content_of(number))) + "\n")
-            sys.stdout.flush()
+        for content in map(content_of, range(int(times))):
+            new = NewMemory(content=content, source="user_taught", scope="organization")
+            memory = remember(caller=caller, new=new, now=datetime.now(UTC)).memory
+            assert memory is not None
+            sys.stdout.write(json.dumps({"id": str(memory.id), "content": content}) + "\n")
 
 
 def missing(slug: str) -> None:
@@ -128,20 +127,6 @@ def _organization(slug: str) -> Organization:
 def _caller(slug: str) -> Caller:
     owner = User.objects.get(email=f"o@{slug}.test")
     return people.as_caller(organization=_organization(slug), user=owner, role=Role.OWNER)
-
-
-def _acknowledged(caller: Caller, content: str) -> dict[str, str]:
-    new = NewMemory(content=content, source="user_taught", scope="organization")
-    while True:
-        try:
-            outcome = remember(caller=caller, new=new, now=datetime.now(UTC))
-        except (DatabaseError, CairnError):
-            connection.close()
-            Event().wait(PAUSE_SECONDS)
-            continue
-        if outcome.memory is None:
-            raise SystemExit(f"{content!r} was refused: {outcome.reason}")
-        return {"id": str(outcome.memory.id), "content": content}
 
 
 def _is_found(caller: Caller, item: dict[str, str]) -> bool:

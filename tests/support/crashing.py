@@ -1,4 +1,4 @@
-"""An installation whose processes a test kills: durable servers, web, worker, beat and a writer.
+"""An installation whose processes a test kills: durable servers, web, worker and beat.
 
 Web and worker stand still at named moments when a test wants it (`tests.support.moments`). One
 that ends by itself, as Celery does when the store goes in the middle of a message, is started
@@ -34,7 +34,6 @@ JOBS_OF: LiteralString = (
     "FROM accounts_job AS j JOIN accounts_organization AS o ON o.id = j.organization_id"
     " WHERE o.slug = %s"
 )
-ORGANIZATION = "crash"  # of the writer
 MOMENTS_OF = {
     "worker": ("claimed", "inside", "stored", "retrying", "sweeping"),
     "web": ("inserted", "committed"),
@@ -46,7 +45,6 @@ POLL_SECONDS = 0.05
 WATCH_SECONDS = 1.0
 BEATS = ("beat", "other beat")
 KEPT = ("worker", "beat")
-AHEAD = 4  # writes under way while the reader does something else
 
 
 @dataclass(slots=True, kw_only=True)
@@ -168,27 +166,6 @@ class Installation:
             command, env=self.environment, cwd=env.ROOT, check=True, stdout=self.log, timeout=120
         )
 
-    def written(self, times: int) -> Iterator[str]:
-        """Store memories, a few ahead of the reader; yield each line when it is acknowledged."""
-        with subprocess.Popen(
-            [sys.executable, *PROGRAM, "write", ORGANIZATION],
-            env=self.environment,
-            cwd=env.ROOT,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self.log,
-            text=True,
-            bufsize=1,
-        ) as writer:
-            assert writer.stdin is not None
-            assert writer.stdout is not None
-            writer.stdin.write("\n" * min(AHEAD, times))
-            for number in range(times):
-                yield writer.stdout.readline()
-                if number + AHEAD < times:
-                    writer.stdin.write("\n")
-            writer.stdin.close()
-
     def slots(self, since: int = 0) -> list[str]:
         """Return what workers have noted of slots, from a line on."""
         file = self.home / "slots.log"
@@ -288,7 +265,6 @@ def installation(*, home: Path) -> Iterator[Installation]:
             site.start("postgres")
             site.start("redis")
             site.migrate()
-            site.ask("found", ORGANIZATION)
             site.start("worker")
             site.start("beat")
             with _watched(site):

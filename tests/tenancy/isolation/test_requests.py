@@ -1,20 +1,29 @@
 """Pages, calls and the operators' site, asked by every role about everything there is."""
 
+import re
 from collections.abc import Callable, Iterator
 from zlib import crc32
 
 import pytest
 
 from tests.support.goals import Scale
-from tests.tenancy.isolation import matrix
+from tests.tenancy.isolation import asking, matrix
 from tests.tenancy.isolation.carriers import smuggled
 from tests.tenancy.isolation.judging import Judge
-from tests.tenancy.isolation.probes import Probe, probes
-from tests.tenancy.isolation.world import ROLES, World
+from tests.tenancy.isolation.probes import Probe, filled, probes, sending
+from tests.tenancy.isolation.world import ROLES, World, canary
 
 pytestmark = pytest.mark.django_db
 
 MOST_SHOWN = 40  # faults
+SIDE = re.compile(r'<nav class="side".*?</nav>', re.DOTALL)
+COUNTED = re.compile(
+    r'<a\s+class="nav"\s+data-go="([im])"[^>]*>[^<]*<span class="n num">([\d,]+)</span>'
+)
+BOTH = re.compile(r"i[1-9]\d* m[1-9]\d*")
+PROJECT = "p/<slug:project>/"
+OPEN = canary("acme/open")
+FEWEST = 40  # pages and forms of a project that answer with a whole page
 
 
 @pytest.mark.goal(name="G1")
@@ -61,3 +70,31 @@ def _some(world: World, every: int) -> Iterator[Probe]:
             for probe in probes(world=world, ask=ask, asker=world.askers[role]):
                 if _is_chosen(probe, every):
                     yield probe
+
+
+def test_every_page_of_a_project_counts_its_memories_and_what_waits(world: World) -> None:
+    asked = [ask for ask in matrix.asks() if PROJECT in ask.address]
+    read, all_found = set[str](), dict[str, str]()
+
+    for ask in asked:
+        every = probes(world=world, ask=ask, asker=world.askers["owner"])
+        probe = next((one for one in every if one.parts["project"] == OPEN), None)
+        side = SIDE.search(_answer(probe)) if probe is not None else None
+        if side is not None:
+            counts = " ".join("".join(one) for one in COUNTED.findall(side.group()))
+            all_found[ask.name] = counts
+            read |= {counts} if ask.method == "GET" else set()
+
+    assert len(read) == 1, all_found
+    assert [name for name, counts in all_found.items() if not BOTH.fullmatch(counts)] == []
+    assert len(all_found) >= FEWEST
+
+
+def _answer(probe: Probe) -> str:
+    ask, parts = probe.ask, {**probe.parts, "row": ""}
+    address = filled(text=ask.address, parts=parts)
+    query = f"?{filled(text=ask.query, parts=parts)}" if ask.query else ""
+    send = None if ask.send is None else sending(value=ask.send, parts=parts)
+    return asking.ask(
+        asker=probe.asker, method=ask.method, address=f"{address}{query}", send=send
+    ).text
