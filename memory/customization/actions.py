@@ -60,12 +60,7 @@ USUAL: Final = Course()
 
 
 def define_methodology(
-    *,
-    caller: Caller,
-    name: str,
-    phases: Mapping[str, Any],
-    course: Course = USUAL,
-    now: datetime,
+    *, caller: Caller, name: str, phases: Mapping[str, Any], course: Course = USUAL, now: datetime
 ) -> MethodologyView:
     """Define a methodology, or define it anew; one with a name of ours comes before ours.
 

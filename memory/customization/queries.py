@@ -131,10 +131,7 @@ def find_methodology(*, caller: Caller, name: str) -> MethodologyView:
     """Return a methodology by its name. Raises NotFound."""
     found = next((view for view in list_methodologies(caller=caller) if view.name == name), None)
     if found is None:
-        raise NotFound(
-            detail="There is no such methodology.",
-            hint="It may have been removed.",
-        )
+        raise NotFound(detail="There is no such methodology.", hint="It may have been removed.")
     return found
 
 

@@ -42,12 +42,7 @@ PAYLOADS: Final[Mapping[MemoryType, tuple[Fields, Fields]]] = {  # required, opt
     MemoryType.WORK_UNIT_OUTCOME: ({"succeeded": "flag"}, {"steps": "count", "retries": "count"}),
     MemoryType.E2E_OBSERVATION: (
         {"ui_behavior": "text"},
-        {
-            "precondition": "text",
-            "timing": "text",
-            "tool_gotcha": "text",
-            "test_sequence": "texts",
-        },
+        {"precondition": "text", "timing": "text", "tool_gotcha": "text", "test_sequence": "texts"},
     ),
 }
 _STEP: Final[tuple[Fields, Fields]] = (

@@ -194,9 +194,7 @@ def _figure_errors(new: NewMemory) -> Iterator[FieldError]:
         yield _fault("/event_at", "Name the time zone.", "time_zone")
     elif new.event_at is not None and not texts.is_storable_time(time=new.event_at):
         detail = message(
-            "Use a moment of the years {first} to {last}.",
-            first=texts.EARLIEST,
-            last=texts.LATEST,
+            "Use a moment of the years {first} to {last}.", first=texts.EARLIEST, last=texts.LATEST
         )
         yield _fault("/event_at", detail, "range")
 

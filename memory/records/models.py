@@ -156,9 +156,7 @@ class Memory(models.Model):
                 name="memory_standing",
             ),
             models.Index(
-                fields=("session_id",),
-                condition=Q(session_id__isnull=False),
-                name="memory_session",
+                fields=("session_id",), condition=Q(session_id__isnull=False), name="memory_session"
             ),
             GinIndex(fields=("related_files",), name="memory_files"),
             GinIndex(fields=("tags",), name="memory_tags"),

@@ -8,13 +8,7 @@ from accounts.messages import message
 from memory.errors import NotActive, ProtectedMemory
 from memory.records.models import Memory, MemoryLink
 from memory.secrets import scanner
-from memory.taxonomy import (
-    Governance,
-    LinkKind,
-    SourceInterface,
-    Status,
-    may_be_forgotten_by_agent,
-)
+from memory.taxonomy import Governance, LinkKind, SourceInterface, Status, may_be_forgotten_by_agent
 from memory.text.text import check_text
 
 LONGEST_REASON: Final = 200  # characters, the column's

@@ -67,7 +67,7 @@ TIMES: Final = re.compile(
     r"(?:v(?:ersion)? ?\d[\d.]*|(?:19|20)\d\d(?:-\d\d(?:-\d\d)?)?|q[1-4]|python \d[\d.]*"
     r"|node \d[\d.]*|(?:january|february|march|april|may|june|july|august|september|october"
     r"|november|december|janvier|février|mars|avril|mai|juin|juillet|août|septembre|octobre"
-    r"|novembre|décembre)\b)|\b(?:last|next|this) (?:year|month|week|sprint|release)\b",
+    r"|novembre|décembre)\b)|\b(?:last|next|this) (?:year|month|week|sprint|release)\b"
 )
 NUMBERED: Final = re.compile(  # a number that says which one is meant, not how much
     r"\b(?:number|no\.?|numéro|n°|step|étape|ticket|issue|bug|pr|mr|line|ligne|chapter|section|case"

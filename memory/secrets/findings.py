@@ -84,10 +84,7 @@ def message_of(*, text: str, findings: tuple[Finding, ...]) -> Message:
         seen, column = found.start, found.start - begins + 1
         named.append(
             message(
-                "{kind} at line {line}, column {column}",
-                kind=found.kind,
-                line=line,
-                column=column,
+                "{kind} at line {line}, column {column}", kind=found.kind, line=line, column=column
             )
         )
     return message("The text holds what looks like a secret: {places}.", places=tuple(named))

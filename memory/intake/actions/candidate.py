@@ -100,10 +100,7 @@ def check_candidate(*, caller: Caller, new: NewMemory) -> CheckedCandidate:
 
 
 def gate(
-    *,
-    checked: CheckedCandidate,
-    neighborhood: Neighborhood = ALONE,
-    thresholds: Thresholds = USUAL,
+    *, checked: CheckedCandidate, neighborhood: Neighborhood = ALONE, thresholds: Thresholds = USUAL
 ) -> GateResult:
     """Send a checked candidate through the gates, where nothing else is said without neighbors."""
     candidate = GateCandidate(

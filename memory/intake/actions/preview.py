@@ -74,10 +74,7 @@ def preview(*, caller: Caller, new: NewMemory, now: datetime) -> Preview:
 def _similar(caller: Caller, checked: CheckedCandidate, now: datetime) -> tuple[Similar, ...]:
     seen = checked.classification
     text = embedding.text_of(
-        files=seen.files,
-        modules=seen.modules,
-        type=seen.type.value,
-        content=checked.new.content,
+        files=seen.files, modules=seen.modules, type=seen.type.value, content=checked.new.content
     )
     embedded = embedding.embed_inline(text=text)
     if embedded is None:

@@ -33,12 +33,7 @@ from memory.intake.actions.candidate import (
 from memory.intake.actions.echo_guard import find_delivered, find_echo
 from memory.intake.actions.revise import revise_row
 from memory.intake.actions.similar_memories import find_similar, thresholds_of
-from memory.intake.intake_gates import (
-    Gate,
-    GateOutcome,
-    GateResult,
-    Thresholds,
-)
+from memory.intake.intake_gates import Gate, GateOutcome, GateResult, Thresholds
 from memory.intake.integrate import Cause, Decision, Judged
 from memory.intake.sql.neighbors import is_passing
 from memory.intake.validation import NewMemory
@@ -275,12 +270,7 @@ def refusal(*, result: GateResult) -> Outcome:
 
 
 def confirmation(
-    *,
-    caller: Caller,
-    memory_id: UUID,
-    result: GateResult,
-    session_id: UUID | None,
-    now: datetime,
+    *, caller: Caller, memory_id: UUID, result: GateResult, session_id: UUID | None, now: datetime
 ) -> Outcome:
     """Confirm the memory that a gate found to say the same. In a unit."""
     return Outcome(

@@ -34,11 +34,7 @@ from memory.records.protection import (
 )
 from memory.records.queries.memories import lock_memory
 from memory.records.queries.views import MemoryView, to_view
-from memory.taxonomy import (
-    Scope,
-    Verification,
-    type_row,
-)
+from memory.taxonomy import Scope, Verification, type_row
 from teams import changes as feed
 from teams.permissions import Act, allows, require
 
@@ -108,11 +104,7 @@ def restore_version(
     fields = {name: kept[name] for name in versions.BROUGHT_BACK if name in kept}
     # nobody's new words, so the rules of agents do not hold for them
     everything = replace(
-        caller,
-        user_id=caller.user_id or caller.token_id,
-        token_id=None,
-        agent="",
-        role=Role.OWNER,
+        caller, user_id=caller.user_id or caller.token_id, token_id=None, agent="", role=Role.OWNER
     )
     checked = _check_changed(everything, row, {**fields, "content": version.content})
     keep_version(caller=caller, row=row, reason=reason, now=now)

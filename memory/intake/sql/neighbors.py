@@ -104,11 +104,7 @@ def is_passing(*, type: MemoryType) -> bool:
 
 
 def subjects(
-    *,
-    topic_id: UUID | None,
-    names: tuple[str, ...],
-    files: tuple[str, ...],
-    tags: tuple[str, ...],
+    *, topic_id: UUID | None, names: tuple[str, ...], files: tuple[str, ...], tags: tuple[str, ...]
 ) -> frozenset[str]:
     """Return what a memory is about, as marks that others may share."""
     marks = [] if topic_id is None else [f"topic {topic_id}"]

@@ -79,14 +79,7 @@ def test_the_new_one_is_true_from_when_it_happened(
 ) -> None:
     old = _agents(agent, now - timedelta(days=9), OLD, store)
 
-    sent(
-        agent,
-        now,
-        NEW,
-        project=store,
-        source="agent_explicit",
-        event_at=now - timedelta(days=2),
-    )
+    sent(agent, now, NEW, project=store, source="agent_explicit", event_at=now - timedelta(days=2))
 
     assert _row(old.id).valid_until == now - timedelta(days=2)
 
@@ -97,12 +90,7 @@ def test_what_was_true_earlier_replaces_nothing_that_came_later(
     old = _agents(agent, now, OLD, store)
 
     outcome = sent(
-        agent,
-        now,
-        NEW,
-        project=store,
-        source="agent_explicit",
-        event_at=now - timedelta(days=30),
+        agent, now, NEW, project=store, source="agent_explicit", event_at=now - timedelta(days=30)
     )
 
     assert (outcome.cause, _row(old.id).status) == ("older", "active")
@@ -246,13 +234,7 @@ def test_nothing_leaves_without_a_successor_and_a_reason(
     agent: Caller, store: str, now: datetime
 ) -> None:
     for place, content in enumerate((OLD, NEW, OTHER, GONE, NEW.replace("5", "9"))):
-        sent(
-            agent,
-            now + timedelta(minutes=place),
-            content,
-            project=store,
-            source="agent_explicit",
-        )
+        sent(agent, now + timedelta(minutes=place), content, project=store, source="agent_explicit")
 
     with tenancy.unit():
         gone = Memory.objects.exclude(status="active")

@@ -39,10 +39,7 @@ def test_a_paragraph_is_taken_by_its_sentences() -> None:
 def test_code_belongs_to_its_step() -> None:
     assert _texts(
         "- Run this:\n  ```bash\n  # - not an item\n\n  npm audit fix\n  ```\n- Stop"
-    ) == [
-        "Run this: # - not an item npm audit fix",
-        "Stop",
-    ]
+    ) == ["Run this: # - not an item npm audit fix", "Stop"]
 
 
 def test_a_step_knows_its_line() -> None:
