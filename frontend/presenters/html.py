@@ -18,7 +18,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import npgettext, pgettext
 
 from frontend.labels import memory_labels
-from memory.records import statement_stems
+from memory.records import statement_clauses
 
 CODE: Final = re.compile(r"`([^`\n]+)`")
 WORD: Final = re.compile(r"[^\W\d_]\w*")
@@ -81,7 +81,7 @@ def marked_statement(*, text: str, stems: frozenset[str]) -> SafeString:
 
     def mark(found: re.Match[str]) -> str:
         word = found.group()
-        is_met = not stems.isdisjoint(statement_stems.stems(text=word))
+        is_met = not stems.isdisjoint(statement_clauses.stems(text=word))
         return f"\x00{word}\x01" if is_met else word
 
     plain = text.replace("\x00", "").replace("\x01", "")

@@ -12,8 +12,7 @@ from memory.experiments.queries import session_figures
 from memory.experiments.queries.session_figures import ReentryCounts
 from memory.records.queries import memories
 from memory.records.queries.memories import LinkView, VersionView
-from memory.records.queries.relations import Contradiction
-from memory.records.queries.views import MemoryView
+from memory.records.queries.views import Contradiction, MemoryView
 from memory.review.queries import session_summary
 from memory.review.queries.session_summary import MemoryOrigin
 from memory.taxonomy import MemoryType

@@ -20,8 +20,7 @@ from django.utils.translation import gettext
 
 from frontend.labels import memory_labels
 from frontend.presenters import html
-from memory.records.queries.relations import Contradiction
-from memory.records.queries.views import MemoryView
+from memory.records.queries.views import Contradiction, MemoryView
 from memory.taxonomy import Status
 
 LONGEST_SHOWN: Final = 300  # characters of a statement; more is in the inspector

@@ -15,7 +15,7 @@ from accounts.errors import InvalidInput, wrong_field
 from memory.customization import custom_type_rules
 from memory.customization.actions import Course
 from memory.customization.custom_type_rules import OwnType
-from memory.customization.methodology import OnComplete, Transition
+from memory.customization.phases import OnComplete, Transition
 from memory.customization.queries import MethodologyView
 from memory.taxonomy import MemoryType
 

@@ -14,7 +14,7 @@ from accounts.rights import manages
 from frontend.presenters import project_settings as presenter
 from frontend.views import base
 from frontend.views.base import Frame
-from memory.records.project_access import close_project, open_project
+from memory.records.actions import close_project, open_project
 from teams import queries
 from teams.actions.people import add_person, create_team, remove_person, rename_team
 from teams.actions.project_settings import switch_hooks

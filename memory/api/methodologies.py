@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Final
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 from pydantic.config import JsonDict
 
 from accounts.api.endpoints import Call, delete, get, post
@@ -10,8 +10,14 @@ from accounts.api.schemas import Body, Choice, Free, Items, Name, OneOf, Result,
 from accounts.caller import TokenScope
 from memory.api.schemas.memories import Kind
 from memory.customization import actions, custom_type_rules, queries
-from memory.customization.methodology import LONGEST_NAME, MOST_PHASES, NAME, OnComplete, Transition
-from memory.customization.phases import Phase
+from memory.customization.phases import (
+    LONGEST_NAME,
+    MOST_PHASES,
+    NAME,
+    OnComplete,
+    Phase,
+    Transition,
+)
 from memory.customization.queries import MethodologyView
 
 Stage = Annotated[Name, Field(max_length=actions.LONGEST_STAGE)]
@@ -93,9 +99,9 @@ class NewMethodology(Body):
 class Relay(Result):
     """What a stage passes on to the next."""
 
-    before: str = Field(validation_alias="from", serialization_alias="from")
-    after: str = Field(validation_alias="to", serialization_alias="to")
-    types: tuple[str, ...]
+    before: str = Field(serialization_alias="from")
+    after: str = Field(serialization_alias="to")
+    types: Annotated[tuple[str, ...], BeforeValidator(sorted)]
 
 
 class OwnType(Result):
@@ -122,12 +128,12 @@ class Methodologies(Items[Methodology]):
 
 
 @get("methodologies", tag="search", scope=TokenScope.READ, answer=Methodologies)
-def list_methodologies(call: Call) -> list[dict[str, Any]]:
+def list_methodologies(call: Call) -> tuple[MethodologyView, ...]:
     """List methodologies.
 
     Ours and the organization's own, with the phase each of their phases is.
     """
-    return [_show_methodology(view) for view in queries.list_methodologies(caller=call.caller)]
+    return queries.list_methodologies(caller=call.caller)
 
 
 @post(
@@ -138,7 +144,7 @@ def list_methodologies(call: Call) -> list[dict[str, Any]]:
     status=201,
     idempotent=True,
 )
-def define_methodology(call: Call, body: NewMethodology) -> dict[str, Any]:
+def define_methodology(call: Call, body: NewMethodology) -> MethodologyView:
     """Define a methodology.
 
     One of that name is defined anew; one of ours is covered by it.
@@ -149,12 +155,11 @@ def define_methodology(call: Call, body: NewMethodology) -> dict[str, Any]:
             for one in body.relays
         ),
         on_complete=body.on_complete,
-        types=tuple(custom_type_rules.of_body(kept=dict(one)) for one in body.types),
+        types=queries.TYPE_ROWS.validate_python(body.types, from_attributes=True),
     )
-    made = actions.define_methodology(
+    return actions.define_methodology(
         caller=call.caller, name=body.name, phases=body.phases, course=course, now=call.now
     )
-    return _show_methodology(made)
 
 
 @delete(
@@ -164,18 +169,7 @@ def define_methodology(call: Call, body: NewMethodology) -> dict[str, Any]:
     answer=Methodologies,
     idempotent=True,
 )
-def remove_methodology(call: Call) -> list[dict[str, Any]]:
+def remove_methodology(call: Call) -> tuple[MethodologyView, ...]:
     """Remove a methodology."""
     actions.remove_methodology(caller=call.caller, name=call.ref)
-    return [_show_methodology(view) for view in queries.list_methodologies(caller=call.caller)]
-
-
-def _show_methodology(view: MethodologyView) -> dict[str, Any]:
-    return {
-        "name": view.name,
-        "phases": dict(view.phases),
-        "is_own": view.is_own,
-        "relays": [queries.transition_to_body(transition=one) for one in view.relays],
-        "on_complete": view.on_complete,
-        "types": [custom_type_rules.to_body(own=one) for one in view.types],
-    }
+    return queries.list_methodologies(caller=call.caller)

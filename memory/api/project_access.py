@@ -3,7 +3,7 @@
 from accounts.api.endpoints import Call, post
 from accounts.api.schemas import Nothing
 from accounts.caller import TokenScope
-from memory.records import project_access
+from memory.records import actions
 from teams.api.projects import Project
 from teams.queries import ProjectView
 
@@ -16,7 +16,7 @@ def open_project(call: Call, body: Nothing) -> ProjectView:
 
     Owners and admins do. All that is in it is seen by everyone, also what was stored before.
     """
-    return project_access.open_project(caller=call.caller, ref=call.ref)
+    return actions.open_project(caller=call.caller, ref=call.ref)
 
 
 @post(
@@ -27,4 +27,4 @@ def close_project(call: Call, body: Nothing) -> ProjectView:
 
     Owners and admins do. What is shared more widely leaves the project first, else 409.
     """
-    return project_access.close_project(caller=call.caller, ref=call.ref)
+    return actions.close_project(caller=call.caller, ref=call.ref)

@@ -13,12 +13,12 @@ from accounts.caller import Caller
 from accounts.errors import wrong_field
 from accounts.messages import message
 from memory.checks import diffs, findings, queries, work
-from memory.records.queries import relations, views
+from memory.records.queries import views
 from memory.search import actions as search_actions
 from memory.search import queries as search_queries
 from memory.search import request
-from memory.secrets import event_masking, scanner
 from memory.secrets import findings as secrets
+from memory.secrets import scanner
 from memory.taxonomy import MemoryType, Status, Verification
 from memory.text import globs
 from memory.text import text as texts
@@ -54,7 +54,7 @@ class CheckFinding:
     missing: tuple[str, ...]
     score: float
     relevance: float | None
-    sides: tuple[relations.Contradiction, ...] = ()
+    sides: tuple[views.Contradiction, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,7 +204,7 @@ def _check_text(name: str, text: str, most: int, hint: str) -> None:
 def _mask_lines(lines: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
     """Return lines without secrets: whole lines are scanned, and more than is checked."""
     before = accumulate((len(line[: work.LINE_MOST]) + 1 for line in lines), initial=0)
-    room = work.PLACE_MOST + event_masking.BEYOND
+    room = work.PLACE_MOST + secrets.BEYOND
     near = tuple(line for line, length in zip(lines, before, strict=False) if length < room)
     text, had_secrets = without_secrets(text="\n".join(near))
     return (tuple(text.split("\n")), True) if had_secrets else (near, False)
@@ -278,7 +278,7 @@ def _read_memories(
         and view.stale_at is None
         and not (view.needs_review or view.taint_reason)
     )
-    sides = relations.sides_of(views=usable, sight=sight)
+    sides = views.sides_of(views=usable, sight=sight)
     checked = []
     for view in usable:
         tried: Any = view.attributes.get("approach", "")
@@ -304,7 +304,7 @@ def _evidence(
 ) -> tuple[CheckFinding, ...]:
     """Return findings with their memories, and count these as given out."""
     ids = tuple(one.memory_id for one in found)
-    shown, sides = relations.give_out_together(memory_ids=ids, sight=sight, now=now)
+    shown, sides = views.give_out_together(memory_ids=ids, sight=sight, now=now)
     return tuple(
         CheckFinding(
             memory=shown[one.memory_id],

@@ -22,7 +22,7 @@ from typing import Final
 from uuid import UUID
 
 from memory.checks.work import PartLocation, WorkPart
-from memory.records import statement_clauses, statement_stems
+from memory.records import statement_clauses
 from memory.taxonomy import MemoryType
 from memory.text import globs
 
@@ -210,25 +210,25 @@ def is_about(*, one: str, other: str) -> bool:
 
 def _read(memory: CheckedMemory) -> _ReadMemory:
     said = statement_clauses.read(text=memory.content)
-    stems = statement_stems.stems(text=memory.content)
+    stems = statement_clauses.stems(text=memory.content)
     if memory.type is MemoryType.DEAD_END:
         tried = memory.approach or statement_clauses.approach(content=memory.content)
         tried = "" if statement_clauses.names_only_a_file(approach=tried) else tried
         rejected: tuple[tuple[frozenset[str], frozenset[str]], ...] = (
-            (statement_stems.stems(text=tried), frozenset()),
+            (statement_clauses.stems(text=tried), frozenset()),
         )
     else:
         rejected = tuple(
-            (statement_stems.stems(text=one.what), statement_stems.stems(text=one.unless))
+            (statement_clauses.stems(text=one.what), statement_clauses.stems(text=one.unless))
             for one in said.rejected
         )
     return _ReadMemory(
         memory=memory,
         rejected=tuple(pair for pair in rejected if pair[0]),
         stems=stems,
-        affirmed=statement_stems.stems(text=said.affirmed),
-        named=statement_stems.names(text=memory.content),
-        values=statement_stems.quantities(text=said.affirmed),
+        affirmed=statement_clauses.stems(text=said.affirmed),
+        named=statement_clauses.names(text=memory.content),
+        values=statement_clauses.quantities(text=said.affirmed),
     )
 
 
@@ -300,7 +300,7 @@ def _against(
     is_in_place = len(part.stems & read.stems) > 1
     is_telling = len(shared) > 1 or is_in_place or bool(shared & (part.named | read.named))
     if is_telling and (
-        share >= statement_stems.COVERAGE or (share >= COVERAGE_LONG and len(shared) >= LONG)
+        share >= statement_clauses.COVERAGE or (share >= COVERAGE_LONG and len(shared) >= LONG)
     ):
         why = FindingReason.TRIED if is_dead_end else FindingReason.DECIDED_AGAINST
         return _Match(level=Level.STOP, why=why, score=share, matched=shared)
@@ -317,7 +317,7 @@ def _taken(read: _ReadMemory, part: WorkPart) -> _Match | None:
         shared = what & read.affirmed
         share = len(shared) / len(what)
         is_telling = len(shared) > 1 or bool(shared & read.named)
-        if is_telling and share >= statement_stems.COVERAGE:
+        if is_telling and share >= statement_clauses.COVERAGE:
             return _Match(
                 level=Level.CAUTION, why=FindingReason.TAKES_AWAY, score=share, matched=shared
             )

@@ -15,7 +15,7 @@ from typing import Final
 
 from memory.checks.diffs import ChangedFile, Hunk
 from memory.extraction import standalone
-from memory.records import statement_clauses, statement_stems
+from memory.records import statement_clauses
 from memory.sessions import file_paths
 
 STEPS_MOST: Final = 60  # that are checked; this and what follows: defaults, not measured
@@ -106,11 +106,11 @@ def of_step(*, step: PlanStep) -> WorkPart:
     return WorkPart(
         place=PartLocation(step=step.number, first_line=step.line, last_line=step.line),
         text=step.text,
-        stems=statement_stems.stems(text=step.text),
-        proposes=statement_stems.stems(text=said.affirmed),
-        named=statement_stems.names(text=said.affirmed),
-        taken=tuple(found for one in said.taken if (found := statement_stems.stems(text=one))),
-        values=statement_stems.quantities(text=said.affirmed),
+        stems=statement_clauses.stems(text=step.text),
+        proposes=statement_clauses.stems(text=said.affirmed),
+        named=statement_clauses.names(text=said.affirmed),
+        taken=tuple(found for one in said.taken if (found := statement_clauses.stems(text=one))),
+        values=statement_clauses.quantities(text=said.affirmed),
         files=tuple(dict.fromkeys(files)),
     )
 
@@ -126,7 +126,7 @@ def of_file(*, file: ChangedFile) -> tuple[WorkPart, ...]:
     part = WorkPart(
         place=PartLocation(file=file.path),
         text="",
-        stems=statement_stems.stems(text=file.path),
+        stems=statement_clauses.stems(text=file.path),
         proposes=frozenset(),
         named=frozenset(),
         files=_paths(file),
@@ -137,7 +137,7 @@ def of_file(*, file: ChangedFile) -> tuple[WorkPart, ...]:
 
 def question(*, files: tuple[str, ...], text: str) -> str:
     """Return what to search for, for a changed file: its paths and the words of its code."""
-    return " ".join((*files, *statement_stems.compounds(text=text)[:QUESTION_MOST]))
+    return " ".join((*files, *statement_clauses.compounds(text=text)[:QUESTION_MOST]))
 
 
 def _blocks(text: str) -> Iterator[_Block]:
@@ -178,14 +178,14 @@ def _of_hunk(file: ChangedFile, hunk: Hunk) -> WorkPart:
         "\n".join(line[:LINE_MOST] for line in lines)[:PLACE_MOST]
         for lines in (hunk.added, hunk.removed)
     )
-    before, after = statement_stems.stems(text=removed), statement_stems.stems(text=added)
-    gone = statement_stems.names(text=removed) - after
+    before, after = statement_clauses.stems(text=removed), statement_clauses.stems(text=added)
+    gone = statement_clauses.names(text=removed) - after
     return WorkPart(
         place=PartLocation(file=file.path, first_line=hunk.first, last_line=hunk.last),
         text=added,
-        stems=before | after | statement_stems.stems(text=file.path),
+        stems=before | after | statement_clauses.stems(text=file.path),
         proposes=after - before,
-        named=statement_stems.names(text=added) - before,
+        named=statement_clauses.names(text=added) - before,
         taken=(gone,) if gone else (),
         files=_paths(file),
         is_code=True,

@@ -17,20 +17,19 @@ from accounts.caller import Caller
 from accounts.errors import NotFound, wrong_field
 from accounts.messages import message
 from memory import path_lock
-from memory.customization import custom_type_rules, methodology, style
-from memory.customization.custom_type_rules import OwnType
-from memory.customization.methodology import Methodology, OnComplete, Transition
+from memory.customization import custom_type_rules, style
+from memory.customization import phases as phase_rules
 from memory.customization.models import Definition
+from memory.customization.phases import OnComplete, Transition
 from memory.customization.queries import (
     ON_COMPLETE,
     RELAYS,
+    TYPE_ROWS,
     TYPES,
     Kind,
     MethodologyView,
     find_style,
-    style_to_body,
     to_style,
-    transition_to_body,
 )
 from memory.customization.style import NewStyle, Style
 from memory.taxonomy import Scope
@@ -53,7 +52,7 @@ class Course:
 
     relays: tuple[Transition, ...] = ()
     on_complete: tuple[OnComplete, ...] = ()
-    types: tuple[OwnType, ...] = ()
+    types: tuple[custom_type_rules.OwnType, ...] = ()
 
 
 USUAL: Final = Course()
@@ -67,8 +66,12 @@ def define_methodology(
     Raises InvalidInput naming the field, RoleNotSufficient, NotBoundToProject.
     """
     _check_manages(caller)
-    checked = methodology.checked(name=name, phases=phases)
-    free_texts.check(texts=_methodology_texts(name, checked, course))
+    checked = phase_rules.checked_methodology(name=name, phases=phases)
+    stages = (text for one in course.relays for text in (one.before, one.after))
+    written = {"/name": name, "/phases": "\n".join(checked), "/relays": "\n".join(stages)}
+    for place, one in enumerate(course.types):
+        written |= {f"/types/{place}/name": one.name, f"/types/{place}/says": one.says}
+    free_texts.check(texts=written)
     _check_relays(course.relays, custom_type_rules.checked(types=course.types))
     with tenancy.unit():
         path_lock.hold(audience=caller.organization_id, project_id=None, path=Kind.METHODOLOGY)
@@ -91,20 +94,18 @@ def define_methodology(
             defaults={
                 "body": {
                     "phases": {key: phase.value for key, phase in checked.items()},
-                    RELAYS: [transition_to_body(transition=one) for one in course.relays],
+                    RELAYS: [
+                        {"from": one.before, "to": one.after, "types": sorted(map(str, one.types))}
+                        for one in course.relays
+                    ],
                     ON_COMPLETE: [one.value for one in course.on_complete],
-                    TYPES: [custom_type_rules.to_body(own=one) for one in course.types],
+                    TYPES: TYPE_ROWS.dump_python(course.types, mode="json"),
                 },
                 "defined_by": caller.user_id,
                 "defined_at": now,
             },
         )
-        audit.append(
-            act="organization.methodology_defined",
-            object_type="methodology",
-            object_id=name,
-            caller=caller,
-        )
+        _record(caller, "methodology_defined", name)
     return MethodologyView(
         name=name,
         phases=checked,
@@ -128,12 +129,7 @@ def remove_methodology(*, caller: Caller, name: str) -> None:
                 detail="The organization has no such methodology of its own.",
                 hint="GET /api/v1/methodologies lists those there are.",
             )
-        audit.append(
-            act="organization.methodology_removed",
-            object_type="methodology",
-            object_id=name,
-            caller=caller,
-        )
+        _record(caller, "methodology_removed", name)
 
 
 def _check_manages(caller: Caller) -> None:
@@ -145,23 +141,16 @@ def _check_manages(caller: Caller) -> None:
         )
 
 
-def _methodology_texts(name: str, phases: Methodology, course: Course) -> dict[str, str]:
-    """Return all that somebody wrote, by what names it in a refusal."""
-    stages = (text for one in course.relays for text in (one.before, one.after))
-    said = {f"/types/{place}/name": one.name for place, one in enumerate(course.types)}
-    says = {f"/types/{place}/says": one.says for place, one in enumerate(course.types)}
-    written = {"/name": name, "/phases": "\n".join(phases), "/relays": "\n".join(stages)}
-    return {**written, **said, **says}
-
-
-def _check_relays(relays: tuple[Transition, ...], types: tuple[OwnType, ...]) -> None:
+def _check_relays(
+    relays: tuple[Transition, ...], types: tuple[custom_type_rules.OwnType, ...]
+) -> None:
     """Check that stages are told apart, each transition is named once, and its types are known."""
     known = custom_type_rules.OURS.union(one.name for one in types)
-    if len(relays) > methodology.MOST_PHASES:
+    if len(relays) > phase_rules.MOST_PHASES:
         raise wrong_field(
             pointer="/relays",
             detail=message(
-                "A methodology has at most {most} relays.", most=methodology.MOST_PHASES
+                "A methodology has at most {most} relays.", most=phase_rules.MOST_PHASES
             ),
             hint="Put types that go the same way together.",
             code="too_many",
@@ -189,11 +178,23 @@ def _check_relays(relays: tuple[Transition, ...], types: tuple[OwnType, ...]) ->
             )
 
 
+def _record(caller: Caller, act: str, object_id: str) -> None:
+    """Append to the audit log what was done to a definition, a `style_…` or `methodology_…`."""
+    audit.append(
+        act=f"organization.{act}",
+        object_type=act.partition("_")[0],
+        object_id=object_id,
+        caller=caller,
+    )
+
+
 def _own_methodologies(caller: Caller) -> QuerySet[Definition]:
     return Definition.objects.filter(audience=caller.organization_id, kind=Kind.METHODOLOGY)
 
 
-def _check_free(types: tuple[OwnType, ...], others: tuple[Definition, ...]) -> None:
+def _check_free(
+    types: tuple[custom_type_rules.OwnType, ...], others: tuple[Definition, ...]
+) -> None:
     """Check that no other methodology has a type of that name: one word, one thing."""
     taken = {kept["name"]: row.name for row in others for kept in row.body.get(TYPES, ())}
     for place, one in enumerate(types):
@@ -235,18 +236,17 @@ def put_style(*, caller: Caller, new: NewStyle, now: datetime) -> Style:
             kind=Kind.STYLE,
             name=new.name,
             defaults={
-                "body": style_to_body(new=new),
+                "body": {
+                    "text": new.text,
+                    "topics": list(new.topics),
+                    "interfaces": list(new.interfaces),
+                },
                 "is_default": new.is_default,
                 "defined_by": caller.user_id,
                 "defined_at": now,
             },
         )
-        audit.append(
-            act="organization.style_defined",
-            object_type="style",
-            object_id=str(row.id),
-            caller=caller,
-        )
+        _record(caller, "style_defined", str(row.id))
     return to_style(row=row, caller=caller)
 
 
@@ -255,12 +255,7 @@ def remove_style(*, caller: Caller, style_id: UUID) -> None:
     with tenancy.unit():
         _style_audience(caller, find_style(caller=caller, style_id=style_id).scope)
         Definition.objects.filter(pk=style_id).delete()
-        audit.append(
-            act="organization.style_removed",
-            object_type="style",
-            object_id=str(style_id),
-            caller=caller,
-        )
+        _record(caller, "style_removed", str(style_id))
 
 
 def _style_audience(caller: Caller, scope: str) -> UUID:

@@ -9,9 +9,9 @@ it. Whoever shows memories shows the name instead of the mark.
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-from accounts.errors import InvalidInput, wrong_field
+from accounts.errors import wrong_field
 from accounts.messages import message
 from memory.taxonomy import MemoryType
 from memory.text.text import check_text
@@ -23,9 +23,7 @@ FORM: Final = r"[a-z0-9][a-z0-9_-]{0,39}"
 NAME: Final = re.compile(rf"{FORM}\Z")
 MARK: Final = "own_type:"  # what begins the tag that keeps a name
 OURS: Final = frozenset(item.value for item in MemoryType)
-BASES: Final = tuple(
-    item for item in MemoryType if item is not MemoryType.EPISODE
-)  # turns are said
+BASES: Final = tuple(item for item in MemoryType if item is not MemoryType.EPISODE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,32 +77,28 @@ def checked(*, types: Iterable[OwnType]) -> tuple[OwnType, ...]:
             hint="Join some of them.",
             code="too_many",
         )
-    seen: set[str] = set()
     for place, one in enumerate(given):
-        _check(one, at=f"/types/{place}", seen=seen)
-        seen.add(one.name)
+        _check(one, at=f"/types/{place}", others={other.name for other in given[:place]})
     return given
-
-
-def to_body(*, own: OwnType) -> dict[str, Any]:
-    """Return what a methodology's row keeps of a type."""
-    return {"name": own.name, "base": own.base.value, "says": own.says}
-
-
-def of_body(*, kept: dict[str, Any]) -> OwnType:
-    """Return a type as a methodology's row keeps it."""
-    return OwnType(name=kept["name"], base=MemoryType(kept["base"]), says=kept["says"])
 
 
 def _is_mark(tag: str) -> bool:
     return tag.startswith(MARK) and is_own(name=tag.removeprefix(MARK))
 
 
-def _check(own: OwnType, *, at: str, seen: set[str]) -> None:
-    if own.name in OURS or own.name in seen:
-        raise _wrong_name(at, "A type of memory has that name already.", "taken")
-    if not NAME.match(own.name):
-        raise _wrong_name(at, "This cannot be the name of a type.", "name")
+def _check(own: OwnType, *, at: str, others: set[str]) -> None:
+    is_taken = own.name in OURS or own.name in others
+    if is_taken or not NAME.match(own.name):
+        raise wrong_field(
+            pointer=f"{at}/name",
+            detail=(
+                "A type of memory has that name already."
+                if is_taken
+                else "This cannot be the name of a type."
+            ),
+            hint="Use 1 to 40 small letters, digits, hyphens and underscores, none of our names.",
+            code="taken" if is_taken else "name",
+        )
     if own.base not in BASES:
         raise wrong_field(
             pointer=f"{at}/base",
@@ -119,12 +113,3 @@ def _check(own: OwnType, *, at: str, seen: set[str]) -> None:
             hint="One sentence, for people and for agents that choose a type.",
             code="length",
         )
-
-
-def _wrong_name(at: str, detail: str, code: str) -> InvalidInput:
-    return wrong_field(
-        pointer=f"{at}/name",
-        detail=detail,
-        hint="Use 1 to 40 small letters, digits, hyphens and underscores, none of our names.",
-        code=code,
-    )

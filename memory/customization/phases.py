@@ -1,15 +1,26 @@
-"""Phases of work: which types count more, and how a context's tokens are shared.
+"""Phases of work, the methodologies that name them, and a project's own weights.
 
-Six universal phases as literal tables; each methodology maps its own phases to them. An
-organization's own methodology is data: it passes its map in. A phase that no map knows weighs
-nothing.
+Six universal phases as literal tables: which types count more, and how a context's tokens are
+shared. A methodology is data: a name and a map from its phases to the six, shipped or of an
+organization. A name that a caller sends and nothing knows is refused with the names that would do.
+
+A project's own weights are learned of its sessions and approved by a person. They stand in its
+settings, where a search reads its threshold too, so they cost it no statement. A decision keeps the
+one before it, so that it can be taken back, once. Sessions count for a proposal from the last
+decision on, or from when one was taken back.
 """
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from enum import StrEnum
+from typing import Any, Final
 
+from accounts.errors import InvalidInput, wrong_field
+from accounts.messages import message
 from memory.taxonomy import MemoryType
+from memory.text.text import check_text
 
 
 class Phase(StrEnum):
@@ -32,7 +43,55 @@ class Budget:
     other: float
 
 
+class OnComplete(StrEnum):
+    """What a methodology can do when a unit of work ends."""
+
+    RECORD_OUTCOME = "record_outcome"
+    CALIBRATE = "calibrate"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transition:
+    """From one stage to the next; only `types`, shipped or custom, pass on, all where empty."""
+
+    before: str
+    after: str
+    types: frozenset[str] = frozenset()
+
+
 Own = Mapping[Phase, Mapping[MemoryType, float]]
+Methodology = Mapping[str, Phase]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decided:
+    """A project's own weights, when a person decided last, and what was kept before that.
+
+    `before` is None where nothing can be taken back; sessions count from `counts_since` on.
+    """
+
+    weights: Own = field(default_factory=dict)
+    decided_at: datetime | None = None
+    counts_since: datetime | None = None
+    before: Mapping[str, Any] | None = None
+
+
+NATIVE: Final = "native"
+MOST_PHASES: Final = 50  # of a methodology; default, not measured
+LONGEST_NAME: Final = 40  # characters of a methodology's or a phase's
+NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}\Z")
+NATIVE_TRANSITIONS: Final = (
+    Transition(before="planner", after="coder"),
+    Transition(before="coder", after="qa_reviewer"),
+    Transition(
+        before="qa_reviewer",
+        after="qa_fixer",
+        types=frozenset({MemoryType.ERROR_PATTERN, MemoryType.REQUIREMENT}),
+    ),
+)
+KEPT: Final = "phase_weights"  # settings of a project
+LOWEST: Final = 0.8  # the range of the table
+HIGHEST: Final = 1.4  # likewise
 
 WEIGHTS: Mapping[Phase, Mapping[MemoryType, float]] = {  # missing = 1.0
     Phase.DEFINE: {
@@ -143,7 +202,7 @@ BUDGETS: Mapping[Phase, Budget] = {
 
 GENERAL = Budget(tokens=2000, shares={}, other=1.0)  # of work in no phase, ours
 
-METHODOLOGIES: Mapping[str, Mapping[str, Phase]] = {
+METHODOLOGIES: Mapping[str, Methodology] = {
     "native": {
         "planning": Phase.DEFINE,
         "spec": Phase.DEFINE,
@@ -171,7 +230,7 @@ def weights_of(*, phase: Phase | None, own: Own) -> Mapping[MemoryType, float]:
 
 
 def phase_of(
-    *, methodology: str, name: str, own: Mapping[str, Mapping[str, Phase]] | None = None
+    *, methodology: str, name: str, own: Mapping[str, Methodology] | None = None
 ) -> Phase | None:
     """Find the universal phase of a methodology's phase; None when no map knows it.
 
@@ -181,3 +240,140 @@ def phase_of(
     if mapped is not None:
         return mapped
     return Phase(name) if name in set(Phase) else None
+
+
+def named_phase(
+    *, methodology: str | None, name: str | None, own: Mapping[str, Methodology]
+) -> Phase | None:
+    """Return the phase that a methodology calls by this name; None when no phase is named.
+
+    One of our six names is itself in every methodology. `own` are the organization's, which come
+    before ours of the same name. Raises InvalidInput for a name that nothing knows.
+    """
+    known = {**METHODOLOGIES, **own}
+    if methodology is not None and methodology not in known:
+        raise _unknown("/methodology", methodology, tuple(known))
+    if name is None:
+        return None
+    phases = known[methodology or NATIVE]
+    if name in phases:
+        return phases[name]
+    if name in set(Phase):
+        return Phase(name)
+    raise _unknown("/phase", name, (*phases, *(item for item in Phase if item not in phases)))
+
+
+def checked_methodology(*, name: str, phases: Mapping[str, Any]) -> Methodology:
+    """Return the map of a methodology that somebody defines. Raises InvalidInput."""
+    if not NAME.match(name):
+        raise wrong_field(
+            pointer="/name",
+            detail=message("{name!r} cannot be the name of a methodology.", name=name[:60]),
+            hint="Use 1 to 40 small letters, digits, hyphens and underscores.",
+            code="name",
+        )
+    if not 1 <= len(phases) <= MOST_PHASES:
+        raise wrong_field(
+            pointer="/phases",
+            detail=message("A methodology has 1 to {most} phases.", most=MOST_PHASES),
+            hint="Name each of its phases with the one of the six that it is.",
+            code="length",
+        )
+    for key, value in phases.items():
+        if not key.strip() or len(key) > LONGEST_NAME or check_text(text=key):
+            raise wrong_field(
+                pointer="/phases",
+                detail=message("{name!r} cannot be the name of a phase.", name=key[:60]),
+                hint=message("Use 1 to {most} characters.", most=LONGEST_NAME),
+                code="name",
+            )
+        if not isinstance(value, str) or value not in set(Phase):
+            raise wrong_field(
+                pointer=f"/phases/{key}",
+                detail=message("{name!r} is none of the six phases.", name=str(value)[:60]),
+                hint=message("Use one of: {names}.", names=tuple(Phase)),
+                code="unknown_phase",
+            )
+    return {key: Phase(value) for key, value in phases.items()}
+
+
+def _unknown(pointer: str, given: str, known: tuple[str, ...]) -> InvalidInput:
+    what = pointer.removeprefix("/")
+    return wrong_field(
+        pointer=pointer,
+        detail=message("There is no {what} {name!r}.", what=what, name=given[:60]),
+        hint=message("Use one of: {names}.", names=tuple(sorted(known))),
+        code=f"unknown_{what}",
+    )
+
+
+def read_weights(*, settings: Mapping[str, Any]) -> Decided:
+    """Return what a project's settings say."""
+    kept = settings.get(KEPT)
+    if not isinstance(kept, dict):
+        return Decided()
+    before, decided_at = kept.get("before"), _timestamp(kept.get("decided_at"))
+    return Decided(
+        weights=_weights(kept.get("weights")),
+        decided_at=decided_at,
+        counts_since=_timestamp(kept.get("counts_since")) or decided_at,
+        before=before if decided_at and isinstance(before, dict) else None,
+    )
+
+
+def with_decision(*, settings: Mapping[str, Any], weights: Own, now: datetime) -> dict[str, Any]:
+    """Return the settings after a decision, which remembers what was kept before it."""
+    kept = settings.get(KEPT)
+    known = kept.items() if isinstance(kept, dict) else ()
+    before = {name: value for name, value in known if name != "before"}
+    return {
+        **settings,
+        KEPT: {
+            "weights": {
+                phase.value: {type.value: weight for type, weight in own.items()}
+                for phase, own in weights.items()
+            },
+            "decided_at": now.isoformat(),
+            "before": before,
+        },
+    }
+
+
+def without_decision(*, settings: Mapping[str, Any], now: datetime) -> dict[str, Any]:
+    """Return the settings as they were before the last decision; sessions count from now on.
+
+    Settings of which nothing can be taken back are returned as they are.
+    """
+    before = read_weights(settings=settings).before
+    if before is None:
+        return dict(settings)
+    return {**settings, KEPT: {**before, "counts_since": now.isoformat()}}
+
+
+def joined_weights(*, own: Own, changes: Own) -> Own:
+    """Return a project's own weights with some of them changed."""
+    phases = (*own, *(phase for phase in changes if phase not in own))
+    return {phase: {**own.get(phase, {}), **changes.get(phase, {})} for phase in phases}
+
+
+def _weights(kept: Any) -> Own:
+    """Return the weights that stand in settings; what is none counts as if it were not there."""
+    types, phases = {one.value: one for one in MemoryType}, {one.value: one for one in Phase}
+    return {
+        phases[phase]: {
+            types[type]: float(weight)
+            for type, weight in own.items()
+            if type in types and isinstance(weight, int | float) and LOWEST <= weight <= HIGHEST
+        }
+        for phase, own in (kept.items() if isinstance(kept, dict) else ())
+        if phase in phases and isinstance(own, dict)
+    }
+
+
+def _timestamp(kept: Any) -> datetime | None:
+    """Return a timestamp as it was written; what is none is no decision."""
+    try:
+        found = datetime.fromisoformat(kept) if isinstance(kept, str) else None
+    except ValueError:
+        return None
+    return found if found is None or found.tzinfo else found.replace(tzinfo=UTC)

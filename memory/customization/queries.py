@@ -8,13 +8,13 @@ it. Who has none, and every credential without a person, is at the first level.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
-from datetime import datetime
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 from uuid import UUID
 
 from django.db.models import QuerySet
+from pydantic import TypeAdapter
 
 from accounts import tenancy
 from accounts.caller import Caller
@@ -22,25 +22,28 @@ from accounts.errors import NotFound, wrong_field
 from accounts.messages import message
 from memory.customization import custom_type_rules, style
 from memory.customization.custom_type_rules import OwnType
-from memory.customization.methodology import (
+from memory.customization.models import Definition
+from memory.customization.phases import (
+    METHODOLOGIES,
     NATIVE,
     NATIVE_TRANSITIONS,
     Methodology,
     OnComplete,
+    Phase,
     Transition,
 )
-from memory.customization.models import Definition
-from memory.customization.phases import METHODOLOGIES, Phase
-from memory.customization.style import Composed, NewStyle, Style
+from memory.customization.style import Composed, Style
 from memory.taxonomy import MemoryType, Scope
 from teams import trust
 from teams.permissions import Act, require
-from teams.trust import NOTHING, START, Evidence, Standing, TrustLevel
+from teams.trust import START, Standing, TrustLevel
 
 TYPES: Final = "types"  # of a methodology's body
 MOST_TOLD: Final = 40  # names of one refusal; default, not measured
 RELAYS: Final = "relays"  # of a methodology's body
 ON_COMPLETE: Final = "on_complete"  # likewise
+TYPE_ROWS: Final = TypeAdapter(tuple[OwnType, ...])  # as a methodology's body keeps them
+STANDING: Final = TypeAdapter(Standing)  # as the body of a definition of trust keeps it
 
 
 class Kind(StrEnum):
@@ -86,28 +89,10 @@ def own_methodologies(*, caller: Caller) -> dict[str, Methodology]:
     return {row.name: _own_methodology(row).phases for row in rows}
 
 
-def relays_of(*, caller: Caller, name: str) -> tuple[Transition, ...]:
-    """Return the transitions that an own methodology names; none for any other. In a unit."""
+def find_own_methodology(*, caller: Caller, name: str) -> MethodologyView | None:
+    """Return a methodology of the organization's own, None for any other name. In a unit."""
     row = list_definitions(caller=caller, kind=Kind.METHODOLOGY).filter(name=name).first()
-    return () if row is None else _own_methodology(row).relays
-
-
-def on_complete_of(*, caller: Caller, name: str) -> tuple[OnComplete, ...]:
-    """Return what an own methodology does when a unit of work ends, shipped ones nothing.
-
-    In a unit.
-    """
-    row = list_definitions(caller=caller, kind=Kind.METHODOLOGY).filter(name=name).first()
-    return () if row is None else _own_methodology(row).on_complete
-
-
-def transition_to_body(*, transition: Transition) -> dict[str, Any]:
-    """Return what a row keeps of a transition."""
-    return {
-        "from": transition.before,
-        "to": transition.after,
-        "types": sorted(map(str, transition.types)),
-    }
+    return None if row is None else _own_methodology(row)
 
 
 def list_methodologies(*, caller: Caller) -> tuple[MethodologyView, ...]:
@@ -146,7 +131,7 @@ def _own_methodology(row: Definition) -> MethodologyView:
             for kept in body.get(RELAYS, ())
         ),
         on_complete=tuple(map(OnComplete, body.get(ON_COMPLETE, ()))),
-        types=tuple(custom_type_rules.of_body(kept=kept) for kept in body.get(TYPES, ())),
+        types=TYPE_ROWS.validate_python(body.get(TYPES, ())),
     )
 
 
@@ -165,9 +150,8 @@ def list_custom_types(*, caller: Caller) -> Mapping[str, AddedType]:
         bodies = tuple(rows.order_by("name", "id").values_list("name", "body"))
     found: dict[str, AddedType] = {}
     for methodology, body in bodies:
-        for kept in body.get(TYPES, ()):
-            added = AddedType(type=custom_type_rules.of_body(kept=kept), methodology=methodology)
-            found.setdefault(added.type.name, added)
+        for type in TYPE_ROWS.validate_python(body.get(TYPES, ())):
+            found.setdefault(type.name, AddedType(type=type, methodology=methodology))
     return dict(sorted(found.items()))
 
 
@@ -234,11 +218,6 @@ def to_style(*, row: Definition, caller: Caller) -> Style:
     )
 
 
-def style_to_body(*, new: NewStyle) -> dict[str, Any]:
-    """Return what a row keeps of a checked style beside its name."""
-    return {"text": new.text, "topics": list(new.topics), "interfaces": list(new.interfaces)}
-
-
 def trust_level_of(*, caller: Caller, project_id: UUID | None) -> TrustLevel:
     """Return the level in force for a caller in a project, the first outside of any. In a unit."""
     standing = standing_of(user_id=caller.user_id, project_id=project_id)
@@ -258,27 +237,4 @@ def standing_of(*, user_id: UUID | None, project_id: UUID | None) -> Standing:
         return START
     rows = Definition.objects.filter(kind=Kind.TRUST, audience=user_id, name=project_id.hex)
     body = rows.values_list("body", flat=True).first()
-    return START if body is None else standing_from_body(body)
-
-
-def standing_to_body(*, standing: Standing) -> dict[str, Any]:
-    """Return what is kept of a standing."""
-    return {
-        "level": standing.level.value,
-        "reached": standing.reached.value,
-        "since": None if standing.since is None else standing.since.isoformat(),
-        "is_chosen": standing.is_chosen,
-        "gone": asdict(standing.gone),
-    }
-
-
-def standing_from_body(body: Mapping[str, Any]) -> Standing:
-    """Return the standing that was kept."""
-    since = body["since"]
-    return Standing(
-        level=TrustLevel(body["level"]),
-        reached=TrustLevel(body["reached"]),
-        since=None if since is None else datetime.fromisoformat(since),
-        is_chosen=bool(body["is_chosen"]),
-        gone=Evidence(**body["gone"]) if "gone" in body else NOTHING,
-    )
+    return START if body is None else STANDING.validate_python(body)

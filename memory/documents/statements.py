@@ -17,7 +17,7 @@ from typing import Final
 
 from memory.intake import intake_gates
 from memory.taxonomy import MemoryType
-from memory.text import passages, sentences
+from memory.text import passages
 from memory.text import text as texts
 from memory.text.passages import Passage, PassageKind
 
@@ -105,7 +105,7 @@ def read_document(*, text: str, path: str) -> tuple[Statement, ...]:
         if any(_BOILERPLATE_SECTIONS.fullmatch(one.strip(" :")) for one in headings):
             continue
         is_whole = passage.kind in {PassageKind.STEPS, PassageKind.ROW} or passage.code
-        parts = (passage.text,) if is_whole else sentences.group(text=passage.text)
+        parts = (passage.text,) if is_whole else passages.group_sentences(text=passage.text)
         for part in parts:
             statement = _statement(part, passage, headings, path)
             if statement is not None:

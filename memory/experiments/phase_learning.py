@@ -14,8 +14,7 @@ from math import inf, sqrt
 from typing import Final
 
 from memory.customization import phases
-from memory.customization.phase_weights import HIGHEST, LOWEST
-from memory.customization.phases import Own, Phase
+from memory.customization.phases import HIGHEST, LOWEST, Own, Phase
 from memory.experiments import intervals
 from memory.experiments.intervals import LEAST_SESSIONS, Difference, Side
 from memory.taxonomy import MemoryType

@@ -8,7 +8,7 @@ from. Expressions are bounded; English and a little French.
 
 import re
 
-from memory.text.content_words import WORD, content_words
+from memory.text.text import WORD, content_words
 
 FEWEST_WORDS = 4  # of a statement that can be read alone; default, not measured
 FEWEST_LETTERS = 12  # where words are not set apart by spaces; default, not measured

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memory.extraction import chatter, cues, standalone
-from memory.records import duplicates, statements
+from memory.records import statements
 from memory.records.statements import Difference
 from memory.sessions.turns import Said, Speaker, Turn, own_words
 from memory.taxonomy import MemoryType
-from memory.text import content_words, sentences
+from memory.text import passages
+from memory.text import text as texts
 
 LONGEST = 600  # characters of a candidate; default, not measured
 SHORTEST = 20  # characters
@@ -74,7 +75,7 @@ def without_twins(*, candidates: tuple[Candidate, ...]) -> tuple[Candidate, ...]
             (
                 one
                 for one in kept
-                if duplicates.is_near_duplicate(old=one.content, new=candidate.content)
+                if statements.is_near_duplicate(old=one.content, new=candidate.content)
             ),
             None,
         )
@@ -158,12 +159,12 @@ def _type(
 def _with_before(content: str, before: Said | None, *, is_agent: bool) -> str:
     """Put the sentence before in front of one that points back to it; empty if that cannot be."""
     lacks = standalone.lacks_subject(text=content)
-    if not (lacks or sentences.is_continuation(text=content)):
+    if not (lacks or passages.is_continuation(text=content)):
         return content
     if before is None or chatter.is_talk(text=before.text, is_agent=is_agent):
         return ""
     first = standalone.bare(text=before.text)
-    points_back = sentences.is_continuation(text=first) or standalone.lacks_subject(text=first)
+    points_back = passages.is_continuation(text=first) or standalone.lacks_subject(text=first)
     if points_back or not chatter.has_substance(text=first):
         return ""
     if lacks:
@@ -187,8 +188,8 @@ def _replaces(new: Candidate, old: Candidate) -> bool:
     """Say whether a later statement of at least equal weight says otherwise than an earlier one."""
     if new.speaker is Speaker.ASSISTANT and old.speaker is Speaker.USER:
         return False
-    left = content_words.content_words(text=old.content)
-    right = content_words.content_words(text=new.content)
+    left = texts.content_words(text=old.content)
+    right = texts.content_words(text=new.content)
     if new.type is MemoryType.CORRECTION and len(left & right) >= SHARED:
         return True
     if statements.jaccard(left=left, right=right) < RELATED:

@@ -20,7 +20,6 @@ from memory.records.statements import Difference
 from memory.sessions import turns as spoken
 from memory.sessions.turns import Speaker, Turn
 from memory.taxonomy import MemoryType
-from memory.text import content_words
 from memory.text import text as texts
 
 GROUNDED: Final = 0.6  # share of a candidate's words that its turn has too; default, not measured
@@ -113,8 +112,8 @@ def _has_shape(entry: Mapping[str, Any]) -> bool:
 
 def _is_grounded(content: str, said: str) -> bool:
     """Say whether a turn says this: most words are there, and every number and quoted value."""
-    words = content_words.content_words(text=content)
-    there = content_words.content_words(text=said)
+    words = texts.content_words(text=content)
+    there = texts.content_words(text=said)
     if not words or len(words & there) < GROUNDED * len(words):
         return False
     values = statements.hard_values(text=said) | frozenset(said.lower().split())

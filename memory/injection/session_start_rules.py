@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from memory.customization.methodology import Transition
+from memory.customization.phases import Transition
 from memory.sessions import counters
 from memory.sessions.counters import FileRow, ModuleRow
 from memory.sessions.events import Outcome

@@ -15,7 +15,7 @@ from uuid import UUID
 from memory.records import statements
 from memory.records.statements import Difference
 from memory.text import text as texts
-from memory.text.content_words import content_words
+from memory.text.text import content_words
 
 NOBODY: Final = UUID(int=0)
 FEWEST = 4  # words that say something, for a quotation; default, not measured

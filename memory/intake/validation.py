@@ -80,9 +80,9 @@ def check_fields(*, new: NewMemory) -> None:
     """Check everything that can be checked without the store. Raises InvalidInput."""
     errors = _shape_errors(new) or (
         *(
-            _fault(pointer, message("The text has a {kind} character.", kind=fault.kind), "text")
+            _fault(pointer, message("The text has a {kind} character.", kind=kind), "text")
             for pointer, text in (("/content", new.content), *_short_texts(new))
-            for fault in texts.check_text(text=text)[:1]
+            if (kind := texts.check_text(text=text))
         ),
         *_length_errors(new),
         *_choice_errors(new),

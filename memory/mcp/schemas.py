@@ -12,8 +12,7 @@ from pydantic import ConfigDict, Field
 from accounts.api.schemas import Body, Identifier, Result
 from memory.api.schemas.memories import Absent, Slug
 from memory.mcp.declaration import BANNER
-from memory.records.queries.relations import Contradiction
-from memory.records.queries.views import MemoryView
+from memory.records.queries.views import Contradiction, MemoryView
 
 MOST: Final = 50  # memories an answer; more would crowd out the agent's own work
 Limit = Annotated[int, Field(ge=1, le=MOST, description="How many at most.")]

@@ -15,7 +15,8 @@ from typing import Final
 from memory.extraction import chatter, extract
 from memory.sessions.turns import Speaker, Turn
 from memory.taxonomy import MemoryType
-from memory.text import content_words, sentences
+from memory.text import passages
+from memory.text import text as texts
 
 LONGEST: Final = 500  # characters of what is kept, default
 SENTENCES_MOST: Final = 3  # of the body, the ones that give reasons; default
@@ -167,7 +168,7 @@ def _sentences(body: tuple[str, ...]) -> tuple[str, ...]:
     """Return the sentences of a body that say something, without what it breaks."""
     text = "\n".join(line for line in body if not _BREAKING.match(line))
     parts = (" ".join(part.split()) for part in text.split("\n\n"))
-    said = (one for part in parts for one in sentences.split(text=part))
+    said = (one for part in parts for one in passages.split_sentences(text=part))
     return tuple(one for one in said if _substance(one) >= REASON_WORDS and not one.endswith("?"))
 
 
@@ -178,4 +179,4 @@ def _as_content(type: MemoryType, says: str, reasons: tuple[str, ...]) -> tuple[
 
 
 def _substance(text: str) -> int:
-    return len(content_words.content_words(text=text))
+    return len(texts.content_words(text=text))

@@ -19,7 +19,6 @@ from memory.observer.promotion import Candidate
 from memory.observer.wording import CONTENT_MOST
 from memory.records import statements
 from memory.secrets import scanner
-from memory.text import content_words
 from memory.text import text as texts
 
 MOST: Final = 20  # signals a call: as many as a session can promote
@@ -117,6 +116,6 @@ def _invented(text: str, said: str) -> bool:
 
 
 def _is_grounded(text: str, said: str) -> bool:
-    words = content_words.content_words(text=text)
-    there = content_words.content_words(text=said)
+    words = texts.content_words(text=text)
+    there = texts.content_words(text=said)
     return bool(words) and len(words & there) >= GROUNDED * len(words)

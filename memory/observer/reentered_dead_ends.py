@@ -18,7 +18,7 @@ from uuid import UUID
 
 from memory.observer import dead_ends
 from memory.observer.dead_ends import CALLS_APART
-from memory.records import statement_clauses, statement_stems
+from memory.records import statement_clauses
 from memory.sessions import tools
 from memory.sessions.scratchpad import Deed, Scratchpad, in_order
 from memory.sessions.tools import Act
@@ -78,7 +78,7 @@ def find(*, scratchpad: Scratchpad, said: Texts, known: Iterable[KnownEnd]) -> t
     given_up = [
         (
             end.evidence[-1].sequence,
-            statement_stems.stems(text=f"{end.approach} {end.why_it_failed}"),
+            statement_clauses.stems(text=f"{end.approach} {end.why_it_failed}"),
         )
         for end in dead_ends.find(scratchpad=scratchpad)
     ]
@@ -88,8 +88,8 @@ def find(*, scratchpad: Scratchpad, said: Texts, known: Iterable[KnownEnd]) -> t
         named = _COMMAND.search(tried)
         command = _plain(named.group(1)) if named else ""
         is_bare = named is not None or statement_clauses.names_only_a_file(approach=tried)
-        stems = frozenset() if is_bare else statement_stems.stems(text=tried)
-        why = statement_stems.stems(text=end.content)
+        stems = frozenset() if is_bare else statement_clauses.stems(text=tried)
+        why = statement_clauses.stems(text=end.content)
         signs = [(runs[command], How.RAN)] if command in runs else []
         signs += [(at, how) for at, how, other in ways if _is_way(stems, other)]
         signs += [(at, How.GAVE_UP) for at, other in given_up if _is_same_end(why, other)]
@@ -127,12 +127,12 @@ def _intentions(deeds: tuple[Deed, ...], said: Texts) -> Iterator[tuple[int, fro
 
 
 def _affirmed(text: str) -> frozenset[str]:
-    return statement_stems.stems(text=statement_clauses.read(text=text).affirmed)
+    return statement_clauses.stems(text=statement_clauses.read(text=text).affirmed)
 
 
 def _is_way(stems: frozenset[str], other: frozenset[str]) -> bool:
     shared = len(stems & other)
-    return shared >= WORDS_LEAST and shared >= statement_stems.COVERAGE * len(stems)
+    return shared >= WORDS_LEAST and shared >= statement_clauses.COVERAGE * len(stems)
 
 
 def _is_same_end(why: frozenset[str], other: frozenset[str]) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from memory.customization.methodology import OnComplete
+from memory.customization.phases import OnComplete
 from memory.observer.detections import FILES_MOST
 from memory.sessions import file_paths
 from memory.sessions.events import Outcome

@@ -1,4 +1,4 @@
-"""Archive, restore, pin and confirm memories, one or several at once.
+"""Archive, restore, pin and confirm memories, one or in bulk; open and close projects.
 
 Each verb loads and locks the memory, decides who may, writes it in one transaction with its place
 in the index, tells the change feed, and appends one entry to the audit log. The functions that end
@@ -11,32 +11,24 @@ from datetime import datetime
 from typing import Final, Generic, TypeVar
 from uuid import UUID
 
-from accounts import tenancy
+from accounts import rights, tenancy
 from accounts.caller import Caller, is_person, principal
-from accounts.errors import FieldError, InvalidInput, TooLarge
+from accounts.errors import Conflict, FieldError, InvalidInput, TooLarge
 from accounts.messages import message
 from memory.errors import NotActive
 from memory.index.actions import embedding
-from memory.records import formulas, note_statements, verdict_log, versions, writes
+from memory.records import formulas, protection, verdict_log, versions, writes
 from memory.records.models import Memory, MemoryVersion
-from memory.records.protection import (
-    check_active,
-    check_agent_may_change,
-    check_agent_may_forget,
-    check_reason,
-    check_version,
-    is_author,
-)
-from memory.records.queries import pending
-from memory.records.queries.memories import AUDIENCE, lock_memory
-from memory.records.queries.views import MemoryView, to_view
-from memory.records.verdict_log import DecidedMemory, Traces
-from memory.taxonomy import MemoryType, Status, Verdict, Verification, governance_of
+from memory.records.queries import memories, pending, views
+from memory.taxonomy import MemoryType, Scope, Status, Verdict, Verification, governance_of
+from teams.actions.projects import admit, hold_project
 from teams.permissions import Act, require
+from teams.queries import ProjectView
 
 IMPORTANCE_BOOST: Final = 0.02  # of a restatement; default, not measured
 MOST_SESSIONS: Final = 50  # kept with a memory that stated it, the newest; default, not measured
 MOST_IN_BULK: Final = 200  # memories a call, the largest page of a list
+WIDER_SCOPES: Final = (Scope.TEAM.value, Scope.ORGANIZATION.value)  # seen beyond a project's people
 T = TypeVar("T")
 
 
@@ -59,42 +51,42 @@ class Verb(Generic[T]):
 
 def archive(
     *, caller: Caller, memory_id: UUID, reason: str, if_version: int | None, now: datetime
-) -> MemoryView:
+) -> views.MemoryView:
     """Archive a memory: it leaves searches, keeps its reason, and can be restored.
 
     Raises NotFound, NotActive, ProtectedMemory, PreconditionFailed, and InvalidInput for a reason
     with a secret in it.
     """
     require(caller=caller, act=Act.WRITE)
-    check_reason(reason=reason)
+    protection.check_reason(reason=reason)
     with tenancy.unit():
-        row = lock_memory(caller=caller, memory_id=memory_id)
-        check_version(row=row, if_version=if_version)
+        row = memories.lock_memory(caller=caller, memory_id=memory_id)
+        protection.check_version(row=row, if_version=if_version)
         view = archive_row(caller=caller, row=row, reason=reason, now=now)
         writes.record(caller=caller, act="memory.archived", memory_id=memory_id)
         return view
 
 
-def archive_row(*, caller: Caller, row: Memory, reason: str, now: datetime) -> MemoryView:
+def archive_row(*, caller: Caller, row: Memory, reason: str, now: datetime) -> views.MemoryView:
     """Archive a locked memory inside the current unit."""
-    check_active(row=row)
-    check_agent_may_forget(caller=caller, row=row)
+    protection.check_active(row=row)
+    protection.check_agent_may_forget(caller=caller, row=row)
     row.status, row.archived_reason = Status.ARCHIVED.value, reason
     row.valid_until = now
     writes.save(row=row, fields=("status", "archived_reason", "valid_until"), now=now)
     writes.announce(caller=caller, kind="memory.archived", rows=(row,))
-    return to_view(row, now=now)
+    return views.to_view(row, now=now)
 
 
-def restore(*, caller: Caller, memory_id: UUID, now: datetime) -> MemoryView:
+def restore(*, caller: Caller, memory_id: UUID, now: datetime) -> views.MemoryView:
     """Restore an archived memory: one's own, or as a steward anybody's.
 
     Raises NotFound, RoleNotSufficient, NotActive, Conflict with a newer memory of the same text.
     """
     require(caller=caller, act=Act.WRITE)
     with tenancy.unit():
-        row = lock_memory(caller=caller, memory_id=memory_id)
-        if not is_author(caller=caller, row=row):
+        row = memories.lock_memory(caller=caller, memory_id=memory_id)
+        if not protection.is_author(caller=caller, row=row):
             require(caller=caller, act=Act.RESTORE)
         if row.status != Status.ARCHIVED:
             raise NotActive(
@@ -107,10 +99,10 @@ def restore(*, caller: Caller, memory_id: UUID, now: datetime) -> MemoryView:
             embedding.enqueue(layers={row.id: row.governance}, created_by=principal(caller=caller))
         writes.announce(caller=caller, kind="memory.restored", rows=(row,))
         writes.record(caller=caller, act="memory.restored", memory_id=memory_id)
-        return to_view(row, now=now)
+        return views.to_view(row, now=now)
 
 
-def pin(*, caller: Caller, memory_id: UUID, pinned: bool, now: datetime) -> MemoryView:
+def pin(*, caller: Caller, memory_id: UUID, pinned: bool, now: datetime) -> views.MemoryView:
     """Pin a memory, so that it never fades, or take the pin away.
 
     A pin protects, so an agent takes none from what it may not forget. Raises NotFound, NotActive,
@@ -124,20 +116,20 @@ def pin(*, caller: Caller, memory_id: UUID, pinned: bool, now: datetime) -> Memo
         return view
 
 
-def pin_memory(*, caller: Caller, memory_id: UUID, pinned: bool, now: datetime) -> MemoryView:
+def pin_memory(*, caller: Caller, memory_id: UUID, pinned: bool, now: datetime) -> views.MemoryView:
     """Set or take away the pin inside the current unit."""
-    row = lock_memory(caller=caller, memory_id=memory_id)
-    check_active(row=row)
-    check = check_agent_may_change if pinned else check_agent_may_forget
+    row = memories.lock_memory(caller=caller, memory_id=memory_id)
+    protection.check_active(row=row)
+    check = protection.check_agent_may_change if pinned else protection.check_agent_may_forget
     check(caller=caller, row=row)
     row.pinned = pinned
     row.governance = governance_of(type=MemoryType(row.type), tags=tuple(row.tags), pinned=pinned)
     writes.save(row=row, fields=("pinned", "governance"), now=now)
     writes.announce(caller=caller, kind="memory.pinned", rows=(row,))
-    return to_view(row, now=now)
+    return views.to_view(row, now=now)
 
 
-def confirm(*, caller: Caller, memory_id: UUID, now: datetime) -> MemoryView:
+def confirm(*, caller: Caller, memory_id: UUID, now: datetime) -> views.MemoryView:
     """Confirm a memory. A person's confirmation also verifies it, makes it surer, ends its review.
 
     Raises NotFound, NotActive, RoleNotSufficient, and SelfApproval where a person confirms what
@@ -150,13 +142,13 @@ def confirm(*, caller: Caller, memory_id: UUID, now: datetime) -> MemoryView:
         return view
 
 
-def confirm_waiting_memory(*, caller: Caller, memory_id: UUID, now: datetime) -> MemoryView:
+def confirm_waiting_memory(*, caller: Caller, memory_id: UUID, now: datetime) -> views.MemoryView:
     """Confirm a memory that somebody looks at, inside the current unit; raises as `confirm`.
 
     What a person confirms while it waits for review is kept, wherever they are; an agent ends no
     wait by confirming. That a memory of one's own still holds takes nobody else.
     """
-    row = lock_memory(caller=caller, memory_id=memory_id)
+    row = memories.lock_memory(caller=caller, memory_id=memory_id)
     group = pending.group_of(row=row) if is_person(caller=caller) else None
     if group is None:
         return confirm_memory(caller=caller, memory_id=memory_id, now=now)
@@ -166,21 +158,21 @@ def confirm_waiting_memory(*, caller: Caller, memory_id: UUID, now: datetime) ->
     confirm_memory(caller=caller, memory_id=row.id, now=now)
     row.refresh_from_db()
     row.stale_at = None
-    row.archived_reason = note_statements.decided(reason=row.archived_reason, in_person=True)
+    row.archived_reason = versions.kept_reason(reason=row.archived_reason, in_person=True)
     writes.save(row=row, fields=("stale_at", "archived_reason"), now=now)
-    return to_view(lock_memory(caller=caller, memory_id=row.id), now=now)
+    return views.to_view(memories.lock_memory(caller=caller, memory_id=row.id), now=now)
 
 
-def approve(*, caller: Caller, row: Memory, now: datetime) -> DecidedMemory:
+def approve(*, caller: Caller, row: Memory, now: datetime) -> verdict_log.DecidedMemory:
     """Keep a locked memory that waits, inside the current unit. Raises SelfApproval."""
-    traces = Traces()
+    traces = verdict_log.Traces()
     verdict_log.check_may_approve(caller=caller, row=row)
     traces.keep(row)
     confirm_memory(caller=caller, memory_id=row.id, now=now)
     row.refresh_from_db()
     row.needs_review = False
     in_person = is_person(caller=caller)
-    row.archived_reason = note_statements.decided(reason=row.archived_reason, in_person=in_person)
+    row.archived_reason = versions.kept_reason(reason=row.archived_reason, in_person=in_person)
     fields = ["needs_review", "archived_reason"]
     if in_person:
         row.stale_at, row.taint_reason = None, ""
@@ -189,19 +181,19 @@ def approve(*, caller: Caller, row: Memory, now: datetime) -> DecidedMemory:
     made = verdict_log.record_verdict(
         caller=caller, row=row, verdict=Verdict.KEEP, traces=traces, now=now
     )
-    view = to_view(lock_memory(caller=caller, memory_id=row.id), now=now)
-    return DecidedMemory(memory=view, verdict=Verdict.KEEP, review_id=made)
+    view = views.to_view(memories.lock_memory(caller=caller, memory_id=row.id), now=now)
+    return verdict_log.DecidedMemory(memory=view, verdict=Verdict.KEEP, review_id=made)
 
 
 def confirm_memory(
     *, caller: Caller, memory_id: UUID, now: datetime, session_id: UUID | None = None
-) -> MemoryView:
+) -> views.MemoryView:
     """Confirm a memory inside the current unit; `session_id` is the session that stated it again.
 
     A person's confirmation also verifies it and makes it surer; `confirm` also ends a wait.
     """
-    row = lock_memory(caller=caller, memory_id=memory_id)
-    check_active(row=row)
+    row = memories.lock_memory(caller=caller, memory_id=memory_id)
+    protection.check_active(row=row)
     fields = list(count_restatement(row=row, sessions=(session_id,), now=now))
     if is_person(caller=caller):
         row.verification, row.verified_at = Verification.VERIFIED.value, now
@@ -210,7 +202,7 @@ def confirm_memory(
         fields += ["verification", "verified_at", "user_verified", "needs_review", "confidence"]
     writes.save(row=row, fields=tuple(fields), now=now)
     writes.announce(caller=caller, kind="memory.confirmed", rows=(row,))
-    return to_view(row, now=now)
+    return views.to_view(row, now=now)
 
 
 def count_restatement(
@@ -239,7 +231,7 @@ def keep_version(*, caller: Caller, row: Memory, reason: str, now: datetime) -> 
         content=row.content,
         fields={
             **{name: versions.plain(value=getattr(row, name)) for name in versions.KEPT},
-            AUDIENCE: str(row.audience),
+            memories.AUDIENCE: str(row.audience),
         },
         reason=reason,
         changed_by=caller.user_id,
@@ -249,7 +241,7 @@ def keep_version(*, caller: Caller, row: Memory, reason: str, now: datetime) -> 
     return kept.pk
 
 
-VERBS: Final[Mapping[str, Verb[MemoryView]]] = {  # what several memories can be chosen for
+VERBS: Final[Mapping[str, Verb[views.MemoryView]]] = {  # what several memories can be chosen for
     "confirm": Verb(
         needs=Act.CONFIRM,
         apply=lambda caller, id, _, now: confirm_waiting_memory(
@@ -268,7 +260,7 @@ VERBS: Final[Mapping[str, Verb[MemoryView]]] = {  # what several memories can be
         needs=Act.WRITE,
         apply=lambda caller, id, details, now: archive_row(
             caller=caller,
-            row=lock_memory(caller=caller, memory_id=id),
+            row=memories.lock_memory(caller=caller, memory_id=id),
             reason=details.reason,
             now=now,
         ),
@@ -316,7 +308,7 @@ def apply_each(
         raise nothing
     verb = verbs[name]
     require(caller=caller, act=verb.needs)
-    check_reason(reason=details.reason)
+    protection.check_reason(reason=details.reason)
     with tenancy.unit():
         ids = sorted(set(select()))
         if not ids:
@@ -331,3 +323,35 @@ def apply_each(
             caller=caller, act=f"memory.bulk_{verb.done}", memory_ids={verb.done: tuple(ids)}
         )
     return done
+
+
+def open_project(*, caller: Caller, ref: str) -> ProjectView:
+    """Let everyone of the organization into a project. Raises RoleNotSufficient, NotFound."""
+    rights.check_manages(caller=caller)
+    with tenancy.unit():
+        return admit(caller=caller, row=hold_project(caller=caller, ref=ref), everyone=True)
+
+
+def close_project(*, caller: Caller, ref: str) -> ProjectView:
+    """Keep a project to the people added to it, and owners and admins.
+
+    The name of a closed project stands on no memory that others see, so what is shared with a team
+    or the organization must leave the project first. Raises Conflict while memories of it are
+    shared more widely, RoleNotSufficient, NotFound.
+    """
+    rights.check_manages(caller=caller)
+    with tenancy.unit():
+        row = hold_project(caller=caller, ref=ref)
+        shared = Memory.objects.filter(project=row, scope__in=WIDER_SCOPES)
+        count = shared.exclude(status=Status.DELETED.value).count()
+        if count:
+            raise Conflict(
+                detail=message(
+                    "Memories of this project that are shared with a team or the organization: "
+                    "{count}.",
+                    count=count,
+                ),
+                hint="Give them the scope project first: a closed project is named to its people "
+                "alone.",
+            )
+        return admit(caller=caller, row=row, everyone=False)

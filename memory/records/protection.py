@@ -41,10 +41,9 @@ def check_version(*, row: Memory, if_version: int | None) -> None:
 
 def check_reason(*, reason: str) -> None:
     """Check the text that says why something was changed. Raises InvalidInput."""
-    errors: list[tuple[str, str]] = [
-        (message("The text has a {kind} character.", kind=fault.kind), "text")
-        for fault in check_text(text=reason)[:1]
-    ]
+    errors: list[tuple[str, str]] = []
+    if kind := check_text(text=reason):
+        errors.append((message("The text has a {kind} character.", kind=kind), "text"))
     if len(reason) > LONGEST_REASON:
         errors.append((message("Use at most {most} characters.", most=LONGEST_REASON), "length"))
     if fault := scanner.fault_of(text=reason):

@@ -1,23 +1,115 @@
-"""What two statements assert differently: polarity and values, by words alone.
+"""What two statements assert differently, by words alone, and which of a batch say the same.
 
 The heuristic behind conflict checks without a model, and the guard of near-duplicate checks: an
 embedder hardly sees that "retry 3 times" became "retry 5 times", or that "use" became "never use".
 It prefers to miss a difference of wording over inventing one: values count only where both texts
 have one that the other lacks, and names only inside nearly the same sentence. Two statements of
 which each says where or when it holds, or speaks of something that the other does not, differ in
-their subject and contradict nothing. English and French; the words stand in `statement_words`.
+their subject and contradict nothing. English and French; the expressions are bounded, so a scan
+stays linear in the text.
 """
 
 import re
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from heapq import nsmallest
+from math import ceil
+from typing import Final
 
 from memory.entities.tools import CANONICAL
-from memory.records import statement_words as told
 from memory.text import text as texts
 
+JACCARD_THRESHOLD = 0.75  # at least
+MOST_COMPARED = 50  # of those with no other value, the ones that share the most long words; default
 FRAME_OVERLAP = 0.6  # Jaccard of what remains without values and negations; default
 
+NEGATORS: Final = frozenset({
+    "not", "no", "never", "none", "neither", "nor", "cannot", "without", "avoid", "disable",
+    "disabled", "disallow", "forbid", "off", "forbidden", "deny", "prohibited", "stop", "fails",
+    "false", "don't", "doesn't", "didn't", "isn't", "aren't", "wasn't", "weren't", "can't",
+    "couldn't", "won't", "wouldn't", "mustn't", "shouldn't", "hasn't", "haven't",
+    "pas", "jamais", "aucun", "aucune", "sans", "interdit", "interdite", "éviter", "évitez",
+    "désactivé", "désactivée", "désactiver", "désactivés", "faux",
+})  # fmt: skip
+POSITIVES: Final = frozenset({
+    "always", "must", "should", "use", "enable", "enabled", "allow", "allowed", "true", "on", "do",
+    "does", "toujours", "doit", "doivent", "activé", "activée", "activer", "activés", "autorisé",
+    "autorisée", "vrai",
+})  # fmt: skip
+FILLERS: Final = frozenset({
+    "now", "currently", "instead", "again", "still", "already", "longer", "ne", "n", "désormais",
+    "maintenant", "actuellement", "encore", "déjà", "dorénavant",
+})  # fmt: skip
+CHANGES: Final = frozenset({  # verbs that tell of a change and not of a subject
+    "changed", "change", "moved", "migrated", "switched", "replaced", "updated", "upgraded",
+    "raised", "lowered", "increased", "reduced", "decreased", "bumped", "set", "instead", "since",
+    "anymore", "plus", "passé", "passée", "migré", "remplacé", "porté", "portée", "réduit",
+    "réduite", "augmenté", "depuis", "lieu", "stopped", "removed", "dropped", "supprimé",
+})  # fmt: skip
+SMALL: Final = frozenset({
+    "a", "an", "the", "and", "or", "but", "of", "in", "at", "to", "for", "from", "with", "by", "as",
+    "is", "are", "was", "were", "be", "been", "being", "it", "its", "this", "that", "these",
+    "those", "we", "our", "us", "you", "your", "they", "their", "i", "my", "has", "have", "had",
+    "will", "would", "can", "could", "may", "might", "shall", "than", "then", "so", "if", "when",
+    "while", "before", "after", "until", "there", "here", "all", "each", "every", "any", "only",
+    "also", "just", "about", "into", "per", "prior", "up", "down", "out", "over", "under", "did",
+    "done", "them", "which", "who", "what", "where", "because", "le", "la", "les", "l", "un",
+    "une", "des", "du", "de", "d", "et", "ou", "en", "dans", "sur", "pour", "par", "avec", "à",
+    "au", "aux", "est", "sont", "était", "étaient", "ce", "cette", "ces", "cet", "il", "elle",
+    "ils", "elles", "on", "nous", "notre", "nos", "vous", "votre", "se", "s", "qui", "que", "qu",
+    "y", "ont", "avons", "être", "avoir", "son", "sa", "ses", "leur", "leurs", "quand", "si",
+    "mais", "car", "donc", "tout", "tous", "toute", "toutes", "avant", "après",
+})  # fmt: skip
+ENDINGS: Final = ("ies", "ing", "ed", "es", "s", "ent", "ait")  # the longest that fits is cut
+SCOPES: Final[Mapping[str, str]] = {  # words that say where a statement holds, and the place
+    "dev": "development", "development": "development", "développement": "development",
+    "test": "test", "tests": "test", "testing": "test", "staging": "staging",
+    "preprod": "staging", "préproduction": "staging", "preproduction": "staging",
+    "recette": "staging", "qa": "staging", "prod": "production", "production": "production",
+    "local": "local", "locally": "local", "localhost": "local", "localement": "local",
+    "ci": "ci", "linux": "linux", "ubuntu": "linux", "debian": "linux", "alpine": "linux",
+    "macos": "macos", "mac": "macos", "windows": "windows", "ios": "ios", "android": "android",
+    "arm": "arm", "x86": "x86", "mobile": "mobile", "desktop": "desktop", "client": "client",
+    "server": "server", "serveur": "server", "frontend": "frontend", "backend": "backend",
+    "europe": "europe", "eu": "europe", "asia": "asia", "free": "free",
+    "paid": "paid", "enterprise": "enterprise", "admin": "admin", "admins": "admin",
+    "anonymous": "anonymous", "nightly": "nightly", "weekly": "weekly", "daily": "daily",
+    "weekend": "weekend", "weekends": "weekend", "weekdays": "weekdays", "read": "read",
+    "write": "write", "lecture": "read", "écriture": "write",
+}  # fmt: skip
+TIMES: Final = re.compile(
+    r"\b(?:in|on|during|before|until|under|with|for|en|sous|pour|avant|pendant|avec) "
+    r"(?:v(?:ersion)? ?\d[\d.]*|(?:19|20)\d\d(?:-\d\d(?:-\d\d)?)?|q[1-4]|python \d[\d.]*"
+    r"|node \d[\d.]*|(?:january|february|march|april|may|june|july|august|september|october"
+    r"|november|december|janvier|février|mars|avril|mai|juin|juillet|août|septembre|octobre"
+    r"|novembre|décembre)\b)|\b(?:last|next|this) (?:year|month|week|sprint|release)\b"
+)
+NUMBERED: Final = re.compile(  # a number that says which one is meant, not how much
+    r"\b(?:number|no\.?|numéro|n°|step|étape|ticket|issue|bug|pr|mr|line|ligne|chapter|section|case"
+    r"|cas|part|partie|shard|replica|instance|row|page|item|sprint|milestone|adr|rfc|spec|rule"
+    r"|règle|test|task|tâche|fact|id|variant|option|level|tier|room|floor) ?#?\d+\b|#\d+\b"
+)
+REASON: Final = re.compile(  # what follows says why, and asserts nothing of the subject
+    r"[,;]? \b(?:because|since (?!\d)|so that|unless|otherwise|or else|car|parce que|sinon"
+    r"|à moins que|puisque)\b",
+    re.IGNORECASE,
+)
+UPDATE: Final = re.compile(
+    r"\b(?:now|instead of|no longer|changed (?:to|from)|migrated|switched|moved to|replaced|renamed"
+    r"|as of|since \d+|from \S+ to \S+|updated to|upgraded|raised to|lowered to|increased to"
+    r"|reduced to|bumped to|désormais|dorénavant|maintenant|au lieu d[e']|remplacée?s? par"
+    r"|renommée?s?|est passée?s? à|depuis \d+|migrée?s?|de \S+ à \S+)\b",
+    re.IGNORECASE,
+)
+RETRACTION: Final = re.compile(
+    r"\b(?:no longer|not anymore|any ?more|was removed|were removed|has been removed|is gone"
+    r"|stopped using|dropped support|deprecated|obsolete|was (?:deleted|retired|abandoned)"
+    r"|obsolète|abandonnée?s?|(?:a|ont) été (?:supprimée?s?|retirée?s?))\b"
+    r"|\b(?:ne |n['\u2019])\w+(?: \w+)? plus\b",
+    re.IGNORECASE,
+)
 _WORD = re.compile(r"[^\W\d_][\w'-]*")
 _HARD_VALUE = re.compile(
     r"(?<![\w.])v?\d[\d.,:]*(?:\s?(?:%|(?:ms|s|min|h|d|kb|mb|gb|tb|px|days?|hours?|minutes?"
@@ -91,8 +183,8 @@ def is_negated(*, text: str) -> bool:
 
     What only says why is left aside.
     """
-    found = _WORD.findall(_spelled(told.REASON.split(text, maxsplit=1)[0] or text))
-    return sum(word in told.NEGATORS for word in found) % 2 == 1
+    found = _WORD.findall(_spelled(REASON.split(text, maxsplit=1)[0] or text))
+    return sum(word in NEGATORS for word in found) % 2 == 1
 
 
 def hard_values(*, text: str) -> frozenset[str]:
@@ -108,19 +200,19 @@ def names(*, text: str) -> frozenset[str]:
 
 def marks_update(*, text: str) -> bool:
     """Say whether the words announce a change of what was true before."""
-    return told.UPDATE.search(text) is not None
+    return UPDATE.search(text) is not None
 
 
 def marks_retraction(*, text: str) -> bool:
     """Say whether the words take back what was true before."""
-    return told.RETRACTION.search(text) is not None
+    return RETRACTION.search(text) is not None
 
 
 def scopes(*, text: str) -> frozenset[str]:
     """Return where, when and of which one a statement says that it holds."""
     lowered = text.lower()
-    named = {told.SCOPES[word] for word in _WORD.findall(lowered) if word in told.SCOPES}
-    said = (*told.TIMES.finditer(lowered), *told.NUMBERED.finditer(lowered))
+    named = {SCOPES[word] for word in _WORD.findall(lowered) if word in SCOPES}
+    said = (*TIMES.finditer(lowered), *NUMBERED.finditer(lowered))
     return frozenset(named | {" ".join(match.group().split()) for match in said})
 
 
@@ -175,12 +267,12 @@ def _telling_stems(text: str) -> frozenset[str]:
     """Return the stems of what a statement is about: no values, names, small words."""
     plain = frozenset(_WORD.findall(_spelled(_PATH.sub(" ", _HARD_VALUE.sub(" ", text)))))
     known = frozenset(word for word in plain if word in CANONICAL)
-    bare = plain - known - names(text=text) - told.NEGATORS - told.POSITIVES - told.FILLERS
-    return frozenset(_stem(word) for word in bare - told.SMALL - told.CHANGES)
+    bare = plain - known - names(text=text) - NEGATORS - POSITIVES - FILLERS
+    return frozenset(_stem(word) for word in bare - SMALL - CHANGES)
 
 
 def _stem(word: str) -> str:
-    for ending in told.ENDINGS:
+    for ending in ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             return word.removesuffix(ending)
     return word
@@ -216,4 +308,82 @@ def _halves(text: str) -> tuple[frozenset[str], frozenset[str]]:
 def _frame(text: str) -> frozenset[str]:
     bare = _spelled(_HARD_VALUE.sub(" ", text))
     found = words(text=bare) - names(text=text) - CANONICAL.keys()
-    return found - told.NEGATORS - told.POSITIVES - told.FILLERS - told.CHANGES - told.SMALL
+    return found - NEGATORS - POSITIVES - FILLERS - CHANGES - SMALL
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Entry:
+    position: int
+    words: frozenset[str]
+    says: Assertion
+
+
+class Seen:
+    """The contents of a batch so far, with what finds those that say nearly the same.
+
+    Two sets that overlap by J share one of the first |A| - ceil(J |A|) + 1 words of any order that
+    is the same for all (Bayardo and others 2007). Long words first: they are the rare ones.
+    """
+
+    def __init__(self) -> None:
+        self._by_hash: dict[str, int] = {}
+        self._by_word: dict[str, list[int]] = {}
+        self._entries: dict[int, _Entry] = {}
+        self._count = 0
+
+    def first_of(self, *, content: str, content_hash: str = "") -> int:
+        """Return the place of the first that says the same, be it this one's own; keep it."""
+        position, self._count = self._count, self._count + 1
+        digest = content_hash or texts.content_hash(content=content)
+        known = self._by_hash.get(digest)
+        if known is not None:
+            return known
+        entry = _entry(position, content)
+        count = len(entry.words) - ceil(JACCARD_THRESHOLD * len(entry.words)) + 1
+        leading = tuple(sorted(entry.words, key=lambda word: (-len(word), word))[:count])
+        first = self._near(entry, leading)
+        self._by_hash[digest] = first
+        if first == position:
+            self._entries[position] = entry
+            for word in leading:
+                self._by_word.setdefault(word, []).append(position)
+        return first
+
+    def _near(self, entry: _Entry, leading: tuple[str, ...]) -> int:
+        """Return the earliest of those that share a leading word and say the same."""
+        shared = Counter(place for word in leading for place in self._by_word.get(word, ()))
+        alike = (
+            (-count, place)
+            for place, count in shared.items()
+            if not have_other_values(old=self._entries[place].says, new=entry.says)
+        )
+        nearest = sorted(place for _, place in nsmallest(MOST_COMPARED, alike))
+        return next(
+            (place for place in nearest if _says_the_same(self._entries[place], entry)),
+            entry.position,
+        )
+
+
+def first_of_same(*, contents: tuple[str, ...]) -> tuple[int, ...]:
+    """Return for each content the position of the first that says the same, be it its own."""
+    seen = Seen()
+    return tuple(seen.first_of(content=content) for content in contents)
+
+
+def is_near_duplicate(*, old: str, new: str) -> bool:
+    """Say whether two contents share at least 75 % of their words and assert the same."""
+    return _says_the_same(_entry(0, old), _entry(1, new))
+
+
+def _entry(position: int, content: str) -> _Entry:
+    return _Entry(
+        position=position,
+        words=words(text=content),
+        says=assertion(text=content),
+    )
+
+
+def _says_the_same(old: _Entry, new: _Entry) -> bool:
+    overlap = jaccard(left=old.words, right=new.words)
+    is_near = overlap >= JACCARD_THRESHOLD
+    return is_near and asserts_the_same(old=old.says, new=new.says)

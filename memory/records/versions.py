@@ -2,6 +2,10 @@
 
 Who saw a memory is kept and does not come back: that is moved by hand. What people vouched for
 comes back with the words that they vouched for.
+
+A memory whose statement is gone from its note is stale, or waits for a person where an agent may
+not make it so; its reason says which. Once somebody has decided, or its words are others, it stands
+without the statement: its coming back then ends no wait.
 """
 
 from collections.abc import Mapping
@@ -16,6 +20,11 @@ BROUGHT_BACK: Final = (
 )  # fmt: skip
 VOUCHED: Final = ("user_verified", "verification", "verified_at")
 KEPT: Final = ("scope", *BROUGHT_BACK, *VOUCHED)
+GONE: Final = "its statement is no longer in the note"
+REMOVED: Final = "its note was removed"
+HELD: Final = "its statement is gone"  # of what a person must look at
+STANDS: Final = "it stands without its statement"
+WITHOUT: Final = frozenset({GONE, REMOVED, HELD, STANDS})
 
 
 def plain(*, value: Any) -> Any:
@@ -48,3 +57,14 @@ def check(*, fields: Any) -> None:
     seen = vouched(fields=fields).get("verified_at")
     if seen is not None and seen.tzinfo is None:
         raise ValueError("verified_at of a version names no time zone")
+
+
+def kept_reason(*, reason: str, in_person: bool) -> str:
+    """Return the reason that stands once a memory was kept; a token ends a wait, no staleness."""
+    ended = {GONE, REMOVED, HELD} if in_person else {HELD}
+    return STANDS if reason in ended else reason
+
+
+def reworded_reason(*, reason: str) -> str:
+    """Return the reason that stands once a memory says something else."""
+    return STANDS if reason == HELD else reason

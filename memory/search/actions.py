@@ -21,7 +21,7 @@ from accounts.caller import Caller
 from accounts.errors import wrong_field
 from memory.entities.sql import entities
 from memory.index.actions import embedding
-from memory.records.queries import relations
+from memory.records.queries import views as memory_views
 from memory.records.queries.views import GraphPart, MemoryView, give_out, views_of
 from memory.search import pool as pools
 from memory.search import presentation, queries, query, ranking, refinement
@@ -53,7 +53,7 @@ class Hit:
     memory: MemoryView
     relevance: float
     explain: Mapping[str, Any]
-    contradictions: tuple[relations.Contradiction, ...] = ()
+    contradictions: tuple[memory_views.Contradiction, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -328,7 +328,7 @@ def _read(run: _Run, ordered: _Ordered) -> tuple[Hit, ...]:
     with tenancy.unit():
         sight = visibility.sight_of(caller=run.caller)
         chosen = tuple(item.memory_id for item, _ in judged)
-        sides = relations.contradicting(memory_ids=chosen, sight=sight)
+        sides = memory_views.contradicting(memory_ids=chosen, sight=sight)
         beside = (one.memory_id for others in sides.values() for one in others)
         given = tuple(dict.fromkeys((*chosen, *beside)))
         give = partial(give_out, graph=ordered.graph) if run.request.is_noted else views_of
@@ -361,8 +361,8 @@ class Layout:
 
     answer: SearchAnswer
     order: presentation.Order
-    neighbors: Mapping[UUID, tuple[relations.Relation, ...]]
-    see_also: Mapping[UUID, tuple[relations.Relation, ...]]
+    neighbors: Mapping[UUID, tuple[memory_views.Relation, ...]]
+    see_also: Mapping[UUID, tuple[memory_views.Relation, ...]]
     hint: str
 
 
@@ -373,10 +373,10 @@ def lay_out(*, caller: Caller, request: SearchRequest, now: datetime) -> Layout:
     """
     answer = search(caller=caller, request=request, now=now)
     order, ids, related = organize_hits(caller=caller, hits=answer.hits)
-    linked: dict[bool, dict[UUID, list[relations.Relation]]] = {True: {}, False: {}}
+    linked: dict[bool, dict[UUID, list[memory_views.Relation]]] = {True: {}, False: {}}
     for one in related:
         linked[one.kind is LinkKind.SEE_ALSO].setdefault(one.memory_id, []).append(one)
-    disagreeing = set(ids) & relations.contradictions(relations=related).keys()
+    disagreeing = set(ids) & memory_views.contradictions(relations=related).keys()
     by_id = {hit.memory.id: hit for hit in answer.hits}
     return Layout(
         answer=replace(answer, hits=tuple(by_id[id] for id in ids)),
@@ -394,12 +394,12 @@ def lay_out(*, caller: Caller, request: SearchRequest, now: datetime) -> Layout:
 
 def organize_hits(
     *, caller: Caller, hits: tuple[Hit, ...]
-) -> tuple[presentation.Order, tuple[UUID, ...], tuple[relations.Relation, ...]]:
+) -> tuple[presentation.Order, tuple[UUID, ...], tuple[memory_views.Relation, ...]]:
     """Return how to tell hits, given best first, their ids in that order, and their relations."""
     ids = tuple(hit.memory.id for hit in hits)
     with tenancy.unit():
         sight = visibility.sight_of(caller=caller)
-        related = relations.relations_of(memory_ids=ids, sight=sight)
+        related = memory_views.relations_of(memory_ids=ids, sight=sight)
         things = entities.things_of(memory_ids=ids, sight=sight)
     items = tuple(
         presentation.Result(

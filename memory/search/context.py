@@ -19,10 +19,10 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import wrong_field
 from accounts.messages import message
-from memory.customization import methodology, phases
+from memory.customization import phases
 from memory.customization.queries import choose_style, own_methodologies
 from memory.customization.style import Composed
-from memory.records.queries import relations
+from memory.records.queries import views as memory_views
 from memory.records.queries.views import MemoryView, give_out, views_of
 from memory.search import packing, presentation
 from memory.search.actions import Hit, organize_hits, search
@@ -118,7 +118,7 @@ def context(*, caller: Caller, request: ContextRequest, now: datetime) -> Contex
     started = time.perf_counter()
     is_named = request.phase is not None or request.methodology is not None
     own = own_methodologies(caller=caller) if is_named else {}
-    phase = methodology.phase(methodology=request.methodology, name=request.phase, own=own)
+    phase = phases.named_phase(methodology=request.methodology, name=request.phase, own=own)
     budget = _budget(phase, request.budget_tokens)
     answer = search(
         caller=caller, request=replace(request.search, phase=phase, limit=LOOKED_AT), now=now
@@ -126,7 +126,7 @@ def context(*, caller: Caller, request: ContextRequest, now: datetime) -> Contex
     hits = _by_salience(answer.hits, request.working_files)
     with tenancy.unit():
         order, ids, related = organize_hits(caller=caller, hits=hits)
-        contradictions = relations.contradictions(relations=related)
+        contradictions = memory_views.contradictions(relations=related)
         others = _read_other_sides(caller, hits, contradictions.keys(), now)
     views = {hit.memory.id: hit.memory for hit in hits} | others
     blocks, overlaps = packing.blocks_of(

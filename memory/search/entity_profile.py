@@ -22,7 +22,7 @@ from memory.entities import close_names, names
 from memory.entities.named_things import Merge, Thing, Wanted
 from memory.entities.rules import EntityType
 from memory.entities.sql import entities
-from memory.records.queries import relations
+from memory.records.queries import views as memory_views
 from memory.records.queries.views import MemoryView
 from memory.search import queries, request
 from memory.text import globs
@@ -68,7 +68,7 @@ class Profile:
     merges: tuple[Merge, ...] = ()
     quotes: tuple[Quote, ...] = ()
     memories: tuple[MemoryView, ...] = ()
-    sides: relations.Sides = field(default_factory=dict)
+    sides: memory_views.Sides = field(default_factory=dict)
     is_only_read: bool = False
     took_ms: float = 0.0
 
@@ -146,7 +146,7 @@ def about(
         ids = queries.list_of_thing(
             thing=thing, question=question, limit=narrowing.limit, sight=sight
         )
-        views, sides = relations.give_out_together(memory_ids=ids, sight=sight, now=now)
+        views, sides = memory_views.give_out_together(memory_ids=ids, sight=sight, now=now)
         merges = entities.merges(sight=sight) if thing.members else ()
         is_only_read = entities.is_only_read(thing=thing, sight=sight)
     memories = tuple(views[one] for one in ids if one in views)

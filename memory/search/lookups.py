@@ -16,9 +16,9 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import wrong_field
 from accounts.messages import message
-from memory.records.queries import memories, relations
-from memory.records.queries.relations import Sides
-from memory.records.queries.views import MemoryView, views_of
+from memory.records.queries import memories
+from memory.records.queries import views as memory_views
+from memory.records.queries.views import MemoryView, Sides, views_of
 from memory.search import patterns, queries, query
 from memory.search import relevance as relevances
 from memory.search import request as search_request
@@ -175,7 +175,7 @@ def timeline(
         )
         page = found[:limit]
         views = views_of(memory_ids=tuple(id for id, _ in page), sight=sight, now=now)
-        sides = relations.sides_of(views=views.values(), sight=sight)
+        sides = memory_views.sides_of(views=views.values(), sight=sight)
     return Lookup(
         items=tuple((views[id], at) for id, at in page if id in views),
         sides=sides,
@@ -197,7 +197,7 @@ def _look_up(
         sight = visibility.sight_of(caller=caller)
         question = search_request.narrowed_question(caller=caller, narrowing=narrowing)
         found = tuple(find(question, sight))
-        views, sides = relations.give_out_together(
+        views, sides = memory_views.give_out_together(
             memory_ids=tuple(id for id, _ in found), sight=sight, now=now
         )
     return Lookup(

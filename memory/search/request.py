@@ -15,7 +15,7 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import FieldError, InvalidInput
 from accounts.messages import message
-from memory.customization import custom_type_rules, phase_weights, phases
+from memory.customization import custom_type_rules, phases
 from memory.customization import queries as customization_queries
 from memory.index.actions.embedding import Embedded
 from memory.records.filters import LIVE, States
@@ -151,7 +151,7 @@ def _project_scope(caller: Caller, ref: str) -> SearchScope:
         memo[key] = SearchScope(
             projects=(row.id,),
             threshold=places.threshold_of(row=row),
-            own=phase_weights.read(settings=row.settings).weights,
+            own=phases.read_weights(settings=row.settings).weights,
         )
     found: SearchScope = memo[key]
     return found

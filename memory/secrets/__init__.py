@@ -10,8 +10,8 @@ would send it away. The flow of `scanner.find_secrets`:
 3. `scanner` asks Kingfisher about each reading: its rules know the keys of 400 services.
 4. What was found is placed in the first text. A finding names a kind and a place, never the value.
 
-`findings` writes the text without them, or a message about them. `event_masking` does the same to
-all texts of an event of an agent. Lines of the log are looked at by our rules alone until
+`findings` writes the text without them, or a message about them, and masks all texts of an event
+of an agent. Lines of the log are looked at by our rules alone until
 Kingfisher is loaded, since loading it is logged.
 
 Decisions, measured by tests/integration/memory/secrets/test_detection.py (1,509 planted secrets of

@@ -1,6 +1,7 @@
-"""What was found in a text: kinds and places, and the text without it."""
+"""What was found in a text: kinds and places, and the text or the event without it."""
 
-from collections.abc import Callable, Iterable
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
@@ -8,6 +9,18 @@ from typing import Final
 from accounts.messages import Message, message
 
 MOST_NAMED: Final = 20  # findings named in one message; default, not measured
+DEEPEST: Final = 8  # levels of an event that are read; default
+MOST: Final = 400  # entries of one list or object that are read; default
+SHORTEST: Final = 6  # characters below which a text holds no secret; default
+BEYOND: Final = 10_000  # characters behind a cut in which a secret may end; default
+HEAD: Final = 12_000 + BEYOND  # characters of a long text that are looked through, as it is cut
+TAIL: Final = 4_000 + BEYOND  # and of its end
+PLAIN: Final = frozenset({  # names of fields that say nothing of what they hold
+    "text", "content", "command", "path", "file_path", "pattern", "old_string", "new_string",
+    "message", "kind", "type", "name", "call", "agent", "at", "outcome", "description",
+})  # fmt: skip
+IN_WORDS: Final = frozenset({"command", "cmd", "script"})  # some tools give a list of words
+Redact = Callable[[str, str], str]  # of a field's telling name, or none, and its text
 
 
 class SecretKind(StrEnum):
@@ -88,6 +101,45 @@ def message_of(*, text: str, findings: tuple[Finding, ...]) -> Message:
             )
         )
     return message("The text holds what looks like a secret: {places}.", places=tuple(named))
+
+
+def mask_texts(*, row: object, redact: Redact) -> object:
+    """Return a row of an event with each of its texts redacted; other values are as they were.
+
+    An event is JSON of whatever shape a harness gives it. What stands deeper than any event does is
+    cut off. Of a text longer than any event keeps, only what is kept is looked through, with as
+    much beyond the cut as a secret may reach.
+    """
+    return _masked(row, redact, 0, "")
+
+
+def _masked(value: object, redact: Redact, depth: int, name: str) -> object:
+    if isinstance(value, str):
+        telling = "" if name in PLAIN else name
+        return _redacted(value, redact, telling) if len(value) >= SHORTEST else value
+    if isinstance(value, Mapping):
+        entries = list(value.items())[:MOST] if depth < DEEPEST else []
+        return {str(name): _masked(one, redact, depth + 1, str(name)) for name, one in entries}
+    if isinstance(value, list) and name in IN_WORDS:
+        words = (word for word in value[:MOST] if isinstance(word, str))
+        return _redacted(" ".join(words), redact, "")  # a secret follows the word that names it
+    if isinstance(value, list | tuple):
+        inner = value[:MOST] if depth < DEEPEST else ()
+        return [_masked(one, redact, depth + 1, name) for one in inner]
+    return value
+
+
+def _redacted(text: str, redact: Redact, name: str) -> str:
+    """Return a text without secrets; what is cut out of a long one anyway is not looked through.
+
+    What stands beside the gap goes with it, because a secret may be halved there.
+    """
+    if len(text) <= HEAD + TAIL:
+        return redact(name, text)
+    head = redact(name, text[:HEAD])[:-BEYOND]
+    tail = redact(name, text[-TAIL:])[BEYOND:]
+    gap = hashlib.blake2b(text[HEAD:-TAIL].encode("utf-8", "replace"), digest_size=16).hexdigest()
+    return f"{head}{gap.ljust(len(text) - len(head) - len(tail))}{tail}"
 
 
 def _with_replacements(

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from memory.text import sentences
+from memory.text import passages
 
 # Defaults, not measured.
 LONGEST_READ = 20_000  # characters of a turn that are read for statements
@@ -74,7 +74,7 @@ def own_words(*, turn: Turn) -> tuple[Said, ...]:
     return tuple(
         Said(text=one, line=line, paragraph=number)
         for number, (line, text) in paragraphs
-        for one in sentences.split(text=text)
+        for one in passages.split_sentences(text=text)
     )
 
 

@@ -16,8 +16,6 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
-from memory.text import sentences
-
 LONGEST_CODE = 1_200  # characters of a fenced block that is kept
 LONGEST_STEPS = 1_800  # characters of numbered steps kept as one recipe
 SHORT_ITEM = 40  # characters of a label or a name
@@ -26,6 +24,9 @@ LONGEST_LISTED = 500  # characters of such a passage with its addresses
 LONGEST_FOLDED = 2_000  # characters of it in all; a longer list is kept item by item
 RUN_IN_LEVEL = 7  # of a bold opening that serves as a heading
 STEPS_SHARE = 0.5  # of numbered items that begin like an instruction
+TARGET_GROUP = 220  # characters after which a group ends at the next fresh sentence, ours
+LONGEST_GROUP = 700  # characters after which it ends anyway, ours
+ABBREVIATION_LENGTH = 12  # characters before an end that are searched for one, ours
 
 _ADDRESS = re.compile(r" \([^\s()]*/[^\s()]*\)")
 _SPACES = re.compile(r"\s+")
@@ -45,10 +46,20 @@ _IMPERATIVE = re.compile(
     r"|write)\b",
     re.IGNORECASE,
 )
-
-
 _RULE = re.compile(
     r"(?:never|always|no|not|do|don.t|avoid|prefer|keep|only|must|every|all|ensure|follow|one|max)\b",
+    re.IGNORECASE,
+)
+_END = re.compile(r"[.!?][\"'\u201d\u2019)\]]*\s+(?=[\"'\u201c\u2018(\[`]?[A-Z0-9`])")
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:e\.g|i\.e|vs|cf|etc|approx|resp|incl|no|fig|sec|dr|mr|mrs|st)|\b[A-Z])\.$",
+    re.IGNORECASE,
+)
+_CONTINUES = re.compile(
+    r"(?:it|its|this|that|these|those|they|their|them|he|she|but|and|or|so|then|otherwise|however"
+    r"|also|moreover|furthermore|in addition|for (?:example|instance)"
+    r"|therefore|thus|hence|instead|yet|still|both|such|here|there|which|if so|in this case"
+    r"|for this|after that|the (?:same|former|latter|first|second|others?|rest))\b",
     re.IGNORECASE,
 )
 
@@ -133,7 +144,7 @@ class _Walk:
         text = _words(node)
         above = self.passages[-1] if self.open_for_code else None
         is_plain = above is not None and above.kind is PassageKind.PARAGRAPH and not above.code
-        if above and is_plain and text[-1:] != ":" and sentences.is_continuation(text=text):
+        if above and is_plain and text[-1:] != ":" and is_continuation(text=text):
             self.passages[-1] = replace(above, text=f"{above.text} {text}")
             return
         self._close()
@@ -144,7 +155,7 @@ class _Walk:
             self._add_under_run_in(text, node)
             self.open_for_code = bool(text)
             return
-        *before, last = sentences.split(text=text)
+        *before, last = split_sentences(text=text)
         self._add(PassageKind.PARAGRAPH, " ".join(before), node)
         self.lead = (last.rstrip(":. "),)
 
@@ -345,3 +356,41 @@ def _text(token: Token) -> str:
 def _address(target: str, shown: str) -> str:
     is_inside = target.startswith("#") or not target
     return "" if is_inside or not shown.strip() or target in shown else f" ({target})"
+
+
+def split_sentences(*, text: str) -> tuple[str, ...]:
+    """Cut a text of one line into its sentences; code in backticks is never cut."""
+    sentences: list[str] = []
+    start = looked = ticks = 0
+    for match in _END.finditer(text):
+        ticks += text.count("`", looked, match.end())
+        looked, at = match.end(), match.start()
+        tail = text[max(start, at - ABBREVIATION_LENGTH) : at + 1]
+        is_abbreviated = match.group().rstrip() == "." and _ABBREVIATION.search(tail) is not None
+        if ticks % 2 or is_abbreviated:
+            continue
+        sentences.append(text[start:looked].strip())
+        start, ticks = looked, 0
+    rest = text[start:].strip()
+    return (*sentences, rest) if rest else tuple(sentences)
+
+
+def group_sentences(*, text: str) -> tuple[str, ...]:
+    """Cut a text into groups of sentences that can be read alone.
+
+    A sentence that begins with “it”, “this” or “but” means nothing without the one before, so a
+    group only ends where the next sentence begins anew.
+    """
+    groups: list[str] = []
+    for sentence in split_sentences(text=text):
+        length = len(groups[-1]) + len(sentence) if groups else LONGEST_GROUP + 1
+        if length <= TARGET_GROUP or (length <= LONGEST_GROUP and is_continuation(text=sentence)):
+            groups[-1] = f"{groups[-1]} {sentence}"
+        else:
+            groups.append(sentence)
+    return tuple(groups)
+
+
+def is_continuation(*, text: str) -> bool:
+    """Say whether a text begins with a word that points back to what was said before."""
+    return _CONTINUES.match(text) is not None

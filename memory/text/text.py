@@ -8,7 +8,6 @@ in its place.
 import hashlib
 import re
 import unicodedata
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Final
@@ -29,6 +28,16 @@ _CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _SIMPLE = re.compile(r"(?:[A-Z]?[a-z]+|[A-Z]+|\d+)\Z")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s")
 _APOSTROPHES = dict.fromkeys(map(ord, "\u2018\u2019\u02bc"), "'")
+WORD = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
+_LITTLE = frozenset({
+    "a", "an", "and", "are", "as", "at", "be", "been", "but", "by", "can", "did", "do", "does",
+    "for", "from", "had", "has", "have", "he", "her", "his", "i", "if", "in", "into", "is", "it",
+    "its", "me", "my", "no", "not", "of", "on", "or", "our", "out", "she", "so", "than", "that",
+    "the", "their", "them", "then", "there", "these", "they", "this", "those", "to", "too", "up",
+    "us", "was", "we", "were", "what", "when", "which", "who", "will", "with", "you", "your",
+    "thing", "things", "stuff", "ones", "way", "just", "also", "very", "really", "here",
+    "now",
+})  # fmt: skip
 
 
 class TextFaultKind(StrEnum):
@@ -38,23 +47,12 @@ class TextFaultKind(StrEnum):
     LONE_SURROGATE = "lone_surrogate"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TextFault:
-    """Where an unstorable character stands (index into the text)."""
-
-    kind: TextFaultKind
-    position: int
-
-
-def check_text(*, text: str) -> tuple[TextFault, ...]:
-    """Find NUL and lone surrogates, which Postgres or UTF-8 refuse; empty when the text is fine."""
-    return tuple(
-        TextFault(
-            kind=TextFaultKind.NUL if match.group() == "\x00" else TextFaultKind.LONE_SURROGATE,
-            position=match.start(),
-        )
-        for match in _UNSTORABLE.finditer(text)
-    )
+def check_text(*, text: str) -> TextFaultKind | None:
+    """Return the first character that Postgres or UTF-8 refuses; None when the text is fine."""
+    found = _UNSTORABLE.search(text)
+    if found is None:
+        return None
+    return TextFaultKind.NUL if found.group() == "\x00" else TextFaultKind.LONE_SURROGATE
 
 
 def is_storable_time(*, time: datetime) -> bool:
@@ -143,6 +141,11 @@ def citation_text(*, content: str) -> str:
     room = sentence[: CITATION_LENGTH - 1]
     at_word = room.rsplit(" ", 1)[0] if sentence[CITATION_LENGTH - 1] != " " else room
     return at_word.rstrip(" ,;:") + "…"
+
+
+def content_words(*, text: str) -> frozenset[str]:
+    """Return the words that say something, in lower case: no articles, pronouns and the like."""
+    return frozenset(word.lower() for word in WORD.findall(text)) - _LITTLE
 
 
 def _pieces(compound: str) -> tuple[str, ...]:

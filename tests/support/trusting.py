@@ -6,7 +6,7 @@ from datetime import datetime
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.customization.models import Definition
-from memory.customization.queries import Kind, standing_to_body
+from memory.customization.queries import STANDING, Kind
 from memory.records.queries import pending
 from teams import queries as places
 from teams import trust
@@ -26,5 +26,5 @@ def stand(caller: Caller, project: str, level: TrustLevel, now: datetime) -> Non
             audience=pending.answerable(caller=caller),
             kind=Kind.TRUST,
             name=places.find_project(caller=caller, ref=project).id.hex,
-            defaults={"body": standing_to_body(standing=standing), "defined_at": now},
+            defaults={"body": STANDING.dump_python(standing, mode="json"), "defined_at": now},
         )

@@ -33,8 +33,7 @@ from memory.customization.custom_type_rules import FORM, LONGEST
 from memory.intake.actions import remember as intake
 from memory.intake.actions.remember import Outcome
 from memory.intake.validation import LARGEST_LINE
-from memory.records.queries.relations import Contradiction
-from memory.records.queries.views import MemoryView
+from memory.records.queries.views import Contradiction, MemoryView
 from memory.review.actions.corrections import KINDS
 from memory.taxonomy import MemoryType, Reach, Scope, Source, Status
 

@@ -25,7 +25,7 @@ from memory.documents.formats import markdown_notes
 from memory.documents.queries import notes
 from memory.intake import planting_alarms, validation
 from memory.intake.actions import candidate, remember, remember_all
-from memory.records import note_statements, protection, writes
+from memory.records import protection, versions, writes
 from memory.records.models import Memory
 from memory.text.text import content_hash
 from teams import audit, permissions
@@ -128,7 +128,7 @@ def _take_out(
     _follow(caller, kept, found, row, now)
     said = {one.external_id for one in notes.statements(row=before)} if before else set()
     rows = notes.gone(row=row, said=frozenset(found))
-    gone = _make_stale(caller, rows, note_statements.GONE, now)
+    gone = _make_stale(caller, rows, versions.GONE, now)
     fresh = tuple(one for id, one in found.items() if id not in kept and id not in said)
     upload = uploads.Upload(files=(), project=new.project, scope=new.scope)
     sent = tuple(
@@ -159,9 +159,7 @@ def remove_note(*, caller: Caller, note_id: UUID, now: datetime) -> NoteRemoved:
     permissions.require(caller=caller, act=permissions.Act.WRITE)
     with tenancy.unit():
         row = notes.lock_note(caller=caller, note_id=note_id)
-        gone = _make_stale(
-            caller, notes.gone(row=row, said=frozenset()), note_statements.REMOVED, now
-        )
+        gone = _make_stale(caller, notes.gone(row=row, said=frozenset()), versions.REMOVED, now)
         row.is_current = False
         row.save(update_fields=["is_current"])
         _record(caller, row, "note.removed")
@@ -200,7 +198,7 @@ def _follow(
     """Give memories the lines of their statements now; a statement that came back is true."""
     for name, memory in kept.items():
         line = found[name].line
-        is_back = memory.archived_reason in note_statements.WITHOUT
+        is_back = memory.archived_reason in versions.WITHOUT
         if memory.source_line == line and not is_back:
             continue
         fields: tuple[str, ...] = ("source_line", "source_hash")
@@ -225,7 +223,7 @@ def _restore(memory: Memory, said: str) -> None:
         )
         memory.verification = was.value
     is_same = memory.content_hash == content_hash(content=said)
-    waits_for_it = memory.archived_reason == note_statements.HELD and is_same
+    waits_for_it = memory.archived_reason == versions.HELD and is_same
     ends = waits_for_it and not planting_alarms.of_content(content=memory.content)
     memory.needs_review = memory.needs_review and not ends
     memory.stale_at, memory.archived_reason = None, ""
@@ -240,11 +238,11 @@ def _make_stale(caller: Caller, rows: Iterable[Memory], reason: str, now: dateti
         one
         for one in rows
         if one.stale_at is None
-        and (one.needs_review or one.archived_reason not in note_statements.WITHOUT)
+        and (one.needs_review or one.archived_reason not in versions.WITHOUT)
     )
     fresh = tuple(memory for memory in current if _may_make_stale(caller, memory))
     for memory in fresh:
-        memory.needs_review = memory.needs_review and memory.archived_reason != note_statements.HELD
+        memory.needs_review = memory.needs_review and memory.archived_reason != versions.HELD
         memory.stale_at, memory.archived_reason = now, reason
         if (
             memory.verification != taxonomy.Verification.CONTRADICTED
@@ -254,7 +252,7 @@ def _make_stale(caller: Caller, rows: Iterable[Memory], reason: str, now: dateti
     kept = {memory.id for memory in fresh}
     held = tuple(one for one in current if one.id not in kept and not one.needs_review)
     for memory in held:
-        memory.needs_review, memory.archived_reason = True, note_statements.HELD
+        memory.needs_review, memory.archived_reason = True, versions.HELD
         writes.save(row=memory, fields=BELIEF, now=now)
     writes.announce(caller=caller, kind="memory.changed", rows=(*fresh, *held))
     return NoteRemoved(stale=len(fresh), held=len(current) - len(fresh))

@@ -11,9 +11,8 @@ from enum import StrEnum
 from accounts import tenancy
 from accounts.caller import Caller, is_person
 from accounts.errors import Conflict, Forbidden
-from memory.customization import phase_weights
-from memory.customization.phase_weights import KEPT
-from memory.customization.phases import Own
+from memory.customization import phases
+from memory.customization.phases import KEPT, Own
 from memory.customization.queries import own_methodologies
 from memory.experiments import phase_learning
 from memory.experiments.queries import learned_weights
@@ -53,10 +52,10 @@ def decide_weights(
         before = learned_weights.read(caller=caller, place=row, known=known, now=now)
         if verdict is Verdict.UNDO:
             _check_undoable(before, shown)
-            row.settings = phase_weights.undone(settings=row.settings, now=now)
+            row.settings = phases.without_decision(settings=row.settings, now=now)
         else:
             after = _after(before, verdict, shown)
-            row.settings = phase_weights.decided(settings=row.settings, weights=after, now=now)
+            row.settings = phases.with_decision(settings=row.settings, weights=after, now=now)
         row.save(update_fields=["settings"])
         tell(caller=caller, row=row, kind="project.changed", fields=(KEPT,))
         return learned_weights.read(caller=caller, place=row, known=known, now=now)
@@ -85,4 +84,4 @@ def _after(before: PhaseWeights, verdict: Verdict, shown: str) -> Own:
     if verdict is Verdict.DECLINE:
         return before.own
     changes = phase_learning.proposed_weights(found=before.found)
-    return phase_weights.joined(own=before.own, changes=changes)
+    return phases.joined_weights(own=before.own, changes=changes)

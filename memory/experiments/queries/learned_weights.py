@@ -13,9 +13,8 @@ from typing import Final
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.rights import manages
-from memory.customization import phase_weights, phases
-from memory.customization.methodology import NATIVE, Methodology
-from memory.customization.phases import Own, Phase
+from memory.customization import phases
+from memory.customization.phases import NATIVE, Methodology, Own, Phase
 from memory.customization.queries import own_methodologies
 from memory.experiments import phase_learning
 from memory.experiments.phase_learning import (
@@ -68,7 +67,7 @@ def read(
     *, caller: Caller, place: Project, known: Mapping[str, Methodology], now: datetime
 ) -> PhaseWeights:
     """Return it for a project's row, with the organization's own methodologies. In a unit."""
-    decided = phase_weights.read(settings=place.settings)
+    decided = phases.read_weights(settings=place.settings)
     since = now - timedelta(days=USUAL_DAYS)
     if decided.counts_since is not None:  # no session that was given what earlier weights selected
         since = max(since, decided.counts_since)

@@ -17,7 +17,7 @@ from memory.experiments.actions import assignment
 from memory.experiments.points import OF_A_FILE, POINTS, Point
 from memory.injection.actions import delivery_log, policy
 from memory.injection.selection import InjectionCandidate, SelectionContext, select
-from memory.records.queries import relations
+from memory.records.queries import views
 from memory.records.queries.views import GraphPart, MemoryView, views_of
 from memory.search.actions import SearchAnswer
 from memory.search.context import entry_of
@@ -279,7 +279,7 @@ def _blocks(
     A memory that contradicts one which is not delivered beside it is left out.
     """
     sight = visibility.sight_of(caller=recipient.caller)
-    contradictions = relations.contradicting(memory_ids=memory_ids, sight=sight)
+    contradictions = views.contradicting(memory_ids=memory_ids, sight=sight)
     sides = {
         memory_id: frozenset(one.memory_id for one in others)
         for memory_id, others in contradictions.items()

@@ -4,8 +4,8 @@ from typing import Final
 
 from django.db.models import Q
 
-from memory.customization.methodology import NATIVE_TRANSITIONS
-from memory.customization.queries import relays_of
+from memory.customization.phases import NATIVE_TRANSITIONS
+from memory.customization.queries import find_own_methodology
 from memory.injection.actions import deliver
 from memory.injection.actions.deliver import NO_CANDIDATES, CandidateSet
 from memory.injection.actions.policy import Recipient
@@ -42,9 +42,9 @@ def candidates_of_stage(*, recipient: Recipient) -> CandidateSet:
     surest = ranked[:STAGE_MEMORIES_MOST]
     sight = visibility.sight_of(caller=caller)
     views = views_of(memory_ids=tuple(surest), sight=sight, now=recipient.now)
-    own = relays_of(caller=caller, name=session.methodology) if session.methodology else ()
+    own = find_own_methodology(caller=caller, name=session.methodology)
     ids = handed_over(
-        transitions=own or NATIVE_TRANSITIONS,
+        transitions=(own and own.relays) or NATIVE_TRANSITIONS,
         before=before.phase,
         after=session.phase,
         recorded=(

@@ -15,7 +15,7 @@ from memory.injection.actions import deliver, delivery_log, policy
 from memory.injection.actions.deliver import CandidateSet, Delivery
 from memory.injection.actions.policy import Recipient
 from memory.injection.planner import PlanAdvice, PlannerMemory
-from memory.records.queries import relations
+from memory.records.queries import views
 from memory.search.actions import search
 from memory.search.request import SearchRequest
 from memory.sessions.queries.sessions import hold_own
@@ -103,7 +103,7 @@ def _usable(recipient: Recipient, candidates: CandidateSet) -> tuple[PlannerMemo
         if not one.is_tainted and trust.is_sure(confidence=one.confidence, least=allowed.confidence)
     }
     sight = visibility.sight_of(caller=recipient.caller)
-    disputed = relations.contradicting(memory_ids=tuple(sorted(sure)), sight=sight)
+    disputed = views.contradicting(memory_ids=tuple(sorted(sure)), sight=sight)
     return tuple(
         PlannerMemory(
             id=view.id,

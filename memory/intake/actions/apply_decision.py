@@ -13,7 +13,7 @@ from uuid import UUID
 from accounts.caller import Caller
 from accounts.errors import Conflict as Changed
 from memory.intake.integrate import SUPERSEDED_CONFIDENCE, Decision, Operation
-from memory.records import conflict_audience, writes
+from memory.records import writes
 from memory.records.models import Conflict, Memory, MemoryLink
 from memory.taxonomy import LinkKind, Status
 
@@ -69,9 +69,7 @@ def carry_out(
     link(source=row, target=old, decision=decision, before=before)
     conflict_id = open_conflict(older=old, newer=row, decision=decision, now=now)
     if conflict_id is not None:
-        side, audience = conflict_audience.find_narrower_side(
-            older=old, newer=row, otherwise=row.author_user
-        )
+        side, audience = writes.find_narrower_side(older=old, newer=row, otherwise=row.author_user)
         writes.announce(caller=caller, kind="memory.contradicted", rows=(side,), audience=audience)
     return Integrated(other_id=old.id, replaced=replaced, conflict_id=conflict_id)
 
@@ -136,7 +134,7 @@ def open_conflict(
         newer=newer,
         defaults={
             "project_id": newer.project_id,
-            "audience": conflict_audience.find_narrower_side(
+            "audience": writes.find_narrower_side(
                 older=older, newer=newer, otherwise=newer.author_user
             )[1],
             "kind": "contradict" if decision.wanted is None else decision.wanted.value,

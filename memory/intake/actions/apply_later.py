@@ -35,7 +35,7 @@ from memory.intake.sql import neighbors
 from memory.records import statements, writes
 from memory.records.actions import count_restatement
 from memory.records.models import Conflict, Memory, MemoryLink, MemoryVersion
-from memory.records.queries import relations
+from memory.records.queries import views
 from memory.taxonomy import Authority, LinkKind, MemoryType, Scope, Status
 
 SAME: Final = "It says the same as an earlier one."
@@ -118,7 +118,7 @@ def _find_near(
         memory_ids=memory_ids, limit=similar_memories.NEAREST, least=LEAST_COSINE
     )
     ids = {*near, *(id for others in near.values() for id in others)}
-    apart = relations.rejected_pairs(memory_ids=ids)
+    apart = views.rejected_pairs(memory_ids=ids)
     stored = neighbors.stored_statements(cosines=dict.fromkeys(ids, 1.0))
     by_id = {one.id: one for one in stored}
     return {
@@ -280,7 +280,7 @@ def _hold_target(row: Memory, decision: Decision) -> Memory | None:
     if (
         Conflict.objects.filter(older__in=pair, newer__in=pair).exists()
         or MemoryLink.objects.filter(source__in=pair, target__in=pair).exists()
-        or set(pair) in relations.rejected_pairs(memory_ids=pair)
+        or set(pair) in views.rejected_pairs(memory_ids=pair)
     ):
         return None
     held = _hold_active(decision.target_id)

@@ -41,9 +41,9 @@ from memory.intake.actions.similar_memories import thresholds_of
 from memory.intake.intake_gates import NEUTRAL, Gate, GateOutcome, Neighborhood
 from memory.intake.validation import NewMemory
 from memory.records import writes
-from memory.records.duplicates import Seen
 from memory.records.models import Memory
 from memory.records.queries.views import to_view
+from memory.records.statements import Seen
 from memory.secrets import scanner
 from memory.taxonomy import MemoryType
 from teams.permissions import Act, require

@@ -22,7 +22,7 @@ from memory.intake.actions import candidate
 from memory.intake.actions.candidate import CheckedCandidate, Placement
 from memory.intake.intake_gates import GateOutcome
 from memory.intake.validation import NewMemory
-from memory.records import conflict_audience, note_statements, versions, writes
+from memory.records import versions, writes
 from memory.records.actions import keep_version
 from memory.records.models import Memory, MemoryVersion
 from memory.records.protection import (
@@ -121,7 +121,7 @@ def _write(
     is_same_text = checked.new.content == row.content
     _bring_to(caller, row, checked)
     if not is_same_text:
-        row.archived_reason = note_statements.reworded(reason=row.archived_reason)
+        row.archived_reason = versions.reworded_reason(reason=row.archived_reason)
     if not is_vouched:  # other words: nobody has vouched for them, and a note may not confirm them
         row.user_verified, row.verified_at = False, None
         if row.verification == Verification.VERIFIED:
@@ -215,7 +215,7 @@ def _move(caller: Caller, row: Memory, where: Placement) -> None:
     if is_taken:
         feed.leave_to(object_id=row.id, audience=row.author_user or row.id)
     row.scope, row.audience, row.team_id = where.scope.value, where.audience, where.team_id
-    conflict_audience.move_conflicts(row=row, is_taken=is_taken)
+    writes.move_conflicts(row=row, is_taken=is_taken)
 
 
 def check_move(*, caller: Caller, row: Memory, scope: Scope) -> None:

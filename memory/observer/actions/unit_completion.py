@@ -16,8 +16,8 @@ from django.db import transaction
 from accounts import tenancy
 from accounts.errors import CairnError, Conflict, Forbidden, InvalidInput
 from accounts.messages import message
-from memory.customization import methodology
-from memory.customization.queries import on_complete_of
+from memory.customization import phases
+from memory.customization.queries import find_own_methodology
 from memory.intake.actions import remember, revise
 from memory.observer import unit_completion_rules
 from memory.observer.actions import promote
@@ -45,10 +45,10 @@ def prepare_completion(
     if not label or not course:
         return ()
     with tenancy.unit():
-        acts = on_complete_of(caller=who.caller, name=course)
+        own = find_own_methodology(caller=who.caller, name=course)
     made = []
     for draft in unit_completion_rules.drafts(
-        acts=acts, label=label, methodology=course, scratchpad=scratchpad
+        acts=own.on_complete if own else (), label=label, methodology=course, scratchpad=scratchpad
     ):
         new = promote.proposed_memory(
             row=row,
@@ -87,7 +87,7 @@ def store_completion(
     What it has remembered at an earlier end is brought to it, wherever that is by now; nothing of
     it stays where this end says no outcome.
     """
-    names = [NAME.format(act=act.value, session=row.id) for act in methodology.OnComplete]
+    names = [NAME.format(act=act.value, session=row.id) for act in phases.OnComplete]
     held = Memory.objects.select_for_update(of=("self",)).filter(
         session_id=row.id, external_id__in=names
     )

@@ -1,6 +1,6 @@
 """Read memories: one, a page of them, how one changed, and what it is related to."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -17,16 +17,16 @@ from memory.customization.queries import check_custom_types
 from memory.index.sql import search_rows
 from memory.records.filters import Filters, states_of
 from memory.records.models import Memory, MemoryLink, MemoryVersion
-from memory.records.queries import relations
+from memory.records.queries import views as memory_views
 from memory.records.queries.views import (
-    VIEWS_FILE,
+    FILE,
     MemoryView,
     countable,
     to_view,
     views_of,
     visible,
 )
-from memory.taxonomy import Status
+from memory.taxonomy import MemoryType, Status
 from memory.text.text import check_text
 from memory.topics import queries as topics_queries
 from teams import queries as places
@@ -35,6 +35,8 @@ from teams import visibility
 LARGEST_PAGE: Final = 200
 FEW: Final = 1_000  # memories that a filter leaves and that are all looked at; not measured
 AUDIENCE: Final = "audience"  # of a version: who could see it then
+UNIQUE_COLUMNS: Final = ("id", "audience", "project_id", "type", "content_hash", "external_id")
+Key = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +55,7 @@ class MemoryPage:
     """
 
     items: tuple[MemoryView, ...]
-    sides: relations.Sides
+    sides: memory_views.Sides
     next_cursor: Cursor | None
 
 
@@ -87,7 +89,7 @@ class LinkView:
     @property
     def may_end(self) -> bool:
         """Say whether it can be taken back by itself."""
-        return self.kind not in relations.BOUND
+        return self.kind not in memory_views.BOUND
 
 
 def get(*, caller: Caller, memory_id: UUID, now: datetime) -> MemoryView:
@@ -96,16 +98,16 @@ def get(*, caller: Caller, memory_id: UUID, now: datetime) -> MemoryView:
         return to_view(find_memory(caller=caller, memory_id=memory_id), now=now)
 
 
-def sides(*, caller: Caller, memory: MemoryView) -> tuple[relations.Contradiction, ...]:
+def sides(*, caller: Caller, memory: MemoryView) -> tuple[memory_views.Contradiction, ...]:
     """Return what contradicts a memory, of what the caller may see: no side is shown alone."""
     with tenancy.unit():
         sight = visibility.sight_of(caller=caller)
-        return relations.sides_of(views=(memory,), sight=sight).get(memory.id, ())
+        return memory_views.sides_of(views=(memory,), sight=sight).get(memory.id, ())
 
 
 def get_together(
     *, caller: Caller, memory_id: UUID, now: datetime
-) -> tuple[MemoryView, tuple[relations.Contradiction, ...]]:
+) -> tuple[MemoryView, tuple[memory_views.Contradiction, ...]]:
     """Return one memory with what contradicts it. Raises NotFound as `get` does."""
     with tenancy.unit():
         view = get(caller=caller, memory_id=memory_id, now=now)
@@ -136,7 +138,7 @@ def page(
         found = list(rows.values_list("id", flat=True)[: size + 1])
         seen = by_ids(caller=caller, memory_ids=tuple(found[:size]), now=now)
         sight = visibility.sight_of(caller=caller)
-        beside = relations.sides_of(views=seen.values(), sight=sight)
+        beside = memory_views.sides_of(views=seen.values(), sight=sight)
     views = tuple(seen[key] for key in found[:size] if key in seen)
     following = None
     if len(found) > size:
@@ -264,7 +266,7 @@ def memories_of_topic(
         sight = visibility.sight_of(caller=caller)
         rows = sql_queries.filled(
             "of_topic",
-            file=VIEWS_FILE,
+            file=FILE,
             parts={"visible": visibility.as_sql(alias="k")},
             topic=topic_id,
             limit=limit,
@@ -351,3 +353,49 @@ def _few(caller: Caller, filters: Filters, project: UUID | None) -> tuple[UUID, 
     sight = visibility.sight_of(caller=caller)
     few = search_rows.list_holders(facets=facets, project=project, limit=FEW + 1, sight=sight)
     return few if len(few) <= FEW else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A memory, and what it alone would have where it stood."""
+
+    memory_id: UUID
+    keys: frozenset[Key]
+
+
+def claim_of(*, row: Memory, **said: str) -> Claim:
+    """Return what a memory would have alone; `said` is what it would say instead, by column."""
+    type, text, name = (said.get(one, getattr(row, one)) for one in UNIQUE_COLUMNS[3:])
+    place: tuple[UUID, UUID | None] = (row.audience, row.project_id)
+    keys: set[Key] = set()
+    if type != MemoryType.EPISODE:
+        keys.add((*place, "text", text))
+    if name:
+        keys.add((*place, "name", name))
+    return Claim(memory_id=row.id, keys=frozenset(keys))
+
+
+class Taken:
+    """Who has what in their places, as far as it was asked for, while memories come and change."""
+
+    def __init__(self, *, wanted: Iterable[Claim], leaving: Collection[UUID] = ()) -> None:
+        """Look who has what is wanted, but for those that leave. In a unit."""
+        keys = {key for one in wanted for key in one.keys}
+        texts, names = ({key[-1] for key in keys if key[-2] == kind} for kind in ("text", "name"))
+        rows = Memory.objects.filter(status=Status.ACTIVE.value).filter(
+            Q(content_hash__in=texts) | Q(external_id__in=names)
+        )
+        self._owners: dict[Key, UUID] = {}
+        for row in rows.only(*UNIQUE_COLUMNS).order_by("id"):
+            if row.id not in leaving:
+                self._owners |= dict.fromkeys(claim_of(row=row).keys, row.id)
+
+    def take(self, *, claim: Claim) -> bool:
+        """Let a memory have what it claims, and nothing else; False where another has it."""
+        if any(self._owners.get(key, claim.memory_id) != claim.memory_id for key in claim.keys):
+            return False
+        old = [key for key, owner in self._owners.items() if owner == claim.memory_id]
+        for key in old:
+            del self._owners[key]
+        self._owners |= dict.fromkeys(claim.keys, claim.memory_id)
+        return True

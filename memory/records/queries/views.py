@@ -1,10 +1,10 @@
-"""A memory as everything outside of storage sees it: one frozen value, one way to make it."""
+"""A memory as everything outside of storage sees it, and what it is linked with, many at once."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from django.db.models import OuterRef, QuerySet, Subquery
@@ -15,22 +15,16 @@ from memory import sql_queries
 from memory.customization import custom_type_rules
 from memory.index.models import MemoryVector
 from memory.records import formulas
-from memory.records.models import Memory
-from memory.taxonomy import Status, Verification
+from memory.records.models import Memory, ReviewVerdict
+from memory.taxonomy import LinkKind, Status, Verdict, Verification
 from teams import visibility
-from teams.visibility import Sight
+from teams.visibility import Sight, parameters
 
-SAME_NAME = (
-    "id", "project_id", "external_id", "type", "content", "citation", "structure", "attributes",
-    "scope", "team_id", "reach", "phase", "methodology", "confidence", "confirmations",
-    "last_confirmed_at", "verification", "verified_at", "needs_review", "user_verified",
-    "taint_reason", "authority", "importance", "surprise", "tier", "governance", "pinned",
-    "decay_half_life_days", "event_at", "created_at", "updated_at", "valid_from", "valid_until",
-    "status", "stale_at", "archived_reason", "version", "source", "source_interface",
-    "source_uri", "source_line", "commit_sha", "author_user", "author_agent",
-)  # fmt: skip
-VIEWS_FILE = "records/sql/views.sql"
-PARTS = {"columns": ", ".join(f"(v.memory).{name}" for name in SAME_NAME)}
+FILE: Final = "records/sql/views.sql"
+VISIBLE: Final = {"visible": visibility.as_sql(alias="m")}
+DISAGREEING: Final = frozenset({LinkKind.CONTRADICTS, LinkKind.CONFLICTS_WITH})
+BOUND: Final = DISAGREEING | {LinkKind.SUPERSEDES}  # ends with the conflict or the correction
+SAID: Final = "said"  # where a verdict keeps the hashes of both texts, by their memories
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +90,14 @@ class MemoryView:
     embedded: bool
 
 
+OF_THEIR_OWN: Final = {  # fields that no column of that name gives
+    "own_type", "project_slug", "tags", "related_files", "related_modules", "superseded_by",
+    "effective_confidence", "access_count", "last_accessed_at", "embedded",
+}  # fmt: skip
+SAME_NAME: Final = tuple(n for n in MemoryView.__dataclass_fields__ if n not in OF_THEIR_OWN)
+COLUMNS: Final = {"columns": ", ".join(f"(v.memory).{name}" for name in SAME_NAME)}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphPart:
     """Of a ranking for a project: whether the graph took part, and whether it changed the first."""
@@ -133,17 +135,38 @@ def views_of(
 
     The same view as `to_view`, without the cost of model instances.
     """
-    return _read(memory_ids, sight, now, given_out=None)
+    return give_out(memory_ids=memory_ids, sight=sight, now=now, is_noted=False)
 
 
 def give_out(
-    *, memory_ids: tuple[UUID, ...], sight: Sight, now: datetime, graph: GraphPart | None = None
+    *,
+    memory_ids: tuple[UUID, ...],
+    sight: Sight,
+    now: datetime,
+    graph: GraphPart | None = None,
+    is_noted: bool = True,
 ) -> dict[UUID, MemoryView]:
     """Read memories like `views_of`, and note that a search gave them to somebody. In a unit.
 
     With what the graph did to its ranking, where that was for one project.
     """
-    return _read(memory_ids, sight, now, given_out=now, graph=graph)
+    rows = sql_queries.filled(
+        "views",
+        file=FILE,
+        parts=COLUMNS,
+        ids=list(memory_ids),
+        given_out=now if is_noted else None,
+        reader=sight.person,
+        reader_token=sight.token,
+        ranked_for=graph and graph.project_id,
+        took_part=graph and graph.took_part,
+        changed=graph and graph.changed,
+        **parameters(sight=sight),
+    )
+    own = len(SAME_NAME)
+    return {
+        row[0]: _view(dict(zip(SAME_NAME, row[:own], strict=True)), row[own:], now) for row in rows
+    }
 
 
 def to_view(row: Memory, *, now: datetime, is_new: bool = False) -> MemoryView:
@@ -162,31 +185,117 @@ def to_view(row: Memory, *, now: datetime, is_new: bool = False) -> MemoryView:
     return _view({name: getattr(row, name) for name in SAME_NAME}, rest, now)
 
 
-def _read(
-    memory_ids: tuple[UUID, ...],
-    sight: Sight,
-    now: datetime,
-    *,
-    given_out: datetime | None,
-    graph: GraphPart | None = None,
-) -> dict[UUID, MemoryView]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relation:
+    """A link of a memory, seen from it: to an active memory that the caller may see."""
+
+    memory_id: UUID
+    kind: LinkKind
+    outgoing: bool
+    confidence: float
+    other_id: UUID
+    type: str
+    citation: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contradiction:
+    """The other side of a contradiction: an active memory that the caller may see.
+
+    `conflict_id` is the conflict that waits for a person, None where there is only a link.
+    """
+
+    memory_id: UUID
+    type: str
+    citation: str
+    content: str
+    conflict_id: UUID | None = None
+
+
+Sides = Mapping[UUID, tuple[Contradiction, ...]]
+
+
+def contradicting(
+    *, memory_ids: tuple[UUID, ...], sight: Sight
+) -> dict[UUID, tuple[Contradiction, ...]]:
+    """Return by memory what contradicts it, so that nobody is told one side alone. In a unit."""
+    if not memory_ids:
+        return {}
+    kinds = [kind.value for kind in DISAGREEING]
+    asked = {"ids": list(memory_ids), "kinds": kinds, **parameters(sight=sight)}
+    rows = sql_queries.filled("disagreeing", file=FILE, parts=VISIBLE, **asked)
+    found: dict[UUID, tuple[Contradiction, ...]] = {}
+    names = ("memory_id", "type", "citation", "content", "conflict_id")
+    for memory_id, *other in rows:
+        side = Contradiction(**dict(zip(names, other, strict=True)))
+        found[memory_id] = (*found.get(memory_id, ()), side)
+    return found
+
+
+def sides_of(*, views: Iterable[MemoryView], sight: Sight) -> Sides:
+    """Return by memory what contradicts it; what has left contradicts nothing. In a unit."""
+    standing = tuple(view.id for view in views if view.status == Status.ACTIVE)
+    return contradicting(memory_ids=standing, sight=sight)
+
+
+def give_out_together(
+    *, memory_ids: tuple[UUID, ...], sight: Sight, now: datetime
+) -> tuple[dict[UUID, MemoryView], Sides]:
+    """Read memories that somebody is given, with what contradicts each of them. In a unit.
+
+    That the other sides were given out is noted, too.
+    """
+    sides = contradicting(memory_ids=memory_ids, sight=sight)
+    beside = (one.memory_id for others in sides.values() for one in others)
+    told = tuple(dict.fromkeys((*memory_ids, *beside)))
+    return (give_out(memory_ids=told, sight=sight, now=now) if told else {}), sides
+
+
+def relations_of(*, memory_ids: tuple[UUID, ...], sight: Sight) -> tuple[Relation, ...]:
+    """Return at most 40 relations of each memory, the surest first. In a unit."""
+    if not memory_ids:
+        return ()
     rows = sql_queries.filled(
-        "views",
-        file=VIEWS_FILE,
-        parts=PARTS,
-        ids=list(memory_ids),
-        given_out=given_out,
-        reader=sight.person,
-        reader_token=sight.token,
-        ranked_for=graph and graph.project_id,
-        took_part=graph and graph.took_part,
-        changed=graph and graph.changed,
-        **visibility.parameters(sight=sight),
+        "relations", file=FILE, parts=VISIBLE, ids=list(memory_ids), **parameters(sight=sight)
     )
-    own = len(SAME_NAME)
-    return {
-        row[0]: _view(dict(zip(SAME_NAME, row[:own], strict=True)), row[own:], now) for row in rows
-    }
+    names = ("memory_id", "kind", "outgoing", "confidence", "other_id", "type", "citation")
+    named = (dict(zip(names, row, strict=True)) for row in rows)
+    return tuple(Relation(**{**row, "kind": LinkKind(row["kind"])}) for row in named)
+
+
+def contradictions(*, relations: tuple[Relation, ...]) -> dict[UUID, frozenset[UUID]]:
+    """Return what each memory contradicts, in both directions."""
+    sides: dict[UUID, set[UUID]] = {}
+    for one in relations:
+        if one.kind in DISAGREEING:
+            sides.setdefault(one.memory_id, set()).add(one.other_id)
+            sides.setdefault(one.other_id, set()).add(one.memory_id)
+    return {memory_id: frozenset(found) for memory_id, found in sides.items()}
+
+
+def content_hashes(*, rows: Collection[Memory]) -> dict[str, str]:
+    """Return what memories say, as a verdict keeps it."""
+    return {str(row.id): row.content_hash for row in rows}
+
+
+def rejected_pairs(*, memory_ids: Collection[UUID]) -> frozenset[frozenset[UUID]]:
+    """Return those pairs of these memories that were told apart. In a unit.
+
+    A link of the two was taken back, and both say the same since: neither a model nor words compare
+    such a pair again. Another tag or a pin changes nothing about it, another text does.
+    """
+    verdicts = ReviewVerdict.objects.filter(
+        memory__in=memory_ids, verdict=Verdict.UNLINK.value, undone_at__isnull=True
+    )
+    before = [
+        row for row in verdicts.order_by("id").values_list(f"before__{SAID}", flat=True) if row
+    ]
+    ids = {id for hashes in before for id in hashes}
+    if not ids:
+        return frozenset()
+    rows = Memory.objects.filter(pk__in=ids).only("content_hash").order_by("id")
+    now = content_hashes(rows=rows).items()
+    return frozenset(frozenset(map(UUID, hashes)) for hashes in before if hashes.items() <= now)
 
 
 def _view(same: dict[str, Any], rest: tuple[Any, ...], now: datetime) -> MemoryView:

@@ -16,8 +16,8 @@ from memory.intake.actions import apply_decision
 from memory.intake.actions.apply_decision import LOWERED
 from memory.records import writes
 from memory.records.models import Conflict, Memory, MemoryLink
-from memory.records.queries import uniqueness
-from memory.records.queries.uniqueness import Taken
+from memory.records.queries import memories
+from memory.records.queries.memories import Taken
 from memory.taxonomy import LinkKind, Status
 
 
@@ -66,7 +66,7 @@ def restore_held(
 
 def without_twins(*, rows: tuple[Memory, ...]) -> tuple[Memory, ...]:
     """Leave out those of which an active memory has the text or the external id. In a unit."""
-    claims = tuple(uniqueness.claim_of(row=row) for row in rows)
+    claims = tuple(memories.claim_of(row=row) for row in rows)
     taken = Taken(wanted=claims)
     free = {one.memory_id for one in claims if taken.take(claim=one)}
     return tuple(row for row in rows if row.id in free)

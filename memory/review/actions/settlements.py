@@ -20,7 +20,7 @@ from accounts.messages import message
 from memory.errors import NotActive, RefusedByGate, SelfApproval
 from memory.intake.actions import apply_decision, remember
 from memory.intake.integrate import Decision, Operation
-from memory.records import actions, conflict_audience, protection, verdict_log, versions, writes
+from memory.records import actions, protection, verdict_log, versions, writes
 from memory.records.models import Conflict, Memory
 from memory.records.queries.memories import find_memory, lock_memory
 from memory.review.actions import corrections, verdicts
@@ -133,7 +133,7 @@ def snooze_conflict(
         sides = (row.older, row.newer)
         if row.verdict or any(side.status != Status.ACTIVE for side in sides):
             raise _over()
-        side, _ = conflict_audience.find_narrower_side(
+        side, _ = writes.find_narrower_side(
             older=row.older, newer=row.newer, otherwise=caller.user_id
         )
         made = verdict_log.record_verdict(
@@ -356,7 +356,7 @@ def _clear(row: Conflict) -> None:
 
 def _save(caller: Caller, row: Conflict, sides: Sides, kind: str) -> None:
     """Save a conflict and tell the feed, with the side that fewer people see."""
-    side, row.audience = conflict_audience.find_narrower_side(
+    side, row.audience = writes.find_narrower_side(
         older=sides[0], newer=sides[1], otherwise=caller.user_id
     )
     row.version += 1
@@ -369,8 +369,8 @@ def _record(
 ) -> None:
     """Write to the audit log; no log of others hints at what fewer people see."""
     both = {"older": sides[0], "newer": sides[1]}
-    side, _ = conflict_audience.find_narrower_side(**both, otherwise=caller.user_id)
+    side, _ = writes.find_narrower_side(**both, otherwise=caller.user_id)
     whole = {"conflict": str(row.id), **details}
-    if conflict_audience.have_different_audiences(**both):
+    if writes.have_different_audiences(**both):
         whole = {name: value for name, value in details.items() if name == "verdict"}
     writes.record(caller=caller, act=act, memory_id=side.id, details=whole)

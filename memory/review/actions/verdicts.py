@@ -18,10 +18,10 @@ from memory.customization import custom_type_rules
 from memory.intake.actions import apply_decision
 from memory.intake.integrate import SUPERSEDED_CONFIDENCE
 from memory.intake.validation import LISTS
-from memory.records import actions, conflict_audience, protection, writes
+from memory.records import actions, protection, writes
 from memory.records.actions import Verb, VerbDetails
 from memory.records.models import Memory, MemoryLink
-from memory.records.queries import memories, pending, relations, views
+from memory.records.queries import memories, pending, views
 from memory.records.verdict_log import (
     TAKEN,
     DecidedMemory,
@@ -141,7 +141,7 @@ def unlink(*, caller: Caller, memory_id: UUID, edge: MemoryEdge, now: datetime) 
     with tenancy.unit():
         ids = sorted((memory_id, edge.other_id))
         held = {one: memories.lock_memory(caller=caller, memory_id=one) for one in ids}
-        if edge.kind in relations.BOUND:
+        if edge.kind in views.BOUND:
             raise Conflict(
                 detail="This link is not taken back by itself.",
                 hint="Settle the conflict of the two, or take the correction back.",
@@ -154,17 +154,17 @@ def unlink(*, caller: Caller, memory_id: UUID, edge: MemoryEdge, now: datetime) 
                 hint="It may have been taken back already; read the memory again.",
             )
         both = {"older": held[ends[1]], "newer": held[ends[0]]}
-        side, audience = conflict_audience.find_narrower_side(**both, otherwise=caller.user_id)
-        said = relations.content_hashes(rows=tuple(held.values()))
+        side, audience = writes.find_narrower_side(**both, otherwise=caller.user_id)
+        said = views.content_hashes(rows=tuple(held.values()))
         made = record_verdict(
             caller=caller,
             row=side,
             verdict=Verdict.UNLINK,
             now=now,
-            extra={TAKEN: [taken], relations.SAID: said},
+            extra={TAKEN: [taken], views.SAID: said},
         )
         details = {"link": taken["kind"]}
-        if not conflict_audience.have_different_audiences(**both):
+        if not writes.have_different_audiences(**both):
             details |= {"source": str(ends[0]), "target": str(ends[1])}
         writes.record(caller=caller, act="memory.unlinked", memory_id=side.id, details=details)
         writes.announce(caller=caller, kind="memory.changed", rows=(side,), audience=audience)

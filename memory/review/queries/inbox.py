@@ -20,8 +20,7 @@ from accounts.caller import Caller
 from memory.records.models import BESIDE, Memory, ReviewVerdict
 from memory.records.queries import memories, pending
 from memory.records.queries.pending import STALE, TAINTED, WAITING, Group, SuggestedVerdict
-from memory.records.queries.relations import Contradiction
-from memory.records.queries.views import MemoryView, countable
+from memory.records.queries.views import Contradiction, MemoryView, countable
 from memory.review.queries import conflicts
 from memory.review.queries.conflicts import ConflictView
 from memory.search.queries import Question, find_similar

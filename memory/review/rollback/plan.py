@@ -17,7 +17,7 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.queries import credentials
 from memory.records.models import Conflict, Memory, MemoryLink, MemoryVersion
-from memory.records.queries import uniqueness, views
+from memory.records.queries import memories, views
 from memory.records.queries.memories import AUDIENCE
 from memory.records.versions import BROUGHT_BACK
 from memory.review.rollback import selection as selections
@@ -127,7 +127,7 @@ def make_plan(*, selection: Selection, most: int) -> RollbackPlan:
     """Plan the first `most` of what was produced, and all that was changed. In a unit."""
     going = selection.produced().filter(~selection.is_protected()).order_by("id")
     archived, behind = _follow_chains(selection, going.values_list("id", flat=True)[:most])
-    claims = [uniqueness.claim_of(row=row) for row in _claiming_rows(behind)]
+    claims = [memories.claim_of(row=row) for row in _claiming_rows(behind)]
     changed = selection.changed(besides=tuple(behind)).order_by("id")
     ids = changed.values_list("id", flat=True)[: most + len(behind)]
     ends = find_ends(ids=ids, selection=selection)
@@ -138,7 +138,7 @@ def make_plan(*, selection: Selection, most: int) -> RollbackPlan:
     rewrites = []
     for row in _claiming_rows(versions):
         version = versions[row.id]
-        claim = uniqueness.claim_of(
+        claim = memories.claim_of(
             row=row,
             content_hash=texts.content_hash(content=content[version.pk]),
             type=version.fields.get("type", row.type),
@@ -146,7 +146,7 @@ def make_plan(*, selection: Selection, most: int) -> RollbackPlan:
         )
         rewrites.append(claim)
 
-    taken = uniqueness.Taken(wanted=(*claims, *rewrites), leaving=archived)
+    taken = memories.Taken(wanted=(*claims, *rewrites), leaving=archived)
     free = {one.memory_id for one in claims if taken.take(claim=one)}
     for id in behind.keys() - free:
         ends.pop(id, None)
@@ -295,7 +295,7 @@ def _versions(ends: Mapping[UUID, End]) -> dict[UUID, MemoryVersion]:
 
 
 def _claiming_rows(ids: Iterable[UUID]) -> Iterable[Memory]:
-    return Memory.objects.filter(pk__in=tuple(ids)).only(*uniqueness.COLUMNS).order_by("id")
+    return Memory.objects.filter(pk__in=tuple(ids)).only(*memories.UNIQUE_COLUMNS).order_by("id")
 
 
 def _check_end(row: Memory, version: MemoryVersion) -> End:

@@ -21,8 +21,8 @@ from accounts.caller import Caller
 from accounts.errors import FieldError, Forbidden, InvalidInput, RateLimited, wrong_field
 from accounts.messages import message
 from memory import sql_queries
-from memory.secrets import event_masking, scanner
 from memory.secrets import findings as secrets
+from memory.secrets import scanner
 from memory.sessions import event_parsing, external_content
 from memory.sessions.actions.append_turns import MOST_MASKED, Masked
 from memory.sessions.event_parsing import Refused
@@ -162,7 +162,7 @@ def cleaned(*, events: tuple[object, ...]) -> Clean:
             masked.extend(taken)
             return clean
 
-        row = event_masking.mask_texts(row=event, redact=redact)
+        row = secrets.mask_texts(row=event, redact=redact)
         read = event_parsing.read(row=row, position=position)
         if isinstance(read, Refused):
             refused.append(read)

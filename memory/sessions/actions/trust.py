@@ -16,7 +16,7 @@ from accounts.errors import Forbidden
 from memory import path_lock
 from memory.customization import queries as trust_levels
 from memory.customization.models import Definition
-from memory.customization.queries import Kind, standing_of, standing_to_body
+from memory.customization.queries import STANDING, Kind, standing_of
 from memory.sessions.models import Session
 from memory.sessions.queries import trust_evidence
 from memory.sessions.queries.trust_evidence import TrustView
@@ -126,7 +126,7 @@ def _store(user_id: UUID, project_id: UUID, standing: Standing, now: datetime) -
         kind=Kind.TRUST,
         name=project_id.hex,
         defaults={
-            "body": standing_to_body(standing=standing),
+            "body": STANDING.dump_python(standing, mode="json"),
             "defined_by": user_id,
             "defined_at": now,
         },

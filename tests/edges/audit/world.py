@@ -15,7 +15,7 @@ from accounts.actions.tokens import IssuedToken, NewToken, create_token
 from accounts.authentication import entered
 from accounts.caller import Caller, Role, TokenScope
 from accounts.models import AuditRoot, Job, Organization, User
-from memory.customization import phase_weights
+from memory.customization import phases
 from memory.customization.actions import define_methodology, put_style
 from memory.customization.style import NewStyle
 from memory.documents.actions.import_batches import begin_import, run_import
@@ -111,7 +111,7 @@ def _weigh(slug: str, now: datetime) -> None:
     """Let somebody have decided about the phase weights of a project."""
     with tenancy.unit():
         row = Project.objects.get(slug=slug)
-        row.settings = phase_weights.decided(settings=row.settings, weights={}, now=now)
+        row.settings = phases.with_decision(settings=row.settings, weights={}, now=now)
         row.save(update_fields=["settings"])
 
 

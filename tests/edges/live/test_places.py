@@ -16,7 +16,7 @@ from accounts.actions.tokens import NewToken, create_token
 from accounts.authentication import entered
 from accounts.caller import Caller, Role
 from frontend.consumers import NOT_A_MEMBER, ChangesConsumer
-from memory.records.project_access import close_project
+from memory.records.actions import close_project
 from teams.actions.people import add_person, create_team, remove_person
 from teams.actions.projects import change_project, create_project
 from teams.queries import Kind

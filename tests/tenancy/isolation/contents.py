@@ -14,7 +14,7 @@ from graph.models import Edge, Node
 from graph.vocabulary import Layer, NodeKind, NodeSource
 from memory.customization.actions import Course, define_methodology, put_style
 from memory.customization.custom_type_rules import OwnType
-from memory.customization.methodology import Transition
+from memory.customization.phases import Transition
 from memory.customization.style import NewStyle
 from memory.documents.actions.import_batches import begin_import
 from memory.documents.actions.note_push import NewNote, push_note

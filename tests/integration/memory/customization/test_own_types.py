@@ -11,7 +11,7 @@ from accounts.errors import InvalidInput
 from accounts.models import Organization
 from memory.customization.actions import Course, define_methodology, remove_methodology
 from memory.customization.custom_type_rules import OwnType
-from memory.customization.methodology import Transition
+from memory.customization.phases import Transition
 from memory.customization.queries import own_methodologies
 from memory.documents.writing import ExportFormat
 from memory.experiments.points import Point

@@ -16,7 +16,7 @@ from memory.documents.queries import notes
 from memory.intake.actions.revise import revise
 from memory.records.actions import confirm
 from memory.records.models import Memory
-from memory.records.note_statements import GONE, HELD, REMOVED
+from memory.records.versions import GONE, HELD, REMOVED
 from memory.review.actions.verdicts import keep
 from teams.actions.projects import create_project
 from tests.support.memories import as_agent

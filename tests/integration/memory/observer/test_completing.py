@@ -8,8 +8,8 @@ import pytest
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.customization.actions import Course, define_methodology
-from memory.customization.methodology import OnComplete
-from memory.customization.queries import list_methodologies, on_complete_of
+from memory.customization.phases import OnComplete
+from memory.customization.queries import find_own_methodology, list_methodologies
 from memory.observer.actions import unit_completion
 from memory.records.actions import archive
 from memory.records.models import Memory
@@ -186,8 +186,8 @@ def test_what_another_organization_does_is_its_own(
     agent: Caller, kanban: str, now: datetime, other_caller: Caller
 ) -> None:
     with tenancy.unit():
-        seen = on_complete_of(caller=other_caller, name="kanban")
+        seen = find_own_methodology(caller=other_caller, name="kanban")
     worked(agent, kanban, now, work_unit={**UNIT, "methodology": "somebody-elses"})
 
-    assert seen == ()
+    assert seen is None
     assert remembered() == {}

@@ -10,9 +10,8 @@ from accounts import tenancy
 from accounts.caller import Caller, Role, TokenScope
 from accounts.errors import Conflict, NotFound, RoleNotSufficient
 from memory.intake.actions.revise import revise
-from memory.records.actions import archive
+from memory.records.actions import archive, close_project, open_project
 from memory.records.models import Memory
-from memory.records.project_access import close_project, open_project
 from memory.records.queries import memories
 from teams.actions.people import create_team
 from teams.actions.projects import create_project

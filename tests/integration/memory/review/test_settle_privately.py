@@ -8,7 +8,7 @@ import pytest
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.intake.actions.revise import revise
-from memory.records import conflict_audience
+from memory.records import writes
 from memory.records.models import Conflict, Memory
 from memory.records.queries.views import MemoryView
 from memory.review.actions.settlements import Settlement, reopen, settle
@@ -45,9 +45,7 @@ def told_of_conflicts(caller: Caller) -> list[tuple[UUID, str]]:
     with tenancy.unit():
         seen = places.changes_since(caller=caller, after=0, limit=200)
     return [
-        (one.object_id, one.summary["citation"])
-        for one in seen
-        if one.kind in conflict_audience.FEED_KINDS
+        (one.object_id, one.summary["citation"]) for one in seen if one.kind in writes.FEED_KINDS
     ]
 
 
@@ -72,7 +70,7 @@ def test_a_side_that_became_personal_is_settled_out_of_sight(
     mine = [citation for id, citation in told_of_conflicts(author) if id == theirs.id]
     assert {MINE.startswith(citation[:20]) for citation in mine[-2:]} == {True}
     with tenancy.unit():
-        logged = AuditEntry.objects.filter(act__in=conflict_audience.FEED_KINDS).order_by("number")
+        logged = AuditEntry.objects.filter(act__in=writes.FEED_KINDS).order_by("number")
         entries = [(one.object_id, one.details) for one in logged]
     assert entries == [(str(theirs.id), {"verdict": "both"}), (str(theirs.id), {})]
 
@@ -112,7 +110,7 @@ def test_those_are_told_who_see_both(older: str, newer: str, told: str | None) -
     rows = {"older": _row(older), "newer": _row(newer)}
     actor = uuid4()
 
-    side, audience = conflict_audience.find_narrower_side(**rows, otherwise=actor)
+    side, audience = writes.find_narrower_side(**rows, otherwise=actor)
 
     expected = rows["newer"] if told is None else rows[told]
     assert (side, audience) == (expected, actor if told is None else expected.audience)

@@ -12,7 +12,7 @@ from memory.mcp.declaration import Call
 from memory.mcp.tools import TOOLS
 from memory.records.filters import Filters
 from memory.records.queries import memories
-from memory.records.queries.relations import Sides
+from memory.records.queries.views import Sides
 from memory.review.actions.settlements import Settlement, settle
 from memory.review.conflict_rules import ConflictVerdict
 from memory.review.queries import inbox

@@ -10,7 +10,7 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import InvalidInput
 from memory.customization.actions import Course, define_methodology
-from memory.customization.methodology import Transition
+from memory.customization.phases import Transition
 from memory.customization.queries import list_methodologies, own_methodologies
 from memory.experiments.points import Point
 from memory.injection.actions.trigger_points import PointDelivery, PointRequest, deliver_at_point

@@ -39,10 +39,6 @@ def test_what_could_be_a_name_is_none_of_ours(name: str, is_own: bool) -> None:
     assert custom_type_rules.is_own(name=name) is is_own
 
 
-def test_a_type_is_kept_whole() -> None:
-    assert custom_type_rules.of_body(kept=custom_type_rules.to_body(own=STORY)) == STORY
-
-
 @pytest.mark.parametrize(
     ("types", "pointer"),
     [

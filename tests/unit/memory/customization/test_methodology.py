@@ -3,7 +3,7 @@
 import pytest
 
 from accounts.errors import InvalidInput
-from memory.customization import methodology
+from memory.customization import phases
 from memory.customization.phases import Phase
 
 OWN = {"kanban": {"doing": Phase.IMPLEMENT, "validate": Phase.REFLECT}}
@@ -27,7 +27,7 @@ OWN = {"kanban": {"doing": Phase.IMPLEMENT, "validate": Phase.REFLECT}}
 def test_a_phase_is_found_by_its_name(
     of: str | None, name: str | None, phase: Phase | None
 ) -> None:
-    assert methodology.phase(methodology=of, name=name, own=OWN) is phase
+    assert phases.named_phase(methodology=of, name=name, own=OWN) is phase
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_an_unknown_name_is_refused_with_those_there_are(
     of: str | None, name: str | None, pointer: str, hint: str
 ) -> None:
     with pytest.raises(InvalidInput) as refused:
-        methodology.phase(methodology=of, name=name, own=OWN)
+        phases.named_phase(methodology=of, name=name, own=OWN)
 
     assert refused.value.errors[0].pointer == pointer
     assert hint in refused.value.hint

@@ -3,8 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.customization.phase_weights import HIGHEST, LOWEST
-from memory.customization.phases import Phase
+from memory.customization.phases import HIGHEST, LOWEST, Phase
 from memory.experiments import phase_learning
 from memory.experiments.intervals import LEAST_SESSIONS
 from memory.experiments.phase_learning import LearnedWeight, OutcomeCounts

@@ -6,7 +6,7 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.customization import methodology
+from memory.customization import phases
 from memory.injection import session_start_rules
 from memory.injection.session_start_rules import (
     ModuleHistory,
@@ -106,7 +106,7 @@ def test_files_of_several_modules_share_one_budget_and_each_counts_in_its_own() 
 def passed(before: str, after: str) -> set[str]:
     """Return the types that pass from stage to stage."""
     found = session_start_rules.handed_over(
-        transitions=methodology.NATIVE_TRANSITIONS, before=before, after=after, recorded=RECORDED
+        transitions=phases.NATIVE_TRANSITIONS, before=before, after=after, recorded=RECORDED
     )
     return {type for one in RECORDED if one.id in found for type in one.type_names}
 
@@ -123,7 +123,7 @@ def test_a_transition_names_types_of_the_methodologys_own() -> None:
     story = RecordedMemory(
         id=UUID(int=9), type_names=frozenset({"requirement", "story"}), confidence=0.5
     )
-    transition = methodology.Transition(before="a", after="b", types=frozenset({"story"}))
+    transition = phases.Transition(before="a", after="b", types=frozenset({"story"}))
 
     found = session_start_rules.handed_over(
         transitions=(transition,), before="a", after="b", recorded=(*RECORDED, story)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from memory.customization.methodology import OnComplete
+from memory.customization.phases import OnComplete
 from memory.observer.unit_completion_rules import drafts
 from memory.sessions.events import Outcome
 from memory.sessions.scratchpad import FileUse, Scratchpad, Setting, Taint

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.records import duplicates
+from memory.records import statements
 
 RETRY = "The gateway retries failed requests three times before giving up"
 
@@ -26,12 +26,12 @@ RETRY = "The gateway retries failed requests three times before giving up"
 def test_each_content_points_at_the_first_that_says_the_same(
     contents: tuple[str, ...], firsts: tuple[int, ...]
 ) -> None:
-    assert duplicates.first_of_same(contents=contents) == firsts
+    assert statements.first_of_same(contents=contents) == firsts
 
 
 @given(contents=st.lists(st.text(st.characters(codec="utf-8"), max_size=20)))
 def test_a_first_points_at_itself_and_never_forward(contents: list[str]) -> None:
-    firsts = duplicates.first_of_same(contents=tuple(contents))
+    firsts = statements.first_of_same(contents=tuple(contents))
 
     assert all(first <= position for position, first in enumerate(firsts))
     assert all(firsts[first] == first for first in firsts)
@@ -45,7 +45,7 @@ def test_rows_of_one_table_are_each_read_once() -> None:
     )
     profile = Profile()
 
-    firsts = profile.runcall(duplicates.first_of_same, contents=rows)
+    firsts = profile.runcall(statements.first_of_same, contents=rows)
 
     stats = Stats(profile).get_stats_profile().func_profiles
     assert firsts == tuple(range(200))

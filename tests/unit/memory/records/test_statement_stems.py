@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.records import statement_stems
+from memory.records import statement_clauses
 
 
 @pytest.mark.parametrize(
@@ -20,23 +20,30 @@ from memory.records import statement_stems
     ],
 )
 def test_words_of_one_family_have_one_stem(one: str, other: str) -> None:
-    assert statement_stems.stem(word=one) == statement_stems.stem(word=other)
+    assert statement_clauses.stem(word=one) == statement_clauses.stem(word=other)
 
 
 def test_compounds_are_taken_apart_and_empty_words_left_out() -> None:
-    assert statement_stems.stems(text="Add the priceCache to use_cart") == {"pric", "cach", "cart"}
-    assert statement_stems.stems(text="add and change it, then use 42") == frozenset()
+    assert statement_clauses.stems(text="Add the priceCache to use_cart") == {
+        "pric",
+        "cach",
+        "cart",
+    }
+    assert statement_clauses.stems(text="add and change it, then use 42") == frozenset()
 
 
 def test_names_are_tools_and_code() -> None:
-    assert statement_stems.names(text="Replace Celery in `run_jobs` tomorrow") >= {"celery", "job"}
-    assert "tomorrow" not in statement_stems.names(text="Replace Celery tomorrow")
+    assert statement_clauses.names(text="Replace Celery in `run_jobs` tomorrow") >= {
+        "celery",
+        "job",
+    }
+    assert "tomorrow" not in statement_clauses.names(text="Replace Celery tomorrow")
 
 
 def test_numbers_are_kept_by_their_unit() -> None:
-    found = statement_stems.quantities(text="retried 12 times in 3 days, 170 kB, 5 s and 30 %")
+    found = statement_clauses.quantities(text="retried 12 times in 3 days, 170 kB, 5 s and 30 %")
 
     assert found["day"] == {"3"}
     assert found["second"] == {"5"}
     assert found["%"] == {"30"}
-    assert found[statement_stems.stem(word="times")] == {"12"}
+    assert found[statement_clauses.stem(word="times")] == {"12"}

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from memory.secrets import event_masking, findings, scanner
+from memory.secrets import findings, scanner
 from memory.secrets.readings import readings
 from memory.sessions import event_parsing
 from memory.sessions.events import Event
@@ -14,7 +14,7 @@ KEY = "api_key = 'q8Zr2Lk0VwX5nTb7YdJ3'"
 
 def masked(row: object) -> Any:
     """Mask a row with words that name the field they stood in."""
-    return event_masking.mask_texts(row=row, redact=lambda name, text: f"<{name}|{text}>")
+    return findings.mask_texts(row=row, redact=lambda name, text: f"<{name}|{text}>")
 
 
 def test_texts_are_looked_at_with_their_telling_names() -> None:
@@ -34,11 +34,11 @@ def test_short_texts_and_other_values_are_as_they_were() -> None:
 
 def test_what_stands_too_deep_or_is_too_long_is_cut_off() -> None:
     deep: object = "a secret text"
-    for _ in range(event_masking.DEEPEST + 2):
+    for _ in range(findings.DEEPEST + 2):
         deep = {"in": deep}
 
     assert "secret" not in str(masked(deep))
-    assert len(masked(["longer"] * 900)) == event_masking.MOST
+    assert len(masked(["longer"] * 900)) == findings.MOST
 
 
 def test_what_is_no_object_is_returned() -> None:
@@ -51,11 +51,9 @@ def without(text: str) -> str:
     return findings.redact(text=text, findings=found)
 
 
-def told(text: str, redact: event_masking.Redact) -> str:
+def told(text: str, redact: findings.Redact) -> str:
     """Return what an event keeps of a text after it was masked."""
-    row = event_masking.mask_texts(
-        row={"kind": "reasoning", "sequence": 1, "text": text}, redact=redact
-    )
+    row = findings.mask_texts(row={"kind": "reasoning", "sequence": 1, "text": text}, redact=redact)
     read = event_parsing.read(row=row)
     assert isinstance(read, Event)
     return read.text
@@ -86,9 +84,9 @@ def test_of_the_longest_text_a_bounded_part_is_looked_through() -> None:
         seen.append(len(text))
         return text
 
-    clean: Any = event_masking.mask_texts(row={"text": "x" * 8_000_000}, redact=look)
+    clean: Any = findings.mask_texts(row={"text": "x" * 8_000_000}, redact=look)
 
-    assert sum(seen) == event_masking.HEAD + event_masking.TAIL
+    assert sum(seen) == findings.HEAD + findings.TAIL
     assert len(clean["text"]) == 8_000_000
 
 
@@ -100,9 +98,9 @@ def test_texts_that_differ_in_their_middle_are_told_apart() -> None:
 
 
 def test_a_secret_that_is_halved_by_the_cut_is_not_kept() -> None:
-    halved = event_masking.HEAD - 12
+    halved = findings.HEAD - 12
     text = f"{'w ' * (halved // 2)}{KEY}{' w' * 20_000}"
 
-    clean: Any = event_masking.mask_texts(row={"text": text}, redact=lambda _, part: without(part))
+    clean: Any = findings.mask_texts(row={"text": text}, redact=lambda _, part: without(part))
 
     assert "q8Zr" not in clean["text"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.text import sentences
+from memory.text import passages
 
 ABBREVIATED = "We decided to use X because of Y. "
 
@@ -10,11 +10,11 @@ ABBREVIATED = "We decided to use X because of Y. "
 def test_a_text_of_abbreviations_is_one_sentence() -> None:
     text = ABBREVIATED * 600
 
-    assert sentences.split(text=text) == (text.strip(),)
+    assert passages.split_sentences(text=text) == (text.strip(),)
 
 
 def test_long_texts_stay_linear() -> None:
-    assert len(sentences.split(text=ABBREVIATED * 20_000)) == 1
+    assert len(passages.split_sentences(text=ABBREVIATED * 20_000)) == 1
 
 
 @pytest.mark.parametrize(
@@ -29,4 +29,4 @@ def test_long_texts_stay_linear() -> None:
     ],
 )
 def test_sentences_are_cut_where_they_end(text: str, cut: tuple[str, ...]) -> None:
-    assert sentences.split(text=text) == cut
+    assert passages.split_sentences(text=text) == cut
