@@ -7,8 +7,7 @@ from django.db.migrations.loader import MigrationLoader
 from accounts.models import Organization, SchemaStep
 from accounts.tenancy import TEMPLATE_SCHEMA, provisioning
 
-MOST_TABLES = 32  # spec architecture: the number of tables limits tenants a cluster; its goal is
-# 30, and the one node table and the one edge table of spec 5 came to them
+MOST_TABLES = 32  # the number of tables limits how many tenants fit on a cluster
 BOOKKEEPING = "django_migrations"  # of the template only; a tenant's version says it instead
 WALL = "tenant_id"  # of tenants only; the template holds no rows
 

@@ -18,7 +18,7 @@ from tests.support.memories import stored
 from tests.support.racing import race
 
 ORGANIZATIONS = 6
-READS = 1_200  # in all; many more in tests/tenancy/canaries
+READS = 1_200  # in all; many more in test_canaries.py
 PAGE = 10
 SETTINGS = """
 SELECT name, setting FROM pg_settings WHERE source = 'session'

@@ -26,6 +26,7 @@ from tests.tenancy.mutations.switching import Mutant, WrongMutant
 UNCHANGED = "unchanged"
 TENANCY = "tests/tenancy/"
 GENERATED = f"{TENANCY}isolation/"
+_FAILED_PARTS = set[str]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -119,11 +120,17 @@ def _be_child(
         os._exit(status)
 
 
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Note a failed part of a test, which does not fail the report of the whole test."""
+    if report.failed:
+        _FAILED_PARTS.add(report.nodeid)
+
+
 def _first_failed(session: pytest.Session, items: Sequence[pytest.Item]) -> str:
     following: list[Any] = [*items[1:], _Between(session)]
     for item, after in zip(items, following, strict=True):
         reports = runtestprotocol(item, log=False, nextitem=after)
-        if any(report.failed for report in reports):
+        if any(report.failed for report in reports) or item.nodeid in _FAILED_PARTS:
             return item.nodeid
     return ""
 

@@ -25,7 +25,7 @@ WHOLE = (
     "--whole",
     "tests/tenancy",
     "--ignore=tests/tenancy/mutations",
-    "--ignore=tests/tenancy/canaries",
+    "--ignore=tests/tenancy/test_canaries.py",
 )
 FEWEST = 10  # guards, of the short form
 PATIENCE_S = 5_000

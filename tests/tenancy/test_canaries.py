@@ -1,4 +1,8 @@
-"""Behind a real PgBouncer in transaction pooling: nothing is wrong, and nothing is missing."""
+"""Organizations read and written at once: nobody reads another's row, with a pooler and without.
+
+Coroutines, threads and worker processes at once; askers that stop waiting; and both behind a real
+PgBouncer in transaction pooling.
+"""
 
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -22,8 +26,10 @@ from tests.support.site import free_port
 
 CONNECTIONS = 2  # to Postgres, for all processes together
 
-pytestmark = [pytest.mark.pooler, pytest.mark.slow, pytest.mark.timeout(5_000)]
-
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(5_000)]
+DATABASE = "cairn_canaries"
+IN_ORDER = {"undone": 0, "gone": 0, "without_vector": 0}  # jobs
+KINDS = 3  # of what is given up: cached values, requests, announcements
 
 ADDRESS = "127.0.0.1"
 POSTGRES_PORT = 5432
@@ -136,6 +142,51 @@ def _answers(pooled: str) -> bool:
         return False
 
 
+@pytest.fixture(scope="module")
+def canaries(scale: Scale, tmp_path_factory: pytest.TempPathFactory) -> CanarySite:
+    """The organizations."""
+    servers.start()
+    told = canary_site.told(database_url=site.new_database(DATABASE))
+    home = tmp_path_factory.mktemp("canaries")
+    return canary_site.made(home=home, told=told, organizations=scale.of(short=8, long=20))
+
+
+@pytest.mark.goal(name="G2")
+def test_no_read_of_anything_at_once_is_wrong(
+    canaries: CanarySite, scale: Scale, figure: Callable[[str], None]
+) -> None:
+    told = canaries.at_once(reads=scale.of(short=1_200, long=103_000))
+
+    reads, wrong = (sum(part[name] for part in told) for name in ("reads", "wrong"))
+    figure(f"{wrong} of {reads:,} reads wrong, from 50 coroutines, 8 threads and 2 workers")
+    assert [part["examples"] for part in told] == [[], [], []]
+    assert wrong == 0
+    assert reads >= scale.of(short=1_000, long=100_000)
+
+
+@pytest.mark.goal(name="G2")
+def test_every_job_found_what_its_own_organization_holds(canaries: CanarySite) -> None:
+    left = canaries.ask("check")
+
+    assert left.pop("jobs") > 0
+    assert left == IN_ORDER
+
+
+@pytest.mark.goal(name="G2")
+def test_answers_that_nobody_waits_for_reach_nobody_else(
+    canaries: CanarySite, scale: Scale, figure: Callable[[str], None]
+) -> None:
+    each = scale.of(short=100, long=2_000)
+
+    told = canaries.ask("storm", each)
+
+    figure(f"{told['wrong']} of {told['reads']:,} wrong after {told['given_up']:,} were given up")
+    assert told["examples"] == []
+    assert told["wrong"] == 0
+    assert told["given_up"] > KINDS * each // 3
+    assert (told["lent_by_postgres"], told["lent_by_redis"]) == (0, 0)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Storm:
     """What three processes said after reading through PgBouncer, and its address."""
@@ -160,6 +211,7 @@ def storm(
         yield Storm(url=told["DATABASE_URL"], told=behind.at_once(reads=reads))
 
 
+@pytest.mark.pooler
 @pytest.mark.goal(name="G2")
 def test_no_read_through_the_pooler_is_wrong(
     storm: Storm, scale: Scale, figure: Callable[[str], None]
@@ -173,14 +225,17 @@ def test_no_read_through_the_pooler_is_wrong(
     assert writes > 0
 
 
+@pytest.mark.pooler
 def test_all_processes_shared_few_connections(storm: Storm) -> None:
     assert 1 <= connections(pooled=storm.url) <= CONNECTIONS
 
 
+@pytest.mark.pooler
 def test_nothing_was_left_on_the_connections(storm: Storm) -> None:
     assert left_behind(pooled=storm.url, size=CONNECTIONS) == []
 
 
+@pytest.mark.pooler
 def test_database_is_migrated_and_filled_through_the_pooler(tmp_path: Path) -> None:
     servers.start()
     direct = canary_site.told(database_url=site.new_database("cairn_pooled"))
