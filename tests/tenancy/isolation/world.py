@@ -1,7 +1,7 @@
 """Two organizations full of marked texts, and everybody who may try to read them.
 
-Each text says where it is from by a canary, `canary-<organization>-<place>`. `SEES` says whose canaries
-a role may ever meet; it is written down here, not taken from the code.
+Each text says where it is from by a canary, `canary-<organization>-<place>`. `SEES` says whose
+canaries a role may ever meet; it is written down here, not taken from the code.
 """
 
 from dataclasses import dataclass, field
