@@ -199,8 +199,8 @@ ENTITY_TYPES: Final[Mapping[str, Name]] = {
 }
 TYPE_BASES: Final[Mapping[str, Name]] = {
     "given": _("chosen by you"),
-    "markers": _("from words in the text"),
-    "default": _("no word says otherwise"),
+    "form": _("from the form of the text"),
+    "default": _("chosen when nothing says otherwise"),
 }
 CLOSENESS: Final[tuple[tuple[float, Name], ...]] = (  # cosine from which two texts are called so
     (0.95, _("the same")),

@@ -4,8 +4,9 @@ Every statement can be read alone: its headings and the sentence that leads to i
 its own words say them already. Its id is made of the file, the headings and the words, so a second
 import of an unchanged document meets the same memories, and a change elsewhere in it moves none.
 
-Boilerplate is left out. Documents speak otherwise than agents do, so they have rules of their own
-for types. No rule gives a layer-1 type: what a file says never becomes constitutional.
+Boilerplate is left out. Types are told by the form of a statement, as those of agents are
+(`memory.intake.classify`). No rule gives a layer-1 type: what a file says never becomes
+constitutional.
 """
 
 import ast
@@ -15,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Final
 
-from memory.intake import intake_gates
+from memory.intake import classify, intake_gates
 from memory.taxonomy import MemoryType
 from memory.text import passages
 from memory.text import text as texts
@@ -67,17 +68,6 @@ _SPAN = re.compile(r"`[^`\n]+`")
 _ADDRESS = re.compile(r"\w+://\S+")
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
 _DRAWING = re.compile("[\u2500-\u257f]")
-_CODE_SPAN = re.compile(r"`[^`\n]*`")
-_COMMAND = (
-    r"(?:\$ )?(?:make|npm|npx|pnpm|yarn|bun|uv|uvx|pip|pipx|python3?|pytest|poetry|hatch|nox|tox"
-    r"|ruff|mypy|docker|git|gh|cargo|go|just|claude|curl|brew|apt(?:-get)?|kubectl|helm|terraform"
-    r"|\./\w|manage\.py|django-admin|celery|redis-cli|psql)\b"
-)
-
-_ORDER = re.compile(
-    r"\A(?:never|always|do not|don.t|ensure|make sure|keep|follow)\b", re.IGNORECASE
-)
-_SHELL = re.compile(rf"```(?:sh|bash|shell|zsh|console|powershell)\n|```\w*\n{_COMMAND}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,7 +171,7 @@ def _statement(
         return None
     type = MemoryType.WORKFLOW_RECIPE
     if passage.kind is not PassageKind.STEPS:
-        type = _find_type(prose, "\n".join(passage.code))
+        type, _ = classify.type_of(content=text)
     return Statement(
         content=content,
         text=text,
@@ -218,21 +208,6 @@ def _long_words(text: str) -> frozenset[str]:
 def _shorten(lead: str) -> str:
     last = lead if len(lead) <= LONGEST_LEAD else lead.partition(": ")[0]
     return last if len(last) <= LONGEST_LEAD else f"{last[: LONGEST_LEAD - 1].rsplit(' ', 1)[0]}…"
-
-
-def _find_type(prose: str, code: str) -> MemoryType:
-    """Return the type of a statement, by its words and its code blocks.
-
-    Few statements say by a word what they are. Of nineteen rules that looked for words such as
-    “because” or “must”, and for headings such as “Limitations”, only these were right in four
-    cases of five on documents of public repositories (tests/bench/bench_foreign). All else is a
-    fact until somebody says otherwise.
-    """
-    if _ORDER.match(_CODE_SPAN.sub("`", prose)):
-        return MemoryType.REQUIREMENT
-    if _SHELL.search(code):
-        return MemoryType.TOOL
-    return MemoryType.FACT
 
 
 def _weight(text: str) -> int:

@@ -1,9 +1,8 @@
 """Words that tell that a sentence of a conversation is worth keeping, one table.
 
-Each row is what a sentence then is, who must have said it, and the expression. They are narrower
-than the markers that merely name a type (`memory.intake.markers`): a plan, a report of what was
-just done and a wish for this one task have none of them. English, and a small set for French. All
-are bounded, so a scan stays linear in the text.
+Each row is what a sentence then is, who must have said it, and the expression. A plan, a report of
+what was just done and a wish for this one task have none of them. English, and a small set for
+French. All are bounded, so a scan stays linear in the text.
 """
 
 import re

@@ -1,7 +1,11 @@
 """What an accepted candidate is: type, governance, structure, files, modules, entities.
 
-A given type is believed. Otherwise markers in the text vote: each matching expression adds its
-weight, the heaviest type wins, and a text without markers is a fact. Nothing here calls a model.
+A given type is believed. Else the form of the text tells it where it surely does: numbered steps
+are a recipe (right in 1.00 of 15), an order at its start is a requirement (.95 of 20), a block of
+shell a tool (.84 of 56); all else is a fact. Of 40 expressions that looked for words such as
+“decided” or “see”, those that fired often enough to be judged were right in .07 to .74 of 691
+statements of public repositories; the form alone is right in .57 of all, with the words it was .49
+(tests/bench/bench_foreign). Nothing here calls a model.
 """
 
 import re
@@ -12,13 +16,12 @@ from pathlib import PurePosixPath
 from memory import taxonomy
 from memory.entities import rules as entities_rules
 from memory.entities.rules import WRITTEN_DATES, EntityKind, EntitySpan
-from memory.intake.markers import MARKERS
 from memory.taxonomy import Governance, MemoryType, Structure
+from memory.text import passages
 from memory.text import text as texts
+from memory.text.passages import PassageKind
 
 LEDGER_LINES = 2  # key-value lines
-SEQUENCE_WORDS = 2  # different ones make a timeline; default, not measured
-HIERARCHY_WORDS = 2  # different ones make a taxonomy, as indented bullets do; default
 _GENERIC_FOLDERS = frozenset(
     {"src", "lib", "app", "apps", "source", "packages", "test", "tests", "__tests__", "spec"}
 )
@@ -28,7 +31,7 @@ class TypeBasis(StrEnum):
     """Why a memory has its type."""
 
     GIVEN = "given"
-    MARKERS = "markers"
+    FORM = "form"
     DEFAULT = "default"
 
 
@@ -50,20 +53,18 @@ _KEY_VALUE = re.compile(
     r"^[ \t]*(?:[-*] )?[\w][\w .-]{0,40}(?::[ \t]|[ \t]*=[ \t]*)\S", re.MULTILINE
 )
 _DATE = re.compile(rf"(?<!\d)\d{{4}}-\d{{2}}-\d{{2}}(?!\d)|{'|'.join(WRITTEN_DATES)}")
-_SEQUENCE = re.compile(
-    r"\b(?:first|then|next|after that|afterwards|finally|later|before that|d['\u2019]abord|puis"
-    r"|ensuite|enfin)\b",
-    re.I,
-)
-_SEQUENCE_SIGNS = (
-    "first", "then", "next", "after", "finally", "later", "before that", "abord", "puis",
-    "ensuite", "enfin",
-)  # fmt: skip
 _BULLETS = re.compile(r"^[ \t]*[-*+] .+\n(?:.*\n)?[ \t]{2,}[-*+] ", re.MULTILINE)
-_HIERARCHY = re.compile(
-    r"\b(?:parent|child|children|inherits?|subclass|superclass|subtype)\b", re.I
+_STEP = re.compile(r"^[ \t]*1[.)] ", re.MULTILINE)
+_ORDER = re.compile(
+    r"\A(?:never|always|do not|don.t|ensure|make sure|keep|follow)\b", re.IGNORECASE
 )
-_HIERARCHY_SIGNS = ("parent", "child", "inherit", "class", "subtype")
+_COMMAND = (
+    r"(?:\$ )?(?:make|npm|npx|pnpm|yarn|bun|uv|uvx|pip|pipx|python3?|pytest|poetry|hatch|nox|tox"
+    r"|ruff|mypy|docker|git|gh|cargo|go|just|claude|curl|brew|apt(?:-get)?|kubectl|helm|terraform"
+    r"|\./\w|manage\.py|django-admin|celery|redis-cli|psql)\b"
+)
+_SHELL = re.compile(rf"```(?:sh|bash|shell|zsh|console|powershell)\n|```\w*\n{_COMMAND}")
+_CODE_SPAN = re.compile(r"`[^`\n]*`")
 
 
 def classify(
@@ -95,27 +96,25 @@ def classify(
 
 
 def type_of(*, content: str) -> tuple[MemoryType, TypeBasis]:
-    """Guess the type from markers; a tie goes to the first marker, none means a fact."""
-    votes: dict[MemoryType, int] = {}
-    for type, weight, pattern in MARKERS:
-        if pattern.search(content):
-            votes[type] = votes.get(type, 0) + weight
-    if not votes:
-        return MemoryType.FACT, TypeBasis.DEFAULT
-    return max(votes, key=lambda type: votes[type]), TypeBasis.MARKERS
+    """Tell the type by the form of a text: steps, an order, a block of shell; else a fact."""
+    if _STEP.search(content) and any(
+        one.kind is PassageKind.STEPS for one in passages.read(text=content)
+    ):
+        return MemoryType.WORKFLOW_RECIPE, TypeBasis.FORM
+    if _ORDER.match(_CODE_SPAN.sub("`", content)):
+        return MemoryType.REQUIREMENT, TypeBasis.FORM
+    if _SHELL.search(content):
+        return MemoryType.TOOL, TypeBasis.FORM
+    return MemoryType.FACT, TypeBasis.DEFAULT
 
 
 def structure_of(*, content: str) -> Structure:
-    """Detect how a text is built: ledger, timeline, taxonomy, else narrative."""
+    """Detect how a text is built: lines of values, a date, nested bullets; else narrative."""
     if len(_KEY_VALUE.findall(content)) >= LEDGER_LINES:
         return Structure.LEDGER
-    in_sequence = _distinct(_SEQUENCE, _SEQUENCE_SIGNS, content) >= SEQUENCE_WORDS
-    if in_sequence or _DATE.search(content):
+    if _DATE.search(content):
         return Structure.TIMELINE
-    in_hierarchy = _distinct(_HIERARCHY, _HIERARCHY_SIGNS, content) >= HIERARCHY_WORDS
-    if in_hierarchy or _BULLETS.search(content):
-        return Structure.TAXONOMY
-    return Structure.NARRATIVE
+    return Structure.TAXONOMY if _BULLETS.search(content) else Structure.NARRATIVE
 
 
 def module_of(*, path: str) -> str:
@@ -123,11 +122,3 @@ def module_of(*, path: str) -> str:
     folders = PurePosixPath(path).parent.parts
     telling = [name for name in folders if name.strip("./~") and name not in _GENERIC_FOLDERS]
     return telling[-1] if telling else ""
-
-
-def _distinct(pattern: re.Pattern[str], signs: tuple[str, ...], content: str) -> int:
-    """Count different words; one of the signs stands in each text that has any."""
-    lowered = content.lower()
-    if not any(sign in lowered for sign in signs):
-        return 0
-    return len({word.lower() for word in pattern.findall(content)})

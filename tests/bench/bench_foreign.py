@@ -6,6 +6,12 @@ CLONES is a folder with clones of the public repositories that `foreign/*.tsv` n
 `owner+name` (a work tree, a bare clone, or a folder with one as `repo`). The labels are kept here,
 the texts are not: commits are found by their hash, statements by path and the hash of their text.
 A rule stays while its precision is at least 0.8; below that its cases go to review or to a model.
+
+Removed by it: the rules for types by words such as “because”, “must” or “see”, first those for
+documents, then those for what agents send without a type. On 691 statements the latter were right
+for a reference in .42, a requirement in .74, a pattern in .35, a recipe in .70, a tool in .37, an
+error pattern in .07, a preference in .43, a gotcha in .36 and .73, a fix in .20; the others fired
+fewer than six times. Numbered steps, orders and blocks of shell stayed.
 """
 
 import hashlib

@@ -19,7 +19,7 @@ from memory.customization.queries import find_custom_type
 from memory.entities import accurate, names
 from memory.errors import GovernanceDenied
 from memory.intake import classify
-from memory.intake.classify import Classification, TypeBasis
+from memory.intake.classify import Classification
 from memory.intake.intake_gates import (
     GateCandidate,
     GateResult,
@@ -81,12 +81,8 @@ def check_candidate(*, caller: Caller, new: NewMemory) -> CheckedCandidate:
     """
     new = _of_custom_type(caller, new)
     check_fields(new=new)
-    may_govern = may_write_for_all(caller=caller)
     seen = _classify(new, MemoryType(new.type) if new.type else None)
-    is_guess = seen.type_basis is not TypeBasis.GIVEN
-    if is_guess and seen.governance is Governance.CONSTITUTIONAL and not may_govern:
-        seen = _classify(new, MemoryType.FACT)
-    if seen.governance is Governance.CONSTITUTIONAL and not may_govern:
+    if seen.governance is Governance.CONSTITUTIONAL and not may_write_for_all(caller=caller):
         raise GovernanceDenied(
             detail="Only a steward, in person, places a memory in the constitutional layer.",
             hint="Leave out the type or tag identity or chain_of_command, or ask a steward.",

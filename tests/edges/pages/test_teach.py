@@ -129,11 +129,11 @@ def test_viewer_cannot_teach(viewer_pages: Client, shop: str, caller: Caller) ->
 
 
 def test_look_says_why_the_type_and_what_is_named(owner_pages: Client, shop: str) -> None:
-    form = {"content": "We decided that AuthService reads middleware/auth.ts before each call."}
+    form = {"content": "Make sure that AuthService reads middleware/auth.ts before each call."}
 
     page = owner_pages.post(f"{TEACH}/look", form, **HTMX).content.decode()
 
-    assert "from words in the text" in page
+    assert "from the form of the text" in page
     assert "AuthService" in page
     assert '<code class="mut">middleware/auth.ts</code>' in page
 
