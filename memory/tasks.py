@@ -28,7 +28,7 @@ from memory.entities.actions import queue_read_names as queue_read_names_of_enti
 from memory.experiments.actions import demote_harmful
 from memory.extraction.actions.llm_relation import judge_added
 from memory.index.actions import backfill, embedding, maintenance
-from memory.intake.actions import action_log
+from memory.intake.actions import apply_decision
 from memory.intake.actions.apply_later import integrate_stored, share_of
 from memory.observer.actions.consolidate import consolidate
 from memory.observer.actions.finalize import finalize
@@ -217,7 +217,7 @@ def _forget_actions() -> int:
     """Forget turns past their time, and what became of candidates and searches."""
     now = timezone.now()
     forgotten = end_session.forget(now=now) + forget_counted(now=now)
-    return forgotten + action_log.forget(now=now, days=settings.KEEP_ACTIONS_DAYS)
+    return forgotten + apply_decision.forget_actions(now=now, days=settings.KEEP_ACTIONS_DAYS)
 
 
 UPKEEP: Final[Mapping[str, Callable[[], object]]] = {  # in every organization, once a slot

@@ -104,7 +104,9 @@ def answer(*, check: Check, plan: str | None) -> dict[str, Any]:
 
     `plan` is what was checked, without its secrets; None for a diff, whose lines are not quoted.
     """
-    steps = {} if plan is None else {one.number: one.text for one in work.read_plan(text=plan)[0]}
+    steps = (
+        {} if plan is None else {one.place.step: one.text for one in work.read_plan(text=plan)[0]}
+    )
     if PAUSED in check.degraded:
         summary = NOT_CHECKED
     else:

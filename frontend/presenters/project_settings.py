@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.caller import Caller
 from frontend.labels.memory_labels import Name
 from memory.intake import queries as intake_queries
-from memory.intake.intake_gates import Thresholds
+from memory.intake.integrate import Thresholds
 from teams.queries import GATES, WHOLE, Hook, ProjectView, hooks_of
 
 DAYS: Final = 30

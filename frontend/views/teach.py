@@ -16,8 +16,8 @@ from frontend.views import base, imports
 from frontend.views.base import Frame
 from memory.customization.queries import list_custom_types
 from memory.intake.actions.candidate import may_write_for_all
-from memory.intake.actions.preview import preview
 from memory.intake.actions.remember import NewMemory, Outcome, remember
+from memory.intake.actions.similar_memories import preview
 from memory.records.actions import confirm
 from memory.taxonomy import LinkKind, Scope, Source
 

@@ -9,7 +9,7 @@ The flow, in order:
    what is tainted is never evidence.
 3. `findings.py` is pure: it decides what stops the work, what calls for caution, what to note, and
    the verdict. No model is asked.
-4. `queries.py` adds files that sessions touch together with those of the work.
+4. Files that sessions touch together with those of the work are added.
 
 Decisions:
 

@@ -2,23 +2,30 @@
 
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from itertools import accumulate
 from typing import Any, Final
 from uuid import UUID
 
+from django.db.models import IntegerField, Q, Sum
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast
+
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import wrong_field
 from accounts.messages import message
-from memory.checks import diffs, findings, queries, work
+from memory.checks import diffs, findings, work
 from memory.records.queries import views
 from memory.search import actions as search_actions
 from memory.search import queries as search_queries
 from memory.search import request
 from memory.secrets import findings as secrets
 from memory.secrets import scanner
+from memory.sessions import counters
+from memory.sessions.models import Statistic
+from memory.sessions.sql.counters import read
 from memory.taxonomy import MemoryType, Status, Verification
 from memory.text import globs
 from memory.text import text as texts
@@ -32,6 +39,10 @@ HITS: Final = 8  # of one search
 FILE_MEMORIES_MOST: Final = 20  # memories of one file
 SEARCHES_MOST: Final = 60  # of one check
 FILES_MOST: Final = 200  # files whose memories are looked up
+STRONG: Final = 0.8  # of the sessions with either file that had both; default
+SESSIONS_LEAST: Final = 5  # default, not measured
+PAIRS_MOST: Final = 2_000  # of one read, those met most often; default
+PAIRS_SHOWN_MOST: Final = 5  # default
 BY_NAME: Final = 1  # of that very path, or of one that ends alike
 TYPES: Final = tuple(type.value for type in findings.CHECKED)
 PAUSED: Final = "paused"
@@ -43,18 +54,25 @@ PartGroup = tuple[tuple[work.WorkPart, ...], str]  # parts that are searched for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CheckFinding:
+class CheckFinding(findings.MemoryFinding):
     """A finding with its memory and what contradicts that; `relevance` where a search found it."""
 
     memory: views.MemoryView
-    level: findings.Level
-    why: findings.FindingReason
-    places: tuple[work.PartLocation, ...]
-    matched: tuple[str, ...]
-    missing: tuple[str, ...]
-    score: float
     relevance: float | None
     sides: tuple[views.Contradiction, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilePair:
+    """A file that work touches and one that it does not: how often both were touched together.
+
+    `share`: of the sessions that touched either, 0..1.
+    """
+
+    file: str
+    other: str
+    sessions: int
+    share: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +85,7 @@ class Check:
 
     verdict: findings.Verdict
     findings: tuple[CheckFinding, ...]
-    ties: tuple[queries.FilePair, ...]
+    ties: tuple[FilePair, ...]
     parts: int
     files: int
     left_out: int
@@ -99,7 +117,7 @@ def check_plan(*, caller: Caller, project: str, plan: str, now: datetime) -> Che
             hint="Write what is to be done, a step a line.",
             code="plan",
         )
-    groups = tuple(((work.of_step(step=one),), one.text) for one in steps)
+    groups = tuple(((one,), one.text) for one in steps)
     degraded = {search_actions.SECRET_LEFT_OUT: had_secrets, STEPS_LEFT_OUT: left_out > 0}
     return run_check(caller=caller, project=project, groups=groups, degraded=degraded, now=now)
 
@@ -123,7 +141,7 @@ def check_diff(*, caller: Caller, project: str, diff: str, now: datetime) -> Che
             hunks.append(replace(hunk, added=added, removed=removed))
             had_secrets = had_secrets or is_in_added or is_in_removed
         room = max(0, room - len(file.hunks))
-        parts = work.of_file(file=replace(file, hunks=tuple(hunks)))
+        parts = work.of_file(file=replace(file, hunks=hunks))
         text = "\n".join(part.text for part in parts)[: work.PLACE_MOST]
         groups.append((parts, work.question(files=parts[0].files, text=text)))
     is_whole = sum(len(file.hunks) for file in files) <= PARTS_MOST
@@ -161,7 +179,7 @@ def run_check(
     hits = _SearchHits(degraded={name: None for name, holds in degraded.items() if holds})
     judgment = findings.judge(parts=(), memories=(), relevant={})
     evidence: tuple[CheckFinding, ...] = ()
-    pairs: tuple[queries.FilePair, ...] = ()
+    pairs: tuple[FilePair, ...] = ()
     if paused:
         hits.degraded[PAUSED] = None
     else:
@@ -175,7 +193,7 @@ def run_check(
             relevant = {id: frozenset(numbers) for id, numbers in hits.parts.items()}
             judgment = findings.judge(parts=parts, memories=checked, relevant=relevant)
             evidence = _evidence(judgment.findings, hits, sight, now)
-            pairs = queries.untouched_pairs(project_id=row.id, files=files, sight=sight)
+            pairs = untouched_pairs(project_id=row.id, files=files, sight=sight)
     return Check(
         verdict=judgment.verdict,
         findings=evidence,
@@ -307,16 +325,54 @@ def _evidence(
     shown, sides = views.give_out_together(memory_ids=ids, sight=sight, now=now)
     return tuple(
         CheckFinding(
+            **{each.name: getattr(one, each.name) for each in fields(one)},
             memory=shown[one.memory_id],
-            level=one.level,
-            why=one.why,
-            places=one.places,
-            matched=one.matched,
-            missing=one.missing,
-            score=one.score,
             relevance=hits.relevance.get(one.memory_id),
             sides=sides.get(one.memory_id, ()),
         )
         for one in found
         if one.memory_id in shown
     )
+
+
+def untouched_pairs(
+    *, project_id: UUID, files: tuple[str, ...], sight: visibility.Sight
+) -> tuple[FilePair, ...]:
+    """Return files that nearly every session touches together with some of these. In a unit."""
+    if not files:
+        return ()
+    among = frozenset(files)
+    seen = visibility.as_q(sight=sight)
+    met = Statistic.objects.filter(
+        seen, kind=counters.Kind.EDGE.value, project_id=project_id
+    ).filter(Q(counts__notes__first__in=files) | Q(counts__notes__second__in=files))
+    pairs = met.order_by().values(  # added up over those who counted them
+        first=KeyTextTransform("first", "counts__notes"),
+        second=KeyTextTransform("second", "counts__notes"),
+    )
+    counted = Sum(Cast(KeyTextTransform("sessions", "counts"), IntegerField()))
+    often = pairs.annotate(sessions=counted).filter(sessions__gte=SESSIONS_LEAST)
+    ordered = often.order_by("-sessions", "first", "second")[:PAIRS_MOST]
+    edges = [
+        counters.EdgeRow(**one) for one in ordered if not among >= {one["first"], one["second"]}
+    ]
+    paths = {path for edge in edges for path in (edge.first, edge.second)}
+    keys = tuple(counters.key_of(text=path) for path in sorted(paths))
+    sums = read(kind=counters.Kind.FILE.value, visible=seen, project_id=project_id, keys=keys)
+    rows: dict[str, counters.FileRow] = {}
+    for row in counters.rows_of(type=counters.FileRow, sums=sums):
+        rows[row.path] = counters.added_row(
+            row=rows.get(row.path, counters.FileRow(path="")), add=row
+        )
+    none = counters.FileRow(path="")
+    found = []
+    for edge in edges:
+        first, second = rows.get(edge.first, none), rows.get(edge.second, none)
+        share = round(counters.weight(edge=edge, first=first, second=second), 4)
+        own, other = edge.first, edge.second
+        if own not in among:
+            own, other = other, own
+        if share >= STRONG:
+            found.append(FilePair(file=own, other=other, sessions=edge.sessions, share=share))
+    found.sort(key=lambda pair: (-pair.share, -pair.sessions, pair.other))
+    return tuple(found[:PAIRS_SHOWN_MOST])

@@ -9,7 +9,6 @@ end are all known; what is between files, such as the message of a commit, is pa
 
 import re
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Final
 
 from accounts.errors import InvalidInput, wrong_field
@@ -33,16 +32,6 @@ _ESCAPES: Final = {
 }  # fmt: skip
 
 
-class Change(StrEnum):
-    """What becomes of a file."""
-
-    CHANGED = "changed"
-    ADDED = "added"
-    DELETED = "deleted"
-    RENAMED = "renamed"
-    COPIED = "copied"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hunk:
     """Lines that come and go in one place; `first` and `last` are lines of the file afterwards.
@@ -56,26 +45,23 @@ class Hunk:
     removed: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChangedFile:
-    """One file: its path afterwards (before, where it is deleted), and what comes and goes."""
-
-    path: str
-    before: str
-    change: Change = Change.CHANGED
-    is_binary: bool = False
-    hunks: tuple[Hunk, ...] = ()
-
-
 @dataclass(slots=True, kw_only=True)
-class _File:
-    """A file while it is read."""
+class ChangedFile:
+    """One file: its path before and afterwards, and what comes and goes; `path` names it.
 
-    paths: tuple[str, str] = ("", "")
-    change: Change = Change.CHANGED
-    is_binary: bool = False
+    `is_headed`: `---` and `+++` were read, so the next of them begin another file.
+    """
+
+    before: str = ""
+    after: str = ""
     hunks: list[Hunk] = field(default_factory=list)
     is_headed: bool = False
+
+    @property
+    def path(self) -> str:
+        """Its path afterwards; before, where it is deleted; empty where neither was read."""
+        named = self.before if self.after in {"", NOWHERE} else self.after
+        return "" if named == NOWHERE else named
 
 
 class _Reader:
@@ -84,7 +70,7 @@ class _Reader:
     def __init__(self, *, text: str) -> None:
         self.lines = [line.removesuffix("\r") for line in text.split("\n")]
         self.at = 0
-        self.files: list[_File] = []
+        self.files: list[ChangedFile] = []
         self.hunks = 0
 
     def step(self) -> None:
@@ -98,7 +84,8 @@ class _Reader:
             )
         found = _GIT.match(line)
         if found is not None:
-            self._open(_File(paths=_of_git(found.group("rest"))))
+            before, after = _of_git(found.group("rest"))
+            self._open(ChangedFile(before=before, after=after))
         elif line.startswith("--- ") and following.startswith("+++ "):
             self._read_head(_path_of(line[4:]), _path_of(following[4:]))
             self.at += 1
@@ -106,10 +93,13 @@ class _Reader:
             self._read_hunk(line)
             return
         elif self.files and not self.files[-1].hunks:
-            _extend(self.files[-1], line)
+            if line.startswith(("rename from ", "copy from ")):
+                self.files[-1].before = _path_of(line.split(" from ", 1)[1])
+            elif line.startswith(("rename to ", "copy to ")):
+                self.files[-1].after = _path_of(line.split(" to ", 1)[1])
         self.at += 1
 
-    def _open(self, file: _File) -> _File:
+    def _open(self, file: ChangedFile) -> ChangedFile:
         self.files.append(file)
         if len(self.files) > FILES_MOST:
             raise _refused(
@@ -121,13 +111,9 @@ class _Reader:
         """Take paths of `---` and `+++`; without a head of git's before, they begin a file."""
         file = self.files[-1] if self.files else None
         if file is None or file.is_headed or file.hunks:
-            file = self._open(_File())
+            file = self._open(ChangedFile())
         file.is_headed = True
-        file.paths = _without_prefixes(old, new)
-        if old == NOWHERE:
-            file.change = Change.ADDED
-        elif new == NOWHERE:
-            file.change = Change.DELETED
+        file.before, file.after = _without_prefixes(old, new)
 
     def _read_hunk(self, line: str) -> None:
         """Read a hunk with as many lines as its head counts."""
@@ -167,45 +153,13 @@ def read(*, text: str) -> tuple[ChangedFile, ...]:
     reader = _Reader(text=text)
     while reader.at < len(reader.lines):
         reader.step()
-    files = []
-    for file in reader.files:
-        old, new = file.paths
-        path = old if file.change is Change.DELETED or new in {"", NOWHERE} else new
-        if path not in {"", NOWHERE}:
-            changed = ChangedFile(
-                path=path,
-                before=old,
-                change=file.change,
-                is_binary=file.is_binary,
-                hunks=tuple(file.hunks),
-            )
-            files.append(changed)
+    files = tuple(file for file in reader.files if file.path)
     if not files:
         raise _refused(
             message("This is no unified diff: it names no file."),
             hint="Send what `git diff` prints, all of it.",
         )
-    return tuple(files)
-
-
-def _extend(file: _File, line: str) -> None:
-    """Read a line of git's extended head."""
-    for begins, change, place in (
-        ("rename from ", Change.RENAMED, 0),
-        ("rename to ", Change.RENAMED, 1),
-        ("copy from ", Change.COPIED, 0),
-        ("copy to ", Change.COPIED, 1),
-    ):
-        if line.startswith(begins):
-            path = _path_of(line[len(begins) :])
-            file.paths = (path, file.paths[1]) if place == 0 else (file.paths[0], path)
-            file.change = change
-    if line.startswith("new file mode "):
-        file.change = Change.ADDED
-    elif line.startswith("deleted file mode "):
-        file.change = Change.DELETED
-    elif line.startswith(("Binary files ", "GIT binary patch")):
-        file.is_binary = True
+    return files
 
 
 def _of_git(rest: str) -> tuple[str, str]:

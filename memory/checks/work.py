@@ -36,15 +36,6 @@ _SENTENCES: Final = re.compile(r"(?<=[.!?])\s+(?=[^\W\d_a-z])")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlanStep:
-    """One step: its number from 1, its line in the plan, its text."""
-
-    number: int
-    line: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PartLocation:
     """A step and its line in the plan, or lines of a file."""
 
@@ -83,36 +74,18 @@ class _Block:
     lines: list[str]
 
 
-def read_plan(*, text: str) -> tuple[tuple[PlanStep, ...], int]:
-    """Return the steps of a plan that are checked, and how many are not."""
+def read_plan(*, text: str) -> tuple[tuple[WorkPart, ...], int]:
+    """Return the steps of a plan that are checked, as parts, and how many are not."""
     found = []
     for block in _blocks(text):
         whole = " ".join(" ".join(block.lines).split())
         sentences = _SENTENCES.split(whole) if block.is_paragraph else [whole]
         found += [(block.line, one) for one in sentences if any(map(str.isalpha, one))]
     steps = tuple(
-        PlanStep(number=number, line=line, text=step[:STEP_MOST])
+        _of_step(number, line, step[:STEP_MOST])
         for number, (line, step) in enumerate(found[:STEPS_MOST], start=1)
     )
     return steps, max(0, len(found) - STEPS_MOST)
-
-
-def of_step(*, step: PlanStep) -> WorkPart:
-    """Return a step as a part."""
-    said = statement_clauses.read(text=step.text)
-    files = (
-        file_paths.relative(path=path, root="") for path in standalone.files_in(text=step.text)
-    )
-    return WorkPart(
-        place=PartLocation(step=step.number, first_line=step.line, last_line=step.line),
-        text=step.text,
-        stems=statement_clauses.stems(text=step.text),
-        proposes=statement_clauses.stems(text=said.affirmed),
-        named=statement_clauses.names(text=said.affirmed),
-        taken=tuple(found for one in said.taken if (found := statement_clauses.stems(text=one))),
-        values=statement_clauses.quantities(text=said.affirmed),
-        files=tuple(dict.fromkeys(files)),
-    )
 
 
 def of_file(*, file: ChangedFile) -> tuple[WorkPart, ...]:
@@ -138,6 +111,21 @@ def of_file(*, file: ChangedFile) -> tuple[WorkPart, ...]:
 def question(*, files: tuple[str, ...], text: str) -> str:
     """Return what to search for, for a changed file: its paths and the words of its code."""
     return " ".join((*files, *statement_clauses.compounds(text=text)[:QUESTION_MOST]))
+
+
+def _of_step(number: int, line: int, text: str) -> WorkPart:
+    said = statement_clauses.read(text=text)
+    files = (file_paths.relative(path=path, root="") for path in standalone.files_in(text=text))
+    return WorkPart(
+        place=PartLocation(step=number, first_line=line, last_line=line),
+        text=text,
+        stems=statement_clauses.stems(text=text),
+        proposes=statement_clauses.stems(text=said.affirmed),
+        named=statement_clauses.names(text=said.affirmed),
+        taken=tuple(found for one in said.taken if (found := statement_clauses.stems(text=one))),
+        values=statement_clauses.quantities(text=said.affirmed),
+        files=tuple(dict.fromkeys(files)),
+    )
 
 
 def _blocks(text: str) -> Iterator[_Block]:

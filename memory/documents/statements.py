@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Final
 
-from memory.intake import classify, intake_gates
+from memory.intake import classify, integrate
 from memory.taxonomy import MemoryType
 from memory.text import passages
 from memory.text import text as texts
@@ -165,7 +165,7 @@ def _statement(
     prefix = ": ".join(part for part in before if part)
     separator = ":\n" if text.startswith(("```", "1. ")) else ": "
     content = f"{prefix}{separator}{text}" if prefix else text
-    if len(content) < intake_gates.MINIMUM_LENGTH:
+    if len(content) < integrate.MINIMUM_LENGTH:
         content = f"{headings[-1] if headings else PurePosixPath(path).name}: {content}"
     if len(content) > LONGEST_CONTENT:
         return None

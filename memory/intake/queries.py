@@ -1,10 +1,10 @@
-"""Read what became of candidates, and how many ended at which gate.
+"""Read the surroundings of a candidate, and the log of what became of candidates.
 
-A row is told to who may see the place it is of; of a refused candidate its sender alone knows.
-Counts are of the rows that one may see, so they tell nothing more.
+A row of the log is told to who may see the place it is of; of a refused candidate its sender alone
+knows. Counts are of the rows that one may see, so they tell nothing more.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
@@ -13,12 +13,32 @@ from django.db.models import Count, Q, QuerySet
 
 from accounts import tenancy
 from accounts.caller import Caller, principal
+from memory import sql_queries
+from memory.entities.names import TYPE_CODES
+from memory.entities.sql.entities import ABOUT
+from memory.index.sql import search_rows
+from memory.intake.echo_rules import DeliveredText
+from memory.intake.integrate import StoredStatement
 from memory.intake.models import ActionLog
+from memory.providers.contracts import Vectors
 from memory.records.queries.views import countable
+from memory.taxonomy import (
+    Authority,
+    Governance,
+    MemoryKind,
+    MemoryType,
+    may_be_forgotten_by_agent,
+    type_row,
+)
 from teams import queries as places
 from teams import visibility
+from teams.visibility import Sight
 
 LARGEST_PAGE: Final = 200
+FILE: Final = "intake/sql/neighbors.sql"
+SUBJECT_TYPES: Final = tuple(TYPE_CODES[type] for type in ABOUT)
+PASSING: Final = frozenset({MemoryKind.EPISODIC, MemoryKind.REFLECTIVE})  # of their time
+Close = tuple[tuple[UUID, float], ...]
 OUTCOMES: Final = (
     "added", "confirmed", "known", "updated", "superseded", "contradicted", "extended", "refused",
 )  # fmt: skip
@@ -41,11 +61,6 @@ class ActionView:
     cause: str
     memory_id: UUID | None
     other_id: UUID | None
-
-
-_SAME: Final = tuple(
-    name for name in ActionView.__dataclass_fields__ if name not in {"memory_id", "other_id"}
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,8 +96,8 @@ def page(*, caller: Caller, filters: ActionFilters, after: int | None, limit: in
         rows = _chosen(caller, filters)
         if after is not None:
             rows = rows.filter(id__lt=after)
-        found = tuple(rows.order_by("-id")[: size + 1])
-        items = _views(caller, found[:size])
+        found = _views(caller, rows.order_by("-id")[: size + 1])
+    items = found[:size]
     return ActionPage(items=items, next_after=items[-1].id if len(found) > size else None)
 
 
@@ -117,15 +132,145 @@ def _chosen(caller: Caller, filters: ActionFilters) -> QuerySet[ActionLog]:
     return rows
 
 
-def _views(caller: Caller, rows: tuple[ActionLog, ...]) -> tuple[ActionView, ...]:
+def _views(caller: Caller, rows: QuerySet[ActionLog]) -> tuple[ActionView, ...]:
     """Turn rows into views, without memories that are gone or that the caller sees no more."""
-    named = {id for row in rows for id in (row.memory_id, row.other_id) if id is not None}
+    found = [ActionView(**row) for row in rows.values(*ActionView.__dataclass_fields__)]
+    named = {id for row in found for id in (row.memory_id, row.other_id) if id is not None}
     seen = set(countable(caller=caller).filter(pk__in=named).values_list("id", flat=True))
     return tuple(
-        ActionView(
-            **{name: getattr(row, name) for name in _SAME},
+        replace(
+            row,
             memory_id=row.memory_id if row.memory_id in seen else None,
             other_id=row.other_id if row.other_id in seen else None,
         )
-        for row in rows
+        for row in found
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spot:
+    """Where vectors are compared: an audience and a project, in one model."""
+
+    model_id: int
+    audience: UUID
+    project_id: UUID | None
+
+
+def newest(*, spot: Spot, query: str, window: int, least: float) -> Close:
+    """Return the close ones among the newest entries, the closest first. In a unit."""
+    rows = sql_queries.rows(
+        "newest", file=FILE, query=query, window=window, least=least, **_of(spot)
+    )
+    return tuple((row[0], float(row[1])) for row in rows)
+
+
+def nearest_of_many(
+    *, memory_ids: tuple[UUID, ...], limit: int, least: float
+) -> dict[UUID, dict[UUID, float]]:
+    """Return by memory the nearest ones of its place and its counterpart. In a unit."""
+    rows = sql_queries.rows(
+        "nearest_of_many", file=FILE, ids=list(memory_ids), limit=limit, least=least
+    )
+    found: dict[UUID, dict[UUID, float]] = {}
+    for memory_id, other, cosine in rows:
+        found.setdefault(memory_id, {})[other] = cosine
+    return found
+
+
+def nearest_topic(*, spot: Spot, query: str) -> tuple[UUID | None, float] | None:
+    """Return the nearest topic of the place and its cosine. In a unit.
+
+    The topic is None where it does not reach so far, all is None where the place has no topics.
+    """
+    rows = sql_queries.rows("center", file=FILE, query=query, **_of(spot))
+    return next(((id if reaches else None, cosine) for id, cosine, reaches in rows), None)
+
+
+def stored_statements(*, cosines: dict[UUID, float]) -> tuple[StoredStatement, ...]:
+    """Return active memories as integration compares them, by id; with their cosines. In a unit."""
+    if not cosines:
+        return ()
+    rows = sql_queries.rows("known", file=FILE, ids=list(cosines), types=list(SUBJECT_TYPES))
+    return tuple(
+        StoredStatement(
+            id=id,
+            content=content,
+            authority=Authority(authority),
+            subjects=subjects(
+                topic_id=topic_id, names=tuple(names or ()), files=tuple(files), tags=tuple(tags)
+            ),
+            cosine=cosines[id],
+            since=valid_from,
+            is_protected=pinned
+            or not may_be_forgotten_by_agent(governance=Governance(governance), tags=tuple(tags)),
+            is_passing=is_passing(type=MemoryType(type)),
+            is_doubtful=is_doubtful,
+            audience=audience,
+            version=version,
+        )
+        for (
+            id, content, type, authority, governance, tags, pinned, audience, valid_from, files,
+            topic_id, names, version, is_doubtful,
+        ) in rows
+    )  # fmt: skip
+
+
+def is_passing(*, type: MemoryType) -> bool:
+    """Say whether memories of a type tell of their time, so that the next contradicts none."""
+    return type_row(type=type).kind in PASSING
+
+
+def subjects(
+    *, topic_id: UUID | None, names: tuple[str, ...], files: tuple[str, ...], tags: tuple[str, ...]
+) -> frozenset[str]:
+    """Return what a memory is about, as marks that others may share."""
+    marks = [] if topic_id is None else [f"topic {topic_id}"]
+    marks += [f"name {name}" for name in names]
+    marks += [f"file {file}" for file in files]
+    return frozenset((*marks, *(f"tag {tag.lower()}" for tag in tags)))
+
+
+def delivered_to_person(
+    *,
+    person: UUID | None,
+    token: UUID | None,
+    since: datetime,
+    in_any_way: bool,
+    sight: Sight,
+    model: str | None,
+    vector: Vectors | None,
+    most: int,
+) -> tuple[tuple[DeliveredText, ...], dict[UUID, float]]:
+    """Return the newest `most` memories delivered since a time that may still be seen, by id.
+
+    Delivered to a token, or to any token of a person; `in_any_way`: also what the person was shown
+    without a token. Logs of their open sessions count since ever. Second their cosines with
+    `vector`, which is of the space whose key is `model`, as far as known. In a unit.
+    """
+    rows = sql_queries.filled(
+        "delivered_to_person",
+        file=FILE,
+        parts={"visible": visibility.as_sql(alias="m")},
+        person=person,
+        token=token,
+        since=since,
+        in_any_way=in_any_way,
+        most=most,
+        model=model,
+        query=None if vector is None else search_rows.prefix_text(vector=vector),
+        **visibility.parameters(sight=sight),
+    )
+    texts = tuple(DeliveredText(memory_id=id, content=content) for id, content, _ in rows)
+    return texts, {id: float(cosine) for id, _, cosine in rows if cosine is not None}
+
+
+def was_delivered_to_agents(*, memory_id: UUID, person: UUID | None, since: datetime) -> bool:
+    """Say whether any agent of a person was given a memory after a time. In a unit."""
+    rows = sql_queries.rows(
+        "was_delivered_to_agents", file=FILE, memory_id=memory_id, person=person, since=since
+    )
+    return bool(rows[0][0])
+
+
+def _of(spot: Spot) -> dict[str, int | UUID | None]:
+    return {"model": spot.model_id, "audience": spot.audience, "project": spot.project_id}

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 from memory.extraction.prompts.schemas import SYNTHESIZED
-from memory.intake.attributes import PAYLOADS
+from memory.intake.validation import PAYLOADS
 from memory.observer import detections, phrasing
 from memory.observer.signals import failures
 from memory.sessions import counters, file_paths

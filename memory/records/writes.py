@@ -15,7 +15,7 @@ from django.db.models import Q
 
 from accounts import bulk_insert
 from accounts.audit import Actor
-from accounts.caller import Caller
+from accounts.caller import Caller, principal
 from accounts.errors import Conflict
 from memory.entities.sql import entities
 from memory.index.actions import embedding
@@ -87,6 +87,20 @@ def save_unique(*, row: Memory, fields: tuple[str, ...], now: datetime) -> None:
             save(row=row, fields=fields, now=now)
     except IntegrityError as error:
         raise not_unique() from error
+
+
+def reindex(*, caller: Caller, row: Memory, is_same_text: bool) -> None:
+    """Let searches find a changed memory: words, names, topic and vector. In a unit.
+
+    Where only its place has changed, what it names moves with it.
+    """
+    index_words(rows=(row,))
+    if is_same_text:
+        entities.move(row=row)
+    else:
+        entities.rewrite(rows=(row,))
+    search_rows.leave_topics(memory_ids=(row.id,))
+    embedding.enqueue(layers={row.id: row.governance}, created_by=principal(caller=caller))
 
 
 def announce(

@@ -10,7 +10,7 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory.customization import custom_type_rules
 from memory.injection.queries import milestones
-from memory.intake.actions.preview import preview
+from memory.intake.actions.similar_memories import preview
 from memory.records.filters import Filters
 from memory.records.models import Memory
 from memory.records.queries import memories

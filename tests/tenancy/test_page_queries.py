@@ -8,8 +8,8 @@ from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.errors import NotFound
 from memory.injection.queries import Milestones, milestones
-from memory.intake.actions.preview import preview
 from memory.intake.actions.remember import NewMemory, remember
+from memory.intake.actions.similar_memories import preview
 from memory.review.queries import overview
 from teams.actions.projects import create_project
 

@@ -19,7 +19,7 @@ from accounts.caller import Caller, Role
 from accounts.errors import CairnError, NotFound
 from accounts.models import Organization
 from memory.injection import queries as injection_queries
-from memory.intake.actions.preview import preview
+from memory.intake.actions.similar_memories import preview
 from memory.records.queries import memories
 from memory.review.actions.corrections import correct
 from memory.review.queries import overview

@@ -11,7 +11,7 @@ from django.db import connection
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.injection.sql.deliveries import delivered_to_agent
-from memory.intake.sql.neighbors import delivered_to_person
+from memory.intake.queries import delivered_to_person
 from memory.records.queries.views import visible
 from memory.search import request
 from memory.search.queries import list_always_in_effect

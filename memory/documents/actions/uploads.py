@@ -21,7 +21,7 @@ from memory.customization import custom_type_rules
 from memory.documents import reading
 from memory.documents.candidates import LONGEST_NAME, Candidate, FileRead, Reading
 from memory.documents.formats import cairn
-from memory.intake import intake_gates
+from memory.intake import integrate
 from memory.intake.actions import candidate as intake_candidate
 from memory.intake.validation import NewMemory
 from memory.records.models import Memory
@@ -268,7 +268,7 @@ def _judge(
         told = scanner.without_secrets(text=error.detail)
         return None, INPUT, error.detail if told == error.detail else told, error.hint
     result = intake_candidate.gate(checked=drafted)
-    if result.outcome is not intake_gates.GateOutcome.REFUSED:
+    if result.outcome is not integrate.GateOutcome.REFUSED:
         return drafted, "", "", ""
     return None, result.gate.value if result.gate else "", result.reason, result.hint
 

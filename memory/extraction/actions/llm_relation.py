@@ -31,8 +31,7 @@ from memory.intake.actions.apply_later import comparable, integrate_stored, shar
 from memory.intake.actions.candidate import find_placement, gate
 from memory.intake.actions.remember import enqueue_model_look, in_use, prepare
 from memory.intake.actions.similar_memories import find_similar, thresholds_of
-from memory.intake.intake_gates import GateOutcome
-from memory.intake.integrate import CandidateStatement, Judged, StoredStatement
+from memory.intake.integrate import CandidateStatement, GateOutcome, Judged, StoredStatement
 from memory.intake.validation import NewMemory
 from memory.providers.contracts import ChatMessage, ChatRequest, ChatRole
 from memory.providers.errors import ProviderError

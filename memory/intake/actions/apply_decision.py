@@ -1,27 +1,35 @@
-"""Carry out what integration decided about a memory that has just been stored.
+"""Carry out what integration decided about a memory that has just been stored, and log it.
 
 What is replaced stays readable: it names its successor and why, its confidence falls and it is true
 until the new one began to be. A contradiction leaves both as they are, with an edge and a conflict.
+
+The action log says what became of each candidate: when, from whom, how it ended and why; never what
+it said. A refused one is known to its sender alone; where no person stands behind the credential,
+to who may see the place it was meant for.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
-from accounts.caller import Caller
+from accounts import bulk_insert, tenancy
+from accounts.caller import Caller, principal
 from accounts.errors import Conflict as Changed
+from memory.intake.actions.candidate import Placement
 from memory.intake.integrate import SUPERSEDED_CONFIDENCE, Decision, Operation
-from memory.records import writes
+from memory.intake.models import ActionLog
+from memory.records import versions, writes
 from memory.records.models import Conflict, Memory, MemoryLink
-from memory.taxonomy import LinkKind, Status
+from memory.taxonomy import LinkKind, Source, Status
 
 REPLACES = frozenset({Operation.UPDATE, Operation.DELETE})
 ENDS: Final = ("source_id", "target_id", "kind")
 EDGE: Final = (
     *ENDS, "confidence", "automatic", "cosine", "description", "before", "created_at",
 )  # fmt: skip
+SOURCES: Final = frozenset(Source)
 LOWERED: Final = ("confidence", "valid_until", "archived_reason")  # of what is replaced
 
 
@@ -32,6 +40,22 @@ class Integrated:
     other_id: UUID
     replaced: bool
     conflict_id: UUID | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogEntry:
+    """What became of one candidate; `place` is None where it found none.
+
+    `memory_id` is what was stored or confirmed, `other_id` what it replaced or contradicts.
+    """
+
+    source: str
+    place: Placement | None
+    outcome: str
+    gate: str = ""
+    cause: str = ""
+    memory_id: UUID | None = None
+    other_id: UUID | None = None
 
 
 def hold(*, decision: Decision) -> Memory | None:
@@ -94,7 +118,7 @@ def retire(
 
 def lowered(*, row: Memory) -> dict[str, Any]:
     """Return what of a memory falls when it is replaced, for the edge to its successor."""
-    return {name: plain(getattr(row, name)) for name in LOWERED}
+    return {name: versions.plain(value=getattr(row, name)) for name in LOWERED}
 
 
 def link(
@@ -185,11 +209,44 @@ def put_edges(*, edges: Iterable[Mapping[str, Any]]) -> None:
 
 def edge_of(*, link: MemoryLink) -> dict[str, Any]:
     """Return an edge as `put_edges` puts it back."""
-    return {name: plain(getattr(link, name)) for name in EDGE}
+    return {name: versions.plain(value=getattr(link, name)) for name in EDGE}
 
 
-def plain(value: object) -> object:
-    """Return a field of a row as JSON keeps it."""
-    if isinstance(value, datetime):
-        return value.isoformat()
-    return str(value) if isinstance(value, UUID) else value
+def log_actions(*, caller: Caller, entries: tuple[LogEntry, ...], now: datetime) -> None:
+    """Append a row a candidate. In a unit."""
+    bulk_insert.insert_rows(
+        rows=[
+            ActionLog(
+                at=now,
+                audience=_audience(caller, entry),
+                project_id=entry.place.project.id if entry.place and entry.place.project else None,
+                user_id=caller.user_id,
+                token_id=caller.token_id,
+                agent=caller.agent,
+                source=entry.source if entry.source in SOURCES else "unknown",
+                source_interface=caller.source_interface,
+                outcome=entry.outcome,
+                gate=entry.gate,
+                cause=entry.cause[:24],
+                memory_id=entry.memory_id,
+                other_id=entry.other_id,
+            )
+            for entry in entries
+        ]
+    )
+
+
+def forget_actions(*, now: datetime, days: int) -> int:
+    """Delete rows of the action log older than some days; return how many."""
+    with tenancy.unit():
+        old = ActionLog.objects.filter(at__lt=now - timedelta(days=days))
+        deleted, _ = old.delete()
+        return deleted
+
+
+def _audience(caller: Caller, entry: LogEntry) -> UUID:
+    if entry.outcome == "refused" and caller.user_id is not None:
+        return caller.user_id
+    if entry.place is not None:
+        return entry.place.audience
+    return principal(caller=caller) or caller.organization_id

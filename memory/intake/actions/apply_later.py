@@ -17,12 +17,10 @@ from django.db.models import Q
 
 from accounts import tenancy
 from accounts.caller import Caller, Role, TokenScope
-from memory.intake import integrate
-from memory.intake.actions import action_log, apply_decision, similar_memories
-from memory.intake.actions.action_log import LogEntry
+from memory.intake import integrate, queries
+from memory.intake.actions import apply_decision, similar_memories
+from memory.intake.actions.apply_decision import LogEntry
 from memory.intake.actions.candidate import Placement
-from memory.intake.actions.echo_guard import is_restatement
-from memory.intake.intake_gates import Thresholds
 from memory.intake.integrate import (
     CandidateStatement,
     Cause,
@@ -30,8 +28,8 @@ from memory.intake.integrate import (
     Judged,
     Operation,
     StoredStatement,
+    Thresholds,
 )
-from memory.intake.sql import neighbors
 from memory.records import statements, writes
 from memory.records.actions import count_restatement
 from memory.records.models import Conflict, Memory, MemoryLink, MemoryVersion
@@ -106,7 +104,7 @@ def integrate_stored(
                 ids[verb] += (memory_id,)
             writes.record_bulk(caller=caller, act="memory.bulk_integrated", memory_ids=ids)
             entries = tuple(entry for _, _, entry in several)
-            action_log.record(caller=caller, entries=entries, now=now)
+            apply_decision.log_actions(caller=caller, entries=entries, now=now)
     return sum(map(len, done.values()))
 
 
@@ -114,12 +112,12 @@ def _find_near(
     memory_ids: tuple[UUID, ...],
 ) -> dict[UUID, tuple[StoredStatement, tuple[StoredStatement, ...]]]:
     """Return memories with a vector and what is near each, without pairs that were told apart."""
-    near = neighbors.nearest_of_many(
+    near = queries.nearest_of_many(
         memory_ids=memory_ids, limit=similar_memories.NEAREST, least=LEAST_COSINE
     )
     ids = {*near, *(id for others in near.values() for id in others)}
     apart = views.rejected_pairs(memory_ids=ids)
-    stored = neighbors.stored_statements(cosines=dict.fromkeys(ids, 1.0))
+    stored = queries.stored_statements(cosines=dict.fromkeys(ids, 1.0))
     by_id = {one.id: one for one in stored}
     return {
         id: (
@@ -252,7 +250,7 @@ def _merge(
     )
     before = apply_decision.retire(caller=caller, old=row, successor=twin, reason=SAME, now=now)
     apply_decision.link(source=twin, target=row, decision=decision, before=before)
-    is_repeated = is_restatement(row=row, delivered_id=twin.id)
+    is_repeated = similar_memories.is_restatement(row=row, delivered_id=twin.id)
     if not is_repeated:
         sessions = (row.session_id, *row.provenance_sessions)
         changed = count_restatement(row=twin, sessions=sessions, now=now)

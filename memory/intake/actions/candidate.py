@@ -15,23 +15,13 @@ from accounts.errors import Forbidden, InvalidInput, NotFound, wrong_field
 from accounts.identifiers import as_uuid
 from accounts.messages import message
 from memory.customization import custom_type_rules
-from memory.customization.queries import find_custom_type
+from memory.customization import queries as custom_types
 from memory.entities import accurate, names
 from memory.errors import GovernanceDenied
-from memory.intake import classify
-from memory.intake.classify import Classification
-from memory.intake.intake_gates import (
-    GateCandidate,
-    GateResult,
-    Neighborhood,
-    Thresholds,
-    run_gates,
-)
-from memory.intake.validation import NewMemory, check_fields, fitting
+from memory.intake import classify, integrate, validation
 from memory.records import formulas
 from memory.records.models import Memory
-from memory.secrets import scanner
-from memory.secrets.findings import Finding
+from memory.secrets import findings, scanner
 from memory.taxonomy import (
     DEFAULT_CONFIDENCE,
     Governance,
@@ -42,13 +32,13 @@ from memory.taxonomy import (
     type_row,
 )
 from memory.text import text as texts
+from teams import errors as team_errors
 from teams import queries as places
-from teams.errors import NotBoundToProject
 from teams.models import Project, Team, TeamMember
 
 MAY_WRITE_FOR_ALL: Final = frozenset({Role.OWNER, Role.ADMIN, Role.STEWARD})
-ALONE: Final = Neighborhood()
-USUAL: Final = Thresholds()
+ALONE: Final = integrate.Neighborhood()
+USUAL: Final = integrate.Thresholds()
 ORIGIN: Final = (
     "source", "source_uri", "source_hash", "source_line", "commit_sha", "taint_reason",
 )  # fmt: skip
@@ -58,10 +48,10 @@ ORIGIN: Final = (
 class CheckedCandidate:
     """A candidate that has been checked and classified; not yet compared with the store."""
 
-    new: NewMemory
-    classification: Classification
+    new: validation.NewMemory
+    classification: classify.Classification
     content_hash: str
-    findings: tuple[Finding, ...]
+    findings: tuple[findings.Finding, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,13 +64,13 @@ class Placement:
     team_id: UUID | None
 
 
-def check_candidate(*, caller: Caller, new: NewMemory) -> CheckedCandidate:
+def check_candidate(*, caller: Caller, new: validation.NewMemory) -> CheckedCandidate:
     """Check, scan and classify a candidate; only a custom type is read from the store.
 
     Raises InvalidInput naming each wrong field, GovernanceDenied for layer 1 from an agent.
     """
     new = _of_custom_type(caller, new)
-    check_fields(new=new)
+    validation.check_fields(new=new)
     seen = _classify(new, MemoryType(new.type) if new.type else None)
     if seen.governance is Governance.CONSTITUTIONAL and not may_write_for_all(caller=caller):
         raise GovernanceDenied(
@@ -96,20 +86,25 @@ def check_candidate(*, caller: Caller, new: NewMemory) -> CheckedCandidate:
 
 
 def gate(
-    *, checked: CheckedCandidate, neighborhood: Neighborhood = ALONE, thresholds: Thresholds = USUAL
-) -> GateResult:
+    *,
+    checked: CheckedCandidate,
+    neighborhood: integrate.Neighborhood = ALONE,
+    thresholds: integrate.Thresholds = USUAL,
+) -> integrate.GateResult:
     """Send a checked candidate through the gates, where nothing else is said without neighbors."""
-    candidate = GateCandidate(
+    candidate = integrate.GateCandidate(
         content=checked.new.content, type=checked.classification.type, secrets=checked.findings
     )
-    return run_gates(candidate=candidate, neighborhood=neighborhood, thresholds=thresholds)
+    return integrate.run_gates(
+        candidate=candidate, neighborhood=neighborhood, thresholds=thresholds
+    )
 
 
-def find_placement(*, caller: Caller, new: NewMemory) -> Placement:
+def find_placement(*, caller: Caller, new: validation.NewMemory) -> Placement:
     """Find where a memory goes. In a unit. Raises NotFound, InvalidInput, NotBoundToProject."""
     project = places.find_project(caller=caller, ref=new.project) if new.project else None
     if project is None and caller.bound_projects is not None:
-        raise NotBoundToProject(
+        raise team_errors.NotBoundToProject(
             detail="This token is bound to projects; it stores nothing outside of them.",
             hint="Name one of its projects in “project”.",
         )
@@ -130,13 +125,19 @@ def find_placement(*, caller: Caller, new: NewMemory) -> Placement:
             code="scope",
         )
     if scope is Scope.TEAM:
-        team_id = _find_team(caller, new.team).id
-        return Placement(project=project, scope=scope, audience=team_id, team_id=team_id)
+        by_id = as_uuid(text=new.team or "")
+        wanted = {"slug": new.team or ""} if by_id is None else {"id": by_id}
+        mine = TeamMember.objects.filter(user_id=caller.user_id or UUID(int=0)).values("team_id")
+        team = Team.objects.filter(id__in=mine, **wanted).first()
+        if team is None:
+            detail = "Name a team you belong to in “team”."
+            raise wrong_field(pointer="/team", detail=detail, code="team")
+        return Placement(project=project, scope=scope, audience=team.id, team_id=team.id)
     audience = _find_audience(caller, scope, project)
     return Placement(project=project, scope=scope, audience=audience, team_id=None)
 
 
-def find_placement_if_any(*, caller: Caller, new: NewMemory) -> Placement | None:
+def find_placement_if_any(*, caller: Caller, new: validation.NewMemory) -> Placement | None:
     """Find where a memory would go, None where there is no such place for it. In a unit."""
     try:
         return find_placement(caller=caller, new=new)
@@ -144,7 +145,7 @@ def find_placement_if_any(*, caller: Caller, new: NewMemory) -> Placement | None
         return None
 
 
-def _of_custom_type(caller: Caller, new: NewMemory) -> NewMemory:
+def _of_custom_type(caller: Caller, new: validation.NewMemory) -> validation.NewMemory:
     """Return a candidate under one of our types, marked where it named one that is none.
 
     It is then of the methodology that adds the type, unless it names another. Raises InvalidInput
@@ -152,7 +153,7 @@ def _of_custom_type(caller: Caller, new: NewMemory) -> NewMemory:
     """
     if not new.type or not custom_type_rules.is_own(name=new.type):
         return replace(new, tags=custom_type_rules.marked(tags=new.tags, name=new.own_type))
-    found = find_custom_type(caller=caller, name=new.type, pointer="/type")
+    found = custom_types.find_custom_type(caller=caller, name=new.type, pointer="/type")
     return replace(
         new,
         type=found.type.base.value,
@@ -162,7 +163,7 @@ def _of_custom_type(caller: Caller, new: NewMemory) -> NewMemory:
     )
 
 
-def _classify(new: NewMemory, type: MemoryType | None) -> Classification:
+def _classify(new: validation.NewMemory, type: MemoryType | None) -> classify.Classification:
     seen = classify.classify(
         content=new.content,
         type=type,
@@ -173,8 +174,8 @@ def _classify(new: NewMemory, type: MemoryType | None) -> Classification:
     )
     return replace(
         seen,
-        files=fitting(name="related_files", found=seen.files),
-        modules=fitting(name="related_modules", found=seen.modules),
+        files=validation.fitting(name="related_files", found=seen.files),
+        modules=validation.fitting(name="related_modules", found=seen.modules),
     )
 
 
@@ -193,17 +194,6 @@ def _find_audience(caller: Caller, scope: Scope, project: Project | None) -> UUI
         ),
     }
     raise wrong_field(pointer="/scope", detail=reasons[scope], code="scope")
-
-
-def _find_team(caller: Caller, ref: str | None) -> Team:
-    mine = TeamMember.objects.filter(user_id=caller.user_id or UUID(int=0)).values("team_id")
-    by_id = as_uuid(text=ref or "")
-    wanted = {"slug": ref or ""} if by_id is None else {"id": by_id}
-    row = Team.objects.filter(id__in=mine, **wanted).first()
-    if row is None:
-        detail = "Name a team you belong to in “team”."
-        raise wrong_field(pointer="/team", detail=detail, code="team")
-    return row
 
 
 def may_write_for_all(*, caller: Caller) -> bool:

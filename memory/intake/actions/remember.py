@@ -4,9 +4,10 @@
 they never raise.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final
+from typing import Final, TypeVar
 from uuid import UUID
 
 from django.db import transaction
@@ -16,41 +17,22 @@ from accounts.caller import Caller, principal
 from accounts.errors import Conflict, Forbidden, InvalidInput
 from accounts.messages import message
 from memory.index.actions import embedding
-from memory.index.actions.embedding import Embedded
-from memory.intake import integrate
-from memory.intake.actions import action_log, apply_decision
-from memory.intake.actions.action_log import LogEntry
-from memory.intake.actions.candidate import (
-    CheckedCandidate,
-    Placement,
-    check_candidate,
-    find_by_external_id,
-    find_placement,
-    find_placement_if_any,
-    gate,
-    new_row,
-)
-from memory.intake.actions.echo_guard import find_delivered, find_echo
-from memory.intake.actions.revise import revise_row
-from memory.intake.actions.similar_memories import find_similar, thresholds_of
-from memory.intake.intake_gates import Gate, GateOutcome, GateResult, Thresholds
-from memory.intake.integrate import Cause, Decision, Judged
-from memory.intake.sql.neighbors import is_passing
+from memory.intake import integrate, queries
+from memory.intake.actions import apply_decision, candidate, revise, similar_memories
 from memory.intake.validation import NewMemory
-from memory.records import writes
-from memory.records.actions import confirm_memory
+from memory.records import actions, writes
 from memory.records.models import Memory
-from memory.records.queries.memories import lock_memory
-from memory.records.queries.views import MemoryView, to_view, visible
+from memory.records.queries import memories, views
 from memory.taxonomy import LinkKind, MemoryType, Scope, Source
 from teams.permissions import Act, require
 from teams.queries import extraction_of
 
 LEXICON_DELAY_SECONDS: Final = 2  # writes of a burst share one recount
 SENT_AGAIN = message("sent again under its external id")  # why there is a new version
-LOOSEST: Final = Thresholds(minimum_length=1)  # of any project: what these refuse, all refuse
+LOOSEST: Final = integrate.Thresholds(minimum_length=1)  # what these refuse, any project refuses
 LOGGED: Final = {LinkKind.SUPERSEDES.value: "superseded", LinkKind.EXTEND.value: "extended"}
 EXPLICIT: Final = frozenset({Source.USER_TAUGHT.value, Source.AGENT_EXPLICIT.value})
+T = TypeVar("T")
 
 __all__ = ["NewMemory", "Outcome", "remember"]
 
@@ -59,9 +41,9 @@ __all__ = ["NewMemory", "Outcome", "remember"]
 class Prepared:
     """A candidate with its vector where that could be made at once, and what a model judged."""
 
-    checked: CheckedCandidate
-    embedded: Embedded | None
-    judged: tuple[Judged, ...] = ()
+    checked: candidate.CheckedCandidate
+    embedded: embedding.Embedded | None
+    judged: tuple[integrate.Judged, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +55,7 @@ class Outcome:
     """
 
     outcome: str
-    memory: MemoryView | None
+    memory: views.MemoryView | None = None
     gate: str = ""
     reason: str = ""
     hint: str = ""
@@ -87,7 +69,11 @@ class Outcome:
 
 
 def remember(
-    *, caller: Caller, new: NewMemory, now: datetime, judged: tuple[Judged, ...] = ()
+    *,
+    caller: Caller,
+    new: NewMemory,
+    now: datetime,
+    judged: tuple[integrate.Judged, ...] = (),
 ) -> Outcome:
     """Remember one candidate; `judged` is what a model said it is to what is known.
 
@@ -97,71 +83,72 @@ def remember(
     try:
         prepared = replace(prepare(caller=caller, new=new), judged=judged)
     except (InvalidInput, Forbidden) as error:
-        refused = Outcome(outcome="refused", memory=None, gate="input", cause=error.code)
+        refused = Outcome(outcome="refused", gate="input", cause=error.code)
         with tenancy.unit():
-            where = find_placement_if_any(caller=caller, new=new)
+            where = candidate.find_placement_if_any(caller=caller, new=new)
             entry = log_entry(new=new, where=where, outcome=refused)
-            action_log.record(caller=caller, entries=(entry,), now=now)
+            apply_decision.log_actions(caller=caller, entries=(entry,), now=now)
         raise
+
+    return write_or_retry(
+        lambda: recorded(caller=caller, outcome=decide(caller=caller, prepared=prepared, now=now))
+    )
+
+
+def write_or_retry(write: Callable[[], T]) -> T:
+    """Write in a unit; once more where somebody changed the same between our look and our write."""
     try:
         with tenancy.unit(), transaction.atomic():
-            decided = decide(caller=caller, prepared=prepared, now=now)
-            return recorded(caller=caller, outcome=decided)
-    except Conflict:  # somebody changed the same between our look and our write: look again
+            return write()
+    except Conflict:
         with tenancy.unit():
-            decided = decide(caller=caller, prepared=prepared, now=now)
-            return recorded(caller=caller, outcome=decided)
+            return write()
 
 
 def prepare(*, caller: Caller, new: NewMemory) -> Prepared:
     """Check, classify and embed a candidate. Runs outside of a unit. Raises InvalidInput."""
-    checked = check_candidate(caller=caller, new=new)
-    alone = gate(checked=checked, thresholds=LOOSEST)
-    if alone.outcome is GateOutcome.REFUSED:
+    checked = candidate.check_candidate(caller=caller, new=new)
+    alone = candidate.gate(checked=checked, thresholds=LOOSEST)
+    if alone.outcome is integrate.GateOutcome.REFUSED:
         return Prepared(checked=checked, embedded=None)
-    seen = checked.classification
-    text = embedding.text_of(
-        files=seen.files, modules=seen.modules, type=seen.type.value, content=new.content
-    )
-    return Prepared(checked=checked, embedded=embedding.embed_inline(text=text))
+    return Prepared(checked=checked, embedded=similar_memories.embed(checked=checked))
 
 
 def decide(*, caller: Caller, prepared: Prepared, now: datetime) -> Outcome:
     """Compare a prepared candidate with what is there, store what follows, log it. In a unit."""
-    where = find_placement(caller=caller, new=prepared.checked.new)
+    where = candidate.find_placement(caller=caller, new=prepared.checked.new)
     usable = replace(prepared, embedded=in_use(embedded=prepared.embedded))
     outcome = _decide_at(caller, usable, where, now)
     entry = log_entry(new=prepared.checked.new, where=where, outcome=outcome)
-    action_log.record(caller=caller, entries=(entry,), now=now)
+    apply_decision.log_actions(caller=caller, entries=(entry,), now=now)
     return outcome
 
 
-def _decide_at(caller: Caller, prepared: Prepared, where: Placement, now: datetime) -> Outcome:
+def _decide_at(
+    caller: Caller, prepared: Prepared, where: candidate.Placement, now: datetime
+) -> Outcome:
     """Load similar memories, ask the gates, look for echoes, decide, and write what follows."""
     checked, embedded, new = prepared.checked, prepared.embedded, prepared.checked.new
-    neighborhood, statement, stored = find_similar(
+    neighborhood, statement, stored = similar_memories.find_similar(
         caller=caller, checked=checked, where=where, embedded=embedded, now=now
     )
-    thresholds = thresholds_of(project=where.project)
-    result = gate(checked=checked, neighborhood=neighborhood, thresholds=thresholds)
-    if result.outcome is GateOutcome.REFUSED:
+    thresholds = similar_memories.thresholds_of(project=where.project)
+    result = candidate.gate(checked=checked, neighborhood=neighborhood, thresholds=thresholds)
+    if result.outcome is integrate.GateOutcome.REFUSED:
         return refusal(result=result)
-    resent = find_by_external_id(placement=where, external_id=new.external_id)
+    resent = candidate.find_by_external_id(placement=where, external_id=new.external_id)
     if resent is not None:
-        twin_id = result.confirmed_id if result.gate is Gate.EXACT_DUPLICATE else None
+        is_exact = result.gate is integrate.Gate.EXACT_DUPLICATE
+        twin_id = result.confirmed_id if is_exact else None
         return replace_content(caller=caller, row=resent, checked=checked, twin_id=twin_id, now=now)
-    delivered = find_delivered(caller=caller, source=new.source, embedded=embedded, now=now)
-    echo = find_echo(checked=checked, same_id=result.confirmed_id, delivered=delivered)
-    if echo is not None:
-        return known_before(caller=caller, echo=echo, now=now)
-    if result.confirmed_id is not None:
-        return confirmation(
-            caller=caller,
-            memory_id=result.confirmed_id,
-            result=result,
-            session_id=new.session_id,
-            now=now,
-        )
+    delivered = similar_memories.find_delivered(
+        caller=caller, source=new.source, embedded=embedded, now=now
+    )
+    settled = settle_without_adding(
+        caller=caller, checked=checked, result=result, delivered=delivered, now=now
+    )
+    if settled is not None:
+        return settled
     decision = integrate.decide(
         candidate=replace(statement, trusts_judgments=False),
         known=integrate.with_judgments(known=stored, judged=prepared.judged),
@@ -169,7 +156,9 @@ def _decide_at(caller: Caller, prepared: Prepared, where: Placement, now: dateti
     )
     old = apply_decision.hold(decision=decision)
     surprise = neighborhood.surprise
-    row = new_row(caller=caller, checked=checked, placement=where, surprise=surprise, now=now)
+    row = candidate.new_row(
+        caller=caller, checked=checked, placement=where, surprise=surprise, now=now
+    )
     return _add(caller, row, old, embedded, decision, result.reason, now)
 
 
@@ -177,8 +166,8 @@ def _add(
     caller: Caller,
     row: Memory,
     old: Memory | None,
-    embedded: Embedded | None,
-    decision: Decision,
+    embedded: embedding.Embedded | None,
+    decision: integrate.Decision,
     reason: str,
     now: datetime,
 ) -> Outcome:
@@ -193,11 +182,17 @@ def _add(
         text = embedding.memory_text(row=row)
         embedding.store_vector(row=row, text=text, embedded=embedded)
     found = apply_decision.carry_out(caller=caller, row=row, old=old, decision=decision, now=now)
-    _queue_model_look(caller, row)
+    if (
+        row.project is not None
+        and extraction_of(row=row.project).adds_per_day
+        and row.source in EXPLICIT
+        and not queries.is_passing(type=MemoryType(row.type))
+    ):
+        enqueue_model_look(row=row, created_by=principal(caller=caller))
     row.is_embedded = embedded is not None  # type: ignore[attr-defined]
     return Outcome(
         outcome="added",
-        memory=to_view(row, now=now, is_new=True),
+        memory=views.to_view(row, now=now, is_new=True),
         done="created",
         reason=reason if found is None else decision.reason,
         embedding="queued" if embedded is None else "stored",
@@ -207,17 +202,6 @@ def _add(
         conflict_id=None if found is None else found.conflict_id,
         cause="" if decision.cause is None else decision.cause.value,
     )
-
-
-def _queue_model_look(caller: Caller, row: Memory) -> None:
-    """Queue a look of a model at what somebody has just added, where its project wishes it."""
-    if (
-        row.project is not None
-        and extraction_of(row=row.project).adds_per_day
-        and row.source in EXPLICIT
-        and not is_passing(type=MemoryType(row.type))
-    ):
-        enqueue_model_look(row=row, created_by=principal(caller=caller))
 
 
 def enqueue_model_look(*, row: Memory, created_by: UUID | None) -> None:
@@ -231,22 +215,24 @@ def enqueue_model_look(*, row: Memory, created_by: UUID | None) -> None:
     )
 
 
-def in_use(*, embedded: Embedded | None) -> Embedded | None:
+def in_use(*, embedded: embedding.Embedded | None) -> embedding.Embedded | None:
     """Return a vector if it is of the model that searches use, else None. In a unit."""
     if embedded is None or embedded.key != embedding.active_model()[1]:
         return None
     return embedded
 
 
-def log_entry(*, new: NewMemory, where: Placement | None, outcome: Outcome) -> LogEntry:
+def log_entry(
+    *, new: NewMemory, where: candidate.Placement | None, outcome: Outcome
+) -> apply_decision.LogEntry:
     """Return what the action log keeps of an outcome.
 
     Of a shared memory that contradicts one that fewer people see, that it was added and no more.
     """
     is_shared = where is not None and where.scope is not Scope.PERSONAL
-    is_hidden = is_shared and outcome.cause == Cause.ELSEWHERE
+    is_hidden = is_shared and outcome.cause == integrate.Cause.ELSEWHERE
     ended = LOGGED.get(outcome.operation, outcome.outcome)
-    return LogEntry(
+    return apply_decision.LogEntry(
         source=new.source,
         place=where,
         outcome="contradicted" if outcome.conflict_id and not is_hidden else ended,
@@ -257,11 +243,10 @@ def log_entry(*, new: NewMemory, where: Placement | None, outcome: Outcome) -> L
     )
 
 
-def refusal(*, result: GateResult) -> Outcome:
+def refusal(*, result: integrate.GateResult) -> Outcome:
     """Return the outcome of a candidate that a gate refused."""
     return Outcome(
         outcome="refused",
-        memory=None,
         gate=result.gate.value if result.gate else "",
         reason=result.reason,
         hint=result.hint,
@@ -269,13 +254,31 @@ def refusal(*, result: GateResult) -> Outcome:
     )
 
 
-def confirmation(
-    *, caller: Caller, memory_id: UUID, result: GateResult, session_id: UUID | None, now: datetime
-) -> Outcome:
-    """Confirm the memory that a gate found to say the same. In a unit."""
+def settle_without_adding(
+    *,
+    caller: Caller,
+    checked: candidate.CheckedCandidate,
+    result: integrate.GateResult,
+    delivered: similar_memories.Delivered,
+    now: datetime,
+) -> Outcome | None:
+    """Confirm what a gate found to say the same, unless an echo; None for what is news. In a unit.
+
+    Of an echo nothing is written; the memory is shown as its caller may see it.
+    """
+    same_id = result.confirmed_id
+    echo = similar_memories.find_echo(checked=checked, same_id=same_id, delivered=delivered)
+    if echo is not None:
+        memory_id, reason = echo
+        view = views.to_view(views.visible(caller=caller).get(pk=memory_id), now=now)
+        return Outcome(outcome="known", memory=view, reason=reason)
+    if same_id is None:
+        return None
     return Outcome(
         outcome="confirmed",
-        memory=confirm_memory(caller=caller, memory_id=memory_id, now=now, session_id=session_id),
+        memory=actions.confirm_memory(
+            caller=caller, memory_id=same_id, now=now, session_id=checked.new.session_id
+        ),
         gate=result.gate.value if result.gate else "",
         reason=result.reason,
         done="confirmed",
@@ -285,10 +288,10 @@ def confirmation(
 def recorded(*, caller: Caller, outcome: Outcome) -> Outcome:
     """Write an outcome that changed something to the audit log; return it. In a unit."""
     if outcome.done and outcome.memory is not None:
-        act = f"memory.{outcome.done}"
         ids = {"related": outcome.related_id, "conflict": outcome.conflict_id}
-        is_visible = outcome.cause != Cause.ELSEWHERE  # else fewer people see one of the two
+        is_visible = outcome.cause != integrate.Cause.ELSEWHERE  # else fewer see one of the two
         details = {name: str(id) for name, id in ids.items() if id is not None and is_visible}
+        act = f"memory.{outcome.done}"
         writes.record(caller=caller, act=act, memory_id=outcome.memory.id, details=details)
     return outcome
 
@@ -301,36 +304,31 @@ def schedule_recount() -> None:
 
 
 def replace_content(
-    *, caller: Caller, row: Memory, checked: CheckedCandidate, twin_id: UUID | None, now: datetime
+    *,
+    caller: Caller,
+    row: Memory,
+    checked: candidate.CheckedCandidate,
+    twin_id: UUID | None,
+    now: datetime,
 ) -> Outcome:
     """Bring the memory of an external id to what was sent now. In a unit.
 
     Refused where another memory, the twin, says that already: two would say the same.
     """
-    locked = lock_memory(caller=caller, memory_id=row.id)
+    locked = memories.lock_memory(caller=caller, memory_id=row.id)
     if locked.content_hash == checked.content_hash:
         reason = message("It says the same already.")
-        return Outcome(outcome="confirmed", memory=to_view(locked, now=now), reason=reason)
+        view = views.to_view(locked, now=now)
+        return Outcome(outcome="confirmed", memory=view, reason=reason)
     if twin_id is not None and twin_id != row.id:
         return Outcome(
             outcome="refused",
-            memory=None,
-            gate=Gate.EXACT_DUPLICATE.value,
+            gate=integrate.Gate.EXACT_DUPLICATE.value,
             reason=message(
                 "Memory {id} says the same under another external id or none.", id=str(twin_id)
             ),
             hint="Archive one of the two, then send this again.",
         )
     changes = {"content": checked.new.content, "reason": SENT_AGAIN}
-    view = revise_row(caller=caller, row=locked, changes=changes, now=now)
+    view = revise.revise_row(caller=caller, row=locked, changes=changes, now=now)
     return Outcome(outcome="updated", memory=view, embedding="queued", done="changed")
-
-
-def known_before(*, caller: Caller, echo: tuple[UUID, str], now: datetime) -> Outcome:
-    """Return the outcome of a restatement: nothing is written. In a unit.
-
-    The memory is shown as its caller may see it.
-    """
-    memory_id, reason = echo
-    view = to_view(visible(caller=caller).get(pk=memory_id), now=now)
-    return Outcome(outcome="known", memory=view, reason=reason)

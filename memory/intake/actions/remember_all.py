@@ -12,38 +12,17 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from django.db import transaction
-
-from accounts import tenancy
 from accounts.caller import Caller, principal
-from accounts.errors import Conflict, Forbidden, InvalidInput, TooLarge
+from accounts.errors import Forbidden, InvalidInput, TooLarge
 from accounts.messages import message
 from memory.index.actions import embedding
-from memory.intake.actions import action_log, candidate
-from memory.intake.actions.candidate import (
-    CheckedCandidate,
-    Placement,
-    check_candidate,
-    find_placement,
-    gate,
-)
-from memory.intake.actions.echo_guard import Delivered, find_delivered, find_echo
-from memory.intake.actions.remember import (
-    Outcome,
-    confirmation,
-    known_before,
-    log_entry,
-    refusal,
-    replace_content,
-    schedule_recount,
-)
-from memory.intake.actions.similar_memories import thresholds_of
-from memory.intake.intake_gates import NEUTRAL, Gate, GateOutcome, Neighborhood
-from memory.intake.validation import NewMemory
-from memory.records import writes
+from memory.intake import integrate
+from memory.intake.actions import apply_decision, candidate, remember, similar_memories
+from memory.intake.actions.candidate import CheckedCandidate, Placement
+from memory.intake.actions.remember import NewMemory, Outcome
+from memory.records import statements, writes
 from memory.records.models import Memory
 from memory.records.queries.views import to_view
-from memory.records.statements import Seen
 from memory.secrets import scanner
 from memory.taxonomy import MemoryType
 from teams.permissions import Act, require
@@ -69,15 +48,10 @@ def remember_all(
     checked: list[CheckedCandidate | Outcome] = []
     for item in new:
         try:
-            checked.append(check_candidate(caller=caller, new=item))
+            checked.append(candidate.check_candidate(caller=caller, new=item))
         except (InvalidInput, Forbidden) as error:
             checked.append(_refused(error))
-    try:
-        with tenancy.unit(), transaction.atomic():
-            return _take_all(caller, new, checked, now)
-    except Conflict:  # somebody changed the same between our look and our write: look again
-        with tenancy.unit():
-            return _take_all(caller, new, checked, now)
+    return remember.write_or_retry(lambda: _take_all(caller, new, checked, now))
 
 
 def _take_all(
@@ -112,17 +86,18 @@ def _take_all(
         by_verb = {verb: tuple(found) for verb, found in ids.items()}
         writes.record_bulk(caller=caller, act="memory.bulk_written", memory_ids=by_verb)
     entries = tuple(
-        log_entry(new=item, where=None if isinstance(one, Outcome) else one[1], outcome=outcome)
+        remember.log_entry(
+            new=item, where=None if isinstance(one, Outcome) else one[1], outcome=outcome
+        )
         for item, one, outcome in zip(new, placed, outcomes, strict=True)
     )
-    action_log.record(caller=caller, entries=entries, now=now)
+    apply_decision.log_actions(caller=caller, entries=entries, now=now)
     return outcomes
 
 
 def _refused(error: InvalidInput | Forbidden) -> Outcome:
     return Outcome(
         outcome="refused",
-        memory=None,
         gate="input",
         reason=scanner.without_secrets(text=error.detail),  # it may repeat what was sent
         hint=error.hint,
@@ -139,16 +114,16 @@ class _Batch:
         self.new: dict[Key, Memory] = {}
         self.stored: dict[Key, Memory] = {}
         self.places: dict[tuple[str | None, str | None, str | None], Placement] = {}
-        self.seen: defaultdict[Placement, Seen] = defaultdict(Seen)
+        self.seen: defaultdict[Placement, statements.Seen] = defaultdict(statements.Seen)
         self.by_position: dict[tuple[Placement, int], Memory] = {}  # in what was seen of a place
-        self.delivered: dict[str, Delivered] = {}
+        self.delivered: dict[str, similar_memories.Delivered] = {}
 
     def place(self, checked: CheckedCandidate) -> tuple[CheckedCandidate, Placement] | Outcome:
         """Find where one item goes. Raises NotFound for a project the caller cannot see."""
         new = checked.new
         key = (new.project, new.scope, new.team)
         try:
-            where = self.places.get(key) or find_placement(caller=self.caller, new=new)
+            where = self.places.get(key) or candidate.find_placement(caller=self.caller, new=new)
         except (InvalidInput, Forbidden) as error:
             return _refused(error)
         self.places[key] = where
@@ -173,55 +148,44 @@ class _Batch:
         twin = self.new.get(text_key)
         same = twin or self.stored.get(text_key)
         same_id = same.id if same else None
-        result = gate(
+        result = candidate.gate(
             checked=item,
-            neighborhood=Neighborhood(exact_duplicate_id=same_id),
-            thresholds=thresholds_of(project=where.project),
+            neighborhood=integrate.Neighborhood(exact_duplicate_id=same_id),
+            thresholds=similar_memories.thresholds_of(project=where.project),
         )
-        if result.outcome is GateOutcome.REFUSED:
-            return refusal(result=result)
+        if result.outcome is integrate.GateOutcome.REFUSED:
+            return remember.refusal(result=result)
         id_key: Key = (*place, "external_id", item.new.external_id)
         if id_key in self.new or id_key in self.stored:
             return self._resend(item, id_key, text_key, same_id)
-        if twin is None:
-            echo = find_echo(
-                checked=item, same_id=result.confirmed_id, delivered=self._delivered(item)
-            )
-            if echo is not None:
-                return known_before(caller=self.caller, echo=echo, now=self.now)
-        if result.confirmed_id is None:
-            return self._add(item, where)
-        if twin is not None:
+        if twin is not None and result.confirmed_id is not None:
             view = to_view(twin, now=self.now)
             return Outcome(outcome="confirmed", memory=view, reason=result.reason)
-        return confirmation(
+        source = item.new.source
+        if source not in self.delivered:  # read once a call and source
+            self.delivered[source] = similar_memories.find_delivered(
+                caller=self.caller, source=source, embedded=None, now=self.now
+            )
+        settled = remember.settle_without_adding(
             caller=self.caller,
-            memory_id=result.confirmed_id,
+            checked=item,
             result=result,
-            session_id=item.new.session_id,
+            delivered=self.delivered[source],
             now=self.now,
         )
+        return self._add(item, where) if settled is None else settled
 
     def write(self) -> UUID | None:
         """Write all accepted rows; return the job that embeds them."""
         if not self.rows:
             return None
         writes.insert(caller=self.caller, rows=tuple(self.rows))
-        schedule_recount()
+        remember.schedule_recount()
         return embedding.enqueue(
             layers={row.id: row.governance for row in self.rows},
             name="memory.embed_bulk",
             created_by=principal(caller=self.caller),
         )
-
-    def _delivered(self, item: CheckedCandidate) -> Delivered:
-        """Return what was delivered to the caller, read once a call and source."""
-        source = item.new.source
-        if source not in self.delivered:
-            self.delivered[source] = find_delivered(
-                caller=self.caller, source=source, embedded=None, now=self.now
-            )
-        return self.delivered[source]
 
     def _resend(
         self, item: CheckedCandidate, id_key: Key, text_key: Key, same_id: UUID | None
@@ -234,7 +198,6 @@ class _Batch:
         if earlier is not None:
             return Outcome(
                 outcome="refused",
-                memory=None,
                 gate="input",
                 reason="This call gives the same external id two different texts.",
                 hint="Send one of them.",
@@ -242,7 +205,7 @@ class _Batch:
         row = self.stored[id_key]
         before: Key = (*text_key[:3], row.content_hash)
         try:
-            outcome = replace_content(
+            outcome = remember.replace_content(
                 caller=self.caller, row=row, checked=item, twin_id=same_id, now=self.now
             )
         except (InvalidInput, Forbidden) as error:
@@ -267,11 +230,15 @@ class _Batch:
             return Outcome(
                 outcome="confirmed",
                 memory=to_view(earlier, now=self.now),
-                gate=Gate.NEAR_DUPLICATE.value,
+                gate=integrate.Gate.NEAR_DUPLICATE.value,
                 reason="Nearly the same came before in this call.",
             )
         row = candidate.new_row(
-            caller=self.caller, checked=item, placement=where, surprise=NEUTRAL, now=self.now
+            caller=self.caller,
+            checked=item,
+            placement=where,
+            surprise=integrate.NEUTRAL,
+            now=self.now,
         )
         self.rows.append(row)
         if is_compared:

@@ -7,36 +7,21 @@ from typing import Any
 from uuid import UUID
 
 from accounts import tenancy
-from accounts.caller import Caller, Role, is_person, principal
+from accounts.caller import Caller, Role, is_person
 from accounts.errors import Forbidden, InvalidInput
 from accounts.messages import message
 from memory.customization import custom_type_rules
-from memory.customization.queries import find_custom_type
+from memory.customization import queries as custom_types
 from memory.entities import accurate, names
-from memory.entities.sql import entities
 from memory.errors import RefusedByGate
-from memory.index.actions import embedding
-from memory.index.sql import search_rows
-from memory.intake import planting_alarms
+from memory.intake import integrate, planting_alarms, validation
 from memory.intake.actions import candidate
-from memory.intake.actions.candidate import CheckedCandidate, Placement
-from memory.intake.intake_gates import GateOutcome
-from memory.intake.validation import NewMemory
-from memory.records import versions, writes
-from memory.records.actions import keep_version
+from memory.records import actions, protection, versions, writes
 from memory.records.models import Memory, MemoryVersion
-from memory.records.protection import (
-    check_active,
-    check_agent_may_forget,
-    check_reason,
-    check_version,
-    is_author,
-)
-from memory.records.queries.memories import lock_memory
-from memory.records.queries.views import MemoryView, to_view
+from memory.records.queries import memories, views
 from memory.taxonomy import Scope, Verification, type_row
 from teams import changes as feed
-from teams.permissions import Act, allows, require
+from teams import permissions
 
 CHANGEABLE = (
     "content", "type", "tags", "related_files", "related_modules", "scope", "team", "pinned",
@@ -56,16 +41,16 @@ def revise(
     changes: Mapping[str, Any],
     if_version: int | None,
     now: datetime,
-) -> MemoryView:
+) -> views.MemoryView:
     """Change fields of a memory; the version before stays in its history.
 
     Raises NotFound, NotActive, PreconditionFailed, InvalidInput, RefusedByGate, ProtectedMemory,
     Conflict when another memory says the same.
     """
-    require(caller=caller, act=Act.WRITE)
+    permissions.require(caller=caller, act=permissions.Act.WRITE)
     with tenancy.unit():
-        row = lock_memory(caller=caller, memory_id=memory_id)
-        check_version(row=row, if_version=if_version)
+        row = memories.lock_memory(caller=caller, memory_id=memory_id)
+        protection.check_version(row=row, if_version=if_version)
         view = revise_row(caller=caller, row=row, changes=changes, now=now)
         named = tuple(sorted(set(changes) - {"reason"}))
         writes.record(caller=caller, act="memory.changed", memory_id=memory_id, fields=named)
@@ -74,10 +59,10 @@ def revise(
 
 def revise_row(
     *, caller: Caller, row: Memory, changes: Mapping[str, Any], now: datetime
-) -> MemoryView:
+) -> views.MemoryView:
     """Change fields of a memory inside the current unit."""
-    check_active(row=row)
-    check_agent_may_forget(caller=caller, row=row)
+    protection.check_active(row=row)
+    protection.check_agent_may_forget(caller=caller, row=row)
     unknown = sorted(set(changes) - set(CHANGEABLE))
     if unknown:
         raise InvalidInput(
@@ -86,20 +71,20 @@ def revise_row(
         )
     checked = _check_changed(caller, row, _with_type_mark(caller, row, changes))
     reason = str(changes.get("reason", ""))
-    check_reason(reason=reason)
-    keep_version(caller=caller, row=row, reason=reason, now=now)
+    protection.check_reason(reason=reason)
+    actions.keep_version(caller=caller, row=row, reason=reason, now=now)
     is_vouched = checked.new.content == row.content or is_person(caller=caller)
     return _write(caller, row, checked, is_vouched=is_vouched, now=now)
 
 
 def restore_version(
     *, caller: Caller, row: Memory, version: MemoryVersion, reason: str, now: datetime
-) -> MemoryView:
+) -> views.MemoryView:
     """Let a held memory say again what a version of it says. In a unit; raises as `revise_row`.
 
     Whether somebody may take back what was said since is asked before. It is not less verified.
     """
-    check_active(row=row)
+    protection.check_active(row=row)
     kept = version.fields
     fields = {name: kept[name] for name in versions.BROUGHT_BACK if name in kept}
     # nobody's new words, so the rules of agents do not hold for them
@@ -107,7 +92,7 @@ def restore_version(
         caller, user_id=caller.user_id or caller.token_id, token_id=None, agent="", role=Role.OWNER
     )
     checked = _check_changed(everything, row, {**fields, "content": version.content})
-    keep_version(caller=caller, row=row, reason=reason, now=now)
+    actions.keep_version(caller=caller, row=row, reason=reason, now=now)
     if version.content != row.content:  # else it stays as confirmed as it is by now
         for name, value in versions.vouched(fields=kept).items():
             setattr(row, name, value)
@@ -115,8 +100,13 @@ def restore_version(
 
 
 def _write(
-    caller: Caller, row: Memory, checked: CheckedCandidate, *, is_vouched: bool, now: datetime
-) -> MemoryView:
+    caller: Caller,
+    row: Memory,
+    checked: candidate.CheckedCandidate,
+    *,
+    is_vouched: bool,
+    now: datetime,
+) -> views.MemoryView:
     """Bring a memory whose version is kept to a draft of it. In a unit."""
     is_same_text = checked.new.content == row.content
     _bring_to(caller, row, checked)
@@ -129,15 +119,9 @@ def _write(
         alarms = planting_alarms.of_content(content=row.content)
         row.needs_review = row.needs_review or len(alarms) >= planting_alarms.HELD_FROM
     writes.save_unique(row=row, fields=SAVED, now=now)
-    writes.index_words(rows=(row,))
-    if is_same_text:
-        entities.move(row=row)
-    else:
-        entities.rewrite(rows=(row,))
-    search_rows.leave_topics(memory_ids=(row.id,))
-    embedding.enqueue(layers={row.id: row.governance}, created_by=principal(caller=caller))
+    writes.reindex(caller=caller, row=row, is_same_text=is_same_text)
     writes.announce(caller=caller, kind="memory.changed", rows=(row,))
-    return to_view(row, now=now)
+    return views.to_view(row, now=now)
 
 
 def _with_type_mark(caller: Caller, row: Memory, changes: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -154,14 +138,16 @@ def _with_type_mark(caller: Caller, row: Memory, changes: Mapping[str, Any]) -> 
         return {**changes, "tags": custom_type_rules.marked(tags=tags, name=name)}
     if not custom_type_rules.is_own(name=type):
         return {**changes, "tags": custom_type_rules.plain(tags=tags)}
-    found = find_custom_type(caller=caller, name=type, pointer="/type").type
+    found = custom_types.find_custom_type(caller=caller, name=type, pointer="/type").type
     called = custom_type_rules.marked(tags=tags, name=found.name)
     return {**changes, "type": found.base.value, "tags": called}
 
 
-def _check_changed(caller: Caller, row: Memory, changes: Mapping[str, Any]) -> CheckedCandidate:
+def _check_changed(
+    caller: Caller, row: Memory, changes: Mapping[str, Any]
+) -> candidate.CheckedCandidate:
     """Check a memory as it would be with some changes. Raises as `revise`."""
-    sent = NewMemory(
+    sent = validation.NewMemory(
         content=row.content,
         source=row.source,
         type=row.type,
@@ -184,13 +170,13 @@ def _check_changed(caller: Caller, row: Memory, changes: Mapping[str, Any]) -> C
     called = custom_type_rules.named(tags=changed.tags)
     checked = candidate.check_candidate(caller=caller, new=replace(changed, own_type=called))
     result = candidate.gate(checked=checked)
-    if result.outcome is GateOutcome.REFUSED:
+    if result.outcome is integrate.GateOutcome.REFUSED:
         gate = result.gate.value if result.gate else ""
         raise RefusedByGate(gate=gate, detail=result.reason, hint=result.hint)
     return checked
 
 
-def _bring_to(caller: Caller, row: Memory, checked: CheckedCandidate) -> None:
+def _bring_to(caller: Caller, row: Memory, checked: candidate.CheckedCandidate) -> None:
     new, seen = checked.new, checked.classification
     if new.content != row.content:
         row.names = names.names_of(spans=seen.entities)
@@ -206,7 +192,7 @@ def _bring_to(caller: Caller, row: Memory, checked: CheckedCandidate) -> None:
     row.decay_half_life_days = type_row(type=seen.type).half_life_days
 
 
-def _move(caller: Caller, row: Memory, where: Placement) -> None:
+def _move(caller: Caller, row: Memory, where: candidate.Placement) -> None:
     """Give a memory another audience; what the feed has said stays with who may still see it."""
     if where.audience == row.audience:
         return
@@ -220,7 +206,7 @@ def _move(caller: Caller, row: Memory, where: Placement) -> None:
 
 def check_move(*, caller: Caller, row: Memory, scope: Scope) -> None:
     """Return when the caller may give a memory this scope. Raises Forbidden."""
-    if scope is Scope.PERSONAL and not is_author(caller=caller, row=row):
+    if scope is Scope.PERSONAL and not protection.is_author(caller=caller, row=row):
         raise Forbidden(
             detail="Only its author makes a shared memory personal.",
             hint="Archive it, or dispute it, if others should not see it.",
@@ -236,8 +222,10 @@ def check_move(*, caller: Caller, row: Memory, scope: Scope) -> None:
                 hint="Share it in the dashboard.",
             )
         return
-    is_steward = is_person(caller=caller) and allows(role=caller.role, act=Act.SETTLE)
-    may_narrow = is_steward or is_author(caller=caller, row=row)
+    is_steward = is_person(caller=caller) and permissions.allows(
+        role=caller.role, act=permissions.Act.SETTLE
+    )
+    may_narrow = is_steward or protection.is_author(caller=caller, row=row)
     if scope is not Scope.ORGANIZATION and not may_narrow:
         raise Forbidden(
             detail=message(

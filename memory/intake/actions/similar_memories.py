@@ -1,60 +1,124 @@
-"""Look around a candidate: what is there already that speaks of the same.
+"""Look around a candidate: what is there that speaks of the same, and what was just delivered.
 
 Gates compare it with memories of its own place alone. Integration also looks at the counterpart: of
 a personal memory what its project says, of a project's what the writer noted for themselves. The
 rest of the organization is no counterpart: a rule for all and a project's own do not contradict.
+
+An agent that restates what it was just given confirms nothing. A person's word always counts. An
+agent's does not where the memory was given within a day to any agent of its person, or ever to one
+of that person's sessions that still run; what is taken from a conversation does not where it was
+given to the person in any way, and it never confirms what is known already.
+
+`preview` says what would become of a text before it is stored, for the Teach panel: nothing is
+written and no access is logged.
 """
 
-from dataclasses import replace
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
+from accounts import tenancy
 from accounts.caller import Caller, is_person
+from accounts.messages import message
 from memory.entities import names
 from memory.index.actions import embedding
-from memory.index.actions.embedding import Embedded
 from memory.index.sql import search_rows
+from memory.intake import classify, echo_rules, integrate, queries, validation
 from memory.intake.actions import candidate
-from memory.intake.actions.candidate import CheckedCandidate, Placement, may_write_for_all
-from memory.intake.intake_gates import NEUTRAL, Neighborhood, Thresholds
-from memory.intake.integrate import CandidateStatement, StoredStatement
-from memory.intake.sql import neighbors
-from memory.intake.sql.neighbors import SUBJECT_TYPES, Spot
+from memory.records import actions
+from memory.records.models import Memory
+from memory.records.queries import memories, views
+from memory.secrets import findings
 from memory.taxonomy import MemoryType, Scope, Source, source_row
+from teams import permissions, visibility
+from teams import queries as places
 from teams.models import Project
-from teams.queries import gates_of
 
 NEAREST: Final = 5  # memories compared
+JUST_HOURS: Final = 24  # within which an agent was “just” given something; default, not measured
+LONG_DAYS: Final = 30  # within which a conversation repeats what was given; default, not measured
+MOST: Final = 300  # memories that are compared, the last delivered; default, not measured
+SAYS_AGAIN: Final = frozenset({  # what agents say, in commits too; imports have another origin
+    Source.AGENT_EXPLICIT.value, Source.OBSERVER_INFERRED.value, Source.EXTRACTED.value,
+    Source.COMMIT_AUTO.value,
+})  # fmt: skip
+IN_OTHER_WORDS: Final = frozenset({Source.EXTRACTED.value, Source.COMMIT_AUTO.value})
+
+SIMILAR_LIMIT: Final = 3  # memories that are shown
+MOST_NAMES: Final = 8  # things named in the text that are shown; default, not measured
+SIMILAR_COSINE: Final = 0.55  # cosine from which a neighbor is worth showing; default, not measured
+# what was delivered, and the cosines of it that are known
+Delivered = tuple[tuple[echo_rules.DeliveredText, ...], dict[UUID, float]]
 
 
-def thresholds_of(*, project: Project | None) -> Thresholds:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Similar:
+    """A memory close in meaning; cosine 0..1."""
+
+    memory: views.MemoryView
+    cosine: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """What classification and the secret scan find, and what is close already.
+
+    `basis` says why it has its type; `redacted` is the text with each secret replaced by its kind.
+    """
+
+    type: str
+    basis: classify.TypeBasis
+    citation: str
+    files: tuple[str, ...]
+    modules: tuple[str, ...]
+    names: tuple[names.Name, ...]
+    secrets: tuple[str, ...]
+    redacted: str
+    similar: tuple[Similar, ...]
+
+
+def thresholds_of(*, project: Project | None) -> integrate.Thresholds:
     """Return the thresholds of the gates in a project; the usual ones outside of projects."""
-    return Thresholds() if project is None else Thresholds(**gates_of(row=project))
+    return (
+        integrate.Thresholds()
+        if project is None
+        else integrate.Thresholds(**places.gates_of(row=project))
+    )
+
+
+def embed(*, checked: candidate.CheckedCandidate) -> embedding.Embedded | None:
+    """Embed a candidate where that is fast, else return None. Outside of a unit."""
+    seen = checked.classification
+    text = embedding.text_of(
+        files=seen.files, modules=seen.modules, type=seen.type.value, content=checked.new.content
+    )
+    return embedding.embed_inline(text=text)
 
 
 def find_similar(
     *,
     caller: Caller,
-    checked: CheckedCandidate,
-    where: Placement,
-    embedded: Embedded | None,
+    checked: candidate.CheckedCandidate,
+    where: candidate.Placement,
+    embedded: embedding.Embedded | None,
     now: datetime,
-) -> tuple[Neighborhood, CandidateStatement, tuple[StoredStatement, ...]]:
+) -> tuple[
+    integrate.Neighborhood, integrate.CandidateStatement, tuple[integrate.StoredStatement, ...]
+]:
     """Return what the gates ask of, the candidate as integration sees it, and what it meets there.
 
     Without a vector, or where the same text is stored, only that text is looked for. In a unit.
     """
     exact = candidate.find_exact_duplicate(placement=where, content_hash=checked.content_hash)
     if embedded is None or exact is not None:
-        alone = Neighborhood(exact_duplicate_id=exact)
+        alone = integrate.Neighborhood(exact_duplicate_id=exact)
         return alone, _candidate_statement(caller, checked, now, topic_id=None), ()
     thresholds = thresholds_of(project=where.project)
     model_id = embedding.space_id(key=embedded.key)
     query = search_rows.prefix_text(vector=embedded.vector)
-    project_id = where.project.id if where.project else None
-    spot = Spot(model_id=model_id, audience=where.audience, project_id=project_id)
-    newest = neighbors.newest(
+    spot = _spot(where, model_id)
+    newest = queries.newest(
         spot=spot,
         query=query,
         window=thresholds.near_duplicate_window,
@@ -64,11 +128,14 @@ def find_similar(
     other = counterpart(caller=caller, where=where, model_id=model_id)
     beyond = {} if other is None else _nearest(other, embedded)
     least = min(thresholds.near_duplicate_cosine, thresholds.conflict_cosine)
-    stored = neighbors.stored_statements(
+    stored = queries.stored_statements(
         cosines={id: cosine for id, cosine in {**beyond, **close}.items() if cosine >= least}
     )
-    topic_id, topic_cosine = neighbors.nearest_topic(spot=spot, query=query) or (None, 1 - NEUTRAL)
-    neighborhood = Neighborhood(
+    topic_id, topic_cosine = queries.nearest_topic(spot=spot, query=query) or (
+        None,
+        1 - integrate.NEUTRAL,
+    )
+    neighborhood = integrate.Neighborhood(
         neighbors=tuple(one for one in stored if one.id in close),
         surprise=min(1.0, max(0.0, 1.0 - topic_cosine)),
     )
@@ -77,21 +144,23 @@ def find_similar(
     return neighborhood, _candidate_statement(caller, checked, now, topic_id=topic_id), compared
 
 
-def counterpart(*, caller: Caller, where: Placement, model_id: int) -> Spot | None:
+def counterpart(
+    *, caller: Caller, where: candidate.Placement, model_id: int
+) -> queries.Spot | None:
     """Return where else the writer sees memories about the same: personal or the project's."""
     if where.project is None or caller.user_id is None:
         return None
     other = {Scope.PERSONAL: where.project.id, Scope.PROJECT: caller.user_id}.get(where.scope)
     if other is None:
         return None
-    return Spot(model_id=model_id, audience=other, project_id=where.project.id)
+    return queries.Spot(model_id=model_id, audience=other, project_id=where.project.id)
 
 
 def compared_with(
-    *, stored: tuple[StoredStatement, ...], audience: UUID, type: MemoryType
-) -> tuple[StoredStatement, ...]:
+    *, stored: tuple[integrate.StoredStatement, ...], audience: UUID, type: MemoryType
+) -> tuple[integrate.StoredStatement, ...]:
     """Return what integration compares with; what is true of its time contradicts nothing."""
-    if neighbors.is_passing(type=type):
+    if queries.is_passing(type=type):
         return ()
     return tuple(
         replace(one, is_elsewhere=one.audience != audience) for one in stored if not one.is_passing
@@ -99,32 +168,154 @@ def compared_with(
 
 
 def _candidate_statement(
-    caller: Caller, checked: CheckedCandidate, now: datetime, *, topic_id: UUID | None
-) -> CandidateStatement:
+    caller: Caller, checked: candidate.CheckedCandidate, now: datetime, *, topic_id: UUID | None
+) -> integrate.CandidateStatement:
     new, seen = checked.new, checked.classification
     named = names.names_of(spans=seen.entities)
-    return CandidateStatement(
+    return integrate.CandidateStatement(
         content=new.content,
         authority=source_row(source=Source(new.source)).authority,
-        subjects=neighbors.subjects(
+        subjects=queries.subjects(
             topic_id=topic_id,
-            names=tuple(one.key for one in named if names.TYPE_CODES[one.type] in SUBJECT_TYPES),
+            names=tuple(
+                one.key for one in named if names.TYPE_CODES[one.type] in queries.SUBJECT_TYPES
+            ),
             files=seen.files,
             tags=new.tags,
         ),
         since=new.event_at or now,
-        may_replace_protected=is_person(caller=caller) and may_write_for_all(caller=caller),
+        may_replace_protected=is_person(caller=caller)
+        and candidate.may_write_for_all(caller=caller),
         is_reviewed=not new.needs_review,
     )
 
 
-def _nearest(spot: Spot, embedded: Embedded) -> dict[UUID, float]:
-    return dict(
-        search_rows.nearest(
-            model_id=spot.model_id,
-            vector=embedded.vector,
-            audience=spot.audience,
-            project_id=spot.project_id,
-            limit=NEAREST,
+def _spot(where: candidate.Placement, model_id: int) -> queries.Spot:
+    project_id = where.project.id if where.project else None
+    return queries.Spot(model_id=model_id, audience=where.audience, project_id=project_id)
+
+
+def _nearest(
+    spot: queries.Spot, embedded: embedding.Embedded, limit: int = NEAREST
+) -> dict[UUID, float]:
+    found = search_rows.nearest(
+        model_id=spot.model_id,
+        vector=embedded.vector,
+        audience=spot.audience,
+        project_id=spot.project_id,
+        limit=limit,
+    )
+    return dict(found)
+
+
+def find_delivered(
+    *, caller: Caller, source: str, embedded: embedding.Embedded | None, now: datetime
+) -> Delivered:
+    """Return what counts as delivered to a caller who sends something now. In a unit."""
+    if is_person(caller=caller) or source not in SAYS_AGAIN:
+        return (), {}
+    is_extracted = source == Source.EXTRACTED
+    lasting = timedelta(days=LONG_DAYS) if is_extracted else timedelta(hours=JUST_HOURS)
+    return queries.delivered_to_person(
+        person=caller.user_id,
+        token=caller.token_id,
+        since=now - lasting,
+        in_any_way=is_extracted,
+        sight=visibility.sight_of(caller=caller),
+        model=None if embedded is None else embedded.key,
+        vector=None if embedded is None else embedded.vector,
+        most=MOST,
+    )
+
+
+def is_restatement(*, row: Memory, delivered_id: UUID) -> bool:
+    """Say whether a stored memory only restates one delivered to its agent. In a unit.
+
+    Which token it came with is not known any more, so what any of the person's agents got counts.
+    """
+    if row.source not in SAYS_AGAIN:
+        return False
+    if row.source == Source.EXTRACTED:
+        return True  # a conversation alone confirms nothing
+    since = row.created_at - timedelta(hours=JUST_HOURS)
+    return queries.was_delivered_to_agents(
+        memory_id=delivered_id, person=row.author_user, since=since
+    )
+
+
+def find_echo(
+    *, checked: candidate.CheckedCandidate, same_id: UUID | None, delivered: Delivered
+) -> tuple[UUID, str] | None:
+    """Return the memory that a candidate restates and why that counts for nothing, else None.
+
+    `same_id` is the memory that the gates found to say the same. A conversation that meets it again
+    adds its session to the provenance, once; the confidence stays as it is. In a unit.
+    """
+    if checked.classification.type is MemoryType.EPISODE:
+        return None
+    texts, cosines = delivered
+    source, echo = checked.new.source, same_id
+    if same_id is None:
+        echo = echo_rules.echo_of(
+            content=checked.new.content,
+            given=texts,
+            cosines=cosines,
+            limits=echo_rules.OTHER_WORDS if source in IN_OTHER_WORDS else echo_rules.SAME_WORDS,
         )
+    elif all(one.memory_id != same_id for one in texts):
+        if source != Source.EXTRACTED:
+            return None
+        _add_session(same_id, checked.new.session_id)
+        return same_id, message("It is known already; a conversation alone confirms nothing.")
+    if echo is None:
+        return None
+    return echo, message("It was just told to you; saying it again confirms nothing.")
+
+
+def _add_session(memory_id: UUID, session_id: UUID | None) -> None:
+    mine = Memory.objects.filter(pk=memory_id)
+    without = mine.exclude(provenance_sessions__contains=[session_id]).select_for_update()
+    known = without.values_list("provenance_sessions", flat=True).first() if session_id else None
+    if session_id is not None and known is not None:
+        mine.update(provenance_sessions=actions.add_sessions(known=known, sessions=(session_id,)))
+
+
+def preview(*, caller: Caller, new: validation.NewMemory, now: datetime) -> Preview:
+    """Look at a candidate without storing it. Raises InvalidInput, NotFound."""
+    permissions.require(caller=caller, act=permissions.Act.READ)
+    checked = candidate.check_candidate(caller=caller, new=new)
+    seen = checked.classification
+    return Preview(
+        type=seen.type.value,
+        basis=seen.type_basis,
+        citation=seen.citation,
+        files=seen.files,
+        modules=seen.modules,
+        names=() if checked.findings else names.names_of(spans=seen.entities)[:MOST_NAMES],
+        secrets=tuple(sorted(kind.value for kind in findings.kinds(findings=checked.findings))),
+        redacted=findings.redact(text=new.content, findings=checked.findings),
+        similar=() if checked.findings else _find_shown(caller, checked, now),
+    )
+
+
+def _find_shown(
+    caller: Caller, checked: candidate.CheckedCandidate, now: datetime
+) -> tuple[Similar, ...]:
+    embedded = embed(checked=checked)
+    if embedded is None:
+        return ()
+    with tenancy.unit():
+        model_id, key = embedding.active_model()
+        if key != embedded.key:
+            return ()
+        where = candidate.find_placement(caller=caller, new=checked.new)
+        spot = _spot(where, model_id)
+        close = {
+            id: cosine
+            for id, cosine in _nearest(spot, embedded, SIMILAR_LIMIT).items()
+            if cosine >= SIMILAR_COSINE
+        }
+        shown = memories.by_ids(caller=caller, memory_ids=tuple(close), now=now)
+    return tuple(
+        Similar(memory=shown[id], cosine=cosine) for id, cosine in close.items() if id in shown
     )

@@ -36,7 +36,7 @@ from memory.intake import integrate, planting_alarms
 from memory.intake.actions import similar_memories
 from memory.intake.actions.candidate import find_placement
 from memory.intake.actions.remember import Outcome, Prepared, decide, prepare, recorded
-from memory.intake.sql.neighbors import Spot
+from memory.intake.queries import Spot
 from memory.intake.validation import NewMemory
 from memory.observer import detect, evidence_texts, promotion, session_facts, session_report
 from memory.observer.actions import prior_sessions

@@ -9,7 +9,7 @@ import pytest
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import InvalidInput, NotFound
-from memory.checks import queries as checks_queries
+from memory.checks import actions
 from memory.checks.actions import Check, check_diff, check_plan
 from memory.index.actions.maintenance import merge_access
 from memory.records.models import Memory, MemoryLink
@@ -305,7 +305,7 @@ def test_files_of_many_rare_pairs_hide_none_that_is_met_often(
 ) -> None:
     with tenancy.unit():
         project_id = Project.objects.get(slug=store).id
-        rare = [_pair(f"shop/a{n:04}.ts", project_id) for n in range(checks_queries.PAIRS_MOST + 1)]
+        rare = [_pair(f"shop/a{n:04}.ts", project_id) for n in range(actions.PAIRS_MOST + 1)]
         counters.add(kind=Kind.EDGE.value, additions=rare, now=now)
         _count(project_id, project_id, {"first": "shop/mail.html", "second": "shop/prices.ts"}, now)
 

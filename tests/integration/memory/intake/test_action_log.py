@@ -11,7 +11,7 @@ from accounts.caller import Caller
 from accounts.errors import InvalidInput, NotFound
 from memory import tasks
 from memory.intake import queries as intake_queries
-from memory.intake.actions import action_log as writer
+from memory.intake.actions import apply_decision as writer
 from memory.intake.actions.remember_all import remember_all
 from memory.intake.queries import ActionFilters, ActionView
 from memory.records.models import Conflict, Memory
@@ -116,7 +116,7 @@ def test_old_rows_are_forgotten(caller: Caller, store: str, now: datetime) -> No
     sent(caller, now - timedelta(days=91), "short", project=store)
     sent(caller, now, "short", project=store)
 
-    assert writer.forget(now=now, days=90) == 1
+    assert writer.forget_actions(now=now, days=90) == 1
     assert len(_rows(caller)) == 1
 
 

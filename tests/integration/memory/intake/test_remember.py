@@ -15,7 +15,7 @@ from memory.errors import GovernanceDenied
 from memory.index.models import MemoryKeyword, MemoryUsage, MemoryVector
 from memory.intake.actions.remember import remember
 from memory.intake.actions.remember_all import remember_all
-from memory.intake.intake_gates import Gate
+from memory.intake.integrate import Gate
 from memory.records.actions import archive
 from memory.records.models import Memory
 from teams.models import AuditEntry, Change

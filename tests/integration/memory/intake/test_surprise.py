@@ -8,8 +8,8 @@ from pgvector import HalfVector
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.index.models import MemoryVector
-from memory.intake.sql import neighbors
-from memory.intake.sql.neighbors import Spot
+from memory.intake import queries
+from memory.intake.queries import Spot
 from memory.records.models import Memory
 from memory.records.queries.views import MemoryView
 from memory.topics.models import Topic, TopicMember
@@ -79,11 +79,11 @@ def test_the_newest_entries_are_compared_besides_the_nearest(
         row = Memory.objects.get(pk=memory.id)
         spot = Spot(model_id=vector.model_id, audience=row.audience, project_id=row.project_id)
         query = HalfVector(vector.unit).to_text()
-        found = neighbors.newest(spot=spot, query=query, window=100, least=0.95)
+        found = queries.newest(spot=spot, query=query, window=100, least=0.95)
         assert [id for id, _ in found] == [memory.id]
-        assert neighbors.newest(spot=spot, query=query, window=0, least=0.95) == ()
+        assert queries.newest(spot=spot, query=query, window=0, least=0.95) == ()
         elsewhere = Spot(model_id=vector.model_id, audience=row.id, project_id=row.project_id)
-        assert neighbors.newest(spot=elsewhere, query=query, window=100, least=0.95) == ()
+        assert queries.newest(spot=elsewhere, query=query, window=100, least=0.95) == ()
 
 
 def test_a_project_sets_how_near_a_duplicate_must_be(

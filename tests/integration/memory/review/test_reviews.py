@@ -218,7 +218,7 @@ def test_an_item_shows_what_is_like_it_and_suggests_to_merge(
     caller: Caller, now: datetime, shop: str
 ) -> None:
     old = stored(caller, now, REDIS, project=shop, type="gotcha")
-    near = waiting(caller, now, AGAIN, project=shop)
+    near = waiting(caller, now, AGAIN, project=shop, type="gotcha")
 
     item = inbox.waiting_memory(caller=caller, memory_id=near.id, now=now)
 

@@ -17,7 +17,7 @@ ID = UUID(int=1)
 
 
 def _steps(plan: str) -> tuple[WorkPart, ...]:
-    return tuple(checked_work.of_step(step=one) for one in checked_work.read_plan(text=plan)[0])
+    return checked_work.read_plan(text=plan)[0]
 
 
 def _changes(path: str, *lines: str) -> tuple[WorkPart, ...]:

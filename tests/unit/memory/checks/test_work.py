@@ -45,7 +45,7 @@ def test_code_belongs_to_its_step() -> None:
 def test_a_step_knows_its_line() -> None:
     steps, _ = work.read_plan(text="\n\n- one\n- two\n")
 
-    assert [(one.number, one.line) for one in steps] == [(1, 3), (2, 4)]
+    assert [(one.place.step, one.place.first_line) for one in steps] == [(1, 3), (2, 4)]
 
 
 def test_more_steps_than_are_looked_at_are_counted() -> None:
@@ -62,9 +62,9 @@ def test_signs_alone_are_no_step() -> None:
 def test_any_text_has_bounded_steps_in_order(text: str) -> None:
     steps, _ = work.read_plan(text=text)
 
-    assert [one.number for one in steps] == list(range(1, len(steps) + 1))
+    assert [one.place.step for one in steps] == list(range(1, len(steps) + 1))
     assert all(one.text.strip() and len(one.text) <= work.STEP_MOST for one in steps)
-    assert [one.line for one in steps] == sorted(one.line for one in steps)
+    assert (lines := [one.place.first_line for one in steps]) == sorted(lines)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.intake.attributes import PAYLOADS, check_attributes
+from memory.intake.validation import PAYLOADS, check_attributes
 from memory.taxonomy import MemoryType
 
 RIGHT: dict[MemoryType, dict[str, object]] = {

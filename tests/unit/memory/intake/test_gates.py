@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.intake import intake_gates
-from memory.intake.intake_gates import (
+from memory.intake import integrate
+from memory.intake.integrate import (
     Gate,
     GateCandidate,
     GateOutcome,
     GateResult,
     Neighborhood,
+    StoredStatement,
     Thresholds,
 )
-from memory.intake.integrate import StoredStatement
 from memory.secrets.findings import Finding, SecretKind
 from memory.taxonomy import Authority, MemoryType
 
@@ -27,7 +27,7 @@ SECRET = Finding(kind=SecretKind.PRIVATE_KEY, start=5, end=40)
 
 
 def _run(candidate: GateCandidate = CANDIDATE, neighborhood: Neighborhood = EMPTY) -> GateResult:
-    return intake_gates.run_gates(
+    return integrate.run_gates(
         candidate=candidate, neighborhood=neighborhood, thresholds=Thresholds()
     )
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.intake.attributes import check_attributes
+from memory.intake.validation import check_attributes
 from memory.observer import evidence_texts
 from memory.observer.evidence_texts import Observation
 from memory.taxonomy import MemoryType

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.intake.attributes import check_attributes
+from memory.intake.validation import check_attributes
 from memory.observer import detect, promotion
 from memory.observer import promotion as gates
 from memory.observer.detect import Seen

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.intake.attributes import check_attributes
+from memory.intake.validation import check_attributes
 from memory.observer import syntheses
 from memory.observer.syntheses import Fact, Key, Summary
 from memory.sessions.counters import EdgeRow, ErrorRow, FileRow, ModuleRow, PairRow
