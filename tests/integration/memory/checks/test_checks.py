@@ -59,9 +59,7 @@ def changed(memory: MemoryView, **fields: Any) -> None:
         Memory.objects.filter(pk=memory.id).update(**fields)
 
 
-def test_a_step_that_was_tried_before_stops_the_plan(
-    caller: Caller, store: str, now: datetime
-) -> None:
+def test_a_step_tried_before_stops_a_plan(caller: Caller, store: str, now: datetime) -> None:
     memory = known(caller, now)
 
     check = of_plan(caller, now)
@@ -74,9 +72,7 @@ def test_a_step_that_was_tried_before_stops_the_plan(
     assert found.relevance is not None
 
 
-def test_changed_lines_that_do_what_was_tried_stop_the_diff(
-    caller: Caller, store: str, now: datetime
-) -> None:
+def test_lines_tried_before_stop_a_diff(caller: Caller, store: str, now: datetime) -> None:
     known(caller, now)
 
     (found,) = of_diff(caller, now).findings
@@ -102,9 +98,7 @@ def test_a_plan_that_says_no_to_it_is_clear(caller: Caller, store: str, now: dat
     assert check.verdict == "clear"
 
 
-def test_what_changes_together_and_is_missing_calls_for_caution(
-    caller: Caller, store: str, now: datetime
-) -> None:
+def test_a_missing_file_calls_for_caution(caller: Caller, store: str, now: datetime) -> None:
     both = ("shop/prices.ts", "shop/mail.html")
     known(caller, now, "The mail repeats the format of prices; change it too.",
           type="causal_dependency", related_files=both)  # fmt: skip
@@ -133,9 +127,7 @@ def test_what_may_not_be_true_yet_is_no_evidence(
     assert (of_plan(caller, now).findings, of_diff(caller, now).findings) == ((), ())
 
 
-def test_what_others_contradict_stops_nothing_and_is_told_with_the_other_side(
-    caller: Caller, store: str, now: datetime
-) -> None:
+def test_contradicted_memories_stop_nothing(caller: Caller, store: str, now: datetime) -> None:
     one = known(caller, now)
     other = known(caller, now, "Prices in localStorage are fine since they expire.", type="fact")
     with tenancy.unit():
@@ -159,9 +151,7 @@ def test_a_colleagues_own_memory_is_told_to_nobody_else(
         assert (check.verdict, check.findings, check.left_out) == ("clear", (), 0)
 
 
-def test_another_projects_memory_is_no_evidence_here(
-    caller: Caller, store: str, now: datetime
-) -> None:
+def test_other_projects_are_no_evidence(caller: Caller, store: str, now: datetime) -> None:
     create_project(caller=caller, slug="other", name="Other", now=now)
     known(caller, now, project="other")
 
@@ -182,9 +172,7 @@ def test_a_stranger_finds_no_project(
     assert (check.verdict, check.findings) == ("clear", ())
 
 
-def test_a_paused_project_says_nothing_and_says_so(
-    caller: Caller, store: str, now: datetime
-) -> None:
+def test_a_paused_project_says_so(caller: Caller, store: str, now: datetime) -> None:
     known(caller, now)
     pause(caller=caller, ref="store", paused=True, token_id=None)
 
@@ -193,9 +181,7 @@ def test_a_paused_project_says_nothing_and_says_so(
     assert (check.verdict, check.findings, check.degraded) == ("clear", (), ("paused",))
 
 
-def test_what_was_told_is_noted_and_nothing_of_the_plan_is(
-    caller: Caller, store: str, now: datetime
-) -> None:
+def test_what_was_shown_is_noted(caller: Caller, store: str, now: datetime) -> None:
     memory = known(caller, now)
     silent = known(caller, now, "Redis is slow on Mondays.", related_files=())
 
@@ -219,9 +205,7 @@ def test_a_secret_is_left_out_and_told(caller: Caller, store: str, now: datetime
 
 
 @pytest.mark.parametrize("plan", ["---\n1.\n", "x\x00", "a" * 100_001])
-def test_a_plan_that_is_none_is_refused(
-    caller: Caller, store: str, now: datetime, plan: str
-) -> None:
+def test_empty_plans_are_refused(caller: Caller, store: str, now: datetime, plan: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         of_plan(caller, now, plan)
 
@@ -290,9 +274,7 @@ def test_what_a_colleagues_sessions_showed_is_not_named(
     assert len(of_diff(member_caller, now).ties) == 1
 
 
-def test_a_credential_bound_to_another_project_sees_none(
-    caller: Caller, store: str, now: datetime
-) -> None:
+def test_bound_credentials_see_no_other_project(caller: Caller, store: str, now: datetime) -> None:
     known(caller, now)
     other = create_project(caller=caller, slug="other", name="Other", now=now)
 
@@ -300,9 +282,7 @@ def test_a_credential_bound_to_another_project_sees_none(
         of_plan(replace(caller, bound_projects=(other.id,)), now + timedelta(minutes=1))
 
 
-def test_files_of_many_rare_pairs_hide_none_that_is_met_often(
-    caller: Caller, store: str, now: datetime
-) -> None:
+def test_rare_pairs_hide_no_frequent_one(caller: Caller, store: str, now: datetime) -> None:
     with tenancy.unit():
         project_id = Project.objects.get(slug=store).id
         rare = [_pair(f"shop/a{n:04}.ts", project_id) for n in range(actions.PAIRS_MOST + 1)]
@@ -314,9 +294,7 @@ def test_files_of_many_rare_pairs_hide_none_that_is_met_often(
     assert (tie.other, tie.sessions) == ("shop/mail.html", 6)
 
 
-def test_a_pair_is_met_as_often_as_all_who_may_be_seen_have_met_it(
-    caller: Caller, store: str, now: datetime
-) -> None:
+def test_pairs_are_summed_over_those_seen(caller: Caller, store: str, now: datetime) -> None:
     pair = {"first": "shop/mail.html", "second": "shop/prices.ts"}
     assert caller.user_id is not None
     with tenancy.unit():

@@ -26,9 +26,7 @@ def local_embedder() -> Iterator[None]:
 
 
 @pytest.mark.slow
-def test_work_is_warned_of_rightly_and_clear_work_is_left_alone(
-    db: None, local_embedder: None, now: datetime
-) -> None:
+def test_work_is_warned_of_rightly(db: None, local_embedder: None, now: datetime) -> None:
     results = checked.check(given=checked.cases(half="held"), now=now)
 
     found = checked.figures(results=results)

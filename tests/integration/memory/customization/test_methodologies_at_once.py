@@ -35,7 +35,7 @@ def refused(caller: Caller, name: str, now: datetime) -> str:
     return ""
 
 
-def test_a_type_that_two_name_at_once_is_of_one_methodology(
+def test_one_type_one_methodology(
     organization: Organization, caller: Caller, now: datetime
 ) -> None:
     is_written, is_ended = Event(), Event()

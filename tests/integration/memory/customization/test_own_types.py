@@ -62,9 +62,7 @@ def _is_refused_at(refused: pytest.ExceptionInfo[InvalidInput], pointer: str) ->
     return error.errors[0].pointer == pointer and "user-story" in error.hint
 
 
-def test_a_memory_is_stored_under_the_base_and_called_by_its_name(
-    caller: Caller, scrum: str, now: datetime
-) -> None:
+def test_a_memory_has_base_and_own_type(caller: Caller, scrum: str, now: datetime) -> None:
     story = _story(caller, now, tags=("cart",))
 
     assert (story.type, story.own_type) == ("requirement", "user-story")
@@ -72,9 +70,7 @@ def test_a_memory_is_stored_under_the_base_and_called_by_its_name(
     assert memories.get(caller=caller, memory_id=story.id, now=now).own_type == "user-story"
 
 
-def test_lists_are_narrowed_to_it_and_its_base_holds_it_too(
-    caller: Caller, scrum: str, now: datetime
-) -> None:
+def test_lists_are_narrowed_to_type_and_base(caller: Caller, scrum: str, now: datetime) -> None:
     _story(caller, now)
     stored(caller, now, CARTS, project="store", type="requirement")
     stored(caller, now, PARSER, project="store", type="risk")
@@ -119,9 +115,7 @@ def test_a_search_takes_one_at_a_time(caller: Caller, scrum: str, now: datetime)
     assert refused.value.errors[0].pointer == "/types"
 
 
-def test_one_that_nobody_defined_is_refused_with_those_there_are(
-    caller: Caller, scrum: str, now: datetime
-) -> None:
+def test_unknown_types_are_refused(caller: Caller, scrum: str, now: datetime) -> None:
     with pytest.raises(InvalidInput) as added:
         _story(caller, now, type="epic")
     with pytest.raises(InvalidInput) as searched:
@@ -134,9 +128,7 @@ def test_one_that_nobody_defined_is_refused_with_those_there_are(
     assert _is_refused_at(listed, "/types")
 
 
-def test_in_a_bulk_it_is_one_refusal_beside_the_others(
-    caller: Caller, scrum: str, now: datetime
-) -> None:
+def test_unknown_types_are_refused_in_bulk(caller: Caller, scrum: str, now: datetime) -> None:
     sent = (
         new(REDIS, project="store", type="user-story"),
         new(CARTS, project="store", type="epic"),
@@ -149,9 +141,7 @@ def test_in_a_bulk_it_is_one_refusal_beside_the_others(
     assert (epic.outcome, epic.memory) == ("refused", None)
 
 
-def test_other_tags_leave_it_and_another_type_takes_its_place(
-    caller: Caller, scrum: str, now: datetime
-) -> None:
+def test_other_tags_leave_the_type(caller: Caller, scrum: str, now: datetime) -> None:
     story = _story(caller, now)
 
     def changed(**changes: object) -> MemoryView:
@@ -165,9 +155,7 @@ def test_other_tags_leave_it_and_another_type_takes_its_place(
 
 
 @pytest.mark.parametrize("name", ["user-story", "risk", "epic"])
-def test_nobody_marks_a_memory_by_hand(
-    caller: Caller, scrum: str, now: datetime, name: str
-) -> None:
+def test_marks_are_not_set_by_hand(caller: Caller, scrum: str, now: datetime, name: str) -> None:
     fact = stored(caller, now, CARTS, project="store", type="fact", tags=(f"own_type:{name}", "a"))
     changes = {"tags": [f"own_type:{name}", "b"]}
 
@@ -177,9 +165,7 @@ def test_nobody_marks_a_memory_by_hand(
     assert (changed.own_type, changed.tags) == ("", ("b",))
 
 
-def test_the_mark_stands_beside_as_many_tags_as_a_memory_may_have(
-    caller: Caller, scrum: str, now: datetime
-) -> None:
+def test_the_mark_does_not_count_as_a_tag(caller: Caller, scrum: str, now: datetime) -> None:
     tags = tuple(f"t{number}" for number in range(64))
 
     story = _story(caller, now, tags=tags)
@@ -200,9 +186,7 @@ def test_a_correction_keeps_it(caller: Caller, scrum: str, now: datetime) -> Non
     assert (outcome.memory.own_type, outcome.memory.methodology) == ("user-story", scrum)
 
 
-def test_what_a_memory_is_called_outlives_its_methodology(
-    caller: Caller, scrum: str, now: datetime
-) -> None:
+def test_a_type_outlives_its_methodology(caller: Caller, scrum: str, now: datetime) -> None:
     story = _story(caller, now)
 
     remove_methodology(caller=caller, name=scrum)
@@ -245,9 +229,7 @@ def test_two_methodologies_do_not_share_a_name(caller: Caller, scrum: str, now: 
     assert set(own_methodologies(caller=caller)) == {scrum}
 
 
-def test_relays_name_types_of_the_methodology_and_pass_them_on(
-    caller: Caller, scrum: str, now: datetime
-) -> None:
+def test_relays_pass_on_custom_types(caller: Caller, scrum: str, now: datetime) -> None:
     course = Course(relays=(WAY,), types=(STORY, RISK))
     define_methodology(caller=caller, name=scrum, phases=PHASES, course=course, now=now)
     work = {"thread": "cart", "methodology": scrum}

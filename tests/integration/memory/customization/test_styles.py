@@ -51,9 +51,7 @@ def test_everybody_is_told_the_organizations_and_ones_own_to_nobody_else(
     assert _names(replace(member_caller, user_id=None, token_id=uuid4())) == ["shared"]
 
 
-def test_a_personal_style_of_a_name_stands_beside_the_organizations(
-    caller: Caller, store: str, now: datetime
-) -> None:
+def test_personal_styles_may_share_names(caller: Caller, store: str, now: datetime) -> None:
     _put(caller, now, topics=("coding",))
     mine = _put(caller, now, scope="personal", topics=("coding",))
 
@@ -76,9 +74,7 @@ def test_one_is_defined_anew_and_removed(caller: Caller, store: str, now: dateti
         remove_style(caller=caller, style_id=first.id)
 
 
-def test_a_new_default_takes_the_place_of_the_one_before(
-    caller: Caller, store: str, now: datetime
-) -> None:
+def test_a_new_default_replaces_the_old(caller: Caller, store: str, now: datetime) -> None:
     _put(caller, now, "first", is_default=True)
     _put(caller, now, "own", scope="personal", is_default=True)
     _put(caller, now, "second", is_default=True)
@@ -137,9 +133,7 @@ def test_a_context_begins_with_the_style_that_fits_within_its_budget(
     assert _pack(member_caller, now, style=False).style is None
 
 
-def test_a_style_that_takes_too_much_is_named_and_not_told(
-    caller: Caller, store: str, now: datetime
-) -> None:
+def test_long_styles_are_named_only(caller: Caller, store: str, now: datetime) -> None:
     _put(caller, now, text="Say it plainly. " * 30, is_default=True)
 
     packed = _pack(caller, now, budget_tokens=100)

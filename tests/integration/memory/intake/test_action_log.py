@@ -69,9 +69,7 @@ def test_a_refused_candidate_is_known_to_its_sender_alone(
     assert _counts(caller, now, store) == {}
 
 
-def test_what_a_service_is_refused_is_known_in_its_project(
-    caller: Caller, store: str, now: datetime
-) -> None:
+def test_refusals_of_a_service_show_in_project(caller: Caller, store: str, now: datetime) -> None:
     service = replace(as_agent(caller), user_id=None, token_id=UUID(int=4))
 
     sent(service, now, "short", project=store, source="agent_explicit")

@@ -105,9 +105,7 @@ def test_a_secret_in_any_field_is_refused_without_being_repeated(
     assert TOKEN not in f"{refused.value.detail} {refused.value.errors}"
 
 
-def test_a_secret_of_an_attribute_is_told_where_it_stands_in_the_value(
-    caller: Caller, now: datetime
-) -> None:
+def test_a_secret_of_an_attribute_is_placed_in_its_value(caller: Caller, now: datetime) -> None:
     with pytest.raises(InvalidInput) as refused:
         sent(caller, now, tags=("one", "two"), attributes={"db_password": "Tractor!4711vio"})
 
@@ -151,9 +149,7 @@ def test_equal_texts_in_two_unicode_forms_are_one_memory(caller: Caller, now: da
     assert sent(caller, now, "The cafe\u0301 service restarts at midnight.").outcome == "confirmed"
 
 
-def test_a_bound_credential_stores_nothing_outside_of_its_projects(
-    caller: Caller, now: datetime
-) -> None:
+def test_bound_credentials_store_nothing_elsewhere(caller: Caller, now: datetime) -> None:
     bound = replace(caller, bound_projects=())
 
     with pytest.raises(NotBoundToProject):

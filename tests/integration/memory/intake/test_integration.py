@@ -43,9 +43,7 @@ def _agents(agent: Caller, now: datetime, content: str, store: str, **given: obj
     return _row(view.id)
 
 
-def test_words_of_change_replace_what_was_true_and_keep_it_readable(
-    agent: Caller, store: str, now: datetime
-) -> None:
+def test_words_of_change_replace_and_keep_it(agent: Caller, store: str, now: datetime) -> None:
     old = _agents(agent, now, OLD, store)
 
     outcome = sent(agent, now + timedelta(days=1), NEW, project=store, source="agent_explicit")
@@ -59,9 +57,7 @@ def test_words_of_change_replace_what_was_true_and_keep_it_readable(
     assert was.valid_until == outcome.memory.valid_from
 
 
-def test_what_replaces_another_is_linked_found_logged_and_told(
-    agent: Caller, store: str, now: datetime
-) -> None:
+def test_a_replacement_is_linked_and_logged(agent: Caller, store: str, now: datetime) -> None:
     old = _agents(agent, now, OLD, store)
 
     sent(agent, now + timedelta(days=1), NEW, project=store, source="agent_explicit")
@@ -74,9 +70,7 @@ def test_what_replaces_another_is_linked_found_logged_and_told(
         assert Change.objects.filter(kind="memory.superseded", object_id=old.id).exists()
 
 
-def test_the_new_one_is_true_from_when_it_happened(
-    agent: Caller, store: str, now: datetime
-) -> None:
+def test_the_new_one_is_true_from_its_event(agent: Caller, store: str, now: datetime) -> None:
     old = _agents(agent, now - timedelta(days=9), OLD, store)
 
     sent(agent, now, NEW, project=store, source="agent_explicit", event_at=now - timedelta(days=2))
@@ -84,9 +78,7 @@ def test_the_new_one_is_true_from_when_it_happened(
     assert _row(old.id).valid_until == now - timedelta(days=2)
 
 
-def test_what_was_true_earlier_replaces_nothing_that_came_later(
-    agent: Caller, store: str, now: datetime
-) -> None:
+def test_earlier_truth_replaces_nothing_later(agent: Caller, store: str, now: datetime) -> None:
     old = _agents(agent, now, OLD, store)
 
     outcome = sent(
@@ -96,9 +88,7 @@ def test_what_was_true_earlier_replaces_nothing_that_came_later(
     assert (outcome.cause, _row(old.id).status) == ("older", "active")
 
 
-def test_equals_contradict_and_both_stay_with_a_conflict(
-    agent: Caller, caller: Caller, store: str, now: datetime
-) -> None:
+def test_equals_make_a_conflict(agent: Caller, caller: Caller, store: str, now: datetime) -> None:
     old = _agents(agent, now, OLD, store)
 
     outcome = sent(agent, now, OTHER, project=store, source="agent_explicit")
@@ -149,9 +139,7 @@ def test_a_retraction_takes_back_what_was_true(agent: Caller, store: str, now: d
     assert _row(old.id).superseded_by_id == (outcome.memory and outcome.memory.id)
 
 
-def test_a_personal_memory_replaces_nothing_of_its_project(
-    caller: Caller, store: str, now: datetime
-) -> None:
+def test_personal_replaces_nothing_of_project(caller: Caller, store: str, now: datetime) -> None:
     agents = stored(caller, now, OLD, project=store, source="agent_explicit")
 
     outcome = sent(caller, now, NEW, project=store, scope="personal")
@@ -170,7 +158,7 @@ def test_a_conflict_with_a_personal_memory_is_known_to_its_author_alone(
     assert conflicts.count_open(caller=member_caller, project=store) == 0
 
 
-def test_other_projects_and_events_contradict_nothing(
+def test_events_contradict_nothing(
     agent: Caller, caller: Caller, store: str, now: datetime
 ) -> None:
     stored(caller, now, OLD, type="event", project=store)
@@ -189,7 +177,7 @@ def test_what_waits_for_review_replaces_nothing(agent: Caller, store: str, now: 
     assert (outcome.cause, _row(old.id).status) == ("unreviewed", "active")
 
 
-def test_a_project_sets_how_near_a_conflict_must_be(
+def test_projects_set_conflict_cosine(
     caller: Caller, agent: Caller, store: str, now: datetime
 ) -> None:
     change_project(caller=caller, ref=store, changes={"conflict_cosine": 1.0}, if_version=None)
@@ -210,7 +198,7 @@ def test_a_project_sets_how_long_a_memory_is(
     assert sent(caller, now, content).outcome == "added"
 
 
-def test_every_candidate_leaves_a_row_without_its_text(
+def test_candidates_leave_log_rows(
     caller: Caller, agent: Caller, store: str, now: datetime
 ) -> None:
     stored(caller, now, OLD, project=store)
@@ -230,9 +218,7 @@ def test_every_candidate_leaves_a_row_without_its_text(
     ]
 
 
-def test_nothing_leaves_without_a_successor_and_a_reason(
-    agent: Caller, store: str, now: datetime
-) -> None:
+def test_whatever_leaves_has_a_successor(agent: Caller, store: str, now: datetime) -> None:
     for place, content in enumerate((OLD, NEW, OTHER, GONE, NEW.replace("5", "9"))):
         sent(agent, now + timedelta(minutes=place), content, project=store, source="agent_explicit")
 

@@ -64,9 +64,7 @@ def _service(number: int, times: int, now: str = "") -> str:
     return f"In `shop/{name}.py` the {name} {now} retries a payment {times} times."
 
 
-def test_a_bulk_call_is_integrated_when_it_is_embedded(
-    agent: Caller, store: str, now: datetime
-) -> None:
+def test_a_bulk_call_is_integrated_when_embedded(agent: Caller, store: str, now: datetime) -> None:
     old = _agents(agent, now, OLD, store)
 
     _bulk(agent, now + timedelta(hours=1), store, NEW, PARSER)
@@ -77,9 +75,7 @@ def test_a_bulk_call_is_integrated_when_it_is_embedded(
         assert ActionLog.objects.filter(outcome="superseded", other_id=old.id).count() == 1
 
 
-def test_a_run_replaces_at_most_its_share_and_the_rest_are_conflicts(
-    agent: Caller, caller: Caller, store: str, now: datetime
-) -> None:
+def test_a_run_replaces_its_share(agent: Caller, caller: Caller, store: str, now: datetime) -> None:
     _bulk(agent, now, store, *(_service(number, 3) for number in range(6)))
 
     later = tuple(_service(number, 9, "now") for number in range(6))
@@ -91,9 +87,7 @@ def test_a_run_replaces_at_most_its_share_and_the_rest_are_conflicts(
     assert _open(caller, now, store) == 6 - LEAST_SHARE
 
 
-def test_what_says_the_same_is_confirmed_and_its_copy_names_it(
-    agent: Caller, store: str, now: datetime
-) -> None:
+def test_a_copy_names_the_memory_it_repeats(agent: Caller, store: str, now: datetime) -> None:
     old = _agents(agent, now, OLD, store)
 
     _bulk(agent, now, store, OLD.replace("a payment", "the payment"))
@@ -121,9 +115,7 @@ def test_a_second_run_changes_nothing(agent: Caller, store: str, now: datetime) 
         assert Conflict.objects.count() == 1
 
 
-def test_nearly_the_same_twice_in_one_call_is_one_memory(
-    agent: Caller, store: str, now: datetime
-) -> None:
+def test_nearly_the_same_in_one_call_is_one(agent: Caller, store: str, now: datetime) -> None:
     items = tuple(
         new(text, project=store, source="agent_explicit")
         for text in (OLD, OLD.replace("before it", "before that it"), OTHER)
@@ -175,9 +167,7 @@ def _compared(agent: Caller, store: str, now: datetime) -> Decision:
     return decide(candidate=statement, known=stored)
 
 
-def test_what_was_reworded_since_it_was_compared_is_not_replaced(
-    agent: Caller, store: str, now: datetime
-) -> None:
+def test_reworded_since_compared_is_not_replaced(agent: Caller, store: str, now: datetime) -> None:
     old = _agents(agent, now, OLD, store)
     decision = _compared(agent, store, now)
     with tenancy.unit():
@@ -207,9 +197,7 @@ def test_a_sound_memory_does_not_vanish_into_a_doubtful_one(
         assert Memory.objects.get(pk=old.id).confirmations == 0
 
 
-def test_a_repeated_memory_leaves_its_sessions_and_some_weight_to_its_twin(
-    agent: Caller, store: str, now: datetime
-) -> None:
+def test_a_twin_gets_sessions_and_weight(agent: Caller, store: str, now: datetime) -> None:
     first, later = uuid4(), uuid4()
     old = _agents(agent, now, OLD, store, session_id=first)
 

@@ -35,9 +35,7 @@ def citations(caller: Caller) -> str:
     return repr(places.changes_since(caller=caller, after=0, limit=200))
 
 
-def test_a_memory_is_moved_to_a_team_and_on_to_another(
-    store: str, both: str, caller: Caller, now: datetime
-) -> None:
+def test_a_memory_moves_between_teams(store: str, both: str, caller: Caller, now: datetime) -> None:
     with tenancy.unit():
         other = Team.objects.create(slug="night", name="Night")
         TeamMember.objects.create(team=other, user_id=caller.user_id)
@@ -50,9 +48,7 @@ def test_a_memory_is_moved_to_a_team_and_on_to_another(
     assert first.team_id != second.team_id == other.id
 
 
-def test_a_team_is_named_with_its_scope_alone(
-    store: str, both: str, caller: Caller, now: datetime
-) -> None:
+def test_a_team_needs_its_scope(store: str, both: str, caller: Caller, now: datetime) -> None:
     memory = stored(caller, now, OURS, project=store)
 
     with pytest.raises(InvalidInput, match="scope team"):
@@ -94,7 +90,7 @@ def test_the_feed_forgets_a_memory_for_those_it_is_taken_from(
     assert str(memory.id) in citations(caller)
 
 
-def test_an_agent_shares_no_memory_of_a_team(
+def test_agents_share_nothing_of_teams(
     store: str, both: str, caller: Caller, now: datetime
 ) -> None:
     memory = stored(caller, now, OURS, project=store, scope="team", team=both)
@@ -116,9 +112,7 @@ def test_only_its_author_or_a_steward_takes_a_memory_from_others(
 
 
 @pytest.mark.parametrize("scope", ["team", "organization"])
-def test_a_memory_of_a_closed_project_goes_no_further(
-    both: str, caller: Caller, now: datetime, scope: str
-) -> None:
+def test_closed_projects_keep_theirs(both: str, caller: Caller, now: datetime, scope: str) -> None:
     closed = create_project(caller=caller, slug="closed", name="C", open_to_all=False, now=now)
     given = {"team": both} if scope == "team" else {}
 

@@ -27,9 +27,7 @@ SECRET = "The deploy uses AKIAQ3EGRXVZ7TPLMBWD with ghp_16C7e42F292c6912E7710c83
 pytestmark = pytest.mark.usefixtures("in_organization")
 
 
-def test_a_new_statement_is_added_with_everything_that_belongs_to_it(
-    caller: Caller, store: str, now: datetime
-) -> None:
+def test_a_new_statement_is_added_with_its_rows(caller: Caller, store: str, now: datetime) -> None:
     memory = stored(caller, now, project=store)
 
     with tenancy.unit():
@@ -97,9 +95,7 @@ def test_a_near_duplicate_confirms_what_is_there(caller: Caller, store: str, now
 
 
 @pytest.mark.parametrize("at_once", [False, True])
-def test_a_session_that_confirms_a_memory_stands_in_its_provenance_once(
-    caller: Caller, store: str, now: datetime, at_once: bool
-) -> None:
+def test_provenance_has_sessions(caller: Caller, store: str, now: datetime, at_once: bool) -> None:
     session = uuid4()
     known = memories.stored(caller, now, project=store)
     again = memories.new(project=store, source="qa_auto", session_id=session)
@@ -115,9 +111,7 @@ def test_a_session_that_confirms_a_memory_stands_in_its_provenance_once(
     assert (row.confirmations, row.provenance_sessions) == (2, [session])
 
 
-def test_the_same_text_in_another_place_is_another_memory(
-    caller: Caller, store: str, now: datetime
-) -> None:
+def test_the_same_text_elsewhere_is_another(caller: Caller, store: str, now: datetime) -> None:
     first = stored(caller, now, project=store)
 
     second = stored(caller, now, scope="personal")
@@ -125,9 +119,7 @@ def test_the_same_text_in_another_place_is_another_memory(
     assert second.id != first.id
 
 
-def test_what_was_archived_may_be_remembered_again(
-    caller: Caller, store: str, now: datetime
-) -> None:
+def test_archived_texts_may_come_again(caller: Caller, store: str, now: datetime) -> None:
     first = stored(caller, now, project=store)
     archive(caller=caller, memory_id=first.id, reason="", if_version=None, now=now)
 
@@ -136,9 +128,7 @@ def test_what_was_archived_may_be_remembered_again(
     assert outcome.outcome == "added"
 
 
-def test_episodes_are_kept_verbatim_however_often(
-    caller: Caller, store: str, now: datetime
-) -> None:
+def test_episodes_are_kept_however_often(caller: Caller, store: str, now: datetime) -> None:
     outcomes = [sent(caller, now, "ok", type="episode", project=store).outcome for _ in range(2)]
 
     assert outcomes == ["added", "added"]
@@ -160,9 +150,7 @@ def test_an_external_id_is_brought_up_to_date(
     assert outcome.memory.version == version
 
 
-def test_an_external_id_never_makes_two_memories_say_the_same(
-    caller: Caller, store: str, now: datetime
-) -> None:
+def test_an_external_id_makes_no_two_the_same(caller: Caller, store: str, now: datetime) -> None:
     other = stored(caller, now, CARTS, project=store)
     stored(caller, now, project=store, external_id="ticket-7")
 
@@ -172,7 +160,7 @@ def test_an_external_id_never_makes_two_memories_say_the_same(
     assert str(other.id) in outcome.reason
 
 
-def test_two_people_use_the_same_external_id_for_themselves(
+def test_two_people_share_external_ids(
     caller: Caller, member_caller: Caller, now: datetime
 ) -> None:
     mine = stored(caller, now, scope="personal", external_id="note-1")
@@ -195,7 +183,7 @@ def test_a_secret_reaches_neither_rows_nor_logs(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_nothing_is_half_stored_when_a_later_step_fails(
+def test_nothing_is_half_stored_when_a_step_fails(
     caller: Caller, store: str, now: datetime
 ) -> None:
     with connection.as_owner(), tenancy.unit(), connection.cursor() as cursor:
@@ -222,9 +210,7 @@ def test_neither_an_agent_nor_a_member_founds_a_constitution(
     assert stored(caller, now, project=store, **given).governance == 1
 
 
-def test_what_only_sounds_like_an_identity_is_stored_as_a_fact(
-    agent: Caller, store: str, now: datetime
-) -> None:
+def test_what_sounds_like_an_identity_is_a_fact(agent: Caller, store: str, now: datetime) -> None:
     memory = stored(agent, now, "The assistant is called Robin in this team.", project=store)
 
     assert (memory.type, memory.governance) == ("fact", 3)
@@ -237,16 +223,12 @@ def test_a_viewer_writes_nothing(caller: Caller, store: str, now: datetime) -> N
         sent(viewer, now, project=store)
 
 
-def test_a_project_that_does_not_exist_is_not_found(
-    caller: Caller, store: str, now: datetime
-) -> None:
+def test_an_unknown_project_is_not_found(caller: Caller, store: str, now: datetime) -> None:
     with pytest.raises(NotFound):
         sent(caller, now, project="nothing")
 
 
-def test_long_names_in_a_text_do_not_keep_it_from_being_stored(
-    caller: Caller, store: str, now: datetime
-) -> None:
+def test_long_names_do_not_hinder_storing(caller: Caller, store: str, now: datetime) -> None:
     path = "/".join(["deep"] * 200) + "/file.py"
     many = " ".join(f"src/pkg{n}/file{n}.py" for n in range(100))
 

@@ -47,9 +47,7 @@ def test_each_item_has_its_own_outcome_in_order(caller: Caller, store: str, now:
     assert found == ["added", "refused", "confirmed", "confirmed", *["refused"] * 3]
 
 
-def test_what_an_agent_may_not_do_is_refused_alone(
-    caller: Caller, agent: Caller, store: str, now: datetime
-) -> None:
+def test_agents_are_refused_alone(caller: Caller, agent: Caller, store: str, now: datetime) -> None:
     stored(caller, now, CARTS, project=store, type="decision", external_id="adr-1")
 
     found = outcomes(
@@ -64,9 +62,7 @@ def test_what_an_agent_may_not_do_is_refused_alone(
     assert found == ["added", *["refused"] * 3]
 
 
-def test_one_job_embeds_all_and_one_line_of_audit_tells_of_it(
-    caller: Caller, store: str, now: datetime
-) -> None:
+def test_one_job_and_one_audit_entry_for_all(caller: Caller, store: str, now: datetime) -> None:
     found = sent(caller, now, new(REDIS, project=store), new(CARTS, project=store))
 
     ids = [str(outcome.memory.id) for outcome in found if outcome.memory]
@@ -93,7 +89,7 @@ def test_external_ids_are_brought_up_to_date(caller: Caller, store: str, now: da
     assert found == ["updated", "confirmed", "confirmed", "added"]
 
 
-def test_an_external_id_that_comes_twice_with_two_texts_is_refused_the_second_time(
+def test_an_external_id_with_two_texts_is_refused(
     caller: Caller, store: str, now: datetime
 ) -> None:
     found = outcomes(
@@ -107,9 +103,7 @@ def test_an_external_id_that_comes_twice_with_two_texts_is_refused_the_second_ti
     assert found == ["added", "confirmed", "refused"]
 
 
-def test_an_external_id_does_not_take_a_text_that_was_just_added(
-    caller: Caller, store: str, now: datetime
-) -> None:
+def test_an_external_id_takes_no_text_just_added(caller: Caller, store: str, now: datetime) -> None:
     stored(caller, now, REDIS, project=store, external_id="a")
 
     found = outcomes(
@@ -132,9 +126,7 @@ def test_everything_or_nothing_is_written(caller: Caller, store: str, now: datet
     assert not Job.objects.exists()
 
 
-def test_a_thousand_go_in_at_once_and_one_more_is_too_many(
-    caller: Caller, store: str, now: datetime
-) -> None:
+def test_a_thousand_go_in_and_one_more_does_not(caller: Caller, store: str, now: datetime) -> None:
     items = tuple(new(f"Fact number {n} about the store.", project=store) for n in range(MOST))
 
     with pytest.raises(TooLarge):
@@ -144,9 +136,7 @@ def test_a_thousand_go_in_at_once_and_one_more_is_too_many(
     assert found == ["added"] * MOST
 
 
-def test_a_project_that_cannot_be_seen_refuses_the_call(
-    caller: Caller, store: str, now: datetime
-) -> None:
+def test_an_unseen_project_refuses_the_call(caller: Caller, store: str, now: datetime) -> None:
     with pytest.raises(NotFound):
         sent(caller, now, new(project=store), new(CARTS, project="nothing"))
 
@@ -162,9 +152,7 @@ def _urgency(name: str) -> list[int]:
     return list(found.values_list("priority", flat=True))
 
 
-def test_a_call_is_as_urgent_as_its_firmest_memory(
-    caller: Caller, store: str, now: datetime
-) -> None:
+def test_a_call_is_as_urgent_as_its_firmest(caller: Caller, store: str, now: datetime) -> None:
     passing = new(CARTS, project=store, type="event")
     remember_all(caller=caller, new=(passing,), now=now)
     rule = new(PARSER, project=store, pinned=True)
@@ -174,9 +162,7 @@ def test_a_call_is_as_urgent_as_its_firmest_memory(
     assert _urgency("memory.embed_bulk") == [4, 2]
 
 
-def test_what_is_changed_and_what_is_judged_are_as_urgent_as_the_memory(
-    caller: Caller, store: str, now: datetime
-) -> None:
+def test_changes_are_as_urgent_as_the_memory(caller: Caller, store: str, now: datetime) -> None:
     one = {"max_llm_adds_per_day": 2}
     change_project(caller=caller, ref=store, changes=one, if_version=None)
     memory = stored(caller, now, project=store, pinned=True)

@@ -52,9 +52,7 @@ def changed(
     )
 
 
-def test_a_change_makes_a_version_and_keeps_the_one_before(
-    caller: Caller, memory: MemoryView, now: datetime
-) -> None:
+def test_a_change_keeps_a_version(caller: Caller, memory: MemoryView, now: datetime) -> None:
     after = changed(caller, memory, now, content=CARTS, tags=["cart"], reason="moved on")
 
     first, second = queries.history(caller=caller, memory_id=memory.id)
@@ -63,9 +61,7 @@ def test_a_change_makes_a_version_and_keeps_the_one_before(
     assert (second.number, second.content, second.reason) == (1, REDIS, "")
 
 
-def test_a_changed_text_is_found_by_its_new_words_at_once_and_embedded_again(
-    caller: Caller, memory: MemoryView, now: datetime
-) -> None:
+def test_a_changed_text_is_found_at_once(caller: Caller, memory: MemoryView, now: datetime) -> None:
     changed(caller, memory, now, content=CARTS)
 
     request = SearchRequest(query="advisory locks carts", threshold=0.0)
@@ -74,9 +70,7 @@ def test_a_changed_text_is_found_by_its_new_words_at_once_and_embedded_again(
     assert Job.objects.filter(name="memory.embed", payload__ids=[str(memory.id)]).exists()
 
 
-def test_the_version_that_was_read_must_still_be_the_newest(
-    caller: Caller, memory: MemoryView, now: datetime
-) -> None:
+def test_only_the_newest_version_changes(caller: Caller, memory: MemoryView, now: datetime) -> None:
     changed(caller, memory, now, if_version=1, content=CARTS)
 
     with pytest.raises(PreconditionFailed) as refused:
@@ -122,9 +116,7 @@ def test_two_memories_never_become_the_same(
     assert queries.get(caller=caller, memory_id=memory.id, now=now) == memory
 
 
-def test_an_archived_memory_does_not_change(
-    caller: Caller, memory: MemoryView, now: datetime
-) -> None:
+def test_archived_memories_stay(caller: Caller, memory: MemoryView, now: datetime) -> None:
     archive(caller=caller, memory_id=memory.id, reason="", if_version=None, now=now)
 
     with pytest.raises(NotActive):
@@ -141,9 +133,7 @@ def test_an_agent_changes_facts_and_no_decisions(
         changed(agent, decision, now, tags=["a"])
 
 
-def test_an_agent_raises_nothing_into_the_constitution(
-    agent: Caller, memory: MemoryView, now: datetime
-) -> None:
+def test_agents_raise_no_constitution(agent: Caller, memory: MemoryView, now: datetime) -> None:
     with pytest.raises(GovernanceDenied):
         changed(agent, memory, now, tags=["identity"])
 
@@ -153,16 +143,12 @@ def test_a_viewer_changes_nothing(caller: Caller, memory: MemoryView, now: datet
         changed(memories.as_role(caller, Role.VIEWER), memory, now, content=CARTS)
 
 
-def test_nobody_takes_a_shared_memory_away_from_the_others(
-    member_caller: Caller, memory: MemoryView, now: datetime
-) -> None:
+def test_shared_ones_stay_shared(member_caller: Caller, memory: MemoryView, now: datetime) -> None:
     with pytest.raises(Forbidden):
         changed(member_caller, memory, now, scope="personal")
 
 
-def test_what_cannot_be_seen_cannot_be_changed(
-    caller: Caller, member_caller: Caller, now: datetime
-) -> None:
+def test_unseen_memories_stay(caller: Caller, member_caller: Caller, now: datetime) -> None:
     theirs = stored(member_caller, now, scope="personal")
 
     for unknown in (theirs, replace(theirs, id=uuid4())):

@@ -53,7 +53,7 @@ def test_without_topics_surprise_is_neutral(caller: Caller, store: str, now: dat
     assert memory.importance == pytest.approx(0.5 + 0.2 * 0.5 + 0.1 * 0.8)
 
 
-def test_what_is_near_a_center_surprises_less_and_joins_its_topic(
+def test_near_a_center_surprises_less(
     caller: Caller, store: str, now: datetime, topic: Topic
 ) -> None:
     near = stored(caller, now, NEAR, project=store, confidence=0.8)
@@ -64,15 +64,11 @@ def test_what_is_near_a_center_surprises_less_and_joins_its_topic(
     assert (_topic_of(near), _topic_of(far)) == (topic.id, None)
 
 
-def test_topics_of_another_place_are_not_compared(
-    caller: Caller, store: str, now: datetime, topic: Topic
-) -> None:
+def test_other_topics_do_not_count(caller: Caller, store: str, now: datetime, topic: Topic) -> None:
     assert stored(caller, now, NEAR, project=store, scope="personal").surprise == 0.5
 
 
-def test_the_newest_entries_are_compared_besides_the_nearest(
-    caller: Caller, store: str, now: datetime
-) -> None:
+def test_newest_entries_are_compared_too(caller: Caller, store: str, now: datetime) -> None:
     memory = stored(caller, now, CARTS, project=store)
     with tenancy.unit():
         vector = MemoryVector.objects.get(memory_id=memory.id)
@@ -86,9 +82,7 @@ def test_the_newest_entries_are_compared_besides_the_nearest(
         assert queries.newest(spot=elsewhere, query=query, window=100, least=0.95) == ()
 
 
-def test_a_project_sets_how_near_a_duplicate_must_be(
-    caller: Caller, store: str, now: datetime
-) -> None:
+def test_projects_set_near_duplicates(caller: Caller, store: str, now: datetime) -> None:
     changes = {"near_duplicate_cosine": 0.8, "conflict_cosine": 1.0}
     change_project(caller=caller, ref=store, changes=changes, if_version=None)
     stored(caller, now, CARTS, project=store)

@@ -77,9 +77,7 @@ def test_what_is_shared_more_widely_leaves_it_first(
     assert project(caller=caller, ref="mine").open_to_all
 
 
-def test_it_closes_when_they_have_left_and_over_what_is_deleted_or_personal(
-    caller: Caller, song: UUID, now: datetime
-) -> None:
+def test_it_closes_once_they_left(caller: Caller, song: UUID, now: datetime) -> None:
     wide = stored(caller, now, "Lamps are filled on Fridays.", project="mine", scope="organization")
     gone = stored(caller, now, "Ropes are checked on Mondays.", project="mine",
                   scope="organization")  # fmt: skip
@@ -92,9 +90,7 @@ def test_it_closes_when_they_have_left_and_over_what_is_deleted_or_personal(
 
 
 @pytest.mark.parametrize("act", [open_project, close_project])
-def test_only_owners_and_admins_do_and_no_narrower_token(
-    caller: Caller, song: UUID, act: object
-) -> None:
+def test_only_owners_and_admins_close(caller: Caller, song: UUID, act: object) -> None:
     writing = frozenset({TokenScope.READ, TokenScope.WRITE})
     others = (
         replace(caller, role=Role.STEWARD),

@@ -54,9 +54,7 @@ def _correct(agent: Caller, memory: MemoryView, now: datetime) -> Outcome:
 
 
 @pytest.mark.parametrize("forget", [_archive, _change, _overwrite, _unpin, _reject])
-def test_the_own_agent_forgets_nothing_that_its_person_taught(
-    caller: Caller, store: str, now: datetime, forget: Forgets
-) -> None:
+def test_what_is_taught_stays(caller: Caller, store: str, now: datetime, forget: Forgets) -> None:
     taught = stored(caller, now, CARTS, project=store, pinned=True, **TAUGHT)
 
     with pytest.raises(ProtectedMemory):
@@ -68,7 +66,7 @@ def test_the_own_agent_forgets_nothing_that_its_person_taught(
 
 
 @pytest.mark.parametrize("forget", [_archive, _change, _overwrite, _unpin, _reject])
-def test_an_agent_forgets_what_it_wrote_itself_until_a_person_has_vouched_for_it(
+def test_agents_forget_their_own(
     caller: Caller, store: str, now: datetime, forget: Forgets
 ) -> None:
     agent = as_agent(caller)
@@ -82,9 +80,7 @@ def test_an_agent_forgets_what_it_wrote_itself_until_a_person_has_vouched_for_it
         _archive(agent, vouched, now)
 
 
-def test_another_agent_of_the_same_person_is_another_writer(
-    caller: Caller, store: str, now: datetime
-) -> None:
+def test_another_agent_is_another_writer(caller: Caller, store: str, now: datetime) -> None:
     decision = stored(as_agent(caller), now, CARTS, project=store, type="decision")
 
     with pytest.raises(ProtectedMemory):
@@ -105,9 +101,7 @@ def test_an_agent_corrects_for_its_person_and_cannot_let_go_of_the_correction(
         _archive(as_agent(caller), outcome.memory, now)
 
 
-def test_the_own_agent_merges_nothing_away_that_is_protected(
-    caller: Caller, store: str, now: datetime
-) -> None:
+def test_agents_merge_nothing_protected_away(caller: Caller, store: str, now: datetime) -> None:
     into = stored(caller, now, REDIS, project=store, type="fact")
     taught = stored(caller, now, CARTS, project=store, type="decision")
     with tenancy.unit():

@@ -170,9 +170,7 @@ def test_a_reader_of_the_feed_misses_nothing_while_others_write(
     assert all(list(seen) == everything[: len(seen)] for seen in readers)
 
 
-def test_nobody_appends_to_the_feed_between_anothers_append_and_commit(
-    organization: Organization, caller: Caller, store: str
-) -> None:
+def test_the_feed_is_in_order(organization: Organization, caller: Caller, store: str) -> None:
     def append_without_waiting(_: int) -> None:
         with tenancy.unit():
             with connection.cursor() as cursor:
@@ -190,9 +188,7 @@ def test_nobody_appends_to_the_feed_between_anothers_append_and_commit(
     assert len(places.changes_since(caller=caller, after=0, limit=9)) == 2
 
 
-def test_batches_are_inserted_in_the_order_of_their_hashes(
-    caller: Caller, store: str, now: datetime
-) -> None:
+def test_batches_are_inserted_by_hash(caller: Caller, store: str, now: datetime) -> None:
     items = tuple(new(f"Ordered fact number {n} of the store.", project=store) for n in range(30))
     remember_all(caller=caller, new=items, now=now)
 

@@ -87,9 +87,7 @@ def test_a_filter_lets_through_what_fits(
 
 
 @pytest.mark.parametrize("project", ["nothing", "\x00", "'", "x" * 5_000])
-def test_a_project_that_is_not_there_is_not_found(
-    caller: Caller, now: datetime, project: str
-) -> None:
+def test_unknown_projects_are_not_found(caller: Caller, now: datetime, project: str) -> None:
     with pytest.raises(NotFound):
         listed(caller, now, project=project)
 
@@ -112,7 +110,7 @@ def test_pages_follow_one_another_without_gaps(caller: Caller, store: str, now: 
     assert len(set(seen)) == 7
 
 
-def test_history_names_who_made_each_version_and_why(
+def test_history_names_who_and_why(
     caller: Caller, agent: Caller, store: str, now: datetime
 ) -> None:
     memory = stored(caller, now, project=store)
@@ -130,9 +128,7 @@ def test_history_names_who_made_each_version_and_why(
     assert (second.changed_at, third.changed_at) == (later, later)
 
 
-def test_verbs_without_a_new_text_make_no_version(
-    caller: Caller, store: str, now: datetime
-) -> None:
+def test_only_a_new_text_makes_a_version(caller: Caller, store: str, now: datetime) -> None:
     memory = stored(caller, now, project=store)
 
     confirm(caller=caller, memory_id=memory.id, now=now)
@@ -178,9 +174,7 @@ def test_only_the_visible_ones_of_some_ids_are_returned(
     assert set(queries.by_ids(caller=caller, memory_ids=ids, now=now)) == {mine.id}
 
 
-def test_an_archived_memory_is_listed_when_asked_for(
-    caller: Caller, store: str, now: datetime
-) -> None:
+def test_archived_ones_are_listed_if_asked(caller: Caller, store: str, now: datetime) -> None:
     memory = stored(caller, now, project=store)
     archive(caller=caller, memory_id=memory.id, reason="", if_version=None, now=now)
 

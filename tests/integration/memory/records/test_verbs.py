@@ -49,9 +49,7 @@ def test_a_person_who_confirms_verifies(caller: Caller, memory: MemoryView, now:
     assert after.importance == pytest.approx(memory.importance + 0.02)
 
 
-def test_an_agent_that_confirms_verifies_nothing(
-    agent: Caller, memory: MemoryView, now: datetime
-) -> None:
+def test_agents_verify_nothing(agent: Caller, memory: MemoryView, now: datetime) -> None:
     after = confirm(caller=agent, memory_id=memory.id, now=now)
 
     assert (after.confirmations, after.verification) == (1, "unverified")
@@ -65,9 +63,7 @@ def test_importance_never_exceeds_one(caller: Caller, memory: MemoryView, now: d
     assert after.importance == 1.0
 
 
-def test_a_pin_lifts_a_memory_and_lets_go_again(
-    caller: Caller, memory: MemoryView, now: datetime
-) -> None:
+def test_a_pin_lifts_and_lets_go(caller: Caller, memory: MemoryView, now: datetime) -> None:
     pinned = pin(caller=caller, memory_id=memory.id, pinned=True, now=now)
     let_go = pin(caller=caller, memory_id=memory.id, pinned=False, now=now)
 
@@ -75,9 +71,7 @@ def test_a_pin_lifts_a_memory_and_lets_go_again(
     assert (let_go.pinned, let_go.governance) == (False, 3)
 
 
-def test_an_archived_memory_leaves_what_searches_read(
-    caller: Caller, memory: MemoryView, now: datetime
-) -> None:
+def test_archived_ones_leave_searches(caller: Caller, memory: MemoryView, now: datetime) -> None:
     after = archived(caller, memory, now)
 
     assert (after.status, after.archived_reason, after.valid_until) == ("archived", "old", now)
@@ -119,16 +113,12 @@ def test_what_is_archived_rests(
         VERBS[verb](caller, memory.id, now)
 
 
-def test_only_archived_memories_are_restored(
-    caller: Caller, memory: MemoryView, now: datetime
-) -> None:
+def test_only_archived_ones_return(caller: Caller, memory: MemoryView, now: datetime) -> None:
     with pytest.raises(NotActive):
         restore(caller=caller, memory_id=memory.id, now=now)
 
 
-def test_archiving_names_the_version_that_was_read(
-    caller: Caller, memory: MemoryView, now: datetime
-) -> None:
+def test_archiving_names_a_version(caller: Caller, memory: MemoryView, now: datetime) -> None:
     confirm(caller=caller, memory_id=memory.id, now=now)
 
     with pytest.raises(PreconditionFailed):
@@ -168,9 +158,7 @@ def test_only_stewards_restore_what_others_wrote(
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_a_viewer_does_none_of_it(
-    caller: Caller, memory: MemoryView, now: datetime, verb: str
-) -> None:
+def test_viewers_do_none(caller: Caller, memory: MemoryView, now: datetime, verb: str) -> None:
     with pytest.raises(RoleNotSufficient):
         VERBS[verb](memories.as_role(caller, Role.VIEWER), memory.id, now)
 
@@ -190,9 +178,7 @@ def test_what_cannot_be_seen_is_as_if_it_did_not_exist(
     assert told[0] == told[1]
 
 
-def test_a_person_who_confirms_what_waits_keeps_it(
-    caller: Caller, memory: MemoryView, now: datetime
-) -> None:
+def test_confirming_ends_a_wait(caller: Caller, memory: MemoryView, now: datetime) -> None:
     with tenancy.unit():
         Memory.objects.filter(pk=memory.id).update(stale_at=now, author_agent="claude-code")
 
@@ -203,9 +189,7 @@ def test_a_person_who_confirms_what_waits_keeps_it(
     assert (after.stale_at, after.verification, verdict.verdict) == (None, "verified", "keep")
 
 
-def test_who_taught_others_what_waits_cannot_confirm_it(
-    caller: Caller, memory: MemoryView, now: datetime
-) -> None:
+def test_teachers_cannot_confirm_waits(caller: Caller, memory: MemoryView, now: datetime) -> None:
     with tenancy.unit():
         Memory.objects.filter(pk=memory.id).update(needs_review=True, source="user_taught")
 
@@ -213,9 +197,7 @@ def test_who_taught_others_what_waits_cannot_confirm_it(
         confirm(caller=caller, memory_id=memory.id, now=now)
 
 
-def test_who_taught_others_what_is_stale_by_now_says_that_it_still_holds(
-    caller: Caller, memory: MemoryView, now: datetime
-) -> None:
+def test_teachers_say_it_still_holds(caller: Caller, memory: MemoryView, now: datetime) -> None:
     with tenancy.unit():
         Memory.objects.filter(pk=memory.id).update(
             stale_at=now, verification="stale", source="user_taught"
@@ -229,9 +211,7 @@ def test_who_taught_others_what_is_stale_by_now_says_that_it_still_holds(
     assert (done, row.stale_at, row.verification) == (1, None, "verified")
 
 
-def test_who_taught_others_what_waits_cannot_confirm_it_by_its_being_stale(
-    caller: Caller, memory: MemoryView, now: datetime
-) -> None:
+def test_stale_waits_are_not_confirmed(caller: Caller, memory: MemoryView, now: datetime) -> None:
     with tenancy.unit():
         Memory.objects.filter(pk=memory.id).update(
             stale_at=now, needs_review=True, source="user_taught"
@@ -241,9 +221,7 @@ def test_who_taught_others_what_waits_cannot_confirm_it_by_its_being_stale(
         confirm(caller=caller, memory_id=memory.id, now=now)
 
 
-def test_an_agent_that_confirms_what_waits_does_not_end_the_wait(
-    agent: Caller, memory: MemoryView, now: datetime
-) -> None:
+def test_agents_end_no_wait(agent: Caller, memory: MemoryView, now: datetime) -> None:
     with tenancy.unit():
         Memory.objects.filter(pk=memory.id).update(needs_review=True)
 

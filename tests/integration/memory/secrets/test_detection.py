@@ -249,7 +249,7 @@ def corpus() -> tuple[Planted, ...]:
 
 
 @pytest.mark.goal(name="G16")
-def test_planted_secrets_are_found_in_every_context(
+def test_planted_secrets_are_found(
     corpus: tuple[Planted, ...], figure: Callable[[str], None]
 ) -> None:
     contexts = {kind: {one.context for one in corpus if one.kind == kind} for kind in _kinds()}

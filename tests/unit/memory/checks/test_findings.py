@@ -65,9 +65,7 @@ def _judged(
          "Use Postgres for the carts", "clear", "relevant"),
     ],
 )  # fmt: skip
-def test_what_a_memory_says_of_a_step(
-    known: CheckedMemory, plan: str, verdict: str, why: str
-) -> None:
+def test_memories_about_a_step(known: CheckedMemory, plan: str, verdict: str, why: str) -> None:
     judged = _judged(known, _steps(plan))
 
     assert (judged.verdict, [one.why for one in judged.findings]) == (verdict, [why])

@@ -24,9 +24,7 @@ OWN = {"kanban": {"doing": Phase.IMPLEMENT, "validate": Phase.REFLECT}}
         ("kanban", None, None),
     ],
 )
-def test_a_phase_is_found_by_its_name(
-    of: str | None, name: str | None, phase: Phase | None
-) -> None:
+def test_phases_are_found_by_name(of: str | None, name: str | None, phase: Phase | None) -> None:
     assert phases.named_phase(methodology=of, name=name, own=OWN) is phase
 
 
@@ -39,7 +37,7 @@ def test_a_phase_is_found_by_its_name(
         (None, "lunch", "/phase", "coding, debugging, define"),
     ],
 )
-def test_an_unknown_name_is_refused_with_those_there_are(
+def test_unknown_names_are_refused(
     of: str | None, name: str | None, pointer: str, hint: str
 ) -> None:
     with pytest.raises(InvalidInput) as refused:

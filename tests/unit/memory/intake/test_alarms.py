@@ -24,9 +24,7 @@ from memory.intake.planting_alarms import Alarm, Written
         ),
     ],
 )
-def test_content_that_orders_leads_away_or_runs_rings(
-    content: str, rung: tuple[Alarm, ...]
-) -> None:
+def test_suspicious_content_rings(content: str, rung: tuple[Alarm, ...]) -> None:
     assert planting_alarms.of_content(content=content) == rung
 
 
@@ -62,9 +60,7 @@ def written(count: int, *, apart: float, content: str) -> tuple[Written, ...]:
         (8, 10, "{0} a{0} b{0} c{0}", 0),
     ],
 )
-def test_many_of_the_same_in_a_short_time_are_a_burst(
-    count: int, apart: float, content: str, found: int
-) -> None:
+def test_many_of_the_same_are_a_burst(count: int, apart: float, content: str, found: int) -> None:
     assert len(planting_alarms.burst(written=written(count, apart=apart, content=content))) == found
 
 

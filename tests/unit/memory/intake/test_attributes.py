@@ -41,7 +41,7 @@ def _codes(type: MemoryType, attributes: dict[str, object]) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("type", list(PAYLOADS))
-def test_a_payload_is_right_whole_or_empty_but_not_without_a_required_field(
+def test_a_payload_has_its_required_fields_or_none(
     type: MemoryType,
 ) -> None:
     assert _codes(type, RIGHT[type]) == _codes(type, {}) == {}
@@ -78,9 +78,7 @@ def test_a_misspelled_field_is_refused_with_the_known_names() -> None:
         (MemoryType.WORKFLOW_RECIPE, "steps", []),
     ],
 )
-def test_a_wrong_value_is_refused_where_it_stands(
-    type: MemoryType, field: str, value: object
-) -> None:
+def test_a_wrong_value_is_named(type: MemoryType, field: str, value: object) -> None:
     assert _codes(type, {**RIGHT[type], field: value}) == {f"/attributes/{field}": "wrong_type"}
 
 

@@ -52,9 +52,7 @@ def test_the_same_and_a_quotation_are_echoes(content: str, limits: EchoLimits) -
         "Carts expire after a day.",
     ],
 )
-def test_the_opposite_another_number_and_another_subject_are_news(
-    content: str, limits: EchoLimits
-) -> None:
+def test_opposites_and_other_numbers_are_news(content: str, limits: EchoLimits) -> None:
     assert not heard(content, limits)
 
 
@@ -86,9 +84,7 @@ def test_the_closest_one_is_named_and_nothing_is_heard_of_nothing() -> None:
     cosine=st.sampled_from([0.0, 0.5, 0.9]),
     limits=st.sampled_from([SAME_WORDS, OTHER_WORDS]),
 )
-def test_what_is_close_is_never_passed_over_unread(
-    said: str, told: str, cosine: float, limits: EchoLimits
-) -> None:
+def test_close_ones_are_all_read(said: str, told: str, cosine: float, limits: EchoLimits) -> None:
     one = echo_rules.DeliveredText(memory_id=FIRST, content=told)
     new = echo_rules.DeliveredText(memory_id=SECOND, content=said)
 

@@ -32,9 +32,7 @@ def _new(content: str, authority: Authority = Authority.AGENT) -> CandidateState
         ("The API authenticates callers by token.", Operation.ADD, None),
     ],
 )
-def test_without_a_model_words_decide(
-    content: str, operation: Operation, link: LinkKind | None
-) -> None:
+def test_words_decide(content: str, operation: Operation, link: LinkKind | None) -> None:
     decision = integrate.decide(candidate=_new(content), known=(OLD,))
 
     assert (decision.operation, decision.link) == (operation, link)

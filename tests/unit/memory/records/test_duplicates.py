@@ -23,9 +23,7 @@ RETRY = "The gateway retries failed requests three times before giving up"
         (("Use tabs in all Makefiles here", "Do not use tabs in all Makefiles here"), (0, 1)),
     ],
 )
-def test_each_content_points_at_the_first_that_says_the_same(
-    contents: tuple[str, ...], firsts: tuple[int, ...]
-) -> None:
+def test_the_first_of_the_same_is_named(contents: tuple[str, ...], firsts: tuple[int, ...]) -> None:
     assert statements.first_of_same(contents=contents) == firsts
 
 

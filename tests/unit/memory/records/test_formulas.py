@@ -32,9 +32,7 @@ def test_base_level_of_the_worked_example() -> None:
 
 
 @given(accesses=st.integers(1, 10_000), hours=HOURS, later=HOURS)
-def test_base_level_rises_with_use_and_falls_with_age(
-    accesses: int, hours: float, later: float
-) -> None:
+def test_base_level_follows_use_and_age(accesses: int, hours: float, later: float) -> None:
     now = formulas.base_level(accesses=accesses, lifetime_hours=hours)
 
     assert formulas.base_level(accesses=accesses + 1, lifetime_hours=hours) > now
@@ -60,9 +58,7 @@ def test_base_level_refuses_what_has_no_logarithm(accesses: int, hours: float) -
         (60, {"verification": Verification.STALE, "is_tainted": True}, 0.245),
     ],
 )
-def test_each_doubt_and_time_have_their_factor(
-    days: float, doubt: dict[str, object], factor: float
-) -> None:
+def test_doubts_have_their_factors(days: float, doubt: dict[str, object], factor: float) -> None:
     assert _confidence(days, **doubt) == pytest.approx(0.8 * factor)
 
 

@@ -63,9 +63,7 @@ def told(text: str, redact: findings.Redact) -> str:
 @pytest.mark.parametrize(
     "at", [0, 5_000, 11_880, 11_930, 11_990, 21_950, 21_990, 30_000, -4_020, -3_990, -14_020, -40]
 )
-def test_of_a_long_text_the_same_is_kept_as_when_all_of_it_is_looked_through(
-    length: int, at: int
-) -> None:
+def test_of_a_long_text_the_same_is_kept_as_of_all_of_it(length: int, at: int) -> None:
     place = at % length
     words = "the cart is locked by the price job\n" * (length // 36 + 1)
     text = f"{words[:place]}\n{KEY}\n{words[place:]}"[:length]

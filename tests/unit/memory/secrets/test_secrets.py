@@ -96,9 +96,7 @@ def found_in(text: str) -> tuple[Finding, ...]:
 
 
 @pytest.mark.parametrize(("text", "value", "kind"), PLANTED, ids=[row[2] for row in PLANTED])
-def test_a_planted_secret_is_found_where_it_stands_and_taken_out(
-    text: str, value: str, kind: str
-) -> None:
+def test_a_planted_secret_is_placed_and_taken_out(text: str, value: str, kind: str) -> None:
     found = found_in(text)
 
     assert kind in {one.kind for one in found}
