@@ -155,7 +155,7 @@ def define_methodology(call: Call, body: NewMethodology) -> MethodologyView:
             for one in body.relays
         ),
         on_complete=body.on_complete,
-        types=queries.TYPE_ROWS.validate_python(body.types, from_attributes=True),
+        types=queries.TYPE_ROWS.validate_python([dict(one) for one in body.types]),
     )
     return actions.define_methodology(
         caller=call.caller, name=body.name, phases=body.phases, course=course, now=call.now

@@ -141,7 +141,10 @@ def test_look_says_why_the_type_and_what_is_named(owner_pages: Client, shop: str
 def test_what_is_known_is_confirmed_instead(
     owner_pages: Client, memory: MemoryView, caller: Caller
 ) -> None:
-    form = {"content": "Token refresh fails silently when Redis is not reachable."}
+    form = {
+        "content": "Token refresh fails silently when Redis is not reachable.",
+        "type": "gotcha",
+    }
     look = owner_pages.post(f"{TEACH}/look", form, **HTMX).content.decode()
 
     response = owner_pages.post(f"{TEACH}/known/{memory.id}", **HTMX)

@@ -143,12 +143,6 @@ def test_odd_texts_are_stored_byte_for_byte(caller: Caller, now: datetime, text:
     assert stored(caller, now, text, tags=("tag",)).content == text
 
 
-def test_equal_texts_in_two_unicode_forms_are_one_memory(caller: Caller, now: datetime) -> None:
-    stored(caller, now, "The café service restarts at midnight.")
-
-    assert sent(caller, now, "The cafe\u0301 service restarts at midnight.").outcome == "confirmed"
-
-
 def test_bound_credentials_store_nothing_elsewhere(caller: Caller, now: datetime) -> None:
     bound = replace(caller, bound_projects=())
 

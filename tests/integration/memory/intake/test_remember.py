@@ -83,17 +83,6 @@ def test_an_exact_duplicate_confirms_what_is_there(
     assert (outcome.memory.id, outcome.memory.confirmations) == (first.id, 1)
 
 
-def test_a_near_duplicate_confirms_what_is_there(caller: Caller, store: str, now: datetime) -> None:
-    words = " ".join(f"word{n}" for n in range(60))
-    first = stored(caller, now, words, project=store)
-
-    outcome = sent(caller, now, f"{words} indeed", project=store)
-
-    assert (outcome.outcome, outcome.gate) == ("confirmed", "near_duplicate")
-    assert outcome.memory is not None
-    assert outcome.memory.id == first.id
-
-
 @pytest.mark.parametrize("at_once", [False, True])
 def test_provenance_has_sessions(caller: Caller, store: str, now: datetime, at_once: bool) -> None:
     session = uuid4()
@@ -111,27 +100,26 @@ def test_provenance_has_sessions(caller: Caller, store: str, now: datetime, at_o
     assert (row.confirmations, row.provenance_sessions) == (2, [session])
 
 
-def test_the_same_text_elsewhere_is_another(caller: Caller, store: str, now: datetime) -> None:
-    first = stored(caller, now, project=store)
+def test_texts_and_external_ids_are_unique_in_their_place_alone(
+    caller: Caller, member_caller: Caller, store: str, now: datetime
+) -> None:
+    mine = stored(caller, now, scope="personal", external_id="note-1")
+    theirs = stored(member_caller, now, scope="personal", external_id="note-1")
+    ours = stored(caller, now, project=store)
 
-    second = stored(caller, now, scope="personal")
-
-    assert second.id != first.id
+    assert len({mine.id, theirs.id, ours.id}) == 3
 
 
-def test_archived_texts_may_come_again(caller: Caller, store: str, now: datetime) -> None:
+def test_episodes_and_archived_texts_may_come_again(
+    caller: Caller, store: str, now: datetime
+) -> None:
     first = stored(caller, now, project=store)
     archive(caller=caller, memory_id=first.id, reason="", if_version=None, now=now)
 
-    outcome = sent(caller, now, project=store)
+    again = [sent(caller, now, project=store)]
+    again += [sent(caller, now, "ok", type="episode", project=store) for _ in range(2)]
 
-    assert outcome.outcome == "added"
-
-
-def test_episodes_are_kept_however_often(caller: Caller, store: str, now: datetime) -> None:
-    outcomes = [sent(caller, now, "ok", type="episode", project=store).outcome for _ in range(2)]
-
-    assert outcomes == ["added", "added"]
+    assert [one.outcome for one in again] == ["added"] * 3
 
 
 @pytest.mark.parametrize(
@@ -158,16 +146,6 @@ def test_an_external_id_makes_no_two_the_same(caller: Caller, store: str, now: d
 
     assert (outcome.outcome, outcome.gate) == ("refused", "exact_duplicate")
     assert str(other.id) in outcome.reason
-
-
-def test_two_people_share_external_ids(
-    caller: Caller, member_caller: Caller, now: datetime
-) -> None:
-    mine = stored(caller, now, scope="personal", external_id="note-1")
-
-    theirs = stored(member_caller, now, scope="personal", external_id="note-1")
-
-    assert theirs.id != mine.id
 
 
 def test_a_secret_reaches_neither_rows_nor_logs(
@@ -208,12 +186,6 @@ def test_neither_an_agent_nor_a_member_founds_a_constitution(
             sent(sender, now, project=store, **given)
 
     assert stored(caller, now, project=store, **given).governance == 1
-
-
-def test_what_sounds_like_an_identity_is_a_fact(agent: Caller, store: str, now: datetime) -> None:
-    memory = stored(agent, now, "The assistant is called Robin in this team.", project=store)
-
-    assert (memory.type, memory.governance) == ("fact", 3)
 
 
 def test_a_viewer_writes_nothing(caller: Caller, store: str, now: datetime) -> None:

@@ -74,43 +74,29 @@ def test_one_job_and_one_audit_entry_for_all(caller: Caller, store: str, now: da
         assert Change.objects.filter(kind="memory.created").count() == 2
 
 
-def test_external_ids_are_brought_up_to_date(caller: Caller, store: str, now: datetime) -> None:
+@pytest.mark.parametrize(
+    ("items", "expected"),
+    [
+        (((CARTS, "a"), (CARTS, "a"), (CARTS, ""), (REDIS, "")),
+         ["updated", "confirmed", "confirmed", "added"]),
+        (((PARSER, "b"), (PARSER, "b"), (CARTS, "b")), ["added", "confirmed", "refused"]),
+        (((CARTS, ""), (CARTS, "a")), ["added", "refused"]),
+    ],
+)  # fmt: skip
+def test_external_ids_are_brought_up_to_date(
+    caller: Caller, store: str, now: datetime,
+    items: tuple[tuple[str, str], ...], expected: list[str],
+) -> None:  # fmt: skip
     stored(caller, now, REDIS, project=store, external_id="a")
 
-    found = outcomes(
-        caller,
-        now,
-        new(CARTS, project=store, external_id="a"),
-        new(CARTS, project=store, external_id="a"),
-        new(CARTS, project=store),
-        new(REDIS, project=store),
-    )
+    sending = (new(text, project=store, external_id=external_id) for text, external_id in items)
 
-    assert found == ["updated", "confirmed", "confirmed", "added"]
+    assert outcomes(caller, now, *sending) == expected
 
 
-def test_an_external_id_with_two_texts_is_refused(
-    caller: Caller, store: str, now: datetime
-) -> None:
-    found = outcomes(
-        caller,
-        now,
-        new(REDIS, project=store, external_id="a"),
-        new(REDIS, project=store, external_id="a"),
-        new(CARTS, project=store, external_id="a"),
-    )
-
-    assert found == ["added", "confirmed", "refused"]
-
-
-def test_an_external_id_takes_no_text_just_added(caller: Caller, store: str, now: datetime) -> None:
-    stored(caller, now, REDIS, project=store, external_id="a")
-
-    found = outcomes(
-        caller, now, new(CARTS, project=store), new(CARTS, project=store, external_id="a")
-    )
-
-    assert found == ["added", "refused"]
+def test_more_than_a_thousand_are_too_many(caller: Caller, store: str, now: datetime) -> None:
+    with pytest.raises(TooLarge):
+        sent(caller, now, *(new() for _ in range(MOST + 1)))
 
 
 @pytest.mark.django_db(transaction=True)
@@ -124,16 +110,6 @@ def test_everything_or_nothing_is_written(caller: Caller, store: str, now: datet
     with tenancy.unit():
         assert not Memory.objects.exists()
     assert not Job.objects.exists()
-
-
-def test_a_thousand_go_in_and_one_more_does_not(caller: Caller, store: str, now: datetime) -> None:
-    items = tuple(new(f"Fact number {n} about the store.", project=store) for n in range(MOST))
-
-    with pytest.raises(TooLarge):
-        sent(caller, now, *items, new())
-    found = outcomes(caller, now, *items)
-
-    assert found == ["added"] * MOST
 
 
 def test_an_unseen_project_refuses_the_call(caller: Caller, store: str, now: datetime) -> None:

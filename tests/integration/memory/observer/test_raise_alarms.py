@@ -247,7 +247,7 @@ def test_other_words_of_an_agent_ring_and_nobody_has_vouched_for_them(
 def test_what_an_agent_writes_over_a_person_rings_and_its_tags_do_not(
     agent: Caller, member_caller: Caller, store: str, now: datetime
 ) -> None:
-    tagged = memories.stored(member_caller, now, ADVICE, project=store)
+    tagged = memories.stored(member_caller, now, ADVICE, project=store, type="fact")
     words = memories.stored(member_caller, now, PLAIN, project=store)
     for one, changes in ((tagged, {"tags": ["carts"]}), (words, {"content": ORDER})):
         revise.revise(caller=agent, memory_id=one.id, changes=changes, if_version=None, now=now)

@@ -14,7 +14,6 @@ from accounts.models import Organization
 from memory.documents.actions.note_push import NewNote, push_note
 from memory.intake.actions.remember_all import remember_all
 from memory.intake.actions.revise import revise
-from memory.records.actions import confirm
 from memory.records.filters import Filters
 from memory.records.queries import memories as queries
 from teams import changes
@@ -50,16 +49,6 @@ def append(caller: Caller) -> None:
         caller=caller,
         summary={},
     )
-
-
-def followed(caller: Caller, cursor: int) -> tuple[int, ...]:
-    """Follow the feed for a while from a cursor on; return the ids in the order they came."""
-    seen: list[int] = []
-    for _ in range(40):
-        new_ones = places.changes_since(caller=caller, after=cursor, limit=100)
-        seen.extend(change.id for change in new_ones)
-        cursor = max((cursor, *seen))
-    return tuple(seen)
 
 
 def test_fifty_threads_storing_one_text_make_one_memory(
@@ -106,19 +95,6 @@ def test_fifty_writers_of_one_memory_lose_no_update(
     assert len(queries.history(caller=caller, memory_id=memory.id)) == 51
 
 
-def test_fifty_confirmations_are_all_counted(
-    organization: Organization, caller: Caller, store: str, now: datetime
-) -> None:
-    memory = stored(caller, now, project=store)
-
-    race_inside(
-        organization, lambda _: confirm(caller=caller, memory_id=memory.id, now=now), times=50
-    )
-
-    after = queries.get(caller=caller, memory_id=memory.id, now=now)
-    assert (after.confirmations, after.version) == (50, 51)
-
-
 def test_batches_that_overlap_in_opposite_orders_all_succeed(
     organization: Organization, caller: Caller, store: str, now: datetime
 ) -> None:
@@ -150,24 +126,6 @@ def test_singles_and_batches_do_not_lock_each_other_out(
     race_inside(organization, write, times=60)
 
     assert count(caller) == 2
-
-
-def test_a_reader_of_the_feed_misses_nothing_while_others_write(
-    organization: Organization, caller: Caller, store: str, now: datetime
-) -> None:
-    start = places.newest_change(caller=caller)
-
-    def write_or_read(number: int) -> tuple[int, ...]:
-        if number % 7 == 0:
-            return followed(caller, start)
-        stored(caller, now, f"Fact number {number} about the change feed.", project=store)
-        return ()
-
-    readers = [seen for seen in race_inside(organization, write_or_read, times=70) if seen]
-
-    everything = [item.id for item in places.changes_since(caller=caller, after=start, limit=200)]
-    assert len(everything) == 60
-    assert all(list(seen) == everything[: len(seen)] for seen in readers)
 
 
 def test_the_feed_is_in_order(organization: Organization, caller: Caller, store: str) -> None:
