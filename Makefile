@@ -16,7 +16,7 @@ LOCK_OPTIONS := --quiet --generate-hashes --universal --python-version 3.11 --no
 	--custom-compile-command "make lock"
 # Tests wait more than they compute, so more processes than cores share them; servers that are given
 # (DATABASE_URL) are used by one process alone.
-SHARED := $(if $(DATABASE_URL),,-n 4 --dist loadfile --no-loadscope-reorder)
+SHARED := $(if $(DATABASE_URL),,-n 4 --dist loadgroup --no-loadscope-reorder)
 
 # As root on Debian the tests install what no Python package has, and no service with it. Anywhere
 # else they leave out what needs it and say so at the end; with CI=true nothing is left out.

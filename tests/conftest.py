@@ -36,20 +36,30 @@ NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
 
 LONG = ("slow", "goal")  # markers of tests that take more than a few seconds
+COSTLY = ("running_site", "crash_site")  # fixtures that start servers, once in one process
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Keep the tests of a file in one process, and those of a costly fixture too."""
+    used = getattr(item, "fixturenames", ())
+    group = next((name for name in COSTLY if name in used), item.nodeid.partition("::")[0])
+    item.add_marker(pytest.mark.xdist_group(group))
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what needs a missing program; bring the files with long tests to the front."""
+    """Leave out what needs a missing program; bring the groups with long tests to the front."""
     programs.leave_out(config=config, items=items)
     if PROCESS not in os.environ:
         return
-    long = {_file(item) for item in items if _has(item, LONG)}
-    items.sort(key=lambda item: (_file(item) not in long, _file(item)))
+    long = {_group(item) for item in items if _has(item, LONG)} - {*COSTLY}
+    items.sort(
+        key=lambda item: (_group(item) not in COSTLY, _group(item) not in long, _group(item))
+    )
 
 
-def _file(item: pytest.Item) -> str:
-    return item.nodeid.partition("::")[0]
+def _group(item: pytest.Item) -> str:
+    return str(next(item.iter_markers("xdist_group")).args[0])
 
 
 def _has(item: pytest.Item, markers: Iterable[str]) -> bool:
