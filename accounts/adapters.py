@@ -21,7 +21,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from accounts import live, peppers
-from accounts.actions.people import ensure_home
+from accounts.actions.organizations import ensure_home
 from accounts.api import headers
 from accounts.errors import Conflict, Unavailable
 from accounts.models import User

@@ -27,7 +27,7 @@ from memory.entities.actions import enrich_entities, queue_enrich_entities, read
 from memory.entities.actions import queue_read_names as queue_read_names_of_entities
 from memory.experiments.actions import demote_harmful
 from memory.extraction.actions.llm_relation import judge_added
-from memory.index.actions import backfill, embedding, maintenance
+from memory.index.actions import embedding, maintenance
 from memory.intake.actions import apply_decision
 from memory.intake.actions.apply_later import integrate_stored, share_of
 from memory.observer.actions.consolidate import consolidate
@@ -105,7 +105,7 @@ def synthesize_sessions(claim: Claim) -> Mapping[str, Any]:
 def switch_model(claim: Claim) -> Mapping[str, Any]:
     """Do one part of a switch to another embedding model."""
     tell = partial(_progress, claim)
-    return backfill.work(key=claim.payload["key"], tell=tell)
+    return maintenance.work(key=claim.payload["key"], tell=tell)
 
 
 @jobs.handler("memory.judge_added")
@@ -163,7 +163,7 @@ def _who_began(began: Initiator) -> Caller:
 def drop_vectors(claim: Claim) -> Mapping[str, Any]:
     """Delete the vectors of a model that is not used any more."""
     tell = partial(_progress, claim)
-    return {"dropped": backfill.drop(model_id=claim.payload["model"], tell=tell)}
+    return {"dropped": maintenance.drop(model_id=claim.payload["model"], tell=tell)}
 
 
 @jobs.handler("memory.refresh_lexicon")

@@ -15,9 +15,30 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from accounts.api.errors import MalformedRequest
 from accounts.api.schemas import UNSTORABLE
-from accounts.errors import FieldError
+from accounts.errors import CairnError, FieldError
+
+# What an edge refuses before any action is asked: what cannot be read.
+#
+# CairnError ├── MalformedRequest 400 not readable as what it says it is └── UnsupportedMedia 415
+# a body in a format this call does not take
+
+
+class MalformedRequest(CairnError):
+    """The request cannot be read."""
+
+    code = "malformed_request"
+    status = 400
+    title = "Malformed request"
+
+
+class UnsupportedMedia(CairnError):
+    """The body's format is not taken here."""
+
+    code = "unsupported_media_type"
+    status = 415
+    title = "Unsupported media type"
+
 
 DEEPEST: Final = 32  # levels
 LARGEST_WHOLE: Final = 2**63 - 1  # what every JSON reader and Postgres hold exactly

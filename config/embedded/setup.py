@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from config import env
-from config.embedded.errors import StartError
+from config.embedded.console import StartError
 from config.embedded.home import Secrets
 
 ANSWER_SECONDS = 2.0

@@ -15,8 +15,7 @@ from config import env
 from config.embedded import home as homes
 from config.embedded import servers
 from config.embedded import setup as setups
-from config.embedded.console import Console
-from config.embedded.errors import StartError
+from config.embedded.console import Console, StartError
 from config.embedded.home import Home, write_private
 from config.embedded.postgres import Durability
 from config.embedded.processes import (

@@ -6,17 +6,18 @@ which is checked against the memberships, and a CSRF token on writes. Everything
 """
 
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from rest_framework.authentication import BaseAuthentication, CSRFCheck
+from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from accounts.api import headers
 from accounts.authentication import caller_from_session, caller_from_token
-from accounts.caller import Caller
-from accounts.errors import FieldError, Forbidden, InvalidInput
+from accounts.caller import Caller, TokenScope, may
+from accounts.errors import FieldError, Forbidden, InvalidInput, Unauthenticated
 
 ORGANIZATION: Final = "X-Cairn-Organization"
 
@@ -76,3 +77,31 @@ def _check_csrf(http: HttpRequest) -> None:
             detail=f"CSRF check failed: {reason}",
             hint="Send the CSRF cookie's value as X-CSRFToken, or use a token.",
         )
+
+
+# Whether the credential's scope covers the call: read to look, write to change.
+#
+# What a role may do is decided below, by the actions; this only refuses a credential that was
+# made for less, before anything is read.
+
+if TYPE_CHECKING:
+    from rest_framework.views import APIView  # it imports this module when it loads
+
+
+class ScopePermission(BasePermission):
+    """Needs a caller whose credential holds the scope that the view names for the method."""
+
+    def has_permission(self, request: Request, view: "APIView") -> bool:
+        """Return True, or raise Unauthenticated or Forbidden with what to do."""
+        if not isinstance(request.auth, Caller):
+            raise Unauthenticated(
+                detail="This call needs a credential.",
+                hint="Send Authorization: Bearer crn_… (a token from the dashboard's settings).",
+            )
+        scope: TokenScope | None = view.scope_of(method=request.method)  # type: ignore[attr-defined]
+        if scope is not None and not may(caller=request.auth, scope=scope):
+            raise Forbidden(
+                detail=f"This credential has no {scope} scope.",
+                hint=f"Create a token with the {scope} scope.",
+            )
+        return True

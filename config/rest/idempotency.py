@@ -15,7 +15,7 @@ from django.http import HttpRequest, HttpResponse
 
 from accounts import free_texts
 from accounts.api.endpoints import Call
-from accounts.api.errors import MalformedRequest
+from accounts.api.json_text import MalformedRequest
 from accounts.errors import FieldError
 from config.rest.errors import IdempotencyMismatch, StillRunning
 from teams import idempotency

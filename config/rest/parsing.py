@@ -1,12 +1,16 @@
 """Bodies: bounded, of a format the call takes, and then read strictly."""
 
+import re
 from typing import Any, Final
 
+from django.core import signing
 from django.http import HttpRequest
 
 from accounts.api import json_text
-from accounts.api.errors import MalformedRequest, UnsupportedMedia
-from accounts.errors import TooLarge
+from accounts.api.endpoints import Edits, Endpoint
+from accounts.api.json_text import MalformedRequest, UnsupportedMedia
+from accounts.caller import Caller
+from accounts.errors import FieldError, PreconditionRequired, TooLarge
 
 LARGEST_BODY: Final = 1_048_576  # bytes
 LARGEST_BULK: Final = 8 * LARGEST_BODY
@@ -78,3 +82,67 @@ def _check_media(request: HttpRequest, media: tuple[str, ...]) -> str:
         detail = f"The charset {charset[:40]!r} is not taken."
         raise MalformedRequest(detail=detail, hint="JSON is always UTF-8 (RFC 8259).")
     return kind
+
+
+# Versions of things: ETag `"v7"` out, If-Match in, so no edit is lost (RFC 9110).
+
+TAG: Final = re.compile(r'(?:W/)?"?v?([0-9]{1,9})"?\Z')
+ANY: Final = "*"
+
+
+def etag(*, version: int) -> str:
+    """Return the ETag of a version."""
+    return f'"v{version}"'
+
+
+def named(*, request: HttpRequest, edits: Edits) -> int | None:
+    """Return the version that If-Match names, None for any.
+
+    Raises PreconditionRequired when one is needed, MalformedRequest when it is none of ours.
+    """
+    said = request.headers.get("If-Match")
+    said = said and said.strip()
+    if edits == Edits.NOTHING or said == ANY:
+        return None
+    if said is None and edits == Edits.NAMED_VERSION:
+        raise PreconditionRequired(
+            detail="An edit must name the version it edits.",
+            hint='Send If-Match with the ETag you read, such as "v3", or * to overwrite.',
+        )
+    if said is None:
+        return None
+    found = TAG.match(said)
+    if found is None:
+        fault = FieldError(pointer="/headers/If-Match", detail="Not a version.", code="version")
+        raise MalformedRequest(
+            detail="If-Match names no version of ours.",
+            hint='Send the ETag as you read it, such as "v3".',
+            errors=(fault,),
+        )
+    return int(found[1])
+
+
+# Cursors that callers cannot read or make: signed for one call and one organization.
+
+
+def seal(*, inner: str, endpoint: Endpoint, caller: Caller) -> str:
+    """Return the cursor that callers see."""
+    return signing.Signer(salt=_salt(endpoint, caller)).sign_object([inner])
+
+
+def open_sealed(*, text: str, endpoint: Endpoint, caller: Caller) -> str:
+    """Return what a cursor holds. Raises MalformedRequest for one that this call did not give."""
+    try:
+        inner = signing.Signer(salt=_salt(endpoint, caller)).unsign_object(text)
+    except (signing.BadSignature, ValueError) as error:
+        fault = FieldError(pointer="/cursor", detail="Not a cursor of this call.", code="cursor")
+        raise MalformedRequest(
+            detail="The cursor was not given out by this call.",
+            hint="Send `next_cursor` of the page before, or no cursor for the first page.",
+            errors=(fault,),
+        ) from error
+    return str(inner[0])
+
+
+def _salt(endpoint: Endpoint, caller: Caller) -> str:
+    return f"cursor.{endpoint.name}.{caller.organization_id.hex}"

@@ -17,7 +17,7 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 
 from accounts import free_texts
-from accounts.api.errors import MalformedRequest, UnsupportedMedia
+from accounts.api.json_text import MalformedRequest, UnsupportedMedia
 from accounts.errors import (
     CairnError,
     Forbidden,

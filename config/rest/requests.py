@@ -22,7 +22,7 @@ from django.utils.text import compress_string
 from accounts import audit, free_texts
 from accounts.api import headers
 from accounts.audit import Origin, Surface
-from config import request_ids, throttling
+from config import telemetry, throttling
 from config.rest import problems, rendering
 
 HEADER: Final = "X-Request-Id"
@@ -66,7 +66,7 @@ def _arrive(request: HttpRequest) -> None:
     offered = request.headers.get(HEADER, "")
     is_taken = ACCEPTED.match(offered) and free_texts.masked(text=offered) == offered
     request_id = offered if is_taken else uuid4().hex
-    request_ids.begin(request_id)
+    telemetry.begin(request_id)
     audit.arrive(origin=_origin(request, request_id))
     request.request_id = request_id  # type: ignore[attr-defined]
     request.counter = throttling.counter  # type: ignore[attr-defined]

@@ -29,7 +29,7 @@ from accounts.caller import Caller, TokenScope
 from accounts.errors import FieldError, InvalidInput
 from accounts.login_throttle import count_try
 from config import throttling
-from config.rest import idempotency, pagination, parsing, rendering, versions
+from config.rest import idempotency, parsing, rendering
 from teams.actions.people import note_agent
 
 LENGTH_DIGITS: Final = 12  # of a Content-Length that is read, ours
@@ -134,8 +134,8 @@ def _call(http: HttpRequest, endpoint: Endpoint, caller: Caller, path: Mapping[s
         body=_body(http, endpoint),
         query=query,
         path={name: json_text.check_text(text=part, pointer=name) for name, part in path.items()},
-        cursor=cursor and pagination.open_sealed(text=cursor, endpoint=endpoint, caller=caller),
-        if_version=versions.named(request=http, edits=endpoint.edits),
+        cursor=cursor and parsing.open_sealed(text=cursor, endpoint=endpoint, caller=caller),
+        if_version=parsing.named(request=http, edits=endpoint.edits),
         headers=_headers(http, endpoint),
     )
 
@@ -195,7 +195,7 @@ def _respond(endpoint: Endpoint, call: Call, answer: Answer) -> HttpResponse:
     body, status = answer.body, answer.status or endpoint.status
     if endpoint.paged:
         inner = answer.next_cursor
-        sealed = inner and pagination.seal(inner=inner, endpoint=endpoint, caller=call.caller)
+        sealed = inner and parsing.seal(inner=inner, endpoint=endpoint, caller=call.caller)
         items = body if isinstance(body, Mapping) else {"items": body}
         body = {**items, "next_cursor": sealed}
     version, location = answer.version, answer.location
@@ -207,7 +207,7 @@ def _respond(endpoint: Endpoint, call: Call, answer: Answer) -> HttpResponse:
         content = shown.__pydantic_serializer__.to_json(shown, by_alias=True)
     response = HttpResponse(content, status=status, content_type=JSON)
     if version is not None:
-        response.headers["ETag"] = versions.etag(version=version)
+        response.headers["ETag"] = parsing.etag(version=version)
     if location:
         response.headers["Location"] = location
     for name, value in answer.headers.items():

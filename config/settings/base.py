@@ -276,7 +276,7 @@ CAIRN_MODEL_PRICES = ENV["CAIRN_MODEL_PRICES"]
 # REST: DRF gives the frame; config.rest makes bodies, answers and the document.
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["config.rest.authentication.CallerAuthentication"],
-    "DEFAULT_PERMISSION_CLASSES": ["config.rest.permissions.ScopePermission"],
+    "DEFAULT_PERMISSION_CLASSES": ["config.rest.authentication.ScopePermission"],
     "DEFAULT_RENDERER_CLASSES": ["config.rest.rendering.OrjsonRenderer"],
     "DEFAULT_PARSER_CLASSES": [],
     "EXCEPTION_HANDLER": "config.rest.problems.handle",

@@ -6,7 +6,7 @@ from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
-from accounts.actions.people import Preferences, save_preferences, save_theme
+from accounts.actions.organizations import Preferences, save_preferences, save_theme
 from accounts.errors import InvalidInput
 from frontend.views import base
 

@@ -4,8 +4,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
 
-from accounts.actions.organizations import create_organization
-from accounts.actions.people import ensure_home
+from accounts.actions.organizations import create_organization, ensure_home
 from accounts.errors import CairnError
 from accounts.queries.directory import organizations_of
 from frontend.views import base

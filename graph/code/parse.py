@@ -7,15 +7,66 @@ take long and much memory, so what comes from outside is parsed in a process of 
 """
 
 from enum import StrEnum
+from functools import cache
+from pathlib import Path
 from typing import Final
 
+import tree_sitter
+import tree_sitter_go
+import tree_sitter_javascript
+import tree_sitter_python
+import tree_sitter_rust
+import tree_sitter_typescript
 from tree_sitter import QueryCursor
 
-from graph.code import grammars, references, symbols
-from graph.code.languages import language_of
+from graph.code import references, symbols
+from graph.code.languages import Language, language_of
 from graph.code.symbols import File
 from graph.code.values import Parsed
 from graph.vocabulary import NodeKind
+
+# The grammars of the parsed languages, and what is looked for in their trees.
+#
+# What a language's constructs mean stands as tree-sitter patterns in `patterns/*.scm`, one file a
+# language and two that are shared; nothing else knows a grammar. Their captures are the same for
+# all:
+#
+# - `@class @interface @function @method @variable @module @test`: a definition, named by `@name`;
+# `@owner` is around definitions of the named type and none itself; `@receiver` is a method's
+# type; - `@calls @inherits @implements`: what is referred to; `@last` is the name that a long one
+# ends in; - `@from`: the module of an import, with `@taken`, `@local`, `@default` or
+# `@everything`; Rust has `@uses` (a tree of paths) and `@declares` (a module in a file of its
+# own); - `@marks`: the definition that follows is a test.
+
+_GRAMMARS = {
+    Language.PYTHON: (tree_sitter_python.language, ("python",)),
+    Language.JAVASCRIPT: (tree_sitter_javascript.language, ("ecma", "jsx", "javascript")),
+    Language.TYPESCRIPT: (tree_sitter_typescript.language_typescript, ("ecma", "typescript")),
+    Language.TSX: (tree_sitter_typescript.language_tsx, ("ecma", "jsx", "typescript")),
+    Language.GO: (tree_sitter_go.language, ("go",)),
+    Language.RUST: (tree_sitter_rust.language, ("rust",)),
+}
+_PATTERNS = Path(__file__).with_name("patterns")
+
+
+def parser(*, language: Language) -> tree_sitter.Parser:
+    """Return a new parser of a language; one must not be shared by threads."""
+    return tree_sitter.Parser(_grammar(language))
+
+
+@cache
+def patterns(*, language: Language) -> tree_sitter.Query:
+    """Return what is looked for in the trees of a language."""
+    _, names = _GRAMMARS[language]
+    texts = ((_PATTERNS / f"{name}.scm").read_text(encoding="utf-8") for name in names)
+    return tree_sitter.Query(_grammar(language), "\n".join(texts))
+
+
+@cache
+def _grammar(language: Language) -> tree_sitter.Language:
+    make, _ = _GRAMMARS[language]
+    return tree_sitter.Language(make())
+
 
 # Defaults, not measured.
 LARGEST_PARSED: Final = 2_000_000  # bytes; larger files are data
@@ -57,8 +108,8 @@ def parse(*, path: str, source: bytes) -> Parsed:
 
 
 def _parse_tree(file: File, source: bytes, problems: list[Problem]) -> Parsed:
-    tree = grammars.parser(language=file.language).parse(source)
-    cursor = QueryCursor(grammars.patterns(language=file.language))
+    tree = parser(language=file.language).parse(source)
+    cursor = QueryCursor(patterns(language=file.language))
     matches = tuple(match for _, match in cursor.matches(tree.root_node))
     placed = references.placed(matches=matches, file=file)
     imported = {reference.local for _, reference in placed if reference.local}

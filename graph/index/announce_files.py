@@ -19,7 +19,7 @@ from accounts.messages import message
 from graph.code import manifest
 from graph.code.languages import language_of
 from graph.code.manifest import Announced, Known
-from graph.index import code_root, statements
+from graph.index import queries, statements
 from graph.index.queries import IndexView, files_of, index_of
 from graph.models import LONGEST_LABEL, Node
 from graph.vocabulary import Layer, NodeKind, NodeSource
@@ -49,14 +49,14 @@ def announce_files(
 
     Raises InvalidInput pointing at each wrong path, RoleNotSufficient, NotFound.
     """
-    code_root.check_may_index(caller=caller)
+    queries.check_may_index(caller=caller)
     with tenancy.unit():
         find_project(caller=caller, ref=ref)  # before anything is looked through for nothing
     _check_files(files)
     _check_secrets(files)
     with tenancy.unit():
         project = find_project(caller=caller, ref=ref)
-        root = code_root.hold_root(project=project)
+        root = queries.hold_root(project=project)
         stored = files_of(project_id=project.id).order_by("id")
         columns = stored.values_list("qualified", "id", "hash", "wanted")
         known = {path: Known(node=id, hash=sha, wanted=want) for path, id, sha, want in columns}
@@ -85,19 +85,19 @@ def announce_files(
         )
         run = new_id()
         changed = bool(found.new or found.changed or found.back or found.gone)
-        revision = code_root.revision(root=root) + int(changed)
-        code_root.put(root=root, run=str(run), revision=revision)
+        revision = queries.revision(root=root) + int(changed)
+        queries.put(root=root, run=str(run), revision=revision)
         view, job_id = index_of(project_id=project.id), None
-        if not code_root.is_resolved(root=root):  # files that come queue it sooner or again
+        if not queries.is_resolved(root=root):  # files that come queue it sooner or again
             by = principal(caller=caller)
-            job_id, view = code_root.queue(by=by, project_id=project.id, view=view)
+            job_id, view = queries.queue(by=by, project_id=project.id, view=view)
         gone, missing = len(found.gone), len(found.missing)
         details = {"files": view.files_total, "missing": missing, "gone": gone}
         audit.append(
             "project.code_announced", "project", str(project.id), caller=caller, details=details
         )
         if missing or gone or found.back:
-            code_root.announce(actor=caller, project=project, view=view)
+            queries.announce(actor=caller, project=project, view=view)
         return Announcement(
             run=run, missing=found.missing, gone=gone, kept=found.kept, job_id=job_id, view=view
         )

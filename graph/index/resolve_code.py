@@ -20,7 +20,7 @@ from graph.code import cache_format
 from graph.code.resolve import resolve
 from graph.code.values import Edge as Found
 from graph.code.values import Parsed, Place, Symbol
-from graph.index import code_root, statements
+from graph.index import queries, statements
 from graph.index.queries import files_of, index_of, root_of
 from graph.models import LONGEST_LABEL, Edge, Node
 from graph.vocabulary import Layer, NodeKind, NodeSource
@@ -61,7 +61,7 @@ def resolve_code(
     tell(2, 3)
     with tenancy.unit():
         project = Project.objects.get(pk=project_id)
-        root = code_root.hold_root(project=project)
+        root = queries.hold_root(project=project)
         if _is_outdated(project_id, root, read):
             return OUTDATED
         written = _write(project, edges)
@@ -73,25 +73,25 @@ def resolve_code(
         }
         root.indexed_at = now
         root.save(update_fields=["indexed_at"])
-        code_root.put(root=root, figures=figures, resolved=read.revision)
+        queries.put(root=root, figures=figures, resolved=read.revision)
         view = index_of(project_id=project_id)
-        code_root.announce(actor=ACTOR, project=project, view=view)
+        queries.announce(actor=ACTOR, project=project, view=view)
         return {"edges": len(edges), **written}
 
 
 def _is_outdated(project_id: UUID, root: Node | None, read: _Code) -> bool:
     """Say whether files came or went since they were read; then the work is queued anew."""
-    if root is not None and code_root.revision(root=root) == read.revision:
+    if root is not None and queries.revision(root=root) == read.revision:
         return False
     view = index_of(project_id=project_id)
-    code_root.queue(by=None, project_id=project_id, view=view)
+    queries.queue(by=None, project_id=project_id, view=view)
     return True
 
 
 def _read(project_id: UUID) -> _Code | None:
     """Read a project's files from one moment; None where their edges are made. In a unit."""
     root = root_of(project_id=project_id)
-    if root is None or code_root.is_resolved(root=root):
+    if root is None or queries.is_resolved(root=root):
         return None
     by_file = _symbols(project_id)
     files: dict[str, Parsed] = {}
@@ -119,7 +119,7 @@ def _read(project_id: UUID) -> _Code | None:
                     most=MOST_REFERENCES,
                 )
             )
-    return _Code(revision=code_root.revision(root=root), files=files, nodes=nodes)
+    return _Code(revision=queries.revision(root=root), files=files, nodes=nodes)
 
 
 def _symbols(project_id: UUID) -> dict[int, list[tuple[int, Symbol]]]:

@@ -25,7 +25,7 @@ from graph.code import cache_format, languages
 from graph.code.manifest import LARGEST_FILE
 from graph.code.values import Parsed, Refused
 from graph.errors import IndexRunning, ManifestMismatch
-from graph.index import code_root, parse_slots, parser_process, statements
+from graph.index import parser_process, queries, statements
 from graph.index.queries import REFUSED, IndexView, files_of, index_of, root_of
 from graph.models import Node
 from graph.vocabulary import Layer, NodeSource
@@ -70,9 +70,9 @@ def take_files(
     come since, RateLimited where as many calls of the organization are read as may be at a time,
     RoleNotSufficient, NotFound.
     """
-    code_root.check_may_index(caller=caller)
+    queries.check_may_index(caller=caller)
     _check(files)
-    with parse_slots.READING.hold():
+    with parser_process.READING.hold():
         with tenancy.unit():
             wanted = _wanted(find_project(caller=caller, ref=ref), run, files)
         tenancy.let_go()
@@ -80,14 +80,14 @@ def take_files(
         read = _read(asked.values())
         with tenancy.unit():
             project = find_project(caller=caller, ref=ref)
-            root = code_root.hold_root(project=project)
+            root = queries.hold_root(project=project)
             nodes = _wanted(project, run, files)
             stored = {path: found for path, found in read.items() if path in nodes}
             _store(project, stored, {path: (nodes[path], asked[path]) for path in stored}, now)
             if stored:
-                code_root.put(root=root, revision=code_root.revision(root=root) + 1)
+                queries.put(root=root, revision=queries.revision(root=root) + 1)
             view = index_of(project_id=project.id)
-            job_id, view = code_root.queue(
+            job_id, view = queries.queue(
                 by=principal(caller=caller), project_id=project.id, view=view
             )
             refused = tuple(one for one in stored.values() if isinstance(one, Refused))
@@ -96,7 +96,7 @@ def take_files(
                 "project.code_received", "project", str(project.id), caller=caller, details=details
             )
             if stored:
-                code_root.announce(actor=caller, project=project, view=view)
+                queries.announce(actor=caller, project=project, view=view)
     waiting = tuple(path for path in asked if path not in read)
     return Taken(
         indexed=len(stored) - len(refused),

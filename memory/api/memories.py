@@ -7,9 +7,9 @@ from uuid import UUID
 
 from pydantic import Field
 
-from accounts.api import job_wait
+from accounts.api import jobs
 from accounts.api.endpoints import Answer, Call, Edits, delete, get, patch, post
-from accounts.api.job_wait import WaitQuery
+from accounts.api.jobs import WaitQuery
 from accounts.api.schemas import (
     Body,
     Choice,
@@ -168,7 +168,7 @@ def create_memories(call: Call, body: NewMemories, query: BulkQuery) -> dict[str
     new = tuple(one.made_for(call.caller, project=project) for one in body.memories)
     outcomes = remember_all(caller=call.caller, new=new, now=call.now)
     job_id = next((one.job_id for one in outcomes if one.job_id), None)
-    job_wait.until_done(caller=call.caller, job_id=job_id, seconds=query.wait)
+    jobs.until_done(caller=call.caller, job_id=job_id, seconds=query.wait)
     return {"outcomes": outcomes, "job_id": job_id}
 
 
@@ -326,7 +326,7 @@ def _remembered(call: Call, outcome: Outcome, seconds: int) -> Remembered:
     """Show the outcome of one memory. Raises RefusedByGate."""
     if outcome.memory is None:
         raise RefusedByGate(gate=outcome.gate, detail=outcome.reason, hint=outcome.hint)
-    is_embedded = job_wait.until_done(caller=call.caller, job_id=outcome.job_id, seconds=seconds)
+    is_embedded = jobs.until_done(caller=call.caller, job_id=outcome.job_id, seconds=seconds)
     return Remembered.of(outcome, is_embedded=is_embedded)
 
 

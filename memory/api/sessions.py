@@ -7,9 +7,9 @@ from uuid import UUID
 from pydantic import Field
 from pydantic.config import JsonDict
 
-from accounts.api import job_wait
+from accounts.api import jobs
 from accounts.api.endpoints import Answer, Call, delete, get, post
-from accounts.api.job_wait import WaitQuery
+from accounts.api.jobs import WaitQuery
 from accounts.api.schemas import (
     Body,
     Choice,
@@ -256,7 +256,7 @@ def end_session(call: Call, body: Nothing, query: WaitQuery) -> dict[str, Any]:
     """
     ended = ending.end_session(caller=call.caller, session_id=call.id, now=call.now)
     session = ended.session
-    if job_wait.until_done(caller=call.caller, job_id=ended.job_id, seconds=query.wait):
+    if jobs.until_done(caller=call.caller, job_id=ended.job_id, seconds=query.wait):
         session = sessions.session(caller=call.caller, session_id=session.id)
     return {"session": session, "job_id": ended.job_id}
 

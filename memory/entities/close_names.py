@@ -20,8 +20,7 @@ from typing import Final
 
 from memory.entities.named_things import Name
 from memory.entities.names import TYPE_CODES
-from memory.entities.rules import EntityType
-from memory.entities.tools import CANONICAL
+from memory.entities.rules import CANONICAL, EntityType
 
 SHORTEST: Final = (
     6  # letters of a name whose words only stand apart elsewhere; default, not measured

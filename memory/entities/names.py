@@ -14,8 +14,7 @@ from itertools import islice
 from typing import Final
 
 from memory.entities import rules as patterns
-from memory.entities.rules import ENTITY_TYPES, EntityKind, EntitySpan, EntityType
-from memory.entities.tools import CANONICAL
+from memory.entities.rules import CANONICAL, ENTITY_TYPES, EntityKind, EntitySpan, EntityType
 from memory.text import text as texts
 
 VERSION: Final = 2  # of this reader; grows with any change of what it reads, see `read_names`

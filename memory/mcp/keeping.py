@@ -5,7 +5,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from accounts.api import job_wait
+from accounts.api import jobs
 from accounts.api.schemas import Choice, Name, Result, Several
 from accounts.caller import TokenScope
 from memory.api.notes import RefusedStatement
@@ -135,7 +135,7 @@ def extract_from_conversation(call: Call, arguments: Conversation) -> dict[str, 
     )
     turns = tuple(NewTurn(**dict(one)) for one in arguments.turns)
     taken = take_conversation(caller=call.caller, new=new, turns=turns, now=call.now)
-    job_wait.until_done(caller=call.caller, job_id=taken.job_id, seconds=arguments.wait)
+    jobs.until_done(caller=call.caller, job_id=taken.job_id, seconds=arguments.wait)
     found = sessions.session(caller=call.caller, session_id=taken.session_id)
     return {
         "session_id": taken.session_id,

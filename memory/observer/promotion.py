@@ -16,7 +16,7 @@ from typing import Final
 
 from memory.intake import integrate
 from memory.intake.integrate import NOVELTY_COSINE
-from memory.observer import dead_ends, detections, evidence_texts, wording
+from memory.observer import detections, evidence_texts, reentered_dead_ends, wording
 from memory.observer.detect import Witnessed
 from memory.observer.detections import Evidence, Sighting, SignalKind
 from memory.records.formulas import TAINTED_FACTOR
@@ -265,7 +265,7 @@ def _is_of_failed(sighting: Sighting, taken_back: Mapping[str, int]) -> bool:
 
 def _from_failures(scratchpad: Scratchpad) -> Iterator[Candidate]:
     """Yield what the agent gave up, and the failures that QA reported."""
-    for found in dead_ends.find(scratchpad=scratchpad):
+    for found in reentered_dead_ends.find_dead_ends(scratchpad=scratchpad):
         content = wording.dead_end(found=found)
         yield _judged(
             scratchpad,

@@ -16,12 +16,74 @@ from itertools import islice
 from typing import Final
 from uuid import UUID
 
-from memory.observer import dead_ends
-from memory.observer.dead_ends import CALLS_APART
+from memory.observer import detections
+from memory.observer.detections import Evidence
 from memory.records import statement_clauses
 from memory.sessions import tools
-from memory.sessions.scratchpad import Deed, Scratchpad, in_order
+from memory.sessions.scratchpad import Deed, Scratchpad, each_file, in_order
+from memory.sessions.self_reports import Remark, RemarkKind
 from memory.sessions.tools import Act
+
+# Approaches that failed, as an agent says so, with what it had tried and what it did then (4.2).
+#
+# A sentence alone is cheap, so it counts only with behavior: something was tried before it, an
+# edit, a command or a test, within the ten calls before.
+
+CALLS_APART: Final = 10  # looked at before and after; default, not measured
+MOST: Final = 10  # of a session, the last ones; default, not measured
+_TRIES: Final = frozenset({Act.EDIT, Act.RUN, Act.TEST})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadEnd:
+    """One approach that failed: what was tried, why it failed, what came instead, for what task."""
+
+    approach: str
+    why_it_failed: str
+    alternative: str
+    task: str
+    files: tuple[str, ...]
+    evidence: tuple[Evidence, ...]
+
+
+def find_dead_ends(*, scratchpad: Scratchpad) -> tuple[DeadEnd, ...]:
+    """Find the approaches that were given up, the same words once, and one in each text.
+
+    Who gives up in one sentence says in the next what comes instead: the first tells why.
+    """
+    deeds = in_order(scratchpad=scratchpad)
+    ends = [one for one in scratchpad.remarks if one.kind is RemarkKind.DEAD_END]
+    firsts = {remark.sequence: remark for remark in reversed(ends)}
+    remarks = {remark.text: remark for remark in reversed(firsts.values())}
+    found = (_dead_end(remark, deeds, scratchpad.task) for remark in remarks.values())
+    return tuple(each for each in found if each is not None)[-MOST:]
+
+
+def _dead_end(remark: Remark, deeds: tuple[Deed, ...], task: str) -> DeadEnd | None:
+    deeds = tuple(deed for deed in deeds if deed.agent == remark.agent)
+    before = [deed for deed in deeds if deed.sequence < remark.sequence][-CALLS_APART:]
+    after = [deed for deed in deeds if deed.sequence > remark.sequence][:CALLS_APART]
+    tried = [deed for deed in before if deed.act in _TRIES]
+    if not tried:
+        return None
+    failed = next((deed for deed in reversed(tried) if deed.is_error), tried[-1])
+    instead = next((deed for deed in after if deed.act in _TRIES and not deed.is_error), None)
+    said = Evidence(sequence=remark.sequence, step=remark.step)
+    changed = each_file(deeds=(deed for deed in tried if deed.act is Act.EDIT))
+    files = tuple(dict.fromkeys(deed.target for deed in changed))
+    return DeadEnd(
+        approach=_in_words(failed),
+        why_it_failed=" ".join(part for part in (remark.text, failed.message) if part),
+        alternative=_in_words(instead) if instead is not None else "",
+        task=task.partition("\n")[0][:200],
+        files=files[: detections.FILES_MOST],
+        evidence=(*detections.evidence(deeds=tried), said),
+    )
+
+
+def _in_words(deed: Deed) -> str:
+    return f"changing {deed.target}" if deed.act is Act.EDIT else f"running `{deed.target}`"
+
 
 # Defaults, not measured.
 SAID_MOST: Final = 5_000  # texts of an agent that are looked at, the first
@@ -30,7 +92,6 @@ SAME_WHY: Final = 0.6  # of the shorter of two reasons that must be the other's
 WHY_LEAST: Final = 3  # stems that two reasons share
 COMMAND_LEAST: Final = 2  # words of a command that says which one it is
 
-_TRIES: Final = frozenset({Act.EDIT, Act.RUN, Act.TEST})
 _COMMAND: Final = re.compile(r"running `([^`]{1,400})`", re.IGNORECASE)
 _INTENDS: Final = re.compile(
     r"\b(?:let me|let['\u2019]s|I['\u2019]ll|I will|I['\u2019]m going to|I am going to"
@@ -80,7 +141,7 @@ def find(*, scratchpad: Scratchpad, said: Texts, known: Iterable[KnownEnd]) -> t
             end.evidence[-1].sequence,
             statement_clauses.stems(text=f"{end.approach} {end.why_it_failed}"),
         )
-        for end in dead_ends.find(scratchpad=scratchpad)
+        for end in find_dead_ends(scratchpad=scratchpad)
     ]
     found: list[Reentry] = []
     for end in sorted(known, key=lambda each: each.id):

@@ -8,8 +8,8 @@ it better later; nothing waits for that.
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from memory.observer.dead_ends import DeadEnd
 from memory.observer.detections import Sighting, SignalKind
+from memory.observer.reentered_dead_ends import DeadEnd
 from memory.sessions import file_paths
 from memory.taxonomy import MemoryType
 

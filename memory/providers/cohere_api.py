@@ -18,8 +18,7 @@ from memory.providers import errors
 from memory.providers.answers import scores_in_order
 from memory.providers.contracts import EmbeddingModel, Provider
 from memory.providers.guard import Guard, Purpose, RemoteEmbedder
-from memory.providers.settings import ProviderSettings
-from memory.providers.transport import AnswerTooLong, BoundedClient
+from memory.providers.transport import AnswerTooLong, BoundedClient, ProviderSettings
 
 NAME: Final = Provider.COHERE
 EMBEDDING_MAX_TOKENS: Final = 128_000  # embed-v4

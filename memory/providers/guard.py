@@ -28,7 +28,7 @@ from accounts.messages import message
 from memory.providers import answers
 from memory.providers.contracts import EmbeddingModel, LocalModel, Vectors
 from memory.providers.errors import CircuitOpen, ProviderError, ProviderRateLimited
-from memory.providers.settings import Limits
+from memory.providers.transport import Limits
 
 FIRST_WAIT_SECONDS: Final = 0.25  # doubles with each retry; default, not measured
 Answer = TypeVar("Answer")

@@ -19,8 +19,12 @@ from memory.providers.answers import check_schema, json_object
 from memory.providers.contracts import ChatAnswer, ChatRequest, EmbeddingModel, Provider
 from memory.providers.errors import ProviderInvalidAnswer, ProviderRefused
 from memory.providers.guard import Guard, Purpose, RemoteEmbedder
-from memory.providers.settings import ProviderSettings
-from memory.providers.transport import AnswerTooLong, BoundedClient, is_on_this_machine
+from memory.providers.transport import (
+    AnswerTooLong,
+    BoundedClient,
+    ProviderSettings,
+    is_on_this_machine,
+)
 
 if TYPE_CHECKING:
     import httpx2

@@ -19,7 +19,7 @@ from accounts.messages import message
 from memory.providers.contracts import ChatModel, Embedder, LocalModel, Provider, Reranker
 from memory.providers.errors import ProviderUnavailable
 from memory.providers.guard import CheckedEmbedder, Guard
-from memory.providers.settings import ProviderSettings, from_mapping
+from memory.providers.transport import ProviderSettings, from_mapping
 
 if TYPE_CHECKING:
     import cohere
@@ -230,6 +230,6 @@ def _local_model(key: str, settings: ProviderSettings) -> LocalModel:
         from memory.providers.static import StaticEmbedder
 
         return StaticEmbedder(models_dir=settings.models_dir)
-    from memory.providers.hashing import HashingEmbedder, TurnedEmbedder
+    from memory.providers.static import HashingEmbedder, TurnedEmbedder
 
     return TurnedEmbedder() if key == TurnedEmbedder.model.key else HashingEmbedder()

@@ -8,9 +8,12 @@ The reranker is late interaction (ColBERT; Khattab and Zaharia 2020) over the sa
 dialogue and prose; it costs quality on code, where the caller leaves it out.
 """
 
+import hashlib
+import re
+from dataclasses import replace
 from pathlib import Path
 from threading import Lock
-from typing import Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -117,3 +120,47 @@ def max_similarity(*, query: TokenVectors, text: TokenVectors) -> float:
     total = float(query.weights.sum())
     mean = float(query.weights @ best) / total if total > 0 else 0.0
     return float(np.clip(mean, 0.0, 1.0))
+
+
+# A deterministic embedder without weights: words hashed to coordinates. For unit tests only.
+#
+# It stands in for a model where a test needs vectors whose closeness follows shared words. Each
+# lower-cased word adds +1 or -1 to a coordinate chosen by its hash (Weinberger et al. 2009,
+# feature hashing); the sum is brought to unit length. There are two spaces of one length, so that
+# tests of switching models would notice a comparison across them: it would mean nothing.
+
+HASHING_MODEL = EmbeddingModel(
+    key="hashing/words-384", dimensions=384, max_tokens=100_000, provider=Provider.HASHING
+)
+TURNED = replace(HASHING_MODEL, key="hashing/turned-384")
+WORD = re.compile(r"\w+")
+
+
+class HashingEmbedder:
+    """Embeds by hashed words; equal texts give equal vectors on every machine."""
+
+    model = HASHING_MODEL
+    salt: ClassVar[bytes] = b""
+
+    def embed(self, *, texts: tuple[str, ...]) -> Vectors:
+        rows = np.zeros((len(texts), HASHING_MODEL.dimensions), dtype=np.float32)
+        for place, text in enumerate(texts):
+            row = rows[place]
+            for word in WORD.findall(text.lower()) or [text]:
+                digest = int.from_bytes(self._digest(word), "big")
+                row[(digest >> 1) % HASHING_MODEL.dimensions] += 1.0 if digest & 1 else -1.0
+            if not row.any():  # opposite signs cancelled out
+                row[self._digest(text)[0]] = 1.0
+            rows[place] = row / np.linalg.norm(row)
+        return rows
+
+    def _digest(self, word: str) -> bytes:
+        written = word.encode("utf-8", "surrogatepass")
+        return hashlib.blake2b(written, digest_size=8, salt=self.salt).digest()
+
+
+class TurnedEmbedder(HashingEmbedder):
+    """The same into other coordinates."""
+
+    model = TURNED
+    salt = b"turned"

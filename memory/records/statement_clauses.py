@@ -18,8 +18,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from memory.entities import rules as entities_rules
-from memory.entities.rules import EntityKind
-from memory.entities.tools import CANONICAL
+from memory.entities.rules import CANONICAL, EntityKind
 from memory.records import statements
 from memory.text import text as texts
 

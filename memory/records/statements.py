@@ -18,7 +18,7 @@ from heapq import nsmallest
 from math import ceil
 from typing import Final
 
-from memory.entities.tools import CANONICAL
+from memory.entities.rules import CANONICAL
 from memory.text import text as texts
 
 JACCARD_THRESHOLD = 0.75  # at least

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from graph.algorithms import routing
+from graph import algorithms
 from graph.vocabulary import Layer
 from memory.entities import names
 from memory.entities import rules as entities_rules
@@ -129,7 +129,7 @@ def understand(*, text: str) -> Query:
         identifier_keys=tuple(identifiers.values()),
         named=tuple(named),
         spelled=tuple(named.values()),
-        kinds=links_of(layers=routing.route(text=normalized)),
+        kinds=links_of(layers=algorithms.route(text=normalized)),
     )
 
 

@@ -17,7 +17,7 @@ from accounts import jobs, tenancy
 from accounts.identifiers import new_id
 from memory.index.actions import embedding
 from memory.index.sql import search_rows
-from memory.topics import clustering, labels
+from memory.topics import clustering
 from memory.topics.clustering import Subject, Vectors
 from memory.topics.sql import topics as stored
 from memory.topics.sql.topics import Place, SubjectRow
@@ -69,7 +69,7 @@ def _sort(place: Place, now: datetime) -> tuple[clustering.Topic, ...]:
         subjects=tuple(
             Subject(
                 memory_id=row.memory_id,
-                words=labels.words_of(text=row.content),
+                words=clustering.words_of(text=row.content),
                 marks={
                     **{f"tag {tag}": TAG for tag in row.tags},
                     **{f"file {file}": 1.0 for file in row.files},

@@ -12,7 +12,7 @@ from pgvector.django import HalfVectorField
 
 from accounts.identifiers import new_id
 from memory.index.models import EmbeddingModel
-from memory.topics.labels import LONGEST
+from memory.topics.clustering import LONGEST
 
 
 class Topic(models.Model):

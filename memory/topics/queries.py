@@ -20,7 +20,7 @@ from memory.index.sql.search_rows import prefix_text
 from memory.providers.contracts import Vectors
 from memory.taxonomy import Scope
 from memory.text.text import check_text
-from memory.topics.labels import LEAST_HOLDERS
+from memory.topics.clustering import LEAST_HOLDERS
 from teams import queries as places
 from teams import visibility
 from teams.visibility import parameters

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from accounts.api import job_wait
+from accounts.api import jobs
 from accounts.api.endpoints import Call, get
 from accounts.api.schemas import Name, Query, Result
 from accounts.caller import TokenScope
@@ -24,7 +24,7 @@ class ChangesQuery(Query):
     )
     limit: int = Field(50, ge=1, le=200, description="At most.")
     wait: int = Field(
-        0, ge=0, le=job_wait.LONGEST_WAIT, description="Seconds to wait for something new, 0 to 30."
+        0, ge=0, le=jobs.LONGEST_WAIT, description="Seconds to wait for something new, 0 to 30."
     )
     project: Name | None = Field(None, max_length=64, description="Only of this project.")
 
@@ -57,12 +57,12 @@ def list_changes(call: Call, query: ChangesQuery) -> dict[str, Any]:
     The ordered feed of changes the caller may see. Keep `next_after` and send it as `after`;
     nothing is missed and nothing comes twice.
     """
-    found = job_wait.until(
+    found = jobs.until(
         look=lambda: queries.changes_since(
             caller=call.caller, after=query.after, limit=query.limit, project=query.project
         ),
         seconds=query.wait,
-        check=lambda: job_wait.check_holds(caller=call.caller),
+        check=lambda: jobs.check_holds(caller=call.caller),
     )
     changes = found or ()
     return {"items": changes, "next_after": changes[-1].id if changes else query.after}

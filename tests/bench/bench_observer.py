@@ -9,7 +9,7 @@ import sys
 import time
 
 from memory.observer import detect
-from memory.sessions import event_parsing, fold, scratchpad
+from memory.sessions import event_parsing, reducers, scratchpad
 from tests.bench import measures
 from tests.support.stories import Story
 
@@ -25,7 +25,7 @@ def main(*, sizes: tuple[int, ...]) -> None:
         rows = made(calls=size)
         read_in, batch = _timed(lambda rows=rows: event_parsing.read_all(rows=rows))
         folded_in, state = _timed(
-            lambda batch=batch: fold.rebuild(setting=Story().setting, events=batch.events)
+            lambda batch=batch: reducers.rebuild(setting=Story().setting, events=batch.events)
         )
         written_in, data = _timed(lambda state=state: scratchpad.dump(scratchpad=state))
         loaded_in, _ = _timed(lambda data=data: scratchpad.load(data=data))

@@ -18,7 +18,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 
-from graph.algorithms import communities
+from graph import algorithms
 from memory.topics import clustering
 from memory.topics.clustering import Subject, Vectors
 from tests.bench import measures
@@ -38,9 +38,9 @@ def main(*, sizes: tuple[int, ...]) -> None:
         near = partial(clustering.near, vectors=vectors)
         shared = partial(clustering.shared, subjects=subjects)
         edges = (*_shown("nearest vectors", near), *_shown("shared things", shared))
-        graph = communities.build(nodes=size, edges=edges)
-        found = _shown("Leiden", partial(communities.find, graph=graph))
-        quality = communities.quality(graph=graph, communities=found)
+        graph = algorithms.build(nodes=size, edges=edges)
+        found = _shown("Leiden", partial(algorithms.find, graph=graph))
+        quality = algorithms.quality(graph=graph, communities=found)
         measures.line("its result", f"{len(found)} communities, Q {quality:.3f}")
         started = time.process_time()
         kept = clustering.sort(subjects=subjects, vectors=vectors, links=())

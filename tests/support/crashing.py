@@ -22,7 +22,7 @@ from typing import IO, Any, LiteralString
 import psycopg
 
 from config import env
-from config.embedded import postgres, processes, servers, startup, valkey
+from config.embedded import postgres, processes, servers, startup
 from config.embedded import setup as ports
 from config.embedded import setup as setups
 from config.embedded.postgres import Durability
@@ -219,8 +219,8 @@ class Installation:
 
     def _start_redis(self) -> None:
         store = servers.prepare_store(home=self.home, environment=os.environ)
-        self._launch(valkey.program(store=store, environment=os.environ))
-        await_that(lambda: valkey.is_ready(store=store))
+        self._launch(servers.program(store=store, environment=os.environ))
+        await_that(lambda: servers.is_ready(store=store))
         self.given["REDIS_URL"] = store.url
 
     def _launch(self, program: Program) -> None:

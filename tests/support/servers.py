@@ -18,8 +18,8 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from config.embedded import postgres, servers, valkey
-from config.embedded.errors import ServerError
+from config.embedded import postgres, servers
+from config.embedded.console import ServerError
 from config.embedded.postgres import Durability
 from config.embedded.processes import Program, start_program
 
@@ -63,7 +63,7 @@ def start(*, home: Path | None = None) -> None:
 
 
 @contextmanager
-def throw_away(*, home: Path) -> Iterator[tuple[postgres.Cluster, valkey.Store]]:
+def throw_away(*, home: Path) -> Iterator[tuple[postgres.Cluster, servers.Store]]:
     """Start both servers with their data under `home`, without surviving a power cut; stop them.
 
     What they print goes to `servers.log` in `home`. Raises StartError when one does not start.
@@ -80,12 +80,12 @@ def throw_away(*, home: Path) -> Iterator[tuple[postgres.Cluster, valkey.Store]]
         output = stack.enter_context(log.open("ab"))
         for program in (
             postgres.program(cluster=cluster, environment=os.environ),
-            valkey.program(store=store, environment=os.environ),
+            servers.program(store=store, environment=os.environ),
         ):
             child = start_program(program=program, output=output.fileno())
             stack.callback(_stop, child, program)
         _await("postgres", log, lambda: postgres.is_ready(cluster=cluster))
-        _await("redis", log, lambda: valkey.is_ready(store=store))
+        _await("redis", log, lambda: servers.is_ready(store=store))
         postgres.create_database(cluster=cluster)
         postgres.let_owner_create_databases(cluster=cluster)
         yield cluster, store

@@ -7,7 +7,7 @@ a client would post, so whatever reads them is tested from the rim on.
 from collections.abc import Callable
 
 from memory.observer.detections import Sighting
-from memory.sessions import event_parsing, fold
+from memory.sessions import event_parsing, reducers
 from memory.sessions.scratchpad import Scratchpad, SessionType, Setting
 
 ROOT = "/work/shop"
@@ -115,4 +115,4 @@ class Story:
     def scratchpad(self) -> Scratchpad:
         """Read and fold what happened."""
         batch = event_parsing.read_all(rows=tuple(self.rows))
-        return fold.rebuild(setting=self.setting, events=batch.events)
+        return reducers.rebuild(setting=self.setting, events=batch.events)

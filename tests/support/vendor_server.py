@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from memory.providers.contracts import Vectors
-from memory.providers.hashing import HashingEmbedder
+from memory.providers.static import HashingEmbedder
 
 WORDS = HashingEmbedder()
 

@@ -10,7 +10,7 @@ from django.db import connection
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.injection.sql.deliveries import delivered_to_agent
+from memory.injection.actions.delivery_log import delivered_to_agent
 from memory.intake.queries import delivered_to_person
 from memory.records.queries.views import visible
 from memory.search import request

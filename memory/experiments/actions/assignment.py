@@ -12,9 +12,8 @@ from uuid import UUID
 
 from django.utils.crypto import salted_hmac
 
-from memory.experiments import draws
-from memory.experiments.draws import Shares
-from memory.experiments.points import Group, Point
+from memory.experiments import points
+from memory.experiments.points import Group, Point, Shares
 from memory.records.queries.views import MemoryView
 from memory.sessions.models import GivenOut, Session
 from memory.taxonomy import Governance
@@ -30,7 +29,7 @@ def group_of(*, session: Session) -> Group | None:
         found = experiments_in(project=session.project)
         group = APART
         if found.enabled:
-            group = draws.group(
+            group = points.group(
                 key=_key(),
                 session=str(session.pk),
                 project=str(session.project_id),
@@ -53,7 +52,7 @@ def group_in_effect(*, session: Session) -> Group | None:
 
 def is_withheld(*, session: Session, memory_id: UUID) -> bool:
     """Say whether a session goes without a memory, to see what it is worth. In a unit."""
-    return group_in_effect(session=session) is not None and draws.is_withheld(
+    return group_in_effect(session=session) is not None and points.is_withheld(
         key=_key(),
         memory=str(memory_id),
         session=str(session.pk),

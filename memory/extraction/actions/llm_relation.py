@@ -19,11 +19,17 @@ from uuid import UUID
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import Forbidden, InvalidInput, NotFound
-from memory.extraction import llm_answers
-from memory.extraction.actions import budget, extraction
-from memory.extraction.actions.budget import book_use
-from memory.extraction.actions.extraction import NONCE_BYTES, Allowance, Degraded, Mode, Spent
-from memory.extraction.llm_answers import MOST_PAIRS, Pair
+from memory.extraction import model_answers
+from memory.extraction.actions import extraction
+from memory.extraction.actions.extraction import (
+    NONCE_BYTES,
+    Allowance,
+    Degraded,
+    Mode,
+    Spent,
+    book_use,
+)
+from memory.extraction.model_answers import MOST_PAIRS, Pair
 from memory.extraction.prompts import schemas
 from memory.index.actions import embedding
 from memory.intake import integrate
@@ -92,7 +98,7 @@ def ask_model(*, pairs: tuple[Pair, ...], allowance: Allowance) -> Judgment:
         log.warning("Compared by words, the model failed: %s", error.detail)
         spent = Spent(model=model.key, calls=1, fallbacks=1)
         return Judgment(pairs=len(pairs), spent=spent, degraded=Degraded.MODEL_FAILED.value)
-    judged, dropped = llm_answers.read(data=answer.data, pairs=pairs)
+    judged, dropped = model_answers.read_relations(data=answer.data, pairs=pairs)
     spent = Spent(
         model=model.key,
         calls=1,
@@ -161,7 +167,7 @@ def _request(pairs: tuple[Pair, ...]) -> ChatRequest:
             ChatMessage(role=ChatRole.SYSTEM, text=rules),
             ChatMessage(
                 role=ChatRole.USER,
-                text=llm_answers.written(
+                text=model_answers.write_pairs(
                     pairs=pairs, nonce=nonce, clean=lambda text: scanner.without_secrets(text=text)
                 ),
             ),
@@ -189,7 +195,7 @@ def judge_added(
         row = rows.filter(pk=memory_id, status=Status.ACTIVE.value).first()
         if row is None or row.project is None:
             return {"gone": 1}
-        allowance = budget.of_add(row=row, spent=_calls_of(row, now), now=now)
+        allowance = extraction.of_add(row=row, spent=_calls_of(row, now), now=now)
         near = comparable(row=row)
         pairs = () if near is None else _pairs(row.content, 0, *near)
     if pairs and allowance.calls < 1:

@@ -25,7 +25,7 @@ from django.db.models.functions import Now
 
 from accounts import jobs, tenancy
 from memory.errors import EmbedderUnavailable
-from memory.index import query_vectors
+from memory.index import queries
 from memory.index.models import LARGEST_PREFIX, EmbeddingModel
 from memory.index.sql import search_rows
 from memory.providers import registry
@@ -255,14 +255,14 @@ def _embedded_queries(key: str, texts: tuple[str, ...]) -> dict[str, Embedded]:
     try:
         embedder = registry.embedder(key=key, tenant=schema)
         model = embedder.model
-        known = {text: query_vectors.find(model=model, text=text) for text in texts}
+        known = {text: queries.find(model=model, text=text) for text in texts}
         lacking = tuple(text for text, vector in known.items() if vector is None)
         made = embedder.embed_queries(texts=lacking) if lacking else ()
     except ProviderError as error:
         log.warning("Searching without vectors: %s", error.detail)
         return {}
     for text, vector in zip(lacking, made, strict=True):
-        query_vectors.keep(model=model, text=text, vector=vector)
+        queries.keep(model=model, text=text, vector=vector)
         known[text] = vector
     _last_seen[schema] = model.key
     return {

@@ -19,7 +19,7 @@ from memory.injection.selection import FIRST_STEP, ON_REQUEST, Trigger, triggere
 from memory.records.queries.views import MemoryView
 from memory.search import lookups
 from memory.sessions import events as event_storage
-from memory.sessions import file_paths, fold, tools
+from memory.sessions import file_paths, reducers, tools
 from memory.sessions.actions import scratchpads
 from memory.sessions.events import Event
 from memory.sessions.models import Session, Turn
@@ -81,7 +81,7 @@ def _answer_lookups(
     if not triggers & ON_REQUEST or not events:
         return SILENCE
     questions = triggered_questions(
-        scratchpad=fold.rebuild(setting=scratchpads.setting_of(row=session), events=events),
+        scratchpad=reducers.rebuild(setting=scratchpads.setting_of(row=session), events=events),
         through=events[-STEP_EVENTS:][0].sequence - 1,
         triggers=triggers & ON_REQUEST,
     )

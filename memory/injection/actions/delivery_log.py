@@ -7,21 +7,58 @@ session is locked.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
 from django.db.models import Min
 
+from memory import sql_queries
 from memory.experiments.points import Point
 from memory.injection import queries
 from memory.injection.actions.policy import Recipient
 from memory.injection.session_start_rules import SuggestedFiles
-from memory.injection.sql import deliveries
 from memory.records.models import Memory
 from memory.records.queries.views import GraphPart, MemoryView, give_out
 from memory.sessions.actions import scratchpads
 from memory.sessions.models import GivenOut, Session
 from teams import visibility
+
+# What was delivered to an agent.
+
+FILE = "injection/sql/deliveries.sql"
+
+
+def delivered_to_agent(
+    *,
+    sessions: tuple[UUID, ...],
+    agent: str,
+    token: UUID | None,
+    since: datetime,
+    compacted_at: datetime | None,
+    is_anew: bool,
+    memory_ids: tuple[UUID, ...],
+) -> frozenset[UUID]:
+    """Return which of some memories an agent of a session and its full parts need not be given.
+
+    `is_anew`: log entries of before `compacted_at` do not count. Without a token, answers to its
+    searches do not count. In a unit.
+    """
+    if not memory_ids:
+        return frozenset()
+    rows = sql_queries.rows(
+        "delivered_to_agent",
+        file=FILE,
+        sessions=list(sessions),
+        agent=agent,
+        token=token,
+        since=since,
+        compacted=compacted_at,
+        is_anew=is_anew,
+        ids=list(memory_ids),
+    )
+    return frozenset(memory_id for (memory_id,) in rows)
+
 
 SUGGESTED_FILES_KEY: Final = "named"  # in a session's `observed`
 PATTERN_FILES: Final = ("always_read", "often_read")  # attributes of a delivered prefetch pattern
@@ -38,7 +75,7 @@ def delivered_before(
     compacted_at = recipient.compacted_at
     is_anew = point is Point.TOOL_RESULT
     carried = scratchpads.carried(row=recipient.session)
-    return deliveries.delivered_to_agent(
+    return delivered_to_agent(
         sessions=(recipient.session.id, *carried.parts),
         agent=recipient.agent,
         token=None if recipient.agent else recipient.caller.token_id,

@@ -25,9 +25,8 @@ from accounts.errors import Forbidden, InvalidInput, NotFound, Unavailable
 from accounts.messages import message
 from memory.customization.queries import trust_level_of
 from memory.extraction import transcripts
-from memory.extraction.actions import budget, extraction, llm_relation
-from memory.extraction.actions.budget import book_use
-from memory.extraction.actions.extraction import Allowance, Extracted, extract_part
+from memory.extraction.actions import extraction, llm_relation
+from memory.extraction.actions.extraction import Allowance, Extracted, book_use, extract_part
 from memory.extraction.actions.llm_relation import Judgment
 from memory.extraction.extract import Candidate
 from memory.intake.actions.remember import NewMemory, remember
@@ -114,7 +113,7 @@ def _begin(session_id: UUID, holder: UUID, now: datetime, *, is_decided: bool) -
             session=row,
             caller=caller,
             level=trust_level_of(caller=caller, project_id=row.project_id),
-            allowance=budget.of_session(row=row, now=now),
+            allowance=extraction.of_session(row=row, now=now),
             now=now,
             holder=holder,
         )

@@ -16,7 +16,7 @@ from uuid import UUID
 from accounts import tenancy
 from memory.observer.detections import SignalKind
 from memory.observer.signals import failures, navigation
-from memory.sessions import file_paths, fold
+from memory.sessions import file_paths, reducers
 from memory.sessions.actions import scratchpads
 from memory.sessions.models import Session
 from memory.sessions.scratchpad import Scratchpad, edited
@@ -50,7 +50,7 @@ def observe(*, session_id: UUID, now: datetime) -> Mapping[str, Any]:
     if opened is None or not opened.events:
         return {"events": 0}
     scratchpad = scratchpads.folded(opened=opened)
-    so_far = fold.settle(scratchpad=scratchpad)
+    so_far = reducers.settle(scratchpad=scratchpad)
     with tenancy.unit():
         row = Session.objects.select_for_update().filter(pk=session_id).first()
         if row is None:

@@ -16,7 +16,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from accounts import tenancy
-from memory.extraction.actions import budget, extraction
+from memory.extraction.actions import extraction
 from memory.extraction.actions.extraction import NONCE_BYTES, Degraded, Mode, Spent
 from memory.extraction.prompts import schemas
 from memory.observer import phrasing
@@ -54,7 +54,7 @@ def phrase_signals(
 ) -> tuple[tuple[Offer, ...], Phrased]:
     """Return the offers, those that would be kept in better words, with at most one call."""
     with tenancy.unit():
-        allowance = budget.of_session(row=row, now=now)
+        allowance = extraction.of_session(row=row, now=now)
         is_spent = bool(Session.objects.get(pk=row.pk).result.get(CALLS))
     if not offered or allowance.mode is Mode.HEURISTIC:
         return offered, Phrased()
@@ -84,7 +84,7 @@ def phrase_signals(
         schema=("phrases", schemas.PHRASE, schemas.PHRASE_LEAST),
         max_output_tokens=OUTPUT_TOKENS_EACH * (len(asked) + 1),
     )
-    budget.book(session_id=row.id, spent=spent, now=now, counted_as=CALLS)
+    extraction.book(session_id=row.id, spent=spent, now=now, counted_as=CALLS)
     if data is None:
         return offered, Phrased(degraded=Degraded.MODEL_FAILED.value)
     found, dropped = phrasing.read(data=data, candidates=asked)

@@ -20,7 +20,7 @@ from uuid import UUID
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.injection.queries import DeliveryEntry, delivery_log
-from memory.observer import dead_ends
+from memory.observer import reentered_dead_ends
 from memory.sessions.actions import scratchpads
 from memory.sessions.models import Session, Turn
 from memory.sessions.queries import sessions
@@ -130,7 +130,10 @@ def draw(*, scratchpad: Scratchpad) -> tuple[Bar, ...]:
     firsts = (1, *(part[0][0].sequence for part in parts[1:]))
     lasts = (*(first - 1 for first in firsts[1:]), scratchpad.through)
     # The last call of an approach that was given up; the remark itself comes behind.
-    failed = {end.evidence[-2].sequence for end in dead_ends.find(scratchpad=scratchpad)}
+    failed = {
+        end.evidence[-2].sequence
+        for end in reentered_dead_ends.find_dead_ends(scratchpad=scratchpad)
+    }
     ends = Counter(bisect_right(firsts, sequence) - 1 for sequence in failed)
     bars: list[Bar] = []
     for place, part in enumerate(parts):

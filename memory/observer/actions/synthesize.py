@@ -27,7 +27,7 @@ from django.db import transaction
 from accounts import jobs, tenancy
 from accounts.caller import Caller
 from accounts.errors import Conflict, Forbidden, InvalidInput
-from memory.extraction.actions import budget, extraction
+from memory.extraction.actions import extraction
 from memory.extraction.actions.extraction import NONCE_BYTES, Degraded, Mode
 from memory.extraction.prompts import schemas
 from memory.intake.actions.remember import Prepared, prepare
@@ -187,7 +187,7 @@ def draft_synthesis(
     told = syntheses.facts(summary=summary)
     with tenancy.unit():
         held = Session.objects.select_related("project").get(pk=row.pk)
-        allowance = budget.of_session(row=held, now=now)
+        allowance = extraction.of_session(row=held, now=now)
         if row.audience == row.opened_by:  # the sums of a person hold all of their sessions
             own = Session.objects.filter(audience=row.audience, project=row.project_id)
             kept = own.filter(finalized_at__isnull=False, models_agreed=False).exists()
@@ -209,7 +209,7 @@ def draft_synthesis(
         schema=("syntheses", schemas.SYNTHESIZE, schemas.SYNTHESIZE_LEAST),
         max_output_tokens=OUTPUT_TOKENS_EACH * (DRAFTS_MOST + 1),
     )
-    budget.book(session_id=row.id, spent=spent, now=now)
+    extraction.book(session_id=row.id, spent=spent, now=now)
     counts = Counter({"calls": spent.calls, "tokens": spent.tokens})
     if data is None:
         counts[f"degraded_{Degraded.MODEL_FAILED.value}"] += 1

@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from memory.sessions import file_paths, fold
+from memory.sessions import file_paths, reducers
 from memory.sessions.events import Event, from_row
 from memory.sessions.models import Session, Stream, Turn
 from memory.sessions.scratchpad import Scratchpad, SessionType, Setting, Taint, dump, load
@@ -75,12 +75,12 @@ def is_cut(*, row: Session) -> bool:
 
 def folded(*, opened: Opened) -> Scratchpad:
     """Return the state after all events; those that wait for others still wait."""
-    return fold.fold(scratchpad=opened.scratchpad, events=opened.events)
+    return reducers.fold(scratchpad=opened.scratchpad, events=opened.events)
 
 
 def settled(*, opened: Opened) -> Scratchpad:
     """Return the state once nothing more comes."""
-    return fold.settle(scratchpad=folded(opened=opened))
+    return reducers.settle(scratchpad=folded(opened=opened))
 
 
 def keep(*, row: Session, scratchpad: Scratchpad, now: datetime) -> bool:

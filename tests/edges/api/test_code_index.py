@@ -10,7 +10,7 @@ import pytest
 
 from accounts.authentication import entered
 from accounts.caller import Caller
-from graph.index import parse_slots
+from graph.index import parser_process
 from tests.support.api import Api
 from tests.support.coding import CART, FILES, SHOP, digest
 
@@ -203,7 +203,7 @@ def test_files_count_by_their_size_as_calls(api: Api, run: str) -> None:
 
 
 def test_a_call_that_has_to_come_again_is_told_when(api: Api, caller: Caller, run: str) -> None:
-    with entered(caller), parse_slots.READING.hold(), parse_slots.READING.hold():
+    with entered(caller), parser_process.READING.hold(), parser_process.READING.hold():
         held = api.post(f"{ADDRESS}/files", _files(run))
 
     assert (held.status_code, held["Retry-After"]) == (429, "5")

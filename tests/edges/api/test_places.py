@@ -6,7 +6,7 @@ import pytest
 from django.conf import LazySettings
 
 from accounts.actions.organizations import change_organization
-from accounts.api import job_wait
+from accounts.api import jobs
 from accounts.authentication import entered
 from accounts.caller import Caller
 from tests.support.api import STATEMENT, Api
@@ -94,7 +94,7 @@ def test_the_feed_waits_no_longer_than_asked(api: Api) -> None:
 def test_waiting_ends_when_there_is_something() -> None:
     answers = iter([None, None, "done"])
 
-    assert job_wait.until(look=lambda: next(answers), seconds=5) == "done"
+    assert jobs.until(look=lambda: next(answers), seconds=5) == "done"
 
 
 def test_a_job_is_listed_retried_and_cancelled(api: Api, settings: LazySettings) -> None:

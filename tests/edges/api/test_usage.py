@@ -9,8 +9,7 @@ from django.conf import LazySettings
 from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
-from memory.extraction.actions.budget import book_use
-from memory.extraction.actions.extraction import Spent
+from memory.extraction.actions.extraction import Spent, book_use
 from tests.support.api import Api
 
 SPENT = Spent(model="openai/small", calls=1, input_tokens=7, output_tokens=3)

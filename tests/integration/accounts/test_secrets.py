@@ -26,7 +26,7 @@ from accounts.models import Token, User
 from accounts.queries.invitations import invitation_offer
 from accounts.sessions import person_of
 from config.api_urls import ENDPOINTS
-from config.rest import pagination
+from config.rest import parsing
 
 NEW_KEY, NEW_PEPPER = "k" * 40, "p" * 40
 SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
@@ -166,11 +166,11 @@ def test_a_reset_link_keeps_working(member: User, change: Change, forget: Change
 
 def test_a_cursor_keeps_working(caller: Caller, change: Change) -> None:
     endpoint = next(one for one in ENDPOINTS if one.paged)
-    sealed = pagination.seal(inner="7", endpoint=endpoint, caller=caller)
+    sealed = parsing.seal(inner="7", endpoint=endpoint, caller=caller)
 
     change()
 
-    assert pagination.open_sealed(text=sealed, endpoint=endpoint, caller=caller) == "7"
+    assert parsing.open_sealed(text=sealed, endpoint=endpoint, caller=caller) == "7"
 
 
 def test_sessions_are_of_our_own_store() -> None:

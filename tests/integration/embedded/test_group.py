@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from config.embedded import processes
-from config.embedded.errors import BinaryError, ServerError
+from config.embedded.console import BinaryError, ServerError
 from config.embedded.processes import Group, Process, StopRequested
 
 from .conftest import MakeChild

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from config.embedded import home, processes, servers, setup, startup
-from config.embedded.errors import HomeError, StartError
+from config.embedded.console import HomeError, StartError
 from config.embedded.processes import Halt
 
 

@@ -13,7 +13,7 @@ from accounts.errors import RateLimited
 from accounts.jobs import PermanentFailure
 from accounts.models import Job
 from graph.errors import IndexRunning
-from graph.index import parse_slots
+from graph.index import parser_process
 from graph.index import resolve_code as resolving
 from graph.index import take_files as taking
 from graph.index.queries import State, code_index, symbols
@@ -205,8 +205,8 @@ def test_as_many_calls_as_may_are_read_at_a_time(caller: Caller, now: datetime) 
     told = announce(caller, now)
 
     with (
-        parse_slots.READING.hold(),
-        parse_slots.READING.hold(),
+        parser_process.READING.hold(),
+        parser_process.READING.hold(),
         pytest.raises(RateLimited, match="2 calls"),
     ):
         send(caller, now, told)

@@ -8,7 +8,7 @@ from django.core.cache import cache
 from accounts import redis_backoff, tenancy
 from accounts.errors import RateLimited
 from accounts.redis_backoff import Backoff
-from graph.index.parse_slots import LEASE_SECONDS, ParseSlots
+from graph.index.parser_process import LEASE_SECONDS, ParseSlots
 
 pytestmark = pytest.mark.usefixtures("in_organization", "clean_cache")
 

@@ -73,7 +73,7 @@ TENANTS: Final = (
         f"{NAMES}test_a_value_that_a_mixed_up_connection_returns_is_not_believed",
     ),
     guard(
-        "cursors are sealed for one organization", "config.rest.pagination:_salt",
+        "cursors are sealed for one organization", "config.rest.parsing:_salt",
         'return f"cursor.{endpoint.name}.{caller.organization_id.hex}"',
         'return f"cursor.{endpoint.name}"',
         "tests/edges/api/test_strangers.py::test_a_cursor_of_another_organization_is_no_cursor",
@@ -220,7 +220,7 @@ CREDENTIALS: Final = (
         f"{GUARDS}test_an_act_takes_a_role_and_a_scope",
     ),
     guard(
-        "calls take a scope", "config.rest.permissions:ScopePermission",
+        "calls take a scope", "config.rest.authentication:ScopePermission",
         "if scope is not None and not may(caller=request.auth, scope=scope):", "if False:",
         f"{GUARDS}test_a_writing_token_reads_nothing_over_rest",
     ),

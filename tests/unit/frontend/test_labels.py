@@ -9,7 +9,7 @@ from frontend.presenters import project_settings
 from frontend.templatetags.cairn import link_name
 from memory.intake.queries import OUTCOMES
 from memory.review.actions.corrections import KINDS
-from memory.review.health import health
+from memory.review.queries.overview import health
 from memory.review.rollback.plan import LeftReason, RollbackFate
 from memory.taxonomy import (
     LinkKind,

@@ -6,8 +6,7 @@ import pytest
 from django.db import OperationalError
 
 from accounts import tenancy
-from accounts.actions.organizations import change_organization, create_organization
-from accounts.actions.people import ensure_home
+from accounts.actions.organizations import change_organization, create_organization, ensure_home
 from accounts.caller import Caller, Role, Tenant
 from accounts.errors import AddressTaken, InvalidInput, RoleNotSufficient
 from accounts.models import Organization, User

@@ -30,7 +30,7 @@ from memory.providers import registry
 from memory.providers.contracts import NameReader, ReadSpan
 from memory.providers.errors import ProviderInvalidAnswer, ProviderRefused
 from memory.providers.name_reader import NUMBER
-from memory.providers.settings import ProviderSettings
+from memory.providers.transport import ProviderSettings
 from memory.records.models import Memory
 from memory.search.entity_profile import about, list_things
 from memory.search.request import Narrowing

@@ -14,7 +14,7 @@ from memory.evaluation import dataset, measures
 from memory.evaluation.actions import evaluate
 from memory.evaluation.measures import Evaluation
 from memory.providers import registry
-from memory.providers.settings import DEFAULT_EMBEDDER, ProviderSettings
+from memory.providers.transport import DEFAULT_EMBEDDER, ProviderSettings
 from memory.search.request import PROFILES
 from tests.support import models
 

@@ -13,8 +13,7 @@ from accounts.errors import InvalidInput
 from accounts.models import Job
 from memory import tasks
 from memory.extraction.actions import llm_relation
-from memory.extraction.actions.budget import book_use
-from memory.extraction.actions.extraction import Spent
+from memory.extraction.actions.extraction import Spent, book_use
 from memory.extraction.actions.llm_relation import KIND, Judgment, judge_added
 from memory.intake.actions.revise import revise
 from memory.intake.models import ActionLog

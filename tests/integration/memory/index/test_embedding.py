@@ -19,7 +19,7 @@ from memory.providers.errors import (
     ProviderRefused,
     ProviderTimeout,
 )
-from memory.providers.hashing import HashingEmbedder
+from memory.providers.static import HashingEmbedder
 from memory.records.actions import archive
 from tests.support.memories import CARTS, stored
 

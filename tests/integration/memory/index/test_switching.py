@@ -12,7 +12,7 @@ from accounts.errors import InvalidInput, RoleNotSufficient
 from accounts.models import Job
 from memory.errors import EmbedderUnavailable, NotSwitchable
 from memory.index import queries as index_queries
-from memory.index.actions import backfill, embedding, model_switch
+from memory.index.actions import embedding, maintenance, model_switch
 from memory.index.models import EmbeddingModel, MemoryVector
 from memory.index.queries import Part
 from memory.index.sql import search_rows
@@ -129,7 +129,7 @@ def test_a_memory_embedded_before_the_cut_over_is_stored_under_its_model_and_emb
 def test_what_is_written_meanwhile_is_embedded_before_the_cut_over(
     caller: Caller, three: tuple[str, ...], now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(backfill, "BATCHES", 1)
+    monkeypatch.setattr(maintenance, "BATCHES", 1)
     monkeypatch.setattr(embedding, "BATCH", 2)
     model_switch.switch(caller=caller, key=TURNED)
     do_jobs(1)

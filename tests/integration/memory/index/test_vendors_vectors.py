@@ -11,7 +11,6 @@ from accounts.caller import Caller
 from accounts.models import Organization
 from accounts.redis_backoff import Backoff
 from memory.index import queries as index_queries
-from memory.index import query_vectors
 from memory.index.actions import embedding
 from memory.index.models import MemoryVector
 from memory.index.queries import QueriesKept
@@ -78,7 +77,7 @@ def test_the_vendor_is_asked_once_for_one_query(
 
     assert len(three.asked) == before + 1
     assert cosines(answers[0]) == cosines(answers[2])
-    assert {event for _, event in query_vectors.counts()} == {"kept", "not_kept"}
+    assert {event for _, event in index_queries.counts()} == {"kept", "not_kept"}
 
 
 def test_each_organization_is_told_how_many_of_its_own_queries_were_kept(
@@ -88,7 +87,7 @@ def test_each_organization_is_told_how_many_of_its_own_queries_were_kept(
         asked(caller, now, query)
 
     with people.outside(), people.entered(organization=other_organization):
-        assert query_vectors.counts_here() == (0, 0)
+        assert index_queries.counts_here() == (0, 0)
     assert index_queries.queries_kept(caller=caller) == QueriesKept(kept=1, asked=3)
 
 
@@ -99,7 +98,7 @@ def test_nothing_of_a_query_can_be_read_where_it_is_kept(
 
     asked(caller, now, query)
 
-    [key] = [name for name in _stored() if query_vectors.AREA.encode() in name]
+    [key] = [name for name in _stored() if index_queries.AREA.encode() in name]
     vector = embedding.embed_query(text=query, key=KEY)
     assert vector is not None
     assert query.encode() not in key + _stored()[key]
@@ -162,4 +161,4 @@ def test_an_open_circuit_leaves_words_and_the_vendor_in_peace(
 
 def _stored() -> dict[bytes, bytes]:
     client = cache._cache.get_client(None)
-    return {key: client.get(key) for key in client.scan_iter(f"*{query_vectors.AREA}*")}
+    return {key: client.get(key) for key in client.scan_iter(f"*{index_queries.AREA}*")}

@@ -14,7 +14,7 @@ from memory.providers.errors import (
     ProviderUnavailable,
 )
 from memory.providers.registry import Vendors
-from memory.providers.settings import Limits
+from memory.providers.transport import Limits
 from tests.support.vendor_server import Fault, Status, Vendor
 
 TEXTS = ("retry the webhook", "paint the fence")

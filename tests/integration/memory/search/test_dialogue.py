@@ -15,7 +15,7 @@ from django.core.management import call_command
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.providers import registry
-from memory.providers.settings import DEFAULT_EMBEDDER, ProviderSettings
+from memory.providers.transport import DEFAULT_EMBEDDER, ProviderSettings
 from memory.records.models import Memory
 from memory.search.actions import Hit, search
 from memory.search.request import SearchRequest

@@ -13,7 +13,7 @@ from accounts.errors import InvalidInput, NotFound
 from memory.index.actions import embedding
 from memory.index.models import EmbeddingModel
 from memory.providers import registry
-from memory.providers.settings import ProviderSettings
+from memory.providers.transport import ProviderSettings
 from memory.records.actions import archive
 from memory.review.actions.corrections import correct
 from memory.search.actions import STAGES, search

@@ -12,7 +12,7 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory.intake.actions.remember import NewMemory, remember
 from memory.providers import registry
-from memory.providers.settings import ProviderSettings
+from memory.providers.transport import ProviderSettings
 from memory.search.actions import search
 from memory.search.request import SearchRequest
 from teams.actions.projects import create_project

@@ -14,7 +14,7 @@ from accounts.errors import Forbidden, InvalidInput, NotFound, RateLimited
 from accounts.models import Job
 from memory import sql_queries
 from memory.observer.actions.observe import observe
-from memory.sessions import fold
+from memory.sessions import reducers
 from memory.sessions.actions import append_events as appending
 from memory.sessions.actions import scratchpads
 from memory.sessions.actions.append_events import AppendedEvents, append_events
@@ -126,7 +126,7 @@ def test_any_order_and_lateness_come_to_the_same(
         row = Session.objects.get(pk=session.id)
         Turn.checkpoints.filter(session=row).delete()
         anew = scratchpads.read(row=row)
-    assert pad == fold.rebuild(setting=pad.setting, events=anew.events)
+    assert pad == reducers.rebuild(setting=pad.setting, events=anew.events)
 
 
 def test_unknown_kinds_are_kept_and_counted(

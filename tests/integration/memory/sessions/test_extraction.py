@@ -13,10 +13,16 @@ from django.conf import LazySettings
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.extraction.actions import extraction
-from memory.extraction.actions.budget import book_use
-from memory.extraction.actions.extraction import Allowance, Mode, Spent, extract_part, extract_text
+from memory.extraction.actions.extraction import (
+    Allowance,
+    Mode,
+    Spent,
+    book_use,
+    extract_part,
+    extract_text,
+)
 from memory.observer.actions.consolidate import consolidate
-from memory.providers.settings import Limits
+from memory.providers.transport import Limits
 from memory.records.models import Memory
 from memory.sessions.actions.append_turns import NewTurn, append_turns, take_conversation
 from memory.sessions.actions.end_session import end_session

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph.algorithms import communities
-from graph.algorithms.communities import Edge, Graph
+from graph import algorithms
+from graph.algorithms import Edge, Graph
 
 MOST = 24  # nodes of a drawn graph
 WEIGHTS = st.floats(min_value=0.01, max_value=10)
@@ -41,9 +41,9 @@ def is_connected(graph: Graph, nodes: tuple[int, ...]) -> bool:
 
 @given(edges=GRAPHS)
 def test_every_node_is_in_one_connected_community(edges: list[Edge]) -> None:
-    graph = communities.build(nodes=MOST, edges=edges)
+    graph = algorithms.build(nodes=MOST, edges=edges)
 
-    found = communities.find(graph=graph)
+    found = algorithms.find(graph=graph)
 
     assert sorted(node for nodes in found for node in nodes) == list(range(MOST))
     assert all(is_connected(graph, nodes) for nodes in found)
@@ -52,13 +52,13 @@ def test_every_node_is_in_one_connected_community(edges: list[Edge]) -> None:
 
 @given(edges=GRAPHS)
 def test_communities_are_never_worse_than_single_nodes_or_all_in_one(edges: list[Edge]) -> None:
-    graph = communities.build(nodes=MOST, edges=edges)
+    graph = algorithms.build(nodes=MOST, edges=edges)
     everybody = tuple(range(MOST))
 
-    found = communities.quality(graph=graph, communities=communities.find(graph=graph))
+    found = algorithms.quality(graph=graph, communities=algorithms.find(graph=graph))
 
-    singles = communities.quality(graph=graph, communities=[[node] for node in everybody])
-    together = communities.quality(graph=graph, communities=[everybody])
+    singles = algorithms.quality(graph=graph, communities=[[node] for node in everybody])
+    together = algorithms.quality(graph=graph, communities=[everybody])
     assert found >= max(singles, together) - 1e-9
 
 
@@ -69,7 +69,7 @@ def test_neither_the_order_of_edges_nor_their_direction_matters(
     shuffled = data.draw(st.permutations([(second, first, w) for first, second, w in edges]))
 
     once, again = (
-        communities.find(graph=communities.build(nodes=MOST, edges=each), seed=seed)
+        algorithms.find(graph=algorithms.build(nodes=MOST, edges=each), seed=seed)
         for each in (edges, shuffled)
     )
 
@@ -79,10 +79,10 @@ def test_neither_the_order_of_edges_nor_their_direction_matters(
 @settings(max_examples=20)
 @given(seed=st.integers(0, 1_000))
 def test_planted_groups_are_found(seed: int) -> None:
-    graph = communities.build(nodes=80, edges=planted(groups=4, size=20, seed=seed))
+    graph = algorithms.build(nodes=80, edges=planted(groups=4, size=20, seed=seed))
     groups = [set(range(20 * n, 20 * n + 20)) for n in range(4)]
 
-    found = communities.find(graph=graph, seed=seed)
+    found = algorithms.find(graph=graph, seed=seed)
 
     together = sum(max(len(group & set(one)) for group in groups) for one in found)
     assert len(found) == 4
@@ -91,26 +91,26 @@ def test_planted_groups_are_found(seed: int) -> None:
 
 def test_modularity_of_two_triangles_is_that_of_the_formula() -> None:
     triangles = [(0, 1, 1.0), (1, 2, 1.0), (0, 2, 1.0), (3, 4, 1.0), (4, 5, 1.0), (3, 5, 1.0)]
-    graph = communities.build(nodes=6, edges=[*triangles, (2, 3, 1.0)])
+    graph = algorithms.build(nodes=6, edges=[*triangles, (2, 3, 1.0)])
 
-    value = communities.quality(graph=graph, communities=[(0, 1, 2), (3, 4, 5)])
+    value = algorithms.quality(graph=graph, communities=[(0, 1, 2), (3, 4, 5)])
 
     assert value == pytest.approx(6 / 7 - 2 * (7 / 14) ** 2)  # Σ inside/m - (K/2m)²
 
 
 @pytest.mark.parametrize("nodes", [0, 1, 3])
 def test_without_edges_everybody_is_alone(nodes: int) -> None:
-    graph = communities.build(nodes=nodes, edges=[])
+    graph = algorithms.build(nodes=nodes, edges=[])
 
-    found = communities.find(graph=graph)
+    found = algorithms.find(graph=graph)
 
     assert found == tuple((node,) for node in range(nodes))
-    assert communities.quality(graph=graph, communities=found) == 0
+    assert algorithms.quality(graph=graph, communities=found) == 0
 
 
 def test_a_node_in_no_community_is_refused() -> None:
     with pytest.raises(ValueError, match="every node"):
-        communities.quality(graph=communities.build(nodes=2, edges=[]), communities=[(0,)])
+        algorithms.quality(graph=algorithms.build(nodes=2, edges=[]), communities=[(0,)])
 
 
 @pytest.mark.parametrize(
@@ -118,10 +118,10 @@ def test_a_node_in_no_community_is_refused() -> None:
 )
 def test_an_edge_that_is_none_is_refused(edge: Edge) -> None:
     with pytest.raises(ValueError, match=r"edge|weight"):
-        communities.build(nodes=2, edges=[edge])
+        algorithms.build(nodes=2, edges=[edge])
 
 
 def test_edges_between_the_same_nodes_add_up() -> None:
-    graph = communities.build(nodes=2, edges=[(0, 1, 1.0), (1, 0, 0.5)])
+    graph = algorithms.build(nodes=2, edges=[(0, 1, 1.0), (1, 0, 0.5)])
 
     assert graph.edges == ((0, 1, 1.5),)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.algorithms import routing
+from graph import algorithms
 from graph.vocabulary import Layer
 
 TEMPORAL, CAUSAL = Layer.MAGMA_TEMPORAL, Layer.MAGMA_CAUSAL
@@ -26,12 +26,12 @@ ENTITY, SEMANTIC = Layer.MAGMA_ENTITY, Layer.MAGMA_SEMANTIC
     ],
 )
 def test_words_lead_to_layers(question: str, layers: tuple[Layer, ...]) -> None:
-    assert routing.route(text=question) == layers
+    assert algorithms.route(text=question) == layers
 
 
 @given(text=st.text(max_size=200))
 def test_every_text_leads_somewhere(text: str) -> None:
-    layers = routing.route(text=text)
+    layers = algorithms.route(text=text)
 
     assert layers
     assert len(set(layers)) == len(layers)

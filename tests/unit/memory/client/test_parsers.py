@@ -8,9 +8,9 @@ import pytest
 from memory.client.transcripts import claude_code, codex, entries, reader
 from memory.client.transcripts.entries import STRIDE, Parser
 from memory.client.transcripts.reader import LineStatus, ReadLine
-from memory.observer import dead_ends
+from memory.observer import reentered_dead_ends
 from memory.observer.signals import failures
-from memory.sessions import event_parsing, fold
+from memory.sessions import event_parsing, reducers
 from memory.sessions import events as session_events
 from memory.sessions.scratchpad import Scratchpad, Setting
 
@@ -190,7 +190,7 @@ def _thoughts(read: list[ReadLine]) -> list[dict[str, Any]]:
 
 def _folded(read: list[ReadLine]) -> Scratchpad:
     rows = tuple(row for one in read for row in one.events)
-    return fold.rebuild(
+    return reducers.rebuild(
         setting=Setting(root="/home/mia/shop"), events=event_parsing.read_all(rows=rows).events
     )
 
@@ -210,7 +210,7 @@ def test_what_is_said_aloud_is_a_turn_and_a_thought_of_the_same_number(name: str
 def test_a_dead_end_and_a_correction_said_aloud_are_seen_once(name: str) -> None:
     pad = _folded(_read(name))
 
-    (ended,) = dead_ends.find(scratchpad=pad)
+    (ended,) = reentered_dead_ends.find_dead_ends(scratchpad=pad)
     (corrected,) = failures.find_self_correction(scratchpad=pad)
     assert ended.why_it_failed.startswith(ENDED)
     assert (ended.approach, ended.alternative) == (

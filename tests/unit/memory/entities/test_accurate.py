@@ -6,10 +6,9 @@ from hypothesis import strategies as st
 
 from memory.entities import accurate, names
 from memory.entities import rules as entities_rules
-from memory.entities.accurate import ENOUGH
+from memory.entities.accurate import ENOUGH, SOFTWARE
 from memory.entities.names import Name
-from memory.entities.software import SOFTWARE
-from memory.entities.tools import CANONICAL
+from memory.entities.rules import CANONICAL
 from memory.providers.contracts import ReadSpan
 
 

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from memory.entities import names
 from memory.entities import rules as entities_rules
-from memory.entities.rules import EntityKind, EntityType
-from memory.entities.tools import ALIASES, CANONICAL
+from memory.entities.rules import ALIASES, CANONICAL, EntityKind, EntityType
 
 
 def _keys(text: str) -> list[str]:

@@ -4,18 +4,17 @@ from collections import Counter
 
 import pytest
 
-from memory.experiments import draws
-from memory.experiments.draws import Shares
-from memory.experiments.points import Group
+from memory.experiments import points
+from memory.experiments.points import Group, Shares
 
 KEY = b"of this installation"
 MANY = 20_000
 
 
-def groups(shares: Shares = draws.USUAL, key: bytes = KEY) -> list[Group]:
+def groups(shares: Shares = points.USUAL, key: bytes = KEY) -> list[Group]:
     """Return the groups of many sessions of a project."""
     return [
-        draws.group(key=key, session=f"s{place}", project="p", shares=shares)
+        points.group(key=key, session=f"s{place}", project="p", shares=shares)
         for place in range(MANY)
     ]
 
@@ -37,8 +36,8 @@ def test_other_shares_make_other_groups() -> None:
 
 
 def test_a_session_stays_in_its_group_and_another_project_or_key_is_another_draw() -> None:
-    again = {draws.group(key=KEY, session="s", project="p") for _ in range(3)}
-    elsewhere = {draws.group(key=KEY, session="s", project=str(place)) for place in range(300)}
+    again = {points.group(key=KEY, session="s", project="p") for _ in range(3)}
+    elsewhere = {points.group(key=KEY, session="s", project=str(place)) for place in range(300)}
 
     assert len(again) == 1
     assert elsewhere == set(Group)
@@ -48,7 +47,7 @@ def test_a_session_stays_in_its_group_and_another_project_or_key_is_another_draw
 def test_a_memory_is_withheld_from_its_share_whatever_the_group_and_the_other_memories() -> None:
     def withheld(memory: str) -> list[bool]:
         return [
-            draws.is_withheld(key=KEY, memory=memory, session=f"s{place}", percent=20)
+            points.is_withheld(key=KEY, memory=memory, session=f"s{place}", percent=20)
             for place in range(MANY)
         ]
 
@@ -59,5 +58,5 @@ def test_a_memory_is_withheld_from_its_share_whatever_the_group_and_the_other_me
     assert sum(one) / MANY == pytest.approx(0.2, abs=0.01)
     assert sum(full) / len(full) == pytest.approx(0.2, abs=0.01)
     assert both / MANY == pytest.approx(0.04, abs=0.006)
-    assert not draws.is_withheld(key=KEY, memory="m", session="s", percent=0)
-    assert draws.is_withheld(key=KEY, memory="m", session="s", percent=100)
+    assert not points.is_withheld(key=KEY, memory="m", session="s", percent=0)
+    assert points.is_withheld(key=KEY, memory="m", session="s", percent=100)

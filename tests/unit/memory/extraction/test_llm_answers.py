@@ -5,8 +5,8 @@ from uuid import UUID
 
 import pytest
 
-from memory.extraction import llm_answers
-from memory.extraction.llm_answers import Pair
+from memory.extraction import model_answers
+from memory.extraction.model_answers import Pair
 from memory.intake.integrate import Judged, Relation
 
 PAIRS = tuple(
@@ -32,7 +32,7 @@ def said(pair: object = 1, relation: object = "extend", certainty: object = 0.9)
     ],
 )
 def test_each_relation_is_read(name: str, relation: Relation) -> None:
-    found, dropped = llm_answers.read(data={"relations": [said(2, name)]}, pairs=PAIRS)
+    found, dropped = model_answers.read_relations(data={"relations": [said(2, name)]}, pairs=PAIRS)
 
     judged = Judged(known_id=UUID(int=2), version=2, relation=relation, certainty=0.9)
     assert (found, dropped) == ({1: (judged,)}, {})
@@ -56,7 +56,7 @@ def test_each_relation_is_read(name: str, relation: Relation) -> None:
     ],
 )
 def test_what_does_not_hold_is_dropped_and_counted(wrong: object, why: str) -> None:
-    found, dropped = llm_answers.read(data={"relations": [wrong, said(3)]}, pairs=PAIRS)
+    found, dropped = model_answers.read_relations(data={"relations": [wrong, said(3)]}, pairs=PAIRS)
 
     assert (list(found), dropped) == ([1], {why: 1})
 
@@ -64,7 +64,7 @@ def test_what_does_not_hold_is_dropped_and_counted(wrong: object, why: str) -> N
 def test_of_two_answers_about_a_pair_neither_is_taken() -> None:
     answers = [said(1, "update"), said(1, "none"), said(2)]
 
-    found, dropped = llm_answers.read(data={"relations": answers}, pairs=PAIRS)
+    found, dropped = model_answers.read_relations(data={"relations": answers}, pairs=PAIRS)
 
     assert {place: len(judged) for place, judged in found.items()} == {1: 1}
     assert dropped == {"relation_twice": 1}
@@ -76,10 +76,10 @@ def test_pairs_stand_between_marks_on_lines_of_their_own() -> None:
         known="b" * 2_000,
     )  # fmt: skip
 
-    text = llm_answers.written(pairs=(planted,), nonce="nonce", clean=lambda text: text)
+    text = model_answers.write_pairs(pairs=(planted,), nonce="nonce", clean=lambda text: text)
 
     lines = text.splitlines()
     assert (lines[0], lines[1], lines[-1]) == ("<<<nonce", "[pair 1]", "nonce>>>")
     assert len(lines) == 5
     assert text.count("nonce") == 2
-    assert len(lines[2]) <= llm_answers.LONGEST_SIDE + len("stored: ")
+    assert len(lines[2]) <= model_answers.LONGEST_SIDE + len("stored: ")

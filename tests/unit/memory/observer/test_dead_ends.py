@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.observer import dead_ends
+from memory.observer import reentered_dead_ends
 from tests.support.stories import Story
 
 WONT = "This approach won't work because the driver has no savepoints."
@@ -12,7 +12,7 @@ def test_a_dead_end_says_what_failed_and_what_came_instead() -> None:
     story = Story().prompt("Make imports resumable\nplease").edit("imports/run.py")
     story.fails("pytest imports", "NotSupportedError: savepoints").say(WONT).edit("imports/log.py")
 
-    (found,) = dead_ends.find(scratchpad=story.scratchpad())
+    (found,) = reentered_dead_ends.find_dead_ends(scratchpad=story.scratchpad())
 
     assert found.approach == "running `pytest imports`"
     assert found.why_it_failed == f"{WONT} NotSupportedError: savepoints"
@@ -30,13 +30,13 @@ def test_a_dead_end_says_what_failed_and_what_came_instead() -> None:
     ],
 )
 def test_words_after_a_try_are_one(story: Story) -> None:
-    assert len(dead_ends.find(scratchpad=story.scratchpad())) == 1
+    assert len(reentered_dead_ends.find_dead_ends(scratchpad=story.scratchpad())) == 1
 
 
 def test_who_gives_up_and_says_what_comes_instead_gave_up_once() -> None:
     story = Story().edit("a.py").say(f"{WONT} Let me try a different approach: a log.")
 
-    (found,) = dead_ends.find(scratchpad=story.scratchpad())
+    (found,) = reentered_dead_ends.find_dead_ends(scratchpad=story.scratchpad())
 
     assert found.why_it_failed.startswith(WONT)
 
@@ -51,4 +51,4 @@ def test_who_gives_up_and_says_what_comes_instead_gave_up_once() -> None:
     ],
 )
 def test_words_alone_are_none(story: Story) -> None:
-    assert dead_ends.find(scratchpad=story.scratchpad()) == ()
+    assert reentered_dead_ends.find_dead_ends(scratchpad=story.scratchpad()) == ()

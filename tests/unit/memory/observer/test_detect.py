@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from memory.observer import detect, detections, session_facts
 from memory.observer.detect import Seen, Verdicts, Witnessed
 from memory.observer.detections import EVIDENCE_MOST, SIGHTINGS_MOST, SignalKind
-from memory.sessions import event_parsing, fold
+from memory.sessions import event_parsing, reducers
 from memory.sessions.scratchpad import Setting
 from tests.support.stories import Story
 
@@ -149,7 +149,7 @@ def witnessed(*names: str) -> dict[SignalKind, Witnessed]:
     events = event_parsing.read_all(
         rows=tuple({**row, "sequence": n, "step": n} for n, row in enumerate(rows, 1))
     ).events
-    pad = fold.rebuild(setting=Setting(), events=events)
+    pad = reducers.rebuild(setting=Setting(), events=events)
     return {one.sighting.kind: one for one in detect.witnessed(scratchpad=pad, verdicts={})}
 
 

@@ -5,8 +5,7 @@ from uuid import UUID
 import pytest
 
 from memory.observer import reentered_dead_ends
-from memory.observer.dead_ends import CALLS_APART
-from memory.observer.reentered_dead_ends import How, KnownEnd, Reentry
+from memory.observer.reentered_dead_ends import CALLS_APART, How, KnownEnd, Reentry
 from memory.sessions import tools
 from tests.support.stories import Story
 

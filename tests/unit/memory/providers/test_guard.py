@@ -12,7 +12,7 @@ from memory.providers.errors import (
     ProviderUnavailable,
 )
 from memory.providers.guard import Guard
-from memory.providers.settings import Limits
+from memory.providers.transport import Limits
 
 DOWN = ProviderUnavailable(detail="down")
 

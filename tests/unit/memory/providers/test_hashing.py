@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.providers.hashing import HashingEmbedder, TurnedEmbedder
+from memory.providers.static import HashingEmbedder, TurnedEmbedder
 
 
 @given(text=st.text(max_size=200))

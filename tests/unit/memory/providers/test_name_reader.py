@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from memory.entities import accurate
-from memory.entities.software import COMMON, SOFTWARE
+from memory.entities.accurate import COMMON, SOFTWARE
 from memory.providers import name_reader
 from memory.providers.errors import ProviderInvalidAnswer
 from memory.providers.pins import NAME_READER

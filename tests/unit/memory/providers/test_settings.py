@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.providers.settings import Limits, ProviderSettings, from_mapping
+from memory.providers.transport import Limits, ProviderSettings, from_mapping
 
 
 def test_without_any_setting_the_local_models_are_used() -> None:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.records.formulas import total
-from memory.review.health import Health, health
+from memory.review.queries.overview import Health, health
 
 PERFECT = {"memories": 100, "verified": 100, "stale": 0, "awaiting_review": 0, "corrected": 0}
 COUNTS = st.integers(0, 100)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memory.client.transcripts import reader
 from memory.client.transcripts.entries import STRIDE
-from memory.sessions import event_parsing, fold, reducers, scratchpad
+from memory.sessions import event_parsing, reducers, scratchpad
 from memory.sessions import fold as sessions_sequences
 from memory.sessions.events import Event, EventKind, Outcome
 from memory.sessions.scratchpad import DEEDS_MOST, FILES_MOST, PENDING_MOST, Scratchpad
@@ -60,9 +60,9 @@ def in_batches(order: tuple[Event, ...], cuts: list[int]) -> Scratchpad:
     state = Scratchpad(setting=story().setting)
     borders = sorted({0, len(order), *(cut % (len(order) + 1) for cut in cuts)})
     for first, last in itertools.pairwise(borders):
-        state = fold.fold(scratchpad=state, events=order[first:last])
+        state = reducers.fold(scratchpad=state, events=order[first:last])
         state = scratchpad.load(data=scratchpad.dump(scratchpad=state))
-    return fold.settle(scratchpad=state)
+    return reducers.settle(scratchpad=state)
 
 
 @given(st.lists(st.integers(0, 100), max_size=6))
@@ -84,10 +84,10 @@ def test_what_comes_twice_changes_nothing_but_its_count(again: list[Event]) -> N
 
 
 def test_a_fold_leaves_the_state_it_began_from() -> None:
-    before = fold.fold(scratchpad=Scratchpad(setting=story().setting), events=EVENTS[:5])
+    before = reducers.fold(scratchpad=Scratchpad(setting=story().setting), events=EVENTS[:5])
     written = scratchpad.dump(scratchpad=before)
 
-    fold.fold(scratchpad=before, events=EVENTS[5:])
+    reducers.fold(scratchpad=before, events=EVENTS[5:])
 
     assert scratchpad.dump(scratchpad=before) == written
 
@@ -96,9 +96,9 @@ def test_a_gap_is_waited_for_and_then_passed_over_and_counted() -> None:
     calls = tuple(Event(sequence=each, kind=EventKind.PROMPT) for each in range(1, 200))
     state = Scratchpad(setting=story().setting)
 
-    waiting = fold.fold(scratchpad=state, events=calls[3 : 3 + PENDING_MOST])
-    passed = fold.fold(scratchpad=waiting, events=calls[3 + PENDING_MOST :])
-    late = fold.fold(scratchpad=passed, events=calls[:3])
+    waiting = reducers.fold(scratchpad=state, events=calls[3 : 3 + PENDING_MOST])
+    passed = reducers.fold(scratchpad=waiting, events=calls[3 + PENDING_MOST :])
+    late = reducers.fold(scratchpad=passed, events=calls[:3])
 
     assert (waiting.through, waiting.applied) == (0, 0)
     assert (passed.through, passed.missing) == (199, 3)
@@ -117,7 +117,7 @@ def test_numbers_that_follow_from_lines_leave_nothing_out() -> None:
         sequences=[*lines, *(reducers.FIRST_BLOCK + one for one in lines), block + 129]
     )
 
-    state = fold.rebuild(setting=story().setting, events=told)
+    state = reducers.rebuild(setting=story().setting, events=told)
 
     assert (state.applied, state.missing) == (9, 0)
 
@@ -126,7 +126,7 @@ def test_what_a_writer_left_out_is_missing_in_its_own_run_alone() -> None:
     second = reducers.FIRST_BLOCK + sessions_sequences.BLOCK
     told = reasoning(sequences=[1, 2, 6, reducers.FIRST_BLOCK + 2, second + 1, second + 4])
 
-    state = fold.rebuild(setting=story().setting, events=told)
+    state = reducers.rebuild(setting=story().setting, events=told)
 
     assert state.missing == 3 + 1 + 2
 
@@ -146,7 +146,7 @@ def test_a_clock_that_jumps_or_runs_back_makes_no_hours() -> None:
         for place, at in enumerate(moments, 1)
     )
 
-    state = fold.rebuild(setting=story().setting, events=told)
+    state = reducers.rebuild(setting=story().setting, events=told)
 
     assert state.clock == pytest.approx(5 + 0 + 5 + 600)
 
@@ -179,7 +179,7 @@ def many(*, count: int, files: int) -> tuple[Event, ...]:
 
 
 def test_a_long_session_stays_within_its_bounds() -> None:
-    state = fold.rebuild(setting=story().setting, events=many(count=7_000, files=5_000))
+    state = reducers.rebuild(setting=story().setting, events=many(count=7_000, files=5_000))
 
     assert len(state.deeds) <= DEEDS_MOST
     assert len(state.files) <= FILES_MOST

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.topics import clustering, labels
+from memory.topics import clustering
 from memory.topics.clustering import Before, Subject, Topic
 
 CARTS = (
@@ -30,7 +30,7 @@ def subjects(*texts: str, mark: str = "") -> list[Subject]:
     return [
         Subject(
             memory_id=UUID(int=number),
-            words=labels.words_of(text=text),
+            words=clustering.words_of(text=text),
             marks={f"{mark}": 1.0} if mark else {},
         )
         for number, text in enumerate(texts)
@@ -80,7 +80,7 @@ def test_a_member_knows_which_words_of_its_topic_it_has() -> None:
         text = CARTS[member.memory_id.int].casefold()
         told = [word for bit, word in enumerate(carts.words) if member.holds >> bit & 1]
         assert told
-        assert all(labels.words_of(text=word).keys() <= labels.words_of(text=text).keys()
+        assert all(clustering.words_of(text=word).keys() <= clustering.words_of(text=text).keys()
                    for word in told)  # fmt: skip
 
 
@@ -206,4 +206,4 @@ def test_what_very_many_share_says_nothing() -> None:
     ],
 )
 def test_words_are_what_may_name_something(text: str, keys: set[str]) -> None:
-    assert set(labels.words_of(text=text)) == keys
+    assert set(clustering.words_of(text=text)) == keys

@@ -1,1 +1,0 @@
-"""Algorithms over the graph, pure."""
