@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from memory.client.transcripts import reader
 from memory.client.transcripts.entries import STRIDE
 from memory.sessions import event_parsing, reducers, scratchpad
-from memory.sessions import fold as sessions_sequences
 from memory.sessions.events import Event, EventKind, Outcome
 from memory.sessions.scratchpad import DEEDS_MOST, FILES_MOST, PENDING_MOST, Scratchpad
 from memory.sessions.self_reports import RemarkKind
@@ -111,7 +110,7 @@ def reasoning(*, sequences: list[int]) -> tuple[Event, ...]:
 
 
 def test_numbers_that_follow_from_lines_leave_nothing_out() -> None:
-    block = reducers.FIRST_BLOCK + sessions_sequences.BLOCK
+    block = reducers.FIRST_BLOCK + reducers.BLOCK
     lines = [129, 130, 385, 1_409]
     told = reasoning(
         sequences=[*lines, *(reducers.FIRST_BLOCK + one for one in lines), block + 129]
@@ -123,7 +122,7 @@ def test_numbers_that_follow_from_lines_leave_nothing_out() -> None:
 
 
 def test_what_a_writer_left_out_is_missing_in_its_own_run_alone() -> None:
-    second = reducers.FIRST_BLOCK + sessions_sequences.BLOCK
+    second = reducers.FIRST_BLOCK + reducers.BLOCK
     told = reasoning(sequences=[1, 2, 6, reducers.FIRST_BLOCK + 2, second + 1, second + 4])
 
     state = reducers.rebuild(setting=story().setting, events=told)
@@ -132,7 +131,7 @@ def test_what_a_writer_left_out_is_missing_in_its_own_run_alone() -> None:
 
 
 def test_the_command_line_numbers_lines_and_subagents_as_the_fold_knows_it() -> None:
-    assert (sessions_sequences.LINE, reducers.FIRST_BLOCK, sessions_sequences.BLOCK) == (
+    assert (reducers.LINE, reducers.FIRST_BLOCK, reducers.BLOCK) == (
         STRIDE,
         reader.FIRST_BLOCK,
         reader.BLOCK,
