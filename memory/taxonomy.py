@@ -213,19 +213,6 @@ class TypeRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GovernanceRow:
-    """One layer: decay per day since access, floors, and when it is archived (None: never)."""
-
-    governance: Governance
-    name: str
-    decay_per_day: float
-    activation_floor: float
-    weibull_beta: float | None
-    archive_after_days: int | None
-    archive_below_importance: float | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SourceRow:
     """One source: how far it is trusted and whose word it is."""
 
@@ -281,44 +268,12 @@ TYPES: tuple[TypeRow, ...] = tuple(
     for code, (type, kind, governance, half_life_days, chip, says) in enumerate(_TYPE_TABLE, 1)
 )
 
-GOVERNANCE: tuple[GovernanceRow, ...] = (
-    GovernanceRow(
-        governance=Governance.CONSTITUTIONAL,
-        name="constitutional",
-        decay_per_day=0.0,
-        activation_floor=5.0,
-        weibull_beta=None,
-        archive_after_days=None,
-        archive_below_importance=None,
-    ),
-    GovernanceRow(
-        governance=Governance.LEGISLATIVE,
-        name="legislative",
-        decay_per_day=0.01,
-        activation_floor=2.0,
-        weibull_beta=0.5,
-        archive_after_days=None,
-        archive_below_importance=None,
-    ),
-    GovernanceRow(
-        governance=Governance.FACTUAL,
-        name="factual",
-        decay_per_day=0.10,
-        activation_floor=-0.5,
-        weibull_beta=0.8,
-        archive_after_days=30,
-        archive_below_importance=0.10,
-    ),
-    GovernanceRow(
-        governance=Governance.EPHEMERAL,
-        name="ephemeral",
-        decay_per_day=0.25,
-        activation_floor=-2.0,
-        weibull_beta=1.2,
-        archive_after_days=14,
-        archive_below_importance=0.15,
-    ),
-)
+ACTIVATION_FLOORS: dict[Governance, float] = {  # of ACT-R's base level, by layer
+    Governance.CONSTITUTIONAL: 5.0,
+    Governance.LEGISLATIVE: 2.0,
+    Governance.FACTUAL: -0.5,
+    Governance.EPHEMERAL: -2.0,
+}
 
 SOURCES: tuple[SourceRow, ...] = (  # authority: ours
     SourceRow(source=Source.USER_TAUGHT, trust_multiplier=1.4, authority=Authority.HUMAN),
@@ -348,7 +303,6 @@ CITATION_LENGTH = 40  # characters
 
 _TYPE_ROWS = {row.type: row for row in TYPES}
 _TYPES_BY_CODE = {row.code: row.type for row in TYPES}
-_GOVERNANCE_ROWS = {row.governance: row for row in GOVERNANCE}
 _SOURCE_ROWS = {row.source: row for row in SOURCES}
 
 
@@ -360,11 +314,6 @@ def type_row(*, type: MemoryType) -> TypeRow:
 def type_of_code(*, code: int) -> MemoryType:
     """Return the type stored under a code; raise KeyError for a code that no row has."""
     return _TYPES_BY_CODE[code]
-
-
-def governance_row(*, governance: Governance) -> GovernanceRow:
-    """Return the row of a governance layer."""
-    return _GOVERNANCE_ROWS[governance]
 
 
 def source_row(*, source: Source) -> SourceRow:
@@ -396,5 +345,5 @@ def may_be_forgotten_by_agent(*, governance: Governance, tags: tuple[str, ...]) 
 
 def activation_floor(*, governance: Governance, protected_or_pinned: bool) -> float:
     """Return the lowest activation of a memory; at least 0 when protected or pinned."""
-    floor = governance_row(governance=governance).activation_floor
+    floor = ACTIVATION_FLOORS[governance]
     return max(floor, 0.0) if protected_or_pinned else floor

@@ -376,11 +376,7 @@ def is_near_duplicate(*, old: str, new: str) -> bool:
 
 
 def _entry(position: int, content: str) -> _Entry:
-    return _Entry(
-        position=position,
-        words=words(text=content),
-        says=assertion(text=content),
-    )
+    return _Entry(position=position, words=words(text=content), says=assertion(text=content))
 
 
 def _says_the_same(old: _Entry, new: _Entry) -> bool:

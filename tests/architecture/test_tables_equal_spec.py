@@ -35,12 +35,7 @@ SPEC_TYPES = (  # type, kind, governance, half-life in days, says
     ("episode", "episodic", 4, 14, "a verbatim turn"),
     ("reflection", "reflective", 2, None, "a periodic look at what was learned"),
 )
-SPEC_GOVERNANCE = (  # layer, name, decay a day, floor, Weibull beta, archived after, below
-    (1, "constitutional", 0.0, 5.0, None, None, None),
-    (2, "legislative", 0.01, 2.0, 0.5, None, None),
-    (3, "factual", 0.10, -0.5, 0.8, 30, 0.10),
-    (4, "ephemeral", 0.25, -2.0, 1.2, 14, 0.15),
-)
+SPEC_FLOORS = {1: 5.0, 2: 2.0, 3: -0.5, 4: -2.0}  # by layer
 SPEC_SOURCES = (
     ("user_taught", 1.4), ("agent_explicit", 1.2), ("qa_auto", 1.1),
     ("tool_auto", 1.0), ("commit_auto", 1.0), ("import", 1.0),
@@ -113,21 +108,8 @@ def test_types_equal_the_spec() -> None:
     assert rows == SPEC_TYPES
 
 
-def test_governance_equals_the_spec() -> None:
-    rows = tuple(
-        (
-            row.governance.value,
-            row.name,
-            row.decay_per_day,
-            row.activation_floor,
-            row.weibull_beta,
-            row.archive_after_days,
-            row.archive_below_importance,
-        )
-        for row in taxonomy.GOVERNANCE
-    )
-
-    assert rows == SPEC_GOVERNANCE
+def test_floors_of_layers_equal_the_spec() -> None:
+    assert taxonomy.ACTIVATION_FLOORS == SPEC_FLOORS
 
 
 def test_sources_equal_the_spec() -> None:

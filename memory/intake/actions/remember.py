@@ -69,11 +69,7 @@ class Outcome:
 
 
 def remember(
-    *,
-    caller: Caller,
-    new: NewMemory,
-    now: datetime,
-    judged: tuple[integrate.Judged, ...] = (),
+    *, caller: Caller, new: NewMemory, now: datetime, judged: tuple[integrate.Judged, ...] = ()
 ) -> Outcome:
     """Remember one candidate; `judged` is what a model said it is to what is known.
 

@@ -18,14 +18,7 @@ from memory.index.sql import search_rows
 from memory.records.filters import Filters, states_of
 from memory.records.models import Memory, MemoryLink, MemoryVersion
 from memory.records.queries import views as memory_views
-from memory.records.queries.views import (
-    FILE,
-    MemoryView,
-    countable,
-    to_view,
-    views_of,
-    visible,
-)
+from memory.records.queries.views import FILE, MemoryView, countable, to_view, views_of, visible
 from memory.taxonomy import MemoryType, Status
 from memory.text.text import check_text
 from memory.topics import queries as topics_queries
@@ -194,31 +187,22 @@ def history(*, caller: Caller, memory_id: UUID) -> tuple[VersionView, ...]:
         row = find_memory(caller=caller, memory_id=memory_id)
         ended = tuple(row.versions.order_by("-number", "id"))
         sight = visibility.sight_of(caller=caller)
-    made: list[dict[str, Any]] = [  # who ended a version made the next one
-        {
-            "reason": version.reason,
-            "changed_by": version.changed_by,
-            "changed_agent": version.changed_agent,
-            "changed_at": version.changed_at,
-        }
-        for version in ended
-    ]
-    made.append(
-        {
-            "reason": "",
-            "changed_by": row.author_user,
-            "changed_agent": row.author_agent,
-            "changed_at": row.created_at,
-        }
-    )
-    earlier = tuple(
+    # who ended a version made the next one
+    made = [(one.reason, one.changed_by, one.changed_agent, one.changed_at) for one in ended]
+    made.append(("", row.author_user, row.author_agent, row.created_at))
+    said: list[tuple[int, str, dict[str, Any]]] = [(row.version, row.content, {})]
+    said += [(one.number, one.content, shown_fields(one)) for one in ended]
+    is_seen = [True, *(was_seen(version=one, sight=sight) for one in ended)]
+    return tuple(
         VersionView(
-            number=version.number, content=version.content, fields=shown_fields(version), **who
+            number=number, content=content, fields=fields,
+            reason=reason, changed_by=by, changed_agent=agent, changed_at=at,
         )
-        for version, who in zip(ended, made[1:], strict=True)
-        if was_seen(version=version, sight=sight)
-    )
-    return (VersionView(number=row.version, content=row.content, fields={}, **made[0]), *earlier)
+        for (number, content, fields), (reason, by, agent, at), shown in zip(
+            said, made, is_seen, strict=True
+        )
+        if shown
+    )  # fmt: skip
 
 
 def was_seen(*, version: MemoryVersion, sight: visibility.Sight) -> bool:

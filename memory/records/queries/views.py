@@ -114,18 +114,14 @@ def countable(*, caller: Caller) -> QuerySet[Memory]:
 
 
 def visible(*, caller: Caller) -> QuerySet[Memory]:
-    """Return the memories the caller may see, with all that a view needs. In a unit."""
-    return with_details(rows=countable(caller=caller))
-
-
-def with_details(*, rows: QuerySet[Memory]) -> QuerySet[Memory]:
-    """Add what `to_view` needs to rows of `countable`.
+    """Return the memories the caller may see, with all that a view needs. In a unit.
 
     One vector is looked up a row: for EXISTS, Postgres reads the vectors of all memories at once.
     """
     vectors = MemoryVector.objects.filter(memory_id=OuterRef("pk"), model__active=True)
     first = Subquery(vectors.order_by().values("pk")[:1])
-    return rows.select_related("project", "memoryusage").annotate(is_embedded=IsNull(first, False))
+    rows = countable(caller=caller).select_related("project", "memoryusage")
+    return rows.annotate(is_embedded=IsNull(first, False))
 
 
 def views_of(

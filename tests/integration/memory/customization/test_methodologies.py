@@ -1,19 +1,32 @@
 """Methodologies of an organization's own: data, checked, and used in contexts."""
 
 from datetime import datetime
+from threading import Event
+from time import monotonic
 from typing import Any
 
 import pytest
+from django.db import connection
 
+from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import InvalidInput, NotFound
-from memory.customization.actions import MOST_METHODOLOGIES, define_methodology, remove_methodology
+from accounts.models import Organization
+from memory.customization.actions import (
+    MOST_METHODOLOGIES,
+    Course,
+    define_methodology,
+    remove_methodology,
+)
+from memory.customization.custom_type_rules import OwnType
 from memory.customization.phases import Phase
 from memory.customization.queries import list_methodologies, own_methodologies
 from memory.search.context import Context, ContextRequest, context
 from memory.search.request import SearchRequest
+from memory.taxonomy import MemoryType
 from teams.errors import NotBoundToProject, RoleNotSufficient
 from tests.support.memories import as_agent
+from tests.support.racing import race_inside
 
 KANBAN = {"ready": "define", "doing": "implement"}
 
@@ -92,3 +105,56 @@ def test_members_and_bound_tokens_do_not_define_them(
         define_methodology(caller=bound, name="kanban", phases=KANBAN, now=now)
     with pytest.raises(RoleNotSufficient):
         define_methodology(caller=member_caller, name="kanban", phases=KANBAN, now=now)
+
+
+LONGEST_WAIT = 20  # seconds until the other is seen to wait
+STORY = OwnType(name="user-story", base=MemoryType.REQUIREMENT, says="What a user needs, and why.")
+
+
+def refused(caller: Caller, name: str, now: datetime) -> str:
+    """Define a methodology with the type; return the code of what is refused, empty for nothing."""
+    course = Course(types=(STORY,))
+    try:
+        define_methodology(
+            caller=caller, name=name, phases={"doing": "implement"}, course=course, now=now
+        )
+    except InvalidInput as error:
+        return error.errors[0].code
+    return ""
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("in_organization")
+def test_one_type_one_methodology(
+    organization: Organization, caller: Caller, now: datetime
+) -> None:
+    is_written, is_ended = Event(), Event()
+
+    def work(number: int) -> str:
+        if number:
+            assert is_written.wait(LONGEST_WAIT)
+            code = refused(caller, "kanban", now)
+            is_ended.set()
+            return code
+        with tenancy.unit():
+            code = refused(caller, "scrum", now)
+            is_written.set()
+            until_somebody_waits(is_ended)
+        return code
+
+    assert race_inside(organization, work, times=2, threads=2) == ["", "taken"]
+    assert [one.name for one in list_methodologies(caller=caller) if one.types] == ["scrum"]
+
+
+def until_somebody_waits(is_ended: Event) -> None:
+    """Return once another transaction waits for a lock of ours, or did not and has ended."""
+    until = monotonic() + LONGEST_WAIT
+    with connection.cursor() as cursor:
+        while monotonic() < until and not is_ended.is_set():
+            cursor.execute(
+                "SELECT count(*) FROM pg_locks AS l WHERE NOT granted"
+                " AND pg_backend_pid() = ANY(pg_blocking_pids(l.pid))"
+            )
+            if cursor.fetchone()[0]:
+                return
+    assert is_ended.is_set(), "nobody waited"

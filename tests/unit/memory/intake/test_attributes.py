@@ -41,9 +41,7 @@ def _codes(type: MemoryType, attributes: dict[str, object]) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("type", list(PAYLOADS))
-def test_a_payload_has_its_required_fields_or_none(
-    type: MemoryType,
-) -> None:
+def test_a_payload_has_its_required_fields_or_none(type: MemoryType) -> None:
     assert _codes(type, RIGHT[type]) == _codes(type, {}) == {}
     for field in PAYLOADS[type][0]:
         without = {name: value for name, value in RIGHT[type].items() if name != field}

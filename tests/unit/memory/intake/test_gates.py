@@ -93,9 +93,7 @@ def test_a_near_duplicate_is_above_the_threshold(cosine: float, outcome: GateOut
 
 
 @given(order=st.permutations([_near(0.96, id=1), _near(0.99, id=3), _near(0.99, id=2)]))
-def test_the_closest_neighbor_is_confirmed(
-    order: list[StoredStatement],
-) -> None:
+def test_the_closest_neighbor_is_confirmed(order: list[StoredStatement]) -> None:
     result = _run(neighborhood=replace(EMPTY, neighbors=tuple(order)))
 
     assert result.confirmed_id == UUID(int=2)

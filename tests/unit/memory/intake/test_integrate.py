@@ -1,12 +1,22 @@
 """ADD, UPDATE, DELETE, NONE as a decision that prefers keeping both."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
 from uuid import UUID
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memory.intake import integrate
-from memory.intake.integrate import CandidateStatement, Operation, Relation, StoredStatement
+from memory.intake.integrate import (
+    CandidateStatement,
+    Decision,
+    Operation,
+    Relation,
+    StoredStatement,
+)
 from memory.taxonomy import Authority, LinkKind
 
 OLD = StoredStatement(
@@ -75,3 +85,94 @@ def test_a_conflict_needs_a_high_cosine_and_a_shared_subject(far: StoredStatemen
     candidate = _new("The API times out after 60 s.")
 
     assert integrate.decide(candidate=candidate, known=(far,)).target_id is None
+
+
+FILE: Final = Path("tests/support/contradictions.tsv")
+SAID: Final = {Operation.UPDATE: "update", Operation.DELETE: "retract"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """Two statements, and what the newer one does to the older one."""
+
+    half: str
+    kind: str
+    expected: str
+    older: str
+    newer: str
+
+
+def _read() -> tuple[Pair, ...]:
+    lines = FILE.read_text(encoding="utf-8").splitlines()
+    rows = (line.split("\t") for line in lines if not line.startswith("#"))
+    return tuple(
+        Pair(half=half, kind=kind, expected=expected, older=older, newer=newer)
+        for half, kind, expected, older, newer in rows
+    )
+
+
+PAIRS: Final = _read()
+
+
+def _known(content: str, number: int = 1, cosine: float = 0.97) -> StoredStatement:
+    return StoredStatement(
+        id=UUID(int=number),
+        content=content,
+        authority=Authority.AGENT,
+        subjects=frozenset({"name it"}),
+        cosine=cosine,
+    )
+
+
+def _decision(pair: Pair) -> Decision:
+    return integrate.decide(candidate=_statement(pair.newer), known=(_known(pair.older),))
+
+
+def _statement(content: str) -> CandidateStatement:
+    return CandidateStatement(
+        content=content, authority=Authority.AGENT, subjects=frozenset({"name it"})
+    )
+
+
+def _said(decision: Decision) -> str:
+    conflict = "contradict" if decision.link is LinkKind.CONTRADICTS else "none"
+    return SAID.get(decision.operation, conflict)
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair.half}: {pair.older[:40]}")
+def test_nothing_that_is_still_true_is_replaced(pair: Pair) -> None:
+    said = _said(_decision(pair))
+
+    assert said in {"none", "contradict"} or said == pair.expected
+
+
+@pytest.mark.parametrize(
+    "pair", [one for one in PAIRS if one.expected == "none"], ids=lambda pair: pair.older[:40]
+)
+def test_what_holds_elsewhere_or_at_another_time_contradicts_nothing(pair: Pair) -> None:
+    assert _said(_decision(pair)) == "none"
+
+
+@given(order=st.permutations(range(6)), chosen=st.integers(0, len(PAIRS) - 1))
+def test_the_order_in_which_neighbors_come_does_not_matter(order: list[int], chosen: int) -> None:
+    pair = PAIRS[chosen]
+    near = [_known(one.older, number=n, cosine=0.9) for n, one in enumerate(PAIRS[:5], 2)]
+    known = (_known(pair.older), *near)
+
+    decisions = {
+        integrate.decide(candidate=_statement(pair.newer), known=tuple(known[i] for i in order)),
+        integrate.decide(candidate=_statement(pair.newer), known=known),
+    }
+
+    assert len(decisions) == 1
+
+
+@given(chosen=st.integers(0, len(PAIRS) - 1), authority=st.sampled_from(Authority))
+def test_nobody_below_replaces_what_somebody_above_said(chosen: int, authority: Authority) -> None:
+    pair = PAIRS[chosen]
+    taught = replace(_known(pair.older), authority=Authority.HUMAN)
+    candidate = replace(_statement(pair.newer), authority=authority)
+
+    decision = integrate.decide(candidate=candidate, known=(taught,))
+
+    assert authority is Authority.HUMAN or decision.operation is Operation.ADD

@@ -1,10 +1,11 @@
-"""The readings of a text: hashed, embedded, indexed, cited."""
+"""The readings of a text: hashed, embedded, indexed, cited, cut into sentences, counted."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.taxonomy import MemoryType
+from memory.text import globs, passages, tokens
 from memory.text import text as texts
 from memory.text.text import TextFaultKind
 
@@ -125,3 +126,90 @@ def test_a_citation_never_exceeds_40_characters(content: str) -> None:
 
 def test_typographic_apostrophes_are_read_as_straight_ones_in_their_places() -> None:
     assert texts.straighten_apostrophes(text="It won\u2019t \u2018work\u2019") == "It won't 'work'"
+
+
+ABBREVIATED = "We decided to use X because of Y. "
+
+
+def test_a_text_of_abbreviations_is_one_sentence() -> None:
+    text = ABBREVIATED * 600
+
+    assert passages.split_sentences(text=text) == (text.strip(),)
+
+
+def test_long_texts_stay_linear() -> None:
+    assert len(passages.split_sentences(text=ABBREVIATED * 20_000)) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "cut"),
+    [
+        ("Use a cache, e.g. Redis. It is fast.", ("Use a cache, e.g. Redis.", "It is fast.")),
+        ("See fig. 3. Done.", ("See fig. 3.", "Done.")),
+        ("It is approx. Ten. So be it.", ("It is approx. Ten.", "So be it.")),
+        ("Run `make x. Then y` once. Done.", ("Run `make x. Then y` once.", "Done.")),
+        ("He said “no.” Then he left.", ("He said “no.”", "Then he left.")),
+        ("A whirlpool etc.   Next.", ("A whirlpool etc.   Next.",)),
+    ],
+)
+def test_sentences_are_cut_where_they_end(text: str, cut: tuple[str, ...]) -> None:
+    assert passages.split_sentences(text=text) == cut
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("", 0),
+        ("cache", 1),
+        ("refresh", 2),
+        ("the cache", 2),
+        ("the\ncache", 3),
+        ("a    b", 3),
+        ("auth/token.py:118", 8),
+        ("mémoire", 4),
+        ("日本", 4),
+        ("🚀", 2),
+    ],
+)
+def test_pieces_have_a_cost(text: str, count: int) -> None:
+    assert tokens.count(text=text) == count
+
+
+@given(one=st.text(), two=st.text())
+def test_counts_of_lines_add_up(one: str, two: str) -> None:
+    together = tokens.count(text=f"{one}\n{two}")
+
+    assert together == tokens.count(text=f"{one}\n") + tokens.count(text=two)
+
+
+@given(text=st.text(alphabet=st.characters(exclude_categories=("Cs", "Zs")), min_size=1))
+def test_only_spaces_cost_nothing(text: str) -> None:
+    assert 0 <= tokens.count(text=text) <= 2 * len(text)
+    assert tokens.count(text=text) > 0 or text.isspace()
+
+
+@pytest.mark.parametrize(
+    ("path", "bare"),
+    [("./a/b.py", "a/b.py"), ("/a.py", "a.py"), ("../../a.py", "a.py"), (".env", ".env")],
+)
+def test_a_path_is_compared_from_its_first_name(path: str, bare: str) -> None:
+    assert globs.bare(path=path) == bare
+
+
+@pytest.mark.parametrize(("text", "said"), [("a/*", True), ("a?.py", True), ("a/b.py", False)])
+def test_a_glob_has_a_sign_that_stands_for_others(text: str, said: bool) -> None:
+    assert globs.is_glob(text=text) is said
+
+
+@pytest.mark.parametrize(
+    ("glob", "pattern"),
+    [
+        ("middleware/*", "%/middleware/%"),
+        ("*.sql", "%/%.sql"),
+        ("./a?c.py", "%/a_c.py"),
+        ("100%_*", r"%/100\%\_%"),
+        ("a\\*", "%/a\\\\%"),
+    ],
+)
+def test_only_the_signs_of_a_glob_stand_for_others(glob: str, pattern: str) -> None:
+    assert globs.like(glob=glob) == pattern
