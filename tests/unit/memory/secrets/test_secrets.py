@@ -1,10 +1,8 @@
-"""Secrets are found by shape and context, clean developer text is not flagged.
-
-Every planted value is made up here; those with a vendor's shape are put together at run time.
-"""
+"""Secrets are found by shape and context, in events too; clean developer text is not flagged."""
 
 import base64
 import re
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -13,10 +11,11 @@ from hypothesis import strategies as st
 
 from accounts import token_format
 from accounts.token_format import TokenKind
-from memory.client import secret_rules
 from memory.secrets import findings, scanner
 from memory.secrets.findings import Finding, SecretKind
 from memory.secrets.readings import readings
+from memory.sessions import event_parsing
+from memory.sessions.events import Event
 
 OWN = token_format.mint(kind=TokenKind.SERVICE, entropy=bytes(range(7, 31))).text
 RANDOM = "q7Rz1Vb9Kx3Tn5Wm8Yp2Lc4Hd6Gf0JsE"
@@ -122,34 +121,6 @@ def test_a_private_key_is_found_as_a_whole_and_of_one_that_is_cut_off_nothing_is
         assert redacted == "a [redacted: private_key]"
 
 
-@pytest.mark.parametrize("secret", [OWN, JWT])
-@pytest.mark.parametrize("line_break", ["\n", "\\\n", '"\n  "', "\r\n"])
-def test_a_secret_broken_over_lines_is_found(secret: str, line_break: str) -> None:
-    text = f"key {secret[:22]}{line_break}{secret[22:]} end"
-
-    redacted = findings.redact(text=text, findings=found_in(text))
-
-    assert secret[22:] not in redacted
-
-
-@pytest.mark.parametrize(
-    "encoded",
-    [
-        base64.b64encode(f"password={RANDOM}".encode()).decode(),
-        base64.urlsafe_b64encode(OWN.encode()).decode(),
-        f"token={GITHUB}".encode().hex(),
-        "".join(f"%{byte:02x}" for byte in f"password={RANDOM}".encode()),
-    ],
-    ids=["base64", "base64url", "hex", "percent"],
-)
-def test_an_encoded_secret_is_found(encoded: str) -> None:
-    for text in (f"blob {encoded} end", f"GCP_SA_B64={encoded}", f"{'QWxsIGlzIHdlbGwu '}{encoded}"):
-        found = found_in(text)
-
-        assert [one.kind for one in found] == [SecretKind.ENCODED_SECRET]
-        assert encoded[-16:] in text[found[0].start : found[0].end]
-
-
 def test_overlapping_findings_are_redacted_once() -> None:
     found = (
         Finding(kind=SecretKind.ASSIGNED_SECRET, start=4, end=9),
@@ -167,11 +138,6 @@ def test_findings_are_in_order_disjoint_and_inside_the_text(text: str) -> None:
     bounds = [place for one in found for place in (one.start, one.end)]
     assert bounds == sorted(bounds)
     assert all(0 <= place <= len(text) for place in bounds)
-
-
-def test_entropy_of_a_repeated_character_is_zero_and_of_four_equal_ones_two_bits() -> None:
-    assert secret_rules.entropy_bits(text="aaaa") == 0.0
-    assert secret_rules.entropy_bits(text="abcd") == 2.0
 
 
 @pytest.mark.parametrize("text", [text for text, _, _ in PLANTED])
@@ -208,6 +174,11 @@ def test_what_the_catalog_finds_is_a_finding_unless_it_stands_for_another_value(
 @pytest.mark.parametrize(
     "written",
     [
+        base64.b64encode(f"password={RANDOM}".encode()).decode(),
+        base64.urlsafe_b64encode(OWN.encode()).decode(),
+        f"token={GITHUB}".encode().hex(),
+        "".join(f"%{byte:02x}" for byte in f"password={RANDOM}".encode()),
+        f'{OWN[:22]}"\n  "{OWN[22:]}',
         base64.b64encode(base64.b64encode(f"password={RANDOM}".encode())).decode(),
         quote(base64.b64encode(f"pwd: '{RANDOM}'".encode()).decode(), safe=""),
         "".join(f"\\u{ord(one):04x}" for one in f"password={RANDOM}"),
@@ -218,11 +189,7 @@ def test_what_the_catalog_finds_is_a_finding_unless_it_stands_for_another_value(
         "\u200b".join(OWN),
         "".join(chr(ord(one) + 0xFEE0) for one in f"password={RANDOM}"),
     ],
-    ids=[
-        "base64 twice", "percent of base64", "unicode", "entities", "spaces that do not break",
-        "named entities", "escaped quotes", "unseen", "wide",
-    ],
-)  # fmt: skip
+)
 def test_a_secret_written_another_way_is_found_and_taken_out(written: str) -> None:
     text = f"before {written} after"
 
@@ -293,3 +260,98 @@ def test_places_are_lines_and_columns_as_an_editor_counts_them(text: str, at: se
     assert [(int(line), int(column)) for line, column in placed] == [
         (len(before), len(before[-1]) + 1) for before in lines
     ]
+
+
+KEY = "api_key = 'q8Zr2Lk0VwX5nTb7YdJ3'"
+
+
+def masked(row: object) -> Any:
+    """Mask a row with words that name the field they stood in."""
+    return findings.mask_texts(row=row, redact=lambda name, text: f"<{name}|{text}>")
+
+
+def test_texts_are_looked_at_with_their_telling_names() -> None:
+    row = {"kind": "tool_call", "args": {"password": "tractor", "list": ["one two"], "n": 7}}
+
+    assert masked(row) == {
+        "kind": "<|tool_call>",
+        "args": {"password": "<password|tractor>", "list": ["<list|one two>"], "n": 7},
+    }
+
+
+def test_short_texts_and_other_values_are_as_they_were() -> None:
+    assert masked({"a": "Read", "b": None, "c": 1.5, "d": True}) == {
+        "a": "Read", "b": None, "c": 1.5, "d": True,
+    }  # fmt: skip
+
+
+def test_what_stands_too_deep_or_is_too_long_is_cut_off() -> None:
+    deep: object = "a secret text"
+    for _ in range(findings.DEEPEST + 2):
+        deep = {"in": deep}
+
+    assert "secret" not in str(masked(deep))
+    assert len(masked(["longer"] * 900)) == findings.MOST
+
+
+def test_what_is_no_object_is_returned() -> None:
+    assert masked(7) == 7
+
+
+def without(text: str) -> str:
+    """Take out what our own rules find."""
+    found = scanner.find(every=readings(text=text, is_spoken=True), catalog=scanner.no_catalog)
+    return findings.redact(text=text, findings=found)
+
+
+def told(text: str, redact: findings.Redact) -> str:
+    """Return what an event keeps of a text after it was masked."""
+    row = findings.mask_texts(row={"kind": "reasoning", "sequence": 1, "text": text}, redact=redact)
+    read = event_parsing.read(row=row)
+    assert isinstance(read, Event)
+    return read.text
+
+
+@pytest.mark.parametrize("length", [36_001, 40_000, 120_000])
+@pytest.mark.parametrize(
+    "at", [0, 5_000, 11_880, 11_930, 11_990, 21_950, 21_990, 30_000, -4_020, -3_990, -14_020, -40]
+)
+def test_of_a_long_text_the_same_is_kept_as_of_all_of_it(length: int, at: int) -> None:
+    place = at % length
+    words = "the cart is locked by the price job\n" * (length // 36 + 1)
+    text = f"{words[:place]}\n{KEY}\n{words[place:]}"[:length]
+
+    kept = told(text, lambda _, part: without(part))
+
+    whole = told(without(text), lambda _, part: part)
+    assert "q8Zr2Lk0VwX5nTb7YdJ3" not in kept
+    assert (kept[:11_000], kept[-3_900:]) == (whole[:11_000], whole[-3_900:])
+
+
+def test_of_the_longest_text_a_bounded_part_is_looked_through() -> None:
+    seen: list[int] = []
+
+    def look(_name: str, text: str) -> str:
+        seen.append(len(text))
+        return text
+
+    clean: Any = findings.mask_texts(row={"text": "x" * 8_000_000}, redact=look)
+
+    assert sum(seen) == findings.HEAD + findings.TAIL
+    assert len(clean["text"]) == 8_000_000
+
+
+def test_texts_that_differ_in_their_middle_are_told_apart() -> None:
+    first, second = (f"{'x' * 50_000}{middle}{'x' * 50_000}" for middle in ("one", "two"))
+
+    assert masked({"after": first}) != masked({"after": second})
+    assert masked({"after": first}) == masked({"after": first})
+
+
+def test_a_secret_that_is_halved_by_the_cut_is_not_kept() -> None:
+    halved = findings.HEAD - 12
+    text = f"{'w ' * (halved // 2)}{KEY}{' w' * 20_000}"
+
+    clean: Any = findings.mask_texts(row={"text": text}, redact=lambda _, part: without(part))
+
+    assert "q8Zr" not in clean["text"]
