@@ -29,6 +29,7 @@ from memory.customization.queries import (
     Kind,
     MethodologyView,
     find_style,
+    own_methodology,
     to_style,
 )
 from memory.customization.style import NewStyle, Style
@@ -87,7 +88,7 @@ def define_methodology(
                 code="too_many",
             )
         _check_free(course.types, others)
-        Definition.objects.update_or_create(
+        row, _ = Definition.objects.update_or_create(
             audience=caller.organization_id,
             kind=Kind.METHODOLOGY,
             name=name,
@@ -106,14 +107,7 @@ def define_methodology(
             },
         )
         _record(caller, "methodology_defined", name)
-    return MethodologyView(
-        name=name,
-        phases=checked,
-        is_own=True,
-        relays=course.relays,
-        on_complete=course.on_complete,
-        types=course.types,
-    )
+    return own_methodology(row=row)
 
 
 def remove_methodology(*, caller: Caller, name: str) -> None:

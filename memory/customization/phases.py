@@ -93,45 +93,31 @@ KEPT: Final = "phase_weights"  # settings of a project
 LOWEST: Final = 0.8  # the range of the table
 HIGHEST: Final = 1.4  # likewise
 
+# fmt: off
 WEIGHTS: Mapping[Phase, Mapping[MemoryType, float]] = {  # missing = 1.0
     Phase.DEFINE: {
-        MemoryType.WORKFLOW_RECIPE: 1.4,
-        MemoryType.DEAD_END: 1.2,
-        MemoryType.REQUIREMENT: 1.2,
-        MemoryType.DECISION: 1.1,
-        MemoryType.TASK_CALIBRATION: 1.1,
-        MemoryType.GOTCHA: 0.8,
+        MemoryType.WORKFLOW_RECIPE: 1.4, MemoryType.DEAD_END: 1.2, MemoryType.REQUIREMENT: 1.2,
+        MemoryType.DECISION: 1.1, MemoryType.TASK_CALIBRATION: 1.1, MemoryType.GOTCHA: 0.8,
         MemoryType.ERROR_PATTERN: 0.8,
     },
     Phase.IMPLEMENT: {
-        MemoryType.GOTCHA: 1.4,
-        MemoryType.ERROR_PATTERN: 1.3,
-        MemoryType.CAUSAL_DEPENDENCY: 1.2,
-        MemoryType.DEAD_END: 1.2,
-        MemoryType.PATTERN: 1.1,
-        MemoryType.PREFETCH_PATTERN: 1.1,
+        MemoryType.GOTCHA: 1.4, MemoryType.ERROR_PATTERN: 1.3, MemoryType.CAUSAL_DEPENDENCY: 1.2,
+        MemoryType.DEAD_END: 1.2, MemoryType.PATTERN: 1.1, MemoryType.PREFETCH_PATTERN: 1.1,
     },
     Phase.VALIDATE: {
-        MemoryType.ERROR_PATTERN: 1.4,
-        MemoryType.E2E_OBSERVATION: 1.4,
-        MemoryType.REQUIREMENT: 1.2,
+        MemoryType.ERROR_PATTERN: 1.4, MemoryType.E2E_OBSERVATION: 1.4, MemoryType.REQUIREMENT: 1.2,
         MemoryType.WORK_UNIT_OUTCOME: 1.1,
     },
     Phase.REFINE: {
-        MemoryType.ERROR_PATTERN: 1.3,
-        MemoryType.GOTCHA: 1.2,
-        MemoryType.DEAD_END: 1.2,
+        MemoryType.ERROR_PATTERN: 1.3, MemoryType.GOTCHA: 1.2, MemoryType.DEAD_END: 1.2,
         MemoryType.PATTERN: 1.0,
     },
     Phase.EXPLORE: {
-        MemoryType.MODULE_INSIGHT: 1.4,
-        MemoryType.DECISION: 1.2,
-        MemoryType.PATTERN: 1.1,
+        MemoryType.MODULE_INSIGHT: 1.4, MemoryType.DECISION: 1.2, MemoryType.PATTERN: 1.1,
         MemoryType.CAUSAL_DEPENDENCY: 1.0,
     },
     Phase.REFLECT: {
-        MemoryType.WORK_UNIT_OUTCOME: 1.4,
-        MemoryType.TASK_CALIBRATION: 1.3,
+        MemoryType.WORK_UNIT_OUTCOME: 1.4, MemoryType.TASK_CALIBRATION: 1.3,
         MemoryType.DEAD_END: 1.1,
     },
 }
@@ -140,41 +126,31 @@ BUDGETS: Mapping[Phase, Budget] = {
     Phase.DEFINE: Budget(
         tokens=2500,
         shares={
-            MemoryType.WORKFLOW_RECIPE: 0.30,
-            MemoryType.REQUIREMENT: 0.20,
-            MemoryType.DECISION: 0.20,
-            MemoryType.DEAD_END: 0.15,
-            MemoryType.TASK_CALIBRATION: 0.10,
+            MemoryType.WORKFLOW_RECIPE: 0.30, MemoryType.REQUIREMENT: 0.20,
+            MemoryType.DECISION: 0.20, MemoryType.DEAD_END: 0.15, MemoryType.TASK_CALIBRATION: 0.10,
         },
         other=0.05,
     ),
     Phase.IMPLEMENT: Budget(
         tokens=3000,
         shares={
-            MemoryType.GOTCHA: 0.30,
-            MemoryType.ERROR_PATTERN: 0.25,
-            MemoryType.CAUSAL_DEPENDENCY: 0.15,
-            MemoryType.PATTERN: 0.15,
-            MemoryType.DEAD_END: 0.10,
+            MemoryType.GOTCHA: 0.30, MemoryType.ERROR_PATTERN: 0.25,
+            MemoryType.CAUSAL_DEPENDENCY: 0.15, MemoryType.PATTERN: 0.15, MemoryType.DEAD_END: 0.10,
         },
         other=0.05,
     ),
     Phase.VALIDATE: Budget(
         tokens=2500,
         shares={
-            MemoryType.ERROR_PATTERN: 0.30,
-            MemoryType.REQUIREMENT: 0.25,
-            MemoryType.E2E_OBSERVATION: 0.25,
-            MemoryType.WORK_UNIT_OUTCOME: 0.15,
+            MemoryType.ERROR_PATTERN: 0.30, MemoryType.REQUIREMENT: 0.25,
+            MemoryType.E2E_OBSERVATION: 0.25, MemoryType.WORK_UNIT_OUTCOME: 0.15,
         },
         other=0.05,
     ),
     Phase.REFINE: Budget(
         tokens=2000,
         shares={
-            MemoryType.ERROR_PATTERN: 0.35,
-            MemoryType.GOTCHA: 0.25,
-            MemoryType.DEAD_END: 0.20,
+            MemoryType.ERROR_PATTERN: 0.35, MemoryType.GOTCHA: 0.25, MemoryType.DEAD_END: 0.20,
             MemoryType.PATTERN: 0.15,
         },
         other=0.05,
@@ -182,9 +158,7 @@ BUDGETS: Mapping[Phase, Budget] = {
     Phase.EXPLORE: Budget(
         tokens=2000,
         shares={
-            MemoryType.MODULE_INSIGHT: 0.40,
-            MemoryType.DECISION: 0.25,
-            MemoryType.PATTERN: 0.20,
+            MemoryType.MODULE_INSIGHT: 0.40, MemoryType.DECISION: 0.25, MemoryType.PATTERN: 0.20,
             MemoryType.CAUSAL_DEPENDENCY: 0.15,
         },
         other=0.0,
@@ -192,13 +166,13 @@ BUDGETS: Mapping[Phase, Budget] = {
     Phase.REFLECT: Budget(
         tokens=1500,
         shares={
-            MemoryType.WORK_UNIT_OUTCOME: 0.40,
-            MemoryType.TASK_CALIBRATION: 0.35,
+            MemoryType.WORK_UNIT_OUTCOME: 0.40, MemoryType.TASK_CALIBRATION: 0.35,
             MemoryType.DEAD_END: 0.15,
         },
         other=0.10,
     ),
 }
+# fmt: on
 
 GENERAL = Budget(tokens=2000, shares={}, other=1.0)  # of work in no phase, ours
 

@@ -86,20 +86,20 @@ def own_methodologies(*, caller: Caller) -> dict[str, Methodology]:
     """Return the organization's own methodologies by name."""
     with tenancy.unit():
         rows = tuple(list_definitions(caller=caller, kind=Kind.METHODOLOGY).order_by("name", "id"))
-    return {row.name: _own_methodology(row).phases for row in rows}
+    return {row.name: own_methodology(row=row).phases for row in rows}
 
 
 def find_own_methodology(*, caller: Caller, name: str) -> MethodologyView | None:
     """Return a methodology of the organization's own, None for any other name. In a unit."""
     row = list_definitions(caller=caller, kind=Kind.METHODOLOGY).filter(name=name).first()
-    return None if row is None else _own_methodology(row)
+    return None if row is None else own_methodology(row=row)
 
 
 def list_methodologies(*, caller: Caller) -> tuple[MethodologyView, ...]:
     """Return all that can be named in a context, by name; own ones come before shipped ones."""
     with tenancy.unit():
         rows = list_definitions(caller=caller, kind=Kind.METHODOLOGY).order_by("name", "id")
-        own = {row.name: _own_methodology(row) for row in rows}
+        own = {row.name: own_methodology(row=row) for row in rows}
     shipped = {
         name: MethodologyView(
             name=name,
@@ -120,7 +120,8 @@ def find_methodology(*, caller: Caller, name: str) -> MethodologyView:
     return found
 
 
-def _own_methodology(row: Definition) -> MethodologyView:
+def own_methodology(*, row: Definition) -> MethodologyView:
+    """Make the value of the row of a methodology."""
     body: Mapping[str, Any] = row.body
     return MethodologyView(
         name=row.name,

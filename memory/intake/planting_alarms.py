@@ -20,9 +20,7 @@ BURST_LEAST: Final = 5  # memories nearly the same in one burst; default, not me
 BURST_SECONDS: Final = 600.0  # that a burst lasts at most; default, not measured
 BURST_ALIKE: Final = 0.6  # Jaccard, at least; default, not measured
 COMPARED_MOST: Final = 200  # memories of one look, the last ones; default, not measured
-HELD_FROM: Final = (
-    2  # alarms of one content: an order alone may be good advice; default, not measured
-)
+HELD_FROM: Final = 2  # alarms of one content: an order alone may be good advice; default
 DOMINANT_SHARE: Final = 0.5  # of what was given out; default, not measured
 DOMINANT_LEAST: Final = 20  # given out in all before a share means anything; default, not measured
 _URL: Final = re.compile(r"\b(?:https?|ftp|data|javascript):(?://)?\S+", re.IGNORECASE)

@@ -121,7 +121,7 @@ def check_fields(*, new: NewMemory) -> None:
     errors = _shape_errors(new) or (
         *(
             _fault(pointer, message("The text has a {kind} character.", kind=kind), "text")
-            for pointer, text in (("/content", new.content), *_short_texts(new))
+            for pointer, _, text in (("/content", "", new.content), *_short_texts(new))
             if (kind := texts.check_text(text=text))
         ),
         *_length_errors(new),
@@ -142,39 +142,28 @@ def fitting(*, name: str, found: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(entry for entry in found if len(entry) <= longest)[:most]
 
 
-def _short_texts(new: NewMemory) -> Iterator[tuple[str, str]]:
+def _short_texts(new: NewMemory) -> Iterator[tuple[str, str, str]]:
+    """Yield every text but the content: a pointer to it, the name it stands under, and it."""
     for name in LONGEST:
         if text := getattr(new, name):
-            yield f"/{name}", text
+            yield f"/{name}", "", text
     for name in LISTS:
         for position, text in enumerate(getattr(new, name)):
-            yield f"/{name}/{position}", text
-    yield from _leaves("/attributes", new.attributes)
+            yield f"/{name}/{position}", "", text
+    yield from _leaves("/attributes", new.attributes, "")
 
 
-def _leaves(pointer: str, value: Any) -> Iterator[tuple[str, str]]:
-    """Yield every text of a payload, names included, with a pointer to it."""
+def _leaves(pointer: str, value: Any, name: str) -> Iterator[tuple[str, str, str]]:
+    """Yield every text of a payload, names included, with a pointer to it and its name."""
     if isinstance(value, str):
-        yield pointer, value
+        yield pointer, name, value
     elif isinstance(value, Mapping):
-        yield from ((pointer, key) for key in value)
+        yield from ((pointer, "", key) for key in value)
         for key, inner in value.items():
-            yield from _leaves(f"{pointer}/{key}", inner)
+            yield from _leaves(f"{pointer}/{key}", inner, key)
     elif isinstance(value, list | tuple):
         for position, inner in enumerate(value):
-            yield from _leaves(f"{pointer}/{position}", inner)
-
-
-def _named(pointer: str, value: Any, name: str = "") -> Iterator[tuple[str, str, str]]:
-    """Yield the texts of a payload with their names: `password: …` says what `…` does not."""
-    if isinstance(value, str) and name:
-        yield pointer, f"{name}: ", value
-    elif isinstance(value, Mapping):
-        for key, inner in value.items():
-            yield from _named(f"{pointer}/{key}", inner, key)
-    elif isinstance(value, list | tuple):
-        for position, inner in enumerate(value):
-            yield from _named(f"{pointer}/{position}", inner, name)
+            yield from _leaves(f"{pointer}/{position}", inner, name)
 
 
 def _is_deeper(value: Any, *, than: int) -> bool:
@@ -241,8 +230,9 @@ def _figure_errors(new: NewMemory) -> Iterator[FieldError]:
 
 def _secret_errors(new: NewMemory) -> tuple[FieldError, ...]:
     """Look at all short texts at once; only those in which that finds something, one by one."""
-    short = ((pointer, "", text) for pointer, text in _short_texts(new))
-    texts = (*short, *_named("/attributes", new.attributes))
+    short = tuple(_short_texts(new))
+    texts = [(pointer, "", text) for pointer, _, text in short]  # a name says what a value does not
+    texts += [(pointer, f"{name}: ", text) for pointer, name, text in short if name]
     wholes = [f"{before}{text}" for _, before, text in texts]
     findings = scanner.find_secrets(text=APART.join(wholes))
     starts = tuple(accumulate((len(whole) + len(APART) for whole in wholes), initial=0))

@@ -35,16 +35,13 @@ CONTINUATIONS: Final = bytes(range(0x80, 0xC0))  # bytes of UTF-8 that begin no 
 _lock = Lock()
 
 
-def find_secrets(*, text: str) -> tuple[Finding, ...]:
-    """Find what looks like a secret, in order; overlapping findings are merged."""
-    return find(every=readings(text=text), catalog=_find_by_catalog) if text else ()
+def find_secrets(*, text: str, is_spoken: bool = False) -> tuple[Finding, ...]:
+    """Find what looks like a secret, in order; overlapping findings are merged.
 
-
-def find_spoken(*, text: str) -> tuple[Finding, ...]:
-    """Find secrets in a turn, also those that show only once marks of emphasis are left out."""
-    if not text:
-        return ()
-    return find(every=readings(text=text, is_spoken=True), catalog=_find_by_catalog)
+    In a turn, which is spoken, also what shows only once marks of emphasis are left out.
+    """
+    every = readings(text=text, is_spoken=is_spoken)
+    return find(every=every, catalog=_find_by_catalog) if text else ()
 
 
 def find_without_loading(*, text: str) -> tuple[Finding, ...]:

@@ -32,7 +32,7 @@ def main(*, length: int, most: int | None) -> None:
     """Print the figures, the costliest first."""
     scanner.prepare()
     here: dict[str, Callable[[str], object]] = {
-        "server": lambda text: scanner.find_spoken(text=text),
+        "server": lambda text: scanner.find_secrets(text=text, is_spoken=True),
         "agent's machine": lambda text: masking.mask(text=text),
     }
     for place, look in here.items():

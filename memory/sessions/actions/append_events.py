@@ -180,12 +180,12 @@ def _redacted(name: str, text: str) -> tuple[tuple[str, ...], str]:
 
     What looks like a secret only beside its name is found by both and cut by its place in the text.
     """
-    findings = scanner.find_spoken(text=text)
+    findings = scanner.find_secrets(text=text, is_spoken=True)
     if not findings and name:
         before = f"{name}: "
         findings = tuple(
             replace(one, start=max(0, one.start - len(before)), end=one.end - len(before))
-            for one in scanner.find_spoken(text=before + text)
+            for one in scanner.find_secrets(text=before + text)
             if one.end > len(before)
         )
     kinds = tuple(one.kind.value for one in findings)

@@ -138,7 +138,7 @@ def cleaned(*, turns: tuple[NewTurn, ...]) -> tuple[Clean, ...]:
     found: list[Clean] = []
     for place, turn in enumerate(turns):
         _check(place, turn)
-        findings = scanner.find_spoken(text=turn.text)
+        findings = scanner.find_secrets(text=turn.text, is_spoken=True)
         text = secrets.redact(text=turn.text, findings=findings) if findings else turn.text
         kinds = tuple(one.kind.value for one in findings)
         found.append((replace(turn, text=text), kinds))
