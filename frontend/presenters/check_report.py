@@ -14,7 +14,7 @@ from frontend.labels.memory_labels import MISSING, Name, name_of
 from frontend.presenters import html
 from memory.checks import work
 from memory.checks.actions import PAUSED, Check, CheckFinding
-from memory.checks.findings import FindingReason, Level, Verdict
+from memory.checks.check_findings import FindingReason, Level, Verdict
 
 LONGEST_QUOTE: Final = 240  # characters of a step
 Summary = tuple[str, Name, Name]  # a color, what is said of the work, what to do about it

@@ -16,7 +16,7 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import wrong_field
 from accounts.messages import message
-from memory.checks import diffs, findings, work
+from memory.checks import check_findings, diffs, work
 from memory.records.queries import views
 from memory.search import actions as search_actions
 from memory.search import queries as search_queries
@@ -44,7 +44,7 @@ SESSIONS_LEAST: Final = 5  # default, not measured
 PAIRS_MOST: Final = 2_000  # of one read, those met most often; default
 PAIRS_SHOWN_MOST: Final = 5  # default
 BY_NAME: Final = 1  # of that very path, or of one that ends alike
-TYPES: Final = tuple(type.value for type in findings.CHECKED)
+TYPES: Final = tuple(type.value for type in check_findings.CHECKED)
 PAUSED: Final = "paused"
 STEPS_LEFT_OUT: Final = "steps_left_out"
 NOT_ALL_PARTS: Final = "not_all_parts"
@@ -54,7 +54,7 @@ PartGroup = tuple[tuple[work.WorkPart, ...], str]  # parts that are searched for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CheckFinding(findings.MemoryFinding):
+class CheckFinding(check_findings.MemoryFinding):
     """A finding with its memory and what contradicts that; `relevance` where a search found it."""
 
     memory: views.MemoryView
@@ -83,7 +83,7 @@ class Check:
     names what was missing.
     """
 
-    verdict: findings.Verdict
+    verdict: check_findings.Verdict
     findings: tuple[CheckFinding, ...]
     ties: tuple[FilePair, ...]
     parts: int
@@ -177,7 +177,7 @@ def run_check(
     parts = tuple(part for group, _ in groups for part in group)
     files = tuple(dict.fromkeys(path for part in parts for path in part.files))
     hits = _SearchHits(degraded={name: None for name, holds in degraded.items() if holds})
-    judgment = findings.judge(parts=(), memories=(), relevant={})
+    judgment = check_findings.judge(parts=(), memories=(), relevant={})
     evidence: tuple[CheckFinding, ...] = ()
     pairs: tuple[FilePair, ...] = ()
     if paused:
@@ -191,7 +191,7 @@ def run_check(
             by_file = _memories_of_files(caller, row.id, files[:FILES_MOST], sight)
             checked = _read_memories((*hits.parts, *by_file), row.id, sight, now)
             relevant = {id: frozenset(numbers) for id, numbers in hits.parts.items()}
-            judgment = findings.judge(parts=parts, memories=checked, relevant=relevant)
+            judgment = check_findings.judge(parts=parts, memories=checked, relevant=relevant)
             evidence = _evidence(judgment.findings, hits, sight, now)
             pairs = untouched_pairs(project_id=row.id, files=files, sight=sight)
     return Check(
@@ -284,7 +284,7 @@ def _memories_of_files(
 
 def _read_memories(
     ids: Iterable[UUID], project_id: UUID, sight: visibility.Sight, now: datetime
-) -> list[findings.CheckedMemory]:
+) -> list[check_findings.CheckedMemory]:
     """Read those that may stop work: active, of the project or of none, and not in doubt."""
     wanted = tuple(dict.fromkeys(ids))
     found = views.views_of(memory_ids=wanted, sight=sight, now=now) if wanted else {}
@@ -300,7 +300,7 @@ def _read_memories(
     checked = []
     for view in usable:
         tried: Any = view.attributes.get("approach", "")
-        one = findings.CheckedMemory(
+        one = check_findings.CheckedMemory(
             id=view.id,
             type=MemoryType(view.type),
             content=view.content,
@@ -315,7 +315,7 @@ def _read_memories(
 
 
 def _evidence(
-    found: tuple[findings.MemoryFinding, ...],
+    found: tuple[check_findings.MemoryFinding, ...],
     hits: _SearchHits,
     sight: visibility.Sight,
     now: datetime,

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memory.extraction import chatter, cues, standalone
-from memory.records import statements
-from memory.records.statements import Difference
+from memory.records import assertions
+from memory.records.assertions import Difference
 from memory.sessions.turns import Said, Speaker, Turn, own_words
 from memory.taxonomy import MemoryType
 from memory.text import passages
@@ -75,7 +75,7 @@ def without_twins(*, candidates: tuple[Candidate, ...]) -> tuple[Candidate, ...]
             (
                 one
                 for one in kept
-                if statements.is_near_duplicate(old=one.content, new=candidate.content)
+                if assertions.is_near_duplicate(old=one.content, new=candidate.content)
             ),
             None,
         )
@@ -192,6 +192,6 @@ def _replaces(new: Candidate, old: Candidate) -> bool:
     right = texts.content_words(text=new.content)
     if new.type is MemoryType.CORRECTION and len(left & right) >= SHARED:
         return True
-    if statements.jaccard(left=left, right=right) < RELATED:
+    if assertions.jaccard(left=left, right=right) < RELATED:
         return False
-    return statements.difference(old=old.content, new=new.content) is not Difference.NONE
+    return assertions.difference(old=old.content, new=new.content) is not Difference.NONE

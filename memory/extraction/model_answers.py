@@ -18,8 +18,8 @@ from memory.extraction import chatter
 from memory.extraction.extract import LONGEST, SHORTEST, Candidate, Evidence, without_twins
 from memory.extraction.prompts import schemas
 from memory.intake.integrate import Judged, Relation
-from memory.records import statements
-from memory.records.statements import Difference
+from memory.records import assertions
+from memory.records.assertions import Difference
 from memory.sessions import turns as spoken
 from memory.sessions.turns import Speaker, Turn
 from memory.taxonomy import MemoryType
@@ -119,8 +119,8 @@ def _is_grounded(content: str, said: str) -> bool:
     there = texts.content_words(text=said)
     if not words or len(words & there) < GROUNDED * len(words):
         return False
-    values = statements.hard_values(text=said) | frozenset(said.lower().split())
-    if statements.hard_values(text=content) - values:
+    values = assertions.hard_values(text=said) | frozenset(said.lower().split())
+    if assertions.hard_values(text=content) - values:
         return False
     return _difference(content, said) is not Difference.POLARITY
 
@@ -128,16 +128,16 @@ def _is_grounded(content: str, said: str) -> bool:
 def _difference(content: str, said: str) -> Difference:
     """Compare polarity with the sentence that is nearest, not with a whole turn."""
     sentences = [part for part in said.replace("\n", ". ").split(". ") if part.strip()]
-    words = statements.words(text=content)
+    words = assertions.words(text=content)
     nearest = max(
         sentences,
-        key=lambda part: statements.jaccard(left=words, right=statements.words(text=part)),
+        key=lambda part: assertions.jaccard(left=words, right=assertions.words(text=part)),
         default="",
     )
-    near = statements.jaccard(left=words, right=statements.words(text=nearest))
+    near = assertions.jaccard(left=words, right=assertions.words(text=nearest))
     if near < GROUNDED:
         return Difference.NONE
-    return statements.difference_of_restatement(old=nearest, new=statements.assertion(text=content))
+    return assertions.difference_of_restatement(old=nearest, new=assertions.assertion(text=content))
 
 
 def _words(value: Any) -> tuple[str, ...]:

@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import Final
 from uuid import UUID
 
-from memory.records import statements
-from memory.records.statements import Difference
+from memory.records import assertions
+from memory.records.assertions import Difference
 from memory.text import text as texts
 from memory.text.text import content_words
 
@@ -104,7 +104,7 @@ def _closeness(said: DeliveredText, one: DeliveredText, cosine: float, limits: E
     """Return how surely a candidate repeats a memory by its words or meaning, 0 where not."""
     if one.content_hash == said.content_hash:
         return 2.0
-    overlap = statements.jaccard(left=said.words, right=one.words)
+    overlap = assertions.jaccard(left=said.words, right=one.words)
     new = len(said.words - one.words)
     is_quoted = len(said.words) >= FEWEST and new <= limits.new_words * len(said.words)
     is_like = is_quoted or overlap >= limits.overlap or cosine >= limits.cosine
@@ -115,8 +115,8 @@ def _differs(old: DeliveredText, new: DeliveredText) -> bool:
     """Say whether the new one asserts something else: the opposite, a number, another name."""
     if old.words & _NUMBERS != new.words & _NUMBERS:
         return True
-    restated = statements.difference_of_restatement(
-        old=old.content, new=statements.assertion(text=new.content)
+    restated = assertions.difference_of_restatement(
+        old=old.content, new=assertions.assertion(text=new.content)
     )
-    named = statements.difference(old=old.content, new=new.content)
+    named = assertions.difference(old=old.content, new=new.content)
     return restated is not Difference.NONE or named is not Difference.NONE

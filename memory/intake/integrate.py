@@ -22,8 +22,8 @@ from enum import StrEnum
 from uuid import UUID
 
 from accounts.messages import message
-from memory.records import statements
-from memory.records.statements import Difference
+from memory.records import assertions
+from memory.records.assertions import Difference
 from memory.secrets import findings
 from memory.secrets.findings import Finding
 from memory.taxonomy import Authority, LinkKind, MemoryType
@@ -236,12 +236,12 @@ def with_judgments(
 
 
 def _guess(candidate: CandidateStatement, known: StoredStatement) -> Relation:
-    difference = statements.difference(old=known.content, new=candidate.content)
-    if statements.marks_retraction(text=candidate.content):
+    difference = assertions.difference(old=known.content, new=candidate.content)
+    if assertions.marks_retraction(text=candidate.content):
         return Relation.RETRACT if difference is Difference.POLARITY else Relation.NEW
     if difference is Difference.NONE:
         return Relation.NEW
-    if statements.marks_update(text=candidate.content) or candidate.authority < known.authority:
+    if assertions.marks_update(text=candidate.content) or candidate.authority < known.authority:
         return Relation.UPDATE
     return Relation.CONTRADICT
 
@@ -414,11 +414,11 @@ def _find_duplicate(
     near = [one for one in neighborhood.neighbors if one.cosine > thresholds.near_duplicate_cosine]
     if not near:
         return None
-    new = statements.assertion(text=content)
+    new = assertions.assertion(text=content)
     same = [
         one
         for one in near
-        if statements.difference_of_restatement(old=one.content, new=new) is Difference.NONE
+        if assertions.difference_of_restatement(old=one.content, new=new) is Difference.NONE
     ]
     if not same:
         return None

@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import Final
 from uuid import UUID
 
-from memory.records import statements
+from memory.records import assertions
 from memory.text import text as texts
 
 BURST_LEAST: Final = 5  # memories nearly the same in one burst; default, not measured
@@ -73,11 +73,11 @@ def burst(*, written: Sequence[Written]) -> tuple[UUID, ...]:
     A group is one memory and those alike that came within ten minutes after it.
     """
     ordered = sorted(written, key=lambda one: (one.at_seconds, one.id))[-COMPARED_MOST:]
-    words = {one.id: statements.words(text=one.content) for one in ordered}
+    words = {one.id: assertions.words(text=one.content) for one in ordered}
     alike: dict[UUID, list[UUID]] = {one.id: [one.id] for one in ordered}
     for first, later in combinations(ordered, 2):
         is_close = later.at_seconds - first.at_seconds <= BURST_SECONDS
-        overlap = statements.jaccard(left=words[first.id], right=words[later.id])
+        overlap = assertions.jaccard(left=words[first.id], right=words[later.id])
         if is_close and overlap >= BURST_ALIKE:
             alike[first.id].append(later.id)
     largest = max(alike.values(), key=len, default=[])

@@ -11,7 +11,7 @@ from accounts.caller import TokenScope
 from memory.api.schemas.checks import FindingParts, Tie
 from memory.checks import actions
 from memory.checks.actions import DIFF_MOST, PLAN_MOST
-from memory.checks.findings import Verdict
+from memory.checks.check_findings import Verdict
 from memory.mcp.declaration import Call, tool
 from memory.mcp.schemas import Noticed, ProjectArgument, ProjectList, ShownMemory
 from memory.review.queries import conflicts

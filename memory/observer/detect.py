@@ -24,7 +24,7 @@ from memory.observer.detections import (
     SignalKind,
 )
 from memory.observer.signals import collaboration, edits, effort, failures, navigation
-from memory.records import statements
+from memory.records import assertions
 from memory.sessions.scratchpad import Scratchpad, files_of, taint_of
 
 FINDERS: Final[Mapping[SignalKind, Callable[..., tuple[Sighting, ...]]]] = {
@@ -159,7 +159,7 @@ def _place(joined: list[Witnessed], sighting: Sighting) -> int | None:
         if known.sighting.kind is not sighting.kind:
             continue
         is_same = known.sighting.key == sighting.key
-        if is_same or statements.jaccard(left=_words(known.sighting), right=words) > ALIKE_ABOVE:
+        if is_same or assertions.jaccard(left=_words(known.sighting), right=words) > ALIKE_ABOVE:
             return place
     return None
 
@@ -167,7 +167,7 @@ def _place(joined: list[Witnessed], sighting: Sighting) -> int | None:
 def _words(sighting: Sighting) -> frozenset[str]:
     """Return what a sighting says in words; its key when it says nothing more."""
     told = " ".join((*sighting.files, *sighting.details.values()))
-    return statements.words(text=told or sighting.key)
+    return assertions.words(text=told or sighting.key)
 
 
 def _join_two(known: Witnessed, more: Witnessed) -> Witnessed:

@@ -17,7 +17,7 @@ from memory.extraction.extract import SHORTEST
 from memory.intake import planting_alarms
 from memory.observer.promotion import Candidate
 from memory.observer.wording import CONTENT_MOST
-from memory.records import statements
+from memory.records import assertions
 from memory.secrets import scanner
 from memory.text import text as texts
 
@@ -95,7 +95,7 @@ def fault(*, text: str, said: str) -> str:
         ("phrase_length", has_length and is_clean and sentences <= SENTENCES_MOST),
         ("phrase_instruction", is_quiet and not chatter.speaks_to_the_machine(text=text)),
         ("phrase_invented", not _invented(text, said)),
-        ("phrase_turned", statements.is_negated(text=text) == statements.is_negated(text=said)),
+        ("phrase_turned", assertions.is_negated(text=text) == assertions.is_negated(text=said)),
         ("phrase_ungrounded", _is_grounded(text, said)),
     )
     return next((fault for fault, holds in checks if not holds), "")
@@ -104,14 +104,14 @@ def fault(*, text: str, said: str) -> str:
 def _invented(text: str, said: str) -> bool:
     """Say whether a phrase names what the signal does not."""
     there = " ".join(said.split()).lower()
-    words = statements.words(text=said)
+    words = assertions.words(text=said)
     own = tuple(word.strip(".,:;!?()`'\"“”") for word in text.split())
     named = {word.lower() for word in own if word and _CODE_LIKE.search(word)}
     quoted = {" ".join(part.split()).lower() for part in _QUOTED.findall(text)}
     return (
         any(part not in there for part in named | quoted)
-        or bool(statements.names(text=text) - words)
-        or bool(statements.words(text=text) & _PROGRAMS - words)
+        or bool(assertions.names(text=text) - words)
+        or bool(assertions.words(text=text) & _PROGRAMS - words)
     )
 
 

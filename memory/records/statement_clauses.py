@@ -19,7 +19,7 @@ from typing import Final
 
 from memory.entities import rules as entities_rules
 from memory.entities.rules import CANONICAL, EntityKind
-from memory.records import statements
+from memory.records import assertions
 from memory.text import text as texts
 
 LONGEST: Final = 160  # characters of a clause; default
@@ -124,7 +124,7 @@ _GENERIC: Final = frozenset({  # what plans and diffs say of anything
     "ajouter", "changer", "faire", "utiliser", "mettre", "créer", "fichier", "étape",
 })  # fmt: skip
 _SAYS_NOTHING: Final = (
-    statements.SMALL | statements.FILLERS | statements.NEGATORS | statements.POSITIVES | _GENERIC
+    assertions.SMALL | assertions.FILLERS | assertions.NEGATORS | assertions.POSITIVES | _GENERIC
 ) - CANONICAL.keys()
 _NAMING: Final = frozenset({EntityKind.CODE, EntityKind.TOOL, EntityKind.SERVICE})
 
@@ -248,7 +248,7 @@ def quantities(*, text: str) -> Mapping[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
     for number, unit in _QUANTITY.findall(text.lower()):
         kind = _UNITS.get(unit, stem(word=unit))
-        if unit in _UNITS or unit not in statements.SMALL:
+        if unit in _UNITS or unit not in assertions.SMALL:
             found[kind] = found.get(kind, frozenset()) | {number.strip(".,")}
     return found
 

@@ -20,7 +20,7 @@ from typing import Final
 from uuid import UUID
 
 from memory.customization.phases import Budget
-from memory.records import statements
+from memory.records import assertions
 from memory.taxonomy import MemoryType
 from memory.text.text import visible_text
 
@@ -77,7 +77,7 @@ def blocks_of(
     memories among them that were not found by the search. A contradiction of a memory that is in
     neither is not named. A side of a contradiction always stays, overlap or not.
     """
-    firsts = statements.first_of_same(contents=tuple(entry.content for entry in ranked))
+    firsts = assertions.first_of_same(contents=tuple(entry.content for entry in ranked))
     kept: list[Entry] = []
     overlaps: dict[UUID, UUID] = {}
     for position, entry in enumerate(ranked):

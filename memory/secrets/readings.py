@@ -53,11 +53,11 @@ class _Piece(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class TextReading:
     """A text read in one way, made of pieces of its parent's; the first text has no parent."""
 
     text: str
-    parent: "Reading | None" = None
+    parent: "TextReading | None" = None
     pieces: tuple[_Piece, ...] = ()
     is_joined: bool = False
     is_decoded: bool = False
@@ -76,9 +76,9 @@ class Reading:
         return place, place + 1
 
 
-def readings(*, text: str, is_spoken: bool = False) -> Iterator[Reading]:
+def readings(*, text: str, is_spoken: bool = False) -> Iterator[TextReading]:
     """Yield a text and every other reading of it; of what is spoken also without emphasis."""
-    plain = Reading(text=text)
+    plain = TextReading(text=text)
     bases = [plain]
     if is_spoken and (unmarked := _rewritten(plain, _MARK, lambda _: "")) is not None:
         bases.append(unmarked)
@@ -90,7 +90,7 @@ def readings(*, text: str, is_spoken: bool = False) -> Iterator[Reading]:
                 yield from _decodings(joined, deepest=1)
 
 
-def _decodings(reading: Reading, deepest: int = DEEPEST) -> Iterator[Reading]:
+def _decodings(reading: TextReading, deepest: int = DEEPEST) -> Iterator[TextReading]:
     """Yield a reading, with its escapes resolved, with its encodings taken off, and both again."""
     yield reading
     if not deepest:
@@ -102,13 +102,13 @@ def _decodings(reading: Reading, deepest: int = DEEPEST) -> Iterator[Reading]:
 
 
 def _rewritten(
-    reading: Reading,
+    reading: TextReading,
     pattern: re.Pattern[str],
     written: Callable[[re.Match[str]], str | None],
     *,
     is_joined: bool = False,
     is_decoded: bool = False,
-) -> Reading | None:
+) -> TextReading | None:
     """Return the lines in which a pattern finds something, with that written another way.
 
     None where there are none. What `written` returns None for stays as it is.
@@ -143,7 +143,7 @@ def _rewritten(
         return None
     rest = text.find("\n", done)
     add(text[done:] if rest < 0 else text[done:rest], done, len(text) if rest < 0 else rest, True)
-    return Reading(
+    return TextReading(
         text="".join(parts),
         parent=reading,
         pieces=tuple(pieces),

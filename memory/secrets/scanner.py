@@ -17,7 +17,7 @@ from memory.client.secret_rules import find_by_table, is_placeholder
 from memory.providers import registry
 from memory.secrets import findings
 from memory.secrets.findings import Finding, SecretKind
-from memory.secrets.readings import Reading, readings
+from memory.secrets.readings import TextReading, readings
 
 if TYPE_CHECKING:
     from kingfisher_sdk import Scanner
@@ -54,7 +54,7 @@ def find_without_loading(*, text: str) -> tuple[Finding, ...]:
 
 
 def find(
-    *, every: Iterable[Reading], catalog: Callable[[str], Iterable[tuple[int, int]]]
+    *, every: Iterable[TextReading], catalog: Callable[[str], Iterable[tuple[int, int]]]
 ) -> tuple[Finding, ...]:
     """Find by our rules and a catalog in every reading of a text; in order, overlaps merged."""
     found: list[Finding] = []

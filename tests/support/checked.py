@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from memory.checks.actions import check_diff, check_plan
-from memory.checks.findings import Level
+from memory.checks.check_findings import Level
 from memory.evaluation import dataset
 from memory.evaluation.sandbox import Trial, trial
 

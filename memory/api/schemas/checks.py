@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, Field
 from accounts.api.schemas import Result
 from memory.api.schemas.memories import Memory, with_sides
 from memory.checks.actions import Check as CheckValue
-from memory.checks.findings import FindingReason, Level, Verdict
+from memory.checks.check_findings import FindingReason, Level, Verdict
 
 OrNull = BeforeValidator(lambda value: value or None)  # what a place does not have is null
 

@@ -30,7 +30,7 @@ from memory.intake.integrate import (
     StoredStatement,
     Thresholds,
 )
-from memory.records import statements, writes
+from memory.records import assertions, writes
 from memory.records.actions import count_restatement
 from memory.records.models import Conflict, Memory, MemoryLink, MemoryVersion
 from memory.records.queries import views
@@ -217,7 +217,7 @@ def _find_twin(
     """Return the sound memory that says the same, for one that nobody would miss beside it."""
     if row.external_id or row.pinned or row.version > 1 or row.needs_review:
         return None
-    own = statements.assertion(text=row.content)
+    own = assertions.assertion(text=row.content)
     twins = [
         one
         for one in known
@@ -225,7 +225,7 @@ def _find_twin(
         and not one.is_elsewhere
         and not one.is_doubtful
         and one.authority <= row.authority
-        and statements.asserts_the_same(old=statements.assertion(text=one.content), new=own)
+        and assertions.asserts_the_same(old=assertions.assertion(text=one.content), new=own)
     ]
     best = min(twins, key=lambda one: (-one.cosine, one.id), default=None)
     return None if best is None else best.id

@@ -20,7 +20,7 @@ from memory.intake import integrate
 from memory.intake.actions import apply_decision, candidate, remember, similar_memories
 from memory.intake.actions.candidate import CheckedCandidate, Placement
 from memory.intake.actions.remember import NewMemory, Outcome
-from memory.records import statements, writes
+from memory.records import assertions, writes
 from memory.records.models import Memory
 from memory.records.queries.views import to_view
 from memory.secrets import scanner
@@ -114,7 +114,7 @@ class _Batch:
         self.new: dict[Key, Memory] = {}
         self.stored: dict[Key, Memory] = {}
         self.places: dict[tuple[str | None, str | None, str | None], Placement] = {}
-        self.seen: defaultdict[Placement, statements.Seen] = defaultdict(statements.Seen)
+        self.seen: defaultdict[Placement, assertions.Seen] = defaultdict(assertions.Seen)
         self.by_position: dict[tuple[Placement, int], Memory] = {}  # in what was seen of a place
         self.delivered: dict[str, similar_memories.Delivered] = {}
 

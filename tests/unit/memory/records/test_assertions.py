@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.records import statements
-from memory.records.statements import Difference
+from memory.records import assertions
+from memory.records.assertions import Difference
 
 
 @pytest.mark.parametrize(
@@ -31,35 +31,35 @@ from memory.records.statements import Difference
     ],
 )  # fmt: skip
 def test_differences(old: str, new: str, expected: Difference) -> None:
-    assert statements.difference(old=old, new=new) is expected
+    assert assertions.difference(old=old, new=new) is expected
 
 
 @given(text=st.text(), other=st.text())
 def test_difference_is_symmetric(text: str, other: str) -> None:
-    forth = statements.difference(old=text, new=other)
+    forth = assertions.difference(old=text, new=other)
 
-    assert forth is statements.difference(old=other, new=text)
-    assert statements.difference(old=text, new=text) is Difference.NONE
+    assert forth is assertions.difference(old=other, new=text)
+    assert assertions.difference(old=text, new=text) is Difference.NONE
 
 
 def test_two_negations_make_an_affirmation() -> None:
-    assert not statements.is_negated(text="It is not true that the cache is not shared.")
+    assert not assertions.is_negated(text="It is not true that the cache is not shared.")
 
 
 @pytest.mark.parametrize(
     "text", ["We now use uv.", "CI migrated to GitHub.", "Use uv instead of pip."]
 )
 def test_words_of_change_mark_an_update(text: str) -> None:
-    assert statements.marks_update(text=text)
+    assert assertions.marks_update(text=text)
 
 
 @pytest.mark.parametrize("text", ["We no longer use pip.", "The v1 API was removed."])
 def test_words_of_withdrawal_mark_a_retraction(text: str) -> None:
-    assert statements.marks_retraction(text=text)
+    assert assertions.marks_retraction(text=text)
 
 
 def test_overlap_of_nothing_with_nothing_is_complete() -> None:
-    assert statements.jaccard(left=frozenset(), right=frozenset()) == 1.0
+    assert assertions.jaccard(left=frozenset(), right=frozenset()) == 1.0
 
 
 RETRY = "The gateway retries failed requests three times before giving up"
@@ -77,12 +77,12 @@ RETRY = "The gateway retries failed requests three times before giving up"
     ],
 )
 def test_the_first_of_the_same_is_named(contents: tuple[str, ...], firsts: tuple[int, ...]) -> None:
-    assert statements.first_of_same(contents=contents) == firsts
+    assert assertions.first_of_same(contents=contents) == firsts
 
 
 @given(contents=st.lists(st.text(st.characters(codec="utf-8"), max_size=20)))
 def test_a_first_points_at_itself_and_never_forward(contents: list[str]) -> None:
-    firsts = statements.first_of_same(contents=tuple(contents))
+    firsts = assertions.first_of_same(contents=tuple(contents))
 
     assert all(first <= position for position, first in enumerate(firsts))
     assert all(firsts[first] == first for first in firsts)
@@ -96,7 +96,7 @@ def test_rows_of_one_table_are_each_read_once() -> None:
     )
     profile = Profile()
 
-    firsts = profile.runcall(statements.first_of_same, contents=rows)
+    firsts = profile.runcall(assertions.first_of_same, contents=rows)
 
     stats = Stats(profile).get_stats_profile().func_profiles
     assert firsts == tuple(range(200))

@@ -7,9 +7,9 @@ from uuid import UUID
 
 import pytest
 
-from memory.checks import diffs, findings
+from memory.checks import check_findings, diffs
 from memory.checks import work as checked_work
-from memory.checks.findings import CheckedMemory, CheckJudgment
+from memory.checks.check_findings import CheckedMemory, CheckJudgment
 from memory.checks.work import WorkPart
 from memory.taxonomy import MemoryType
 
@@ -41,7 +41,7 @@ def _judged(
     known: CheckedMemory, work: tuple[WorkPart, ...], *, is_relevant: bool = True
 ) -> CheckJudgment:
     relevant = {known.id: frozenset(range(len(work)))} if is_relevant else {}
-    return findings.judge(parts=work, memories=(known,), relevant=relevant)
+    return check_findings.judge(parts=work, memories=(known,), relevant=relevant)
 
 
 @pytest.mark.parametrize(
@@ -124,8 +124,8 @@ def test_only_the_first_of_coupled_files_asks_for_the_others() -> None:
     ],
 )
 def test_paths_are_compared_by_their_ends(one: str, other: str, is_same: bool) -> None:
-    assert findings.is_about(one=one, other=other) is is_same
-    assert findings.is_about(one=other, other=one) is is_same
+    assert check_findings.is_about(one=one, other=other) is is_same
+    assert check_findings.is_about(one=other, other=one) is is_same
 
 
 def test_more_than_can_be_told_is_counted() -> None:
@@ -134,10 +134,10 @@ def test_more_than_can_be_told_is_counted() -> None:
         for n in range(1, 40)
     )
 
-    judged = findings.judge(parts=_changes("a.py", "+x = 1"), memories=known, relevant={})
+    judged = check_findings.judge(parts=_changes("a.py", "+x = 1"), memories=known, relevant={})
 
-    assert (judged.verdict, len(judged.findings)) == ("clear", findings.NOTES_MOST)
-    assert judged.left_out == 39 - findings.NOTES_MOST
+    assert (judged.verdict, len(judged.findings)) == ("clear", check_findings.NOTES_MOST)
+    assert judged.left_out == 39 - check_findings.NOTES_MOST
 
 
 class _Looked(tuple[str, ...]):
