@@ -7,8 +7,8 @@ The flow, in order:
 2. Each part is searched for with the calibrated search, whose silence is respected; memories about
    the touched files are looked up by name. What the caller may not see, what waits for review and
    what is tainted is never evidence.
-3. `check_findings.py` is pure: it decides what stops the work, what calls for caution, what to note,
-   and the verdict. No model is asked.
+3. `check_findings.py` is pure: it decides what stops the work, what calls for caution, what to
+   note, and the verdict. No model is asked.
 4. Files that sessions touch together with those of the work are added.
 
 Decisions:
