@@ -67,7 +67,7 @@ class DeviceToken(Result):
     organization: str
 
 
-@post("device/code", tag="tokens", scope=None, public=True, answer=DeviceCodes)
+@post("device/code", tag="tokens", scope=None, public=True, answer=DeviceCodes, idempotent=False)
 def ask_device_code(call: Call, body: DeviceRequest) -> dict[str, Any]:
     """Begin to sign in a program without a browser.
 
@@ -87,7 +87,7 @@ def ask_device_code(call: Call, body: DeviceRequest) -> dict[str, Any]:
     }
 
 
-@post("device/token", tag="tokens", scope=None, public=True, answer=DeviceToken)
+@post("device/token", tag="tokens", scope=None, public=True, answer=DeviceToken, idempotent=False)
 def fetch_device_token(call: Call, body: DeviceCode) -> dict[str, Any]:
     """Fetch the token of a program that a person has approved.
 

@@ -19,10 +19,10 @@ from datetime import datetime
 from enum import StrEnum
 from functools import partial
 from types import ModuleType
-from typing import Any, Final, get_type_hints
+from typing import Any, Final, TypeVar, get_type_hints
 from uuid import UUID
 
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 
 from accounts.api.schemas import Body, Headers, PageQuery, Query, identifier
 from accounts.caller import Caller, Role, TokenScope
@@ -43,6 +43,9 @@ STRANGER: Final = Caller(  # may nothing, and is nowhere
 )
 
 
+Place = TypeVar("Place")
+
+
 class Edits(StrEnum):
     """Whether a call edits one version of a thing, and must say which (If-Match)."""
 
@@ -55,8 +58,8 @@ class Edits(StrEnum):
 class Call:
     """One call, read and checked.
 
-    `body`, `query` and `headers` are what the endpoint's models let through. `cursor` is the inner
-    text of the page asked for; `if_version` the version of If-Match.
+    `body`, `query` and `headers` are what the endpoint's models let through. `cursor` is where the
+    page before ended, as JSON; `if_version` the version of If-Match.
     """
 
     caller: Caller
@@ -78,10 +81,14 @@ class Call:
         """The slug or id that the path names."""
         return self.path["ref"]
 
+    def after(self, kind: type[Place]) -> Place | None:
+        """Return where the page before ended, None for the first page."""
+        return None if self.cursor is None else TypeAdapter(kind).validate_json(self.cursor)
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a call returns besides a body: a version for the ETag, a cursor for the next page.
+    """What a call returns besides a body: a version for the ETag, where the next page begins.
 
     `status` 0 is the one that the endpoint declares. With a `filename`, the body is an open file of
     the type `media`; who sends it closes it.
@@ -91,7 +98,7 @@ class Answer:
     _: KW_ONLY
     status: int = 0
     version: int | None = None
-    next_cursor: str | None = None
+    following: Any = None  # what `Call.after` returns for the next page; None: there is none
     location: str = ""
     filename: str = ""
     media: str = JSON
@@ -174,11 +181,11 @@ class Endpoint:
         return found if isinstance(found, Answer) else Answer(found)
 
 
-get = partial(Endpoint, "GET")
-post = partial(Endpoint, "POST")
-put = partial(Endpoint, "PUT")
-patch = partial(Endpoint, "PATCH")
-delete = partial(Endpoint, "DELETE")
+get = partial(Endpoint, "GET", scope=TokenScope.READ)
+post = partial(Endpoint, "POST", scope=TokenScope.WRITE, idempotent=True)
+put = partial(Endpoint, "PUT", scope=TokenScope.WRITE)
+patch = partial(Endpoint, "PATCH", scope=TokenScope.WRITE)
+delete = partial(Endpoint, "DELETE", scope=TokenScope.WRITE)
 
 
 def declared_in(module: ModuleType) -> tuple[Endpoint, ...]:

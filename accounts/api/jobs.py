@@ -13,7 +13,7 @@ from accounts import tenancy
 from accounts.actions import operators
 from accounts.api.endpoints import Answer, Call, get, post
 from accounts.api.schemas import Nothing, OneOf, Page, PageQuery, Query, Resource, Result
-from accounts.caller import Caller, TokenScope
+from accounts.caller import Caller
 from accounts.errors import Conflict, InvalidToken
 from accounts.queries import credentials, job_list
 from accounts.queries.job_list import JobView
@@ -47,25 +47,25 @@ class Job(Result):
     finished_at: datetime | None
 
 
-@get("jobs", tag="jobs", scope=TokenScope.READ, answer=Page[Job])
+@get("jobs", tag="jobs", answer=Page[Job])
 def list_jobs(call: Call, query: JobQuery) -> Answer:
     """List background work.
 
     Background work one has set going, like embedding, newest first; managers see all.
     """
     page = job_list.list_jobs(
-        caller=call.caller, state=query.state, cursor=call.cursor, limit=query.limit
+        caller=call.caller, state=query.state, cursor=call.after(str), limit=query.limit
     )
-    return Answer(page.items, next_cursor=page.next_cursor)
+    return Answer(page.items, following=page.next_cursor)
 
 
-@get("jobs/{id}", tag="jobs", scope=TokenScope.READ, answer=Job)
+@get("jobs/{id}", tag="jobs", answer=Job)
 def get_job(call: Call) -> JobView:
     """Look at one job."""
     return job_list.find_job(caller=call.caller, job_id=call.id)
 
 
-@post("jobs/{id}/retry", tag="jobs", scope=TokenScope.WRITE, answer=Job)
+@post("jobs/{id}/retry", tag="jobs", answer=Job, idempotent=False)
 def retry_job(call: Call, body: Nothing) -> JobView:
     """Try a job again that did not succeed."""
     job = job_list.find_job(caller=call.caller, job_id=call.id)
@@ -74,7 +74,7 @@ def retry_job(call: Call, body: Nothing) -> JobView:
     return job_list.find_job(caller=call.caller, job_id=job.id)
 
 
-@post("jobs/{id}/cancel", tag="jobs", scope=TokenScope.WRITE, answer=Job)
+@post("jobs/{id}/cancel", tag="jobs", answer=Job, idempotent=False)
 def cancel_job(call: Call, body: Nothing) -> JobView:
     """Cancel a job that has not begun."""
     job = job_list.find_job(caller=call.caller, job_id=call.id)

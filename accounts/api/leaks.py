@@ -45,7 +45,15 @@ class TokenPattern(Result):
     report: str
 
 
-@post("tokens/leaked", tag="tokens", scope=None, public=True, answer=LeakReceipt, status=202)
+@post(
+    "tokens/leaked",
+    tag="tokens",
+    scope=None,
+    public=True,
+    answer=LeakReceipt,
+    status=202,
+    idempotent=False,
+)
 def report_leak(call: Call, body: LeakReport) -> dict[str, Any]:
     """Report tokens found in the open.
 

@@ -105,14 +105,16 @@ class IssuedToken(Result):
     token: Token
 
 
-@post("tokens", tag="tokens", scope=TokenScope.ADMIN, answer=IssuedToken, status=201)
+@post(
+    "tokens", tag="tokens", scope=TokenScope.ADMIN, answer=IssuedToken, status=201, idempotent=False
+)
 def create_token(call: Call, body: NewToken) -> dict[str, Any]:
     """Make a token."""
     new = tokens.NewToken(**{**dict(body), "scopes": frozenset(body.scopes)})
     return _issued(tokens.create_token(caller=call.caller, new=new, now=call.now), call.now)
 
 
-@get("tokens", tag="tokens", scope=TokenScope.READ, answer=Items[Token])
+@get("tokens", tag="tokens", answer=Items[Token])
 def list_tokens(call: Call) -> list[dict[str, Any]]:
     """List tokens.
 
@@ -121,7 +123,14 @@ def list_tokens(call: Call) -> list[dict[str, Any]]:
     return [_token(view, call.now) for view in credentials.list_tokens(caller=call.caller)]
 
 
-@post("tokens/{id}/rotate", tag="tokens", scope=TokenScope.ADMIN, answer=IssuedToken, status=201)
+@post(
+    "tokens/{id}/rotate",
+    tag="tokens",
+    scope=TokenScope.ADMIN,
+    answer=IssuedToken,
+    status=201,
+    idempotent=False,
+)
 def rotate_token(call: Call, body: TokenRotation) -> dict[str, Any]:
     """Replace a token by a new one."""
     issued = tokens.rotate_token(

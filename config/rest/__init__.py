@@ -32,9 +32,9 @@ From it follow: the route, the operation's name (the function's, or `name=`), su
 description (the docstring), the checks of body, query and headers (the annotations of parameters of
 these names), and the answer: what is returned is shown as the model `answer`, by the names of its
 attributes. A list is `Items[Team]`, and a tuple of values may be returned for it. A page is
-`Page[Team]`; its query extends `PageQuery`, and `Answer(items, next_cursor=...)` is returned, where
-`call.cursor` is the inner text of the cursor that was sent. `Answer` also says a version or a place
-that a `Resource` of the answer does not give, another status, headers, or a file.
+`Page[Team]`; its query extends `PageQuery`, and `Answer(items, following=place)` is returned,
+where `call.after(Place)` is the place of the cursor that was sent. `Answer` also says a version or
+a place that a `Resource` of the answer does not give, another status, headers, or a file.
 
 What callers send is a `Body`, `Changes` (PATCH: `body.sent`, or `body.changed()` where nothing may
 not be sent), `Query` or `Headers`. Their types are named in `accounts.api.schemas`. Everything is

@@ -145,4 +145,4 @@ def open_sealed(*, text: str, endpoint: Endpoint, caller: Caller) -> str:
 
 
 def _salt(endpoint: Endpoint, caller: Caller) -> str:
-    return f"cursor.{endpoint.name}.{caller.organization_id.hex}"
+    return f"place.{endpoint.name}.{caller.organization_id.hex}"

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Final
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from pydantic import BaseModel
+from pydantic_core import to_json
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.request import Request
 from rest_framework.views import APIView
@@ -194,8 +195,8 @@ def _attached(answer: Answer) -> FileResponse:
 def _respond(endpoint: Endpoint, call: Call, answer: Answer) -> HttpResponse:
     body, status = answer.body, answer.status or endpoint.status
     if endpoint.paged:
-        inner = answer.next_cursor
-        sealed = inner and parsing.seal(inner=inner, endpoint=endpoint, caller=call.caller)
+        place = None if answer.following is None else to_json(answer.following).decode()
+        sealed = place and parsing.seal(inner=place, endpoint=endpoint, caller=call.caller)
         items = body if isinstance(body, Mapping) else {"items": body}
         body = {**items, "next_cursor": sealed}
     version, location = answer.version, answer.location

@@ -169,6 +169,7 @@ class CodeSymbols(Result):
     largest=LARGEST_MANIFEST,
     smaller="A manifest is whole: name fewer files, those of a smaller folder.",
     weighed=True,
+    idempotent=False,
 )
 def announce_code(call: Call, body: Manifest) -> Announcement:
     """Say which files a project has.
@@ -190,6 +191,7 @@ def announce_code(call: Call, body: Manifest) -> Announcement:
     bulk=True,
     smaller="Send fewer files in a call.",
     weighed=True,
+    idempotent=False,
 )
 def send_code(call: Call, body: IndexFiles) -> Answer:
     """Send files that are missing.
@@ -209,7 +211,7 @@ def send_code(call: Call, body: IndexFiles) -> Answer:
     return Answer(done, location=f"/api/v1/projects/{call.ref}/index")
 
 
-@get("projects/{ref}/index", tag="code", scope=TokenScope.READ, answer=CodeIndex)
+@get("projects/{ref}/index", tag="code", answer=CodeIndex)
 def get_code_index(call: Call) -> IndexView:
     """How far the index is.
 
@@ -219,18 +221,17 @@ def get_code_index(call: Call) -> IndexView:
     return code_index(caller=call.caller, ref=call.ref)
 
 
-@get("projects/{ref}/files", tag="code", scope=TokenScope.READ, answer=Page[CodeFile])
+@get("projects/{ref}/files", tag="code", answer=Page[CodeFile])
 def list_code_files(call: Call, query: PageQuery) -> Answer:
     """List the files of a project's code.
 
     By path, as `cairn index` sent them.
     """
-    after = int(call.cursor) if call.cursor else None
-    found, last = files(caller=call.caller, ref=call.ref, after=after, limit=query.limit)
-    return Answer(found, next_cursor=str(last) if last else None)
+    found, last = files(caller=call.caller, ref=call.ref, after=call.after(int), limit=query.limit)
+    return Answer(found, following=last or None)
 
 
-@get("projects/{ref}/symbols", tag="code", scope=TokenScope.READ, answer=CodeSymbols)
+@get("projects/{ref}/symbols", tag="code", answer=CodeSymbols)
 def list_code_symbols(call: Call, query: SymbolQuery) -> dict[str, Any]:
     """List what a file defines.
 

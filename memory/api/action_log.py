@@ -8,7 +8,6 @@ from pydantic import Field
 
 from accounts.api.endpoints import Answer, Call, get
 from accounts.api.schemas import OneOf, Page, Result
-from accounts.caller import TokenScope
 from memory.api.schemas.memories import ProjectPageQuery, ProjectQuery
 from memory.intake import queries
 from memory.intake.queries import ENDS, OUTCOMES, ActionFilters
@@ -65,7 +64,7 @@ class ActionCounts(Result):
     items: tuple[ActionCount, ...]
 
 
-@get("actions", tag="memories", scope=TokenScope.READ, answer=Page[Action])
+@get("actions", tag="memories", answer=Page[Action])
 def list_actions(call: Call, query: ActionQuery) -> Answer:
     """See what became of what was sent.
 
@@ -75,14 +74,13 @@ def list_actions(call: Call, query: ActionQuery) -> Answer:
     page = queries.page(
         caller=call.caller,
         filters=ActionFilters(project=query.project, outcome=query.outcome, gate=query.gate),
-        after=None if call.cursor is None else int(call.cursor),
+        after=call.after(int),
         limit=query.limit,
     )
-    following = None if page.next_after is None else str(page.next_after)
-    return Answer(page.items, next_cursor=following)
+    return Answer(page.items, following=page.next_after)
 
 
-@get("actions/counts", tag="memories", scope=TokenScope.READ, answer=ActionCounts)
+@get("actions/counts", tag="memories", answer=ActionCounts)
 def count_actions(call: Call, query: ActionCountQuery) -> dict[str, Any]:
     """Count how candidates ended.
 

@@ -35,7 +35,9 @@ class DiffToCheck(Body):
     )
 
 
-@post("checks/plan", tag="checks", scope=TokenScope.READ, answer=Check, weighed=True)
+@post(
+    "checks/plan", tag="checks", scope=TokenScope.READ, answer=Check, weighed=True, idempotent=False
+)
 def check_plan(call: Call, body: PlanToCheck) -> Check:
     """Check a plan.
 
@@ -49,7 +51,9 @@ def check_plan(call: Call, body: PlanToCheck) -> Check:
     )
 
 
-@post("checks/diff", tag="checks", scope=TokenScope.READ, answer=Check, weighed=True)
+@post(
+    "checks/diff", tag="checks", scope=TokenScope.READ, answer=Check, weighed=True, idempotent=False
+)
 def check_diff(call: Call, body: DiffToCheck) -> Check:
     """Check a diff.
 

@@ -8,8 +8,6 @@ from pydantic import BeforeValidator, Field
 
 from accounts.api.endpoints import Answer, Call, Edits, get, post
 from accounts.api.schemas import Body, Choice, Name, OneOf, Page, Result
-from accounts.caller import TokenScope
-from accounts.identifiers import as_uuid
 from memory.api.schemas.memories import Content, Memory, ProjectPageQuery
 from memory.api.schemas.reviews import Snooze
 from memory.review import conflict_rules
@@ -82,7 +80,7 @@ class RestingConflict(Result):
     conflict: Conflict
 
 
-@get("conflicts", tag="memories", scope=TokenScope.READ, answer=Page[Conflict])
+@get("conflicts", tag="memories", answer=Page[Conflict])
 def list_conflicts(call: Call, query: ConflictQuery) -> Answer:
     """List memories that contradict each other.
 
@@ -96,15 +94,14 @@ def list_conflicts(call: Call, query: ConflictQuery) -> Answer:
         caller=call.caller,
         project=query.project,
         state=query.state,
-        after=None if call.cursor is None else as_uuid(text=call.cursor),
+        after=call.after(UUID),
         limit=query.limit,
         now=call.now,
     )
-    following = None if page.next_after is None else str(page.next_after)
-    return Answer(page.items, next_cursor=following)
+    return Answer(page.items, following=page.next_after)
 
 
-@get("conflicts/{id}", tag="memories", scope=TokenScope.READ, answer=Conflict)
+@get("conflicts/{id}", tag="memories", answer=Conflict)
 def get_conflict(call: Call) -> Answer:
     """Look at one conflict."""
     return _with_version(
@@ -112,14 +109,7 @@ def get_conflict(call: Call) -> Answer:
     )
 
 
-@post(
-    "conflicts/{id}/settle",
-    tag="memories",
-    scope=TokenScope.WRITE,
-    answer=Conflict,
-    edits=Edits.ANY_VERSION,
-    idempotent=True,
-)
+@post("conflicts/{id}/settle", tag="memories", answer=Conflict, edits=Edits.ANY_VERSION)
 def settle_conflict(call: Call, body: Settlement) -> Answer:
     """Settle a conflict.
 
@@ -135,13 +125,7 @@ def settle_conflict(call: Call, body: Settlement) -> Answer:
     )
 
 
-@post(
-    "conflicts/{id}/snooze",
-    tag="reviews",
-    scope=TokenScope.WRITE,
-    answer=RestingConflict,
-    idempotent=True,
-)
+@post("conflicts/{id}/snooze", tag="reviews", answer=RestingConflict)
 def snooze_conflict(call: Call, body: Snooze) -> Answer:
     """Snooze a conflict that waits for review.
 
@@ -154,14 +138,7 @@ def snooze_conflict(call: Call, body: Snooze) -> Answer:
     return Answer(done, version=done.conflict.version)
 
 
-@post(
-    "conflicts/{id}/reopen",
-    tag="memories",
-    scope=TokenScope.WRITE,
-    answer=Conflict,
-    edits=Edits.ANY_VERSION,
-    idempotent=True,
-)
+@post("conflicts/{id}/reopen", tag="memories", answer=Conflict, edits=Edits.ANY_VERSION)
 def reopen_conflict(call: Call) -> Answer:
     """Take a settlement back.
 

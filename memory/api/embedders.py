@@ -53,7 +53,14 @@ def list_models(call: Call) -> queries.Models:
     return queries.models(caller=call.caller)
 
 
-@post("models/switch", tag="models", scope=TokenScope.ADMIN, answer=EmbeddingModels, status=202)
+@post(
+    "models/switch",
+    tag="models",
+    scope=TokenScope.ADMIN,
+    answer=EmbeddingModels,
+    status=202,
+    idempotent=False,
+)
 def switch_model(call: Call, body: ModelChoice) -> queries.Models:
     """Switch to another embedding model.
 
@@ -64,14 +71,22 @@ def switch_model(call: Call, body: ModelChoice) -> queries.Models:
     return queries.models(caller=call.caller)
 
 
-@post("models/cancel", tag="models", scope=TokenScope.ADMIN, answer=EmbeddingModels)
+@post(
+    "models/cancel", tag="models", scope=TokenScope.ADMIN, answer=EmbeddingModels, idempotent=False
+)
 def cancel_switch(call: Call, body: Nothing) -> queries.Models:
     """Cancel a switch of models."""
     model_switch.cancel(caller=call.caller)
     return queries.models(caller=call.caller)
 
 
-@post("models/rollback", tag="models", scope=TokenScope.ADMIN, answer=EmbeddingModels)
+@post(
+    "models/rollback",
+    tag="models",
+    scope=TokenScope.ADMIN,
+    answer=EmbeddingModels,
+    idempotent=False,
+)
 def roll_back_model(call: Call, body: Nothing) -> queries.Models:
     """Go back to the model before this one.
 
@@ -81,7 +96,14 @@ def roll_back_model(call: Call, body: Nothing) -> queries.Models:
     return queries.models(caller=call.caller)
 
 
-@post("models/drop", tag="models", scope=TokenScope.ADMIN, answer=EmbeddingModels, status=202)
+@post(
+    "models/drop",
+    tag="models",
+    scope=TokenScope.ADMIN,
+    answer=EmbeddingModels,
+    status=202,
+    idempotent=False,
+)
 def drop_model(call: Call, body: ModelChoice) -> queries.Models:
     """Delete the vectors of a model.
 

@@ -7,14 +7,13 @@ from pydantic import AliasPath, Field
 
 from accounts.api.endpoints import Answer, Call, delete, get, post
 from accounts.api.schemas import Body, Name, OneOf, Page, Query, Result
-from accounts.caller import TokenScope
 from memory.api.schemas.memories import Memory, ProjectPageQuery, ProjectQuery, Slug, with_sides
 from memory.api.schemas.search import AddressFilters, Limit, narrowing
 from memory.entities.close_names import Reason
 from memory.entities.rules import EntityType
 from memory.review.actions.entity_merges import SCOPES, Pair, merge_names, scope_of, unmerge_names
 from memory.search import entity_profile
-from memory.search.entity_profile import TYPES, Place, close_names_of
+from memory.search.entity_profile import TYPES, close_names_of
 from memory.search.request import Narrowing
 
 READ_BY: Final = {False: "patterns", True: "model"}
@@ -137,7 +136,7 @@ class EntityProfile(Result):
     took_ms: float
 
 
-@get("entities", tag="search", scope=TokenScope.READ, answer=Page[Entity])
+@get("entities", tag="search", answer=Page[Entity])
 def list_entities(call: Call, query: EntityListQuery) -> Answer:
     """List what memories name.
 
@@ -149,14 +148,13 @@ def list_entities(call: Call, query: EntityListQuery) -> Answer:
         begins=query.q,
         type=query.kind,
         narrowing=Narrowing(project=query.project),
-        after=_place(call.cursor),
+        after=call.after(tuple[int, str, EntityType]),
         limit=query.limit,
     )
-    following = None if last is None else f"{last[0]}|{last[2]}|{last[1]}"
-    return Answer(items, next_cursor=following)
+    return Answer(items, following=last)
 
 
-@get("entities/memories", tag="search", scope=TokenScope.READ, answer=EntityProfile)
+@get("entities/memories", tag="search", answer=EntityProfile)
 def about_entity(call: Call, query: EntityMemoryQuery) -> dict[str, Any]:
     """Tell what is known about a thing.
 
@@ -189,7 +187,7 @@ def about_entity(call: Call, query: EntityMemoryQuery) -> dict[str, Any]:
     }
 
 
-@get("entities/close", tag="search", scope=TokenScope.READ, answer=CloseEntities)
+@get("entities/close", tag="search", answer=CloseEntities)
 def close_entities(call: Call, query: CloseEntityQuery) -> object:
     """Suggest which other names are the same thing.
 
@@ -205,7 +203,7 @@ def close_entities(call: Call, query: CloseEntityQuery) -> object:
     )
 
 
-@post("entities/merges", tag="search", scope=TokenScope.WRITE, answer=MergedEntity, idempotent=True)
+@post("entities/merges", tag="search", answer=MergedEntity)
 def merge_entities(call: Call, body: SameNames) -> object:
     """Say that two names are one thing.
 
@@ -223,7 +221,7 @@ def merge_entities(call: Call, body: SameNames) -> object:
     return merge_names(caller=call.caller, pair=pair, now=call.now)
 
 
-@delete("entities/merges/{id}", tag="search", scope=TokenScope.WRITE, answer=UnmergedEntity)
+@delete("entities/merges/{id}", tag="search", answer=UnmergedEntity)
 def unmerge_entities(call: Call) -> dict[str, UUID]:
     """Take back that two names are one thing.
 
@@ -231,10 +229,3 @@ def unmerge_entities(call: Call) -> dict[str, UUID]:
     """
     unmerge_names(caller=call.caller, merge_id=call.id, now=call.now)
     return {"merge_id": call.id}
-
-
-def _place(inner: str | None) -> Place | None:
-    if inner is None:
-        return None
-    memories, type, key = inner.split("|", 2)
-    return int(memories), key, EntityType(type)

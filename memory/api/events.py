@@ -6,7 +6,6 @@ from pydantic import Field
 
 from accounts.api.endpoints import Call, post
 from accounts.api.schemas import Body, Largest, Result, Several
-from accounts.caller import TokenScope
 from memory.sessions.actions import append_events as actions
 
 LARGEST: Final = 500_000  # characters of one event as Python writes it; a body has 1 MiB
@@ -71,14 +70,7 @@ class AppendedEvents(Result):
     masked: tuple[MaskedSecret, ...]
 
 
-@post(
-    "sessions/{id}/events",
-    tag="sessions",
-    scope=TokenScope.WRITE,
-    answer=AppendedEvents,
-    lenient=True,
-    idempotent=True,
-)
+@post("sessions/{id}/events", tag="sessions", answer=AppendedEvents, lenient=True)
 def append_events(call: Call, body: NewEvents) -> object:
     """Append events to a session of your own.
 

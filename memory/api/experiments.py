@@ -8,7 +8,6 @@ from pydantic import Field
 
 from accounts.api.endpoints import Call, get
 from accounts.api.schemas import Query, Result
-from accounts.caller import TokenScope
 from memory.api.schemas.memories import Slug
 from memory.experiments.intervals import LEAST_SESSIONS, Side
 from memory.experiments.queries.experiments import LARGEST_DAYS, USUAL_DAYS, memory_effects, report
@@ -115,7 +114,7 @@ class MemoryProofs(Result):
     items: tuple[MemoryProof, ...]
 
 
-@get("experiments", tag="experiments", scope=TokenScope.READ, answer=Experiments)
+@get("experiments", tag="experiments", answer=Experiments)
 def get_experiments(call: Call, query: ExperimentQuery) -> dict[str, Any]:
     """What memory changed in a project.
 
@@ -142,7 +141,7 @@ def get_experiments(call: Call, query: ExperimentQuery) -> dict[str, Any]:
     }
 
 
-@get("experiments/memories", tag="experiments", scope=TokenScope.READ, answer=MemoryProofs)
+@get("experiments/memories", tag="experiments", answer=MemoryProofs)
 def list_memory_proofs(call: Call, query: ExperimentQuery) -> dict[str, Any]:
     """What single memories are worth.
 

@@ -36,6 +36,7 @@ class ExportRequest(Body):
     tag="imports",
     scope=TokenScope.READ,
     media=tuple(dict.fromkeys(one.media.partition(";")[0] for one in WRITERS.values())),
+    idempotent=False,
 )
 def export_memories(call: Call, body: ExportRequest) -> Answer:
     """Export memories.

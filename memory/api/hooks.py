@@ -10,7 +10,6 @@ from pydantic import ConfigDict, Field, RootModel
 from accounts.api.endpoints import Answer, Call, post
 from accounts.api.headers import HOOK
 from accounts.api.schemas import Body, Headers
-from accounts.caller import TokenScope
 from accounts.errors import NotFound
 from accounts.messages import message
 from memory.injection.actions import deliver
@@ -95,12 +94,7 @@ class HookAnswer(RootModel[dict[str, Any]]):
 
 
 @post(
-    "hooks/{harness}",
-    tag="sessions",
-    scope=TokenScope.WRITE,
-    answer=HookAnswer,
-    bulk=True,
-    lenient=True,
+    "hooks/{harness}", tag="sessions", answer=HookAnswer, bulk=True, lenient=True, idempotent=False
 )
 def hook(call: Call, body: HookPayload, headers: HookHeaders) -> Answer:
     """Tell what an agent does, and be given what helps.

@@ -8,7 +8,6 @@ from pydantic import Field
 
 from accounts.api.endpoints import Answer, Call, get, post
 from accounts.api.schemas import Choice, Name, Nothing, Page, PageQuery, Result, Several
-from accounts.caller import TokenScope
 from memory.api.schemas.memories import Memory, ProjectPageQuery, ProjectQuery, Slug
 from memory.documents.actions import import_batches, import_undo, uploads
 from memory.documents.actions.uploads import LARGEST_UPLOAD, Upload
@@ -116,14 +115,7 @@ class UndoneImport(Result):
     kept: int
 
 
-@post(
-    "imports",
-    tag="imports",
-    scope=TokenScope.WRITE,
-    answer=Import,
-    status=202,
-    upload=LARGEST_UPLOAD,
-)
+@post("imports", tag="imports", answer=Import, status=202, upload=LARGEST_UPLOAD, idempotent=False)
 def begin_import(call: Call, query: ImportQuery) -> Answer:
     """Import a file.
 
@@ -137,11 +129,7 @@ def begin_import(call: Call, query: ImportQuery) -> Answer:
 
 
 @post(
-    "imports/preview",
-    tag="imports",
-    scope=TokenScope.WRITE,
-    answer=ImportPreview,
-    upload=LARGEST_UPLOAD,
+    "imports/preview", tag="imports", answer=ImportPreview, upload=LARGEST_UPLOAD, idempotent=False
 )
 def preview_import(call: Call, query: PreviewQuery) -> dict[str, Any]:
     """See what a file would do.
@@ -157,43 +145,41 @@ def preview_import(call: Call, query: PreviewQuery) -> dict[str, Any]:
     }
 
 
-@get("imports", tag="imports", scope=TokenScope.READ, answer=Page[Import])
+@get("imports", tag="imports", answer=Page[Import])
 def list_imports(call: Call, query: ProjectPageQuery) -> Answer:
     """List imports."""
     page = imports.list_imports(
         caller=call.caller,
         project=query.project,
-        after=UUID(call.cursor) if call.cursor else None,
+        after=call.after(UUID),
         limit=query.limit,
         now=call.now,
     )
-    return Answer(page.items, next_cursor=str(page.next_after) if page.next_after else None)
+    return Answer(page.items, following=page.next_after)
 
 
-@get("imports/{id}", tag="imports", scope=TokenScope.READ, answer=Import)
+@get("imports/{id}", tag="imports", answer=Import)
 def get_import(call: Call) -> ImportView:
     """Look at one import."""
     return imports.get_import(caller=call.caller, batch_id=call.id, now=call.now)
 
 
-@get("imports/{id}/rows", tag="imports", scope=TokenScope.READ, answer=Page[ImportRow])
+@get("imports/{id}/rows", tag="imports", answer=Page[ImportRow])
 def list_import_rows(call: Call, query: PageQuery) -> Answer:
     """What became of each row."""
     limit = query.limit
     found = imports.list_rows(
         caller=call.caller,
         batch_id=call.id,
-        after=int(call.cursor or 0),
+        after=call.after(int) or 0,
         limit=limit + 1,
         now=call.now,
     )
-    following = str(found[limit - 1].number) if len(found) > limit else None
-    return Answer(found[:limit], next_cursor=following)
+    following = found[limit - 1].number if len(found) > limit else None
+    return Answer(found[:limit], following=following)
 
 
-@post(
-    "imports/{id}/undo", tag="imports", scope=TokenScope.WRITE, answer=UndoneImport, idempotent=True
-)
+@post("imports/{id}/undo", tag="imports", answer=UndoneImport)
 def undo_import(call: Call, body: Nothing) -> import_undo.ImportUndone:
     """Take an import back.
 
@@ -202,7 +188,7 @@ def undo_import(call: Call, body: Nothing) -> import_undo.ImportUndone:
     return import_undo.undo_import(caller=call.caller, batch_id=call.id, now=call.now)
 
 
-@post("imports/{id}/cancel", tag="imports", scope=TokenScope.WRITE, answer=Import, idempotent=True)
+@post("imports/{id}/cancel", tag="imports", answer=Import)
 def cancel_import(call: Call, body: Nothing) -> ImportView:
     """Cancel an import.
 
@@ -211,7 +197,7 @@ def cancel_import(call: Call, body: Nothing) -> ImportView:
     return import_batches.cancel_import(caller=call.caller, batch_id=call.id, now=call.now)
 
 
-@post("imports/{id}/retry", tag="imports", scope=TokenScope.WRITE, answer=Import, idempotent=True)
+@post("imports/{id}/retry", tag="imports", answer=Import)
 def retry_import(call: Call, body: Nothing) -> ImportView:
     """Try a failed import again.
 

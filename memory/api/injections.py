@@ -51,7 +51,9 @@ class Ledger(Result):
     tokens: int
 
 
-@post("sessions/{id}/step", tag="sessions", scope=TokenScope.READ, answer=GivenBack)
+@post(
+    "sessions/{id}/step", tag="sessions", scope=TokenScope.READ, answer=GivenBack, idempotent=False
+)
 def step(call: Call, body: AgentStep) -> GivenBack:
     """Ask for warnings between two steps.
 
@@ -65,7 +67,7 @@ def step(call: Call, body: AgentStep) -> GivenBack:
     return GivenBack.of(delivery, point=Point.STEP)
 
 
-@get("sessions/{id}/injections", tag="sessions", scope=TokenScope.READ, answer=Ledger)
+@get("sessions/{id}/injections", tag="sessions", answer=Ledger)
 def list_injections(call: Call) -> DeliveryLog:
     """List what a session was given back.
 

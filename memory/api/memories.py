@@ -1,7 +1,6 @@
 """Memories over REST: remember, read, change, and the links between them."""
 
 from dataclasses import replace
-from datetime import datetime
 from typing import Annotated, Any, Final
 from uuid import UUID
 
@@ -22,7 +21,6 @@ from accounts.api.schemas import (
     Result,
     Several,
 )
-from accounts.caller import TokenScope
 from accounts.errors import wrong_field
 from memory.api.schemas.memories import (
     CorrectionOfMemory,
@@ -130,14 +128,7 @@ class Links(Items[Link]):
     """Its links; `may_end`: it can be taken back."""
 
 
-@post(
-    "memories",
-    tag="memories",
-    scope=TokenScope.WRITE,
-    answer=Remembered,
-    status=201,
-    idempotent=True,
-)
+@post("memories", tag="memories", answer=Remembered, status=201)
 def create_memory(call: Call, body: NewMemory, query: WaitQuery) -> Remembered:
     """Remember something.
 
@@ -149,15 +140,7 @@ def create_memory(call: Call, body: NewMemory, query: WaitQuery) -> Remembered:
     return _remembered(call, remember(caller=call.caller, new=new, now=call.now), query.wait)
 
 
-@post(
-    "memories/bulk",
-    tag="memories",
-    scope=TokenScope.WRITE,
-    answer=RememberedAll,
-    idempotent=True,
-    bulk=True,
-    lines="memories",
-)
+@post("memories/bulk", tag="memories", answer=RememberedAll, bulk=True, lines="memories")
 def create_memories(call: Call, body: NewMemories, query: BulkQuery) -> dict[str, Any]:
     """Remember up to 1,000 things at once.
 
@@ -172,7 +155,7 @@ def create_memories(call: Call, body: NewMemories, query: BulkQuery) -> dict[str
     return {"outcomes": outcomes, "job_id": job_id}
 
 
-@get("memories", tag="memories", scope=TokenScope.READ, answer=MemoryPage)
+@get("memories", tag="memories", answer=MemoryPage)
 def list_memories(call: Call, query: MemoryQuery) -> Answer:
     """List memories.
 
@@ -190,38 +173,28 @@ def list_memories(call: Call, query: MemoryQuery) -> Answer:
     page = memories.page(
         caller=call.caller,
         filters=replace(chosen, **given),
-        cursor=_cursor(call.cursor),
+        cursor=call.after(Cursor),
         limit=query.limit,
         now=call.now,
     )
-    last = page.next_cursor
-    return Answer(
-        [with_sides(view, page.sides.get(view.id, ())) for view in page.items],
-        next_cursor=None if last is None else f"{last.created_at.isoformat()}|{last.memory_id}",
-    )
+    items = [with_sides(view, page.sides.get(view.id, ())) for view in page.items]
+    return Answer(items, following=page.next_cursor)
 
 
-@get("memories/{id}", tag="memories", scope=TokenScope.READ, answer=Memory)
+@get("memories/{id}", tag="memories", answer=Memory)
 def get_memory(call: Call) -> Memory:
     """Look at one memory."""
     view, sides = memories.get_together(caller=call.caller, memory_id=call.id, now=call.now)
     return with_sides(view, sides)
 
 
-@get("memories/{id}/history", tag="memories", scope=TokenScope.READ, answer=Versions)
+@get("memories/{id}/history", tag="memories", answer=Versions)
 def list_versions(call: Call) -> tuple[VersionView, ...]:
     """See how a memory changed."""
     return memories.history(caller=call.caller, memory_id=call.id)
 
 
-@patch(
-    "memories/{id}",
-    tag="memories",
-    scope=TokenScope.WRITE,
-    answer=Memory,
-    edits=Edits.NAMED_VERSION,
-    idempotent=True,
-)
+@patch("memories/{id}", tag="memories", answer=Memory, edits=Edits.NAMED_VERSION, idempotent=True)
 def edit_memory(call: Call, body: MemoryChanges) -> MemoryView:
     """Change a memory.
 
@@ -236,14 +209,7 @@ def edit_memory(call: Call, body: MemoryChanges) -> MemoryView:
     )
 
 
-@delete(
-    "memories/{id}",
-    tag="memories",
-    scope=TokenScope.WRITE,
-    answer=Memory,
-    edits=Edits.ANY_VERSION,
-    idempotent=True,
-)
+@delete("memories/{id}", tag="memories", answer=Memory, edits=Edits.ANY_VERSION, idempotent=True)
 def archive_memory(call: Call, query: ArchiveQuery) -> MemoryView:
     """Archive a memory.
 
@@ -258,36 +224,25 @@ def archive_memory(call: Call, query: ArchiveQuery) -> MemoryView:
     )
 
 
-@post(
-    "memories/{id}/restore", tag="memories", scope=TokenScope.WRITE, answer=Memory, idempotent=True
-)
+@post("memories/{id}/restore", tag="memories", answer=Memory)
 def restore_memory(call: Call, body: Nothing) -> MemoryView:
     """Restore an archived memory."""
     return restore(caller=call.caller, memory_id=call.id, now=call.now)
 
 
-@post(
-    "memories/{id}/confirm", tag="memories", scope=TokenScope.WRITE, answer=Memory, idempotent=True
-)
+@post("memories/{id}/confirm", tag="memories", answer=Memory)
 def confirm_memory(call: Call, body: Nothing) -> MemoryView:
     """Say that a memory is right."""
     return confirm(caller=call.caller, memory_id=call.id, now=call.now)
 
 
-@post("memories/{id}/pin", tag="memories", scope=TokenScope.WRITE, answer=Memory, idempotent=True)
+@post("memories/{id}/pin", tag="memories", answer=Memory)
 def pin_memory(call: Call, body: Pin) -> MemoryView:
     """Pin a memory, or let go of it."""
     return pin(caller=call.caller, memory_id=call.id, pinned=body.pinned, now=call.now)
 
 
-@post(
-    "memories/{id}/correct",
-    tag="memories",
-    scope=TokenScope.WRITE,
-    answer=Remembered,
-    status=201,
-    idempotent=True,
-)
+@post("memories/{id}/correct", tag="memories", answer=Remembered, status=201)
 def correct_memory(call: Call, body: CorrectionOfMemory, query: WaitQuery) -> Remembered:
     """Put a corrected memory in its place.
 
@@ -299,7 +254,7 @@ def correct_memory(call: Call, body: CorrectionOfMemory, query: WaitQuery) -> Re
     return _remembered(call, corrected.outcome, query.wait)
 
 
-@get("memories/{id}/links", tag="memories", scope=TokenScope.READ, answer=Links)
+@get("memories/{id}/links", tag="memories", answer=Links)
 def list_links(call: Call) -> tuple[LinkView, ...]:
     """List what a memory hangs together with.
 
@@ -308,9 +263,7 @@ def list_links(call: Call) -> tuple[LinkView, ...]:
     return memories.links(caller=call.caller, memory_id=call.id)
 
 
-@post(
-    "memories/{id}/unlink", tag="memories", scope=TokenScope.WRITE, answer=Decided, idempotent=True
-)
+@post("memories/{id}/unlink", tag="memories", answer=Decided)
 def unlink_memory(call: Call, body: LinkEnd) -> Answer:
     """Take a link between two memories back.
 
@@ -328,10 +281,3 @@ def _remembered(call: Call, outcome: Outcome, seconds: int) -> Remembered:
         raise RefusedByGate(gate=outcome.gate, detail=outcome.reason, hint=outcome.hint)
     is_embedded = jobs.until_done(caller=call.caller, job_id=outcome.job_id, seconds=seconds)
     return Remembered.of(outcome, is_embedded=is_embedded)
-
-
-def _cursor(inner: str | None) -> Cursor | None:
-    if inner is None:
-        return None
-    moment, _, last = inner.partition("|")
-    return Cursor(created_at=datetime.fromisoformat(moment), memory_id=UUID(last))

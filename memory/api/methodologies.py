@@ -7,7 +7,6 @@ from pydantic.config import JsonDict
 
 from accounts.api.endpoints import Call, delete, get, post
 from accounts.api.schemas import Body, Choice, Free, Items, Name, OneOf, Result, Several
-from accounts.caller import TokenScope
 from memory.api.schemas.memories import Kind
 from memory.customization import actions, custom_type_rules, queries
 from memory.customization.phases import (
@@ -127,7 +126,7 @@ class Methodologies(Items[Methodology]):
     """By name."""
 
 
-@get("methodologies", tag="search", scope=TokenScope.READ, answer=Methodologies)
+@get("methodologies", tag="search", answer=Methodologies)
 def list_methodologies(call: Call) -> tuple[MethodologyView, ...]:
     """List methodologies.
 
@@ -136,14 +135,7 @@ def list_methodologies(call: Call) -> tuple[MethodologyView, ...]:
     return queries.list_methodologies(caller=call.caller)
 
 
-@post(
-    "methodologies",
-    tag="search",
-    scope=TokenScope.WRITE,
-    answer=Methodology,
-    status=201,
-    idempotent=True,
-)
+@post("methodologies", tag="search", answer=Methodology, status=201)
 def define_methodology(call: Call, body: NewMethodology) -> MethodologyView:
     """Define a methodology.
 
@@ -162,13 +154,7 @@ def define_methodology(call: Call, body: NewMethodology) -> MethodologyView:
     )
 
 
-@delete(
-    "methodologies/{ref}",
-    tag="search",
-    scope=TokenScope.WRITE,
-    answer=Methodologies,
-    idempotent=True,
-)
+@delete("methodologies/{ref}", tag="search", answer=Methodologies, idempotent=True)
 def remove_methodology(call: Call) -> tuple[MethodologyView, ...]:
     """Remove a methodology."""
     actions.remove_methodology(caller=call.caller, name=call.ref)

@@ -8,7 +8,6 @@ from pydantic import Field
 
 from accounts.api.endpoints import Call, delete, get, put
 from accounts.api.schemas import Body, Choice, Items, Name, Query, Result
-from accounts.caller import TokenScope
 from memory.api.schemas.memories import Memory, Slug
 from memory.documents.actions import note_push as actions
 from memory.documents.queries import notes
@@ -94,7 +93,7 @@ class RemovedNote(Result):
     held: int
 
 
-@put("notes", tag="notes", scope=TokenScope.WRITE, answer=PushedNote, bulk=True)
+@put("notes", tag="notes", answer=PushedNote, bulk=True)
 def push_note(call: Call, body: NewNote) -> object:
     """Push a document that memories come from.
 
@@ -106,13 +105,13 @@ def push_note(call: Call, body: NewNote) -> object:
     return actions.push_note(caller=call.caller, new=new, now=call.now)
 
 
-@get("notes", tag="notes", scope=TokenScope.READ, answer=Items[Note])
+@get("notes", tag="notes", answer=Items[Note])
 def list_notes(call: Call, query: NoteQuery) -> tuple[NoteView, ...]:
     """List the notes of a project."""
     return notes.list_notes(caller=call.caller, project=query.project, limit=notes.LARGEST_PAGE)
 
 
-@get("notes/{id}", tag="notes", scope=TokenScope.READ, answer=NoteLines)
+@get("notes/{id}", tag="notes", answer=NoteLines)
 def get_note(call: Call) -> dict[str, Any]:
     """Look at a note.
 
@@ -128,7 +127,7 @@ def get_note(call: Call) -> dict[str, Any]:
     }
 
 
-@delete("notes/{id}", tag="notes", scope=TokenScope.WRITE, answer=RemovedNote)
+@delete("notes/{id}", tag="notes", answer=RemovedNote)
 def remove_note(call: Call) -> object:
     """Let a note be a source no more.
 

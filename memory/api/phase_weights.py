@@ -5,7 +5,6 @@ from typing import Any
 
 from accounts.api.endpoints import Call, get
 from accounts.api.schemas import Result
-from accounts.caller import TokenScope
 from memory.experiments.phase_learning import LearnedWeight as Learned
 from memory.experiments.queries.learned_weights import weights_of
 
@@ -47,9 +46,7 @@ class LearnedWeights(Result):
     decided_at: datetime | None
 
 
-@get(
-    "projects/{ref}/phase-weights", tag="experiments", scope=TokenScope.READ, answer=LearnedWeights
-)
+@get("projects/{ref}/phase-weights", tag="experiments", answer=LearnedWeights)
 def get_phase_weights(call: Call) -> dict[str, Any]:
     """What sessions taught about the phases of a project.
 

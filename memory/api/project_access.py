@@ -8,9 +8,7 @@ from teams.api.projects import Project
 from teams.queries import ProjectView
 
 
-@post(
-    "projects/{ref}/open", tag="projects", scope=TokenScope.ADMIN, answer=Project, idempotent=True
-)
+@post("projects/{ref}/open", tag="projects", scope=TokenScope.ADMIN, answer=Project)
 def open_project(call: Call, body: Nothing) -> ProjectView:
     """Open a project to everyone of the organization.
 
@@ -19,9 +17,7 @@ def open_project(call: Call, body: Nothing) -> ProjectView:
     return actions.open_project(caller=call.caller, ref=call.ref)
 
 
-@post(
-    "projects/{ref}/close", tag="projects", scope=TokenScope.ADMIN, answer=Project, idempotent=True
-)
+@post("projects/{ref}/close", tag="projects", scope=TokenScope.ADMIN, answer=Project)
 def close_project(call: Call, body: Nothing) -> ProjectView:
     """Close a project to all but those added to it.
 

@@ -1,14 +1,11 @@
 """The review inbox over REST: what waits, one item, and the verdicts."""
 
-from datetime import datetime
 from typing import Any
-from uuid import UUID
 
 from pydantic import Field
 
 from accounts.api.endpoints import Answer, Call, get, post
 from accounts.api.schemas import Body, Choice, Identifier, Nothing, Result
-from accounts.caller import TokenScope
 from memory.api.conflicts import Conflict
 from memory.api.schemas.memories import Memory, ProjectPageQuery, Reason, with_sides
 from memory.api.schemas.reviews import Decided, Snooze
@@ -92,7 +89,7 @@ class ReviewItem(Result):
     alike: tuple[AlikeMemory, ...]
 
 
-@get("reviews", tag="reviews", scope=TokenScope.READ, answer=ReviewPage)
+@get("reviews", tag="reviews", answer=ReviewPage)
 def list_reviews(call: Call, query: ReviewQuery) -> Answer:
     """List what waits for review.
 
@@ -109,23 +106,20 @@ def list_reviews(call: Call, query: ReviewQuery) -> Answer:
         project=query.project,
         group=query.group,
         imported=imported,
-        after=_place(call.cursor),
+        after=call.after(InboxPosition),
         limit=query.limit,
         now=call.now,
     )
-    last = page.next_place
     body = {
         "items": page.items,
         "waiting": counts.total,
         "groups": counts.by_group,
         "minutes_left": counts.minutes_left,
     }
-    return Answer(
-        body, next_cursor=None if last is None else f"{last.since.isoformat()}|{last.item_id}"
-    )
+    return Answer(body, following=page.next_place)
 
 
-@get("memories/{id}/review", tag="reviews", scope=TokenScope.READ, answer=ReviewItem)
+@get("memories/{id}/review", tag="reviews", answer=ReviewItem)
 def get_review(call: Call) -> Answer:
     """Look at one memory as the inbox does.
 
@@ -143,7 +137,7 @@ def get_review(call: Call) -> Answer:
     return Answer(body, version=item.memory.version)
 
 
-@post("memories/{id}/keep", tag="reviews", scope=TokenScope.WRITE, answer=Decided, idempotent=True)
+@post("memories/{id}/keep", tag="reviews", answer=Decided)
 def keep_memory(call: Call, body: Nothing) -> Answer:
     """Keep a memory that waits for review.
 
@@ -153,9 +147,7 @@ def keep_memory(call: Call, body: Nothing) -> Answer:
     return _decided(keep(caller=call.caller, memory_id=call.id, now=call.now))
 
 
-@post(
-    "memories/{id}/reject", tag="reviews", scope=TokenScope.WRITE, answer=Decided, idempotent=True
-)
+@post("memories/{id}/reject", tag="reviews", answer=Decided)
 def reject_memory(call: Call, body: Rejection) -> Answer:
     """Reject a memory that waits for review.
 
@@ -164,7 +156,7 @@ def reject_memory(call: Call, body: Rejection) -> Answer:
     return _decided(reject(caller=call.caller, memory_id=call.id, reason=body.reason, now=call.now))
 
 
-@post("memories/{id}/merge", tag="reviews", scope=TokenScope.WRITE, answer=Decided, idempotent=True)
+@post("memories/{id}/merge", tag="reviews", answer=Decided)
 def merge_memory(call: Call, body: Merger) -> Answer:
     """Merge a memory that waits for review into another.
 
@@ -174,9 +166,7 @@ def merge_memory(call: Call, body: Merger) -> Answer:
     return _decided(merge(caller=call.caller, memory_id=call.id, into=body.into, now=call.now))
 
 
-@post(
-    "memories/{id}/snooze", tag="reviews", scope=TokenScope.WRITE, answer=Decided, idempotent=True
-)
+@post("memories/{id}/snooze", tag="reviews", answer=Decided)
 def snooze_memory(call: Call, body: Snooze) -> Answer:
     """Snooze a memory that waits for review.
 
@@ -185,7 +175,7 @@ def snooze_memory(call: Call, body: Snooze) -> Answer:
     return _decided(snooze(caller=call.caller, memory_id=call.id, until=body.until, now=call.now))
 
 
-@post("reviews/{id}/undo", tag="reviews", scope=TokenScope.WRITE, answer=Decided, idempotent=True)
+@post("reviews/{id}/undo", tag="reviews", answer=Decided)
 def undo_review(call: Call, body: Nothing) -> Answer:
     """Undo a verdict of yours.
 
@@ -196,10 +186,3 @@ def undo_review(call: Call, body: Nothing) -> Answer:
 
 def _decided(decided: DecidedMemory) -> Answer:
     return Answer(decided, version=decided.memory.version)
-
-
-def _place(inner: str | None) -> InboxPosition | None:
-    if inner is None:
-        return None
-    moment, _, last = inner.partition("|")
-    return InboxPosition(since=datetime.fromisoformat(moment), item_id=UUID(last))

@@ -7,7 +7,6 @@ from pydantic import Field
 
 from accounts.api.endpoints import Answer, Call, get, post
 from accounts.api.schemas import Body, Identifier, Moment, Nothing, PageQuery, Result
-from accounts.caller import TokenScope
 from memory.review.rollback import execute, plan
 from memory.review.rollback import undo as undoing
 from memory.review.rollback.execute import MOST_AT_ONCE, MOST_REWRITTEN
@@ -106,39 +105,31 @@ class RollbackUndone(Result):
 @get(
     "projects/{ref}/rollbacks/preview",
     tag="projects",
-    scope=TokenScope.READ,
     answer=RollbackPreview,
-    description=(
-        "Nothing is changed. All that is chosen holds together, and at least one thing is chosen. "
-        "What somebody else has kept, rewritten or moved since is left, and says why. Counts end "
-        f"at {COUNTED:,}, which stands for that many or more. {WHO}"
-    ),
+    description="Nothing is changed. All that is chosen holds together, and at least one thing is "
+    "chosen. What somebody else has kept, rewritten or moved since is left, and says why. Counts "
+    f"end at {COUNTED:,}, which stands for that many or more. {WHO}",
 )
 def preview_rollback(call: Call, query: RollbackQuery) -> Answer:
     """See what a rollback would take back."""
     seen = plan.preview(
         caller=call.caller,
         choice=_choice(call, query),
-        after=UUID(call.cursor) if call.cursor else None,
+        after=call.after(UUID),
         limit=query.limit,
         now=call.now,
     )
-    following = None if seen.next_after is None else str(seen.next_after)
-    return Answer({"counts": seen.counts, "items": seen.items}, next_cursor=following)
+    return Answer({"counts": seen.counts, "items": seen.items}, following=seen.next_after)
 
 
 @post(
     "projects/{ref}/rollbacks",
     tag="projects",
-    scope=TokenScope.WRITE,
     answer=RolledBack,
     also={202: "What a job takes back."},
-    idempotent=True,
-    description=(
-        "What was produced is archived, what was changed has its text before, and what was "
-        f"replaced stands again; nothing is deleted. A job does more than {MOST_AT_ONCE} memories, "
-        f"at most {MOST:,} a call, and at most {MOST_REWRITTEN} that have their text before. {WHO}"
-    ),
+    description="What was produced is archived, what was changed has its text before, and what was "
+    f"replaced stands again; nothing is deleted. A job does more than {MOST_AT_ONCE} memories, "
+    f"at most {MOST:,} a call, and at most {MOST_REWRITTEN} that have their text before. {WHO}",
 )
 def roll_back(call: Call, body: Rollback) -> Answer:
     """Roll back what a writer, a session, a time or an ancestor produced."""
@@ -148,13 +139,7 @@ def roll_back(call: Call, body: Rollback) -> Answer:
     return Answer(done, status=202, location=f"/api/v1/jobs/{done.job_id}")
 
 
-@post(
-    "rollbacks/{id}/undo",
-    tag="projects",
-    scope=TokenScope.WRITE,
-    answer=RollbackUndone,
-    idempotent=True,
-)
+@post("rollbacks/{id}/undo", tag="projects", answer=RollbackUndone)
 def undo_rollback(call: Call, body: Nothing) -> dict[str, int]:
     """Undo a rollback of yours.
 

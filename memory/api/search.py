@@ -33,7 +33,7 @@ from memory.search.lookups import Lookup, match, recall, similar
 from memory.search.lookups import timeline as tell
 
 
-@post("search", tag="search", scope=TokenScope.READ, answer=SearchResults)
+@post("search", tag="search", scope=TokenScope.READ, answer=SearchResults, idempotent=False)
 def search(call: Call, body: Search) -> dict[str, Any]:
     """Search memories.
 
@@ -58,7 +58,7 @@ def search(call: Call, body: Search) -> dict[str, Any]:
     return {**shown, "order": layout.order, "hint": layout.hint}
 
 
-@post("context", tag="search", scope=TokenScope.READ, answer=ContextAnswer)
+@post("context", tag="search", scope=TokenScope.READ, answer=ContextAnswer, idempotent=False)
 def context(call: Call, body: ContextQuestion) -> Context | GivenAtPoint:
     """Pack a context.
 
@@ -77,7 +77,7 @@ def context(call: Call, body: ContextQuestion) -> Context | GivenAtPoint:
     return GivenAtPoint.of(given, point=body.point)
 
 
-@get("memories/{id}/similar", tag="search", scope=TokenScope.READ, answer=SimilarMemories)
+@get("memories/{id}/similar", tag="search", answer=SimilarMemories)
 def list_similar(call: Call, query: SimilarQuery) -> dict[str, Any]:
     """Find what is like a memory.
 
@@ -89,7 +89,7 @@ def list_similar(call: Call, query: SimilarQuery) -> dict[str, Any]:
     return {"items": items, "degraded": found.degraded, "took_ms": found.took_ms}
 
 
-@get("files/memories", tag="search", scope=TokenScope.READ, answer=Recalled)
+@get("files/memories", tag="search", answer=Recalled)
 def recall_file(call: Call, query: RecallQuery) -> dict[str, Any]:
     """Recall what is known about a file.
 
@@ -105,7 +105,7 @@ def recall_file(call: Call, query: RecallQuery) -> dict[str, Any]:
     return {"items": _with_sides(found, "closeness"), "took_ms": found.took_ms}
 
 
-@get("timeline", tag="search", scope=TokenScope.READ, answer=Page[Happened])
+@get("timeline", tag="search", answer=Page[Happened])
 def timeline(call: Call, query: TimelineQuery) -> Answer:
     """Tell what happened.
 
@@ -115,15 +115,11 @@ def timeline(call: Call, query: TimelineQuery) -> Answer:
     found = tell(
         caller=call.caller,
         narrowing=narrowing(query),
-        after=_place(call.cursor),
+        after=call.after(tuple[datetime, UUID]),
         limit=query.limit,
         now=call.now,
     )
-    last = found.next_place
-    return Answer(
-        _with_sides(found, "at"),
-        next_cursor=None if last is None else f"{last[0].isoformat()}|{last[1]}",
-    )
+    return Answer(_with_sides(found, "at"), following=found.next_place)
 
 
 def _results(answer: SearchAnswer, *, with_reasons: bool) -> dict[str, Any]:
@@ -165,10 +161,3 @@ def _with_sides(found: Lookup[Any], name: str) -> list[dict[str, Any]]:
         {"memory": with_sides(memory, found.sides.get(memory.id, ())), name: value}
         for memory, value in found.items
     ]
-
-
-def _place(inner: str | None) -> tuple[datetime, UUID] | None:
-    if inner is None:
-        return None
-    at, _, last = inner.partition("|")
-    return datetime.fromisoformat(at), UUID(last)

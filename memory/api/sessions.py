@@ -176,11 +176,9 @@ class DeletedSession(Result):
 @post(
     "sessions",
     tag="sessions",
-    scope=TokenScope.WRITE,
     answer=Session,
     status=201,
     also={200: "The one of that external id."},
-    idempotent=True,
 )
 def open_session(call: Call, body: NewSession) -> Answer:
     """Open a session.
@@ -197,7 +195,7 @@ def open_session(call: Call, body: NewSession) -> Answer:
     )
 
 
-@get("sessions", tag="sessions", scope=TokenScope.READ, answer=Page[Session])
+@get("sessions", tag="sessions", answer=Page[Session])
 def list_sessions(call: Call, query: SessionQuery) -> Answer:
     """List sessions.
 
@@ -207,15 +205,13 @@ def list_sessions(call: Call, query: SessionQuery) -> Answer:
         caller=call.caller,
         project=query.project,
         state=query.state,
-        after=_place(call.cursor),
+        after=call.after(SessionPlace),
         limit=query.limit,
     )
-    last = page.next_place
-    following = None if last is None else f"{last.opened_at.isoformat()}|{last.session_id}"
-    return Answer(page.items, next_cursor=following)
+    return Answer(page.items, following=page.next_place)
 
 
-@get("sessions/{id}", tag="sessions", scope=TokenScope.READ, answer=Session)
+@get("sessions/{id}", tag="sessions", answer=Session)
 def get_session(call: Call) -> SessionView:
     """Look at one session.
 
@@ -224,13 +220,7 @@ def get_session(call: Call) -> SessionView:
     return sessions.session(caller=call.caller, session_id=call.id)
 
 
-@post(
-    "sessions/{id}/turns",
-    tag="sessions",
-    scope=TokenScope.WRITE,
-    answer=AppendedTurns,
-    idempotent=True,
-)
+@post("sessions/{id}/turns", tag="sessions", answer=AppendedTurns)
 def append_turns(call: Call, body: NewTurns) -> object:
     """Append turns to a session.
 
@@ -241,14 +231,7 @@ def append_turns(call: Call, body: NewTurns) -> object:
     return appending.append_turns(caller=call.caller, session_id=call.id, turns=said, now=call.now)
 
 
-@post(
-    "sessions/{id}/end",
-    tag="sessions",
-    scope=TokenScope.WRITE,
-    answer=EndedSession,
-    status=202,
-    idempotent=True,
-)
+@post("sessions/{id}/end", tag="sessions", answer=EndedSession, status=202)
 def end_session(call: Call, body: Nothing, query: WaitQuery) -> dict[str, Any]:
     """End a session.
 
@@ -273,10 +256,3 @@ def delete_session(call: Call, query: DeleteQuery) -> object:
     return deleting.delete_session(
         caller=call.caller, session_id=call.id, memories=query.memories, now=call.now
     )
-
-
-def _place(inner: str | None) -> SessionPlace | None:
-    if inner is None:
-        return None
-    moment, _, last = inner.partition("|")
-    return SessionPlace(opened_at=datetime.fromisoformat(moment), session_id=UUID(last))

@@ -7,7 +7,6 @@ from pydantic import Field
 
 from accounts.api.endpoints import Call, delete, get, put
 from accounts.api.schemas import Body, Items, Name, OneOf, Query, Result, Several
-from accounts.caller import TokenScope
 from memory.customization import actions, queries
 from memory.customization.style import (
     INTERFACES,
@@ -97,7 +96,7 @@ class ComposedStyle(Result):
     topic: str
 
 
-@get("styles", tag="styles", scope=TokenScope.READ, answer=Styles)
+@get("styles", tag="styles", answer=Styles)
 def list_styles(call: Call) -> tuple[StyleView, ...]:
     """List communication styles.
 
@@ -106,7 +105,7 @@ def list_styles(call: Call) -> tuple[StyleView, ...]:
     return queries.list_styles(caller=call.caller)
 
 
-@put("styles", tag="styles", scope=TokenScope.WRITE, answer=Style)
+@put("styles", tag="styles", answer=Style)
 def put_style(call: Call, body: NewStyle) -> StyleView:
     """Define a communication style.
 
@@ -116,7 +115,7 @@ def put_style(call: Call, body: NewStyle) -> StyleView:
     return actions.put_style(caller=call.caller, new=StyleValue(**dict(body)), now=call.now)
 
 
-@get("styles/composed", tag="styles", scope=TokenScope.READ, answer=ComposedStyle)
+@get("styles/composed", tag="styles", answer=ComposedStyle)
 def compose_style(call: Call, query: StyleQuery) -> dict[str, Any]:
     """Find the style that fits a session.
 
@@ -132,7 +131,7 @@ def compose_style(call: Call, query: StyleQuery) -> dict[str, Any]:
     return {"style": found.style, "reason": found.fit, "topic": found.topic}
 
 
-@delete("styles/{id}", tag="styles", scope=TokenScope.WRITE, answer=Styles, idempotent=True)
+@delete("styles/{id}", tag="styles", answer=Styles, idempotent=True)
 def remove_style(call: Call) -> tuple[StyleView, ...]:
     """Remove a communication style."""
     actions.remove_style(caller=call.caller, style_id=call.id)

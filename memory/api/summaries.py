@@ -7,7 +7,6 @@ from pydantic import AliasPath, Field
 
 from accounts.api.endpoints import Call, get, post
 from accounts.api.schemas import Body, Identifier, OneOf, Result, Several
-from accounts.caller import TokenScope
 from memory.api.schemas.memories import Content, Memory
 from memory.api.sessions import Session
 from memory.records.protection import LONGEST_REASON
@@ -85,7 +84,7 @@ class SessionDecided(Result):
     summary: SessionSummary
 
 
-@get("sessions/{id}/summary", tag="sessions", scope=TokenScope.READ, answer=SessionSummary)
+@get("sessions/{id}/summary", tag="sessions", answer=SessionSummary)
 def get_session_summary(call: Call) -> SummaryValue:
     """Look at what a session came to.
 
@@ -96,13 +95,7 @@ def get_session_summary(call: Call) -> SummaryValue:
     return session_summary.get_summary(caller=call.caller, session_id=call.id, now=call.now)
 
 
-@post(
-    "sessions/{id}/summary",
-    tag="sessions",
-    scope=TokenScope.WRITE,
-    answer=SessionDecided,
-    idempotent=True,
-)
+@post("sessions/{id}/summary", tag="sessions", answer=SessionDecided)
 def decide_session(call: Call, body: SessionVerdicts) -> object:
     """Decide about what a session came to.
 

@@ -6,7 +6,6 @@ from uuid import UUID
 
 from accounts.api.endpoints import Answer, Call, get
 from accounts.api.schemas import Page, Query, Result
-from accounts.caller import TokenScope
 from memory.api.schemas.memories import Absent, Memory, ProjectPageQuery
 from memory.api.schemas.search import Limit
 from memory.records.queries.memories import memories_of_topic
@@ -39,7 +38,7 @@ class TopicMemories(Result):
     items: tuple[Memory, ...]
 
 
-@get("topics", tag="search", scope=TokenScope.READ, answer=Page[Topic])
+@get("topics", tag="search", answer=Page[Topic])
 def list_topics(call: Call, query: ProjectPageQuery) -> Answer:
     """List what memories are about.
 
@@ -47,14 +46,12 @@ def list_topics(call: Call, query: ProjectPageQuery) -> Answer:
     the memories you may see.
     """
     page = queries.topics(
-        caller=call.caller, project=query.project, after=_place(call.cursor), limit=query.limit
+        caller=call.caller, project=query.project, after=call.after(TopicPlace), limit=query.limit
     )
-    last = page.next_place
-    following = None if last is None else f"{last.memories}|{last.topic_id}"
-    return Answer(page.items, next_cursor=following)
+    return Answer(page.items, following=page.next_place)
 
 
-@get("topics/{id}", tag="search", scope=TokenScope.READ, answer=TopicMemories)
+@get("topics/{id}", tag="search", answer=TopicMemories)
 def get_topic(call: Call, query: TopicQuery) -> dict[str, Any]:
     """Look at one topic.
 
@@ -65,10 +62,3 @@ def get_topic(call: Call, query: TopicQuery) -> dict[str, Any]:
         caller=call.caller, topic_id=topic.id, limit=query.limit, now=call.now
     )
     return {"topic": topic, "items": memories}
-
-
-def _place(inner: str | None) -> TopicPlace | None:
-    if inner is None:
-        return None
-    memories, _, last = inner.partition("|")
-    return TopicPlace(memories=int(memories), topic_id=UUID(last))

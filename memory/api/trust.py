@@ -7,7 +7,6 @@ from pydantic import BeforeValidator, Field
 
 from accounts.api.endpoints import Call, get, put
 from accounts.api.schemas import Body, OneOf, Result
-from accounts.caller import TokenScope
 from memory.sessions.actions.trust import set_trust as set_level
 from memory.sessions.queries import trust_evidence
 from memory.sessions.queries.trust_evidence import TrustView
@@ -62,7 +61,7 @@ class Trust(Result):
     of_a_person: bool
 
 
-@get("projects/{ref}/trust", tag="projects", scope=TokenScope.READ, answer=Trust)
+@get("projects/{ref}/trust", tag="projects", answer=Trust)
 def get_trust(call: Call) -> dict[str, Any]:
     """Say how far you trust what is remembered.
 
@@ -72,7 +71,7 @@ def get_trust(call: Call) -> dict[str, Any]:
     return _show_trust(trust_evidence.get_trust(caller=call.caller, ref=call.ref))
 
 
-@put("projects/{ref}/trust", tag="projects", scope=TokenScope.WRITE, answer=Trust, idempotent=True)
+@put("projects/{ref}/trust", tag="projects", answer=Trust, idempotent=True)
 def set_trust(call: Call, body: NewTrust) -> dict[str, Any]:
     """Set how far you trust what is remembered.
 

@@ -7,7 +7,6 @@ from pydantic import Field
 
 from accounts.api.endpoints import Answer, Call, get
 from accounts.api.schemas import Body, Choice, Identifier, Name, Page, PageQuery, Result, Sent
-from accounts.caller import TokenScope
 from memory.api.schemas.memories import ProjectPageQuery
 from memory.sessions.actions import append_turns
 from memory.sessions.actions.open_session import LONGEST
@@ -93,7 +92,7 @@ class Said(Result):
     agent: str
 
 
-@get("sessions/{id}/turns", tag="sessions", scope=TokenScope.READ, answer=Page[Turn])
+@get("sessions/{id}/turns", tag="sessions", answer=Page[Turn])
 def list_turns(call: Call, query: PageQuery) -> Answer:
     """Read what was said in a session.
 
@@ -101,13 +100,12 @@ def list_turns(call: Call, query: PageQuery) -> Answer:
     a turn. A page ends early where turns are very long.
     """
     page = sessions.turns(
-        caller=call.caller, session_id=call.id, after=int(call.cursor or 0), limit=query.limit
+        caller=call.caller, session_id=call.id, after=call.after(int) or 0, limit=query.limit
     )
-    following = None if page.next_after is None else str(page.next_after)
-    return Answer(page.items, next_cursor=following)
+    return Answer(page.items, following=page.next_after)
 
 
-@get("history", tag="sessions", scope=TokenScope.READ, answer=Page[Said])
+@get("history", tag="sessions", answer=Page[Said])
 def search_history(call: Call, query: HistoryQuery) -> Answer:
     """Search what was said, verbatim.
 
@@ -117,16 +115,7 @@ def search_history(call: Call, query: HistoryQuery) -> Answer:
     page = history.search_history(
         caller=call.caller,
         asked=query.question(project=query.project),
-        after=_place(call.cursor),
+        after=call.after(HistoryPlace),
         limit=query.limit,
     )
-    last = page.next_place
-    following = None if last is None else f"{last.at.isoformat()}|{last.id}"
-    return Answer(page.items, next_cursor=following)
-
-
-def _place(inner: str | None) -> HistoryPlace | None:
-    if inner is None:
-        return None
-    moment, _, last = inner.partition("|")
-    return HistoryPlace(at=datetime.fromisoformat(moment), id=int(last))
+    return Answer(page.items, following=page.next_place)

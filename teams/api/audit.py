@@ -59,5 +59,7 @@ def list_audit(call: Call, query: AuditQuery) -> Answer:
     filters = Filters(
         area=query.area, actor=query.actor, object_id=query.object_id, request_id=query.request_id
     )
-    page = queries.page(caller=call.caller, filters=filters, cursor=call.cursor, limit=query.limit)
-    return Answer(page.items, next_cursor=page.next_cursor)
+    page = queries.page(
+        caller=call.caller, filters=filters, cursor=call.after(str), limit=query.limit
+    )
+    return Answer(page.items, following=page.next_cursor)

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from accounts.api.endpoints import Call, get, patch, post
 from accounts.api.schemas import Body, Changes, Identifier, Result, unsent
-from accounts.caller import Caller, TokenScope
+from accounts.caller import Caller
 from teams.actions import project_settings
 from teams.queries import (
     PERCENTS,
@@ -103,13 +103,7 @@ class ExperimentSettings(Result):
     withheld_percent: float
 
 
-@post(
-    "projects/{ref}/pause",
-    tag="projects",
-    scope=TokenScope.WRITE,
-    answer=PausesShown,
-    idempotent=True,
-)
+@post("projects/{ref}/pause", tag="projects", answer=PausesShown)
 def pause_project(call: Call, body: Pause) -> dict[str, bool]:
     """Pause what agents are given.
 
@@ -123,25 +117,19 @@ def pause_project(call: Call, body: Pause) -> dict[str, bool]:
     return _pauses(call.caller, done)
 
 
-@get("projects/{ref}/pause", tag="projects", scope=TokenScope.READ, answer=PausesShown)
+@get("projects/{ref}/pause", tag="projects", answer=PausesShown)
 def get_pause(call: Call) -> dict[str, bool]:
     """Say whether agents are given anything."""
     return _pauses(call.caller, pauses_of(caller=call.caller, ref=call.ref))
 
 
-@get("projects/{ref}/hooks", tag="projects", scope=TokenScope.READ, answer=HooksShown)
+@get("projects/{ref}/hooks", tag="projects", answer=HooksShown)
 def get_hooks(call: Call) -> Hooks:
     """Say what gives memory back."""
     return hooks_of(caller=call.caller, ref=call.ref)
 
 
-@patch(
-    "projects/{ref}/hooks",
-    tag="projects",
-    scope=TokenScope.WRITE,
-    answer=HooksShown,
-    idempotent=True,
-)
+@patch("projects/{ref}/hooks", tag="projects", answer=HooksShown, idempotent=True)
 def switch_hooks(call: Call, body: HookChanges) -> Hooks:
     """Switch what gives memory back.
 
@@ -151,19 +139,13 @@ def switch_hooks(call: Call, body: HookChanges) -> Hooks:
     return project_settings.switch_hooks(caller=call.caller, ref=call.ref, switched=switched)
 
 
-@get("projects/{ref}/experiments", tag="projects", scope=TokenScope.READ, answer=ExperimentSettings)
+@get("projects/{ref}/experiments", tag="projects", answer=ExperimentSettings)
 def get_experiment_settings(call: Call) -> Experiments:
     """Say whether sessions of a project are compared."""
     return experiments_of(caller=call.caller, ref=call.ref)
 
 
-@patch(
-    "projects/{ref}/experiments",
-    tag="projects",
-    scope=TokenScope.WRITE,
-    answer=ExperimentSettings,
-    idempotent=True,
-)
+@patch("projects/{ref}/experiments", tag="projects", answer=ExperimentSettings, idempotent=True)
 def change_experiments(call: Call, body: ExperimentChanges) -> Experiments:
     """Compare sessions of a project, or stop it.
 

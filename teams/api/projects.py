@@ -8,7 +8,6 @@ from pydantic import Field
 
 from accounts.api.endpoints import Call, Edits, get, patch, post
 from accounts.api.schemas import Body, Changes, Items, Name, OneOf, Resource, Result, unsent
-from accounts.caller import TokenScope
 from teams import queries
 from teams.actions import projects
 from teams.queries import EVENTS_KEPT, GATES, MODES, SPENDING, ProjectView
@@ -118,34 +117,25 @@ class Project(Result):
     version: int
 
 
-@post(
-    "projects", tag="projects", scope=TokenScope.WRITE, answer=Project, status=201, idempotent=True
-)
+@post("projects", tag="projects", answer=Project, status=201)
 def create_project(call: Call, body: NewProject) -> ProjectView:
     """Create a project."""
     return projects.create_project(caller=call.caller, now=call.now, **dict(body))
 
 
-@get("projects", tag="projects", scope=TokenScope.READ, answer=Items[Project])
+@get("projects", tag="projects", answer=Items[Project])
 def list_projects(call: Call) -> tuple[ProjectView, ...]:
     """List projects."""
     return queries.projects(caller=call.caller)
 
 
-@get("projects/{ref}", tag="projects", scope=TokenScope.READ, answer=Project)
+@get("projects/{ref}", tag="projects", answer=Project)
 def get_project(call: Call) -> ProjectView:
     """Look at one project, by slug or id."""
     return queries.project(caller=call.caller, ref=call.ref)
 
 
-@patch(
-    "projects/{ref}",
-    tag="projects",
-    scope=TokenScope.WRITE,
-    answer=Project,
-    edits=Edits.NAMED_VERSION,
-    idempotent=True,
-)
+@patch("projects/{ref}", tag="projects", answer=Project, edits=Edits.NAMED_VERSION, idempotent=True)
 def edit_project(call: Call, body: ProjectChanges) -> ProjectView:
     """Change a project.
 

@@ -68,7 +68,7 @@ class Person(Result):
     since: datetime
 
 
-@post("teams", tag="teams", scope=TokenScope.ADMIN, answer=Team, status=201, idempotent=True)
+@post("teams", tag="teams", scope=TokenScope.ADMIN, answer=Team, status=201)
 def create_team(call: Call, body: NewTeam) -> TeamView:
     """Make a team.
 
@@ -77,7 +77,7 @@ def create_team(call: Call, body: NewTeam) -> TeamView:
     return people.create_team(caller=call.caller, slug=body.slug, name=body.name)
 
 
-@get("teams", tag="teams", scope=TokenScope.READ, answer=Items[Team])
+@get("teams", tag="teams", answer=Items[Team])
 def list_teams(call: Call) -> tuple[TeamView, ...]:
     """List teams.
 
@@ -86,7 +86,7 @@ def list_teams(call: Call) -> tuple[TeamView, ...]:
     return queries.teams(caller=call.caller)
 
 
-@get("teams/{ref}", tag="teams", scope=TokenScope.READ, answer=Team)
+@get("teams/{ref}", tag="teams", answer=Team)
 def get_team(call: Call) -> TeamView:
     """Look at one team, by slug or id."""
     return queries.team(caller=call.caller, ref=call.ref)
@@ -110,7 +110,7 @@ def rename_team(call: Call, body: TeamChanges) -> TeamView:
     )
 
 
-@get("projects/{ref}/members", tag="projects", scope=TokenScope.READ, answer=Items[Person])
+@get("projects/{ref}/members", tag="projects", answer=Items[Person])
 def list_project_members(call: Call) -> tuple[PersonView, ...]:
     """List the people of a project.
 
@@ -127,7 +127,6 @@ def list_project_members(call: Call) -> tuple[PersonView, ...]:
     answer=Person,
     status=201,
     also={200: ADDED},
-    idempotent=True,
 )
 def add_project_member(call: Call, body: NewPerson) -> Answer:
     """Add a member of the organization to a project.
@@ -154,7 +153,7 @@ def remove_project_member(call: Call) -> PersonView:
     )
 
 
-@get("teams/{ref}/members", tag="teams", scope=TokenScope.READ, answer=Items[Person])
+@get("teams/{ref}/members", tag="teams", answer=Items[Person])
 def list_team_members(call: Call) -> tuple[PersonView, ...]:
     """List the people of a team.
 
@@ -170,7 +169,6 @@ def list_team_members(call: Call) -> tuple[PersonView, ...]:
     answer=Person,
     status=201,
     also={200: ADDED},
-    idempotent=True,
 )
 def add_team_member(call: Call, body: NewPerson) -> Answer:
     """Add a member of the organization to a team.

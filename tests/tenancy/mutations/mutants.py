@@ -74,8 +74,8 @@ TENANTS: Final = (
     ),
     guard(
         "cursors are sealed for one organization", "config.rest.parsing:_salt",
-        'return f"cursor.{endpoint.name}.{caller.organization_id.hex}"',
-        'return f"cursor.{endpoint.name}"',
+        'return f"place.{endpoint.name}.{caller.organization_id.hex}"',
+        'return f"place.{endpoint.name}"',
         "tests/edges/api/test_strangers.py::test_a_cursor_of_another_organization_is_no_cursor",
     ),
     guard(
