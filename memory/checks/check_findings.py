@@ -165,15 +165,10 @@ _BINDING: Final = frozenset(
 )
 _WARNING: Final = frozenset({MemoryType.GOTCHA, MemoryType.ERROR_PATTERN, MemoryType.DEAD_END})
 CHECKED: Final = (
-    MemoryType.DEAD_END,
-    MemoryType.DECISION,
-    MemoryType.REQUIREMENT,
-    MemoryType.CORRECTION,
-    MemoryType.PREFERENCE,
-    MemoryType.CAUSAL_DEPENDENCY,
-    MemoryType.GOTCHA,
+    MemoryType.DEAD_END, MemoryType.DECISION, MemoryType.REQUIREMENT, MemoryType.CORRECTION,
+    MemoryType.PREFERENCE, MemoryType.CAUSAL_DEPENDENCY, MemoryType.GOTCHA,
     MemoryType.ERROR_PATTERN,
-)
+)  # fmt: skip
 
 
 def judge(

@@ -184,11 +184,6 @@ def is_worth_judging(
     return is_near and (is_same_text or not candidate.subjects.isdisjoint(known.subjects))
 
 
-def is_novel(*, cosine: float, novelty_cosine: float) -> bool:
-    """Say whether a promoted candidate is novel: its highest cosine is not above the project's."""
-    return cosine <= novelty_cosine
-
-
 def share(*, memories: int) -> int:
     """Return how many of a project's memories one run may replace without a person."""
     return max(LEAST_SHARE, int(memories * LARGEST_SHARE))

@@ -64,13 +64,8 @@ PAYLOADS: Final[Mapping[MemoryType, tuple[Fields, Fields]]] = {  # required, opt
         {"often_read": "texts"},
     ),
     MemoryType.TASK_CALIBRATION: (
-        {
-            "module": "text",
-            "planned": "amount",
-            "actual": "amount",
-            "ratio": "amount",
-            "samples": "count",
-        },
+        {"module": "text", "planned": "amount", "actual": "amount", "ratio": "amount",
+         "samples": "count"},
         {"methodology": "text"},
     ),
     MemoryType.WORK_UNIT_OUTCOME: ({"succeeded": "flag"}, {"steps": "count", "retries": "count"}),
@@ -78,7 +73,7 @@ PAYLOADS: Final[Mapping[MemoryType, tuple[Fields, Fields]]] = {  # required, opt
         {"ui_behavior": "text"},
         {"precondition": "text", "timing": "text", "tool_gotcha": "text", "test_sequence": "texts"},
     ),
-}
+}  # fmt: skip
 _STEP: Final[tuple[Fields, Fields]] = (
     {"order": "count", "description": "text"},
     {"line": "count", "file": "text"},

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
-from memory.intake import integrate
 from memory.intake.integrate import NOVELTY_COSINE
 from memory.observer import detections, evidence_texts, reentered_dead_ends, wording
 from memory.observer.detect import Witnessed
@@ -198,11 +197,7 @@ def choose(
     and so does one that is not above `novelty_cosine`, the project's. `before` counts what the
     session promoted at earlier ends or piece by piece.
     """
-    novel = tuple(
-        one
-        for one in proposed
-        if integrate.is_novel(cosine=nearest.get(one.key, 0.0), novelty_cosine=novelty_cosine)
-    )
+    novel = tuple(one for one in proposed if nearest.get(one.key, 0.0) <= novelty_cosine)
     return novel[: max(0, GATES[scratchpad.setting.type].most - before)]
 
 

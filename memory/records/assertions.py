@@ -162,11 +162,6 @@ def asserts_the_same(*, old: Assertion, new: Assertion) -> bool:
     return is_one and old.is_negated == new.is_negated
 
 
-def have_other_values(*, old: Assertion, new: Assertion) -> bool:
-    """Say whether each of two has a number, version or quoted value that the other lacks."""
-    return not (old.values <= new.values or new.values <= old.values)
-
-
 def words(*, text: str) -> frozenset[str]:
     """Return the lower-case words and numbers of a text, for overlaps."""
     return frozenset(re.findall(r"[\w'-]+", texts.normalize(text=text).lower()))
@@ -235,7 +230,9 @@ def difference(*, old: str, new: str) -> Difference:
     Headings that both begin with are left aside; rows of a table with other labels are about other
     things.
     """
-    old, new = _without_shared_headings(old, new)
+    ends = (match.end() for match in _HEADINGS.finditer(old))
+    start = max((end for end in ends if old[:end] == new[:end]), default=0)
+    old, new = old[start:], new[start:]
     if _LABEL.match(old) and _LABEL.match(new):
         return Difference.NONE
     if jaccard(left=_frame(old), right=_frame(new)) < FRAME_OVERLAP:
@@ -247,12 +244,6 @@ def difference(*, old: str, new: str) -> Difference:
         return Difference.POLARITY
     values = _exclusive(hard_values(text=old), hard_values(text=new))
     return _exclusive(old_object, new_object) if values is Difference.NONE else values
-
-
-def _without_shared_headings(old: str, new: str) -> tuple[str, str]:
-    ends = (match.end() for match in _HEADINGS.finditer(old))
-    start = max((end for end in ends if old[:end] == new[:end]), default=0)
-    return old[start:], new[start:]
 
 
 def _is_scoped(old: str, new: str) -> bool:
@@ -355,7 +346,8 @@ class Seen:
         alike = (
             (-count, place)
             for place, count in shared.items()
-            if not have_other_values(old=self._entries[place].says, new=entry.says)
+            if (values := self._entries[place].says.values) <= entry.says.values
+            or entry.says.values <= values
         )
         nearest = sorted(place for _, place in nsmallest(MOST_COMPARED, alike))
         return next(

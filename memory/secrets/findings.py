@@ -79,11 +79,6 @@ def leave_out(*, text: str, findings: tuple[Finding, ...]) -> str:
     return " ".join(_with_replacements(text, findings, lambda _: " ").split())
 
 
-def kinds(*, findings: tuple[Finding, ...]) -> tuple[SecretKind, ...]:
-    """Return the kinds that were found, each once."""
-    return tuple(dict.fromkeys(found.kind for found in findings))
-
-
 def message_of(*, text: str, findings: tuple[Finding, ...]) -> Message:
     """Return the message that a text seems to hold secrets, with their kinds and places.
 

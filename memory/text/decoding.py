@@ -33,6 +33,9 @@ class Decoded:
     notice: Message | str = ""
 
 
+BINARY: Final = Decoded(text="", fault=message("The file is binary; only text is imported."))
+
+
 def decode(*, data: bytes) -> Decoded:
     """Decode a file."""
     for mark, encoding in MARKS:
@@ -45,7 +48,7 @@ def decode(*, data: bytes) -> Decoded:
         return _checked(data.decode("utf-8"), "utf-8")
     except UnicodeDecodeError as error:
         if _CONTROLS.search(data[:LOOKED_AT].decode("latin-1")):
-            return _binary()
+            return BINARY
         text = data.decode("cp1252", errors="replace")
         notice = message(
             "Byte {place} is not UTF-8; the file was read as Windows-1252.", place=error.start
@@ -68,15 +71,11 @@ def _by(data: bytes, encoding: str) -> Decoded:
 
 def _checked(text: str, encoding: str, *, notice: Message | str = "") -> Decoded:
     if _CONTROLS.search(text):
-        return _binary()
+        return BINARY
     said = notice
     if not said and encoding != "utf-8":
         said = message("The file was read as {encoding}.", encoding=encoding.upper())
     return Decoded(text=text.replace("\r\n", "\n").replace("\r", "\n"), notice=said)
-
-
-def _binary() -> Decoded:
-    return Decoded(text="", fault=message("The file is binary; only text is imported."))
 
 
 def _unmarked_utf16(data: bytes) -> str:

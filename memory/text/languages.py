@@ -11,36 +11,15 @@ from typing import Final
 _NAMES: Final = {  # by the ending of a file
     ending: name
     for name, endings in {
-        "c": "c h",
-        "clojure": "clj cljs",
-        "cpp": "cc cpp cxx hpp",
-        "csharp": "cs",
-        "css": "css scss",
-        "dart": "dart",
-        "elixir": "ex exs",
-        "erlang": "erl",
-        "go": "go",
-        "haskell": "hs",
-        "html": "htm html",
-        "java": "java",
-        "javascript": "cjs js jsx mjs",
-        "julia": "jl",
-        "kotlin": "kt kts",
-        "lua": "lua",
-        "perl": "pl pm",
-        "php": "php",
-        "python": "py pyi",
-        "r": "r",
-        "ruby": "rb",
-        "rust": "rs",
-        "scala": "scala",
-        "shell": "bash sh zsh",
-        "sql": "sql",
-        "swift": "swift",
-        "typescript": "mts ts tsx",
+        "c": "c h", "clojure": "clj cljs", "cpp": "cc cpp cxx hpp", "csharp": "cs",
+        "css": "css scss", "dart": "dart", "elixir": "ex exs", "erlang": "erl", "go": "go",
+        "haskell": "hs", "html": "htm html", "java": "java", "javascript": "cjs js jsx mjs",
+        "julia": "jl", "kotlin": "kt kts", "lua": "lua", "perl": "pl pm", "php": "php",
+        "python": "py pyi", "r": "r", "ruby": "rb", "rust": "rs", "scala": "scala",
+        "shell": "bash sh zsh", "sql": "sql", "swift": "swift", "typescript": "mts ts tsx",
     }.items()
     for ending in endings.split()
-}
+}  # fmt: skip
 _ENDING: Final = re.compile(r"\.(\w{1,6})(?:[:#]\S*)?\Z")
 _SIGNS: Final = tuple(  # what no other of them writes so, at the start of a line, the surest first
     (name, re.compile(rf"^[ \t]*(?:{sign})", re.MULTILINE))

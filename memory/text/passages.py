@@ -226,7 +226,7 @@ class _Walk:
                 kind=kind,
                 text=text,
                 headings=self.headings,
-                line=line or _line(node),
+                line=line or (node.map[0] + 1 if node.map else 1),
                 lead=lead,
                 code=code,
                 steps=steps,
@@ -250,10 +250,6 @@ def _tokens(node: SyntaxTreeNode) -> Sequence[Token]:
     )
 
 
-def _line(node: SyntaxTreeNode) -> int:
-    return node.map[0] + 1 if node.map else 1
-
-
 def _fenced(node: SyntaxTreeNode) -> str:
     language = node.info.split(" ")[0].strip("{}.") if node.type == "fence" else ""
     body = node.content.rstrip()
@@ -268,7 +264,7 @@ def _item(node: SyntaxTreeNode) -> _Item:
     blocks = [child for child in node.children if child.type in {"fence", "code_block"}]
     return _Item(
         text=" ".join(text for child in paragraphs if (text := _words(child))),
-        line=_line(node),
+        line=node.map[0] + 1 if node.map else 1,
         code=tuple(block for child in blocks if (block := _fenced(child))),
         nested=tuple(c for c in node.children if c.type in {"bullet_list", "ordered_list"}),
     )

@@ -170,11 +170,6 @@ def open_conflict(
     return row.id
 
 
-def unlink(*, source_id: UUID, target_id: UUID, kind: LinkKind) -> None:
-    """Take an edge away again. In a unit."""
-    MemoryLink.objects.filter(source_id=source_id, target_id=target_id, kind=kind.value).delete()
-
-
 def take_edge(*, ends: tuple[UUID, UUID], kind: LinkKind) -> dict[str, Any] | None:
     """Take one edge away; return what `put_edges` needs, None where there is none. In a unit."""
     rows = MemoryLink.objects.select_for_update().filter(

@@ -292,7 +292,7 @@ def preview(*, caller: Caller, new: validation.NewMemory, now: datetime) -> Prev
         files=seen.files,
         modules=seen.modules,
         names=() if checked.findings else names.names_of(spans=seen.entities)[:MOST_NAMES],
-        secrets=tuple(sorted(kind.value for kind in findings.kinds(findings=checked.findings))),
+        secrets=tuple(sorted({one.kind.value for one in checked.findings})),
         redacted=findings.redact(text=new.content, findings=checked.findings),
         similar=() if checked.findings else _find_shown(caller, checked, now),
     )

@@ -32,7 +32,7 @@ from memory.index.actions import embedding
 from memory.index.sql import search_rows
 from memory.injection.actions import delivery_log
 from memory.injection.session_start_rules import unprompted
-from memory.intake import integrate, planting_alarms
+from memory.intake import planting_alarms
 from memory.intake.actions import similar_memories
 from memory.intake.actions.candidate import find_placement
 from memory.intake.actions.remember import Outcome, Prepared, decide, prepare, recorded
@@ -202,9 +202,7 @@ def choose(
         for place, one in enumerate(fresh)
     }
     bound = similar_memories.thresholds_of(project=row.project).novelty_cosine
-    novel = sum(
-        integrate.is_novel(cosine=cosine, novelty_cosine=bound) for cosine in nearest.values()
-    )
+    novel = sum(cosine <= bound for cosine in nearest.values())
     known = len(fresh) - novel
     kept = promotion.choose(
         scratchpad=scratchpad,

@@ -337,9 +337,7 @@ def _restore_sides(caller: Caller, row: Conflict, now: datetime) -> None:
                 detail="One of the memories has changed since.",
                 hint="Look at both, and correct the one that stands.",
             )
-        apply_decision.unlink(
-            source_id=UUID(successor), target_id=side.id, kind=LinkKind.SUPERSEDES
-        )
+        apply_decision.take_edge(ends=(UUID(successor), side.id), kind=LinkKind.SUPERSEDES)
         side.status, side.superseded_by = Status.ACTIVE.value, None
         for name, value in fields.items():
             is_time = name == "valid_until" and value is not None
