@@ -125,9 +125,7 @@ def refused(caller: Caller, name: str, now: datetime) -> str:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("in_organization")
-def test_one_type_one_methodology(
-    organization: Organization, caller: Caller, now: datetime
-) -> None:
+def test_a_type_has_one_owner(organization: Organization, caller: Caller, now: datetime) -> None:
     is_written, is_ended = Event(), Event()
 
     def work(number: int) -> str:

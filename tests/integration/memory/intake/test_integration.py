@@ -137,9 +137,7 @@ def test_a_conflict_with_a_personal_memory_is_known_to_its_author_alone(
     assert conflicts.count_open(caller=member_caller, project=store) == 0
 
 
-def test_events_contradict_nothing(
-    agent: Caller, caller: Caller, store: str, now: datetime
-) -> None:
+def test_events_oppose_nothing(agent: Caller, caller: Caller, store: str, now: datetime) -> None:
     stored(caller, now, OLD, type="event", project=store)
     stored(caller, now, OLD, scope="organization")
 
@@ -148,9 +146,7 @@ def test_events_contradict_nothing(
     assert (outcome.operation, outcome.conflict_id) == ("", None)
 
 
-def test_projects_set_conflict_cosine(
-    caller: Caller, agent: Caller, store: str, now: datetime
-) -> None:
+def test_conflict_cosine_is_set(caller: Caller, agent: Caller, store: str, now: datetime) -> None:
     change_project(caller=caller, ref=store, changes={"conflict_cosine": 1.0}, if_version=None)
     _agents(agent, now, OLD, store)
 

@@ -110,9 +110,7 @@ def test_texts_and_external_ids_are_unique_in_their_place_alone(
     assert len({mine.id, theirs.id, ours.id}) == 3
 
 
-def test_episodes_and_archived_texts_may_come_again(
-    caller: Caller, store: str, now: datetime
-) -> None:
+def test_episodes_and_archived_texts_come_again(caller: Caller, store: str, now: datetime) -> None:
     first = stored(caller, now, project=store)
     archive(caller=caller, memory_id=first.id, reason="", if_version=None, now=now)
 
@@ -161,9 +159,7 @@ def test_a_secret_reaches_neither_rows_nor_logs(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_nothing_is_half_stored_when_a_step_fails(
-    caller: Caller, store: str, now: datetime
-) -> None:
+def test_nothing_is_half_stored_on_a_failure(caller: Caller, store: str, now: datetime) -> None:
     with connection.as_owner(), tenancy.unit(), connection.cursor() as cursor:
         cursor.execute("ALTER TABLE teams_change ADD CHECK (kind <> 'memory.created')")
 

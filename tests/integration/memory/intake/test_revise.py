@@ -125,6 +125,17 @@ def test_archived_memories_stay(caller: Caller, memory: MemoryView, now: datetim
         changed(caller, memory, now, content=CARTS)
 
 
+def test_each_change_is_for_those_who_may(
+    caller: Caller, agent: Caller, member_caller: Caller, memory: MemoryView, now: datetime
+) -> None:
+    with pytest.raises(GovernanceDenied):
+        changed(agent, memory, now, tags=["identity"])
+    with pytest.raises(RoleNotSufficient):
+        changed(as_role(caller, Role.VIEWER), memory, now, content=CARTS)
+    with pytest.raises(Forbidden):
+        changed(member_caller, memory, now, scope="personal")
+
+
 def test_an_agent_changes_facts_and_no_decisions(
     caller: Caller, agent: Caller, memory: MemoryView, store: str, now: datetime
 ) -> None:
@@ -133,21 +144,6 @@ def test_an_agent_changes_facts_and_no_decisions(
     assert changed(agent, memory, now, tags=["a"]).tags == ("a",)
     with pytest.raises(ProtectedMemory):
         changed(agent, decision, now, tags=["a"])
-
-
-def test_agents_raise_no_constitution(agent: Caller, memory: MemoryView, now: datetime) -> None:
-    with pytest.raises(GovernanceDenied):
-        changed(agent, memory, now, tags=["identity"])
-
-
-def test_a_viewer_changes_nothing(caller: Caller, memory: MemoryView, now: datetime) -> None:
-    with pytest.raises(RoleNotSufficient):
-        changed(as_role(caller, Role.VIEWER), memory, now, content=CARTS)
-
-
-def test_shared_ones_stay_shared(member_caller: Caller, memory: MemoryView, now: datetime) -> None:
-    with pytest.raises(Forbidden):
-        changed(member_caller, memory, now, scope="personal")
 
 
 def test_unseen_memories_stay(caller: Caller, member_caller: Caller, now: datetime) -> None:
@@ -234,9 +230,7 @@ def test_the_feed_forgets_a_memory_for_those_it_is_taken_from(
     assert str(memory.id) in citations(caller)
 
 
-def test_agents_share_nothing_of_teams(
-    store: str, both: str, caller: Caller, now: datetime
-) -> None:
+def test_agents_share_no_team_memory(store: str, both: str, caller: Caller, now: datetime) -> None:
     memory = stored(caller, now, OURS, project=store, scope="team", team=both)
 
     with pytest.raises(Forbidden, match="Only a person"):

@@ -53,9 +53,7 @@ def test_without_topics_surprise_is_neutral(caller: Caller, store: str, now: dat
     assert memory.importance == pytest.approx(0.5 + 0.2 * 0.5 + 0.1 * 0.8)
 
 
-def test_near_a_center_surprises_less(
-    caller: Caller, store: str, now: datetime, topic: Topic
-) -> None:
+def test_near_a_center_is_expected(caller: Caller, store: str, now: datetime, topic: Topic) -> None:
     near = stored(caller, now, NEAR, project=store, confidence=0.8)
     far = stored(caller, now, FAR, project=store, confidence=0.8)
 

@@ -66,9 +66,7 @@ def test_what_is_taught_stays(caller: Caller, store: str, now: datetime, forget:
 
 
 @pytest.mark.parametrize("forget", [_archive, _change, _overwrite, _unpin, _reject])
-def test_agents_forget_their_own(
-    caller: Caller, store: str, now: datetime, forget: Forgets
-) -> None:
+def test_agents_forget_own_ones(caller: Caller, store: str, now: datetime, forget: Forgets) -> None:
     agent = as_agent(caller)
     other = stored(agent, now, CARTS, project=store, **TAUGHT)
     forget(agent, other, now)

@@ -110,9 +110,7 @@ def test_pages_follow_one_another_without_gaps(caller: Caller, store: str, now: 
     assert len(set(seen)) == 7
 
 
-def test_history_names_who_and_why(
-    caller: Caller, agent: Caller, store: str, now: datetime
-) -> None:
+def test_history_says_who_and_why(caller: Caller, agent: Caller, store: str, now: datetime) -> None:
     memory = stored(caller, now, project=store)
     later = now + timedelta(days=1)
     for who, text in ((agent, CARTS), (caller, PARSER)):

@@ -91,9 +91,7 @@ def test_a_restored_memory_is_as_before(caller: Caller, memory: MemoryView, now:
         assert MemoryVector.objects.filter(live=True, memory_id=memory.id).exists()
 
 
-def test_a_memory_is_not_restored_beside_its_newer_twin(
-    caller: Caller, memory: MemoryView, store: str, now: datetime
-) -> None:
+def test_no_twin_is_restored(caller: Caller, memory: MemoryView, store: str, now: datetime) -> None:
     archived(caller, memory, now)
     stored(caller, now, project=store)
 
@@ -104,9 +102,7 @@ def test_a_memory_is_not_restored_beside_its_newer_twin(
 
 
 @pytest.mark.parametrize("verb", ["confirm", "pin", "archive"])
-def test_what_is_archived_rests(
-    caller: Caller, memory: MemoryView, now: datetime, verb: str
-) -> None:
+def test_archived_ones_rest(caller: Caller, memory: MemoryView, now: datetime, verb: str) -> None:
     archived(caller, memory, now)
 
     with pytest.raises(NotActive):
@@ -189,9 +185,13 @@ def test_confirming_ends_a_wait(caller: Caller, memory: MemoryView, now: datetim
     assert (after.stale_at, after.verification, verdict.verdict) == (None, "verified", "keep")
 
 
-def test_teachers_cannot_confirm_waits(caller: Caller, memory: MemoryView, now: datetime) -> None:
+@pytest.mark.parametrize("is_stale", [False, True])
+def test_teachers_cannot_confirm_waits(
+    caller: Caller, memory: MemoryView, now: datetime, is_stale: bool
+) -> None:
+    fields = {"needs_review": True, "source": "user_taught", "stale_at": now if is_stale else None}
     with tenancy.unit():
-        Memory.objects.filter(pk=memory.id).update(needs_review=True, source="user_taught")
+        Memory.objects.filter(pk=memory.id).update(**fields)
 
     with pytest.raises(SelfApproval):
         confirm(caller=caller, memory_id=memory.id, now=now)
@@ -209,16 +209,6 @@ def test_teachers_say_it_still_holds(caller: Caller, memory: MemoryView, now: da
         row = Memory.objects.get(pk=memory.id)
         assert not ReviewVerdict.objects.filter(memory_id=memory.id).exists()
     assert (done, row.stale_at, row.verification) == (1, None, "verified")
-
-
-def test_stale_waits_are_not_confirmed(caller: Caller, memory: MemoryView, now: datetime) -> None:
-    with tenancy.unit():
-        Memory.objects.filter(pk=memory.id).update(
-            stale_at=now, needs_review=True, source="user_taught"
-        )
-
-    with pytest.raises(SelfApproval):
-        confirm(caller=caller, memory_id=memory.id, now=now)
 
 
 def test_agents_end_no_wait(agent: Caller, memory: MemoryView, now: datetime) -> None:

@@ -161,9 +161,7 @@ def corpus() -> tuple[Planted, ...]:
 
 
 @pytest.mark.goal(name="G16")
-def test_planted_secrets_are_found(
-    corpus: tuple[Planted, ...], figure: Callable[[str], None]
-) -> None:
+def test_planted_ones_are_found(corpus: tuple[Planted, ...], figure: Callable[[str], None]) -> None:
     contexts = {
         kind.name: {one.context for one in corpus if one.kind == kind.name} for kind in KINDS
     }

@@ -92,9 +92,7 @@ def test_phases_are_found_by_name(of: str | None, name: str | None, phase: Phase
         (None, "lunch", "/phase", "coding, debugging, define"),
     ],
 )
-def test_unknown_names_are_refused(
-    of: str | None, name: str | None, pointer: str, hint: str
-) -> None:
+def test_other_names_are_refused(of: str | None, name: str | None, pointer: str, hint: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         phases.named_phase(methodology=of, name=name, own=OWN)
 
