@@ -179,9 +179,7 @@ def heartbeat(*, held: Claim) -> bool:
         return row.update(lease_until=Now() + timedelta(seconds=LEASE_SECONDS)) == 1
 
 
-def progress(
-    *, held: Claim, done: int, total: int, so_far: Mapping[str, Any] | None = None
-) -> None:
+def progress(held: Claim, done: int, total: int, so_far: Mapping[str, Any] | None = None) -> None:
     """Record how far a job is, and extend its lease.
 
     `so_far` is its result until now, which stays where it comes to no end.

@@ -31,7 +31,7 @@ from accounts.tenancy import security_definers  # noqa: E402
 from config.asgi import application  # noqa: E402
 from memory.index.models import MemoryVector  # noqa: E402
 from memory.records.models import Memory  # noqa: E402
-from memory.tasks import run_upkeep  # noqa: E402
+from memory.tasks.upkeep import run_upkeep  # noqa: E402
 from tests.support import canaries, canary_storm, live  # noqa: E402
 from tests.support.canaries import READS, Tally, World  # noqa: E402
 

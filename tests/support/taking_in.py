@@ -5,12 +5,12 @@ from typing import Any, Final
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory import tasks
 from memory.documents.actions.import_batches import begin_import
 from memory.documents.actions.uploads import Upload
 from memory.documents.queries import imports
 from memory.documents.queries.imports import ImportView
 from memory.records.models import Memory
+from memory.tasks import request_jobs
 from tests.support import work
 
 RULES: Final = """# Shop
@@ -32,7 +32,7 @@ def upload(text: str = RULES, *, name: str = "CLAUDE.md", **given: Any) -> Uploa
 def run(caller: Caller, sent: Upload, now: datetime) -> ImportView:
     """Begin an import and do its job as a worker does."""
     begun = begin_import(caller=caller, upload=sent, now=now)
-    tasks.take_in(work.taken(begun.job_id))
+    request_jobs.take_in(work.taken(begun.job_id))
     return imports.get_import(caller=caller, batch_id=begun.id, now=now)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from accounts.authentication import entered
 from accounts.caller import Caller
-from memory import tasks
+from memory.tasks import request_jobs
 from tests.support import work
 from tests.support.api import Api
 
@@ -20,7 +20,7 @@ def done(api: Api, caller: Caller) -> str:
     """The id of an import that was taken in."""
     begun = api.call("POST", ADDRESS, RULES + SECRET).json()
     with entered(caller):
-        tasks.take_in(work.taken(begun["job_id"]))
+        request_jobs.take_in(work.taken(begun["job_id"]))
     return str(begun["id"])
 
 

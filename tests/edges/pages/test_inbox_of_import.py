@@ -12,7 +12,6 @@ from django.test import Client
 from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.errors import NotFound
-from memory import tasks
 from memory.documents.queries import imports
 from memory.documents.queries.imports import ImportView
 from memory.index.actions import embedding
@@ -21,6 +20,7 @@ from memory.records.queries import memories
 from memory.records.queries.pending import Group
 from memory.review.actions.verdicts import snooze
 from memory.review.queries import inbox
+from memory.tasks import request_jobs
 from tests.edges.pages.conftest import remembered
 from tests.support import work
 from tests.support.waiting import waiting
@@ -39,7 +39,7 @@ def _taken(pages: Client, caller: Caller, text: bytes = RULES, **form: str) -> I
     now = datetime.now(UTC)
     with entered(caller):
         page = imports.list_imports(caller=caller, project="shop", after=None, limit=1, now=now)
-        tasks.take_in(work.taken(page.items[0].job_id))
+        request_jobs.take_in(work.taken(page.items[0].job_id))
         return imports.get_import(caller=caller, batch_id=page.items[0].id, now=now)
 
 

@@ -10,7 +10,6 @@ import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory import tasks
 from memory.documents import reading
 from memory.documents.actions.export import ExportRequest, export
 from memory.documents.actions.import_batches import begin_import
@@ -21,6 +20,7 @@ from memory.index.actions import embedding
 from memory.intake.actions.remember import NewMemory
 from memory.intake.actions.remember_all import remember_all
 from memory.records.models import Memory
+from memory.tasks import request_jobs
 from tests.support import work
 from tests.support.goals import Scale
 
@@ -89,7 +89,7 @@ def _said(random: Random, area: str) -> str:
 
 def taken_in(caller: Caller, upload: Upload, now: datetime) -> ImportView:
     begun = begin_import(caller=caller, upload=upload, now=now)
-    tasks.take_in(work.taken(begun.job_id))
+    request_jobs.take_in(work.taken(begun.job_id))
     return imports.get_import(caller=caller, batch_id=begun.id, now=now)
 
 

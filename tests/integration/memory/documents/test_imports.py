@@ -10,7 +10,6 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import InvalidInput, NotFound, TooLarge
 from accounts.models import Job
-from memory import tasks
 from memory.documents.actions import uploads
 from memory.documents.actions.import_batches import begin_import, cancel_import
 from memory.documents.actions.import_undo import undo_import
@@ -18,6 +17,7 @@ from memory.documents.actions.uploads import Upload, preview_import
 from memory.documents.models import ImportRow
 from memory.documents.queries import imports
 from memory.records.models import Memory, MemoryLink
+from memory.tasks import request_jobs
 from teams.actions.projects import create_project
 from tests.support import stored, work
 from tests.support.taking_in import RULES, active, run, upload
@@ -115,7 +115,7 @@ def test_a_cancelled_import_takes_in_no_more(caller: Caller, store: str, now: da
     begun = begin_import(caller=caller, upload=upload(), now=now)
 
     ended = cancel_import(caller=caller, batch_id=begun.id, now=now)
-    tasks.take_in(work.taken(begun.job_id))
+    request_jobs.take_in(work.taken(begun.job_id))
 
     assert (ended.state, dict(ended.counts), active()) == ("cancelled", {"cancelled": 3}, [])
     assert Job.objects.filter(state=Job.State.FAILED).count() == 0

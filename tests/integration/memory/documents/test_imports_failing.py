@@ -11,10 +11,10 @@ from accounts import jobs
 from accounts.caller import Caller
 from accounts.errors import Conflict, Forbidden, NotFound
 from accounts.models import Job, Token
-from memory import tasks
 from memory.documents.actions.import_batches import begin_import, fail_import, retry_import
 from memory.documents.actions.import_undo import undo_import
 from memory.documents.queries import imports
+from memory.tasks import request_jobs
 from tests.support import memories, work
 from tests.support.taking_in import active, run, upload
 
@@ -33,9 +33,9 @@ def test_a_job_that_died_between_two_parts_goes_on(
     with monkeypatch.context() as patch:
         patch.setattr(jobs, "progress", die)
         with pytest.raises(KeyboardInterrupt):
-            tasks.take_in(work.taken(begun.job_id))
+            request_jobs.take_in(work.taken(begun.job_id))
     assert len(active()) == 2
-    tasks.take_in(work.taken(begun.job_id))
+    request_jobs.take_in(work.taken(begun.job_id))
 
     assert dict(imports.get_import(caller=caller, batch_id=begun.id, now=now).counts) == {
         "added": 3
@@ -62,7 +62,7 @@ def test_import_of_a_token_that_has_ended_fails_and_says_so(
     Token.objects.filter(pk=token.id).update(**{end: timezone.now() - timedelta(days=1)})
 
     with pytest.raises(jobs.PermanentFailure):
-        tasks.take_in(work.taken(begun.job_id))
+        request_jobs.take_in(work.taken(begun.job_id))
 
     failed = imports.get_import(caller=caller, batch_id=begun.id, now=now)
     assert (failed.state, active()) == ("failed", [])
@@ -89,7 +89,7 @@ def test_row_that_the_database_refuses_stops_no_other(
         return execute(sql, params, many, context)
 
     with connection.execute_wrapper(no_ledger):
-        tasks.take_in(work.taken(begun.job_id))
+        request_jobs.take_in(work.taken(begun.job_id))
 
     done = imports.get_import(caller=caller, batch_id=begun.id, now=now)
     assert (done.state, dict(done.counts)) == ("done", {"added": 2, "refused": 1})
@@ -110,7 +110,7 @@ def test_import_whose_job_ended_without_success_says_why_and_is_tried_again(
 
     failed = imports.get_import(caller=caller, batch_id=begun.id, now=now)
     again = retry_import(caller=caller, batch_id=begun.id, now=now)
-    tasks.take_in(work.taken(again.job_id))
+    request_jobs.take_in(work.taken(again.job_id))
     done = imports.get_import(caller=caller, batch_id=begun.id, now=now)
 
     assert (failed.state, failed.error) == ("failed", error or "Its job was cancelled.")

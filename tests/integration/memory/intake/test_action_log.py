@@ -9,12 +9,12 @@ import pytest
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import InvalidInput, NotFound
-from memory import tasks
 from memory.intake import queries as intake_queries
 from memory.intake.actions import apply_decision as writer
 from memory.intake.actions.remember_all import remember_all
 from memory.intake.queries import ActionFilters, ActionView
 from memory.records.models import Conflict, Memory
+from memory.tasks import upkeep
 from teams.models import AuditEntry
 from tests.support.memories import REDIS, as_agent, new, sent, stored
 from tests.support.work import taken
@@ -125,7 +125,7 @@ def test_others_do_not_learn_that_a_personal_note_contradicts_their_project(
     stored(caller, now, OLD, project=store, scope="personal")
     if is_queued:
         (outcome,) = remember_all(caller=caller, new=(new(NEW, project=store),), now=now)
-        tasks.embed(taken(outcome.job_id))
+        upkeep.embed(taken(outcome.job_id))
     else:
         sent(caller, now, NEW, project=store)
 

@@ -9,7 +9,6 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import Conflict as Changed
 from accounts.models import Job
-from memory import tasks
 from memory.index.models import MemoryVector
 from memory.intake.actions import candidate
 from memory.intake.actions.apply_decision import hold
@@ -23,6 +22,7 @@ from memory.intake.models import ActionLog
 from memory.records.models import Conflict, Memory, MemoryLink
 from memory.review.queries import conflicts
 from memory.review.queries.conflicts import ConflictState
+from memory.tasks import upkeep
 from memory.taxonomy import LinkKind
 from teams.actions.projects import change_project
 from teams.models import AuditEntry, Change
@@ -170,7 +170,7 @@ def _bulk(agent: Caller, now: datetime, store: str, *contents: str) -> None:
     items = tuple(new(text, project=store, source="agent_explicit") for text in contents)
     outcomes = remember_all(caller=agent, new=items, now=now)
     (job_id,) = {one.job_id for one in outcomes if one.job_id}
-    tasks.embed(taken(job_id))
+    upkeep.embed(taken(job_id))
 
 
 def _service(number: int, times: int, now: str = "") -> str:
@@ -263,7 +263,7 @@ def test_an_agent_that_edits_a_persons_memory_replaces_no_others_by_it(
 
 
 def _embed_again(memory_id: UUID) -> None:
-    tasks.embed(taken(Job.objects.get(key=memory_id.hex, state=Job.State.QUEUED).id))
+    upkeep.embed(taken(Job.objects.get(key=memory_id.hex, state=Job.State.QUEUED).id))
 
 
 def _compared(agent: Caller, store: str, now: datetime) -> Decision:
@@ -323,7 +323,7 @@ def test_a_twin_gets_sessions_and_weight(agent: Caller, store: str, now: datetim
     )
     (outcome,) = remember_all(caller=agent, new=(again,), now=now)
     assert outcome.job_id is not None
-    tasks.embed(taken(outcome.job_id))
+    upkeep.embed(taken(outcome.job_id))
 
     kept = _row(old.id)
     assert kept.provenance_sessions == [first, later]

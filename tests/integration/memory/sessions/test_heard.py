@@ -8,7 +8,6 @@ import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory import tasks
 from memory.index.actions import maintenance
 from memory.intake.actions.remember import Outcome, remember
 from memory.intake.actions.remember_all import remember_all
@@ -22,6 +21,7 @@ from memory.sessions.actions.append_turns import NewTurn, append_turns
 from memory.sessions.actions.end_session import end_session
 from memory.sessions.actions.open_session import NewSession, open_session
 from memory.sessions.models import GivenOut
+from memory.tasks import upkeep
 from tests.support import memories
 from tests.support.work import taken as taken_job
 
@@ -214,7 +214,7 @@ def test_many_at_once_that_paraphrase_what_was_told_confirm_nothing_when_they_ar
     )
 
     (outcome,) = remember_all(caller=agent, new=(new,), now=now)
-    tasks.embed(taken_job(outcome.job_id))
+    upkeep.embed(taken_job(outcome.job_id))
 
     with tenancy.unit():
         copy = Memory.objects.get(superseded_by_id=known.id)
