@@ -1,24 +1,17 @@
-"""Memories over REST: remember, read, change, and the links between them."""
+"""Memories over REST: remember, read and change."""
 
 from dataclasses import replace
 from typing import Annotated, Any, Final
-from uuid import UUID
 
 from pydantic import Field
 
-from accounts.api import jobs
 from accounts.api.endpoints import Answer, Call, Edits, delete, get, patch, post
-from accounts.api.jobs import WaitQuery
+from accounts.api.jobs import WaitQuery, until_done
 from accounts.api.schemas import (
-    Body,
-    Choice,
-    Identifier,
-    Items,
     Name,
     Nothing,
     PageQuery,
     Query,
-    Result,
     Several,
 )
 from accounts.errors import wrong_field
@@ -42,7 +35,6 @@ from memory.api.schemas.memories import (
     Versions,
     with_sides,
 )
-from memory.api.schemas.reviews import Decided
 from memory.errors import RefusedByGate
 from memory.intake.actions.remember import Outcome, remember
 from memory.intake.actions.remember_all import remember_all
@@ -50,13 +42,9 @@ from memory.intake.actions.revise import revise
 from memory.records import filters
 from memory.records.actions import archive, confirm, pin, restore
 from memory.records.queries import memories
-from memory.records.queries.memories import Cursor, LinkView, VersionView
 from memory.records.queries.views import MemoryView
-from memory.records.verdict_log import DecidedMemory as DecidedValue
 from memory.review.actions.corrections import Correction
 from memory.review.actions.corrections import edit as correct
-from memory.review.actions.verdicts import MemoryEdge, unlink
-from memory.taxonomy import LinkKind
 
 
 class BulkQuery(WaitQuery):
@@ -99,35 +87,6 @@ DIRECT: Final = tuple(
 )
 
 
-class LinkEnd(Body):
-    """A link of a memory."""
-
-    other: Identifier = Field(
-        description="The memory at its other end.",
-        examples=["01936f2e-7a10-7c3e-9a53-2f8f2f3c1a79"],
-    )
-    kind: Choice[LinkKind] = Field(description="As the list of links says.", examples=["extend"])
-    outgoing: bool = Field(True, description="Whether it leads from this memory to the other one.")
-
-
-class Link(Result):
-    """A link of a memory; `automatic`: a rule or a model found it."""
-
-    other: UUID = Field(validation_alias="other_id")
-    kind: LinkKind
-    outgoing: bool
-    citation: str
-    type: str
-    confidence: float
-    automatic: bool
-    description: str
-    may_end: bool
-
-
-class Links(Items[Link]):
-    """Its links; `may_end`: it can be taken back."""
-
-
 @post("memories", tag="memories", answer=Remembered, status=201)
 def create_memory(call: Call, body: NewMemory, query: WaitQuery) -> Remembered:
     """Remember something.
@@ -151,7 +110,7 @@ def create_memories(call: Call, body: NewMemories, query: BulkQuery) -> dict[str
     new = tuple(one.made_for(call.caller, project=project) for one in body.memories)
     outcomes = remember_all(caller=call.caller, new=new, now=call.now)
     job_id = next((one.job_id for one in outcomes if one.job_id), None)
-    jobs.until_done(caller=call.caller, job_id=job_id, seconds=query.wait)
+    until_done(caller=call.caller, job_id=job_id, seconds=query.wait)
     return {"outcomes": outcomes, "job_id": job_id}
 
 
@@ -173,7 +132,7 @@ def list_memories(call: Call, query: MemoryQuery) -> Answer:
     page = memories.page(
         caller=call.caller,
         filters=replace(chosen, **given),
-        cursor=call.after(Cursor),
+        cursor=call.after(memories.Cursor),
         limit=query.limit,
         now=call.now,
     )
@@ -189,7 +148,7 @@ def get_memory(call: Call) -> Memory:
 
 
 @get("memories/{id}/history", tag="memories", answer=Versions)
-def list_versions(call: Call) -> tuple[VersionView, ...]:
+def list_versions(call: Call) -> tuple[memories.VersionView, ...]:
     """See how a memory changed."""
     return memories.history(caller=call.caller, memory_id=call.id)
 
@@ -254,30 +213,9 @@ def correct_memory(call: Call, body: CorrectionOfMemory, query: WaitQuery) -> Re
     return _remembered(call, corrected.outcome, query.wait)
 
 
-@get("memories/{id}/links", tag="memories", answer=Links)
-def list_links(call: Call) -> tuple[LinkView, ...]:
-    """List what a memory hangs together with.
-
-    Links whose other end you see. `automatic`: a rule or a model found it.
-    """
-    return memories.links(caller=call.caller, memory_id=call.id)
-
-
-@post("memories/{id}/unlink", tag="memories", answer=Decided)
-def unlink_memory(call: Call, body: LinkEnd) -> Answer:
-    """Take a link between two memories back.
-
-    Neither memory changes; `POST reviews/{id}/undo` puts it back as it was. What supersedes or
-    contradicts ends by settling the conflict, or by undoing the correction.
-    """
-    edge = MemoryEdge(other_id=body.other, kind=body.kind, outgoing=body.outgoing)
-    done: DecidedValue = unlink(caller=call.caller, memory_id=call.id, edge=edge, now=call.now)
-    return Answer(done, version=done.memory.version)
-
-
 def _remembered(call: Call, outcome: Outcome, seconds: int) -> Remembered:
     """Show the outcome of one memory. Raises RefusedByGate."""
     if outcome.memory is None:
         raise RefusedByGate(gate=outcome.gate, detail=outcome.reason, hint=outcome.hint)
-    is_embedded = jobs.until_done(caller=call.caller, job_id=outcome.job_id, seconds=seconds)
+    is_embedded = until_done(caller=call.caller, job_id=outcome.job_id, seconds=seconds)
     return Remembered.of(outcome, is_embedded=is_embedded)

@@ -7,13 +7,11 @@ from uuid import UUID
 from accounts.api.endpoints import Answer, Call, get, post
 from accounts.api.schemas import Page
 from accounts.caller import TokenScope
-from memory.api.schemas.injections import GivenAtPoint
+from memory.api.schemas.injections import ContextAnswer, ContextQuestion, GivenAtPoint
 from memory.api.schemas.memories import with_sides
 from memory.api.schemas.search import (
     PATTERN,
     Context,
-    ContextAnswer,
-    ContextQuestion,
     Happened,
     Recalled,
     RecallQuery,

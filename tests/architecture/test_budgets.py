@@ -36,6 +36,7 @@ BUDGETS = {  # subject: lines
     "memory/search": 4_960,
     "memory/secrets": 570,
     "memory/sessions": 5_180,
+    "memory/tasks": 290,
     "memory/text": 850,
     "memory/topics": 1_050,
     "teams": 3_140,

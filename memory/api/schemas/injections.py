@@ -1,15 +1,21 @@
 """What a session is given back."""
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from pydantic import AliasPath, Field
+from pydantic import AliasPath, Field, RootModel
 
-from accounts.api.schemas import Result
+from accounts.api.schemas import Choice, Identifier, Result
+from accounts.errors import wrong_field
+from memory.api.schemas.memories import Files, Modules
+from memory.api.schemas.search import Context, ContextBasics
 from memory.experiments.points import Point
 from memory.injection.actions.deliver import Delivery
-from memory.injection.actions.trigger_points import PointDelivery
+from memory.injection.actions.trigger_points import PointDelivery, PointRequest
+from memory.injection.planner import STEPS_MOST
+from memory.search.context import ContextRequest
 
 LARGEST_STEP: Final = 1_000_000_000  # as of events
 
@@ -104,3 +110,50 @@ class GivenAtPoint(Result):
 
 def _memories(delivery: Delivery) -> tuple[MemoryGiven, ...]:
     return tuple(MemoryGiven.model_validate(one) for one in delivery.memories)
+
+
+class ContextQuestion(ContextBasics):
+    """What a context is packed for, or given at a point of a session."""
+
+    working_files: Files = Field(
+        (), description="Files that are worked on: what is about them comes first."
+    )
+    point: Choice[Point] | None = Field(
+        None,
+        description=("A point of a session at which memory is given back, never the same twice."),
+    )
+    session: Identifier | None = Field(
+        None, description="The session of yours that is at this point."
+    )
+    modules: Modules = Field((), description="Modules of the task, at first_message and planner.")
+    step: int = Field(5, ge=1, le=LARGEST_STEP, description="The step that comes next, at step.")
+    estimate: int | None = Field(
+        None, ge=1, le=STEPS_MOST, description="Steps of the plan, at planner."
+    )
+
+    def request(self) -> ContextRequest:
+        """Return the value of it where it names no point."""
+        return replace(super().request(), working_files=self.working_files)
+
+    def at_point(self, point: Point) -> PointRequest:
+        """Return the value of it where it names a point. Raises InvalidInput."""
+        if self.session is None:
+            raise wrong_field(
+                pointer="/session",
+                detail="A point belongs to a session.",
+                hint="POST /api/v1/sessions opens one; leave the point out to pack a context.",
+                code="needs_session",
+            )
+        return PointRequest(
+            point=point,
+            session_id=self.session,
+            task=self.wanted(),
+            files=self.working_files,
+            modules=self.modules,
+            step=self.step,
+            estimate=self.estimate,
+        )
+
+
+class ContextAnswer(RootModel[Context | GivenAtPoint]):
+    """The text and what it is made of."""

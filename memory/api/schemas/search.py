@@ -1,16 +1,14 @@
 """What is looked for in memories, and what is found."""
 
-from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any, Final
 from uuid import UUID
 
-from pydantic import AliasPath, BaseModel, BeforeValidator, Field, RootModel
+from pydantic import AliasPath, BaseModel, BeforeValidator, Field
 
 from accounts.api.schemas import (
     Body,
     Choice,
-    Identifier,
     Moment,
     Name,
     OneOf,
@@ -20,14 +18,9 @@ from accounts.api.schemas import (
     Several,
     is_none,
 )
-from accounts.errors import wrong_field
-from memory.api.schemas.injections import LARGEST_STEP, GivenAtPoint
-from memory.api.schemas.memories import Contradicting, Files, Kind, Memory, Modules, Slug
+from memory.api.schemas.memories import Contradicting, Kind, Memory, Slug
 from memory.customization.phases import Phase
 from memory.customization.style import Fit
-from memory.experiments.points import Point
-from memory.injection.actions.trigger_points import PointRequest
-from memory.injection.planner import STEPS_MOST
 from memory.records import filters
 from memory.records.filters import STATES
 from memory.search.context import LARGEST_BUDGET, ContextRequest, Reason
@@ -233,49 +226,6 @@ class ContextBasics(RankedFilters):
         return SearchRequest(**{name: given[name] for name in given if name not in NOT_SEARCHED})
 
 
-class ContextQuestion(ContextBasics):
-    """What a context is packed for, or given at a point of a session."""
-
-    working_files: Files = Field(
-        (), description="Files that are worked on: what is about them comes first."
-    )
-    point: Choice[Point] | None = Field(
-        None,
-        description=("A point of a session at which memory is given back, never the same twice."),
-    )
-    session: Identifier | None = Field(
-        None, description="The session of yours that is at this point."
-    )
-    modules: Modules = Field((), description="Modules of the task, at first_message and planner.")
-    step: int = Field(5, ge=1, le=LARGEST_STEP, description="The step that comes next, at step.")
-    estimate: int | None = Field(
-        None, ge=1, le=STEPS_MOST, description="Steps of the plan, at planner."
-    )
-
-    def request(self) -> ContextRequest:
-        """Return the value of it where it names no point."""
-        return replace(super().request(), working_files=self.working_files)
-
-    def at_point(self, point: Point) -> PointRequest:
-        """Return the value of it where it names a point. Raises InvalidInput."""
-        if self.session is None:
-            raise wrong_field(
-                pointer="/session",
-                detail="A point belongs to a session.",
-                hint="POST /api/v1/sessions opens one; leave the point out to pack a context.",
-                code="needs_session",
-            )
-        return PointRequest(
-            point=point,
-            session_id=self.session,
-            task=self.wanted(),
-            files=self.working_files,
-            modules=self.modules,
-            step=self.step,
-            estimate=self.estimate,
-        )
-
-
 def narrowing(given: BaseModel, *, limit: int = USUAL_LIMIT) -> Narrowing:
     """Return the value of filters that were sent."""
     names = Narrowing.__dataclass_fields__.keys() - {"limit"}
@@ -465,7 +415,3 @@ class Context(Result):
     took_ms: float
     profile: str
     style: StyleOfContext | None
-
-
-class ContextAnswer(RootModel[Context | GivenAtPoint]):
-    """The text and what it is made of."""
