@@ -317,15 +317,6 @@ class Thresholds:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GateCandidate:
-    """What wants to come in, with the secrets found in it."""
-
-    content: str
-    type: MemoryType | None
-    secrets: tuple[Finding, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Neighborhood:
     """What the place of a candidate holds: the same hash, similar memories, surprise 0..1."""
 
@@ -350,21 +341,26 @@ class GateResult:
 
 
 def run_gates(
-    *, candidate: GateCandidate, neighborhood: Neighborhood, thresholds: Thresholds
+    *,
+    content: str,
+    type: MemoryType,
+    secrets: tuple[Finding, ...],
+    neighborhood: Neighborhood,
+    thresholds: Thresholds,
 ) -> GateResult:
-    """Send a candidate through the gates."""
-    is_verbatim = candidate.type is MemoryType.EPISODE
-    result = None if is_verbatim else _check_length(candidate.content, thresholds)
-    if result is None and candidate.secrets:
+    """Send a candidate through the gates, with the secrets that were found in it."""
+    is_verbatim = type is MemoryType.EPISODE
+    result = None if is_verbatim else _check_length(content, thresholds)
+    if result is None and secrets:
         result = GateResult(
             outcome=GateOutcome.REFUSED,
             gate=Gate.SECRETS,
-            reason=findings.message_of(text=candidate.content, findings=candidate.secrets),
+            reason=findings.message_of(text=content, findings=secrets),
             hint="Say where the secret is kept instead of what it is, and send the memory again.",
-            cause=candidate.secrets[0].kind.value,
+            cause=secrets[0].kind.value,
         )
     if result is None and not is_verbatim:
-        result = _find_duplicate(candidate.content, neighborhood, thresholds)
+        result = _find_duplicate(content, neighborhood, thresholds)
     return result or GateResult(
         outcome=GateOutcome.ACCEPTED, gate=None, reason=message("All gates passed.")
     )

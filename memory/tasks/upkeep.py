@@ -20,7 +20,7 @@ from memory.entities.actions import queue_read_names as queue_read_names_of_enti
 from memory.experiments.actions import demote_harmful
 from memory.index.actions import embedding, maintenance
 from memory.intake.actions import apply_decision
-from memory.intake.actions.apply_later import integrate_stored, share_of
+from memory.intake.actions.apply_later import ReplacementShare, integrate_stored
 from memory.observer.actions.prior_sessions import forget_counted
 from memory.observer.actions.raise_alarms import raise_alarms
 from memory.observer.actions.synthesize import queue_weekly
@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 def embed(claim: Claim) -> Mapping[str, Any]:
     """Embed the memories a job names, batch by batch; then decide what they change."""
     ids = tuple(UUID(item) for item in claim.payload["ids"])
-    share = share_of(memory_ids=ids)
+    share = ReplacementShare(ids=frozenset(ids))
     embedded = changed = 0
     for start in range(0, len(ids), embedding.BATCH):
         batch = ids[start : start + embedding.BATCH]

@@ -33,7 +33,7 @@ from memory.extraction.model_answers import MOST_PAIRS, Pair
 from memory.extraction.prompts import schemas
 from memory.index.actions import embedding
 from memory.intake import integrate
-from memory.intake.actions.apply_later import comparable, integrate_stored, share_of
+from memory.intake.actions.apply_later import ReplacementShare, comparable, integrate_stored
 from memory.intake.actions.candidate import find_placement, gate
 from memory.intake.actions.remember import enqueue_model_look, in_use, prepare
 from memory.intake.actions.similar_memories import find_similar, thresholds_of
@@ -216,7 +216,7 @@ def _take(found: Judgment, row: Memory, now: datetime) -> Mapping[str, Any]:
         return {**_counts_of(found, len(judged), 0), "changed": 1}
     changed = 0
     if judged:
-        share, ids = share_of(memory_ids=(row.id,)), (row.id,)
+        share, ids = ReplacementShare(ids=frozenset({row.id})), (row.id,)
         changed = integrate_stored(memory_ids=ids, share=share, now=now, judged=judged)
     return _counts_of(found, len(judged), changed)
 

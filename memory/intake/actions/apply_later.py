@@ -8,7 +8,7 @@ a pair is judged once.
 """
 
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -45,7 +45,7 @@ class ReplacementShare:
     """How many memories a run may still replace, by project."""
 
     ids: frozenset[UUID]
-    left: dict[UUID | None, int]
+    left: dict[UUID | None, int] = field(default_factory=dict)
 
     def of(self, project_id: UUID | None) -> int:
         """Return what is left of a project's share; it is counted when first asked for."""
@@ -55,11 +55,6 @@ class ReplacementShare:
             count = others.exclude(pk__in=self.ids).count()
             self.left[project_id] = integrate.share(memories=count)
         return self.left[project_id]
-
-
-def share_of(*, memory_ids: tuple[UUID, ...]) -> ReplacementShare:
-    """Return the share of a run over these memories, not yet used."""
-    return ReplacementShare(ids=frozenset(memory_ids), left={})
 
 
 def comparable(
@@ -75,7 +70,7 @@ def comparable(
     own, near = found
     thresholds = similar_memories.thresholds_of(project=row.project)
     known = _compared_with(row, near, thresholds)
-    statement = _statement(row, own, share_of(memory_ids=(row.id,)))
+    statement = _statement(row, own, ReplacementShare(ids=frozenset({row.id})))
     return statement, known, thresholds.conflict_cosine
 
 

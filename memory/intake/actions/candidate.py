@@ -71,7 +71,14 @@ def check_candidate(*, caller: Caller, new: validation.NewMemory) -> CheckedCand
     """
     new = _of_custom_type(caller, new)
     validation.check_fields(new=new)
-    seen = _classify(new, MemoryType(new.type) if new.type else None)
+    seen = classify.classify(
+        content=new.content,
+        type=MemoryType(new.type) if new.type else None,
+        tags=new.tags,
+        files=new.related_files,
+        modules=new.related_modules,
+        pinned=new.pinned,
+    )
     if seen.governance is Governance.CONSTITUTIONAL and not may_write_for_all(caller=caller):
         raise GovernanceDenied(
             detail="Only a steward, in person, places a memory in the constitutional layer.",
@@ -79,7 +86,11 @@ def check_candidate(*, caller: Caller, new: validation.NewMemory) -> CheckedCand
         )
     return CheckedCandidate(
         new=new,
-        classification=seen,
+        classification=replace(
+            seen,
+            files=validation.fitting(name="related_files", found=seen.files),
+            modules=validation.fitting(name="related_modules", found=seen.modules),
+        ),
         content_hash=texts.content_hash(content=new.content),
         findings=scanner.find_secrets(text=new.content),
     )
@@ -92,11 +103,12 @@ def gate(
     thresholds: integrate.Thresholds = USUAL,
 ) -> integrate.GateResult:
     """Send a checked candidate through the gates, where nothing else is said without neighbors."""
-    candidate = integrate.GateCandidate(
-        content=checked.new.content, type=checked.classification.type, secrets=checked.findings
-    )
     return integrate.run_gates(
-        candidate=candidate, neighborhood=neighborhood, thresholds=thresholds
+        content=checked.new.content,
+        type=checked.classification.type,
+        secrets=checked.findings,
+        neighborhood=neighborhood,
+        thresholds=thresholds,
     )
 
 
@@ -160,22 +172,6 @@ def _of_custom_type(caller: Caller, new: validation.NewMemory) -> validation.New
         own_type=found.type.name,
         tags=custom_type_rules.marked(tags=new.tags, name=found.type.name),
         methodology=new.methodology or found.methodology,
-    )
-
-
-def _classify(new: validation.NewMemory, type: MemoryType | None) -> classify.Classification:
-    seen = classify.classify(
-        content=new.content,
-        type=type,
-        tags=new.tags,
-        files=new.related_files,
-        modules=new.related_modules,
-        pinned=new.pinned,
-    )
-    return replace(
-        seen,
-        files=validation.fitting(name="related_files", found=seen.files),
-        modules=validation.fitting(name="related_modules", found=seen.modules),
     )
 
 

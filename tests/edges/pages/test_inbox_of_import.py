@@ -15,7 +15,7 @@ from accounts.errors import NotFound
 from memory.documents.queries import imports
 from memory.documents.queries.imports import ImportView
 from memory.index.actions import embedding
-from memory.intake.actions.apply_later import integrate_stored, share_of
+from memory.intake.actions.apply_later import ReplacementShare, integrate_stored
 from memory.records.queries import memories
 from memory.records.queries.pending import Group
 from memory.review.actions.verdicts import snooze
@@ -157,7 +157,7 @@ def test_the_conflicts_that_an_import_brought_wait_with_it(
             now=now,
         )
         embedding.embed_batch(memory_ids=ids)
-        integrate_stored(memory_ids=ids, share=share_of(memory_ids=ids), now=now)
+        integrate_stored(memory_ids=ids, share=ReplacementShare(ids=frozenset(ids)), now=now)
     apart = _taken(owner_pages, caller, RULES)
 
     brought, others = _counts(caller, batch).by_group, _counts(caller, apart).by_group

@@ -12,7 +12,7 @@ from accounts.models import Job
 from memory.index.models import MemoryVector
 from memory.intake.actions import candidate
 from memory.intake.actions.apply_decision import hold
-from memory.intake.actions.apply_later import integrate_stored, share_of
+from memory.intake.actions.apply_later import ReplacementShare, integrate_stored
 from memory.intake.actions.remember import prepare
 from memory.intake.actions.remember_all import remember_all
 from memory.intake.actions.revise import revise
@@ -222,7 +222,7 @@ def test_a_second_run_changes_nothing(agent: Caller, store: str, now: datetime) 
     with tenancy.unit():
         ids = tuple(Memory.objects.values_list("id", flat=True))
 
-    changed = integrate_stored(memory_ids=ids, share=share_of(memory_ids=ids), now=now)
+    changed = integrate_stored(memory_ids=ids, share=ReplacementShare(ids=frozenset(ids)), now=now)
 
     assert changed == 0
     with tenancy.unit():

@@ -1,6 +1,7 @@
 """Six gates in order; the first that refuses or confirms ends the run."""
 
 from dataclasses import replace
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -10,7 +11,6 @@ from hypothesis import strategies as st
 from memory.intake import integrate
 from memory.intake.integrate import (
     Gate,
-    GateCandidate,
     GateOutcome,
     GateResult,
     Neighborhood,
@@ -21,15 +21,14 @@ from memory.secrets.findings import Finding, SecretKind
 from memory.taxonomy import Authority, MemoryType
 
 CONTENT = "The auth service uses JWT tokens with RS256 signing, rotated every 90 days."
-CANDIDATE = GateCandidate(content=CONTENT, type=MemoryType.FACT, secrets=())
+CANDIDATE: dict[str, Any] = {"content": CONTENT, "type": MemoryType.FACT, "secrets": ()}
 EMPTY = Neighborhood()
 SECRET = Finding(kind=SecretKind.PRIVATE_KEY, start=5, end=40)
 
 
-def _run(candidate: GateCandidate = CANDIDATE, neighborhood: Neighborhood = EMPTY) -> GateResult:
-    return integrate.run_gates(
-        candidate=candidate, neighborhood=neighborhood, thresholds=Thresholds()
-    )
+def _run(neighborhood: Neighborhood = EMPTY, **given: Any) -> GateResult:
+    candidate = {**CANDIDATE, **given}
+    return integrate.run_gates(**candidate, neighborhood=neighborhood, thresholds=Thresholds())
 
 
 def _near(cosine: float, *, id: int = 9, content: str = CONTENT) -> StoredStatement:
@@ -58,18 +57,18 @@ def test_the_worked_example_passes() -> None:
     ],
 )
 def test_the_length_has_two_bounds(length: int, outcome: GateOutcome) -> None:
-    assert _run(replace(CANDIDATE, content="x" * length)).outcome is outcome
+    assert _run(content="x" * length).outcome is outcome
 
 
 def test_padding_does_not_make_a_text_long_enough() -> None:
-    result = _run(replace(CANDIDATE, content="too short" + " " * 40 + "\u200b" * 40))
+    result = _run(content="too short" + " " * 40 + "\u200b" * 40)
 
     assert result.gate is Gate.LENGTH
     assert result.hint
 
 
 def test_a_secret_is_refused_with_kind_and_place_but_not_its_value() -> None:
-    result = _run(replace(CANDIDATE, secrets=(SECRET,)))
+    result = _run(secrets=(SECRET,))
 
     assert (result.outcome, result.gate) == (GateOutcome.REFUSED, Gate.SECRETS)
     assert "private_key at line 1, column 6" in result.reason
@@ -111,13 +110,13 @@ def test_another_number_or_a_negation_is_no_duplicate(other: str) -> None:
 def test_episodes_are_verbatim_so_length_and_duplicates_do_not_apply() -> None:
     crowded = replace(EMPTY, exact_duplicate_id=UUID(int=5), neighbors=(_near(1.0),))
 
-    result = _run(GateCandidate(content="ok", type=MemoryType.EPISODE, secrets=()), crowded)
+    result = _run(crowded, content="ok", type=MemoryType.EPISODE, secrets=())
 
     assert result.outcome is GateOutcome.ACCEPTED
 
 
 def test_episodes_are_searched_for_secrets_all_the_same() -> None:
-    result = _run(GateCandidate(content="ok", type=MemoryType.EPISODE, secrets=(SECRET,)))
+    result = _run(content="ok", type=MemoryType.EPISODE, secrets=(SECRET,))
 
     assert result.gate is Gate.SECRETS
 
@@ -125,7 +124,7 @@ def test_episodes_are_searched_for_secrets_all_the_same() -> None:
 def test_length_is_judged_before_secrets_and_secrets_before_duplicates() -> None:
     crowded = replace(EMPTY, exact_duplicate_id=UUID(int=5))
 
-    short = _run(replace(CANDIDATE, content="short", secrets=(SECRET,)), crowded)
-    secret = _run(replace(CANDIDATE, secrets=(SECRET,)), crowded)
+    short = _run(crowded, content="short", secrets=(SECRET,))
+    secret = _run(crowded, secrets=(SECRET,))
 
     assert (short.gate, secret.gate) == (Gate.LENGTH, Gate.SECRETS)
