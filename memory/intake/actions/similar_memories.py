@@ -156,6 +156,30 @@ def counterpart(
     return queries.Spot(model_id=model_id, audience=other, project_id=where.project.id)
 
 
+def nearest_cosine(
+    *, caller: Caller, new: validation.NewMemory, embedded: embedding.Embedded | None
+) -> float:
+    """Return the highest cosine with what is stored there; 0 while it cannot be compared."""
+    if embedded is None or embedded.key != embedding.active_model()[1]:
+        return 0.0
+    where = candidate.find_placement(caller=caller, new=new)
+    model_id = embedding.space_id(key=embedded.key)
+    project_id = None if where.project is None else where.project.id
+    here = queries.Spot(model_id=model_id, audience=where.audience, project_id=project_id)
+    beside = counterpart(caller=caller, where=where, model_id=model_id)
+    nearest = 0.0
+    for spot in (here,) if beside is None else (here, beside):
+        found = search_rows.nearest(
+            model_id=spot.model_id,
+            vector=embedded.vector,
+            audience=spot.audience,
+            project_id=spot.project_id,
+            limit=1,
+        )
+        nearest = max(nearest, found[0][1] if found else 0.0)
+    return nearest
+
+
 def compared_with(
     *, stored: tuple[integrate.StoredStatement, ...], audience: UUID, type: MemoryType
 ) -> tuple[integrate.StoredStatement, ...]:

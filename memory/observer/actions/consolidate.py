@@ -3,7 +3,7 @@
 The job behind an ended session. Part by part of at most 30 turns: read in one unit, extracted
 outside of any, sent through the one door, and how far it came is written down, so that a killed
 worker goes on there and a second run finds nothing left. Two never read one session at once.
-What is taken waits for review as far as who opened the session asks for it (7.4), and always where
+What is taken waits for review as far as who opened the session asks for it, and always where
 outside content came into the session, where nobody has looked yet at all that its agent did, or
 where it reads like an order; it stands where its session stands. A session that somebody goes on
 with before the job begins is left to its next end; one that goes on
@@ -20,26 +20,19 @@ from uuid import UUID, uuid4
 from django.utils import timezone
 
 from accounts import tenancy
-from accounts.caller import Caller
 from accounts.errors import Forbidden, InvalidInput, NotFound, Unavailable
 from accounts.messages import message
 from memory.customization.queries import trust_level_of
-from memory.extraction import transcripts
+from memory.extraction import extract, transcripts
 from memory.extraction.actions import extraction, llm_relation
-from memory.extraction.actions.extraction import Allowance, Extracted, book_use, extract_part
-from memory.extraction.actions.llm_relation import Judgment
-from memory.extraction.extract import Candidate
 from memory.intake.actions.remember import NewMemory, remember
-from memory.observer import promotion
-from memory.observer.actions import promote
-from memory.observer.session_report import Why
+from memory.observer import promotion, session_report
+from memory.observer.actions import offers
 from memory.sessions.actions import scratchpads
 from memory.sessions.models import Session
 from memory.sessions.queries import sessions
-from memory.sessions.queries.sessions import opener_of
 from memory.sessions.turns import Turn
 from memory.taxonomy import Source
-from teams.trust import TrustLevel
 
 # Defaults, not measured.
 MOST_MEMORIES: Final = 30  # a session: what has more is no conversation
@@ -55,11 +48,10 @@ class _Run:
     """What one consolidation has to do and has done so far."""
 
     session: Session
-    caller: Caller
-    allowance: Allowance
+    who: offers.Proposing
+    allowance: extraction.Allowance
     now: datetime
     holder: UUID
-    level: TrustLevel
     counts: Counter[str] = field(default_factory=Counter)
     noted: Counter[str] = field(default_factory=Counter)  # of the counts, by the session's row
     dropped: Counter[str] = field(default_factory=Counter)
@@ -89,7 +81,7 @@ def consolidate(
         total = row.turns.filter(sequence__gt=row.taken_through).count()
     while turns := _next_turns(row):
         for batch in transcripts.batches(turns=turns):
-            found = extract_part(turns=batch, allowance=run.allowance, tenant=tenant)
+            found = extraction.extract_part(turns=batch, allowance=run.allowance, tenant=tenant)
             _take(run, found, turns=len(batch))
             run.counts["turns"] += len(batch)
             _advance(run, batch[-1].sequence)
@@ -108,11 +100,12 @@ def _begin(session_id: UUID, holder: UUID, now: datetime, *, is_decided: bool) -
             raise _read_by_another()
         row.read_by = holder
         _save(row, "read_by")
-        caller = opener_of(row=row, now=now)
+        caller = sessions.opener_of(row=row, now=now)
         return _Run(
             session=row,
-            caller=caller,
-            level=trust_level_of(caller=caller, project_id=row.project_id),
+            who=offers.Proposing(
+                caller=caller, level=trust_level_of(caller=caller, project_id=row.project_id)
+            ),
             allowance=extraction.of_session(row=row, now=now),
             now=now,
             holder=holder,
@@ -153,7 +146,7 @@ def _note(run: _Run, row: Session) -> None:
     run.noted = Counter(run.counts)
 
 
-def _take(run: _Run, found: Extracted, *, turns: int) -> None:
+def _take(run: _Run, found: extraction.Extracted, *, turns: int) -> None:
     """Store the candidates of a part, within what a session may add.
 
     What they are to what is known is asked where its turns may cost another call. What only the
@@ -165,7 +158,7 @@ def _take(run: _Run, found: Extracted, *, turns: int) -> None:
     gate = promotion.of_turns(setting=scratchpads.setting_of(row=row))
     fitting = [one for one in found.candidates if gate is None or one.type in gate.types]
     if left_out := len(found.candidates) - len(fitting):
-        run.dropped[Why.OTHER_TYPES.value] += left_out
+        run.dropped[session_report.Why.OTHER_TYPES.value] += left_out
     ordered = sorted(fitting, key=lambda one: -one.importance)
     news = tuple(_new_memory(run, candidate, found.method) for candidate in ordered)
     allowance = replace(
@@ -173,7 +166,7 @@ def _take(run: _Run, found: Extracted, *, turns: int) -> None:
         may_leave=row.audience != row.opened_by,
         of_turns=turns * run.allowance.per_turn - found.spent.calls,
     )
-    judged = llm_relation.judge(caller=run.caller, news=news, allowance=allowance, now=run.now)
+    judged = llm_relation.judge(caller=run.who.caller, news=news, allowance=allowance, now=run.now)
     run.counts["compared"] += judged.pairs
     run.counts["judged"] += sum(map(len, judged.judged.values()))
     _book(run, judged)
@@ -186,7 +179,7 @@ def _take(run: _Run, found: Extracted, *, turns: int) -> None:
             continue
         try:
             outcome = remember(
-                caller=run.caller, new=new, now=run.now, judged=judged.judged.get(number, ())
+                caller=run.who.caller, new=new, now=run.now, judged=judged.judged.get(number, ())
             )
         except (InvalidInput, Forbidden, NotFound):  # of this candidate; the others stand
             run.dropped["not_stored"] += 1
@@ -197,7 +190,7 @@ def _take(run: _Run, found: Extracted, *, turns: int) -> None:
             run.counts[outcome.outcome] += 1
 
 
-def _book(run: _Run, asked: Extracted | Judgment) -> None:
+def _book(run: _Run, asked: extraction.Extracted | llm_relation.Judgment) -> None:
     """Book what a call cost, and take over what became of the session since, under its lock."""
     run.allowance = extraction.after(allowance=run.allowance, spent=asked.spent)
     run.dropped.update(asked.dropped)
@@ -205,7 +198,7 @@ def _book(run: _Run, asked: Extracted | Judgment) -> None:
     if asked.degraded:
         run.degraded[asked.degraded] += 1
     with tenancy.unit():
-        book_use(spent=asked.spent, project_id=run.session.project_id, now=run.now)
+        extraction.book_use(spent=asked.spent, project_id=run.session.project_id, now=run.now)
         row = _hold(run)
         _note(run, row)
         _save(row, "result")
@@ -213,13 +206,13 @@ def _book(run: _Run, asked: Extracted | Judgment) -> None:
     run.session.observed = row.observed
 
 
-def _new_memory(run: _Run, candidate: Candidate, method: str) -> NewMemory:
+def _new_memory(run: _Run, candidate: extract.Candidate, method: str) -> NewMemory:
     """Return a candidate as it is stored; in a tainted session nobody knows what it rests on."""
     row = run.session
     observed = row.observed or {}
-    new = promote.proposed_memory(
+    new = offers.proposed_memory(
         row=row,
-        level=run.level,
+        level=run.who.level,
         content=candidate.content,
         source=Source.EXTRACTED,
         type=candidate.type,

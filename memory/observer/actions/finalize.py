@@ -26,6 +26,7 @@ from memory.injection.actions import delivery_log
 from memory.intake.actions.remember import Prepared
 from memory.observer import session_facts, session_report
 from memory.observer.actions import (
+    offers,
     prior_sessions,
     promote,
     repeated_dead_ends,
@@ -52,7 +53,7 @@ class _Decision:
     """What is to be stored of a session, all at once."""
 
     shown: promote.Shown
-    offered: tuple[promote.Offer, ...]
+    offered: tuple[offers.Offer, ...]
     phrased: Phrased
     completion: tuple[Prepared, ...]
     entered: tuple[repeated_dead_ends.Entered, ...]
@@ -76,7 +77,9 @@ def finalize(*, session_id: UUID, now: datetime) -> Mapping[str, Any]:
     with tenancy.unit():
         entered = repeated_dead_ends.find(caller=shown.who.caller, row=row, scratchpad=scratchpad)
     dropped: Counter[str] = Counter()
-    offered = promote.offers(who=shown.who, row=row, proposed=shown.proposed, dropped=dropped)
+    offered = offers.prepare_offers(
+        who=shown.who, row=row, proposed=shown.proposed, dropped=dropped
+    )
     offered, phrased = phrase_signals(
         who=shown.who, row=row, scratchpad=scratchpad, offered=offered, now=now
     )
@@ -111,14 +114,14 @@ def _finish(decision: _Decision, now: datetime) -> Mapping[str, Any]:
     if row is None or not is_due(row=row) or row.events != shown.row.events:
         return {}
     caller = shown.who.caller
-    chosen = promote.choose(
+    chosen = offers.choose(
         caller=caller,
         row=row,
         scratchpad=shown.scratchpad,
         offered=decision.offered,
         dropped=dropped,
     )
-    promoted, ends = promote.send(caller=caller, offered=chosen, now=now, dropped=dropped)
+    promoted, ends = offers.send(caller=caller, offered=chosen, now=now, dropped=dropped)
     completed = unit_completion.store_completion(
         who=shown.who,
         row=row,

@@ -20,8 +20,8 @@ from memory.extraction.actions import extraction
 from memory.extraction.actions.extraction import NONCE_BYTES, Degraded, Mode, Spent
 from memory.extraction.prompts import schemas
 from memory.observer import phrasing
-from memory.observer.actions import promote
-from memory.observer.actions.promote import Offer, Proposing
+from memory.observer.actions import offers
+from memory.observer.actions.offers import Offer, Proposing
 from memory.providers.contracts import ChatMessage, ChatModel, ChatRequest, ChatRole
 from memory.providers.errors import ProviderError
 from memory.secrets import scanner
@@ -65,7 +65,7 @@ def phrase_signals(
     if model is None:
         return offered, Phrased(degraded="" if missing is None else missing.value)
     with tenancy.unit():  # a look alone: what is kept is decided again when it is stored
-        worth = promote.choose(
+        worth = offers.choose(
             caller=who.caller,
             row=row,
             scratchpad=scratchpad,
@@ -91,7 +91,7 @@ def phrase_signals(
     words = {key: text for key, text in found.items() if not scanner.find_secrets(text=text)}
     dropped["secret"] += len(found) - len(words)
     phrased = Phrased(phrased=len(words), dropped=dict(+dropped))
-    return promote.reworded(who=who, row=row, offered=offered, words=words), phrased
+    return offers.reword(who=who, row=row, offered=offered, words=words), phrased
 
 
 def ask(

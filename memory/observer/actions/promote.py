@@ -1,19 +1,11 @@
-"""From what a session shows to memories, most of which wait, through the one door.
+"""Find what a session has shown, and promote a running build piece by piece.
 
-`show` reads what a session has shown and proposes candidates. Outside of a unit each candidate is
-checked with its vector (`offers`); inside of one it is compared with what is stored, and what is
-novel is decided in its place (`choose`, `send`). Where a candidate came from stands in its origin,
-so that the same session never offers the same thing twice, whatever became of it.
-
-What waits for a person is a question of the trust of who opened the session; what is tainted, or
-reads like an order, an address or a command, waits whoever that is.
-
+`show` reads what a session has shown and proposes candidates; `offers` sends them through the door.
 A long build is promoted while it runs (`promote_piece`): after each subtask that was validated it
 offers what it has shown so far, by templates. The sums over sessions, and what the session is said
 to have shown, wait for its end, where the same thing is never offered again.
 """
 
-import hashlib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -22,61 +14,24 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Func, Q, TextField, Value
+from django.db.models import Q
 
 from accounts import tenancy
-from accounts.caller import Caller
-from accounts.errors import Forbidden, InvalidInput, NotFound
 from memory.customization.queries import trust_level_of
-from memory.index.actions import embedding
-from memory.index.sql import search_rows
 from memory.injection.actions import delivery_log
 from memory.injection.session_start_rules import unprompted
-from memory.intake import planting_alarms
-from memory.intake.actions import similar_memories
-from memory.intake.actions.candidate import find_placement
-from memory.intake.actions.remember import Outcome, Prepared, decide, prepare, recorded
-from memory.intake.queries import Spot
-from memory.intake.validation import NewMemory
-from memory.observer import detect, evidence_texts, promotion, session_facts, session_report
-from memory.observer.actions import prior_sessions
+from memory.observer import detect, evidence_texts, promotion, session_facts
+from memory.observer.actions import offers, prior_sessions
 from memory.observer.detect import Known, Witnessed
 from memory.observer.promotion import Candidate, SeenBefore
-from memory.records.models import Memory
 from memory.sessions.actions import scratchpads
 from memory.sessions.events import Event, EventKind, from_row
 from memory.sessions.models import Session, Turn
 from memory.sessions.queries.sessions import opener_of
 from memory.sessions.scratchpad import Scratchpad
-from memory.taxonomy import MemoryType, Source, Status
-from teams import trust
-from teams.trust import TrustLevel
 
-DIGEST_BYTES: Final = 8
-SAME: Final = 2.0  # above every cosine: what shows the same signal is novel in no project
-LONGEST_REASON: Final = 200  # characters, the column's
-
-# Defaults, not measured.
-MOST_PREPARED: Final = 60  # candidates of a session that are embedded, the surest
-PRODUCT_MOST: Final = 500  # results of tools that drive the product
+PRODUCT_MOST: Final = 500  # results of tools that drive the product; default, not measured
 DRIVES: Final = rf"(^|__)({'|'.join(sorted(evidence_texts.TOOLS))})$"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Proposing:
-    """In whose name a session proposes memories, and how far they trust it."""
-
-    caller: Caller
-    level: TrustLevel
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Offer:
-    """A candidate that may be stored, and where it says it came from."""
-
-    candidate: Candidate
-    origin: str
-    prepared: Prepared
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +43,7 @@ class Shown:
     """
 
     row: Session
-    who: Proposing
+    who: offers.Proposing
     scratchpad: Scratchpad
     habits: Scratchpad
     counted: Known
@@ -117,7 +72,7 @@ def show(*, row: Session, scratchpad: Scratchpad, now: datetime, is_piece: bool 
         results = _product_results(row)
     return Shown(
         row=row,
-        who=Proposing(caller=caller, level=level),
+        who=offers.Proposing(caller=caller, level=level),
         scratchpad=scratchpad,
         habits=habits,
         counted=counted,
@@ -132,117 +87,6 @@ def show(*, row: Session, scratchpad: Scratchpad, now: datetime, is_piece: bool 
         ),
         is_open=promotion.is_gate_open(scratchpad=scratchpad, is_piece=is_piece),
     )
-
-
-def offers(
-    *, who: Proposing, row: Session, proposed: tuple[Candidate, ...], dropped: Counter[str]
-) -> tuple[Offer, ...]:
-    """Draft and embed the surest candidates. Outside of a unit; what is dropped is counted."""
-    made: list[Offer] = []
-    dropped["over_bound"] += max(0, len(proposed) - MOST_PREPARED)
-    for candidate in proposed[:MOST_PREPARED]:
-        digest = hashlib.blake2b(candidate.key.encode(), digest_size=DIGEST_BYTES).hexdigest()
-        origin = f"session:{row.id}#{candidate.key.partition(':')[0]}-{digest}"
-        try:
-            prepared = prepare(
-                caller=who.caller, new=_new_memory(row, candidate, origin, who.level)
-            )
-        except (InvalidInput, Forbidden):  # of this candidate; the others stand
-            dropped["not_storable"] += 1
-            continue
-        made.append(Offer(candidate=candidate, origin=origin, prepared=prepared))
-    return tuple(made)
-
-
-def reworded(
-    *, who: Proposing, row: Session, offered: tuple[Offer, ...], words: Mapping[str, str]
-) -> tuple[Offer, ...]:
-    """Draft and embed anew what was put into other words; refused ones keep their template's."""
-    made: list[Offer] = []
-    for one in offered:
-        candidate = replace(
-            one.candidate, content=words.get(one.candidate.key, one.candidate.content)
-        )
-        if candidate == one.candidate:
-            made.append(one)
-            continue
-        try:
-            new = _new_memory(row, candidate, one.origin, who.level)
-            prepared = prepare(caller=who.caller, new=new)
-            made.append(replace(one, candidate=candidate, prepared=prepared))
-        except (InvalidInput, Forbidden):  # the template's words stand
-            made.append(one)
-    return tuple(made)
-
-
-def choose(
-    *,
-    caller: Caller,
-    row: Session,
-    scratchpad: Scratchpad,
-    offered: tuple[Offer, ...],
-    dropped: Counter[str],
-) -> tuple[Offer, ...]:
-    """Return the novel ones, as many as the session's type allows. In a unit."""
-    before = set(
-        Memory.objects.filter(session_id=row.id, source_uri__startswith=f"session:{row.id}#")
-        .order_by()
-        .values_list("source_uri", flat=True)
-    )
-    fresh = tuple(one for one in offered if one.origin not in before)
-    dropped["taken_before"] += len(offered) - len(fresh)
-    same = _shown_before(row, fresh)
-    nearest = {
-        one.candidate.key: SAME
-        if _sign(one.origin) in same
-        else max(
-            nearest_of(caller=caller, prepared=one.prepared),
-            _nearest_surer(one, fresh[:place]),
-        )
-        for place, one in enumerate(fresh)
-    }
-    bound = similar_memories.thresholds_of(project=row.project).novelty_cosine
-    novel = sum(cosine <= bound for cosine in nearest.values())
-    known = len(fresh) - novel
-    kept = promotion.choose(
-        scratchpad=scratchpad,
-        proposed=tuple(one.candidate for one in fresh),
-        nearest=nearest,
-        novelty_cosine=bound,
-        before=len((row.observed or {}).get("promoted", ())),
-    )
-    dropped["known"] += known
-    dropped["over_bound"] += len(fresh) - known - len(kept)
-    keys = {candidate.key for candidate in kept}
-    return tuple(one for one in fresh if one.candidate.key in keys)
-
-
-def send(
-    *, caller: Caller, offered: tuple[Offer, ...], now: datetime, dropped: Counter[str]
-) -> tuple[list[dict[str, Any]], dict[str, int]]:
-    """Send offers through the door. In a unit. Raises Conflict when somebody writes the same.
-
-    Return what is told on the session of those that were taken, and how many ended how, by the
-    names that a job reports.
-    """
-    promoted: list[dict[str, Any]] = []
-    ended: Counter[str] = Counter()
-    for one in offered:
-        outcome = decided(caller=caller, prepared=one.prepared, now=now)
-        if outcome is None:
-            dropped["not_stored"] += 1
-            continue
-        ended[f"observed_{outcome.outcome}"] += 1
-        if outcome.outcome == "refused":
-            dropped[outcome.gate or "refused"] += 1
-        if outcome.memory is not None:
-            memory_id = str(outcome.memory.id)
-            promoted.append(
-                session_report.of_promoted(
-                    candidate=one.candidate, memory_id=memory_id, outcome=outcome.outcome
-                )
-            )
-    return promoted, dict(ended)
 
 
 def promote_piece(*, session_id: UUID, now: datetime) -> Mapping[str, Any]:
@@ -265,138 +109,22 @@ def promote_piece(*, session_id: UUID, now: datetime) -> Mapping[str, Any]:
         return {}
     shown = show(row=row, scratchpad=scratchpad, now=now, is_piece=True)
     dropped, caller = Counter[str](), shown.who.caller
-    offered = offers(who=shown.who, row=row, proposed=shown.proposed, dropped=dropped)
+    offered = offers.prepare_offers(
+        who=shown.who, row=row, proposed=shown.proposed, dropped=dropped
+    )
     with tenancy.unit(), transaction.atomic():
         held = Session.objects.select_for_update().filter(pk=session_id, state="open").first()
         before = {} if held is None else held.observed or {}
         if held is None or report <= int(before.get("piece", 0)):
             return {}
-        kept = choose(
+        kept = offers.choose(
             caller=caller, row=held, scratchpad=scratchpad, offered=offered, dropped=dropped
         )
-        promoted, counts = send(caller=caller, offered=kept, now=now, dropped=dropped)
+        promoted, counts = offers.send(caller=caller, offered=kept, now=now, dropped=dropped)
         told = [*before.get("promoted", []), *promoted]
         held.observed = {**before, "piece": report, "promoted": told}
         held.save(update_fields=["observed"])
     return {"pieces": 1, **counts}
-
-
-def proposed_memory(
-    *,
-    row: Session,
-    level: TrustLevel,
-    content: str,
-    source: Source,
-    type: MemoryType,
-    reason: str,
-    is_doubtful: bool = False,
-) -> NewMemory:
-    """Return what a session proposes, where the session stands; the rest its caller adds.
-
-    What is tainted (`reason`), doubtful, or reads like an order, an address or a command waits for
-    a person, however far its opener trusts memory.
-    """
-    has_alarm = bool(planting_alarms.of_content(content=content))
-    return NewMemory(
-        content=content,
-        source=source.value,
-        type=type.value,
-        project=None if row.project_id is None else str(row.project_id),
-        scope=row.scope,
-        phase=row.phase,
-        methodology=row.methodology,
-        needs_review=trust.waits(level=level, is_doubtful=is_doubtful or has_alarm or bool(reason)),
-        taint_reason=reason[:LONGEST_REASON],
-        session_id=row.id,
-    )
-
-
-def _new_memory(row: Session, candidate: Candidate, origin: str, level: TrustLevel) -> NewMemory:
-    new = proposed_memory(
-        row=row,
-        level=level,
-        content=candidate.content,
-        source=candidate.source,
-        type=candidate.type,
-        reason=candidate.reason,
-        is_doubtful=candidate.needs_review,
-    )
-    line = candidate.evidence[0].line if candidate.evidence else 0
-    return replace(
-        new,
-        related_files=candidate.files,
-        attributes=candidate.attributes,
-        confidence=candidate.confidence,
-        source_uri=origin,
-        source_line=line or None,
-        commit_sha=candidate.commit or row.commit,
-    )
-
-
-def _shown_before(row: Session, offered: tuple[Offer, ...]) -> frozenset[str]:
-    """Return the signals that are stored in this place already, in whatever words. In a unit."""
-    signs = {_sign(one.origin) for one in offered}
-    rows = Memory.objects.filter(
-        audience=row.audience,
-        project=row.project_id,
-        status=Status.ACTIVE.value,
-        source__in={one.candidate.source.value for one in offered},
-        source_uri__startswith="session:",
-    )
-    sign = Func("source_uri", Value("#"), 2, function="split_part", output_field=TextField())
-    found = rows.annotate(sign=sign)
-    kept = found.filter(sign__in=signs).order_by().values_list("sign", flat=True)
-    return frozenset(str(one) for one in kept)
-
-
-def _sign(origin: str) -> str:
-    """Return which signal an origin names, of whichever session."""
-    return origin.partition("#")[2]
-
-
-def nearest_of(*, caller: Caller, prepared: Prepared) -> float:
-    """Return the highest cosine with what is stored there; 0 while it cannot be compared."""
-    embedded = prepared.embedded
-    if embedded is None or embedded.key != embedding.active_model()[1]:
-        return 0.0
-    where = find_placement(caller=caller, new=prepared.checked.new)
-    model_id = embedding.space_id(key=embedded.key)
-    project_id = None if where.project is None else where.project.id
-    here = Spot(model_id=model_id, audience=where.audience, project_id=project_id)
-    beside = similar_memories.counterpart(caller=caller, where=where, model_id=model_id)
-    nearest = 0.0
-    for spot in (here,) if beside is None else (here, beside):
-        found = search_rows.nearest(
-            model_id=spot.model_id,
-            vector=embedded.vector,
-            audience=spot.audience,
-            project_id=spot.project_id,
-            limit=1,
-        )
-        nearest = max(nearest, found[0][1] if found else 0.0)
-    return nearest
-
-
-def _nearest_surer(offer: Offer, surer: tuple[Offer, ...]) -> float:
-    """Return the highest cosine with a surer candidate of the same session."""
-    own = offer.prepared.embedded
-    others = (one.prepared.embedded for one in surer)
-    cosines = (
-        float(own.vector @ one.vector)
-        for one in others
-        if own is not None and one is not None and one.key == own.key
-    )
-    return max(cosines, default=0.0)
-
-
-def decided(*, caller: Caller, prepared: Prepared, now: datetime) -> Outcome | None:
-    """Send a draft through the door; return None where its place would not take it. In a unit."""
-    try:
-        with transaction.atomic():
-            outcome = decide(caller=caller, prepared=prepared, now=now)
-            return recorded(caller=caller, outcome=outcome)
-    except (InvalidInput, Forbidden, NotFound):  # of this candidate; the others stand
-        return None
 
 
 def _product_results(row: Session) -> tuple[Event, ...]:

@@ -28,31 +28,16 @@ from accounts import jobs, tenancy
 from accounts.caller import Caller
 from accounts.errors import Conflict, Forbidden, InvalidInput
 from memory.extraction.actions import extraction
-from memory.extraction.actions.extraction import NONCE_BYTES, Degraded, Mode
 from memory.extraction.prompts import schemas
-from memory.intake.actions.remember import Prepared, prepare
-from memory.intake.actions.similar_memories import thresholds_of
-from memory.intake.validation import NewMemory
+from memory.intake.actions.remember import NewMemory, Prepared, prepare
+from memory.intake.actions.similar_memories import nearest_cosine, thresholds_of
 from memory.observer import syntheses
-from memory.observer.actions import prior_sessions
-from memory.observer.actions.phrase_signals import ask
-from memory.observer.actions.promote import SAME, decided, nearest_of
-from memory.observer.syntheses import DRAFTS_MOST, Draft, Key, Summary
+from memory.observer.actions import offers, phrase_signals, prior_sessions
 from memory.records.models import Memory
 from memory.secrets import scanner
 from memory.sessions import counters, file_paths
-from memory.sessions.counters import (
-    Count,
-    EdgeRow,
-    ErrorRow,
-    FileRow,
-    Kind,
-    ModuleRow,
-    OfRow,
-    PairRow,
-)
 from memory.sessions.models import Session, Statistic
-from memory.sessions.queries.sessions import opener_of
+from memory.sessions.queries import sessions
 from memory.taxonomy import MemoryType, Source, Status
 
 JOB: Final = "memory.synthesize"
@@ -65,15 +50,15 @@ OUTPUT_TOKENS_EACH: Final = 200  # of an answer about a memory; default, not mea
 class _Due:
     """A synthesis that is to be done: over the sums of a module, or with what it says."""
 
-    key: Key
-    summary: Summary | None = None
-    drafts: tuple[Draft, ...] = ()
+    key: syntheses.Key
+    summary: syntheses.Summary | None = None
+    drafts: tuple[syntheses.Draft, ...] = ()
 
 
 def queue(*, row: Session, modules: tuple[str, ...]) -> None:
     """Queue the syntheses that a session has made due for these modules. In a unit."""
     done = _done(row)
-    touched = {module.module: module for module in _rows(row, ModuleRow)}
+    touched = {module.module: module for module in _rows(row, counters.ModuleRow)}
     due = (syntheses.due(module=touched[name], done=done) for name in modules if name in touched)
     if any(key is not None for key in due):
         _enqueue(row, is_weekly=False)
@@ -82,7 +67,7 @@ def queue(*, row: Session, modules: tuple[str, ...]) -> None:
 def queue_weekly() -> int:
     """Queue the search for pairs in each place of the entered organization; return how many."""
     with tenancy.unit():
-        edges = Statistic.objects.filter(kind=Kind.EDGE.value).order_by()
+        edges = Statistic.objects.filter(kind=counters.Kind.EDGE.value).order_by()
         queued = 0
         for audience, project_id in edges.values_list("audience", "project_id").distinct():
             rows = Session.objects.filter(
@@ -104,7 +89,7 @@ def synthesize(*, session_id: UUID, is_weekly: bool, now: datetime) -> Mapping[s
         row = Session.objects.select_related("project").filter(pk=session_id).first()
         if row is None:
             return {"gone": 1}
-        caller = opener_of(row=row, now=now)
+        caller = sessions.opener_of(row=row, now=now)
         due = _pairs(row) if is_weekly else _thresholds(row)
     counts: Counter[str] = Counter()
     for one in due:
@@ -124,17 +109,19 @@ def _enqueue(row: Session, *, is_weekly: bool) -> None:
 def _thresholds(row: Session) -> tuple[_Due, ...]:
     """Return what the modules of a place make due. In a unit."""
     done = _done(row)
-    files, edges = _rows(row, FileRow), _rows(row, EdgeRow)
-    errors = tuple(one for one in _rows(row, ErrorRow) if one.message)  # else it is forgotten
+    files, edges = _rows(row, counters.FileRow), _rows(row, counters.EdgeRow)
+    errors = tuple(
+        one for one in _rows(row, counters.ErrorRow) if one.message
+    )  # else it is forgotten
     found: list[_Due] = []
-    for module in _rows(row, ModuleRow):
+    for module in _rows(row, counters.ModuleRow):
         key = syntheses.due(module=module, done=done)
         if key is None:
             continue
         name = module.module
         own = tuple(one for one in files if file_paths.module(path=one.path) == name)
         paths = frozenset(one.path for one in own)
-        summary = Summary(
+        summary = syntheses.Summary(
             module=module,
             files=own,
             edges=tuple(one for one in edges if {one.first, one.second} <= paths),
@@ -149,8 +136,8 @@ def _thresholds(row: Session) -> tuple[_Due, ...]:
 def _pairs(row: Session) -> tuple[_Due, ...]:
     """Return the pairs of modules that nobody has named. In a unit."""
     found = syntheses.weekly(
-        edges=_rows(row, EdgeRow),
-        pairs=_rows(row, PairRow),
+        edges=_rows(row, counters.EdgeRow),
+        pairs=_rows(row, counters.PairRow),
         known=_known_pairs(row),
         done=_done(row),
     )
@@ -160,13 +147,13 @@ def _pairs(row: Session) -> tuple[_Due, ...]:
 def _done_once(caller: Caller, row: Session, due: _Due, now: datetime) -> Mapping[str, int]:
     """Store what a synthesis says and its key together; nothing where somebody has."""
     with tenancy.unit():  # before a model is paid for
-        if prior_sessions.read(row=row, kind=Kind.SYNTHESIS, keys=(_log_key(due.key),)):
+        if prior_sessions.read(row=row, kind=counters.Kind.SYNTHESIS, keys=(_log_key(due.key),)):
             return {}
     drafts, told, is_of_model = due.drafts, Counter[str](), False
     if due.summary is not None:
         drafts, told, is_of_model = draft_synthesis(row=row, summary=due.summary, now=now)
     prepared = tuple(_prepared(caller, row, due.key, draft) for draft in drafts)
-    bound = thresholds_of(project=row.project).novelty_cosine if is_of_model else SAME
+    bound = thresholds_of(project=row.project).novelty_cosine if is_of_model else offers.SAME
     try:
         with tenancy.unit(), transaction.atomic():
             counts = _stored(caller, row, due.key, prepared, bound, now)
@@ -177,8 +164,8 @@ def _done_once(caller: Caller, row: Session, due: _Due, now: datetime) -> Mappin
 
 
 def draft_synthesis(
-    *, row: Session, summary: Summary, now: datetime
-) -> tuple[tuple[Draft, ...], Counter[str], bool]:
+    *, row: Session, summary: syntheses.Summary, now: datetime
+) -> tuple[tuple[syntheses.Draft, ...], Counter[str], bool]:
     """Return what the sums of a module justify, with at most one call of a model.
 
     Beside the drafts: what the call cost, was dropped and missing, and whether a model speaks.
@@ -192,27 +179,27 @@ def draft_synthesis(
             own = Session.objects.filter(audience=row.audience, project=row.project_id)
             kept = own.filter(finalized_at__isnull=False, models_agreed=False).exists()
             allowance = replace(allowance, may_leave=allowance.may_leave and not kept)
-    if not told or allowance.mode is Mode.HEURISTIC:
+    if not told or allowance.mode is extraction.Mode.HEURISTIC:
         return templates, Counter(), False
     tenant = tenancy.current().schema_name
     missing, model = extraction.model_for(allowance=allowance, tenant=tenant)
     if model is None:
         degraded = [] if missing is None else [f"degraded_{missing.value}"]
         return templates, Counter(degraded), False
-    nonce = secrets.token_hex(NONCE_BYTES)
+    nonce = secrets.token_hex(extraction.NONCE_BYTES)
     module = summary.module.module
-    data, spent = ask(
+    data, spent = phrase_signals.ask(
         model=model,
         prompt="synthesize",
         nonce=nonce,
         text=syntheses.written_facts(module=module, told=told, nonce=nonce),
         schema=("syntheses", schemas.SYNTHESIZE, schemas.SYNTHESIZE_LEAST),
-        max_output_tokens=OUTPUT_TOKENS_EACH * (DRAFTS_MOST + 1),
+        max_output_tokens=OUTPUT_TOKENS_EACH * (syntheses.DRAFTS_MOST + 1),
     )
     extraction.book(session_id=row.id, spent=spent, now=now)
     counts = Counter({"calls": spent.calls, "tokens": spent.tokens})
     if data is None:
-        counts[f"degraded_{Degraded.MODEL_FAILED.value}"] += 1
+        counts[f"degraded_{extraction.Degraded.MODEL_FAILED.value}"] += 1
         return templates, +counts, False
     found, dropped = syntheses.read_drafts(data=data, told=told)
     drafts = tuple(one for one in found if not scanner.find_secrets(text=one.content))
@@ -223,7 +210,9 @@ def draft_synthesis(
     return (drafts if is_of_model else templates), +counts, is_of_model
 
 
-def _prepared(caller: Caller, row: Session, key: Key, draft: Draft) -> Prepared | None:
+def _prepared(
+    caller: Caller, row: Session, key: syntheses.Key, draft: syntheses.Draft
+) -> Prepared | None:
     origin = f"synthesis:{key.threshold}:{key.module}"[:LONGEST_ORIGIN]
     new = NewMemory(
         content=draft.content,
@@ -246,36 +235,40 @@ def _prepared(caller: Caller, row: Session, key: Key, draft: Draft) -> Prepared 
 def _stored(
     caller: Caller,
     row: Session,
-    key: Key,
+    key: syntheses.Key,
     prepared: tuple[Prepared | None, ...],
     bound: float,
     now: datetime,
 ) -> Mapping[str, int]:
     """Write the key and what the synthesis says; None is what cannot be stored. In a unit."""
     logged = _log_key(key)
-    done = Count(kind=Kind.SYNTHESIS, key=logged, counts={"done": 1})
+    done = counters.Count(kind=counters.Kind.SYNTHESIS, key=logged, counts={"done": 1})
     prior_sessions.add(row=row, counts=(done,), now=now)
-    first = prior_sessions.read(row=row, kind=Kind.SYNTHESIS, keys=(logged,))
+    first = prior_sessions.read(row=row, kind=counters.Kind.SYNTHESIS, keys=(logged,))
     if any(int(one.counts.get("done", 0)) > 1 for one in first):
         return {}  # who adds to one row waits for the other, so only one finds itself the first
     counts: Counter[str] = Counter({"syntheses": 1})
     for one in prepared:
-        if one is not None and nearest_of(caller=caller, prepared=one) > bound:
+        if one is not None and (
+            nearest_cosine(caller=caller, new=one.checked.new, embedded=one.embedded) > bound
+        ):
             counts["dropped_known"] += 1
             continue
-        outcome = None if one is None else decided(caller=caller, prepared=one, now=now)
+        outcome = None if one is None else offers.decided(caller=caller, prepared=one, now=now)
         counts["not_storable" if outcome is None else outcome.outcome] += 1
     return counts
 
 
-def _log_key(key: Key) -> str:
+def _log_key(key: syntheses.Key) -> str:
     return counters.key_of(text=f"{key.threshold}:{key.module}")
 
 
-def _done(row: Session) -> frozenset[Key]:
-    found = prior_sessions.read(row=row, kind=Kind.SYNTHESIS)
+def _done(row: Session) -> frozenset[syntheses.Key]:
+    found = prior_sessions.read(row=row, kind=counters.Kind.SYNTHESIS)
     parts = (one.key.partition(":") for one in found)
-    return frozenset(Key(module=module, threshold=int(number)) for number, _, module in parts)
+    return frozenset(
+        syntheses.Key(module=module, threshold=int(number)) for number, _, module in parts
+    )
 
 
 def _known_pairs(row: Session) -> frozenset[tuple[str, str]]:
@@ -294,7 +287,7 @@ def _known_pairs(row: Session) -> frozenset[tuple[str, str]]:
     return frozenset(named)
 
 
-def _rows(row: Session, type: type[OfRow]) -> tuple[OfRow, ...]:
+def _rows(row: Session, type: type[counters.OfRow]) -> tuple[counters.OfRow, ...]:
     """Return a table of a session's own place. In a unit."""
     found = prior_sessions.read(row=row, kind=counters.KIND_OF[type])
     return counters.rows_of(type=type, sums=found)

@@ -20,7 +20,7 @@ from memory.customization import phases
 from memory.customization.queries import find_own_methodology
 from memory.intake.actions import remember, revise
 from memory.observer import unit_completion_rules
-from memory.observer.actions import promote
+from memory.observer.actions import offers
 from memory.records import writes
 from memory.records.models import Memory
 from memory.review.actions import reactivation
@@ -34,7 +34,7 @@ ENDED_AGAIN: Final = message("its session ended again")
 
 
 def prepare_completion(
-    *, who: promote.Proposing, row: Session, scratchpad: Scratchpad
+    *, who: offers.Proposing, row: Session, scratchpad: Scratchpad
 ) -> tuple[remember.Prepared, ...]:
     """Draft and embed what the session's methodology remembers of it. Outside of a unit."""
     named = {
@@ -50,7 +50,7 @@ def prepare_completion(
     for draft in unit_completion_rules.drafts(
         acts=own.on_complete if own else (), label=label, methodology=course, scratchpad=scratchpad
     ):
-        new = promote.proposed_memory(
+        new = offers.proposed_memory(
             row=row,
             level=who.level,
             content=draft.content,
@@ -76,7 +76,7 @@ def prepare_completion(
 
 def store_completion(
     *,
-    who: promote.Proposing,
+    who: offers.Proposing,
     row: Session,
     scratchpad: Scratchpad,
     prepared: tuple[remember.Prepared, ...],
@@ -99,7 +99,7 @@ def store_completion(
     for one in prepared:
         known = before.get(one.checked.new.external_id)
         if known is None:
-            outcome = promote.decided(caller=who.caller, prepared=one, now=now)
+            outcome = offers.decided(caller=who.caller, prepared=one, now=now)
             taken += outcome is not None and outcome.memory is not None
             continue
         if known.status != Status.ACTIVE:
@@ -115,14 +115,14 @@ def store_completion(
     return taken
 
 
-def _archive(who: promote.Proposing, rows: tuple[Memory, ...], now: datetime) -> None:
+def _archive(who: offers.Proposing, rows: tuple[Memory, ...], now: datetime) -> None:
     rows = tuple(row for row in rows if row.status == Status.ACTIVE)
     reactivation.archive_held(caller=who.caller, rows=rows, reason=NO_MORE, now=now)
     for row in rows:
         writes.record(caller=who.caller, act="memory.archived", memory_id=row.id)
 
 
-def _revise(who: promote.Proposing, row: Memory, one: remember.Prepared, now: datetime) -> bool:
+def _revise(who: offers.Proposing, row: Memory, one: remember.Prepared, now: datetime) -> bool:
     """Bring a held memory to what the last end says; say whether anything is new."""
     new = one.checked.new
     wanted = {
