@@ -190,18 +190,26 @@ def history(*, caller: Caller, memory_id: UUID) -> tuple[VersionView, ...]:
     # who ended a version made the next one
     made = [(one.reason, one.changed_by, one.changed_agent, one.changed_at) for one in ended]
     made.append(("", row.author_user, row.author_agent, row.created_at))
-    said: list[tuple[int, str, dict[str, Any]]] = [(row.version, row.content, {})]
-    said += [(one.number, one.content, shown_fields(one)) for one in ended]
-    is_seen = [True, *(was_seen(version=one, sight=sight) for one in ended)]
-    return tuple(
-        VersionView(
-            number=number, content=content, fields=fields,
-            reason=reason, changed_by=by, changed_agent=agent, changed_at=at,
-        )
-        for (number, content, fields), (reason, by, agent, at), shown in zip(
-            said, made, is_seen, strict=True
-        )
-        if shown
+    return (
+        _version(row.version, row.content, {}, made[0]),
+        *(
+            _version(one.number, one.content, shown_fields(one), maker)
+            for one, maker in zip(ended, made[1:], strict=True)
+            if was_seen(version=one, sight=sight)
+        ),
+    )
+
+
+def _version(
+    number: int,
+    content: str,
+    fields: Mapping[str, Any],
+    made: tuple[str, UUID | None, str, datetime],
+) -> VersionView:
+    reason, by, agent, at = made
+    return VersionView(
+        number=number, content=content, fields=fields,
+        reason=reason, changed_by=by, changed_agent=agent, changed_at=at,
     )  # fmt: skip
 
 

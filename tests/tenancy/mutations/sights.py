@@ -184,7 +184,7 @@ VISIBILITY: Final = (
     ),
     guard(
         "earlier versions stay with their readers", "memory.records.queries.memories:history",
-        "was_seen(version=one, sight=sight) for one", "bool(sight) for _",
+        "if was_seen(version=one, sight=sight)", "if sight",
         f"{GUARDS}test_earlier_versions_stay_with_their_readers",
     ),
     guard(
