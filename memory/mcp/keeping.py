@@ -33,7 +33,9 @@ class NewStatement(ProjectArgument):
     """A statement to keep."""
 
     content: Content = Field(min_length=1, description="The statement, 20 to 20,000 characters.")
-    type: Kind | None = Field(None, description="What it is; found by itself when left out.")
+    type: Kind | None = Field(
+        None, description="What it is. Name it: left out, nearly every text is kept as a fact."
+    )
     tags: Files = Field((), description="A few words to find it by.")
     related_files: Files = Field((), description="Paths it is about.")
     external_id: str = Field(
