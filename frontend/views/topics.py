@@ -14,7 +14,7 @@ from frontend.views import base
 from frontend.views.base import Frame
 from memory.entities.rules import EntityType
 from memory.records.queries.memories import memories_of_topic
-from memory.review.actions.entity_merges import Pair, merge_names, scope_of, unmerge_names
+from memory.review.actions.entity_merges import MergePair, merge_names, scope_of, unmerge_names
 from memory.search import entity_profile
 from memory.search.request import Narrowing
 from memory.taxonomy import Scope
@@ -111,7 +111,7 @@ def entity(request: HttpRequest, frame: Frame) -> HttpResponse:
     kind = _kind(request.GET.get("kind", ""))
     error: CairnError | None = None
     if request.method == "POST":
-        pair = Pair(
+        pair = MergePair(
             name=name,
             same_as=sent.get("same_as", "").strip()[:LONGEST_NAME],
             type=kind,

@@ -11,7 +11,13 @@ from memory.api.schemas.memories import Memory, ProjectPageQuery, ProjectQuery, 
 from memory.api.schemas.search import AddressFilters, Limit, narrowing
 from memory.entities.close_names import Reason
 from memory.entities.rules import EntityType
-from memory.review.actions.entity_merges import SCOPES, Pair, merge_names, scope_of, unmerge_names
+from memory.review.actions.entity_merges import (
+    SCOPES,
+    MergePair,
+    merge_names,
+    scope_of,
+    unmerge_names,
+)
 from memory.search import entity_profile
 from memory.search.entity_profile import TYPES, close_names_of
 from memory.search.request import Narrowing
@@ -210,7 +216,7 @@ def merge_entities(call: Call, body: SameNames) -> object:
     Lists, profiles and searches take them for one from now on, for those whom it is said for. A
     name that somebody sees no memory of stays unknown to them.
     """
-    pair = Pair(
+    pair = MergePair(
         name=body.name,
         same_as=body.same_as,
         type=body.kind,

@@ -25,7 +25,7 @@ from memory.secrets import findings as secrets
 from memory.secrets import scanner
 from memory.sessions import counters
 from memory.sessions.models import Statistic
-from memory.sessions.sql.counters import read
+from memory.sessions.sql.counter_rows import read
 from memory.taxonomy import MemoryType, Status, Verification
 from memory.text import globs
 from memory.text import text as texts

@@ -50,7 +50,7 @@ class Memory(Answer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hit(Answer):
+class SearchHit(Answer):
     """A memory that a search found, and the probability that it is relevant."""
 
     memory: Memory
@@ -61,7 +61,7 @@ class Hit(Answer):
 class SearchResults(Answer):
     """What a search came to."""
 
-    hits: tuple[Hit, ...] = ()
+    hits: tuple[SearchHit, ...] = ()
     nothing_relevant: bool = False
     degraded: tuple[str, ...] = ()
 
@@ -112,7 +112,7 @@ def read_me(*, raw: Json) -> Me:
 
 def read_results(*, raw: Json) -> SearchResults:
     """Read what a search came to."""
-    hits = (Hit.read(one, memory=Memory.read(one["memory"])) for one in _list(raw, "results"))
+    hits = (SearchHit.read(one, memory=Memory.read(one["memory"])) for one in _list(raw, "results"))
     return SearchResults.read(raw, hits=tuple(hits), degraded=tuple(_list(raw, "degraded")))
 
 

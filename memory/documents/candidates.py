@@ -43,7 +43,7 @@ class CandidateLink:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class DocumentCandidate:
     """One statement of a file, as the door takes it; `keys` are names by which others link to it.
 
     `record` is the whole line of our own export, for those who restore one.
@@ -90,11 +90,11 @@ class FileRead:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class DocumentReading:
     """All that was read of an upload."""
 
     files: tuple[FileRead, ...]
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[DocumentCandidate, ...]
     faults: tuple[FileFault, ...]
 
     @classmethod
@@ -103,16 +103,18 @@ class Reading:
         *,
         name: str,
         format: FileFormat,
-        candidates: tuple[Candidate, ...] = (),
+        candidates: tuple[DocumentCandidate, ...] = (),
         faults: tuple[FileFault, ...] = (),
         notices: tuple[Message | str, ...] = (),
-    ) -> "Reading":
+    ) -> "DocumentReading":
         """Return the reading of one file."""
         file = FileRead(name=name, format=format, candidates=len(candidates), notices=notices)
         return cls(files=(file,), candidates=candidates, faults=faults)
 
     @classmethod
-    def unreadable(cls, *, name: str, detail: Message | str, line: int | None = None) -> "Reading":
+    def unreadable(
+        cls, *, name: str, detail: Message | str, line: int | None = None
+    ) -> "DocumentReading":
         """Return the reading of a file of which nothing is taken."""
         fault = FileFault(file=name, line=line, detail=detail)
         return cls.of_file(name=name, format=FileFormat.UNKNOWN, faults=(fault,))

@@ -22,11 +22,11 @@ from accounts.messages import Message, message
 from memory.documents.candidates import (
     LONGEST_NAME,
     MOST_CANDIDATES,
-    Candidate,
+    DocumentCandidate,
+    DocumentReading,
     FileFault,
     FileFormat,
     FileRead,
-    Reading,
 )
 from memory.documents.formats import cairn, json_rows, markdown_notes, memory_v3
 from memory.text import decoding
@@ -54,16 +54,16 @@ Unpacked = tuple[str, bytes, Message | str]  # a file's name and bytes, or why i
 BROKEN: Final = (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError)
 
 
-def read(*, name: str, data: bytes) -> Reading:
+def read(*, name: str, data: bytes) -> DocumentReading:
     """Read one upload, a file or a zip of files."""
     return read_all(files=((name, data),))
 
 
-def read_all(*, files: tuple[tuple[str, bytes], ...]) -> Reading:
+def read_all(*, files: tuple[tuple[str, bytes], ...]) -> DocumentReading:
     """Read several uploads as one, until its measure is full; what comes after is not read."""
     most = MOST_CANDIDATES
     read_files: list[FileRead] = []
-    candidates: list[Candidate] = []
+    candidates: list[DocumentCandidate] = []
     faults: list[FileFault] = []
     for one in _read_each(files):
         read_files += one.files
@@ -82,12 +82,12 @@ def read_all(*, files: tuple[tuple[str, bytes], ...]) -> Reading:
             "Only the first {most} statements are taken; divide what is left.", most=most
         )
         faults.append(FileFault(file=dropped.file, line=dropped.line, detail=detail))
-    return Reading(
+    return DocumentReading(
         files=tuple(read_files), candidates=tuple(candidates[:most]), faults=tuple(faults)
     )
 
 
-def _read_each(files: tuple[tuple[str, bytes], ...]) -> Iterator[Reading]:
+def _read_each(files: tuple[tuple[str, bytes], ...]) -> Iterator[DocumentReading]:
     """Read file after file, each when it is asked for."""
     for name, data in files:
         plain = "".join(one for one in name.replace("\\", "/") if one.isprintable())
@@ -99,18 +99,18 @@ def _read_each(files: tuple[tuple[str, bytes], ...]) -> Iterator[Reading]:
             yield _read_file(clean, data)
 
 
-def _read_file(name: str, data: bytes) -> Reading:
+def _read_file(name: str, data: bytes) -> DocumentReading:
     if memory_v3.is_database(data=data):
         return memory_v3.read(name=name, data=data)
     most = LARGEST_OWN if data.startswith(OWN_JSON) else LARGEST_TEXT
     if len(data) > most:
         detail = message("The file is larger than {most} bytes.", most=most)
-        return Reading.unreadable(name=name, detail=detail)
+        return DocumentReading.unreadable(name=name, detail=detail)
     decoded = decoding.decode(data=data)
     if decoded.fault:
-        return Reading.unreadable(name=name, detail=decoded.fault)
+        return DocumentReading.unreadable(name=name, detail=decoded.fault)
     if not decoded.text.strip():
-        return Reading.unreadable(name=name, detail="The file is empty.")
+        return DocumentReading.unreadable(name=name, detail="The file is empty.")
     found = _read_text(name, decoded.text)
     if not decoded.notice:
         return found
@@ -118,7 +118,7 @@ def _read_file(name: str, data: bytes) -> Reading:
     return replace(found, files=noted)
 
 
-def _read_text(name: str, text: str) -> Reading:
+def _read_text(name: str, text: str) -> DocumentReading:
     ending = PurePosixPath(name).suffix.lower()
     if ending not in WORDS - {""}:
         if json_rows.looks_like_lines(text=text):
@@ -127,7 +127,7 @@ def _read_text(name: str, text: str) -> Reading:
             return json_rows.read_document(name=name, text=text)
     if ending in RECORDS:
         detail = "The file does not begin like JSON."
-        return Reading.unreadable(name=name, line=1, detail=detail)
+        return DocumentReading.unreadable(name=name, line=1, detail=detail)
     note = markdown_notes.split_head(text=text)
     if note.fields.get("format") != cairn.FORMAT:
         return markdown_notes.read(name=name, text=text)
@@ -138,20 +138,20 @@ def _read_text(name: str, text: str) -> Reading:
         found = json_rows.read_record(name=name, line=1, record=record)
     except ValueError as error:
         broken = message("The record is broken: {fault}.", fault=str(error))
-        return Reading.unreadable(name=name, line=1, detail=broken)
-    return Reading.of_file(name=name, format=FileFormat.OWN_MARKDOWN, candidates=(found,))
+        return DocumentReading.unreadable(name=name, line=1, detail=broken)
+    return DocumentReading.of_file(name=name, format=FileFormat.OWN_MARKDOWN, candidates=(found,))
 
 
-def _read_archive(name: str, data: bytes) -> Iterator[Reading]:
+def _read_archive(name: str, data: bytes) -> Iterator[DocumentReading]:
     """Read the files of a zip, in its order; pictures and programs among them are left out."""
     is_empty = True
     for member, content, fault in _unpack(data):
         if fault:
             place = FileFault(file=member or name, line=None, detail=fault)
-            found = Reading(files=(), candidates=(), faults=(place,))
+            found = DocumentReading(files=(), candidates=(), faults=(place,))
         elif content.startswith(ZIP):
             detail = "A zip inside of a zip is not read."
-            found = Reading.unreadable(name=member, detail=detail)
+            found = DocumentReading.unreadable(name=member, detail=detail)
         elif PurePosixPath(member).suffix.lower() in WORDS | RECORDS or memory_v3.is_database(
             data=content
         ):
@@ -161,7 +161,9 @@ def _read_archive(name: str, data: bytes) -> Iterator[Reading]:
         is_empty = False
         yield found
     if is_empty:
-        yield Reading.unreadable(name=name, detail="The zip holds nothing that can be imported.")
+        yield DocumentReading.unreadable(
+            name=name, detail="The zip holds nothing that can be imported."
+        )
 
 
 def _unpack(data: bytes) -> Iterator[Unpacked]:

@@ -44,14 +44,14 @@ BARE: Final = SearchRequest(
     query="", limit=measures.K, threshold=0.0
 )  # the ranking without silence
 
-Halves = Mapping[Split, tuple[tuple[fitting.Pair, ...], tuple[fitting.Pair, ...]]]
+Halves = Mapping[Split, tuple[tuple[fitting.ScoredPair, ...], tuple[fitting.ScoredPair, ...]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
     """What came of a conversation, and why words stood in for a model, where they did."""
 
-    outcome: conversations.Outcome
+    outcome: conversations.CaseOutcome
     degraded: str
     tokens: int
 
@@ -214,7 +214,7 @@ def _halves(filled: Trial, splits: tuple[Split, ...], now: datetime, tell: Tell)
     for split in splits:
         queries = tuple(one for one in filled.judged.queries if one.split is split)
         usual = tuple(pair for one in queries for pair in _pairs(filled, one, now))
-        without: list[fitting.Pair] = []
+        without: list[fitting.ScoredPair] = []
         for one in queries:
             if one.answerable:
                 with taken_out(filled=filled, names=frozenset(one.relevant)):
@@ -224,11 +224,11 @@ def _halves(filled: Trial, splits: tuple[Split, ...], now: datetime, tell: Tell)
     return halves
 
 
-def _pairs(filled: Trial, one: JudgedQuery, now: datetime) -> Iterator[fitting.Pair]:
+def _pairs(filled: Trial, one: JudgedQuery, now: datetime) -> Iterator[fitting.ScoredPair]:
     answer = search(caller=filled.caller, request=_request(one, BARE), now=now)
     for hit in answer.hits:
         signs: Mapping[str, Any] = hit.explain["relevance"]["signs"]
-        yield fitting.Pair(
+        yield fitting.ScoredPair(
             query_id=one.id,
             signs={relevance.Sign(name): float(value) for name, value in signs.items()},
             answers=filled.names[hit.memory.id] in one.relevant,

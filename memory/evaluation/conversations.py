@@ -52,7 +52,7 @@ class Conversation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class CaseOutcome:
     """What an extractor did with one conversation; `wrong` and `missed` are for people to read."""
 
     id: str
@@ -89,7 +89,7 @@ def parse(*, text: str) -> tuple[Conversation, ...]:
     )
 
 
-def judge(*, conversation: Conversation, candidates: Sequence[Candidate]) -> Outcome:
+def judge(*, conversation: Conversation, candidates: Sequence[Candidate]) -> CaseOutcome:
     """Compare what was found with what a person would keep."""
     left = list(conversation.keep)
     wrong: list[str] = []
@@ -101,7 +101,7 @@ def judge(*, conversation: Conversation, candidates: Sequence[Candidate]) -> Out
             continue
         left.remove(met)
         types += candidate.type is met.type
-    return Outcome(
+    return CaseOutcome(
         id=conversation.id,
         found=len(candidates),
         right=len(candidates) - len(wrong),
@@ -112,7 +112,7 @@ def judge(*, conversation: Conversation, candidates: Sequence[Candidate]) -> Out
     )
 
 
-def scores(*, outcomes: Sequence[Outcome]) -> Scores:
+def scores(*, outcomes: Sequence[CaseOutcome]) -> Scores:
     """Return precision, recall and the share of right types among the right ones."""
     right = tuple(float(one.right) for one in outcomes)
     return Scores(

@@ -51,7 +51,7 @@ Point = tuple[int, int, int]  # of PATHS, in steps; they sum to STEPS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pair:
+class ScoredPair:
     """One hit of one query: its signs, whether it answers, and whether anything does."""
 
     query_id: str
@@ -127,7 +127,7 @@ class Choice:
         return self.gain.low > 0
 
 
-def fit(*, key: str, pairs: Sequence[Pair], signs: tuple[Sign, ...]) -> Calibration:
+def fit(*, key: str, pairs: Sequence[ScoredPair], signs: tuple[Sign, ...]) -> Calibration:
     """Fit a calibration on these signs; its threshold withholds WITHHELD of the answerable.
 
     It is never below LEAST: where evidence is poor, more is withheld. Raises ValueError when the
@@ -173,7 +173,7 @@ def _newton(standard: Array, answers: Array) -> Array:
     return beta
 
 
-def _mean_rival(pairs: Sequence[Pair], sign: Sign, lead: Sign) -> float:
+def _mean_rival(pairs: Sequence[ScoredPair], sign: Sign, lead: Sign) -> float:
     """Return what was against the hits of these pairs on average."""
     values = [pair.signs[sign] - pair.signs[lead] for pair in pairs if lead in pair.signs]
     return round(float(np.mean(values or [0.0])), DIGITS)
@@ -188,7 +188,7 @@ def threshold_of(*, answered: Sequence[float]) -> float:
     return max(LEAST, float(np.floor(quantile * 10**DIGITS) / 10**DIGITS))
 
 
-def best_of(*, pairs: Sequence[Pair], calibration: Calibration) -> dict[str, float]:
+def best_of(*, pairs: Sequence[ScoredPair], calibration: Calibration) -> dict[str, float]:
     """Return the relevance of the best hit of each query."""
     best: dict[str, float] = {}
     for pair in pairs:
@@ -197,7 +197,7 @@ def best_of(*, pairs: Sequence[Pair], calibration: Calibration) -> dict[str, flo
 
 
 def part(
-    *, pairs: Sequence[Pair], best: Mapping[str, float]
+    *, pairs: Sequence[ScoredPair], best: Mapping[str, float]
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Return the best relevances of the answerable queries, and of the others."""
     answerable = {pair.query_id: pair.answerable for pair in pairs}
@@ -205,7 +205,7 @@ def part(
     return answered, tuple(value for id, value in best.items() if not answerable[id])
 
 
-def reliability(*, pairs: Sequence[Pair], calibration: Calibration) -> Reliability:
+def reliability(*, pairs: Sequence[ScoredPair], calibration: Calibration) -> Reliability:
     """Compare what is said with what is so. Raises ValueError without pairs."""
     if not pairs:
         raise ValueError("reliability needs pairs")
@@ -222,13 +222,13 @@ def reliability(*, pairs: Sequence[Pair], calibration: Calibration) -> Reliabili
     )
 
 
-def silence(*, pairs: Sequence[Pair], calibration: Calibration) -> Silence:
+def silence(*, pairs: Sequence[ScoredPair], calibration: Calibration) -> Silence:
     """Return what silence below the threshold does to the queries that have candidates."""
     answered, others = part(pairs=pairs, best=best_of(pairs=pairs, calibration=calibration))
     return _silence(answered, others, calibration.threshold)
 
 
-def cross_validate(*, pairs: Sequence[Pair], signs: tuple[Sign, ...]) -> Crossed:
+def cross_validate(*, pairs: Sequence[ScoredPair], signs: tuple[Sign, ...]) -> Crossed:
     """Return the means over the deals. Raises ValueError as `fit` does."""
     deals = tuple(_deals(pairs, signs))
     thresholds = [threshold_of(answered=answered) for answered, _ in deals]
@@ -244,7 +244,7 @@ def cross_validate(*, pairs: Sequence[Pair], signs: tuple[Sign, ...]) -> Crossed
 
 
 def choose_signs(
-    *, key: str, pairs: Sequence[Pair], options: Sequence[tuple[Sign, ...]]
+    *, key: str, pairs: Sequence[ScoredPair], options: Sequence[tuple[Sign, ...]]
 ) -> tuple[Calibration, Crossed]:
     """Fit the signs that part unseen queries best; of `options`, the fewest first.
 
@@ -262,7 +262,7 @@ def choose_signs(
 
 
 def _deals(
-    pairs: Sequence[Pair], signs: tuple[Sign, ...]
+    pairs: Sequence[ScoredPair], signs: tuple[Sign, ...]
 ) -> Iterator[tuple[tuple[float, ...], tuple[float, ...]]]:
     """Yield for each deal the unseen best relevances of answerable queries, and of the others."""
     answerable = {pair.query_id: pair.answerable for pair in pairs}
@@ -295,7 +295,7 @@ def _silence(answered: Sequence[float], others: Sequence[float], threshold: floa
     return Silence(recall=recall, withheld=withheld)
 
 
-def _value(pair: Pair, calibration: Calibration) -> float:
+def _value(pair: ScoredPair, calibration: Calibration) -> float:
     return relevances.relevance(signs=pair.signs, calibration=calibration).value
 
 

@@ -14,7 +14,7 @@ from datetime import datetime
 from memory.extraction import chatter, cues, standalone
 from memory.records import assertions
 from memory.records.assertions import Difference
-from memory.sessions.turns import Said, Speaker, Turn, own_words
+from memory.sessions.turns import Speaker, SpokenSentence, Turn, own_words
 from memory.taxonomy import MemoryType
 from memory.text import passages
 from memory.text import text as texts
@@ -34,7 +34,7 @@ _VERB = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class SpokenEvidence:
     """Where a candidate was said: the turn of its session, and the line in it."""
 
     turn: int
@@ -47,7 +47,7 @@ class Candidate:
 
     content: str
     type: MemoryType
-    evidence: Evidence
+    evidence: SpokenEvidence
     speaker: Speaker
     files: tuple[str, ...] = ()
     topics: tuple[str, ...] = ()
@@ -90,7 +90,7 @@ def without_twins(*, candidates: tuple[Candidate, ...]) -> tuple[Candidate, ...]
 def _of_turn(turn: Turn) -> Iterator[Candidate]:
     said = own_words(turn=turn)
     poisoned = {one.paragraph for one in said if chatter.speaks_to_the_machine(text=one.text)}
-    before: Said | None = None
+    before: SpokenSentence | None = None
     is_rejecting = False
     for one in said:
         if one.paragraph in poisoned:
@@ -108,7 +108,7 @@ def _of_turn(turn: Turn) -> Iterator[Candidate]:
 
 
 def _candidate(
-    turn: Turn, said: Said, before: Said | None, *, is_rejecting: bool
+    turn: Turn, said: SpokenSentence, before: SpokenSentence | None, *, is_rejecting: bool
 ) -> Candidate | None:
     asked = turn.speaker is Speaker.USER and cues.ASKED_TO_KEEP.match(
         standalone.without_opening(text=said.text)
@@ -126,7 +126,7 @@ def _candidate(
     return Candidate(
         content=content,
         type=type,
-        evidence=Evidence(turn=turn.sequence, line=said.line),
+        evidence=SpokenEvidence(turn=turn.sequence, line=said.line),
         speaker=turn.speaker,
         files=standalone.files_in(text=content),
         event_at=standalone.event_of(text=content, said_at=turn.at),
@@ -156,7 +156,7 @@ def _type(
     return MemoryType.FACT if is_asked and marked is None else marked
 
 
-def _with_before(content: str, before: Said | None, *, is_agent: bool) -> str:
+def _with_before(content: str, before: SpokenSentence | None, *, is_agent: bool) -> str:
     """Put the sentence before in front of one that points back to it; empty if that cannot be."""
     lacks = standalone.lacks_subject(text=content)
     if not (lacks or passages.is_continuation(text=content)):

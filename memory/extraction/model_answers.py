@@ -15,7 +15,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from memory.extraction import chatter
-from memory.extraction.extract import LONGEST, SHORTEST, Candidate, Evidence, without_twins
+from memory.extraction.extract import LONGEST, SHORTEST, Candidate, SpokenEvidence, without_twins
 from memory.extraction.prompts import schemas
 from memory.intake.integrate import Judged, Relation
 from memory.records import assertions
@@ -75,7 +75,7 @@ def _checked(entry: Any, shown: Mapping[int, Turn], own: Mapping[int, str]) -> C
     return Candidate(
         content=content,
         type=MemoryType(entry["type"]),
-        evidence=Evidence(turn=turn.sequence, line=1),
+        evidence=SpokenEvidence(turn=turn.sequence, line=1),
         speaker=turn.speaker,
         files=_words(entry.get("files")),
         topics=_words(entry.get("topics")),
@@ -178,7 +178,7 @@ NAMES: Final[Mapping[str, Relation]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pair:
+class StatementPair:
     """A candidate, by its place in a part, and a stored memory near it, as it was read."""
 
     candidate: int
@@ -188,7 +188,9 @@ class Pair:
     known: str
 
 
-def write_pairs(*, pairs: tuple[Pair, ...], nonce: str, clean: Callable[[str], str]) -> str:
+def write_pairs(
+    *, pairs: tuple[StatementPair, ...], nonce: str, clean: Callable[[str], str]
+) -> str:
     """Return the pairs between their marks; `clean` takes secrets out."""
     told = (
         f"[pair {number}]\nstored: {_side(pair.known, nonce, clean)}\n"
@@ -199,7 +201,7 @@ def write_pairs(*, pairs: tuple[Pair, ...], nonce: str, clean: Callable[[str], s
 
 
 def read_relations(
-    *, data: Mapping[str, Any], pairs: tuple[Pair, ...]
+    *, data: Mapping[str, Any], pairs: tuple[StatementPair, ...]
 ) -> tuple[dict[int, tuple[Judged, ...]], Counter[str]]:
     """Return by candidate what was judged of it, and how many answers were dropped and why."""
     dropped: Counter[str] = Counter()
@@ -226,7 +228,7 @@ def _side(text: str, nonce: str, clean: Callable[[str], str]) -> str:
     return " ".join(clean(text.replace(nonce, "")).split())[:LONGEST_SIDE]
 
 
-def _checked_relation(entry: Any, pairs: tuple[Pair, ...]) -> tuple[int, Judged] | str:
+def _checked_relation(entry: Any, pairs: tuple[StatementPair, ...]) -> tuple[int, Judged] | str:
     """Return the pair's number and what was judged of it, or why the answer is dropped."""
     if not isinstance(entry, dict) or not _has_relation_shape(entry):
         return "relation_shape"

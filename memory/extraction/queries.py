@@ -20,7 +20,7 @@ from accounts.caller import Caller
 from accounts.rights import check_manages
 from memory import sql_queries
 from memory.records.queries.views import countable
-from memory.sessions.sql import counters
+from memory.sessions.sql import counter_rows
 from memory.taxonomy import Source
 from teams import queries as places
 from teams.models import Project
@@ -91,7 +91,7 @@ def usage(*, caller: Caller, project: str | None, day: date) -> Usage:
         row = None if project is None else places.find_project(caller=caller, ref=project)
         read = sql_queries.rows(
             "model_use_days",
-            file=counters.FILE,
+            file=counter_rows.FILE,
             since=first,
             until=last,
             everywhere=row is None,
@@ -144,7 +144,7 @@ def month_of_project(*, project_id: UUID | None, day: date) -> MonthOfUse:
 def _sum(day: date, *, everywhere: bool, project_id: UUID | None) -> MonthOfUse:
     rows = sql_queries.rows(
         "model_use",
-        file=counters.FILE,
+        file=counter_rows.FILE,
         since=day.replace(day=1),
         until=day.replace(day=monthrange(day.year, day.month)[1]),
         everywhere=everywhere,

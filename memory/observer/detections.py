@@ -137,7 +137,7 @@ def value(*, kind: SignalKind, rejected: int = 0, judged: int = 0) -> float:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class SignalEvidence:
     """One event a sighting rests on, and the place in the code where it names one."""
 
     sequence: int
@@ -157,7 +157,7 @@ class Sighting:
     kind: SignalKind
     key: str
     files: tuple[str, ...]
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[SignalEvidence, ...]
     times: int = 1
     details: Mapping[str, str] = field(default_factory=dict)
 
@@ -188,12 +188,12 @@ def made(
     )
 
 
-def evidence(*, deeds: Iterable[Deed]) -> tuple[Evidence, ...]:
+def evidence(*, deeds: Iterable[Deed]) -> tuple[SignalEvidence, ...]:
     """Return some deeds as evidence, the last ones in their order."""
     told = {(deed.sequence, deed.target): deed for deed in deeds}
     rests = sorted(told.values(), key=lambda one: one.sequence)
     return tuple(
-        Evidence(
+        SignalEvidence(
             sequence=deed.sequence,
             step=deed.step,
             file=deed.target if deed.act in {Act.READ, Act.EDIT} else "",

@@ -15,7 +15,7 @@ from typing import Any, Final
 from memory.extraction import chatter
 from memory.extraction.extract import SHORTEST
 from memory.intake import planting_alarms
-from memory.observer.promotion import Candidate
+from memory.observer.promotion import ObservedCandidate
 from memory.observer.wording import CONTENT_MOST
 from memory.records import assertions
 from memory.secrets import scanner
@@ -37,7 +37,7 @@ _PROGRAMS: Final = frozenset({  # a signal that does not name one does not call 
 })  # fmt: skip
 
 
-def written(*, candidates: tuple[Candidate, ...], nonce: str) -> str:
+def written(*, candidates: tuple[ObservedCandidate, ...], nonce: str) -> str:
     """Return the signals between their marks, without secrets."""
     lines: list[str] = []
     for number, candidate in enumerate(candidates, 1):
@@ -58,7 +58,7 @@ def written_json(told: Mapping[str, object], nonce: str) -> str:
 
 
 def read(
-    *, data: Mapping[str, Any], candidates: tuple[Candidate, ...]
+    *, data: Mapping[str, Any], candidates: tuple[ObservedCandidate, ...]
 ) -> tuple[dict[str, str], Counter[str]]:
     """Return the better words by the candidate's key, and how many were dropped and why."""
     dropped: Counter[str] = Counter()

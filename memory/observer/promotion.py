@@ -17,7 +17,7 @@ from typing import Final
 from memory.intake.integrate import NOVELTY_COSINE
 from memory.observer import detections, evidence_texts, reentered_dead_ends, wording
 from memory.observer.detect import Witnessed
-from memory.observer.detections import Evidence, Sighting, SignalKind
+from memory.observer.detections import Sighting, SignalEvidence, SignalKind
 from memory.records.formulas import TAINTED_FACTOR
 from memory.sessions.events import Event, Outcome
 from memory.sessions.scratchpad import Scratchpad, SessionType, Setting, taint_of
@@ -113,7 +113,7 @@ def qa_passed(*, scratchpad: Scratchpad) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class ObservedCandidate:
     """What may become a memory; `key` tells it apart, `reason` says why it is tainted.
 
     `confidence` is the base that is stored: what a taint leaves of it is computed on reading.
@@ -124,7 +124,7 @@ class Candidate:
     content: str
     confidence: float
     source: Source
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[SignalEvidence, ...]
     reason: str = ""
     sessions: int = 1
     files: tuple[str, ...] = ()
@@ -162,7 +162,7 @@ def propose(
     seen_before: SeenBefore,
     is_piece: bool = False,
     results: tuple[Event, ...] = (),
-) -> tuple[Candidate, ...]:
+) -> tuple[ObservedCandidate, ...]:
     """Return what a session offers, surest first; while its gate is shut only what failed.
 
     `seen_before` counts earlier sessions that showed the same signal with the same key. `results`
@@ -170,7 +170,7 @@ def propose(
     agent gave up, where QA decides; behind another gate nothing passes.
     """
     failures = tuple(_from_failures(scratchpad))
-    found: tuple[Candidate, ...] = failures if is_of_qa(setting=scratchpad.setting) else ()
+    found: tuple[ObservedCandidate, ...] = failures if is_of_qa(setting=scratchpad.setting) else ()
     if is_gate_open(scratchpad=scratchpad, is_piece=is_piece):
         found = (
             *_from_signals(scratchpad, seen, seen_before),
@@ -186,11 +186,11 @@ def propose(
 def choose(
     *,
     scratchpad: Scratchpad,
-    proposed: tuple[Candidate, ...],
+    proposed: tuple[ObservedCandidate, ...],
     nearest: Mapping[str, float],
     novelty_cosine: float = NOVELTY_COSINE,
     before: int = 0,
-) -> tuple[Candidate, ...]:
+) -> tuple[ObservedCandidate, ...]:
     """Return what is promoted: novel, and no more than the type of session allows.
 
     `nearest` is the highest cosine with a stored memory by key; a key without one counts as novel,
@@ -201,7 +201,7 @@ def choose(
     return novel[: max(0, GATES[scratchpad.setting.type].most - before)]
 
 
-def _judged(scratchpad: Scratchpad, one: Candidate) -> Candidate:
+def _judged(scratchpad: Scratchpad, one: ObservedCandidate) -> ObservedCandidate:
     """Return what one session by itself shows; its confidence so far is what its kind is worth."""
     last = max((each.sequence for each in one.evidence), default=0)
     trust = source_row(source=one.source).trust_multiplier
@@ -215,7 +215,7 @@ def _judged(scratchpad: Scratchpad, one: Candidate) -> Candidate:
 
 def _from_signals(
     scratchpad: Scratchpad, seen: tuple[Witnessed, ...], seen_before: SeenBefore
-) -> Iterator[Candidate]:
+) -> Iterator[ObservedCandidate]:
     """Yield what becomes of the signals that enough sessions have shown."""
     if scratchpad.outcome in _FAILED:
         return
@@ -236,7 +236,7 @@ def _from_signals(
             continue
         value = detections.value(kind=sighting.kind)
         trust = source_row(source=Source.OBSERVER_INFERRED).trust_multiplier
-        yield Candidate(
+        yield ObservedCandidate(
             key=f"{sighting.kind.value}:{sighting.key}",
             type=type,
             content=wording.content(sighting=sighting),
@@ -258,13 +258,13 @@ def _is_of_failed(sighting: Sighting, taken_back: Mapping[str, int]) -> bool:
     return sighting.last_sequence <= max(taken_back[path] for path in sighting.files)
 
 
-def _from_failures(scratchpad: Scratchpad) -> Iterator[Candidate]:
+def _from_failures(scratchpad: Scratchpad) -> Iterator[ObservedCandidate]:
     """Yield what the agent gave up, and the failures that QA reported."""
     for found in reentered_dead_ends.find_dead_ends(scratchpad=scratchpad):
         content = wording.dead_end(found=found)
         yield _judged(
             scratchpad,
-            Candidate(
+            ObservedCandidate(
                 key=f"dead_end:{content}",
                 type=MemoryType.DEAD_END,
                 content=content,
@@ -279,19 +279,19 @@ def _from_failures(scratchpad: Scratchpad) -> Iterator[Candidate]:
         if report.outcome is Outcome.FAILURE and report.text.strip():
             yield _judged(
                 scratchpad,
-                Candidate(
+                ObservedCandidate(
                     key=f"qa_report:{report.text}",
                     type=MemoryType.ERROR_PATTERN,
                     content=f"QA found: {report.text.strip()}",
                     files=report.files,
-                    evidence=(Evidence(sequence=report.sequence, step=0),),
+                    evidence=(SignalEvidence(sequence=report.sequence, step=0),),
                     confidence=QA_VALUE,
                     source=Source.QA_AUTO,
                 ),
             )
 
 
-def _from_commits(scratchpad: Scratchpad) -> Iterator[Candidate]:
+def _from_commits(scratchpad: Scratchpad) -> Iterator[ObservedCandidate]:
     """Yield what of the posted commits is worth keeping, of work that did not fail."""
     for commit in () if scratchpad.outcome in _FAILED else scratchpad.commits:
         kept = evidence_texts.of_commit(message=commit.message)
@@ -299,12 +299,12 @@ def _from_commits(scratchpad: Scratchpad) -> Iterator[Candidate]:
             type, content = kept
             yield _judged(
                 scratchpad,
-                Candidate(
+                ObservedCandidate(
                     key=f"commit:{content}",
                     type=type,
                     content=content,
                     files=commit.files,
-                    evidence=(Evidence(sequence=commit.sequence, step=0),),
+                    evidence=(SignalEvidence(sequence=commit.sequence, step=0),),
                     confidence=COMMIT_VALUE,
                     source=Source.COMMIT_AUTO,
                     is_unsure=True,  # right in two of three cases on foreign histories
@@ -313,7 +313,9 @@ def _from_commits(scratchpad: Scratchpad) -> Iterator[Candidate]:
             )
 
 
-def _from_the_product(scratchpad: Scratchpad, results: tuple[Event, ...]) -> Iterator[Candidate]:
+def _from_the_product(
+    scratchpad: Scratchpad, results: tuple[Event, ...]
+) -> Iterator[ObservedCandidate]:
     """Yield what tools that drive the running product showed; a person looks at all of it."""
     for result in results:
         observed = evidence_texts.of_the_product(tool=result.name, result=result.text)
@@ -321,11 +323,11 @@ def _from_the_product(scratchpad: Scratchpad, results: tuple[Event, ...]) -> Ite
             kind, content, attributes = observed
             yield _judged(
                 scratchpad,
-                Candidate(
+                ObservedCandidate(
                     key=f"end_to_end:{kind.value}:{content}",
                     type=MemoryType.E2E_OBSERVATION,
                     content=content,
-                    evidence=(Evidence(sequence=result.sequence, step=result.step),),
+                    evidence=(SignalEvidence(sequence=result.sequence, step=result.step),),
                     confidence=evidence_texts.PRODUCT_CONFIDENCE,
                     source=Source.TOOL_AUTO,
                     attributes=attributes,

@@ -17,7 +17,7 @@ from typing import Final
 from uuid import UUID
 
 from memory.observer import detections
-from memory.observer.detections import Evidence
+from memory.observer.detections import SignalEvidence
 from memory.records import statement_clauses
 from memory.sessions import tools
 from memory.sessions.scratchpad import Deed, Scratchpad, each_file, in_order
@@ -43,7 +43,7 @@ class DeadEnd:
     alternative: str
     task: str
     files: tuple[str, ...]
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[SignalEvidence, ...]
 
 
 def find_dead_ends(*, scratchpad: Scratchpad) -> tuple[DeadEnd, ...]:
@@ -68,7 +68,7 @@ def _dead_end(remark: Remark, deeds: tuple[Deed, ...], task: str) -> DeadEnd | N
         return None
     failed = next((deed for deed in reversed(tried) if deed.is_error), tried[-1])
     instead = next((deed for deed in after if deed.act in _TRIES and not deed.is_error), None)
-    said = Evidence(sequence=remark.sequence, step=remark.step)
+    said = SignalEvidence(sequence=remark.sequence, step=remark.step)
     changed = each_file(deeds=(deed for deed in tried if deed.act is Act.EDIT))
     files = tuple(dict.fromkeys(deed.target for deed in changed))
     return DeadEnd(

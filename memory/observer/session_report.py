@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from memory.observer import detections, wording
 from memory.observer.detect import Witnessed
-from memory.observer.detections import Evidence
-from memory.observer.promotion import Candidate, SeenBefore
+from memory.observer.detections import SignalEvidence
+from memory.observer.promotion import ObservedCandidate, SeenBefore
 from memory.sessions.scratchpad import Scratchpad
 
 SEEN_MOST: Final = 60  # signals that are told one by one, the most valuable; default, not measured
@@ -44,7 +44,7 @@ def of_signals(
     *,
     seen: tuple[Witnessed, ...],
     before: SeenBefore,
-    proposed: tuple[Candidate, ...],
+    proposed: tuple[ObservedCandidate, ...],
     is_open: bool,
 ) -> dict[str, Any]:
     """Return the signals by kind, the first of them one by one, and why others became nothing."""
@@ -57,7 +57,7 @@ def of_signals(
     }
 
 
-def evidence(*, rests: tuple[Evidence, ...]) -> list[dict[str, Any]]:
+def evidence(*, rests: tuple[SignalEvidence, ...]) -> list[dict[str, Any]]:
     """Return the last events that something rests on."""
     return [asdict(one) for one in rests[-EVIDENCE_MOST:]]
 
@@ -89,7 +89,7 @@ def _signal_row(
     }
 
 
-def of_promoted(*, candidate: Candidate, memory_id: str, outcome: str) -> dict[str, Any]:
+def of_promoted(*, candidate: ObservedCandidate, memory_id: str, outcome: str) -> dict[str, Any]:
     """Return what became of a candidate, and on what it rests."""
     return {
         "key": candidate.key,

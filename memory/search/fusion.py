@@ -78,7 +78,7 @@ WEIGHTS: Final[Weights] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class FusedCandidate:
     """A memory with its score on each path that found it; higher is better on all of them.
 
     Meaning scores by the cosine (-1..1), the others above 0. `matched` is the share of the words
@@ -111,7 +111,7 @@ class Fused(NamedTuple):
 
 def fuse(
     *,
-    candidates: tuple[Candidate, ...],
+    candidates: tuple[FusedCandidate, ...],
     kind: QueryKind,
     method: Method = Method.MINMAX,
     weights: Weights = WEIGHTS,
@@ -152,7 +152,7 @@ def fuse(
     return tuple(sorted(fused, key=lambda each: (-each.score, each.memory_id)))
 
 
-def _scores_by_path(candidates: tuple[Candidate, ...]) -> dict[str, dict[int, float]]:
+def _scores_by_path(candidates: tuple[FusedCandidate, ...]) -> dict[str, dict[int, float]]:
     """Return the scores of each path by the position of the candidate."""
     found: dict[str, dict[int, float]] = defaultdict(dict)
     for at, candidate in enumerate(candidates):

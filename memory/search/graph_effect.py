@@ -17,8 +17,8 @@ from typing import Final
 from uuid import UUID
 
 from memory.search import fusion, neighborhood, ranking
-from memory.search.fusion import Candidate, Path
-from memory.search.neighborhood import Turn
+from memory.search.fusion import FusedCandidate, Path
+from memory.search.neighborhood import NeighborTurn
 from memory.search.ranking import Standing, Task
 
 FIRST: Final = 8
@@ -43,7 +43,7 @@ def without_boost(*, standings: tuple[Standing, ...]) -> tuple[UUID, ...]:
 
 
 def without_graph(
-    *, candidates: tuple[Candidate, ...], standings: tuple[Standing, ...], task: Task
+    *, candidates: tuple[FusedCandidate, ...], standings: tuple[Standing, ...], task: Task
 ) -> tuple[UUID, ...]:
     """Return which were the first eight of these candidates, which have nothing of the graph.
 
@@ -67,8 +67,11 @@ def without_graph(
 
 
 def take_graph_out(
-    *, candidates: tuple[Candidate, ...], turns: Mapping[UUID, Turn], limits: Mapping[str, int]
-) -> tuple[Candidate, ...]:
+    *,
+    candidates: tuple[FusedCandidate, ...],
+    turns: Mapping[UUID, NeighborTurn],
+    limits: Mapping[str, int],
+) -> tuple[FusedCandidate, ...]:
     """Return the candidates as they were if the graph had found nothing.
 
     Those that another path brought, up to its limit, without the graph's scores; then what stands

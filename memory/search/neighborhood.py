@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 from uuid import UUID
 
-from memory.search.fusion import Candidate, Fused, Item
+from memory.search.fusion import Fused, FusedCandidate, Item
 
 WEIGHT: Final = 0.3
 FIRST: Final = 10  # ranks whose files are the neighborhood
@@ -32,27 +32,28 @@ class Boost:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
+class NeighborTurn:
     """The memories before and after an episode in its session; None at the ends."""
 
     previous: UUID | None
     next: UUID | None
 
 
-def turns_around(*, turns: Mapping[UUID, Turn]) -> dict[UUID, Turn]:
+def turns_around(*, turns: Mapping[UUID, NeighborTurn]) -> dict[UUID, NeighborTurn]:
     """Return the turns of these episodes and of those beside them, as far as they are known."""
     before = {id: turn.previous for id, turn in turns.items() if turn.previous}
     after = {id: turn.next for id, turn in turns.items() if turn.next}
     before.update({next: id for id, next in tuple(after.items())})
     after.update({previous: id for id, previous in tuple(before.items())})
     return {
-        id: Turn(previous=before.get(id), next=after.get(id)) for id in sorted({*before, *after})
+        id: NeighborTurn(previous=before.get(id), next=after.get(id))
+        for id in sorted({*before, *after})
     }
 
 
 def with_sessions(
-    *, candidates: tuple[Candidate, ...], turns: Mapping[UUID, Turn]
-) -> tuple[Candidate, ...]:
+    *, candidates: tuple[FusedCandidate, ...], turns: Mapping[UUID, NeighborTurn]
+) -> tuple[FusedCandidate, ...]:
     """Add 0.5 · above(previous) + 0.25 · above(next) to each path's score of an episode.
 
     above(x): its score minus the lowest of the path, 0 where it was not found. Episodes of `turns`
@@ -65,7 +66,7 @@ def with_sessions(
         for path, score in one.scores.items():
             lows[path] = min(score, lows.get(path, score))
     for id, turn in turns.items():
-        one = every.get(id) or Candidate(memory_id=id, scores={}, item=Item.DIALOGUE)
+        one = every.get(id) or FusedCandidate(memory_id=id, scores={}, item=Item.DIALOGUE)
         found = dict(one.scores)
         for path, low in lows.items():
             added = sum(

@@ -18,7 +18,7 @@ from memory.records.queries.views import GraphPart
 from memory.search import fusion, graph_effect, neighborhood, queries, ranking, refinement
 from memory.search import relevance as relevances
 from memory.search import request as requests
-from memory.search.fusion import Candidate, Path
+from memory.search.fusion import FusedCandidate, Path
 from memory.search.query import Query, QueryKind
 from memory.search.ranking import Evidence, Standing, Task
 from memory.search.relevance import Calibration, Observed, Relevance
@@ -46,11 +46,11 @@ class Pool:
     """
 
     asked: Query
-    found: tuple[Candidate, ...]
+    found: tuple[FusedCandidate, ...]
     known: Mapping[UUID, Evidence]
     calibration: Calibration
     threshold: float
-    turns: Mapping[UUID, neighborhood.Turn] = field(default_factory=dict)
+    turns: Mapping[UUID, neighborhood.NeighborTurn] = field(default_factory=dict)
     topic: NearTopic | None = None
     limits: Mapping[str, int] = field(default_factory=dict)
     project_id: UUID | None = None
@@ -125,7 +125,7 @@ def gather(
 
 def _read_turns(
     request: SearchRequest, known: Mapping[UUID, Evidence], sight: visibility.Sight
-) -> tuple[dict[UUID, neighborhood.Turn], tuple[UUID, ...]]:
+) -> tuple[dict[UUID, neighborhood.NeighborTurn], tuple[UUID, ...]]:
     """Return what stands beside the episodes that are known, and which of it is not known yet."""
     episodes = tuple(id for id, one in known.items() if one.type is MemoryType.EPISODE)
     if not episodes:
@@ -174,7 +174,7 @@ def task_of(*, pool: Pool, request: SearchRequest, kind: QueryKind | None = None
     )
 
 
-def candidates_of(*, pool: Pool) -> tuple[Candidate, ...]:
+def candidates_of(*, pool: Pool) -> tuple[FusedCandidate, ...]:
     """Return what each path says, for fusion; of episodes, with what is beside them."""
     if not pool.turns:
         return pool.found

@@ -25,7 +25,7 @@ from memory.providers.contracts import Vectors
 from memory.records.filters import LIVE, States
 from memory.records.formulas import effective_confidence
 from memory.search import neighborhood, patterns, query, ranking
-from memory.search.fusion import Candidate, Item, Path
+from memory.search.fusion import FusedCandidate, Item, Path
 from memory.taxonomy import (
     CODE_TAG,
     PROTECTED_TAGS,
@@ -142,7 +142,7 @@ class Question:
 
 def find_candidates(
     *, question: Question, sight: Sight
-) -> tuple[str | None, tuple[Candidate, ...]]:
+) -> tuple[str | None, tuple[FusedCandidate, ...]]:
     """Return the key of the model whose vectors are compared, if any, and the candidates of all
     paths that the sight allows, in no order. In a unit.
 
@@ -170,7 +170,7 @@ def find_candidates(
         }
         if memory_id in cosines:
             scores[Path.DENSE.value] = cosines[memory_id]
-        found.append(Candidate(memory_id=memory_id, scores=scores, matched=matched))
+        found.append(FusedCandidate(memory_id=memory_id, scores=scores, matched=matched))
     return active, tuple(found)
 
 
@@ -249,7 +249,9 @@ def _evidence(row: Mapping[str, Any]) -> ranking.Evidence:
     )
 
 
-def read_turns(*, memory_ids: tuple[UUID, ...], sight: Sight) -> dict[UUID, neighborhood.Turn]:
+def read_turns(
+    *, memory_ids: tuple[UUID, ...], sight: Sight
+) -> dict[UUID, neighborhood.NeighborTurn]:
     """Return what stands beside these episodes in their sessions, as far as visible. In a unit."""
     rows = sql_queries.filled(
         "turns",
@@ -258,7 +260,7 @@ def read_turns(*, memory_ids: tuple[UUID, ...], sight: Sight) -> dict[UUID, neig
         ids=list(memory_ids),
         **parameters(sight=sight),
     )
-    return {row[0]: neighborhood.Turn(previous=row[1], next=row[2]) for row in rows}
+    return {row[0]: neighborhood.NeighborTurn(previous=row[1], next=row[2]) for row in rows}
 
 
 def find_by_rarest_words(

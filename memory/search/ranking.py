@@ -22,7 +22,7 @@ from memory.customization.phases import Own, Phase
 from memory.records import formulas
 from memory.records.formulas import Factor, checked_not_negative, checked_share, total
 from memory.search import fusion, neighborhood
-from memory.search.fusion import Candidate, Fused, Item, Method, Path, Shares, Weights
+from memory.search.fusion import Fused, FusedCandidate, Item, Method, Path, Shares, Weights
 from memory.search.neighborhood import Boost
 from memory.search.query import QueryKind
 from memory.taxonomy import MemoryType, Source, source_row
@@ -55,7 +55,7 @@ class Multiplier(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Profile:
+class RankingProfile:
     """A named way to score: weights by term, and of the paths that it counts unlike the others."""
 
     name: str
@@ -65,20 +65,20 @@ class Profile:
     paths: Mapping[str, float] = field(default_factory=dict)
 
 
-PROFILES: Final[Mapping[str, Profile]] = {
+PROFILES: Final[Mapping[str, RankingProfile]] = {
     profile.name: profile
     for profile in (
-        Profile(name="plain", terms={Term.FUSION: 1.0}),
-        Profile(  # plain, and what is in a topic of the first hits
+        RankingProfile(name="plain", terms={Term.FUSION: 1.0}),
+        RankingProfile(  # plain, and what is in a topic of the first hits
             name="topical", terms={Term.FUSION: 1.0}, paths={Path.COMMUNITIES: TOPICAL}
         ),
-        Profile(name="rrf", terms={Term.FUSION: 1.0}, method=Method.RECIPROCAL_RANK),
-        Profile(
+        RankingProfile(name="rrf", terms={Term.FUSION: 1.0}, method=Method.RECIPROCAL_RANK),
+        RankingProfile(
             name="coding",  # of closeness's 0.60 the fusion has 0.40, for it counts words
             terms={Term.FUSION: 0.40, Term.COSINE: 0.20, Term.RECENCY: 0.25, Term.USE: 0.15},
             multipliers=frozenset(Multiplier),
         ),
-        Profile(
+        RankingProfile(
             name="cognitive",
             terms={Term.FUSION: 0.60, Term.ACTIVATION: 0.25, Term.CONFIDENCE: 0.15},
         ),
@@ -119,7 +119,7 @@ class Task:
     """
 
     kind: QueryKind
-    profile: Profile
+    profile: RankingProfile
     phase: Phase | None = None
     weights: Weights = field(default_factory=lambda: fusion.WEIGHTS)
     shares: Shares = field(default_factory=lambda: fusion.SHARES)
@@ -152,7 +152,7 @@ class Standing:
 
 
 def rank(
-    *, candidates: tuple[Candidate, ...], evidence: Mapping[UUID, Evidence], task: Task
+    *, candidates: tuple[FusedCandidate, ...], evidence: Mapping[UUID, Evidence], task: Task
 ) -> tuple[Standing, ...]:
     """Put the candidates with evidence in order, best first; ties are broken by id.
 
@@ -209,7 +209,7 @@ def weigh(
     evidence: Evidence,
     cosine: float | None,
     weights: Mapping[MemoryType, float],
-    profile: Profile,
+    profile: RankingProfile,
 ) -> tuple[float, tuple[Factor, ...], tuple[Factor, ...]]:
     """Compute (Σ weight · term) · Π multiplier: what a point of fusion counts, the other terms of
     the sum, each multiplied, and the multipliers.

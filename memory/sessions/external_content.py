@@ -100,7 +100,7 @@ _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Workspace:
     """Where a session works: its repository, the folder it began in, and what it wrote outside."""
 
     root: str = ""
@@ -190,14 +190,14 @@ def is_of_the_web(*, name: str) -> bool:
     return _OF_THE_WEB.search(_HUMP.sub("_", name).lower()) is not None
 
 
-def of_file(*, path: str, place: Place) -> str:
-    """Return why reading a file taints, as `Place.named` names it; empty where it does not."""
+def of_file(*, path: str, place: Workspace) -> str:
+    """Return why reading a file taints, as `Workspace.named` names it; empty where it does not."""
     is_harmless = path.startswith("/dev/") or _OUTPUTS_OF_AGENTS.match(path) is not None
     is_outside = not is_harmless and place.is_outside(path=path)
     return f"outside file: {path[:LONGEST]}" if is_outside else ""
 
 
-def of_command(*, command: Command, place: Place) -> Found | None:
+def of_command(*, command: Command, place: Workspace) -> Found | None:
     """Return what a command brings."""
     program = command.program
     if program in WEB:
@@ -214,7 +214,7 @@ def of_command(*, command: Command, place: Place) -> Found | None:
 
 
 def of_commands(
-    *, commands: tuple[Command, ...], place: Place, line: str
+    *, commands: tuple[Command, ...], place: Workspace, line: str
 ) -> tuple[tuple[Found, ...], frozenset[str]]:
     """Return what the commands of a line bring, and the outside files that the session wrote.
 
@@ -224,7 +224,7 @@ def of_commands(
     found: list[Found] = []
     written = place.written
     for command in commands:
-        here = Place(root=place.root, folder=place.folder, written=written)
+        here = Workspace(root=place.root, folder=place.folder, written=written)
         brings = of_command(command=command, place=here)
         if brings is not None:
             found.append(brings)
@@ -233,7 +233,7 @@ def of_commands(
         written |= {one for one in named if file_paths.is_outside(path=one)}
     if not found and any(map(_is_of_unknown, commands)):
         paths = (one for one in _STANDS.findall(line) if _PROGRAMS.match(one) is None)
-        here = Place(root=place.root, folder=place.folder, written=written)
+        here = Workspace(root=place.root, folder=place.folder, written=written)
         first = _first_outside(tuple(paths), Command(), here)
         found.extend(() if first is None else (first,))
     return tuple(found), written - place.written
@@ -274,7 +274,7 @@ def _operands(command: Command) -> tuple[str, ...]:
     return shell.operands(words=words, letters=letters, names=_NAMES)
 
 
-def _first_outside(paths: tuple[str, ...], command: Command, place: Place) -> Found | None:
+def _first_outside(paths: tuple[str, ...], command: Command, place: Workspace) -> Found | None:
     named = (place.named(path=one, within=command.folder) for one in paths)
     reason = next(filter(None, (of_file(path=one, place=place) for one in named)), "")
     return Found(reason=reason) if reason else None
@@ -310,7 +310,7 @@ def _of_forge(command: Command) -> Found | None:
     return Found(reason=f"issue or mail: {named}", source=named)
 
 
-def _of_git(command: Command, place: Place) -> Found | None:
+def _of_git(command: Command, place: Workspace) -> Found | None:
     """Return what git brings: a repository that is cloned, or one that lies elsewhere."""
     verb, *given = _operands(command) or ("",)
     if verb == "clone" and given:
@@ -345,7 +345,7 @@ def _copied(command: Command) -> tuple[tuple[str, ...], str]:
     return given[:-1], given[-1] if len(given) > 1 else ""
 
 
-def _carried(command: Command, place: Place) -> Iterator[str]:
+def _carried(command: Command, place: Workspace) -> Iterator[str]:
     """Yield the files that a command takes content from without showing it by itself.
 
     What `find` hands to a program, archives, and what is copied to where it is no more seen to be

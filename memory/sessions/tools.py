@@ -12,7 +12,7 @@ from typing import Final
 
 from memory.sessions import external_content, shell
 from memory.sessions.events import TARGET_MOST, Event
-from memory.sessions.external_content import Place
+from memory.sessions.external_content import Workspace
 from memory.sessions.shell import Command
 
 # Defaults, not measured.
@@ -36,7 +36,7 @@ class Act(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class ToolReading:
     """An act, its target, and why what follows is tainted; empty when it is not.
 
     `also` are further files that the same call read or edited, `writes` those outside of the
@@ -93,18 +93,18 @@ def read(
     root: str,
     folder: str = "",
     written: frozenset[str] = frozenset(),
-) -> Reading:
+) -> ToolReading:
     """Read a tool call as an act with a target.
 
     `root` is the repository, `folder` where the work began, `written` the files outside of the
     repository that the session itself wrote.
     """
-    place = Place(root=root, folder=folder, written=written)
+    place = Workspace(root=root, folder=folder, written=written)
     reason = external_content.of_tool(name=event.name)
     if reason:
         server = external_content.server_of(name=event.name)
         tool = event.name.lower().partition(server)[2].lstrip("_")
-        return Reading(act=Act.FOREIGN, target=f"{server}/{tool}", taint=reason)
+        return ToolReading(act=Act.FOREIGN, target=f"{server}/{tool}", taint=reason)
     act = _BY_NAME.get(_bare_name(event.name), Act.OTHER)
     given = event.arguments
     if act is Act.EDIT and given.command == "view":
@@ -113,11 +113,11 @@ def read(
         paths = [place.named(path=one) for one in (given.path, *event.files[:ALSO_MOST]) if one]
         target, *also = dict.fromkeys(paths) or ("",)
         taint = _of_files((target, *also), place) if act is Act.READ else ""
-        return Reading(act=act, target=target, taint=taint, also=tuple(also))
+        return ToolReading(act=act, target=target, taint=taint, also=tuple(also))
     if act in {Act.GREP, Act.GLOB}:  # it may look elsewhere than in the repository
         named = (given.path, given.pattern if act is Act.GLOB else "")
         taint = _of_files((place.named(path=one) for one in named if one), place)
-        return Reading(act=act, target=" ".join(given.pattern.split()), taint=taint)
+        return ToolReading(act=act, target=" ".join(given.pattern.split()), taint=taint)
     if act is Act.RUN:
         return _of_command(given.command, place)
     return _of_address(act, event)
@@ -181,20 +181,20 @@ def _bare_name(name: str) -> str:
     return plain.rpartition("__")[2]
 
 
-def _of_files(paths: Iterable[str], place: Place) -> str:
+def _of_files(paths: Iterable[str], place: Workspace) -> str:
     """Return why reading some files taints; empty where it does not."""
     return next(
         filter(None, (external_content.of_file(path=one, place=place) for one in paths)), ""
     )
 
 
-def _of_address(act: Act, event: Event) -> Reading:
+def _of_address(act: Act, event: Event) -> ToolReading:
     """Return the reading of a tool that may read an address; the own machine's is no outside."""
     given = event.arguments
     is_ours = external_content.is_of_ours(name=event.name)
     is_web = act is Act.FETCH or external_content.is_of_the_web(name=event.name)
     if is_ours or act is Act.RECORD or not (given.url or is_web):
-        return Reading(act=act, target=given.path or given.pattern or event.name)
+        return ToolReading(act=act, target=given.path or given.pattern or event.name)
     target = given.url or given.pattern or event.name
     found = (
         external_content.of_url(url=given.url)
@@ -202,10 +202,10 @@ def _of_address(act: Act, event: Event) -> Reading:
         else external_content.of_words(words=target)
     )
     taint = found.reason if found else ""
-    return Reading(act=Act.FETCH if found else Act.OTHER, target=target, taint=taint)
+    return ToolReading(act=Act.FETCH if found else Act.OTHER, target=target, taint=taint)
 
 
-def _of_command(command: str, place: Place) -> Reading:
+def _of_command(command: str, place: Workspace) -> ToolReading:
     """Return the reading of a chain of commands: its first telling part, and the taint of any."""
     text = bare(command=command)
     parts = shell.commands(line=command)
@@ -217,7 +217,7 @@ def _of_command(command: str, place: Place) -> Reading:
         act, target = Act.FETCH, source
     else:
         act, target = _telling_part(parts, place) or (Act.RUN, text)
-    return Reading(
+    return ToolReading(
         act=act,
         target=target[:TARGET_MOST],
         taint=found[0].reason if found else "",
@@ -225,7 +225,7 @@ def _of_command(command: str, place: Place) -> Reading:
     )
 
 
-def _telling_part(parts: tuple[Command, ...], place: Place) -> tuple[Act, str] | None:
+def _telling_part(parts: tuple[Command, ...], place: Workspace) -> tuple[Act, str] | None:
     """Return what a chain searches for, or the one file that it shows; None for anything else."""
     telling = tuple(
         one for one in parts if one.words and one.program not in _QUIET and not one.is_fed

@@ -40,7 +40,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class SpokenSentence:
     """One sentence of somebody's own words; lines are counted from 1, paragraphs too."""
 
     text: str
@@ -66,13 +66,13 @@ _EMPHASIS = re.compile(r"\*\*|__|~~")
 _MEMORY_MARK = re.compile(r"\[\^ ?Memory:[^\]]{0,80}\]")
 
 
-def own_words(*, turn: Turn) -> tuple[Said, ...]:
+def own_words(*, turn: Turn) -> tuple[SpokenSentence, ...]:
     """Return the sentences of a turn that are its speaker's own; none of tools and systems."""
     if turn.speaker not in {Speaker.USER, Speaker.ASSISTANT}:
         return ()
     paragraphs = enumerate(_paragraphs(turn.text[:LONGEST_READ]), 1)
     return tuple(
-        Said(text=one, line=line, paragraph=number)
+        SpokenSentence(text=one, line=line, paragraph=number)
         for number, (line, text) in paragraphs
         for one in passages.split_sentences(text=text)
     )

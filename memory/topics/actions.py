@@ -20,7 +20,7 @@ from memory.index.sql import search_rows
 from memory.topics import clustering
 from memory.topics.clustering import Subject, Vectors
 from memory.topics.sql import topics as stored
-from memory.topics.sql.topics import Place, SubjectRow
+from memory.topics.sql.topics import SubjectRow, TopicScope
 
 JOB: Final = "memory.sort_topics"
 MOST: Final = 50_000  # memories of a place: a minute of CPU and 1 GB; the others join by nearness
@@ -59,7 +59,7 @@ def sort_topics(*, now: datetime, tell: Tell) -> Sorted:
     return Sorted(places=len(places), topics=kept, memories=inside)
 
 
-def _sort(place: Place, now: datetime) -> tuple[clustering.Topic, ...]:
+def _sort(place: TopicScope, now: datetime) -> tuple[clustering.Topic, ...]:
     with tenancy.unit():
         model_id = embedding.active_model()[0]
         rows = stored.subjects(place=place, model_id=model_id, most=MOST)
@@ -110,7 +110,7 @@ def _vectors(rows: tuple[SubjectRow, ...]) -> Vectors:
     return vectors
 
 
-def _let_others_join(place: Place) -> None:
+def _let_others_join(place: TopicScope) -> None:
     after = FIRST
     while True:
         with tenancy.unit():

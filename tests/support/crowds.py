@@ -22,7 +22,7 @@ from memory.index.models import EmbeddingModel
 from memory.index.sql import search_rows
 from memory.records.models import Memory
 from memory.search import query
-from memory.search.fusion import Candidate
+from memory.search.fusion import FusedCandidate
 from memory.search.queries import Question, find_candidates
 from teams import visibility
 from teams.models import Project
@@ -106,7 +106,7 @@ def settle(*, members: tuple[Member, ...], caller: Caller, now: datetime) -> Non
     )
 
 
-def ask(*, caller: Caller, **wanted: Any) -> tuple[Candidate, ...]:
+def ask(*, caller: Caller, **wanted: Any) -> tuple[FusedCandidate, ...]:
     """Return the candidates of a question; what is not given stays open. In a unit."""
     given: dict[str, Any] = {
         "model": MODEL, "vector": None, "words": "", "projects": None, "type_codes": None,
@@ -150,7 +150,7 @@ def _row(one: Member, caller: Caller, now: datetime) -> Memory:
     )  # fmt: skip
 
 
-def by_words(*, caller: Caller, text: str) -> dict[UUID, Candidate]:
+def by_words(*, caller: Caller, text: str) -> dict[UUID, FusedCandidate]:
     """Return what the words of a query find, by memory."""
     with tenancy.unit():
         found = ask(caller=caller, words=query.understand(text=text).keyword_text)

@@ -11,7 +11,7 @@ from accounts.authentication import entered
 from accounts.caller import Caller
 from memory.entities.sql import entities
 from memory.intake.actions.remember_all import remember_all
-from memory.search.fusion import Candidate
+from memory.search.fusion import FusedCandidate
 from teams import visibility
 from teams.actions.projects import create_project
 from teams.queries import find_project
@@ -38,7 +38,7 @@ def crowd(caller: Caller, now: datetime, **where: str) -> None:
         remember_all(caller=caller, new=tuple(new(text, **where) for text in texts), now=now)
 
 
-def found(caller: Caller) -> tuple[Candidate, ...]:
+def found(caller: Caller) -> tuple[FusedCandidate, ...]:
     """Return the candidates by two names."""
     with entered(caller), tenancy.unit():
         return crowds.ask(caller=caller, named=("auth service", "token store"))

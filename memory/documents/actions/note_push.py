@@ -120,7 +120,7 @@ def _take_out(
     new: NewNote,
     row: models.NoteVersion,
     before: models.NoteVersion | None,
-    found: Mapping[str, candidates.Candidate],
+    found: Mapping[str, candidates.DocumentCandidate],
     now: datetime,
 ) -> NotePushed:
     """Bring the memories of a note to what its new version says. In a unit."""
@@ -191,7 +191,7 @@ def _make_version(caller: Caller, new: NewNote, now: datetime) -> models.NoteVer
 def _follow(
     caller: Caller,
     kept: Mapping[str, Memory],
-    found: Mapping[str, candidates.Candidate],
+    found: Mapping[str, candidates.DocumentCandidate],
     row: models.NoteVersion,
     now: datetime,
 ) -> None:

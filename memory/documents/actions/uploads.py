@@ -19,7 +19,7 @@ from accounts.errors import Forbidden, InvalidInput, TooLarge, wrong_field
 from accounts.messages import message
 from memory.customization import custom_type_rules
 from memory.documents import reading
-from memory.documents.candidates import LONGEST_NAME, Candidate, FileRead, Reading
+from memory.documents.candidates import LONGEST_NAME, DocumentCandidate, DocumentReading, FileRead
 from memory.documents.formats import cairn
 from memory.intake import integrate
 from memory.intake.actions import candidate as intake_candidate
@@ -60,7 +60,7 @@ class JudgedStatement:
     number: int
     file: str
     line: int | None
-    candidate: Candidate | None
+    candidate: DocumentCandidate | None
     drafted: intake_candidate.CheckedCandidate | None
     gate: str = ""
     reason: str = ""
@@ -153,7 +153,7 @@ def as_importer(*, caller: Caller) -> Caller:
     )
 
 
-def read_upload(*, upload: Upload) -> Reading:
+def read_upload(*, upload: Upload) -> DocumentReading:
     """Read an upload. Raises TooLarge, and InvalidInput when nothing in it can be taken."""
     size = sum(len(data) for _, data in upload.files)
     if size > LARGEST_UPLOAD or len(upload.files) > MOST_FILES:
@@ -179,7 +179,7 @@ def read_upload(*, upload: Upload) -> Reading:
 
 
 def judge_statements(
-    *, caller: Caller, upload: Upload, found: Reading
+    *, caller: Caller, upload: Upload, found: DocumentReading
 ) -> tuple[JudgedStatement, ...]:
     """Send every statement through the gates that need no store; what cannot be read comes last."""
     importer = as_importer(caller=caller)
@@ -222,7 +222,7 @@ def find_place(*, caller: Caller, upload: Upload) -> intake_candidate.Placement:
     return intake_candidate.find_placement(caller=as_importer(caller=caller), new=new)
 
 
-def as_json(*, candidate: Candidate) -> dict[str, Any]:
+def as_json(*, candidate: DocumentCandidate) -> dict[str, Any]:
     """Return a candidate as it waits in its row.
 
     Names by which others link to it are only compared: their digests wait, no text of a file.
@@ -273,13 +273,13 @@ def _judge(
     return None, result.gate.value if result.gate else "", result.reason, result.hint
 
 
-def _without_secrets(found: Reading) -> Reading:
+def _without_secrets(found: DocumentReading) -> DocumentReading:
     """Return a reading whose file names hold no secret; they are told and stored."""
     names = {file.name for file in found.files} | {fault.file for fault in found.faults}
     shown = {name: scanner.without_secrets(text=name)[-LONGEST_NAME:] for name in names}
     if all(name == told for name, told in shown.items()):
         return found
-    return Reading(
+    return DocumentReading(
         files=tuple(replace(one, name=shown[one.name]) for one in found.files),
         candidates=tuple(
             replace(one, file=shown.get(one.file, one.file)) for one in found.candidates

@@ -15,11 +15,11 @@ from accounts.messages import Message, message
 from memory.customization import custom_type_rules
 from memory.documents.candidates import (
     MOST_CANDIDATES,
-    Candidate,
     CandidateLink,
+    DocumentCandidate,
+    DocumentReading,
     FileFault,
     FileFormat,
-    Reading,
 )
 from memory.documents.formats import cairn
 from memory.taxonomy import LinkKind, MemoryType
@@ -42,22 +42,22 @@ class _WrongRow(Exception):
         self.detail = detail
 
 
-def read_document(*, name: str, text: str) -> Reading:
+def read_document(*, name: str, text: str) -> DocumentReading:
     """Read one JSON document: a list, or an object that holds one, or a single row."""
     try:
         value = json.loads(text)
     except json.JSONDecodeError as error:
         detail = message("This is not JSON: {fault}.", fault=error.msg)
-        return Reading.unreadable(name=name, line=error.lineno, detail=detail)
+        return DocumentReading.unreadable(name=name, line=error.lineno, detail=detail)
     except (RecursionError, ValueError):
-        return Reading.unreadable(name=name, detail=TOO_DEEP)
+        return DocumentReading.unreadable(name=name, detail=TOO_DEEP)
     rows = _rows_of(value)
     if rows is None:
-        return Reading.unreadable(name=name, detail="This JSON holds no list of memories.")
+        return DocumentReading.unreadable(name=name, detail="This JSON holds no list of memories.")
     return _reading(name, _format_of(value, rows), ((None, row) for row in rows))
 
 
-def read_lines(*, name: str, text: str) -> Reading:
+def read_lines(*, name: str, text: str) -> DocumentReading:
     """Read a JSON object a line."""
     rows = _parse_lines(text)
     head = list(islice(rows, LOOKED_AT))
@@ -81,13 +81,13 @@ def looks_like_lines(*, text: str) -> bool:
     return is_whole and bool(rest.strip())
 
 
-def read_record(*, name: str, line: int | None, record: Mapping[str, Any]) -> Candidate:
+def read_record(*, name: str, line: int | None, record: Mapping[str, Any]) -> DocumentCandidate:
     """Return the candidate of a record of an export of ours. Raises ValueError."""
     content = record.get("content")
     if not isinstance(content, str) or not isinstance(record.get("id"), str):
         raise ValueError("it has no content or no id")
     linked = record.get(cairn.LINKS)
-    return Candidate(
+    return DocumentCandidate(
         **_read_fields(record),
         content=content,
         file=name,
@@ -146,7 +146,9 @@ def _format_of(value: Any, rows: list[Any]) -> FileFormat:
     return FileFormat.MEM0 if is_mem0 else FileFormat.JSON
 
 
-def _reading(name: str, format: FileFormat, rows: Iterable[tuple[int | None, Any]]) -> Reading:
+def _reading(
+    name: str, format: FileFormat, rows: Iterable[tuple[int | None, Any]]
+) -> DocumentReading:
     found, faults = [], []
     for number, (line, row) in enumerate(rows, start=1):
         try:
@@ -156,10 +158,12 @@ def _reading(name: str, format: FileFormat, rows: Iterable[tuple[int | None, Any
             faults.append(FileFault(file=name, line=place, detail=error.detail))
         if max(len(found), len(faults)) > MOST_CANDIDATES:
             break  # one more than is taken, so that it is reported
-    return Reading.of_file(name=name, format=format, candidates=tuple(found), faults=tuple(faults))
+    return DocumentReading.of_file(
+        name=name, format=format, candidates=tuple(found), faults=tuple(faults)
+    )
 
 
-def _candidate(name: str, format: FileFormat, line: int | None, row: Any) -> Candidate:
+def _candidate(name: str, format: FileFormat, line: int | None, row: Any) -> DocumentCandidate:
     if isinstance(row, _WrongRow):
         raise row
     if not isinstance(row, dict):
@@ -184,7 +188,7 @@ def _candidate(name: str, format: FileFormat, line: int | None, row: Any) -> Can
     if format is not FileFormat.MEM0:
         source = f"{source}:{_digest(name)[:12]}"
     fields["external_id"] = fields["external_id"] or f"{source}:{said[:150]}"
-    return Candidate(
+    return DocumentCandidate(
         **fields,
         content=content,
         file=name,

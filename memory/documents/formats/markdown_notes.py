@@ -21,7 +21,13 @@ from typing import Any, Final
 
 from accounts.messages import message
 from memory.documents import statements
-from memory.documents.candidates import Candidate, CandidateLink, FileFault, FileFormat, Reading
+from memory.documents.candidates import (
+    CandidateLink,
+    DocumentCandidate,
+    DocumentReading,
+    FileFault,
+    FileFormat,
+)
 from memory.documents.statements import Statement
 from memory.taxonomy import LinkKind, MemoryType
 
@@ -111,7 +117,7 @@ def split_head(*, text: str) -> NoteText:
     )
 
 
-def read(*, name: str, text: str) -> Reading:
+def read(*, name: str, text: str) -> DocumentReading:
     """Read a document of words."""
     lines = text.split("\n")
     faults = []
@@ -133,14 +139,14 @@ def read(*, name: str, text: str) -> Reading:
     found = (*observations, *(_candidate(one, name) for one in said))
     digest = hashlib.sha256(text.encode(errors="replace")).hexdigest()
     candidates = (replace(one, source_hash=digest) for one in _share(name, note, found, links))
-    return Reading.of_file(
+    return DocumentReading.of_file(
         name=name, format=format, candidates=tuple(candidates), faults=tuple(faults)
     )
 
 
 def _read_observations(
     name: str, note: NoteText
-) -> tuple[tuple[Candidate, ...], tuple[CandidateLink, ...], str]:
+) -> tuple[tuple[DocumentCandidate, ...], tuple[CandidateLink, ...], str]:
     """Return what basic-memory's lines of a note say, its relations, and the note without them."""
     found, links, rest = [], [], []
     is_code = False
@@ -160,7 +166,7 @@ def _read_observations(
     return tuple(found), tuple(links), "\n".join(rest)
 
 
-def _observation(category: str, said: str, name: str, line: int) -> Candidate:
+def _observation(category: str, said: str, name: str, line: int) -> DocumentCandidate:
     text = said.rstrip(" \t")  # divided from what stands in parentheses at its end
     start = text.rfind("(") if text.endswith(")") else -1
     context = text[start + 1 : -1]
@@ -170,7 +176,7 @@ def _observation(category: str, said: str, name: str, line: int) -> Candidate:
     plain = _plain(_TAG.sub("", bare)).strip()
     about = f"{PurePosixPath(name).stem}: " if len(plain) < len(category) + 20 else ""
     word = category.strip().lower()
-    return Candidate(
+    return DocumentCandidate(
         content=f"{about}{plain}" + (f" ({context})" if context else ""),
         type=CATEGORIES[word].value if word in CATEGORIES else None,
         file=name,
@@ -183,13 +189,13 @@ def _observation(category: str, said: str, name: str, line: int) -> Candidate:
     )
 
 
-def _candidate(one: Statement, name: str) -> Candidate:
+def _candidate(one: Statement, name: str) -> DocumentCandidate:
     steps = tuple(
         {"order": order, "description": step[:500]} for order, step in enumerate(one.steps, start=1)
     )
     is_recipe = one.type is MemoryType.WORKFLOW_RECIPE and bool(steps)
     title = one.headings[-1] if one.headings else PurePosixPath(name).stem
-    return Candidate(
+    return DocumentCandidate(
         content=_plain(one.content),
         type=one.type.value if is_recipe or one.type is not MemoryType.WORKFLOW_RECIPE else None,
         attributes={"task_pattern": title, "steps": list(steps)} if is_recipe else {},
@@ -206,9 +212,9 @@ def _candidate(one: Statement, name: str) -> Candidate:
 def _share(
     name: str,
     note: NoteText,
-    found: tuple[Candidate, ...],
+    found: tuple[DocumentCandidate, ...],
     links: tuple[CandidateLink, ...],
-) -> tuple[Candidate, ...]:
+) -> tuple[DocumentCandidate, ...]:
     """Give what is said of the whole note to its statements: tags to all, links to the first."""
     tags = _listed(note.fields.get("tags")) or _listed(note.fields.get("tag"))
     in_order = sorted(found, key=lambda one: one.line or 0)

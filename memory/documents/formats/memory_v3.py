@@ -14,7 +14,13 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from accounts.messages import Message, message
-from memory.documents.candidates import Candidate, CandidateLink, FileFault, FileFormat, Reading
+from memory.documents.candidates import (
+    CandidateLink,
+    DocumentCandidate,
+    DocumentReading,
+    FileFault,
+    FileFormat,
+)
 from memory.documents.formats import cairn
 from memory.taxonomy import LinkKind, MemoryType
 from memory.text import text as texts
@@ -49,15 +55,17 @@ def is_database(*, data: bytes) -> bool:
     return data.startswith(MAGIC)
 
 
-def read(*, name: str, data: bytes) -> Reading:
+def read(*, name: str, data: bytes) -> DocumentReading:
     """Read the memories of a memory-v3 database."""
     is_wal = data[WAL_AT : WAL_AT + 2] == WAL
     try:
         rows, is_cut = _rows(data[:WAL_AT] + b"\x01\x01" + data[WAL_AT + 2 :] if is_wal else data)
     except _Refused as error:
-        return Reading.unreadable(name=name, detail=error.detail)
+        return DocumentReading.unreadable(name=name, detail=error.detail)
     except (sqlite3.Error, UnicodeDecodeError, OverflowError):
-        return Reading.unreadable(name=name, detail="The database is damaged or not memory-v3's.")
+        return DocumentReading.unreadable(
+            name=name, detail="The database is damaged or not memory-v3's."
+        )
     found, faults = [], []
     source = _source(rows)
     current = [row for row in rows if not row.get("archived")]
@@ -78,7 +86,7 @@ def read(*, name: str, data: bytes) -> Reading:
         )
     if is_cut:
         notices.append(message("Only the first {most} memories were read.", most=len(rows)))
-    return Reading.of_file(
+    return DocumentReading.of_file(
         name=name,
         format=FileFormat.MEMORY_V3,
         candidates=tuple(found),
@@ -155,9 +163,9 @@ def _source(rows: list[dict[str, Any]]) -> str:
     return f"memory-v3:{digest[:12]}"
 
 
-def _candidate(name: str, source: str, row: dict[str, Any]) -> Candidate:
+def _candidate(name: str, source: str, row: dict[str, Any]) -> DocumentCandidate:
     key, type_, confidence = f"{source}:{row['id']}", row.get("content_type"), row.get("confidence")
-    return Candidate(
+    return DocumentCandidate(
         content=row["content"],
         file=name,
         line=cairn.line_of(row["id"]),

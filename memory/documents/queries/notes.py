@@ -12,7 +12,7 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import NotFound
 from memory.documents import statements as documents
-from memory.documents.candidates import Candidate
+from memory.documents.candidates import DocumentCandidate
 from memory.documents.formats import markdown_notes
 from memory.documents.models import NoteVersion
 from memory.records.models import Memory
@@ -86,7 +86,7 @@ def list_lines(*, caller: Caller, note_id: UUID, now: datetime) -> tuple[NoteLin
     )
 
 
-def statements(*, row: NoteVersion) -> tuple[Candidate, ...]:
+def statements(*, row: NoteVersion) -> tuple[DocumentCandidate, ...]:
     """Return what a version of a note says."""
     return markdown_notes.read(name=row.path, text=row.text).candidates
 

@@ -28,7 +28,7 @@ from memory.providers.errors import ProviderError
 from memory.records.models import Memory
 from memory.secrets import scanner
 from memory.sessions.models import Session
-from memory.sessions.sql import counters
+from memory.sessions.sql import counter_rows
 from memory.sessions.turns import Speaker, Turn
 from memory.taxonomy import Scope
 from teams import queries as places
@@ -301,14 +301,14 @@ def book_use(*, spent: Spent, project_id: UUID | None, now: datetime) -> None:
         "output_tokens": spent.output_tokens,
         "cost": cost_of(spent=spent),
     }
-    addition = counters.Addition(
+    addition = counter_rows.Addition(
         audience=project_id or tenancy.current().organization_id,
         project_id=project_id,
         day=now.date(),
         key=spent.model,
         counts=counts,
     )
-    counters.add(kind=KIND, additions=(addition,), now=now)
+    counter_rows.add(kind=KIND, additions=(addition,), now=now)
 
 
 def cost_of(*, spent: Spent) -> Decimal:

@@ -29,7 +29,7 @@ from memory.extraction.actions.extraction import (
     Spent,
     book_use,
 )
-from memory.extraction.model_answers import MOST_PAIRS, Pair
+from memory.extraction.model_answers import MOST_PAIRS, StatementPair
 from memory.extraction.prompts import schemas
 from memory.index.actions import embedding
 from memory.intake import integrate
@@ -44,7 +44,7 @@ from memory.providers.errors import ProviderError
 from memory.records.models import Memory
 from memory.secrets import scanner
 from memory.sessions.models import Statistic
-from memory.sessions.sql import counters
+from memory.sessions.sql import counter_rows
 from memory.taxonomy import Scope, Status
 
 log = logging.getLogger(__name__)
@@ -84,7 +84,7 @@ def judge(
     return ask_model(pairs=pairs[:MOST_PAIRS], allowance=allowance)
 
 
-def ask_model(*, pairs: tuple[Pair, ...], allowance: Allowance) -> Judgment:
+def ask_model(*, pairs: tuple[StatementPair, ...], allowance: Allowance) -> Judgment:
     """Judge pairs with at most one call of a model. Outside of a unit."""
     if allowance.mode is Mode.HEURISTIC or not pairs:
         return Judgment()
@@ -110,7 +110,7 @@ def ask_model(*, pairs: tuple[Pair, ...], allowance: Allowance) -> Judgment:
 
 def _pairs_of_candidate(
     caller: Caller, new: NewMemory, number: int, now: datetime
-) -> tuple[Pair, ...]:
+) -> tuple[StatementPair, ...]:
     """Return what stands near a candidate that will be stored; what is refused has nothing."""
     try:
         prepared = prepare(caller=caller, new=new)
@@ -138,7 +138,7 @@ def _pairs(
     statement: CandidateStatement,
     known: Iterable[StoredStatement],
     cosine: float,
-) -> tuple[Pair, ...]:
+) -> tuple[StatementPair, ...]:
     """Return a text beside what is worth judging and may be shown with it, the closest first."""
     worth = [
         one
@@ -148,7 +148,7 @@ def _pairs(
     ]
     worth.sort(key=lambda one: (-one.cosine, one.id))
     return tuple(
-        Pair(
+        StatementPair(
             candidate=number,
             new=content,
             known_id=one.id,
@@ -159,7 +159,7 @@ def _pairs(
     )
 
 
-def _request(pairs: tuple[Pair, ...]) -> ChatRequest:
+def _request(pairs: tuple[StatementPair, ...]) -> ChatRequest:
     nonce = secrets.token_hex(NONCE_BYTES)
     rules = schemas.prompt(name="relate").replace("{nonce}", nonce)
     return ChatRequest(
@@ -234,14 +234,14 @@ def _book(found: Judgment, row: Memory, now: datetime) -> None:
     if not found.spent.calls or row.project_id is None:
         return
     book_use(spent=found.spent, project_id=row.project_id, now=now)
-    addition = counters.Addition(
+    addition = counter_rows.Addition(
         audience=row.audience if row.scope == Scope.PERSONAL else row.project_id,
         project_id=row.project_id,
         day=now.date(),
         key="all",
         counts={"calls": found.spent.calls},
     )
-    counters.add(kind=KIND, additions=(addition,), now=now)
+    counter_rows.add(kind=KIND, additions=(addition,), now=now)
 
 
 def _counts_of(found: Judgment, judged: int, changed: int) -> dict[str, Any]:

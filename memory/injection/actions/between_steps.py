@@ -15,7 +15,7 @@ from memory.experiments.points import Point
 from memory.injection.actions import deliver, policy
 from memory.injection.actions.deliver import SILENCE, CandidateSet, Delivery
 from memory.injection.actions.policy import Recipient
-from memory.injection.selection import FIRST_STEP, ON_REQUEST, Trigger, triggered_questions
+from memory.injection.memory_selection import FIRST_STEP, ON_REQUEST, Trigger, triggered_questions
 from memory.records.queries.views import MemoryView
 from memory.search import lookups
 from memory.sessions import events as event_storage

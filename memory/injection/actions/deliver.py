@@ -16,7 +16,7 @@ from django.db.models import F
 from memory.experiments.actions import assignment
 from memory.experiments.points import OF_A_FILE, POINTS, Point
 from memory.injection.actions import delivery_log, policy
-from memory.injection.selection import InjectionCandidate, SelectionContext, select
+from memory.injection.memory_selection import InjectionCandidate, SelectionContext, select
 from memory.records.queries import views
 from memory.records.queries.views import GraphPart, MemoryView, views_of
 from memory.search.actions import SearchAnswer

@@ -15,7 +15,7 @@ from memory.customization.queries import trust_level_of
 from memory.experiments import points
 from memory.experiments.actions import assignment
 from memory.experiments.points import Group, Point, Switches
-from memory.injection.selection import Trigger
+from memory.injection.memory_selection import Trigger
 from memory.search.deadline import NEVER, Deadline
 from memory.sessions.models import Session
 from teams.models import Project

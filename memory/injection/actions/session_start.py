@@ -32,8 +32,8 @@ from memory.sessions.actions import scratchpads
 from memory.sessions.actions.end_session import IDLE_MINUTES
 from memory.sessions.models import Session
 from memory.sessions.queries import sessions
-from memory.sessions.sql.counters import Sums
-from memory.sessions.sql.counters import read as read_sums
+from memory.sessions.sql.counter_rows import Sums
+from memory.sessions.sql.counter_rows import read as read_sums
 from memory.text import tokens
 from memory.text.text import normalize
 from teams import visibility

@@ -15,8 +15,8 @@ from memory.injection.actions.between_steps import deliver_at_step
 from memory.injection.actions.brief import BriefRequest
 from memory.injection.actions.deliver import NO_CANDIDATES, SILENCE, Delivery
 from memory.injection.actions.policy import Recipient
+from memory.injection.memory_selection import FIRST_STEP
 from memory.injection.planner import PlanAdvice
-from memory.injection.selection import FIRST_STEP
 from memory.injection.session_start_rules import FilePlan, WorkState
 from memory.search.request import SearchRequest
 from memory.sessions.actions import scratchpads

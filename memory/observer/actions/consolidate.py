@@ -44,7 +44,7 @@ Tell = Callable[[int, int], None]
 
 
 @dataclass(slots=True, kw_only=True)
-class _Run:
+class _Consolidation:
     """What one consolidation has to do and has done so far."""
 
     session: Session
@@ -89,7 +89,9 @@ def consolidate(
     return _finish(run)
 
 
-def _begin(session_id: UUID, holder: UUID, now: datetime, *, is_decided: bool) -> _Run | None:
+def _begin(
+    session_id: UUID, holder: UUID, now: datetime, *, is_decided: bool
+) -> _Consolidation | None:
     with tenancy.unit():
         rows = Session.objects.select_for_update(of=("self",)).select_related("project")
         row = rows.filter(pk=session_id).first()
@@ -101,7 +103,7 @@ def _begin(session_id: UUID, holder: UUID, now: datetime, *, is_decided: bool) -
         row.read_by = holder
         _save(row, "read_by")
         caller = sessions.opener_of(row=row, now=now)
-        return _Run(
+        return _Consolidation(
             session=row,
             who=offers.Proposing(
                 caller=caller, level=trust_level_of(caller=caller, project_id=row.project_id)
@@ -118,7 +120,7 @@ def _next_turns(row: Session) -> tuple[Turn, ...]:
         return sessions.spoken(session_id=row.id, after=row.taken_through, limit=READ_AT_ONCE)
 
 
-def _hold(run: _Run) -> Session:
+def _hold(run: _Consolidation) -> Session:
     """Lock the session's row. In a unit. Raises Unavailable when another job has taken over."""
     row = Session.objects.select_for_update().get(pk=run.session.pk)
     if row.read_by != run.holder:
@@ -138,7 +140,7 @@ def _save(row: Session, *fields: str) -> None:
     row.save(update_fields=[*fields, "read_until"])
 
 
-def _note(run: _Run, row: Session) -> None:
+def _note(run: _Consolidation, row: Session) -> None:
     """Add to the row what this run has counted since; a run that is killed has spent it."""
     since = {name: value - run.noted[name] for name, value in run.counts.items()}
     sums = {name: int(row.result.get(name, 0)) + added for name, added in since.items()}
@@ -146,7 +148,7 @@ def _note(run: _Run, row: Session) -> None:
     run.noted = Counter(run.counts)
 
 
-def _take(run: _Run, found: extraction.Extracted, *, turns: int) -> None:
+def _take(run: _Consolidation, found: extraction.Extracted, *, turns: int) -> None:
     """Store the candidates of a part, within what a session may add.
 
     What they are to what is known is asked where its turns may cost another call. What only the
@@ -190,7 +192,7 @@ def _take(run: _Run, found: extraction.Extracted, *, turns: int) -> None:
             run.counts[outcome.outcome] += 1
 
 
-def _book(run: _Run, asked: extraction.Extracted | llm_relation.Judgment) -> None:
+def _book(run: _Consolidation, asked: extraction.Extracted | llm_relation.Judgment) -> None:
     """Book what a call cost, and take over what became of the session since, under its lock."""
     run.allowance = extraction.after(allowance=run.allowance, spent=asked.spent)
     run.dropped.update(asked.dropped)
@@ -206,7 +208,7 @@ def _book(run: _Run, asked: extraction.Extracted | llm_relation.Judgment) -> Non
     run.session.observed = row.observed
 
 
-def _new_memory(run: _Run, candidate: extract.Candidate, method: str) -> NewMemory:
+def _new_memory(run: _Consolidation, candidate: extract.Candidate, method: str) -> NewMemory:
     """Return a candidate as it is stored; in a tainted session nobody knows what it rests on."""
     row = run.session
     observed = row.observed or {}
@@ -229,7 +231,7 @@ def _new_memory(run: _Run, candidate: extract.Candidate, method: str) -> NewMemo
     )
 
 
-def _advance(run: _Run, sequence: int) -> None:
+def _advance(run: _Consolidation, sequence: int) -> None:
     """Write down how far it came; a turn that came late and stands before that is read next."""
     with tenancy.unit():
         row = _hold(run)
@@ -240,7 +242,7 @@ def _advance(run: _Run, sequence: int) -> None:
     run.session.taken_through = row.taken_through
 
 
-def _finish(run: _Run) -> Mapping[str, Any]:
+def _finish(run: _Consolidation) -> Mapping[str, Any]:
     """Write down what it came to; in words it is the newest."""
     counts, why = run.counts, ""
     if not counts["turns"]:

@@ -52,7 +52,7 @@ KEPT: Final = (  # of what was told of a session before
 class _Decision:
     """What is to be stored of a session, all at once."""
 
-    shown: promote.Shown
+    shown: promote.SessionFindings
     offered: tuple[offers.Offer, ...]
     phrased: Phrased
     completion: tuple[Prepared, ...]

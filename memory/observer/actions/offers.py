@@ -26,7 +26,7 @@ from memory.intake.actions import similar_memories
 from memory.intake.actions.remember import Outcome, Prepared, decide, prepare, recorded
 from memory.intake.validation import NewMemory
 from memory.observer import promotion, session_report
-from memory.observer.promotion import Candidate
+from memory.observer.promotion import ObservedCandidate
 from memory.records.models import Memory
 from memory.sessions.models import Session
 from memory.sessions.scratchpad import Scratchpad
@@ -52,13 +52,13 @@ class Proposing:
 class Offer:
     """A candidate that may be stored, and where it says it came from."""
 
-    candidate: Candidate
+    candidate: ObservedCandidate
     origin: str
     prepared: Prepared
 
 
 def prepare_offers(
-    *, who: Proposing, row: Session, proposed: tuple[Candidate, ...], dropped: Counter[str]
+    *, who: Proposing, row: Session, proposed: tuple[ObservedCandidate, ...], dropped: Counter[str]
 ) -> tuple[Offer, ...]:
     """Draft and embed the surest candidates. Outside of a unit; what is dropped is counted."""
     made: list[Offer] = []
@@ -200,7 +200,9 @@ def proposed_memory(
     )
 
 
-def _new_memory(row: Session, candidate: Candidate, origin: str, level: TrustLevel) -> NewMemory:
+def _new_memory(
+    row: Session, candidate: ObservedCandidate, origin: str, level: TrustLevel
+) -> NewMemory:
     new = proposed_memory(
         row=row,
         level=level,

@@ -29,8 +29,8 @@ from memory.sessions import counters
 from memory.sessions.actions import scratchpads
 from memory.sessions.counters import Added, Count, Kind
 from memory.sessions.models import Session, Statistic, Stream, Turn
-from memory.sessions.sql import counters as stored
-from memory.sessions.sql.counters import Addition, Sums
+from memory.sessions.sql import counter_rows
+from memory.sessions.sql.counter_rows import Addition, Sums
 from memory.taxonomy import Source, Verdict
 
 JUDGED: Final = (Verdict.KEEP.value, Verdict.EDIT.value, Verdict.MERGE.value, Verdict.REJECT.value)
@@ -75,7 +75,7 @@ def read(
 ) -> tuple[Sums, ...]:
     """Return the sums of a session's place, or all that it is compared with. In a unit."""
     shared = (row.project_id,) if is_compared and row.project_id is not None else ()
-    return stored.read(
+    return counter_rows.read(
         kind=kind.value,
         visible=Q(audience__in={row.audience, *shared}),
         project_id=row.project_id,
@@ -99,10 +99,10 @@ def add(*, row: Session, counts: Iterable[Count], now: datetime) -> None:
             )
             for one in some
         ]
-        stored.add(kind=kind.value, additions=additions, now=now)
+        counter_rows.add(kind=kind.value, additions=additions, now=now)
         less = tuple(one.key for one in some if min(one.counts.values(), default=0) < 0)
         if less:
-            stored.drop_nothing(
+            counter_rows.drop_nothing(
                 kind=kind.value, audience=row.audience, project_id=row.project_id, keys=less
             )
 

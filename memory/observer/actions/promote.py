@@ -23,7 +23,7 @@ from memory.injection.session_start_rules import unprompted
 from memory.observer import detect, evidence_texts, promotion, session_facts
 from memory.observer.actions import offers, prior_sessions
 from memory.observer.detect import Known, Witnessed
-from memory.observer.promotion import Candidate, SeenBefore
+from memory.observer.promotion import ObservedCandidate, SeenBefore
 from memory.sessions.actions import scratchpads
 from memory.sessions.events import Event, EventKind, from_row
 from memory.sessions.models import Session, Turn
@@ -35,7 +35,7 @@ DRIVES: Final = rf"(^|__)({'|'.join(sorted(evidence_texts.TOOLS))})$"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class SessionFindings:
     """What a session has shown, and what it offers.
 
     `habits` is what it did without being told; it is what signals and sums are taken from.
@@ -49,11 +49,13 @@ class Shown:
     counted: Known
     seen: tuple[Witnessed, ...]
     before: SeenBefore
-    proposed: tuple[Candidate, ...]
+    proposed: tuple[ObservedCandidate, ...]
     is_open: bool
 
 
-def show(*, row: Session, scratchpad: Scratchpad, now: datetime, is_piece: bool = False) -> Shown:
+def show(
+    *, row: Session, scratchpad: Scratchpad, now: datetime, is_piece: bool = False
+) -> SessionFindings:
     """Find what a session has shown, and what is worth proposing of it. Outside of a unit.
 
     Raises PermanentFailure when who opened it is gone, may not write or does not see its project.
@@ -70,7 +72,7 @@ def show(*, row: Session, scratchpad: Scratchpad, now: datetime, is_piece: bool 
         own = prior_sessions.added_by(row=row)
         before = prior_sessions.seen_before(row=row, seen=seen, own=own)
         results = _product_results(row)
-    return Shown(
+    return SessionFindings(
         row=row,
         who=offers.Proposing(caller=caller, level=level),
         scratchpad=scratchpad,

@@ -28,8 +28,8 @@ from memory.records import writes
 from memory.records.models import Memory, MemoryVersion
 from memory.review.queries.overview import ALARM, ALARM_BURST, ALARM_DOMINANT
 from memory.sessions.models import GivenOut, Statistic
-from memory.sessions.sql import counters
-from memory.sessions.sql.counters import Addition
+from memory.sessions.sql import counter_rows
+from memory.sessions.sql.counter_rows import Addition
 from memory.taxonomy import Source, Status
 from teams import audit
 from teams.models import Change
@@ -100,7 +100,7 @@ def _read_page(now: datetime) -> tuple[tuple[Memory, ...], Mapping[UUID, set[str
         counts={"looks": 1},
         notes={AFTER: feed[-1][0]},
     )
-    counters.add(kind=LOOK, additions=(here,), now=now)
+    counter_rows.add(kind=LOOK, additions=(here,), now=now)
     return rows, _ringing(rows, [row for row in rows if row.id in created])
 
 
@@ -111,7 +111,7 @@ def _last_read(now: datetime) -> int:
     )
     counts = kept.order_by().values_list("counts", flat=True).first()
     if counts is not None:
-        return int(counts[counters.NOTES][AFTER])
+        return int(counts[counter_rows.NOTES][AFTER])
     before = Change.objects.filter(created_at__lt=now - FIRST_LOOK).order_by("-id")
     return before.values_list("id", flat=True).first() or 0
 
@@ -200,7 +200,7 @@ def _raise(found: Mapping[UUID, set[str]], now: datetime) -> tuple[int, int]:
             writes.save(row=row, fields=("needs_review",), now=now)
             held += 1
     if told:
-        counters.add(kind=ALARM, additions=additions, now=now)
+        counter_rows.add(kind=ALARM, additions=additions, now=now)
         audit.append(
             act="memory.bulk_alarmed",
             object_type="memory",

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Final
 
 from memory.observer import detections
-from memory.observer.detections import Evidence, Sighting, SignalKind, strongest
+from memory.observer.detections import Sighting, SignalEvidence, SignalKind, strongest
 from memory.sessions.scratchpad import Deed, Scratchpad, each_file
 from memory.sessions.tools import Act
 
@@ -50,13 +50,13 @@ def between(*, scratchpads: tuple[Scratchpad, ...]) -> Iterator[Sighting]:
     """Find the files at which some parallel agents collided; the evidence is each one's."""
     for path, met in _met(tuple(tuple(each.deeds.values()) for each in scratchpads)):
         evidence = tuple(
-            Evidence(sequence=one.sequence, step=one.step, file=one.target, line=one.line)
+            SignalEvidence(sequence=one.sequence, step=one.step, file=one.target, line=one.line)
             for _, _, one in met
         )
         yield _sighting(path, evidence[-detections.EVIDENCE_MOST :])
 
 
-def _sighting(path: str, evidence: tuple[Evidence, ...]) -> Sighting:
+def _sighting(path: str, evidence: tuple[SignalEvidence, ...]) -> Sighting:
     return Sighting(
         kind=SignalKind.PARALLEL_CONFLICT,
         key=path or "repository",

@@ -5,7 +5,7 @@ from statistics import median
 from typing import Final
 
 from memory.observer import detections
-from memory.observer.detections import Evidence, Sighting, SignalKind, made, strongest
+from memory.observer.detections import Sighting, SignalEvidence, SignalKind, made, strongest
 from memory.sessions import file_paths, tools
 from memory.sessions.scratchpad import Deed, Scratchpad, step_key
 from memory.sessions.tools import Act
@@ -140,7 +140,7 @@ def find_step_overrun(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
             kind=SignalKind.STEP_OVERRUN,
             key=module,
             files=(),
-            evidence=(Evidence(sequence=scratchpad.through, step=scratchpad.current_step),),
+            evidence=(SignalEvidence(sequence=scratchpad.through, step=scratchpad.current_step),),
             details={"module": module, **details},
         ),
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from memory.observer import detections
-from memory.observer.detections import Evidence, Sighting, SignalKind, made, strongest
+from memory.observer.detections import Sighting, SignalEvidence, SignalKind, made, strongest
 from memory.sessions import tools
 from memory.sessions.scratchpad import Deed, Scratchpad, each_file, in_order
 from memory.sessions.self_reports import RemarkKind
@@ -127,7 +127,7 @@ def find_self_correction(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
         seen.add(key)
         own = [deed for deed in touches if deed.agent == remark.agent]
         before = [deed for deed in own if deed.sequence < remark.sequence][-1:]
-        told = Evidence(sequence=remark.sequence, step=remark.step)
+        told = SignalEvidence(sequence=remark.sequence, step=remark.step)
         yield Sighting(
             kind=SignalKind.SELF_CORRECTION,
             key=key,

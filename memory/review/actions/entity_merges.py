@@ -41,7 +41,7 @@ NamePair = tuple[named_things.Name, named_things.Name]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pair:
+class MergePair:
     """Two names, in any spelling, and for whom they are one thing: `project` where it is one's."""
 
     name: str
@@ -69,7 +69,7 @@ class Joined:
     joined: int
 
 
-def merge_names(*, caller: Caller, pair: Pair, now: datetime) -> Merged:
+def merge_names(*, caller: Caller, pair: MergePair, now: datetime) -> Merged:
     """Say that two names are one thing.
 
     Raises NotFound where no visible memory has one of them or the project is not seen, Conflict
@@ -161,7 +161,7 @@ def join_names(*, now: datetime) -> Joined:
     return Joined(places=len(shared), names=sum(map(len, shared.values())), joined=joined)
 
 
-def _audience(caller: Caller, pair: Pair) -> UUID:
+def _audience(caller: Caller, pair: MergePair) -> UUID:
     require(caller=caller, act=Act.WRITE)
     if pair.scope == Scope.PERSONAL and caller.user_id is not None:
         return caller.user_id

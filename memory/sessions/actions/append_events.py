@@ -24,7 +24,7 @@ from memory import sql_queries
 from memory.secrets import findings as secrets
 from memory.secrets import scanner
 from memory.sessions import event_parsing, external_content
-from memory.sessions.actions.append_turns import MOST_MASKED, Masked
+from memory.sessions.actions.append_turns import MOST_MASKED, MaskedSecret
 from memory.sessions.event_parsing import Refused
 from memory.sessions.events import Event, EventKind, to_row
 from memory.sessions.models import Session, Stream, Turn
@@ -57,7 +57,7 @@ class AppendedEvents:
     unknown: int
     last_sequence: int
     refused: tuple[Refused, ...]
-    masked: tuple[Masked, ...]
+    masked: tuple[MaskedSecret, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,7 +218,7 @@ def _store(row: Session, clean: Clean, now: datetime) -> AppendedEvents:
         known = Turn.done.filter(session_id=row.id, sequence__in=asked).order_by()
         there = set(known.values_list("sequence", flat=True))
     rows: dict[int, Mapping[str, object]] = {}
-    masked: list[Masked] = []
+    masked: list[MaskedSecret] = []
     unknown = 0
     for place, event in _without_answers(row, clean.events).items():
         if event.sequence in there or event.sequence in rows:
@@ -230,7 +230,7 @@ def _store(row: Session, clean: Clean, now: datetime) -> AppendedEvents:
             "masked": min(len(kinds), MOST_MASKED),
             "at": now if seconds is None else datetime.fromtimestamp(seconds, tz=UTC),
         }
-        masked.extend(Masked(sequence=event.sequence, kind=kind) for kind in kinds)
+        masked.extend(MaskedSecret(sequence=event.sequence, kind=kind) for kind in kinds)
         unknown += event.kind is EventKind.UNKNOWN
     if row.events + len(rows) > MOST_OF_SESSION:
         raise wrong_field(

@@ -48,7 +48,7 @@ class NewTurn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Masked:
+class MaskedSecret:
     """A secret that was taken out: in which turn, and of which kind."""
 
     sequence: int
@@ -62,7 +62,7 @@ class Appended:
     stored: int
     known: int
     last_sequence: int
-    masked: tuple[Masked, ...]
+    masked: tuple[MaskedSecret, ...]
 
 
 Clean = tuple[NewTurn, tuple[str, ...]]  # a turn that may be stored, the kinds of what it held
@@ -101,7 +101,7 @@ def store(*, row: Session, clean: tuple[Clean, ...], now: datetime) -> Appended:
     )
     last = sums["last"] or 0
     rows: dict[int, Turn] = {}
-    masked: list[Masked] = []
+    masked: list[MaskedSecret] = []
     for place, (turn, kinds) in enumerate(clean):
         sequence = turn.sequence or last + 1
         _check_sequence(place, sequence)
@@ -116,7 +116,7 @@ def store(*, row: Session, clean: tuple[Clean, ...], now: datetime) -> Appended:
             masked=min(len(kinds), MOST_MASKED),
             at=turn.at or now,
         )
-        masked.extend(Masked(sequence=sequence, kind=kind) for kind in kinds)
+        masked.extend(MaskedSecret(sequence=sequence, kind=kind) for kind in kinds)
     if sums["count"] + len(rows) > MOST_OF_SESSION:
         raise wrong_field(
             pointer="/turns",
@@ -186,7 +186,7 @@ class Taken:
     job_id: UUID | None
     stored: int
     known: int
-    masked: tuple[Masked, ...]
+    masked: tuple[MaskedSecret, ...]
 
 
 def take_conversation(

@@ -64,7 +64,7 @@ class NewSession:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Opened:
+class OpenedSession:
     """The session, and whether it is new."""
 
     session: SessionView
@@ -80,7 +80,7 @@ class Placed:
     ended: int
 
 
-def open_session(*, caller: Caller, new: NewSession, now: datetime) -> Opened:
+def open_session(*, caller: Caller, new: NewSession, now: datetime) -> OpenedSession:
     """Open a session; the one of the same external id is found instead.
 
     Open ones of the same agent and credential in the project end by it. Raises InvalidInput naming
@@ -96,7 +96,7 @@ def open_session(*, caller: Caller, new: NewSession, now: datetime) -> Opened:
             return _opened(caller, new, now)
 
 
-def _opened(caller: Caller, new: NewSession, now: datetime) -> Opened:
+def _opened(caller: Caller, new: NewSession, now: datetime) -> OpenedSession:
     placed = place_session(caller=caller, new=new, now=now)
     if placed.is_new:
         audit.append(
@@ -107,7 +107,7 @@ def _opened(caller: Caller, new: NewSession, now: datetime) -> Opened:
             details={"ended": placed.ended} if placed.ended else None,
         )
     found = sessions.find(caller=caller, session_id=placed.row.id)
-    return Opened(session=sessions.to_view(found), is_new=placed.is_new)
+    return OpenedSession(session=sessions.to_view(found), is_new=placed.is_new)
 
 
 def place_session(

@@ -27,7 +27,7 @@ CARRIED: Final = "carried"  # in what a session has shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Opened:
+class OpenedScratchpad:
     """A scratchpad as it was stored, with the events that came since, in their order."""
 
     scratchpad: Scratchpad
@@ -54,7 +54,7 @@ def named(*, row: Session, paths: Iterable[str], folder: str = "") -> tuple[str,
     return tuple(file_paths.relative(path=path, root=root, folder=folder) for path in paths)
 
 
-def read(*, row: Session, most: int | None = None) -> Opened:
+def read(*, row: Session, most: int | None = None) -> OpenedScratchpad:
     """Read a session's scratchpad and the events behind it, all or the first of them. In a unit."""
     known = _checkpoint(row)
     start = _begun(row) if known is None else known
@@ -65,7 +65,7 @@ def read(*, row: Session, most: int | None = None) -> Opened:
         for sequence, body in rows[:most].iterator(chunk_size=CHUNK)
         if sequence not in start.pending
     )
-    return Opened(scratchpad=start, events=events)
+    return OpenedScratchpad(scratchpad=start, events=events)
 
 
 def is_cut(*, row: Session) -> bool:
@@ -73,12 +73,12 @@ def is_cut(*, row: Session) -> bool:
     return row.events > Turn.done.filter(session_id=row.id).count()
 
 
-def folded(*, opened: Opened) -> Scratchpad:
+def folded(*, opened: OpenedScratchpad) -> Scratchpad:
     """Return the state after all events; those that wait for others still wait."""
     return reducers.fold(scratchpad=opened.scratchpad, events=opened.events)
 
 
-def settled(*, opened: Opened) -> Scratchpad:
+def settled(*, opened: OpenedScratchpad) -> Scratchpad:
     """Return the state once nothing more comes."""
     return reducers.settle(scratchpad=folded(opened=opened))
 

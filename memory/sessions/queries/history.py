@@ -56,7 +56,7 @@ class HistoryQuestion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class HistoryHit:
     """A turn that holds it: `text` from its character `start` on; `whole` has so many."""
 
     session_id: UUID
@@ -76,7 +76,7 @@ class Said:
 class HistoryPage:
     """Turns, newest first, and where the next page begins (None: this is the last)."""
 
-    items: tuple[Said, ...]
+    items: tuple[HistoryHit, ...]
     next_place: HistoryPlace | None
 
 
@@ -114,7 +114,9 @@ def search_history(
             length=LONGEST_PIECE,
             **visibility.parameters(sight=visibility.sight_of(caller=caller)),
         )
-    shown = tuple(Said(**dict(zip(Said.__slots__, row[1:], strict=True))) for row in rows[:limit])
+    shown = tuple(
+        HistoryHit(**dict(zip(HistoryHit.__slots__, row[1:], strict=True))) for row in rows[:limit]
+    )
     place = HistoryPlace(at=shown[-1].at, id=rows[limit - 1][0]) if len(rows) > limit else None
     return HistoryPage(items=shown, next_place=place)
 

@@ -19,7 +19,7 @@ HEAD: Final = 4  # bytes before the numbers of a half vector as Postgres sends i
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class TopicScope:
     """Where memories are that the same people may see, and how many are live there."""
 
     audience: UUID
@@ -40,13 +40,13 @@ class SubjectRow:
     unit: Vectors
 
 
-def places() -> tuple[Place, ...]:
+def places() -> tuple[TopicScope, ...]:
     """Return the places that have memories or topics. In a unit."""
     rows = sql_queries.rows("places", file=FILE)
-    return tuple(Place(audience=row[0], project_id=row[1], memories=row[2]) for row in rows)
+    return tuple(TopicScope(audience=row[0], project_id=row[1], memories=row[2]) for row in rows)
 
 
-def subjects(*, place: Place, model_id: int, most: int) -> tuple[SubjectRow, ...]:
+def subjects(*, place: TopicScope, model_id: int, most: int) -> tuple[SubjectRow, ...]:
     """Return what the newest memories of a place are sorted by, by id. In a unit."""
     found = sql_queries.rows("subjects", file=FILE, model=model_id, most=most, **_of(place))
     return tuple(
@@ -63,13 +63,13 @@ def subjects(*, place: Place, model_id: int, most: int) -> tuple[SubjectRow, ...
     )
 
 
-def links(*, place: Place) -> tuple[tuple[UUID, UUID, float], ...]:
+def links(*, place: TopicScope) -> tuple[tuple[UUID, UUID, float], ...]:
     """Return the links between live memories of a place with how sure they are. In a unit."""
     rows = sql_queries.rows("links", file=FILE, **_of(place))
     return tuple((row[0], row[1], float(row[2])) for row in rows)
 
 
-def before(*, place: Place) -> tuple[Before, ...]:
+def before(*, place: TopicScope) -> tuple[Before, ...]:
     """Return the topics of a place as they are. In a unit."""
     rows = sql_queries.rows("before", file=FILE, **_of(place))
     return tuple(
@@ -79,7 +79,7 @@ def before(*, place: Place) -> tuple[Before, ...]:
 
 def write(
     *,
-    place: Place,
+    place: TopicScope,
     topics: Sequence[tuple[UUID, Topic]],
     versions: Mapping[UUID, int],
     model_id: int,
@@ -123,13 +123,13 @@ def write(
     search_rows.follow_topics(memory_ids=tuple(row[0] for row in dropped if row[0] not in versions))
 
 
-def left_out(*, place: Place, after: UUID, limit: int) -> tuple[UUID, ...]:
+def left_out(*, place: TopicScope, after: UUID, limit: int) -> tuple[UUID, ...]:
     """Return live memories of a place that are in no topic, by id, after one. In a unit."""
     rows = sql_queries.rows("left_out", file=FILE, after=after, limit=limit, **_of(place))
     return tuple(row[0] for row in rows)
 
 
-def _of(place: Place) -> dict[str, UUID | None]:
+def _of(place: TopicScope) -> dict[str, UUID | None]:
     return {"audience": place.audience, "project": place.project_id}
 
 

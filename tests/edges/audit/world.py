@@ -27,7 +27,7 @@ from memory.intake.actions.revise import revise
 from memory.records.actions import archive
 from memory.records.models import Memory, MemoryLink
 from memory.records.queries.views import MemoryView
-from memory.review.actions.entity_merges import Pair, merge_names
+from memory.review.actions.entity_merges import MergePair, merge_names
 from memory.review.actions.settlements import Settlement, settle
 from memory.review.actions.verdicts import MemoryEdge, snooze, unlink
 from memory.review.conflict_rules import ConflictVerdict
@@ -167,7 +167,7 @@ def _review(caller: Caller, member: User, now: datetime) -> dict[str, str]:
         with tenancy.unit():
             Memory.objects.filter(pk__in=ids).update(needs_review=True, author_user=member.id)
         _memory(caller, now, "LoginGate, EntryPortal and PaymentHub share one certificate.")
-        pair = Pair(name="LoginGate", same_as="EntryPortal")
+        pair = MergePair(name="LoginGate", same_as="EntryPortal")
         merged = merge_names(caller=caller, pair=pair, now=now)
         tomorrow = now + timedelta(days=1)
         made = snooze(caller=caller, memory_id=rests.id, until=tomorrow, now=now)

@@ -16,8 +16,8 @@ from memory.records.models import Memory, MemoryLink
 from memory.records.queries.views import MemoryView
 from memory.sessions.counters import Kind
 from memory.sessions.models import GivenOut
-from memory.sessions.sql import counters
-from memory.sessions.sql.counters import Addition
+from memory.sessions.sql import counter_rows
+from memory.sessions.sql.counter_rows import Addition
 from memory.taxonomy import LinkKind
 from teams.actions.project_settings import pause
 from teams.actions.projects import create_project
@@ -286,7 +286,7 @@ def test_rare_pairs_hide_no_frequent_one(caller: Caller, store: str, now: dateti
     with tenancy.unit():
         project_id = Project.objects.get(slug=store).id
         rare = [_pair(f"shop/a{n:04}.ts", project_id) for n in range(actions.PAIRS_MOST + 1)]
-        counters.add(kind=Kind.EDGE.value, additions=rare, now=now)
+        counter_rows.add(kind=Kind.EDGE.value, additions=rare, now=now)
         _count(project_id, project_id, {"first": "shop/mail.html", "second": "shop/prices.ts"}, now)
 
     (tie,) = of_diff(caller, now).ties
@@ -338,5 +338,5 @@ def _count(
         )
         for path in pair.values()
     ]
-    counters.add(kind=Kind.EDGE.value, additions=[edge], now=now)
-    counters.add(kind=Kind.FILE.value, additions=files, now=now)
+    counter_rows.add(kind=Kind.EDGE.value, additions=[edge], now=now)
+    counter_rows.add(kind=Kind.FILE.value, additions=files, now=now)

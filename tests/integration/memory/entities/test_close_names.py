@@ -13,7 +13,7 @@ from memory.entities.close_names import Reason
 from memory.entities.named_things import Thing
 from memory.records.models import ReviewVerdict
 from memory.review.actions import entity_merges
-from memory.review.actions.entity_merges import Pair, merge_names, scope_of, unmerge_names
+from memory.review.actions.entity_merges import MergePair, merge_names, scope_of, unmerge_names
 from memory.search.entity_profile import (
     MOST_LOOKED_BESIDE,
     Suggestion,
@@ -100,7 +100,7 @@ def test_what_somebody_said_already_is_not_said_again(
 ) -> None:
     for text in JOINED:
         stored(caller, now, text, project=store)
-    pair = Pair(name="AuthGate", same_as="Authgate", scope="organization")
+    pair = MergePair(name="AuthGate", same_as="Authgate", scope="organization")
     merge_names(caller=caller, pair=pair, now=now)
 
     assert entity_merges.join_names(now=now).joined == 0
@@ -113,7 +113,7 @@ def test_a_name_is_suggested_with_its_reason_until_it_is_one(
         stored(caller, now, text, project=store)
     before = _names(_close(caller, "ConnectionBroker", now))
 
-    pair = Pair(name="ConnectionBroker", same_as="ConectionBroker")
+    pair = MergePair(name="ConnectionBroker", same_as="ConectionBroker")
     merge_names(caller=caller, pair=pair, now=now)
 
     assert before == [("ConectionBroker", Reason.MISSPELLED)]

@@ -15,7 +15,7 @@ from django.core.management.base import CommandError
 
 from memory.evaluation import conversations
 from memory.evaluation.actions import evaluate_extraction
-from memory.evaluation.conversations import Conversation, Outcome
+from memory.evaluation.conversations import CaseOutcome, Conversation
 from memory.evaluation.dataset import Split
 from memory.extraction.actions.extraction import Mode
 from memory.management.commands.evaluate_extraction import SHIPPED
@@ -30,7 +30,7 @@ ALL = conversations.parse(text=SHIPPED.read_text(encoding="utf-8"))
 Figure = Callable[[str], None]
 
 
-def measured(half: Split) -> tuple[Outcome, ...]:
+def measured(half: Split) -> tuple[CaseOutcome, ...]:
     """Extract by words from one half."""
     return tuple(
         evaluate_extraction(conversation=one, mode=Mode.HEURISTIC).outcome
@@ -39,7 +39,7 @@ def measured(half: Split) -> tuple[Outcome, ...]:
     )
 
 
-def told(outcomes: tuple[Outcome, ...]) -> str:
+def told(outcomes: tuple[CaseOutcome, ...]) -> str:
     """Return precision and recall in words."""
     found = conversations.scores(outcomes=outcomes)
     assert found.precision is not None
@@ -89,7 +89,7 @@ def test_of_recorded_answers_what_holds_is_taken(vendor: Vendor, figure: Figure)
     assert not any(word in wrong for word in PLANTED)
 
 
-def _with(vendor: Vendor, conversation: Conversation, memories: list[object]) -> Outcome:
+def _with(vendor: Vendor, conversation: Conversation, memories: list[object]) -> CaseOutcome:
     vendor.chat_content = json.dumps({"memories": memories})
     found = evaluate_extraction(conversation=conversation, mode=Mode.LLM)
     assert found.degraded == ""

@@ -19,7 +19,7 @@ from memory.injection.actions.hooks import follow_agent
 from memory.injection.actions.trigger_points import PointRequest, deliver_at_point
 from memory.injection.harnesses import payloads
 from memory.injection.harnesses.adapters import ADAPTERS, Harness
-from memory.injection.selection import MEMORIES_MOST
+from memory.injection.memory_selection import MEMORIES_MOST
 from memory.search.request import SearchRequest
 from memory.sessions.actions.open_session import NewSession, open_session
 from memory.sessions.models import GivenOut, Session

@@ -14,7 +14,7 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory.index.actions import embedding
 from memory.records.filters import EITHER_END, ENDED, LIVE, States, parse, states_of
-from memory.search.fusion import Candidate
+from memory.search.fusion import FusedCandidate
 from tests.support import crowds
 from tests.support.crowds import Member
 
@@ -114,7 +114,7 @@ def reaches(path: str, one: Member) -> bool:
     return {"graph": bool(one.files), "entities": "lantern" in one.text}.get(path, True)
 
 
-def ids(found: tuple[Candidate, ...]) -> set[UUID]:
+def ids(found: tuple[FusedCandidate, ...]) -> set[UUID]:
     return {one.memory_id for one in found}
 
 

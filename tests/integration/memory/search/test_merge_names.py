@@ -10,7 +10,13 @@ import pytest
 from accounts.caller import Caller, Role, TokenScope
 from accounts.errors import CairnError, Conflict, InvalidInput, NotFound
 from memory.entities.named_things import Thing
-from memory.review.actions.entity_merges import Merged, Pair, merge_names, scope_of, unmerge_names
+from memory.review.actions.entity_merges import (
+    Merged,
+    MergePair,
+    merge_names,
+    scope_of,
+    unmerge_names,
+)
 from memory.search.actions import search
 from memory.search.entity_profile import Profile, about, list_things
 from memory.search.request import Narrowing, SearchRequest
@@ -24,7 +30,7 @@ LOGIN = "LoginGate keeps its tokens in Redis and never in a cookie of the browse
 PORTAL = "The EntryPortal is restarted by hand after every change of Postgres."
 BOTH = "LoginGate was called EntryPortal before the spring of the year."
 SECRET = "FalconProject replaces the EntryPortal after the merger with Initech."
-ALL = Pair(name="LoginGate", same_as="EntryPortal", scope="organization")
+ALL = MergePair(name="LoginGate", same_as="EntryPortal", scope="organization")
 
 
 def listed(caller: Caller, begins: str = "") -> tuple[Thing, ...]:
@@ -101,7 +107,7 @@ def test_names_that_are_one_thing_are_not_merged_again(
 def test_a_personal_merge_is_for_one_person(
     caller: Caller, member_caller: Caller, told: None, now: datetime
 ) -> None:
-    pair = Pair(name="LoginGate", same_as="EntryPortal")
+    pair = MergePair(name="LoginGate", same_as="EntryPortal")
     made = merge_names(caller=member_caller, pair=pair, now=now)
 
     mine, theirs = (asked(one, now, "LoginGate").thing for one in (member_caller, caller))
@@ -176,7 +182,7 @@ def test_a_project_that_is_not_seen_or_named_has_no_merges(
 def hidden_merge(caller: Caller, store: str, told: None, now: datetime) -> Callable[[], Merged]:
     """Merge what all see with a name that stands in the owner's own memory alone."""
     stored(caller, now, SECRET, project=store, scope="personal")
-    pair = Pair(name="FalconProject", same_as="EntryPortal", scope="organization")
+    pair = MergePair(name="FalconProject", same_as="EntryPortal", scope="organization")
     return partial(merge_names, caller=caller, pair=pair, now=now)
 
 
@@ -207,6 +213,6 @@ def test_nobody_merges_a_name_they_do_not_see(
     with pytest.raises(NotFound):
         merge_names(
             caller=member_caller,
-            pair=Pair(name="FalconProject", same_as="LoginGate"),
+            pair=MergePair(name="FalconProject", same_as="LoginGate"),
             now=now,
         )

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from memory.search import pool as pools
 from memory.search import query
-from memory.search.fusion import Candidate, Item
-from memory.search.neighborhood import Turn
+from memory.search.fusion import FusedCandidate, Item
+from memory.search.neighborhood import NeighborTurn
 from memory.search.pool import Pool
 from memory.search.ranking import Evidence
 from memory.search.relevance import CALIBRATIONS
@@ -29,7 +29,9 @@ def _pools(draw: st.DrawFn) -> Pool:
     return Pool(
         asked=query.understand(text=draw(st.sampled_from(("lock of carts", "a.py", "calls a.py")))),
         found=tuple(
-            Candidate(memory_id=id, scores=_scores(*row[:2], row[3]), matched=row[2], item=row[4])
+            FusedCandidate(
+                memory_id=id, scores=_scores(*row[:2], row[3]), matched=row[2], item=row[4]
+            )
             for id, row in zip(ids, rows, strict=True)
         ),
         known={
@@ -45,7 +47,7 @@ def _pools(draw: st.DrawFn) -> Pool:
         calibration=draw(st.sampled_from(tuple(CALIBRATIONS.values()))),
         threshold=0.0,
         turns={
-            id: Turn(
+            id: NeighborTurn(
                 previous=turns[place - 1] if place else None,
                 next=turns[place + 1] if place + 1 < len(turns) else None,
             )

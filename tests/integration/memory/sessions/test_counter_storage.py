@@ -11,8 +11,8 @@ from django.db.models import Q
 from accounts import tenancy
 from accounts.models import Organization
 from memory.extraction.queries import month, month_of_project
-from memory.sessions.sql import counters
-from memory.sessions.sql.counters import Addition, Sums
+from memory.sessions.sql import counter_rows
+from memory.sessions.sql.counter_rows import Addition, Sums
 from tests.support.racing import race_inside
 
 HERE = UUID(int=1)
@@ -22,13 +22,13 @@ PRICE = Decimal("0.000000123456789")
 def added(now: datetime, *additions: Addition, kind: str = "file") -> int:
     """Add in a unit."""
     with tenancy.unit():
-        return counters.add(kind=kind, additions=additions, now=now)
+        return counter_rows.add(kind=kind, additions=additions, now=now)
 
 
 def told(audience: UUID = HERE, kind: str = "file", project_id: UUID | None = HERE) -> list[Sums]:
     """Return what stands for an audience."""
     with tenancy.unit():
-        found = counters.read(kind=kind, visible=Q(audience=audience), project_id=project_id)
+        found = counter_rows.read(kind=kind, visible=Q(audience=audience), project_id=project_id)
     return list(found)
 
 

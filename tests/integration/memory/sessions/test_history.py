@@ -15,11 +15,11 @@ from memory.sessions.actions.append_turns import NewTurn, append_turns
 from memory.sessions.actions.open_session import NewSession, open_session
 from memory.sessions.queries import sessions
 from memory.sessions.queries.history import (
+    HistoryHit,
     HistoryPage,
     HistoryPlace,
     HistoryQuestion,
     How,
-    Said,
     search_history,
 )
 from memory.sessions.queries.sessions import turns
@@ -130,7 +130,7 @@ def test_pages_neither_repeat_nor_leave_out(agent: Caller, now: datetime) -> Non
 def test_of_a_long_turn_the_piece_with_the_words_is_shown(agent: Caller, now: datetime) -> None:
     opened(agent, now, f"{'before ' * 2_000}the needle lies here {'after ' * 2_000}")
 
-    piece: Said = looked(agent, "needle").items[0]
+    piece: HistoryHit = looked(agent, "needle").items[0]
 
     assert "needle lies here" in piece.text
     assert (len(piece.text), piece.whole, piece.start) == (1_200, 26_021, 13_805)

@@ -9,7 +9,7 @@ import zipfile
 import pytest
 
 from memory.documents import reading
-from memory.documents.candidates import CandidateLink, FileFormat, Reading
+from memory.documents.candidates import CandidateLink, DocumentReading, FileFormat
 from tests.support.foreign_files import database, zipped
 
 RULES = """# Shop
@@ -75,12 +75,12 @@ V3 = (
 )
 
 
-def one(found: Reading) -> FileFormat:
+def one(found: DocumentReading) -> FileFormat:
     (file,) = found.files
     return file.format
 
 
-def faults(found: Reading) -> list[tuple[str, int | None]]:
+def faults(found: DocumentReading) -> list[tuple[str, int | None]]:
     return [(fault.file, fault.line) for fault in found.faults]
 
 

@@ -7,7 +7,7 @@ import pytest
 from memory.evaluation import conversations
 from memory.evaluation.conversations import Conversation
 from memory.evaluation.dataset import WrongSet
-from memory.extraction.extract import Candidate, Evidence
+from memory.extraction.extract import Candidate, SpokenEvidence
 from memory.sessions.turns import Speaker
 from memory.taxonomy import MemoryType
 
@@ -29,7 +29,7 @@ def candidate(turn: int, content: str, type: MemoryType = MemoryType.DECISION) -
     return Candidate(
         content=content,
         type=type,
-        evidence=Evidence(turn=turn, line=1),
+        evidence=SpokenEvidence(turn=turn, line=1),
         speaker=Speaker.USER,
     )
 

@@ -6,20 +6,20 @@ import numpy as np
 import pytest
 
 from memory.evaluation import fitting
-from memory.evaluation.fitting import Pair
+from memory.evaluation.fitting import ScoredPair
 from memory.search import relevance as relevances
 from memory.search.relevance import Sign
 
 SIGNS = (Sign.COSINE, Sign.MATCHED, Sign.MISSING)
 
 
-def _pairs(count: int = 2_000, *, slope: float = 6.0) -> tuple[Pair, ...]:
+def _pairs(count: int = 2_000, *, slope: float = 6.0) -> tuple[ScoredPair, ...]:
     """Pairs whose truth is drawn from L(-3 + slope · cosine); two hits a query."""
     draw = np.random.default_rng(5)
     cosines, matched = draw.random(count), draw.random(count)
     true = draw.random(count) < 1 / (1 + np.exp(3 - slope * cosines))
     return tuple(
-        Pair(
+        ScoredPair(
             query_id=str(number // 2),
             signs={
                 Sign.COSINE: cosines[number],
@@ -55,7 +55,7 @@ def test_a_sign_that_points_the_wrong_way_is_left_out() -> None:
     ],
     ids=["signs that tell nothing", "one outcome"],
 )
-def test_what_parts_nothing_cannot_be_fitted(pairs: tuple[Pair, ...], message: str) -> None:
+def test_what_parts_nothing_cannot_be_fitted(pairs: tuple[ScoredPair, ...], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         fitting.fit(key="x", pairs=pairs, signs=(Sign.COSINE,))
 
@@ -100,14 +100,14 @@ def test_the_value_of_a_pair_is_the_products() -> None:
 GOOD, NOISE = (Sign.COSINE,), (Sign.COSINE, Sign.MATCHED)
 
 
-def _queries(count: int = 120) -> tuple[Pair, ...]:
+def _queries(count: int = 120) -> tuple[ScoredPair, ...]:
     """One hit a query: the cosine tells whether it answers, mostly; matched words tell nothing."""
     draw = np.random.default_rng(7)
     answers = draw.random(count) < 0.6
     cosines = np.clip(0.3 + 0.3 * answers + 0.15 * draw.standard_normal(count), 0, 1)
     matched = draw.random(count)
     return tuple(
-        Pair(
+        ScoredPair(
             query_id=f"q{number}",
             signs={Sign.COSINE: cosines[number], Sign.MATCHED: matched[number]},
             answers=bool(answers[number]),

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.experiments.points import POINTS, Point
-from memory.injection import selection
-from memory.injection.selection import (
+from memory.injection import memory_selection
+from memory.injection.memory_selection import (
     MEMORIES_MOST,
     ON_REQUEST,
     InjectionCandidate,
@@ -62,10 +62,10 @@ CONTEXTS = st.builds(
 def test_no_budget_is_exceeded_and_nothing_is_selected_that_must_not_be(
     candidates: list[InjectionCandidate], context: SelectionContext
 ) -> None:
-    chosen = selection.select(candidates=candidates, context=context)
+    chosen = memory_selection.select(candidates=candidates, context=context)
 
     ids = [one.id for one in chosen]
-    spent = sum(selection.tokens_of(candidate=one) for one in chosen)
+    spent = sum(memory_selection.tokens_of(candidate=one) for one in chosen)
     assert spent <= POINTS[context.point].tokens
     assert len(ids) == len(set(ids)) <= MEMORIES_MOST[context.point]
     assert context.delivered.isdisjoint(ids)
@@ -78,9 +78,9 @@ def test_the_order_of_candidates_does_not_matter(
 ) -> None:
     unique = list({one.id: one for one in candidates}.values())
 
-    forward = selection.select(candidates=unique, context=context)
+    forward = memory_selection.select(candidates=unique, context=context)
 
-    assert selection.select(candidates=reversed(unique), context=context) == forward
+    assert memory_selection.select(candidates=reversed(unique), context=context) == forward
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_the_order_of_candidates_does_not_matter(
     ],
 )
 def test_what_fits_is_selected(candidate: InjectionCandidate, context: SelectionContext) -> None:
-    assert selection.select(candidates=(candidate,), context=context) == (candidate,)
+    assert memory_selection.select(candidates=(candidate,), context=context) == (candidate,)
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_what_fits_is_selected(candidate: InjectionCandidate, context: Selection
 def test_the_rest_is_met_with_silence(
     candidate: InjectionCandidate, context: SelectionContext
 ) -> None:
-    assert selection.select(candidates=(candidate,), context=context) == ()
+    assert memory_selection.select(candidates=(candidate,), context=context) == ()
 
 
 def test_a_memory_about_a_file_being_worked_on_comes_first() -> None:
@@ -120,7 +120,7 @@ def test_a_memory_about_a_file_being_worked_on_comes_first() -> None:
     far = replace(CANDIDATE, files=("z",))
     context = replace(CONTEXT, working_files=frozenset({"a"}))
 
-    chosen = selection.select(candidates=(far, near), context=context)
+    chosen = memory_selection.select(candidates=(far, near), context=context)
 
     assert chosen == (near, far)
 
@@ -129,7 +129,7 @@ def test_what_does_not_fit_makes_way_for_what_does() -> None:
     long = replace(CANDIDATE, content="word " * 3_000)
     short = replace(CANDIDATE, id=UUID(int=2), relevance=0.7)
 
-    chosen = selection.select(candidates=(long, short), context=AT_FILE)
+    chosen = memory_selection.select(candidates=(long, short), context=AT_FILE)
 
     assert chosen == (short,)
 
@@ -143,7 +143,7 @@ def looked_up(
     story: Story, *, through: int = 0, triggers: frozenset[Trigger] = ON_REQUEST
 ) -> tuple[str, ...]:
     """Return what is looked up at the step a story has come to."""
-    return selection.triggered_questions(
+    return memory_selection.triggered_questions(
         scratchpad=story.scratchpad(), through=through, triggers=triggers
     )
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.observer import phrasing
-from memory.observer.promotion import Candidate
+from memory.observer.promotion import ObservedCandidate
 from memory.taxonomy import MemoryType, Source
 
 SAID = (
@@ -17,9 +17,9 @@ SAID = (
 GOOD = "The cart does not import pricing: pricing imports the cart."
 
 
-def candidate(content: str = SAID, key: str = "self_correction:1") -> Candidate:
+def candidate(content: str = SAID, key: str = "self_correction:1") -> ObservedCandidate:
     """Return a candidate about one file."""
-    return Candidate(
+    return ObservedCandidate(
         key=key,
         type=MemoryType.GOTCHA,
         content=content,

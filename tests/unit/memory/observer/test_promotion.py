@@ -9,7 +9,7 @@ from memory.observer import detect, promotion
 from memory.observer import promotion as gates
 from memory.observer.detect import Seen
 from memory.observer.detections import SIGNALS, Sighting, SignalKind
-from memory.observer.promotion import Candidate, Gate
+from memory.observer.promotion import Gate, ObservedCandidate
 from memory.sessions.scratchpad import SessionType
 from memory.taxonomy import MemoryType, Source
 from tests.support.stories import Story
@@ -32,7 +32,7 @@ def offered(
     *,
     before: promotion.SeenBefore | None = None,
     is_piece: bool = False,
-) -> tuple[Candidate, ...]:
+) -> tuple[ObservedCandidate, ...]:
     """Return what a story offers."""
     scratchpad = story.scratchpad()
     found = detect.find_all(scratchpad=scratchpad, verdicts={})

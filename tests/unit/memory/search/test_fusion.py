@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.search import fusion
-from memory.search.fusion import Candidate, Fused, Item, Method
+from memory.search.fusion import Fused, FusedCandidate, Item, Method
 from memory.search.query import QueryKind
 
 METHODS = pytest.mark.parametrize("method", Method)
@@ -17,11 +17,11 @@ SCORES = st.dictionaries(st.sampled_from(PATHS), st.floats(-100, 100), min_size=
 KINDS = st.sampled_from(QueryKind)
 
 
-def _candidate(id: int, item: Item = Item.PROSE, **scores: float) -> Candidate:
-    return Candidate(memory_id=UUID(int=id), scores=scores, item=item)
+def _candidate(id: int, item: Item = Item.PROSE, **scores: float) -> FusedCandidate:
+    return FusedCandidate(memory_id=UUID(int=id), scores=scores, item=item)
 
 
-def _fused(*candidates: Candidate, kind: QueryKind = QueryKind.SEMANTIC) -> dict[int, float]:
+def _fused(*candidates: FusedCandidate, kind: QueryKind = QueryKind.SEMANTIC) -> dict[int, float]:
     """Return the scores by id, in their order."""
     return {one.memory_id.int: one.score for one in fusion.fuse(candidates=candidates, kind=kind)}
 
@@ -131,7 +131,9 @@ def test_the_order_of_candidates_and_paths_does_not_matter(
     assert _whole(candidates, kind, method) == _whole(shuffled, kind, method)
 
 
-def _whole(candidates: tuple[Candidate, ...], kind: QueryKind, method: Method) -> tuple[Fused, ...]:
+def _whole(
+    candidates: tuple[FusedCandidate, ...], kind: QueryKind, method: Method
+) -> tuple[Fused, ...]:
     return fusion.fuse(candidates=candidates, kind=kind, method=method)
 
 
@@ -167,7 +169,7 @@ def test_one_path_keeps_its_own_order(method: Method, scores: list[float]) -> No
     ],
 )
 def test_impossible_candidates_are_refused(
-    method: Method, candidates: tuple[Candidate, ...], message: str
+    method: Method, candidates: tuple[FusedCandidate, ...], message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):
         fusion.fuse(candidates=candidates, kind=QueryKind.SEMANTIC, method=method)

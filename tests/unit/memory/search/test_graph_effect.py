@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memory.customization.phases import Phase
 from memory.search import graph_effect, neighborhood, ranking
-from memory.search.fusion import Candidate, Item
+from memory.search.fusion import FusedCandidate, Item
 from memory.search.query import QueryKind
 from memory.search.ranking import PROFILES, Evidence, Standing, Task
 from memory.taxonomy import MemoryType, Source
@@ -37,17 +37,17 @@ TASKS = st.builds(
 Crowd = list[tuple[dict[str, float], Item, Evidence]]
 
 
-def crowd(drawn: Crowd) -> tuple[tuple[Candidate, ...], dict[UUID, Evidence]]:
+def crowd(drawn: Crowd) -> tuple[tuple[FusedCandidate, ...], dict[UUID, Evidence]]:
     """Return the candidates of a search and what is known of them."""
     ids = tuple(UUID(int=number) for number in range(len(drawn)))
     candidates = tuple(
-        Candidate(memory_id=id, scores=scores, item=item)
+        FusedCandidate(memory_id=id, scores=scores, item=item)
         for id, (scores, item, _) in zip(ids, drawn, strict=True)
     )
     return candidates, {id: known for id, (*_, known) in zip(ids, drawn, strict=True)}
 
 
-def bare(candidates: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
+def bare(candidates: tuple[FusedCandidate, ...]) -> tuple[FusedCandidate, ...]:
     """Return the candidates without what the graph says, and without those that it alone found."""
     scores = ({p: s for p, s in one.scores.items() if p != "graph"} for one in candidates)
     pairs = zip(candidates, scores, strict=True)
@@ -55,7 +55,7 @@ def bare(candidates: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
 
 
 def ranked_unboosted(
-    candidates: tuple[Candidate, ...], known: dict[UUID, Evidence], task: Task
+    candidates: tuple[FusedCandidate, ...], known: dict[UUID, Evidence], task: Task
 ) -> tuple[Standing, ...]:
     """Rank as if nobody were in the neighborhood of anybody: a real second ranking."""
     alone = {id: replace(one, files=()) for id, one in known.items()}
@@ -90,7 +90,7 @@ def test_first_without_a_boost_are_those_of_a_ranking_without_it(drawn: Crowd, t
 def test_a_memory_of_the_same_files_that_rises_into_the_first_has_changed_them() -> None:
     scores = [1.0 - place / 100 for place in range(11)]
     candidates = tuple(
-        Candidate(memory_id=UUID(int=place), scores={"dense": score})
+        FusedCandidate(memory_id=UUID(int=place), scores={"dense": score})
         for place, score in enumerate((*scores, 0.0))
     )
     files = {0: ("a",), 10: ("a",)}
@@ -116,7 +116,7 @@ def test_what_the_graph_alone_brought_is_told_by_the_limits_of_the_others() -> N
         {"dense": 0.3, "graph": 0.2, "entities": 0.7},
     )
     candidates = tuple(
-        Candidate(memory_id=UUID(int=place), scores=each) for place, each in enumerate(scores)
+        FusedCandidate(memory_id=UUID(int=place), scores=each) for place, each in enumerate(scores)
     )
 
     found = graph_effect.take_graph_out(

@@ -5,8 +5,8 @@ from uuid import UUID
 import pytest
 
 from memory.search import neighborhood
-from memory.search.fusion import Candidate, Fused
-from memory.search.neighborhood import Turn
+from memory.search.fusion import Fused, FusedCandidate
+from memory.search.neighborhood import NeighborTurn
 
 RANKED = tuple(
     Fused(memory_id=UUID(int=number), score=1.0 - number / 100, contributions=())
@@ -36,10 +36,10 @@ def test_without_files_among_the_first_ten_nobody_rises() -> None:
     assert neighborhood.boosts(fused=(), files={}) == {}
 
 
-def _turns(*ids: int) -> dict[UUID, Turn]:
+def _turns(*ids: int) -> dict[UUID, NeighborTurn]:
     whole = (None, *(UUID(int=id) for id in ids), None)
     return {
-        id: Turn(previous=before, next=after)
+        id: NeighborTurn(previous=before, next=after)
         for before, id, after in zip(whole, whole[1:], whole[2:], strict=False)
         if id is not None
     }
@@ -49,7 +49,7 @@ def test_an_episode_gains_half_of_what_stands_before_it_and_a_quarter_of_what_st
     None
 ):
     candidates = tuple(
-        Candidate(memory_id=UUID(int=id), scores={"dense": score})
+        FusedCandidate(memory_id=UUID(int=id), scores={"dense": score})
         for id, score in ((1, 0.9), (2, 0.4), (3, 0.6), (9, 0.2))
     )
 
@@ -63,8 +63,8 @@ def test_an_episode_gains_half_of_what_stands_before_it_and_a_quarter_of_what_st
 
 
 def test_an_answer_that_no_path_found_comes_with_its_question() -> None:
-    asked = Candidate(memory_id=UUID(int=1), scores={"keyword": 8.0})
-    other = Candidate(memory_id=UUID(int=9), scores={"keyword": 2.0})
+    asked = FusedCandidate(memory_id=UUID(int=1), scores={"keyword": 8.0})
+    other = FusedCandidate(memory_id=UUID(int=9), scores={"keyword": 2.0})
 
     found = neighborhood.with_sessions(candidates=(asked, other), turns=_turns(1, 2, 3))
 

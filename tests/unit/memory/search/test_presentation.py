@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memory.search import presentation, ranking
 from memory.search import relevance as relevances
-from memory.search.fusion import Candidate, Contribution, Fused
+from memory.search.fusion import Contribution, Fused, FusedCandidate
 from memory.search.presentation import Link, Order, Result
 from memory.search.query import QueryKind, Wording
 from memory.search.ranking import PROFILES, Evidence, Standing, Task
@@ -159,7 +159,7 @@ ROW = CALIBRATIONS[NO_VECTORS]
 
 
 def _explained(profile: str) -> dict[str, object]:
-    candidate = Candidate(memory_id=ID, scores={"dense": 0.8, "graph": 2.0})
+    candidate = FusedCandidate(memory_id=ID, scores={"dense": 0.8, "graph": 2.0})
     known = Evidence(memory_id=ID, type=MemoryType.FACT, source=Source.USER_TAUGHT)
     task = Task(kind=QueryKind.SEMANTIC, profile=PROFILES[profile])
     (standing,) = ranking.rank(candidates=(candidate,), evidence={ID: known}, task=task)

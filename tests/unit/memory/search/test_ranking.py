@@ -12,7 +12,7 @@ from memory.customization import phases
 from memory.customization.phases import Phase
 from memory.records.formulas import total
 from memory.search import ranking
-from memory.search.fusion import Candidate
+from memory.search.fusion import FusedCandidate
 from memory.search.query import QueryKind
 from memory.search.ranking import PROFILES, Evidence, Multiplier, Task
 from memory.taxonomy import MemoryType, Source
@@ -42,10 +42,11 @@ TASKS = st.builds(
 
 def _given(
     items: list[tuple[dict[str, float], Evidence]],
-) -> tuple[tuple[Candidate, ...], dict[UUID, Evidence]]:
+) -> tuple[tuple[FusedCandidate, ...], dict[UUID, Evidence]]:
     ids = tuple(UUID(int=number) for number in range(len(items)))
     candidates = tuple(
-        Candidate(memory_id=id, scores=scores) for id, (scores, _) in zip(ids, items, strict=True)
+        FusedCandidate(memory_id=id, scores=scores)
+        for id, (scores, _) in zip(ids, items, strict=True)
     )
     return candidates, {id: known for id, (_, known) in zip(ids, items, strict=True)}
 
@@ -78,7 +79,7 @@ def test_the_order_of_candidates_does_not_matter(
 
 
 def test_a_candidate_that_may_not_be_seen_any_more_is_left_out() -> None:
-    candidate = Candidate(memory_id=UUID(int=1), scores={"dense": 0.5})
+    candidate = FusedCandidate(memory_id=UUID(int=1), scores={"dense": 0.5})
     task = Task(kind=QueryKind.SEMANTIC, profile=PROFILES["plain"])
 
     assert ranking.rank(candidates=(candidate,), evidence={}, task=task) == ()

@@ -4,14 +4,14 @@ import pytest
 
 from memory.sessions import event_parsing, tools
 from memory.sessions.events import COMMAND_MOST, TARGET_MOST, Event
-from memory.sessions.tools import Act, Reading
+from memory.sessions.tools import Act, ToolReading
 from tests.support.stories import Story
 
 NOTES = "The cart is locked.\n" * 40
 MANY_LINES = "\n".join(f"echo 'line {number} of the log'" for number in range(90))
 
 
-def read(name: str, **given: object) -> Reading:
+def read(name: str, **given: object) -> ToolReading:
     """Read a call as it comes in: what is cut off is not seen."""
     row = {"sequence": 1, "kind": "tool_call", "name": name, "args": given}
     event = event_parsing.read(row=row)

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from memory.mcp import tools as mcp
 from memory.sessions import external_content, tools
 from memory.sessions.events import Arguments, Event, EventKind
-from memory.sessions.tools import Act, Reading
+from memory.sessions.tools import Act, ToolReading
 from tests.support.stories import Story
 
 
-def read(name: str, **arguments: object) -> Reading:
+def read(name: str, **arguments: object) -> ToolReading:
     """Read a call of a tool."""
     asked = Arguments(**arguments)  # type: ignore[arg-type]
     event = Event(sequence=1, kind=EventKind.TOOL_CALL, name=name, arguments=asked)
@@ -48,7 +48,7 @@ def read(name: str, **arguments: object) -> Reading:
 def test_a_call_is_an_act_with_a_target(
     name: str, arguments: dict[str, object], act: Act, target: str
 ) -> None:
-    assert read(name, **arguments) == Reading(act=act, target=target)
+    assert read(name, **arguments) == ToolReading(act=act, target=target)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.sessions.turns import Said, Speaker, Turn, own_words, prose
+from memory.sessions.turns import Speaker, SpokenSentence, Turn, own_words, prose
 
 
 def said(text: str, speaker: Speaker = Speaker.ASSISTANT) -> list[str]:
@@ -40,9 +40,9 @@ def test_sentences_know_their_line_and_their_paragraph() -> None:
     turn = Turn(sequence=1, speaker=Speaker.USER, text="First one. Second one.\n\n- An item.")
 
     assert own_words(turn=turn) == (
-        Said(text="First one.", line=1, paragraph=1),
-        Said(text="Second one.", line=1, paragraph=1),
-        Said(text="An item.", line=3, paragraph=2),
+        SpokenSentence(text="First one.", line=1, paragraph=1),
+        SpokenSentence(text="Second one.", line=1, paragraph=1),
+        SpokenSentence(text="An item.", line=3, paragraph=2),
     )
 
 
