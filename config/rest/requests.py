@@ -73,18 +73,17 @@ def _arrive(request: HttpRequest) -> None:
 
 
 def _origin(request: HttpRequest, request_id: str) -> Origin:
+    surface = Surface.ADMIN if request.path.startswith(ADMIN) else Surface.PAGE
     address = headers.address_of(
         headers=request.headers,
         peer=str(request.META.get("REMOTE_ADDR", "")),
         trusted_proxies=settings.ALLAUTH_TRUSTED_PROXY_COUNT,
     )
-    return Origin(surface=_surface(request.path), request_id=request_id, address=address)
-
-
-def _surface(path: str) -> Surface:
-    if path.startswith(API):
-        return Surface.REST
-    return Surface.ADMIN if path.startswith(ADMIN) else Surface.PAGE
+    return Origin(
+        surface=Surface.REST if request.path.startswith(API) else surface,
+        request_id=request_id,
+        address=address,
+    )
 
 
 def _leave(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
@@ -97,22 +96,14 @@ def _leave(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase
         response.headers[name] = value
     if not isinstance(response, HttpResponse):
         return response  # a file that is sent piece by piece
-    if _is_foreign_error(response):
-        _replace(response, request_id=request_id)
+    kind = response.headers.get("Content-Type", "")
+    if response.status_code >= 400 and not kind.startswith(problems.MEDIA_TYPE):
+        problem = problems.of_status(status=response.status_code, request_id=request_id)
+        response.content = rendering.to_json(value=problem)
+        response.headers["Content-Type"] = problems.MEDIA_TYPE
+        _measure(response)
     _compress(request, response)
     return response
-
-
-def _is_foreign_error(response: HttpResponse) -> bool:
-    kind = response.headers.get("Content-Type", "")
-    return response.status_code >= 400 and not kind.startswith(problems.MEDIA_TYPE)
-
-
-def _replace(response: HttpResponse, *, request_id: str) -> None:
-    problem = problems.of_status(status=response.status_code, request_id=request_id)
-    response.content = rendering.to_json(value=problem)
-    response.headers["Content-Type"] = problems.MEDIA_TYPE
-    _measure(response)
 
 
 def _compress(request: HttpRequest, response: HttpResponse) -> None:

@@ -19,8 +19,8 @@ From events to a state, in this order:
 What the state shows, and what becomes a memory, is decided above, in `memory.observer`.
 
 `counters` are sums over sessions (files, pairs of files, errors, modules): rows that only grow by
-adding, stored in one table by kind, place, day and key (`sql/counter_rows`), so sessions that end at
-once lose nothing of each other.
+adding, stored in one table by kind, place, day and key (`sql/counter_rows`), so sessions that end
+at once lose nothing of each other.
 
 Start with `actions/append_events`, then `fold`.
 """
