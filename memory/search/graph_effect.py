@@ -18,7 +18,7 @@ from uuid import UUID
 
 from memory.search import fusion, neighborhood, ranking
 from memory.search.fusion import FusedCandidate, Path
-from memory.search.neighborhood import NeighborTurn
+from memory.search.neighborhood import Neighbors
 from memory.search.ranking import Standing, Task
 
 FIRST: Final = 8
@@ -69,7 +69,7 @@ def without_graph(
 def take_graph_out(
     *,
     candidates: tuple[FusedCandidate, ...],
-    turns: Mapping[UUID, NeighborTurn],
+    turns: Mapping[UUID, Neighbors],
     limits: Mapping[str, int],
 ) -> tuple[FusedCandidate, ...]:
     """Return the candidates as they were if the graph had found nothing.

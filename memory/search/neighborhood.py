@@ -32,27 +32,27 @@ class Boost:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NeighborTurn:
+class Neighbors:
     """The memories before and after an episode in its session; None at the ends."""
 
     previous: UUID | None
     next: UUID | None
 
 
-def turns_around(*, turns: Mapping[UUID, NeighborTurn]) -> dict[UUID, NeighborTurn]:
+def turns_around(*, turns: Mapping[UUID, Neighbors]) -> dict[UUID, Neighbors]:
     """Return the turns of these episodes and of those beside them, as far as they are known."""
     before = {id: turn.previous for id, turn in turns.items() if turn.previous}
     after = {id: turn.next for id, turn in turns.items() if turn.next}
     before.update({next: id for id, next in tuple(after.items())})
     after.update({previous: id for id, previous in tuple(before.items())})
     return {
-        id: NeighborTurn(previous=before.get(id), next=after.get(id))
+        id: Neighbors(previous=before.get(id), next=after.get(id))
         for id in sorted({*before, *after})
     }
 
 
 def with_sessions(
-    *, candidates: tuple[FusedCandidate, ...], turns: Mapping[UUID, NeighborTurn]
+    *, candidates: tuple[FusedCandidate, ...], turns: Mapping[UUID, Neighbors]
 ) -> tuple[FusedCandidate, ...]:
     """Add 0.5 · above(previous) + 0.25 · above(next) to each path's score of an episode.
 

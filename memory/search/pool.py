@@ -50,7 +50,7 @@ class Pool:
     known: Mapping[UUID, Evidence]
     calibration: Calibration
     threshold: float
-    turns: Mapping[UUID, neighborhood.NeighborTurn] = field(default_factory=dict)
+    turns: Mapping[UUID, neighborhood.Neighbors] = field(default_factory=dict)
     topic: NearTopic | None = None
     limits: Mapping[str, int] = field(default_factory=dict)
     project_id: UUID | None = None
@@ -125,7 +125,7 @@ def gather(
 
 def _read_turns(
     request: SearchRequest, known: Mapping[UUID, Evidence], sight: visibility.Sight
-) -> tuple[dict[UUID, neighborhood.NeighborTurn], tuple[UUID, ...]]:
+) -> tuple[dict[UUID, neighborhood.Neighbors], tuple[UUID, ...]]:
     """Return what stands beside the episodes that are known, and which of it is not known yet."""
     episodes = tuple(id for id, one in known.items() if one.type is MemoryType.EPISODE)
     if not episodes:

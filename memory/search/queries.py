@@ -249,9 +249,7 @@ def _evidence(row: Mapping[str, Any]) -> ranking.Evidence:
     )
 
 
-def read_turns(
-    *, memory_ids: tuple[UUID, ...], sight: Sight
-) -> dict[UUID, neighborhood.NeighborTurn]:
+def read_turns(*, memory_ids: tuple[UUID, ...], sight: Sight) -> dict[UUID, neighborhood.Neighbors]:
     """Return what stands beside these episodes in their sessions, as far as visible. In a unit."""
     rows = sql_queries.filled(
         "turns",
@@ -260,7 +258,7 @@ def read_turns(
         ids=list(memory_ids),
         **parameters(sight=sight),
     )
-    return {row[0]: neighborhood.NeighborTurn(previous=row[1], next=row[2]) for row in rows}
+    return {row[0]: neighborhood.Neighbors(previous=row[1], next=row[2]) for row in rows}
 
 
 def find_by_rarest_words(

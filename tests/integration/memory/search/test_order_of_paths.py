@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from memory.search import pool as pools
 from memory.search import query
 from memory.search.fusion import FusedCandidate, Item
-from memory.search.neighborhood import NeighborTurn
+from memory.search.neighborhood import Neighbors
 from memory.search.pool import Pool
 from memory.search.ranking import Evidence
 from memory.search.relevance import CALIBRATIONS
@@ -47,7 +47,7 @@ def _pools(draw: st.DrawFn) -> Pool:
         calibration=draw(st.sampled_from(tuple(CALIBRATIONS.values()))),
         threshold=0.0,
         turns={
-            id: NeighborTurn(
+            id: Neighbors(
                 previous=turns[place - 1] if place else None,
                 next=turns[place + 1] if place + 1 < len(turns) else None,
             )

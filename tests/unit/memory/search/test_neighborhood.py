@@ -6,7 +6,7 @@ import pytest
 
 from memory.search import neighborhood
 from memory.search.fusion import Fused, FusedCandidate
-from memory.search.neighborhood import NeighborTurn
+from memory.search.neighborhood import Neighbors
 
 RANKED = tuple(
     Fused(memory_id=UUID(int=number), score=1.0 - number / 100, contributions=())
@@ -36,10 +36,10 @@ def test_without_files_among_the_first_ten_nobody_rises() -> None:
     assert neighborhood.boosts(fused=(), files={}) == {}
 
 
-def _turns(*ids: int) -> dict[UUID, NeighborTurn]:
+def _turns(*ids: int) -> dict[UUID, Neighbors]:
     whole = (None, *(UUID(int=id) for id in ids), None)
     return {
-        id: NeighborTurn(previous=before, next=after)
+        id: Neighbors(previous=before, next=after)
         for before, id, after in zip(whole, whole[1:], whole[2:], strict=False)
         if id is not None
     }
