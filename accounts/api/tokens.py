@@ -1,4 +1,4 @@
-"""API tokens over REST: made, rotated and revoked with the scope admin."""
+"""Tokens over REST: who one is with it; made, rotated and revoked with the scope admin."""
 
 from dataclasses import asdict
 from datetime import datetime
@@ -25,6 +25,45 @@ from accounts.caller import TokenScope
 from accounts.queries import credentials
 from accounts.queries.credentials import TokenView
 from accounts.token_format import TokenKind
+
+
+class Organization(Result):
+    """The organization of a credential."""
+
+    id: UUID
+    slug: str
+
+
+class Me(Result):
+    """The caller."""
+
+    organization: Organization
+    role: str
+    scopes: tuple[str, ...]
+    projects: tuple[UUID, ...] | None
+    user_id: UUID | None
+    token_id: UUID | None
+    source_interface: str
+    agent: str
+
+
+@get("me", tag="me", scope=None, answer=Me)
+def me(call: Call) -> dict[str, Any]:
+    """Say who I am.
+
+    The organization, role, scopes and bound projects of this credential.
+    """
+    caller = call.caller
+    return {
+        "organization": {"id": caller.organization_id, "slug": caller.organization_slug},
+        "role": caller.role,
+        "scopes": sorted(caller.scopes),
+        "projects": caller.bound_projects,
+        "user_id": caller.user_id,
+        "token_id": caller.token_id,
+        "source_interface": caller.source_interface,
+        "agent": caller.agent,
+    }
 
 
 class NewToken(Body):

@@ -16,8 +16,7 @@ from django.http import HttpRequest, HttpResponse
 from accounts import free_texts
 from accounts.api.endpoints import Call
 from accounts.api.json_text import MalformedRequest
-from accounts.errors import FieldError
-from config.rest.errors import IdempotencyMismatch, StillRunning
+from accounts.errors import Conflict, FieldError, InvalidInput
 from teams import idempotency
 from teams.idempotency import Standing
 
@@ -25,6 +24,20 @@ HEADER: Final = "Idempotency-Key"
 REPLAYED: Final = "Idempotency-Replayed"
 ACCEPTED: Final = re.compile(r"[\x21-\x7e]{1,255}\Z")
 KEPT_HEADERS: Final = ("ETag", "Location")
+
+
+class IdempotencyMismatch(InvalidInput):
+    """The key belongs to another request."""
+
+    code = "idempotency_mismatch"
+    title = "Idempotency key reused"
+
+
+class StillRunning(Conflict):
+    """The first request with this key has not ended."""
+
+    code = "still_running"
+    title = "The first request is still running"
 
 
 def key_of(*, request: HttpRequest) -> str | None:

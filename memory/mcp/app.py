@@ -37,8 +37,7 @@ from accounts.errors import (
     Unauthenticated,
     Unavailable,
 )
-from memory.mcp.server import ORIGIN_KEY, PROJECT_KEY, SCOPE_KEY, make_server
-from memory.mcp.tools import TOOLS
+from memory.mcp.server import ORIGIN_KEY, PROJECT_KEY, SCOPE_KEY, TOOLS, make_server
 from teams.actions.people import note_agent
 
 Scope = MutableMapping[str, Any]

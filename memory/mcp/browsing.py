@@ -6,22 +6,13 @@ from uuid import UUID
 
 from pydantic import AliasPath, Field
 
-from accounts.api.schemas import (
-    Choice,
-    Moment,
-    Name,
-    Result,
-    Several,
-)
+from accounts.api.schemas import Choice, Moment, Name, Result, Several
 from accounts.caller import TokenScope
 from memory.api.entities import ThingKind, ThingName
 from memory.api.schemas.memories import Kind
-from memory.api.schemas.search import (
-    PlaceFilters,
-    narrowing,
-)
-from memory.mcp.declaration import Call, tool
-from memory.mcp.schemas import (
+from memory.api.schemas.search import PlaceFilters, narrowing
+from memory.mcp.declaration import (
+    Call,
     Limit,
     MemoryId,
     Noticed,
@@ -29,6 +20,7 @@ from memory.mcp.schemas import (
     ProjectList,
     ShownMemories,
     ShownMemory,
+    tool,
 )
 from memory.records.filters import Filters
 from memory.records.queries import memories

@@ -1,10 +1,10 @@
 """The tools that check: a plan, a diff, and which memories contradict each other."""
 
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from accounts.api.schemas import Name, Result
 from accounts.caller import TokenScope
@@ -12,8 +12,7 @@ from memory.api.schemas.checks import FindingParts, Tie
 from memory.checks import actions
 from memory.checks.actions import DIFF_MOST, PLAN_MOST
 from memory.checks.check_findings import Verdict
-from memory.mcp.declaration import Call, tool
-from memory.mcp.schemas import Noticed, ProjectArgument, ProjectList, ShownMemory
+from memory.mcp.declaration import Call, Noticed, ProjectArgument, ProjectList, ShownMemory, tool
 from memory.review.queries import conflicts
 from memory.review.queries.conflicts import ConflictState
 
@@ -102,7 +101,9 @@ class OpenConflict(Result):
     newer: ShownMemory
     cause: str
     found_at: datetime
-    may_settle: tuple[str, ...]
+    may_settle: Annotated[
+        tuple[str, ...], BeforeValidator(lambda rights: [each.value for each in rights.allowed()])
+    ] = Field(validation_alias="rights")
 
 
 class OpenConflicts(Noticed):
@@ -126,15 +127,4 @@ def check_conflicts(call: Call, arguments: ProjectList) -> dict[str, Any]:
         limit=arguments.limit,
         now=call.now,
     )
-    found = [
-        {
-            "id": one.id,
-            "older": ShownMemory.of(one.older),
-            "newer": ShownMemory.of(one.newer),
-            "cause": one.cause,
-            "found_at": one.found_at,
-            "may_settle": [verdict.value for verdict in one.rights.allowed()],
-        }
-        for one in page.items
-    ]
-    return {"conflicts": found}
+    return {"conflicts": page.items}

@@ -5,13 +5,7 @@ from uuid import UUID
 
 from pydantic import AliasPath, Field
 
-from accounts.api.schemas import (
-    Choice,
-    OneOf,
-    Result,
-    Several,
-    is_none,
-)
+from accounts.api.schemas import Choice, OneOf, Result, Several, is_none
 from accounts.caller import TokenScope
 from memory.api.schemas.search import (
     PATTERN,
@@ -25,13 +19,7 @@ from memory.api.schemas.search import (
 )
 from memory.api.turns import HistoryWords, Said
 from memory.customization.phases import Phase
-from memory.mcp.declaration import Call, tool
-from memory.mcp.schemas import (
-    Limit,
-    Noticed,
-    ProjectArgument,
-    ShownMemory,
-)
+from memory.mcp.declaration import Call, Limit, Noticed, ProjectArgument, ShownMemory, tool
 from memory.records import filters
 from memory.records.filters import STATES
 from memory.search import actions, lookups

@@ -13,13 +13,8 @@ from memory.api.schemas.memories import Content, Files, Kind
 from memory.api.turns import SpokenTurn
 from memory.documents.actions import note_push
 from memory.errors import RefusedByGate
-from memory.intake.actions.remember import NewMemory, remember
-from memory.mcp.declaration import Call, tool
-from memory.mcp.schemas import (
-    Noticed,
-    ProjectArgument,
-    ShownMemory,
-)
+from memory.intake.actions.remember import NewMemory, Outcome, remember
+from memory.mcp.declaration import Call, Noticed, ProjectArgument, ShownMemory, tool
 from memory.sessions.actions.append_turns import MOST, NewTurn, take_conversation
 from memory.sessions.actions.open_session import LONGEST, NewSession
 from memory.sessions.queries import sessions
@@ -56,13 +51,8 @@ class KeptMemory(Noticed):
     conflict_id: UUID | None
 
 
-@tool(
-    title="Remember for the team",
-    scope=TokenScope.WRITE,
-    answer=KeptMemory,
-    is_idempotent=False,
-)
-def add_memory(call: Call, arguments: NewStatement) -> dict[str, Any]:
+@tool(title="Remember for the team", scope=TokenScope.WRITE, answer=KeptMemory, is_idempotent=False)
+def add_memory(call: Call, arguments: NewStatement) -> Outcome:
     """Keep one thing worth knowing next time.
 
     A decision and why, a trap, the fix of an error, a convention, an approach that failed. One
@@ -73,14 +63,7 @@ def add_memory(call: Call, arguments: NewStatement) -> dict[str, Any]:
     outcome = remember(caller=call.caller, new=new, now=call.now)
     if outcome.memory is None:
         raise RefusedByGate(gate=outcome.gate, detail=outcome.reason, hint=outcome.hint)
-    return {
-        "outcome": outcome.outcome,
-        "reason": outcome.reason,
-        "memory": ShownMemory.of(outcome.memory),
-        "operation": outcome.operation,
-        "related_id": outcome.related_id,
-        "conflict_id": outcome.conflict_id,
-    }
+    return outcome
 
 
 class Conversation(ProjectArgument):

@@ -20,10 +20,9 @@ from accounts.audit import Origin
 from accounts.authentication import entered
 from accounts.caller import Caller, TokenScope, may
 from accounts.errors import CairnError, Forbidden
-from memory.mcp import prompts
+from memory.mcp import browsing, checking, finding, keeping, prompts
 from memory.mcp.declaration import BANNER, Call, Tool, schema_of
 from memory.mcp.prompts import PROMPTS, Prompt
-from memory.mcp.tools import TOOLS
 
 SCOPE_KEY: Final = "cairn.caller"
 PROJECT_KEY: Final = "cairn.project"
@@ -33,6 +32,27 @@ INSTRUCTIONS: Final = (
     "decide; add what the next agent should know when you finish. " + BANNER
 )
 Context = ServerRequestContext[Any, Any]
+TOOLS: Final[Mapping[str, Tool]] = {  # in the order in which they are offered
+    tool.name: tool
+    for tool in (
+        finding.search,
+        finding.context,
+        browsing.about_file,
+        browsing.get_entity_info,
+        browsing.find_similar,
+        browsing.get_timeline,
+        keeping.add_memory,
+        browsing.get,
+        browsing.list_recent,
+        browsing.list_topics,
+        checking.check_conflicts,
+        checking.check_plan,
+        checking.check_diff,
+        keeping.extract_from_conversation,
+        keeping.push_note,
+        finding.search_history,
+    )
+}
 
 
 def make_server() -> Server[Any]:

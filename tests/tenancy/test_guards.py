@@ -22,7 +22,7 @@ from memory.injection.queries import milestones
 from memory.intake.actions.revise import revise
 from memory.mcp import server
 from memory.mcp.app import _check_places
-from memory.mcp.tools import TOOLS
+from memory.mcp.server import TOOLS
 from memory.records.queries import memories
 from memory.records.queries.memories import lock_memory
 from memory.search.queries import Question, find_candidates

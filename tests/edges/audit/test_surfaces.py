@@ -18,7 +18,7 @@ from accounts.job_names import NAMES
 from accounts.models import Organization, User
 from config.api_urls import ENDPOINTS
 from frontend import urls
-from memory.mcp.tools import TOOLS
+from memory.mcp.server import TOOLS
 from teams.audit.queries import every_entry, verify
 from tests.edges.audit import pages, surfaces, world
 from tests.edges.audit.world import World

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from accounts.authentication import entered
-from memory.mcp.tools import TOOLS
+from memory.mcp.server import TOOLS
 from tests.support import payloads, stored
 from tests.support.goals import Scale
 from tests.support.live import Place, committed, running

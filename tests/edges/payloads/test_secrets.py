@@ -18,7 +18,7 @@ from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.models import Organization, User
 from config.telemetry import LineFormatter
-from memory.mcp.tools import TOOLS
+from memory.mcp.server import TOOLS
 from tests.edges.audit import world
 from tests.edges.audit.world import World
 from tests.edges.audit.writes import Write

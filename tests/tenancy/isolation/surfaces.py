@@ -22,7 +22,7 @@ from config.celery import app
 from frontend.consumers import ChangesConsumer
 from frontend.urls import websocket_urlpatterns
 from memory.mcp.app import METADATA, PATH
-from memory.mcp.tools import TOOLS
+from memory.mcp.server import TOOLS
 
 OURS = ("accounts", "teams", "graph", "memory", "frontend", "config")
 API = "api/v1/"

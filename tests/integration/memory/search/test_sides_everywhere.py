@@ -9,7 +9,7 @@ import pytest
 
 from accounts.caller import Caller
 from memory.mcp.declaration import Call
-from memory.mcp.tools import TOOLS
+from memory.mcp.server import TOOLS
 from memory.records.filters import Filters
 from memory.records.queries import memories
 from memory.records.queries.views import Sides

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.mcp import tools as mcp
+from memory.mcp import server
 from memory.sessions import external_content, tools
 from memory.sessions.events import Arguments, Event, EventKind
 from memory.sessions.tools import Act, ToolReading
@@ -297,4 +297,4 @@ def test_a_call_on_several_files_names_each_once_and_any_of_them_may_lie_outside
 
 
 def test_the_tools_that_are_known_as_ours_are_ours() -> None:
-    assert set(mcp.TOOLS) - {"get"} == external_content.TOOLS_OF_OURS
+    assert set(server.TOOLS) - {"get"} == external_content.TOOLS_OF_OURS
