@@ -10,7 +10,7 @@ from django.utils import timezone
 from accounts import jobs
 from accounts.errors import NotFound
 from accounts.jobs import Claim
-from memory.extraction.actions.llm_relation import judge_added
+from memory.extraction.actions.judge_added import judge_added
 from memory.observer.actions.consolidate import consolidate
 from memory.observer.actions.finalize import finalize
 from memory.observer.actions.observe import observe

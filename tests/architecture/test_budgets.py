@@ -23,7 +23,7 @@ BUDGETS = {  # subject: lines
     "memory/entities": 1_590,
     "memory/evaluation": 1_990,
     "memory/experiments": 1_880,
-    "memory/extraction": 1_870,
+    "memory/extraction": 1_910,
     "memory/index": 1_730,
     "memory/injection": 3_030,
     "memory/intake": 3_870,

@@ -13,7 +13,8 @@ from accounts.errors import InvalidInput
 from accounts.models import Job
 from memory.extraction.actions import llm_relation
 from memory.extraction.actions.extraction import Spent, book_use
-from memory.extraction.actions.llm_relation import KIND, Judgment, judge_added
+from memory.extraction.actions.judge_added import KIND, judge_added
+from memory.extraction.actions.llm_relation import Judgment
 from memory.intake.actions.revise import revise
 from memory.intake.models import ActionLog
 from memory.records.models import Conflict, Memory, MemoryLink
