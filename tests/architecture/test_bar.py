@@ -1,12 +1,9 @@
 """The bar of our style: whole ideas in one place, in plain words.
 
 Measured over the syntax trees of the product; migrations are written by Django and do not count.
-What does not reach the bar yet is listed in `not_yet.toml`. A new name there is refused, and one
-that is mended must leave the list.
 """
 
 import ast
-import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,7 +23,6 @@ MOST_HELPERS_OF_A_MODULE = 0.25  # where a module has enough functions for a sha
 FUNCTIONS_OF_A_SHARE = 8
 MOST_IMPORTS = 15  # modules of ours that one module imports
 EDGES = {"api", "mcp", "schemas", "views", "commands"}  # their modules are named by the subject
-NOT_YET = tomllib.loads((Path(__file__).parent / "not_yet.toml").read_text(encoding="utf-8"))
 REPEATED_NAMES = {  # of files, inside an app
     "__init__", "__main__", "models", "queries", "actions", "api", "rules", "tasks", "admin",
     "apps", "errors", "urls", "functions",
@@ -105,13 +101,13 @@ def test_ideas_are_not_shattered_into_helpers() -> None:
         if functions[path] >= FUNCTIONS_OF_A_SHARE
         and short > MOST_HELPERS_OF_A_MODULE * functions[path]
     }
-    assert sorted(shattered) == NOT_YET["shattered"]
+    assert sorted(shattered) == []
 
 
 def test_a_module_knows_few_others() -> None:
     wide = [file.path for file in sources(*PRODUCT) if len(_imported(file)) > MOST_IMPORTS]
 
-    assert wide == NOT_YET["wide"]
+    assert wide == []
 
 
 def test_file_names_are_unique_inside_an_app() -> None:
@@ -121,7 +117,7 @@ def test_file_names_are_unique_inside_an_app() -> None:
         if stem not in REPEATED_NAMES and Path(file.path).parent.name not in EDGES:
             paths[app, stem].append(file.path)
 
-    assert _repeated(paths) == NOT_YET["file_names"]
+    assert _repeated(paths) == []
 
 
 def test_dataclass_names_are_unique_inside_an_app() -> None:
@@ -131,7 +127,7 @@ def test_dataclass_names_are_unique_inside_an_app() -> None:
             if isinstance(item, ast.ClassDef) and "dataclass" in map(_called, item.decorator_list):
                 places[file.path.partition("/")[0], item.name].append(file.path)
 
-    assert _repeated(places) == NOT_YET["dataclass_names"]
+    assert _repeated(places) == []
 
 
 def test_functions_are_named_by_a_verb_or_a_noun() -> None:
@@ -141,7 +137,7 @@ def test_functions_are_named_by_a_verb_or_a_noun() -> None:
         if item.name.strip("_") in NAMES_WITHOUT_A_NOUN
     }
 
-    assert sorted(named) == NOT_YET["function_names"]
+    assert sorted(named) == []
 
 
 def test_every_module_says_what_it_is() -> None:
