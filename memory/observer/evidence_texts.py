@@ -1,6 +1,6 @@
 """What is worth keeping of texts that nobody said to an agent: commits, results of tools.
 
-Of a posted commit mostly nothing: a breaking change, what was taken back, and any commit whose
+Of a posted commit mostly nothing: a breaking change, a revert that says why, and any commit whose
 message gives a reason below its subject. Everything else (a feature, a chore, a fix that does not
 say why) is in the history of the repository, where whoever needs it finds it. A result of a tool
 that drives the running product is one of five kinds or not worth it; whatever is kept waits for
@@ -134,6 +134,8 @@ def of_commit(*, message: str) -> tuple[MemoryType, str] | None:
     said = _CONVENTIONAL.match(subject)
     reverted = _REVERTED.match(subject) or (said if said and said["kind"] == "revert" else None)
     if reverted is not None:
+        if not told:
+            return None
         return _as_content(MemoryType.DEAD_END, f"Taken back: {reverted['says']}", told)
     breaks = next((found["says"] for line in body if (found := _BREAKING.match(line))), "")
     if breaks or (said is not None and said["breaks"]):
