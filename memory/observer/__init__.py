@@ -10,12 +10,12 @@
    witnesses of each other.
 3. `promotion` decides: the gate of the session's type, frequency over sessions, taint, confidence.
    Dead ends, failures of QA, commits and what the running product showed (`evidence_texts`) come in
-   beside the signals. `wording` puts them into words by template.
+   beside the signals. It puts them into words by template.
 4. `actions/promote` compares candidates with what is stored and sends them through the one door of
    intake. Where a candidate came from is its origin, so nothing is offered twice.
 5. `actions/finalize` does all of this at the end of a session, in one unit of effects: memories
-   that wait for review, sums over sessions (`session_facts`, `actions/prior_sessions`), and what
-   the session is said to have shown (`session_report`). A worker that is killed has done nothing.
+   that wait for review, sums over sessions (`detect`, `actions/prior_sessions`), and what the
+   session is said to have shown (`session_report`). A worker that is killed has done nothing.
 
 Beside it: `actions/consolidate` takes what is worth keeping from turns; `actions/synthesize` makes
 memories that only many sessions together justify; `actions/unit_completion` does what a methodology

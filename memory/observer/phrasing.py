@@ -15,8 +15,7 @@ from typing import Any, Final
 from memory.extraction import chatter
 from memory.extraction.extract import SHORTEST
 from memory.intake import planting_alarms
-from memory.observer.promotion import ObservedCandidate
-from memory.observer.wording import CONTENT_MOST
+from memory.observer.promotion import CONTENT_MOST, ObservedCandidate
 from memory.records import assertions
 from memory.secrets import scanner
 from memory.text import text as texts

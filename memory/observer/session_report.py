@@ -8,7 +8,7 @@ from dataclasses import asdict
 from enum import StrEnum
 from typing import Any, Final
 
-from memory.observer import detections, wording
+from memory.observer import detections, promotion
 from memory.observer.detect import Witnessed
 from memory.observer.detections import SignalEvidence
 from memory.observer.promotion import ObservedCandidate, SeenBefore
@@ -72,14 +72,14 @@ def _signal_row(
         why = ""
     elif not is_open:
         why = Why.GATE_SHUT.value
-    elif wording.becomes(sighting=sighting) is None:
+    elif promotion.type_of_sighting(sighting=sighting) is None:
         why = Why.STRENGTHENS.value
     else:
         why = (Why.TOO_FEW if sessions < needed else Why.OTHER_TYPES).value
     return {
         "kind": sighting.kind.value,
         "key": sighting.key,
-        "says": wording.content(sighting=sighting),
+        "says": promotion.sighting_content(sighting=sighting),
         "files": list(sighting.files),
         "times": sighting.times,
         "sessions": sessions,

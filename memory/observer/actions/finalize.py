@@ -24,7 +24,7 @@ from memory.experiments.actions import session_metrics
 from memory.experiments.queries import session_figures
 from memory.injection.actions import delivery_log
 from memory.intake.actions.remember import Prepared
-from memory.observer import session_facts, session_report
+from memory.observer import detect, session_report
 from memory.observer.actions import (
     offers,
     prior_sessions,
@@ -129,7 +129,7 @@ def _finish(decision: _Decision, now: datetime) -> Mapping[str, Any]:
         prepared=decision.completion,
         now=now,
     )
-    rows = session_facts.rows_of_session(
+    rows = detect.rows_of_session(
         scratchpad=shown.habits,
         found=shown.counted,
         task_type=row.type or shown.scratchpad.setting.type.value,

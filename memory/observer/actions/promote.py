@@ -20,7 +20,7 @@ from accounts import tenancy
 from memory.customization.queries import trust_level_of
 from memory.injection.actions import delivery_log
 from memory.injection.session_start_rules import unprompted
-from memory.observer import detect, evidence_texts, promotion, session_facts
+from memory.observer import detect, evidence_texts, promotion
 from memory.observer.actions import offers, prior_sessions
 from memory.observer.detect import Known, Witnessed
 from memory.observer.promotion import ObservedCandidate, SeenBefore
@@ -66,7 +66,7 @@ def show(
         verdicts = prior_sessions.verdicts(row=row)
         named = delivery_log.suggested_files(session=row)
     habits = unprompted(scratchpad=scratchpad, suggested=named)
-    counted = session_facts.find_counted(scratchpad=habits)
+    counted = detect.find_counted(scratchpad=habits)
     seen = detect.witnessed(scratchpad=habits, verdicts=verdicts, known=counted)
     with tenancy.unit():
         own = prior_sessions.added_by(row=row)

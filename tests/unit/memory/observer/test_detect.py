@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.observer import detect, detections, session_facts
+from memory.observer import detect, detections
 from memory.observer.detect import Seen, Verdicts, Witnessed
 from memory.observer.detections import EVIDENCE_MOST, SIGHTINGS_MOST, SignalKind
 from memory.sessions import event_parsing, reducers
@@ -38,7 +38,7 @@ def test_what_was_found_already_gives_the_same_as_looking_again() -> None:
     story = Story().edit("a.py").edit("b.py").fails("make all", "error: x").run("make all")
     pad = story.scratchpad()
 
-    known = session_facts.find_counted(scratchpad=pad)
+    known = detect.find_counted(scratchpad=pad)
 
     assert known[SignalKind.CO_ACCESS]
     assert detect.find_all(scratchpad=pad, verdicts={}, known=known) == detect.find_all(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.observer import detect, session_facts
+from memory.observer import detect
 from memory.observer.detections import SignalKind
 from memory.sessions import counters
 from memory.sessions.counters import EdgeRow, ErrorRow, FileRow, ModuleRow, OfRow, PairRow
@@ -29,8 +29,8 @@ edges = st.builds(
 def facts(type: type[OfRow], story: Story, *, task_type: str = "") -> tuple[OfRow, ...]:
     """Return what a story adds to one table."""
     pad = story.scratchpad()
-    found = session_facts.find_counted(scratchpad=pad)
-    rows = session_facts.rows_of_session(scratchpad=pad, found=found, task_type=task_type)
+    found = detect.find_counted(scratchpad=pad)
+    rows = detect.rows_of_session(scratchpad=pad, found=found, task_type=task_type)
     return tuple(row for row in rows if isinstance(row, type))
 
 
@@ -57,7 +57,7 @@ def test_all_pairs_of_a_session_are_counted_and_the_strongest_twenty_offered() -
 
     pad = story.scratchpad()
     offered = detect.find_all(
-        scratchpad=pad, verdicts={}, known=session_facts.find_counted(scratchpad=pad)
+        scratchpad=pad, verdicts={}, known=detect.find_counted(scratchpad=pad)
     )
 
     assert len(facts(EdgeRow, story)) == 40
