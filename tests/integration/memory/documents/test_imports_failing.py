@@ -27,7 +27,7 @@ def test_a_job_that_died_between_two_parts_goes_on(
     monkeypatch.setattr("memory.documents.actions.import_batches.PART", 2)
     begun = begin_import(caller=caller, upload=upload(), now=now)
 
-    def die(**_: object) -> None:
+    def die(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
