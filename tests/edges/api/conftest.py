@@ -1,4 +1,4 @@
-"""A client of each organization, and one that only reads."""
+"""A client of each organization, one that only reads, and a running server."""
 
 from datetime import UTC, datetime
 
@@ -7,6 +7,9 @@ import pytest
 from accounts.actions.tokens import NewToken, create_token
 from accounts.caller import Caller, TokenScope
 from tests.support.api import Api
+from tests.support.served import address, place
+
+__all__ = ["address", "place"]
 
 ALL = frozenset(TokenScope)
 

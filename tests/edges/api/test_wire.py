@@ -2,7 +2,6 @@
 
 import json
 import socket
-from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from urllib.parse import urlsplit
 
@@ -13,23 +12,9 @@ from django.db import connection
 
 from accounts import tasks
 from tests.support.api import STATEMENT
-from tests.support.live import Place, committed, running
+from tests.support.live import Place
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(scope="module")
-def place(django_db_setup: None, django_db_blocker: pytest.FixtureRequest) -> Iterator[Place]:
-    """An organization that the server can see."""
-    with django_db_blocker.unblock(), committed(slug="wire") as place:
-        yield place
-
-
-@pytest.fixture(scope="module")
-def address(place: Place) -> Iterator[str]:
-    """A running server."""
-    with running() as address:
-        yield address
 
 
 def _exchange(address: str, raw: bytes) -> bytes:

@@ -1,6 +1,6 @@
 """Fifty writers count in the same memories with If-Match: no count is lost."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from tests.support.goals import Scale
-from tests.support.live import Place, committed, running
+from tests.support.live import Place
 from tests.support.statements import numbered
 
 WRITERS: Final = 50
@@ -17,20 +17,6 @@ PATIENCE: Final = 60.0  # seconds for one answer
 SHARED: Final = 10  # memories that all of them write
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(scope="module")
-def place(django_db_setup: None, django_db_blocker: pytest.FixtureRequest) -> Iterator[Place]:
-    """An organization that the server can see."""
-    with django_db_blocker.unblock(), committed(slug="writers") as place:
-        yield place
-
-
-@pytest.fixture(scope="module")
-def address(place: Place) -> Iterator[str]:
-    """A running server."""
-    with running() as address:
-        yield address
 
 
 @dataclass(slots=True, kw_only=True)

@@ -126,6 +126,8 @@ async def test_a_list_sent_as_text_is_taken_for_a_list(address: str, place: Plac
         ("search", {"query": "x", "limit": 10**6}, "at most 50"),
         ("search", {"query": "x", "project": "nowhere"}, "no project"),
         ("search", {"query": "x", "states": ["asleep"]}, "archived"),
+        ("search", {"query": "x", "mode": "pattern", "states": ["any"]}, "what is live"),
+        ("search_history", {"query": "?!"}, "The query has no word in it."),
         ("get", {"id": "not-an-id"}, "UUID"),
         ("forget_everything", {}, "no tool"),
     ],
@@ -133,17 +135,103 @@ async def test_a_list_sent_as_text_is_taken_for_a_list(address: str, place: Plac
 async def test_a_refusal_tells_the_agent_what_to_do(
     address: str, place: Place, tool: str, given: dict[str, object], says: str
 ) -> None:
-    result = await ask(address=address, token=place.token, tool=tool, **given)
+    async with agent(address=address, token=place.token, mode="legacy") as client:
+        result = await client.call_tool(tool, given)
 
     assert result.is_error
     assert says in result.content[0].text
 
 
-async def test_a_pattern_with_states_is_refused(address: str, place: Place) -> None:
-    given = {"query": "x", "mode": "pattern", "states": ["any"]}
+TURNS = [
+    {"role": "user", "text": "Which lock keeps two carts apart?"},
+    {"role": "assistant", "text": "The advisory lock, taken by the hash of the cart."},
+]
 
-    async with agent(address=address, token=place.token, mode="legacy") as client:
-        result = await client.call_tool("search", given)
 
-    assert result.is_error
-    assert "what is live" in result.content[0].text
+async def test_an_agent_finds_what_was_said_and_others_do_not(
+    address: str, place: Place, other_place: Place
+) -> None:
+    here = {"address": address, "token": place.token}
+    taken = await ask(**here, tool="extract_from_conversation", turns=TURNS, project="shop")
+
+    found = await ask(**here, tool="search_history", query="LOCK", limit=1)
+    exact = await ask(**here, tool="search_history", query="hash of the cart", how="exact")
+    there = await ask(address=address, token=other_place.token, tool="search_history", query="lock")
+
+    first = found.structured_content["said"][0]
+    assert first["session_id"] == taken.structured_content["session_id"]
+    assert found.structured_content["has_more"] is True
+    assert [one["sequence"] for one in exact.structured_content["said"]] == [2]
+    assert (there.structured_content["said"], there.structured_content["has_more"]) == ([], False)
+
+
+TEXT = "# Mill\n\nThe gate of the mill opens at nine.\n\nThe miller has the only key to it.\n"
+LESS = TEXT.partition("\n\nThe miller")[0]
+SECRET = f"{TEXT}\nThe password of the mill is `hunter2Xq9!zLm4` as everybody knows.\n"
+
+
+async def test_a_document_is_followed_as_it_changes(address: str, place: Place) -> None:
+    here = {"address": address, "token": place.token, "tool": "push_note", "project": "shop"}
+
+    first = await ask(**here, path="docs/MILL.md", text=TEXT)
+    again = await ask(**here, path="docs/MILL.md", text=TEXT)
+    less = await ask(**here, path="docs/MILL.md", text=LESS)
+
+    told = [one.structured_content for one in (first, again, less)]
+    assert len({one["note_id"] for one in told}) == 1
+    assert [one["version"] for one in told] == [1, 1, 2]
+    assert [(one["added"], one["kept"], one["stale"]) for one in told] == [
+        (2, 0, 0),
+        (0, 2, 0),
+        (0, 1, 1),
+    ]
+
+
+async def test_a_document_with_a_secret_is_refused_whole_and_not_repeated(
+    address: str, place: Place
+) -> None:
+    here = {"address": address, "token": place.token, "project": "shop"}
+
+    refused = await ask(**here, tool="push_note", path="SECRET.md", text=SECRET)
+
+    assert refused.is_error
+    assert "hunter2" not in refused.content[0].text
+    assert "line 7" in refused.content[0].text
+
+
+async def test_a_document_of_no_project_and_of_a_strangers_is_refused(
+    address: str, place: Place, other_place: Place
+) -> None:
+    for token, given in (
+        (place.token, {"project": "nowhere"}),
+        (other_place.token, {"project": "vault"}),
+        (place.token, {}),
+    ):
+        refused = await ask(
+            address=address, token=token, tool="push_note", path="a.md", text=TEXT, **given
+        )
+
+        assert refused.is_error
+        assert "mill" not in refused.content[0].text
+
+
+NAMED = ("The `ConnectionBroker` waits for a lock.", "The `ConectionBroker` is slow at night.")
+
+
+async def test_close_names_are_told_when_they_are_asked_for(
+    address: str, place: Place, other_place: Place
+) -> None:
+    here = {"address": address, "token": place.token}
+    for text in NAMED:
+        await ask(**here, tool="add_memory", content=text, project="shop")
+
+    name = {"tool": "get_entity_info", "name": "ConnectionBroker"}
+    plain = await ask(**here, **name)
+    asked = await ask(**here, **name, close=True)
+    there = await ask(address=address, token=other_place.token, **name, close=True)
+
+    assert plain.structured_content["close"] == []
+    assert asked.structured_content["close"] == [
+        {"name": "ConectionBroker", "memories": 1, "reason": "misspelled"}
+    ]
+    assert (there.structured_content["entity"], there.structured_content["close"]) == (None, [])

@@ -11,7 +11,7 @@ from accounts.authentication import entered
 from memory.mcp.server import TOOLS
 from tests.support import payloads, stored
 from tests.support.goals import Scale
-from tests.support.live import Place, committed, running
+from tests.support.live import Place
 from tests.support.payloads import Value
 from tests.support.statements import numbered
 
@@ -40,20 +40,6 @@ GOOD: Final[dict[str, dict[str, Any]]] = {  # arguments that a tool takes
 }
 SOME: Final = 5  # the short form sends one of so many combinations
 REFUSED: Final = frozenset(value.name for value in payloads.REFUSED)
-
-
-@pytest.fixture(scope="module")
-def address(django_db_setup: None) -> Iterator[str]:
-    """A running server."""
-    with running() as address:
-        yield address
-
-
-@pytest.fixture(scope="module")
-def place(django_db_setup: None, django_db_blocker: pytest.FixtureRequest) -> Iterator[Place]:
-    """The organization whose agent calls."""
-    with django_db_blocker.unblock(), committed(slug="payloads") as place:
-        yield place
 
 
 @pytest.mark.goal(name="G8")

@@ -114,13 +114,14 @@ def _encoded(name: str, text: str) -> str:
 
 
 def _fault(place: World, sent: Sent, before: dict[str, int]) -> str | None:
-    """Send it and take it back; return what is wrong about the answer."""
+    """Send it and take back what it wrote; return what is wrong about the answer."""
     undo = transaction.savepoint()
     path = sent.write.path.format(**place.names)
     browser = place.browsers.get(sent.write.by) or Client(raise_request_exception=False)
     answer = browser.generic("POST", path, sent.body, sent.kind)
     wrong = _wrong(place, answer, before)
-    transaction.savepoint_rollback(undo)
+    is_refused = wrong is None and answer.status_code >= 400
+    (transaction.savepoint_commit if is_refused else transaction.savepoint_rollback)(undo)
     return wrong and f"{wrong}: {answer.status_code} {answer.content[:200]!r}"
 
 

@@ -89,7 +89,10 @@ def _fields(body: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _fault(place: World, sent: Sent, before: dict[str, int]) -> str | None:
-    """Send it and take it back; return what is wrong about the answer."""
+    """Send it and take back what it wrote; return what is wrong about the answer.
+
+    What a refusal leaves stays, such as when the token was last used: no call notes it again.
+    """
     undo = transaction.savepoint()
     path = sent.write.path.format(**place.names)
     example = {
@@ -99,7 +102,8 @@ def _fault(place: World, sent: Sent, before: dict[str, int]) -> str | None:
     body = payloads.body_with(example=example, field=sent.field, value=_shaped(sent))
     answer = place.apis["writer"].call(sent.endpoint.method, path, body, If_Match="*")
     wrong = _wrong(sent, answer, before)
-    transaction.savepoint_rollback(undo)
+    is_refused = wrong is None and answer.status_code >= 400
+    (transaction.savepoint_commit if is_refused else transaction.savepoint_rollback)(undo)
     return wrong and f"{wrong}: {answer.status_code} {answer.content[:300]!r}"
 
 

@@ -27,7 +27,7 @@ from tests.edges.payloads.test_pages import FORMS, OPTIONAL
 from tests.edges.payloads.test_rest import CALLS
 from tests.support import secret_sending
 from tests.support.goals import Scale
-from tests.support.live import Place, committed, running
+from tests.support.live import Place, committed
 from tests.support.secret_sending import SENT, fields_of, held_in, planted
 
 pytestmark = pytest.mark.django_db
@@ -43,13 +43,6 @@ QUERIES: Final = ("memories?q={}", "projects/{}", "memories?nothing={}")
 def place(caller: Caller, organization: Organization, member: User, clean_cache: None) -> World:
     """The world in which all of this is written."""
     return world.made(caller=caller, organization=organization, member=member)
-
-
-@pytest.fixture(scope="module")
-def address(django_db_setup: None) -> Iterator[str]:
-    """A running server."""
-    with running() as address:
-        yield address
 
 
 @pytest.fixture(scope="module")
