@@ -1,4 +1,4 @@
-"""The table of signals equals spec 4.2, and what people reject lowers a signal."""
+"""The table of signals is as documented, and what people reject lowers a signal."""
 
 import pytest
 from hypothesis import given
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from memory.observer import detections
 from memory.observer.detections import SIGNALS, SignalKind
 
-SPEC = (  # number, name, value, becomes, sessions: spec 4.2
+TABLE = (  # number, name, value, becomes, sessions
     (1, "file_access", 0.72, "prefetch_pattern", 3),
     (2, "co_access", 0.91, "causal_dependency prefetch_pattern", 3),
     (3, "error_retry", 0.85, "error_pattern gotcha", 2),
@@ -28,7 +28,7 @@ SPEC = (  # number, name, value, becomes, sessions: spec 4.2
 )
 
 
-def test_the_table_equals_the_specification() -> None:
+def test_a_signal_keeps_its_number_value_types_and_sessions() -> None:
     rows = tuple(
         (
             row.number,
@@ -40,7 +40,7 @@ def test_the_table_equals_the_specification() -> None:
         for row in SIGNALS
     )
 
-    assert rows == SPEC
+    assert rows == TABLE
 
 
 @given(st.sampled_from(list(SignalKind)), st.integers(10, 200), st.data())

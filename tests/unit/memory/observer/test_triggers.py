@@ -1,4 +1,4 @@
-"""Early triggers: the four conditions of spec 4.2, each once for what it is about."""
+"""Early triggers: four conditions, each once for what it is about."""
 
 import pytest
 
