@@ -1,4 +1,4 @@
-"""The shipped set asked of the default embedder: what is default must not rank worse.
+"""The shipped set asked of the default embedder and profile; `evaluate` compares all profiles.
 
 Floors stand well below what was measured, so that they fail for a fault and not for a draw.
 """
@@ -37,17 +37,17 @@ def local_embedder() -> Iterator[None]:
 
 @pytest.fixture
 def found(db: None, local_embedder: None, now: datetime) -> Evaluation:
-    """Every query of the set, asked of every profile."""
+    """Every query of the set, asked of the default profile."""
     memories, queries = (
         (FOLDER / name).read_text(encoding="utf-8") for name in (dataset.MEMORIES, dataset.QUERIES)
     )
     whole = dataset.parse(name="coding", memories=memories, queries=queries)
-    return evaluate(judged=whole, profiles=PROFILES, split=None, now=now, tell=lambda _: None)
+    return evaluate(judged=whole, profiles=PROFILES[:1], split=None, now=now, tell=lambda _: None)
 
 
 @pytest.mark.slow
-def test_the_default_profile_ranks_well_and_no_worse_than_others(found: Evaluation) -> None:
-    default, *others = found.systems
+def test_the_default_profile_ranks_well(found: Evaluation) -> None:
+    (default,) = found.systems
     rows = {
         row.kind: dict(row.measures) for row in measures.table(evaluation=found, system=default)
     }
@@ -58,9 +58,6 @@ def test_the_default_profile_ranks_well_and_no_worse_than_others(found: Evaluati
     )
     assert all(_mean(rows[kind]["recall@10"]) >= floor for kind, floor in SURE.items())
     assert _mean(rows["paraphrase"]["nDCG@10"]) >= PARAPHRASES
-    for other in others:
-        better = measures.subtract(evaluation=found, first=default, second=other)[0]
-        assert all(value is None or value.low <= 0 for value in better.measures.values())
 
 
 def _mean(value: measures.Interval | None) -> float:
