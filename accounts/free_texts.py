@@ -1,4 +1,4 @@
-"""Free texts outside of memories: names, descriptions, keys of calls. None may hold a secret (7.6).
+"""Free texts outside of memories: names, descriptions, keys of calls. None may hold a secret.
 
 What a secret looks like is for `memory` to say, and accounts stands below it; so the judge comes in
 through a door, as the writer of the audit log does (`accounts.audit`), and memory opens it when it

@@ -9,8 +9,8 @@ from memory.secrets import findings, scanner
 
 # The id of the request being answered: in its answer, and in every line logged for it.
 #
-# `config.rest.requests` sets it when a request arrives; `config.telemetry` writes it. It stands
-# apart from both because logs are set up before anything of the web can be imported.
+# `config.rest.requests` sets it when a request arrives. It stands here because logs are set up
+# before anything of the web can be imported.
 
 _current: ContextVar[str] = ContextVar("cairn_request_id", default="")
 

@@ -33,7 +33,7 @@ from accounts.queries.invitations import InvitationView, invitation_view
 
 log = logging.getLogger(__name__)
 
-DAYS: Final = 7  # spec: reliability, invitations
+DAYS: Final = 7  # until an invitation ends
 SECRET_BYTES: Final = 32
 
 

@@ -26,7 +26,7 @@ from accounts.queries.credentials import TokenView, token_view
 from accounts.tenancy import security_definers
 from accounts.tenancy.security_definers import Presented
 
-DEFAULT_DAYS: Final = 90  # spec: reliability, tokens
+DEFAULT_DAYS: Final = 90  # until a token ends, unless its maker says otherwise
 MAXIMUM_DAYS: Final = 365  # which an organization can lower
 NAME_LENGTH: Final = 80  # characters, the column's
 OVERLAP_HOURS: Final = 24  # how long a rotated token still works

@@ -1,4 +1,4 @@
-"""Replay a recorded agent session through the REST interface, so that pages move (8.1, 8.4).
+"""Replay a recorded agent session through the REST interface, so that pages move.
 
 The session is data: `session.jsonl`, one call a line, with the thought that led to it. A call may
 name what it answers, and later calls use that name. Writes carry a fixed Idempotency-Key, so that

@@ -1,4 +1,4 @@
-"""The change feed as people read it: one change, one line (9.2).
+"""The change feed as people read it: one change, one line.
 
 Pages, the socket and the polling page show the same lines. A live message says what changed and
 carries the rendered line, and for a memory its row; whoever may not see a change never gets its

@@ -1,4 +1,4 @@
-"""A check as its page shows it: findings by level, each with its place, reason and advice (11.8).
+"""A check as its page shows it: findings by level, each with its place, reason and advice.
 
 The words that a memory and the work share are marked in the memory and in the quoted step. What is
 quoted is the text without its secrets, as it was checked.

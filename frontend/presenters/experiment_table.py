@@ -1,4 +1,4 @@
-"""Comparisons of sessions as lines of a table: numbers, a drawn interval, a verdict (10.4)."""
+"""Comparisons of sessions as lines of a table: numbers, a drawn interval, a verdict."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

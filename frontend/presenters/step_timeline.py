@@ -1,4 +1,4 @@
-"""The steps of a session as a page draws them: bars, their words, and the one that is open (9.2).
+"""The steps of a session as a page draws them: bars, their words, and the one that is open.
 
 A bar's height is the square root of its calls, so that one busy step hides no quiet one. What a
 color tells stands in words and signs as well.

@@ -1,4 +1,4 @@
-"""What a project's memories are about: topics, and names with the ones that are one thing (2.6)."""
+"""What a project's memories are about: topics, and names with the ones that are one thing."""
 
 from typing import Final
 from urllib.parse import urlencode

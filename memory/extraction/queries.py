@@ -1,4 +1,4 @@
-"""What models cost, for those who answer for it: by day, project and model, against caps (9.2).
+"""What models cost, for those who answer for it: by day, project and model, against caps.
 
 Owners and admins see it. Sums tell nothing of what was said, so they are complete: what a personal
 session has cost is part of its project's.

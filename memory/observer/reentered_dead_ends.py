@@ -24,7 +24,7 @@ from memory.sessions.scratchpad import Deed, Scratchpad, each_file, in_order
 from memory.sessions.self_reports import Remark, RemarkKind
 from memory.sessions.tools import Act
 
-# Approaches that failed, as an agent says so, with what it had tried and what it did then (4.2).
+# Approaches that failed, as an agent says so, with what it had tried and what it did then.
 #
 # A sentence alone is cheap, so it counts only with behavior: something was tried before it, an
 # edit, a command or a test, within the ten calls before.

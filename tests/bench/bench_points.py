@@ -1,4 +1,4 @@
-"""What giving back costs at each point of a session, in an organization of many memories (4.6).
+"""What giving back costs at each point of a session, in an organization of many memories.
 
 Run: `.venv/bin/python -m tests.bench.bench_points 100000`; some minutes, nearly all of it loading.
 Each session is asked all its points once, through the action that REST calls; the project asks for

@@ -1,4 +1,4 @@
-"""Processes are killed at named moments while strangers write over HTTP (G4, G5, G6, G14; 10.5).
+"""Processes are killed at named moments while strangers write over HTTP.
 
 One installation for all: durable servers, a real web server, worker and beat. A client outside of
 it keeps every acknowledged id in a synced file. Web, worker, beat, Redis (which starts again empty)

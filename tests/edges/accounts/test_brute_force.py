@@ -1,4 +1,4 @@
-"""Guessing is slowed over all pages, processes and addresses, whatever a caller claims (10.1)."""
+"""Guessing is slowed over all pages, processes and addresses, whatever a caller claims."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""Sessions in groups: who is given nothing, that it stays so, and that nobody is told (10.4)."""
+"""Sessions in groups: who is given nothing, that it stays so, and that nobody is told."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Tokens found in the open: known by one pattern, ended by a report that tells nothing (8.1)."""
+"""Tokens found in the open: known by one pattern, ended by a report that tells nothing."""
 
 import re
 from datetime import UTC, datetime

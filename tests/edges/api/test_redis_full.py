@@ -1,4 +1,4 @@
-"""Redis is full or was emptied: reads and writes work, sign-in is closed, work goes on (10.5)."""
+"""Redis is full or was emptied: reads and writes work, sign-in is closed, work goes on."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""Signing a machine in with a code: the program asks, a person decides, the file is kept (8.3)."""
+"""Signing a machine in with a code: the program asks, a person decides, the file is kept."""
 
 import json
 import os

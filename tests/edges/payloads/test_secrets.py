@@ -1,4 +1,4 @@
-"""A secret in every text field of every write: nothing keeps, logs or repeats it (7.6, G16).
+"""A secret in every text field of every write: nothing keeps, logs or repeats it.
 
 The calls and their fields are those that the product declares, the forms those that the table of
 writes lists, the tools those that MCP offers.

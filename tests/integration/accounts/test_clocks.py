@@ -1,4 +1,4 @@
-"""Processes whose clocks are an hour wrong run nothing twice and end nothing early (G14, 10.5).
+"""Processes whose clocks are an hour wrong run nothing twice and end nothing early.
 
 Their clocks are shifted by `tests/support/shifted`; the monotonic clock and the database's are not.
 """

@@ -1,4 +1,4 @@
-"""Redis is away: writes, searches and jobs go on; the sweeper makes up for lost wake-ups (10.5)."""
+"""Redis is away: writes, searches and jobs go on; the sweeper makes up for lost wake-ups."""
 
 import logging
 import socket

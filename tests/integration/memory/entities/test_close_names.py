@@ -1,4 +1,4 @@
-"""Close names: joined in the night where that is certain, else suggested to who sees both (2.6)."""
+"""Close names: joined in the night where that is certain, else suggested to who sees both."""
 
 from datetime import datetime
 from itertools import product

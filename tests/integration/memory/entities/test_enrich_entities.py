@@ -1,4 +1,4 @@
-"""Names that a statistical reader finds at night, in memories whose patterns found few (2.6)."""
+"""Names that a statistical reader finds at night, in memories whose patterns found few."""
 
 from collections.abc import Mapping
 from datetime import datetime

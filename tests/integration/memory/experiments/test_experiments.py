@@ -1,4 +1,4 @@
-"""What memory changed: sums of sessions in SQL, whom they are told, and what is claimed (10.4)."""
+"""What memory changed: sums of sessions in SQL, whom they are told, and what is claimed."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Memories that surely harm are set aside in the night, few at once; people outrank it (11.6)."""
+"""Memories that surely harm are set aside in the night, few at once; people outrank it."""
 
 from collections.abc import Sequence
 from datetime import datetime

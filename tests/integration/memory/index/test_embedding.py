@@ -1,4 +1,4 @@
-"""Vectors follow their text: what changes while it is embedded waits for the next job (2.5)."""
+"""Vectors follow their text: what changes while it is embedded waits for the next job."""
 
 from collections.abc import Callable
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Switching the embedding model: the old one answers until the other one knows everything (3.3)."""
+"""Switching the embedding model: the old one answers until the other one knows everything."""
 
 from collections.abc import Callable
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""What an ended session came to: its figures, and what became of what it was given (4.6, 10.4)."""
+"""What an ended session came to: its figures, and what became of what it was given."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""What a session showed in a model's words, and in a template's where the model fails (4.4)."""
+"""What a session showed in a model's words, and in a template's where the model fails."""
 
 import json
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Dead ends over three sessions: met, kept, checked against, entered again, counted (11.8)."""
+"""Dead ends over three sessions: met, kept, checked against, entered again, counted."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta

@@ -1,11 +1,11 @@
-"""The points of spec 4.6, the groups of 10.4, and switches that are final."""
+"""The points of a session, the groups of an experiment, and switches that are final."""
 
 import pytest
 
 from memory.experiments import points
 from memory.experiments.points import POINTS, Group, Point, Switches
 
-SPEC = (  # number, milliseconds: spec 4.6
+EXPECTED = (  # number, milliseconds
     ("system_prompt", 1, 500),
     ("first_message", 2, 2_000),
     ("tool_result", 3, 100),
@@ -17,7 +17,7 @@ def test_the_points_equal_the_specification() -> None:
     numbered = (row for row in POINTS.values() if row.number)
     rows = tuple((row.point.value, row.number, row.milliseconds) for row in numbered)
 
-    assert rows == SPEC
+    assert rows == EXPECTED
 
 
 @pytest.mark.parametrize(

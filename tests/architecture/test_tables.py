@@ -1,11 +1,11 @@
-"""The tables in the code are the specification's, figure by figure (spec 1.3 to 1.5, 3.1)."""
+"""The tables of types, layers, phases and fusion, figure by figure: a change is deliberate."""
 
 from memory import taxonomy
 from memory.customization import phases
 from memory.search import fusion
 
 # fmt: off
-SPEC_TYPES = (  # type, kind, governance, half-life in days, says
+EXPECTED_TYPES = (  # type, kind, governance, half-life in days, says
     ("identity", "semantic", 1, None, "who someone or the assistant is"),
     ("chain_of_command", "semantic", 1, None, "who decides what"),
     ("decision", "semantic", 2, None, "a choice and its rationale"),
@@ -35,22 +35,22 @@ SPEC_TYPES = (  # type, kind, governance, half-life in days, says
     ("episode", "episodic", 4, 14, "a verbatim turn"),
     ("reflection", "reflective", 2, None, "a periodic look at what was learned"),
 )
-SPEC_FLOORS = {1: 5.0, 2: 2.0, 3: -0.5, 4: -2.0}  # by layer
-SPEC_SOURCES = (
+EXPECTED_FLOORS = {1: 5.0, 2: 2.0, 3: -0.5, 4: -2.0}  # by layer
+EXPECTED_SOURCES = (
     ("user_taught", 1.4), ("agent_explicit", 1.2), ("qa_auto", 1.1),
     ("tool_auto", 1.0), ("commit_auto", 1.0), ("import", 1.0),
     ("observer_inferred", 0.85), ("extracted", 0.85),
 )
-SPEC_PROTECTED = {
+EXPECTED_PROTECTED = {
     "correction", "decision", "identity", "emotional_anchor",
     "commitment", "exact_value", "chain_of_command", "person",
 }
-SPEC_FUSION = (  # query kind, dense, keyword, graph
+EXPECTED_FUSION = (  # query kind, dense, keyword, graph
     ("identifier", 0.20, 0.50, 0.30),
     ("semantic", 0.50, 0.25, 0.25),
     ("structural", 0.15, 0.25, 0.60),
 )
-SPEC_PHASES = {
+EXPECTED_PHASES = {
     "define": {
         "workflow_recipe": 1.4, "dead_end": 1.2, "requirement": 1.2, "decision": 1.1,
         "task_calibration": 1.1, "gotcha": 0.8, "error_pattern": 0.8,
@@ -69,7 +69,7 @@ SPEC_PHASES = {
     },
     "reflect": {"work_unit_outcome": 1.4, "task_calibration": 1.3, "dead_end": 1.1},
 }
-SPEC_BUDGETS = {  # tokens, shares, other
+EXPECTED_BUDGETS = {  # tokens, shares, other
     "define": (2500, {
         "workflow_recipe": 0.30, "requirement": 0.20, "decision": 0.20, "dead_end": 0.15,
         "task_calibration": 0.10,
@@ -92,7 +92,7 @@ SPEC_BUDGETS = {  # tokens, shares, other
         "work_unit_outcome": 0.40, "task_calibration": 0.35, "dead_end": 0.15,
     }, 0.10),
 }
-SPEC_NATIVE = {
+EXPECTED_NATIVE = {
     "planning": "define", "spec": "define", "coding": "implement", "qa_review": "validate",
     "qa_fix": "refine", "debugging": "refine", "insights": "explore",
 }
@@ -105,21 +105,21 @@ def test_types_equal_the_spec() -> None:
         for row in taxonomy.TYPES
     )
 
-    assert rows == SPEC_TYPES
+    assert rows == EXPECTED_TYPES
 
 
 def test_floors_of_layers_equal_the_spec() -> None:
-    assert taxonomy.ACTIVATION_FLOORS == SPEC_FLOORS
+    assert taxonomy.ACTIVATION_FLOORS == EXPECTED_FLOORS
 
 
 def test_sources_equal_the_spec() -> None:
     rows = tuple((row.source.value, row.trust_multiplier) for row in taxonomy.SOURCES)
 
-    assert rows == SPEC_SOURCES
+    assert rows == EXPECTED_SOURCES
 
 
 def test_protected_tags_equal_the_spec() -> None:
-    assert taxonomy.PROTECTED_TAGS == SPEC_PROTECTED
+    assert taxonomy.PROTECTED_TAGS == EXPECTED_PROTECTED
 
 
 def test_fusion_weights_equal_the_spec() -> None:
@@ -128,7 +128,7 @@ def test_fusion_weights_equal_the_spec() -> None:
         for kind, weights in fusion.WEIGHTS.items()
     )
 
-    assert rows == SPEC_FUSION
+    assert rows == EXPECTED_FUSION
 
 
 def test_phase_weights_equal_the_spec() -> None:
@@ -137,7 +137,7 @@ def test_phase_weights_equal_the_spec() -> None:
         for phase, weights in phases.WEIGHTS.items()
     }
 
-    assert rows == SPEC_PHASES
+    assert rows == EXPECTED_PHASES
 
 
 def test_phase_budgets_equal_the_spec() -> None:
@@ -150,10 +150,10 @@ def test_phase_budgets_equal_the_spec() -> None:
         for phase, budget in phases.BUDGETS.items()
     }
 
-    assert rows == SPEC_BUDGETS
+    assert rows == EXPECTED_BUDGETS
 
 
 def test_native_phases_equal_the_spec() -> None:
     native = {name: phase.value for name, phase in phases.METHODOLOGIES["native"].items()}
 
-    assert native == SPEC_NATIVE
+    assert native == EXPECTED_NATIVE
