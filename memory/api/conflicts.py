@@ -8,8 +8,7 @@ from pydantic import BeforeValidator, Field
 
 from accounts.api.endpoints import Answer, Call, Edits, get, post
 from accounts.api.schemas import Body, Choice, Name, OneOf, Page, Result
-from memory.api.schemas.memories import Content, Memory, ProjectPageQuery
-from memory.api.schemas.reviews import Snooze
+from memory.api.schemas.memories import Content, Memory, ProjectPageQuery, Snooze
 from memory.review import conflict_rules
 from memory.review.actions import settlements
 from memory.review.conflict_rules import ConflictRights, ConflictVerdict

@@ -12,7 +12,7 @@ from accounts.api.schemas import (
     Items,
     Result,
 )
-from memory.api.schemas.reviews import Decided
+from memory.api.schemas.memories import Decided
 from memory.records.queries import memories
 from memory.records.queries.memories import LinkView
 from memory.review.actions.verdicts import MemoryEdge, unlink

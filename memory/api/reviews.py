@@ -7,8 +7,14 @@ from pydantic import Field
 from accounts.api.endpoints import Answer, Call, get, post
 from accounts.api.schemas import Body, Choice, Identifier, Nothing, Result
 from memory.api.conflicts import Conflict
-from memory.api.schemas.memories import Memory, ProjectPageQuery, Reason, with_sides
-from memory.api.schemas.reviews import Decided, Snooze
+from memory.api.schemas.memories import (
+    Decided,
+    Memory,
+    ProjectPageQuery,
+    Reason,
+    Snooze,
+    with_sides,
+)
 from memory.documents.queries import imports
 from memory.records.queries.pending import Group, Why
 from memory.records.verdict_log import DecidedMemory

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from memory.checks.diffs import ChangedFile, Hunk
-from memory.extraction import standalone
+from memory.extraction import extract
 from memory.records import statement_clauses
 from memory.sessions import file_paths
 
@@ -115,7 +115,7 @@ def question(*, files: tuple[str, ...], text: str) -> str:
 
 def _of_step(number: int, line: int, text: str) -> WorkPart:
     said = statement_clauses.read(text=text)
-    files = (file_paths.relative(path=path, root="") for path in standalone.files_in(text=text))
+    files = (file_paths.relative(path=path, root="") for path in extract.files_in(text=text))
     return WorkPart(
         place=PartLocation(step=number, first_line=line, last_line=line),
         text=text,

@@ -2,7 +2,7 @@
 
 The flow: `actions.extraction.extract_part` takes a part of a conversation and what may be spent on
 it. Without a model (`heuristic`) `extract.extract` looks for sentences with a cue (`cues`) that are
-no talk (`chatter`) and can be read alone (`standalone`). With a model (`llm`) the turns are written
+no talk (`chatter`) and can be read alone. With a model (`llm`) the turns are written
 between two marks (`transcripts`), the answer has the shape of `prompts`, and `model_answers` checks
 each candidate against the turn it names: its words must stand there. `hybrid` asks the model only
 about turns that show a sign of value (`worth`).

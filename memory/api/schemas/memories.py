@@ -35,7 +35,7 @@ from memory.intake.actions.remember import Outcome
 from memory.intake.validation import LARGEST_LINE
 from memory.records.queries.views import Contradiction, MemoryView
 from memory.review.actions.corrections import KINDS
-from memory.taxonomy import MemoryType, Reach, Scope, Source, Status
+from memory.taxonomy import MemoryType, Reach, Scope, Source, Status, Verdict
 
 SHOWN_DIGITS = 4  # of confidences and values between 0 and 1
 LARGEST_CONTENT = 100_000  # characters
@@ -311,3 +311,19 @@ def with_sides(view: MemoryView, sides: tuple[Contradiction, ...]) -> Memory:
         return shown
     others = tuple(Contradicting.model_validate(side) for side in sides)
     return shown.model_copy(update={"contradictions": others})
+
+
+class Decided(Result):
+    """The verdict, and the memory as it is now."""
+
+    review_id: UUID
+    verdict: Verdict
+    memory: Memory
+
+
+class Snooze(Body):
+    """How long something does not wait for a decision."""
+
+    until: Moment = Field(
+        description="When it waits again, in a year at most.", examples=["2026-12-01T08:00:00Z"]
+    )
