@@ -2,17 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 import numpy as np
 import pytest
+from django.db import connection
 
 from accounts import tenancy
 from accounts.caller import Caller, TokenScope
 from accounts.errors import NotFound
 from accounts.identifiers import new_id
+from memory import sql_queries
 from memory.experiments.figures import Figure
 from memory.experiments.intervals import LEAST_SESSIONS
 from memory.experiments.points import Group
@@ -23,7 +25,9 @@ from memory.experiments.queries.experiments import (
     memory_effects,
     report,
 )
+from memory.experiments.sql.session_sums import FILE
 from memory.sessions.models import GivenOut, Session
+from teams import visibility
 from teams.models import Project
 from tests.support import memories
 
@@ -265,3 +269,35 @@ def test_memories_of_others_are_not_told_of_even_to_who_manages(
 
     assert proved(caller, store, now) == ()
     assert [one.memory.id for one in proved(member_caller, store, now)] == [theirs.id]
+
+
+HERE = UUID(int=7)
+
+
+@pytest.mark.parametrize(
+    ("name", "index"),
+    [
+        ("searches", "memory_statistic_"),  # either fits a table without rows
+        ("outcomes", "memory_session_phases"),
+        ("groups", "memory_session_compared"),
+    ],
+)
+@pytest.mark.usefixtures("tables_of_its_own", "in_organization")
+def test_sums_of_a_project_are_read_by_an_index(name: str, index: str) -> None:
+    statement = sql_queries.text(name, file=FILE)
+    for part, alias in (("visible", "s"), ("visible_memory", "m")):
+        statement = statement.replace(f"{{{part}}}", visibility.as_sql(alias=alias))
+    given: dict[str, Any] = {
+        "project": HERE,
+        "since": datetime(2026, 1, 1, tzinfo=UTC),
+        "everyone": True,
+        "audiences": [HERE],
+        "bound": None,
+    }
+
+    with tenancy.unit(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute(f"EXPLAIN {statement}", given)
+        plan = "\n".join(row[0] for row in cursor.fetchall())
+
+    assert index in plan, plan

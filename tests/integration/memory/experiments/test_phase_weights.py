@@ -143,28 +143,19 @@ def weights(caller: Caller, store: str, phase: str, now: datetime) -> dict[str, 
     return {hit.memory.type: hit.explain["multipliers"]["phase"] for hit in hits}
 
 
-def test_approved_weights_count_in_searches_of_the_phase(
+def test_approved_weights_count_in_searches_of_the_phase_until_they_are_taken_back(
     caller: Caller, store: str, pair: tuple[MemoryView, MemoryView], now: datetime
 ) -> None:
     taught(caller, store, pair, now)
-    usual = weights(caller, store, "implement", now)
+    before, usual = read(caller, store, now), weights(caller, store, "implement", now)
 
-    decided = decide(caller, store, Verdict.APPROVE, read(caller, store, now).proposal, now)
+    decided = decide(caller, store, Verdict.APPROVE, before.proposal, now)
 
     assert usual == {"decision": 1.0, "gotcha": 1.4}
     assert decided.own == {Phase.IMPLEMENT: {DECISION: 1.4, GOTCHA: 0.8}}
     assert (decided.proposal, decided.sessions, decided.decided_at) == ("", 0, now)
     assert weights(caller, store, "implement", now) == {"decision": 1.4, "gotcha": 0.8}
     assert weights(caller, store, "define", now) == {"decision": 1.1, "gotcha": 0.8}
-
-
-def test_a_decision_that_is_taken_back_leaves_the_weights_as_they_were(
-    caller: Caller, store: str, pair: tuple[MemoryView, MemoryView], now: datetime
-) -> None:
-    taught(caller, store, pair, now)
-    before = read(caller, store, now)
-    usual = weights(caller, store, "implement", now)
-    decided = decide(caller, store, Verdict.APPROVE, before.proposal, now)
 
     undone = undo(caller, store, decided, now)
 

@@ -21,7 +21,6 @@ from tests.integration.memory.sessions.test_finalize import STREAM, ended, opene
 from tests.support import memories
 
 pytestmark = pytest.mark.usefixtures("in_organization")
-
 KINDS: Final = tuple(kind.value for kind in Kind)
 FILE: Final = "src/shop/cart.py"
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
@@ -27,12 +28,12 @@ from tests.integration.memory.sessions.test_finalize import ran
 from tests.support import memories
 
 pytestmark = pytest.mark.usefixtures("in_organization")
-
 CANARY = "zyxquint"
 SAID = (
     f"We decided to move {CANARY} from Redis 6 to Valkey because of the license.",
     f"{CANARY} was only ever said here.",
 )
+OTHER = UUID(int=9)
 TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = current_schema() ORDER BY 1"
 
 
@@ -89,6 +90,10 @@ def test_nothing_is_left_of_it_and_of_its_memories(
     assert hits() == {}
     assert set(hits(str(session))) == {"teams_auditentry"}
     assert (receipt.turns, receipt.events, receipt.memories_deleted) == (2, 1, 1)
+    with tenancy.unit():
+        *_, entry = every_entry()
+    assert (entry.act, entry.object_id) == ("session.deleted", str(session))
+    assert set(map(type, entry.details.values())) == {int}
 
 
 def test_memories_that_are_kept_lose_where_they_came_from(
@@ -105,31 +110,21 @@ def test_memories_that_are_kept_lose_where_they_came_from(
     assert set(hits(str(session))) == {"teams_auditentry"}
 
 
-def test_what_another_session_has_said_too_is_kept(
-    member_caller: Caller, session: UUID, delete: Callable[..., Receipt]
+@pytest.mark.parametrize(
+    "stands", [{"user_verified": True}, {"pinned": True}, {"governance": 1}, {"others": [OTHER]}]
+)
+def test_what_somebody_stands_for_or_another_session_has_said_is_kept(
+    member_caller: Caller, session: UUID, delete: Callable[..., Receipt], stands: dict[str, Any]
 ) -> None:
-    other = uuid4()
+    others = stands.get("others", [])
+    fields = {name: value for name, value in stands.items() if name != "others"}
     with tenancy.unit():
-        Memory.objects.update(provenance_sessions=[session, other])
+        Memory.objects.update(provenance_sessions=[session, *others], **fields)
 
     receipt = delete(member_caller, session, Fate.DELETE)
 
     with tenancy.unit():
-        assert Memory.objects.get().provenance_sessions == [other]
-    assert (receipt.memories_deleted, receipt.memories_kept) == (0, 1)
-
-
-@pytest.mark.parametrize("stands", [{"user_verified": True}, {"pinned": True}, {"governance": 1}])
-def test_what_somebody_stands_for_is_kept(
-    member_caller: Caller, session: UUID, delete: Callable[..., Receipt], stands: dict[str, int]
-) -> None:
-    with tenancy.unit():
-        Memory.objects.update(**stands)
-
-    receipt = delete(member_caller, session, Fate.DELETE)
-
-    with tenancy.unit():
-        assert Memory.objects.get().provenance_sessions == []
+        assert Memory.objects.get().provenance_sessions == others
     assert (receipt.memories_deleted, receipt.memories_kept) == (0, 1)
 
 
@@ -189,18 +184,6 @@ def test_that_a_memory_was_given_out_is_known_without_the_session(
     assert (given, receipt.given_back) == ([(None, now)], 1)
 
 
-def test_the_entry_of_the_log_tells_numbers_alone(
-    member_caller: Caller, session: UUID, delete: Callable[..., Receipt]
-) -> None:
-    delete(member_caller, session, Fate.DELETE)
-
-    with tenancy.unit():
-        *_, entry = every_entry()
-
-    assert (entry.act, entry.object_id) == ("session.deleted", str(session))
-    assert set(map(type, entry.details.values())) == {int}
-
-
 def test_who_did_not_open_it_does_not_delete_it(
     agent: Caller, caller: Caller, member_caller: Caller, store: str, now: datetime,
     session: UUID, delete: Callable[..., Receipt],
@@ -208,8 +191,9 @@ def test_who_did_not_open_it_does_not_delete_it(
     new = NewSession(project=store, shared=True)
     shared = open_session(caller=memories.as_agent(caller), new=new, now=now).session.id
 
-    with pytest.raises(NotFound):
-        delete(caller, session)
+    for nobody in (caller, replace(agent, bound_projects=(uuid4(),))):
+        with pytest.raises(NotFound):
+            delete(nobody, session)
     with pytest.raises(Forbidden):
         delete(member_caller, shared)
     with pytest.raises(Forbidden):
@@ -232,13 +216,6 @@ def test_a_session_that_is_being_read_is_not_deleted(
         delete(agent, session)
 
     assert "memory_turn" in hits()
-
-
-def test_a_token_bound_elsewhere_finds_none(
-    agent: Caller, session: UUID, delete: Callable[..., Receipt]
-) -> None:
-    with pytest.raises(NotFound):
-        delete(replace(agent, bound_projects=(uuid4(),)), session)
 
 
 def test_the_sums_of_a_place_keep_what_they_are_about(

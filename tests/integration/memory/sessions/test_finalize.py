@@ -11,6 +11,7 @@ from django.db import IntegrityError, connection
 from accounts import jobs, tenancy
 from accounts.caller import Caller
 from accounts.models import Job
+from memory.injection.actions import delivery_log
 from memory.observer.actions.finalize import finalize
 from memory.observer.actions.promote import promote_piece
 from memory.records.models import Memory
@@ -22,14 +23,12 @@ from memory.sessions.actions.append_events import append_events
 from memory.sessions.actions.end_session import end_session
 from memory.sessions.actions.open_session import NewSession, open_session
 from memory.sessions.counters import Kind
-from memory.sessions.models import Session, Statistic
+from memory.sessions.models import GivenOut, Session, Statistic
 from memory.sessions.queries.sessions import SessionView
 from teams.actions.projects import change_project
 from tests.support import memories, work
 
 pytestmark = pytest.mark.usefixtures("in_organization")
-
-
 STREAM: Final = tuple(
     json.loads(line)
     for line in (Path(__file__).parents[1] / "fixtures" / "voucher_session.jsonl")
@@ -85,7 +84,9 @@ def counted(kind: Kind) -> dict[str, Any]:
         return {row.key: row.counts for row in Statistic.objects.filter(kind=kind.value)}
 
 
-def test_a_real_stream_becomes_memories_that_wait(agent: Caller, store: str, now: datetime) -> None:
+def test_a_real_stream_becomes_memories_with_evidence(
+    agent: Caller, store: str, now: datetime
+) -> None:
     row = ran(agent, now, project=store)
 
     found = observed()
@@ -95,11 +96,6 @@ def test_a_real_stream_becomes_memories_that_wait(agent: Caller, store: str, now
     assert all(one.audience == row.audience and one.scope == "personal" for one in found)
     assert found[0].source_uri.startswith(f"session:{row.id}#self_correction-")
     assert found[1].attributes["alternative"] == "changing src/shop/vouchers.py"
-
-
-def test_what_it_showed_is_told_with_its_evidence(agent: Caller, store: str, now: datetime) -> None:
-    row = ran(agent, now, project=store)
-
     told = row.observed
     assert told is not None
     assert told["signals"] == {
@@ -353,7 +349,7 @@ def reported(
     append_events(caller=caller, session_id=session.id, events=(report,), now=now)
 
 
-def test_a_validated_subtask_is_promoted_while_the_build_runs(
+def test_a_validated_subtask_is_promoted_while_the_build_runs_and_never_again(
     agent: Caller, store: str, now: datetime
 ) -> None:
     session = working(agent, now, project=store)
@@ -368,12 +364,6 @@ def test_a_validated_subtask_is_promoted_while_the_build_runs(
     assert all(one.needs_review for one in observed())
     with tenancy.unit():
         assert Session.objects.get(pk=session.id).state == "open"
-
-
-def test_the_end_offers_nothing_of_it_again(agent: Caller, store: str, now: datetime) -> None:
-    session = working(agent, now, project=store)
-    reported(agent, session, now, 100)
-    promote_piece(session_id=session.id, now=now)
 
     row = ended(agent, session, now)
 
@@ -407,3 +397,109 @@ def test_the_report_queues_the_look_that_promotes(agent: Caller, store: str, now
     run_jobs()
 
     assert len(observed()) == 2
+
+
+READ: Final = "/home/ana/shop/src/shop/prices.py"
+EDITED: Final = "/home/ana/shop/src/shop/cart.py"
+
+
+def call(sequence: int, tool: str, path: str) -> dict[str, Any]:
+    """Return the event of a call."""
+    args = {"file_path": path, "old_string": "a", "new_string": str(sequence)}
+    return {"sequence": sequence, "kind": "tool_call", "name": tool, "args": args}
+
+
+def begun(caller: Caller, store: str, now: datetime, *events: dict[str, Any]) -> SessionView:
+    """Open a session in which this was done."""
+    session = opened(caller, now, project=store)
+    if events:
+        append_events(caller=caller, session_id=session.id, events=events, now=now)
+    return session
+
+
+def told_of(session: SessionView, *paths: str) -> None:
+    """Let its plan name files."""
+    with tenancy.unit():
+        row = Session.objects.get(pk=session.id)
+        delivery_log.record_suggested_files(session=row, paths=paths)
+
+
+def works(caller: Caller, session: SessionView, now: datetime) -> Session:
+    """Read one file and edit another behind whatever was told, and end."""
+    events = (call(10, "Read", READ), call(12, "Edit", EDITED))
+    append_events(caller=caller, session_id=session.id, events=events, now=now)
+    return ended(caller, session, now)
+
+
+def test_a_read_that_a_plan_named_is_in_no_sum_and_an_edit_is(
+    agent: Caller, store: str, now: datetime
+) -> None:
+    session = begun(agent, store, now)
+    told_of(session, "src/shop/prices.py", "src/shop/cart.py")
+
+    row = works(agent, session, now)
+
+    assert set(counted(Kind.FILE)) == {"src/shop/cart.py"}
+    assert row.observed is not None
+    assert row.observed["tools"] == 2  # what it did is told as it was
+
+
+def test_what_it_had_read_before_it_was_told_counts(
+    agent: Caller, store: str, now: datetime
+) -> None:
+    session = begun(agent, store, now, call(1, "Read", READ))
+    told_of(session, "src/shop/prices.py")
+
+    works(agent, session, now)
+
+    assert set(counted(Kind.FILE)) == {"src/shop/cart.py", "src/shop/prices.py"}
+
+
+def test_the_files_of_a_memory_that_was_given_are_named_too(
+    agent: Caller, store: str, now: datetime
+) -> None:
+    known = memories.stored(
+        agent, now, project=store, scope="personal", related_files=("src/shop/prices.py",)
+    )
+    session = begun(agent, store, now)
+    with tenancy.unit():
+        GivenOut.objects.create(
+            memory_id=known.id, person=agent.user_id, at=now, session_id=session.id, after_event=0
+        )
+
+    works(agent, session, now)
+
+    assert set(counted(Kind.FILE)) == {"src/shop/cart.py"}
+
+
+def test_a_memory_that_was_given_to_several_agents_counts_from_the_first(
+    agent: Caller, store: str, now: datetime
+) -> None:
+    path = "src/shop/prices.py"
+    known = memories.stored(agent, now, project=store, scope="personal", related_files=(path,))
+    session = begun(agent, store, now)
+    with tenancy.unit():
+        for name, after in (("a", 7), ("", 3), ("b", 9), ("c", None)):
+            GivenOut.objects.create(
+                memory_id=known.id, at=now, session_id=session.id, agent=name, after_event=after
+            )
+
+        found = delivery_log.suggested_files(session=Session.objects.get(pk=session.id))
+
+    assert found == {path: 3}
+
+
+def test_a_session_that_goes_on_still_knows_what_it_was_told(
+    agent: Caller, store: str, now: datetime
+) -> None:
+    session = begun(agent, store, now)
+    told_of(session, "src/shop/prices.py")
+    works(agent, session, now)
+    later = now + timedelta(hours=1)
+    append_events(caller=agent, session_id=session.id, events=(call(14, "Read", READ),), now=later)
+
+    ended(agent, session, later)
+
+    assert set(counted(Kind.FILE)) == {"src/shop/cart.py"}
+    with tenancy.unit():
+        assert not Memory.objects.filter(type="prefetch_pattern").exists()

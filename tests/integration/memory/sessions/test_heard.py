@@ -26,7 +26,6 @@ from tests.support import memories
 from tests.support.work import taken as taken_job
 
 pytestmark = pytest.mark.usefixtures("in_organization")
-
 KNOWN = "Webhooks are retried 11 times with growing pauses, then parked for a person."
 QUOTED = "Webhooks are retried 11 times, then parked for a person."
 PARAPHRASED = "Webhooks get retried 11 times with growing pauses and then parked for a human."
@@ -61,41 +60,44 @@ def only_one() -> Memory:
         return Memory.objects.get()
 
 
-@pytest.mark.parametrize("content", [KNOWN, QUOTED])
-def test_an_agent_that_was_just_told_a_memory_does_not_confirm_it(
-    caller: Caller, agent: Caller, store: str, now: datetime, content: str
-) -> None:
-    memories.stored(caller, now, KNOWN, project=store)
-    recalled(agent, now)
-
-    outcome = said(agent, now, content)
-
-    assert (outcome.outcome, outcome.done) == ("known", "")
-    assert outcome.reason == "It was just told to you; saying it again confirms nothing."
-    assert only_one().confirmations == 0
-
-
-def test_an_agent_that_was_not_told_confirms(
-    caller: Caller, member_caller: Caller, agent: Caller, store: str, now: datetime
-) -> None:
-    memories.stored(caller, now, KNOWN, project=store)
-    recalled(member_caller, now)  # its person, who is no agent
-    recalled(replace(caller, token_id=uuid4()), now)
-
-    assert said(agent, now).outcome == "confirmed"
-
-
-@pytest.mark.parametrize("is_merged", [False, True])
-def test_what_another_agent_of_the_person_was_told_confirms_nothing(
-    caller: Caller, agent: Caller, store: str, now: datetime, is_merged: bool
-) -> None:
-    memories.stored(caller, now, KNOWN, project=store)
-    recalled(replace(agent, token_id=uuid4()), now)
-    if is_merged:
+@pytest.mark.parametrize(
+    ("told", "content", "hours", "expected"),
+    [
+        ("itself", KNOWN, 0, "known"),
+        ("itself", QUOTED, 0, "known"),
+        ("itself", KNOWN, 25, "confirmed"),
+        ("itself", KNOWN.replace("11", "5"), 0, "added"),
+        ("itself", KNOWN.replace("are retried", "are never retried"), 0, "added"),
+        ("itself", f"{KNOWN} The pauses double each time and end after four days.", 0, "added"),
+        ("another agent of its person", KNOWN, 0, "known"),
+        ("another agent of its person, merged", KNOWN, 0, "known"),
+        ("its person and an agent of somebody else", KNOWN, 0, "confirmed"),
+    ],
+)
+@pytest.mark.usefixtures("store")
+def test_what_an_agent_says_confirms_a_memory_that_it_was_not_just_told(
+    caller: Caller, member_caller: Caller, agent: Caller, now: datetime,
+    told: str, content: str, hours: int, expected: str,
+) -> None:  # fmt: skip
+    memories.stored(caller, now, KNOWN, project="store")
+    if told == "itself":
+        recalled(agent, now)
+    elif told.startswith("another agent"):
+        recalled(replace(agent, token_id=uuid4()), now)
+    else:
+        recalled(member_caller, now)
+        recalled(replace(caller, token_id=uuid4()), now)
+    if told.endswith("merged"):
         maintenance.merge_access()
 
-    assert said(agent, now).outcome == "known"
-    assert only_one().confirmations == 0
+    outcome = said(agent, now + timedelta(hours=hours), content)
+
+    assert outcome.outcome == expected
+    if expected == "known":
+        assert outcome.done == ""
+        assert only_one().confirmations == 0
+    if expected == "known" and told == "itself":
+        assert outcome.reason == "It was just told to you; saying it again confirms nothing."
 
 
 @pytest.mark.parametrize(("is_open", "outcome"), [(True, "known"), (False, "confirmed")])
@@ -116,15 +118,6 @@ def test_what_a_session_that_still_runs_was_told_is_remembered_for_longer_than_a
     assert said(agent, now + timedelta(hours=30)).outcome == outcome
 
 
-def test_a_day_later_it_confirms_again(
-    caller: Caller, agent: Caller, store: str, now: datetime
-) -> None:
-    memories.stored(caller, now, KNOWN, project=store)
-    recalled(agent, now)
-
-    assert said(agent, now + timedelta(hours=25)).outcome == "confirmed"
-
-
 def test_a_person_still_confirms(caller: Caller, store: str, now: datetime) -> None:
     memories.stored(caller, now, KNOWN, project=store)
     recalled(caller, now)
@@ -132,23 +125,6 @@ def test_a_person_still_confirms(caller: Caller, store: str, now: datetime) -> N
     outcome = remember(caller=caller, new=memories.new(KNOWN, project=store), now=now)
 
     assert (outcome.outcome, only_one().confirmations) == ("confirmed", 1)
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        KNOWN.replace("11", "5"),
-        KNOWN.replace("are retried", "are never retried"),
-        f"{KNOWN} The pauses double each time and end after four days.",
-    ],
-)
-def test_what_says_otherwise_or_more_is_news(
-    caller: Caller, agent: Caller, store: str, now: datetime, content: str
-) -> None:
-    memories.stored(caller, now, KNOWN, project=store)
-    recalled(agent, now)
-
-    assert said(agent, now, content).outcome == "added"
 
 
 def test_many_at_once_confirm_nothing_that_was_told(

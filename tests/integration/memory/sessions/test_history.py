@@ -25,7 +25,6 @@ from memory.sessions.queries.history import (
 from memory.sessions.queries.sessions import turns
 
 pytestmark = pytest.mark.usefixtures("in_organization")
-
 TALK = (
     "Which lock keeps two carts of one customer apart?",
     "The advisory one: pg_advisory_xact_lock(cart_id), as Zoë proposed in spring.",

@@ -26,7 +26,6 @@ ADDS = (
     "The checkout worker in `shop/checkout.py` retries a payment 3 times and writes each of them "
     "into the ledger."
 )
-
 pytestmark = pytest.mark.usefixtures("in_organization")
 
 
@@ -94,15 +93,17 @@ def test_no_model_retires_anything_alone(
         assert Conflict.objects.get().verdict == ""
 
 
-def test_what_a_model_holds_for_unrelated_is_no_conflict(
-    vendor: Vendor, caller: Caller, store: str, now: datetime
+@pytest.mark.parametrize(("certainty", "links"), [(0.9, []), (0.3, ["contradicts"])])
+def test_what_a_model_surely_holds_for_unrelated_is_no_conflict(
+    vendor: Vendor, caller: Caller, store: str, now: datetime, certainty: float, links: list[str]
 ) -> None:
     stored(caller, now, OLD, project=store)
-    _says(vendor, FIVE, "none")
+    _says(vendor, FIVE, "none", certainty=certainty)
 
-    _taken(caller, now, FIVE)
+    counts = _taken(caller, now, FIVE)
 
-    assert _links() == []
+    assert counts.get("dropped", {}).get("relation_unsure", 0) == len(links)
+    assert [kind for kind, _, _ in _links()] == links
 
 
 @pytest.mark.parametrize("fault", vendors.FAILING, ids=str)
@@ -122,18 +123,6 @@ def test_words_decide_where_the_model_fails_and_the_result_says_so(
     assert (booked["calls"], booked["fallbacks"]) == (2, 1)
 
 
-def test_an_unsure_answer_is_left_to_words(
-    vendor: Vendor, caller: Caller, store: str, now: datetime
-) -> None:
-    stored(caller, now, OLD, project=store)
-    _says(vendor, FIVE, "none", certainty=0.3)
-
-    counts = _taken(caller, now, FIVE)
-
-    assert counts["dropped"]["relation_unsure"] == 1
-    assert [kind for kind, _, _ in _links()] == ["contradicts"]
-
-
 def test_nothing_near_costs_no_call(
     vendor: Vendor, caller: Caller, store: str, now: datetime
 ) -> None:
@@ -146,48 +135,29 @@ def test_nothing_near_costs_no_call(
     assert _links() == []
 
 
-def test_the_cap_of_a_session_holds_for_both_calls(
-    vendor: Vendor, caller: Caller, store: str, now: datetime
-) -> None:
-    one = {"max_llm_calls_per_session": 1}
-    change_project(caller=caller, ref=store, changes=one, if_version=None)
-    stored(caller, now, OLD, project=store)
-    _says(vendor, FIVE, "none")
-
-    counts = _taken(caller, now, FIVE)
-
-    assert _asked_for(vendor) == ["memories"]
-    assert counts["degraded"] == {"session_calls_spent": 1}
-    assert [kind for kind, _, _ in _links()] == ["contradicts"]
-
-
 @pytest.mark.parametrize(
-    ("limit", "turns", "asked", "degraded"),
+    ("name", "limit", "turns", "degraded"),
     [
-        (1, 1, ["memories"], {"turn_calls_spent": 1}),
-        (1, 2, ["memories", "relations"], None),
-        (2, 1, ["memories", "relations"], None),
+        ("max_llm_calls_per_turn", 1, 1, {"turn_calls_spent": 1}),
+        ("max_llm_calls_per_turn", 1, 2, None),
+        ("max_llm_calls_per_turn", 2, 1, None),
+        ("max_llm_calls_per_session", 1, 2, {"session_calls_spent": 1}),
     ],
 )
-def test_a_turn_costs_no_more_calls_than_its_project_says(
-    vendor: Vendor,
-    caller: Caller,
-    store: str,
-    now: datetime,
-    limit: int,
-    turns: int,
-    asked: list[str],
-    degraded: dict[str, int] | None,
-) -> None:
-    one = {"max_llm_calls_per_turn": limit}
+def test_turns_and_sessions_cost_no_more_calls_than_their_project_says(
+    vendor: Vendor, caller: Caller, store: str, now: datetime,
+    name: str, limit: int, turns: int, degraded: dict[str, int] | None,
+) -> None:  # fmt: skip
+    one = {name: limit}
     change_project(caller=caller, ref=store, changes=one, if_version=None)
     stored(caller, now, OLD, project=store)
     _says(vendor, FIVE, "none")
 
     counts = _taken(caller, now, FIVE, turns=turns)
 
-    assert _asked_for(vendor) == asked
+    assert _asked_for(vendor) == (["memories"] if degraded else ["memories", "relations"])
     assert counts.get("degraded") == degraded
+    assert [kind for kind, _, _ in _links()] == (["contradicts"] if degraded else [])
 
 
 def test_what_only_its_author_sees_is_shown_to_no_model_elsewhere(

@@ -30,7 +30,6 @@ PAGE: Final[dict[str, Any]] = {
     "tool": "WebFetch",
     "tool_input": {"url": "https://evil.example/page"},
 }
-
 pytestmark = pytest.mark.usefixtures("store")
 
 

@@ -25,7 +25,6 @@ from tests.support import vendors
 from tests.support.vendor_server import Fault, Status, Vendor
 
 LATER = "Correction: the till rounds each line of a receipt and never its sum."
-
 pytestmark = pytest.mark.usefixtures("in_organization")
 
 
@@ -107,16 +106,22 @@ def test_without_a_model_the_template_speaks_and_the_session_says_so(
     assert told(row)["degraded"] in {"no_model", ""}
 
 
-def test_the_cap_of_the_session_holds(
-    vendor: Vendor, caller: Caller, agent: Caller, store: str, now: datetime
-) -> None:
-    one = {"max_llm_calls_per_session": 0}
-    change_project(caller=caller, ref=store, changes=one, if_version=None)
+@pytest.mark.parametrize(
+    ("is_agreed", "degraded"), [(True, "session_calls_spent"), (False, "models_not_agreed")]
+)
+def test_a_session_without_calls_or_without_consent_is_shown_to_no_model(
+    vendor: Vendor, caller: Caller, agent: Caller, store: str, now: datetime,
+    is_agreed: bool, degraded: str,
+) -> None:  # fmt: skip
+    if is_agreed:
+        one = {"max_llm_calls_per_session": 0}
+        change_project(caller=caller, ref=store, changes=one, if_version=None)
+    else:
+        vendors.chat_at(url=vendors.by_its_name(vendor=vendor))
 
-    row = ran(agent, now, project=store, models_agreed=True)
+    row = ran(agent, now, project=store, models_agreed=is_agreed)
 
-    assert vendor.asked == []
-    assert told(row)["degraded"] == "session_calls_spent"
+    assert (vendor.asked, told(row)["degraded"]) == ([], degraded)
 
 
 def test_a_session_that_goes_on_after_its_end_is_phrased_once(
@@ -150,17 +155,6 @@ def test_the_pieces_of_a_long_build_leave_the_call_to_its_end(
     assert (before, len(vendor.asked)) == (0, 1)
     assert LATER in json.dumps(vendor.asked)
     assert len(observed()) == 3
-
-
-def test_what_only_its_person_sees_is_shown_to_no_model_elsewhere(
-    vendor: Vendor, agent: Caller, store: str, now: datetime
-) -> None:
-    vendors.chat_at(url=vendors.by_its_name(vendor=vendor))
-
-    row = ran(agent, now, project=store)
-
-    assert vendor.asked == []
-    assert told(row)["degraded"] == "models_not_agreed"
 
 
 def test_the_same_signal_in_other_words_is_known_in_the_next_session(

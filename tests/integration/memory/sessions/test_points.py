@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -13,6 +13,7 @@ from memory.customization.actions import Course, define_methodology
 from memory.customization.phases import Transition
 from memory.customization.queries import list_methodologies, own_methodologies
 from memory.experiments.points import Point
+from memory.injection.actions.handover import STAGE_MEMORIES_MOST
 from memory.injection.actions.trigger_points import PointDelivery, PointRequest, deliver_at_point
 from memory.injection.queries import logged_memories
 from memory.observer.actions.finalize import finalize
@@ -28,14 +29,8 @@ from teams.actions.project_settings import change_experiments
 from tests.support import memories
 
 FILE = "src/cart/prices.py"
-
-
 RARE = "src/cart/taxes.py"
-
-
 TEXT = "PRICE = 1\n" * 90
-
-
 TASK = "Clear the price cache of the cart before each test"
 
 
@@ -120,16 +115,19 @@ def test_unfinished_work_of_a_branch_is_offered_where_it_is_opened_again(
     caller: Caller, now: datetime
 ) -> None:
     worked(caller, now, rows(FILE, kind="Edit", outcome="abandoned"), branch="fix/cache")
+    worked(caller, now, rows(FILE, kind="Edit"), branch="finished")
 
-    given = at(caller, now, Point.FIRST_MESSAGE, opened(caller, now, branch="fix/cache"))
-    elsewhere = at(caller, now, Point.FIRST_MESSAGE, opened(caller, now, branch="other"))
+    given, elsewhere, finished = (
+        at(caller, now, Point.FIRST_MESSAGE, opened(caller, now, branch=branch))
+        for branch in ("fix/cache", "other", "finished")
+    )
 
     assert given.unfinished is not None
     assert given.unfinished.files == (FILE,)
     assert TASK in given.delivery.text
     assert FILE in given.delivery.text
-    assert elsewhere.unfinished is None
-    assert elsewhere.delivery.text == ""
+    for one in (elsewhere, finished):
+        assert (one.unfinished, one.delivery.text) == (None, "")
 
 
 @pytest.mark.usefixtures("store")
@@ -204,27 +202,6 @@ def test_what_was_committed_is_not_unfinished(caller: Caller, now: datetime) -> 
     assert two.files == (RARE,)
 
 
-@pytest.mark.usefixtures("lessons")
-def test_a_planner_relates_absolute_files_to_the_folder_of_its_session(
-    caller: Caller, now: datetime
-) -> None:
-    task = {"files": (f"/home/ana/shop/{FILE}",), "estimate": 10}
-
-    given = at(caller, now, Point.PLANNER, opened(caller, now), **task)
-
-    assert given.advice is not None
-    assert (given.advice.also_in_scope, given.advice.step_limit) == ((RARE,), 15)
-
-
-@pytest.mark.usefixtures("store")
-def test_finished_work_is_offered_nowhere(caller: Caller, now: datetime) -> None:
-    worked(caller, now, rows(FILE, kind="Edit"), branch="fix/cache")
-
-    given = at(caller, now, Point.FIRST_MESSAGE, opened(caller, now, branch="fix/cache"))
-
-    assert (given.unfinished, given.delivery.text) == (None, "")
-
-
 @pytest.fixture
 def lessons(caller: Caller, store: str, now: datetime) -> tuple[UUID, UUID, UUID]:
     """A calibration, a dependency and a dead end of the module."""
@@ -249,11 +226,12 @@ def lessons(caller: Caller, store: str, now: datetime) -> tuple[UUID, UUID, UUID
     return first, second, third
 
 
+@pytest.mark.parametrize("file", [FILE, f"/home/ana/shop/{FILE}"])
 def test_a_planner_is_told_what_follows_for_the_plan(
-    caller: Caller, lessons: tuple[UUID, UUID, UUID], now: datetime
+    caller: Caller, lessons: tuple[UUID, UUID, UUID], now: datetime, file: str
 ) -> None:
     _, coupled, dead = lessons
-    task = {"modules": ("src/cart",), "files": (FILE,), "estimate": 10}
+    task = {"modules": ("src/cart",), "files": (file,), "estimate": 10}
 
     given = at(caller, now, Point.PLANNER, opened(caller, now), **task)
 
@@ -466,20 +444,10 @@ def test_a_session_that_ended_and_goes_on_is_told_its_own_work_once_more(
 
 
 CENTS = "Money is counted in whole cents everywhere, because floats drift."
-
-
 DISCOUNTS = "To add a discount, write its rule first, then the test, then the docs."
-
-
 LATE_MAILS = "Mails were late in spring because one queue took all of them."
-
-
 MAILS_IN_TIME = "Mails are on time since summer because two queues share them."
-
-
 TEMPLATES = "To add a mail, copy a template first, then write the test and look at it."
-
-
 THOUSANDTHS = "My own invoices are counted in thousandths, since the bank asks so."
 
 
@@ -487,6 +455,10 @@ THOUSANDTHS = "My own invoices are counted in thousandths, since the bank asks s
 def test_the_brief_over_rest_holds_what_stands_and_how_work_on_its_modules_is_done(
     caller: Caller, member_caller: Caller, now: datetime
 ) -> None:
+    known(caller, now, "The lamp in the kitchen is green.")
+    silent = at(
+        caller, now, Point.SYSTEM_PROMPT, opened(caller, now), modules=("src/cart",)
+    ).delivery
     firm = known(caller, now, CENTS, pinned=True)
     recipe = known(caller, now, DISCOUNTS, type="workflow_recipe")
     old = known(caller, now - timedelta(days=2), LATE_MAILS, type="reflection")
@@ -497,16 +469,24 @@ def test_the_brief_over_rest_holds_what_stands_and_how_work_on_its_modules_is_do
     session = opened(caller, now)
     given = at(caller, now, Point.SYSTEM_PROMPT, session, modules=("src/cart",)).delivery
 
+    assert (silent.text, silent.tokens) == ("", 0)
     assert {one.memory.id for one in given.memories} == {firm.id, recipe.id, last.id}
     assert old.content not in given.text
 
 
 @pytest.mark.usefixtures("store")
-def test_a_brief_over_rest_is_silent_where_nothing_stands(caller: Caller, now: datetime) -> None:
-    known(caller, now, "The lamp in the kitchen is green.")
+def test_what_may_not_be_passed_on_crowds_out_nothing(caller: Caller, now: datetime) -> None:
+    before = opened(caller, now, thread="cache", phase="planner")
+    few = known(caller, now, "Totals are kept in cents, as the ledger does.", type="decision")
+    with tenancy.unit():
+        Memory.objects.filter(pk=few.id).update(session_id=before)
+        row = Memory.objects.get(pk=few.id)
+        row.needs_review, row.confidence = True, 0.99
+        for number in range(STAGE_MEMORIES_MOST):
+            row.pk, row.content, row.content_hash = uuid4(), f"Guess {number}.", f"{number:064}"
+            row.save(force_insert=True)
 
-    given = at(
-        caller, now, Point.SYSTEM_PROMPT, opened(caller, now), modules=("src/cart",)
-    ).delivery
+    coder = opened(caller, now, thread="cache", phase="coder")
+    passed = at(caller, now, Point.SYSTEM_PROMPT, coder)
 
-    assert (given.text, given.tokens) == ("", 0)
+    assert [one.memory.id for one in passed.delivery.memories] == [few.id]

@@ -86,14 +86,17 @@ def _entered(caller: Caller, session: Any) -> ReentryCounts:
         ]
 
 
+def _dead_end(caller: Caller, at: datetime, **given: Any) -> MemoryView:
+    approach = {"approach": f"running `{COMMAND}`", "why_it_failed": "It breaks the lock file."}
+    content = f"Running `{COMMAND}` broke the lock file."
+    fields = {"project": "store", "type": "dead_end", "attributes": approach, **given}
+    return memories.stored(caller, at, content, **fields)
+
+
 @pytest.fixture
 def end(caller: Caller, store: str, now: datetime) -> MemoryView:
     """A dead end that the project knows."""
-    return memories.stored(
-        caller, now - timedelta(days=1), f"Running `{COMMAND}` broke the lock file.",
-        project=store, type="dead_end", attributes={"approach": f"running `{COMMAND}`",
-                                                    "why_it_failed": "It breaks the lock file."},
-    )  # fmt: skip
+    return _dead_end(caller, now - timedelta(days=1))
 
 
 def test_what_one_session_met_stops_the_plan_of_the_next_and_is_counted_in_the_third(
@@ -153,10 +156,7 @@ def test_a_session_that_enters_none_says_so(
 def test_what_was_learned_later_could_not_be_known(
     caller: Caller, agent: Caller, store: str, now: datetime
 ) -> None:
-    memories.stored(
-        caller, now + timedelta(days=1), f"Running `{COMMAND}` broke it.", project=store,
-        type="dead_end", attributes={"approach": f"running `{COMMAND}`", "why_it_failed": "Lock."},
-    )  # fmt: skip
+    _dead_end(caller, now + timedelta(days=1))
 
     assert _entered(caller, _ran(agent, now, AGAIN, None)) == ReentryCounts()
 
@@ -164,14 +164,9 @@ def test_what_was_learned_later_could_not_be_known(
 def test_a_dead_end_that_only_the_agents_person_sees_is_counted_for_nobody_else(
     caller: Caller, agent: Caller, store: str, now: datetime
 ) -> None:
-    memories.stored(
-        agent, now - timedelta(days=1), f"Running `{COMMAND}` broke mine.", project=store,
-        type="dead_end", scope="personal", source="agent_explicit",
-        attributes={"approach": f"running `{COMMAND}`", "why_it_failed": "Lock."},
-    )  # fmt: skip
+    mine = _dead_end(agent, now - timedelta(days=1), scope="personal", source="agent_explicit")
     with tenancy.unit():
-        Memory.objects.filter(type="dead_end").update(needs_review=False)
-        (mine,) = Memory.objects.filter(type="dead_end")
+        Memory.objects.filter(pk=mine.id).update(needs_review=False)
 
     session = _ran(agent, now, AGAIN, None)
 

@@ -1,6 +1,5 @@
 """Sessions: opened, filled, ended and consolidated; the same again adds nothing."""
 
-from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
@@ -17,13 +16,12 @@ from memory.sessions.actions import end_session as session_upkeep
 from memory.sessions.actions.append_turns import Appended, NewTurn, append_turns
 from memory.sessions.actions.end_session import end_session
 from memory.sessions.actions.open_session import NewSession, open_session
-from memory.sessions.models import GivenOut, Session, Turn
+from memory.sessions.models import GivenOut, Turn
 from memory.sessions.queries import sessions
 from memory.sessions.queries.sessions import SessionView
 from tests.support import memories
 
 pytestmark = pytest.mark.usefixtures("in_organization")
-
 DECISION = "We decided to move from Redis 6 to Valkey because of the license."
 TRAP = "The importer fails with LockTimeout when two workers start together."
 TALK = (
@@ -52,7 +50,7 @@ def taken(caller: Caller, now: datetime, session: SessionView) -> dict[str, obje
     return dict(consolidate(session_id=session.id, now=now, tell=lambda done, total: None))
 
 
-def test_what_is_worth_keeping_of_a_session_becomes_memories(
+def test_what_is_worth_keeping_waits_for_review_with_its_evidence(
     agent: Caller, store: str, now: datetime
 ) -> None:
     session = opened(agent, now, project=store)
@@ -61,8 +59,15 @@ def test_what_is_worth_keeping_of_a_session_becomes_memories(
     counts = taken(agent, now, session)
 
     with tenancy.unit():
-        kept = tuple(Memory.objects.order_by("source_uri").values_list("content", "type"))
-    assert kept == ((DECISION, "decision"), (TRAP, "error_pattern"))
+        rows = tuple(Memory.objects.order_by("source_uri"))
+    evidence = [f"session:{session.id}#turn-{number}" for number in (1, 2)]
+    assert [(row.content, row.type, row.source_uri) for row in rows] == [
+        (DECISION, "decision", evidence[0]),
+        (TRAP, "error_pattern", evidence[1]),
+    ]
+    stands = {(row.needs_review, row.source, row.authority) for row in rows}
+    assert stands == {(True, "extracted", 6)}
+    assert {(row.audience, row.session_id) for row in rows} == {(agent.user_id, session.id)}
     assert (counts["added"], counts["turns"]) == (2, 3)
 
 
@@ -83,46 +88,11 @@ def test_a_roadmap_keeps_three_decisions_and_requirements_of_its_turns(
     assert result["dropped"] == {"not_of_this_session_type": 1, "over_bound": 3}
 
 
-def test_it_waits_for_review_with_its_evidence_where_its_session_stands(
-    agent: Caller, store: str, now: datetime
-) -> None:
-    session = opened(agent, now, project=store)
-    told(agent, now, session)
-
-    taken(agent, now, session)
-
-    with tenancy.unit():
-        rows = tuple(Memory.objects.all())
-    assert {(row.needs_review, row.source, row.authority) for row in rows} == {
-        (True, "extracted", 6)
-    }
-    assert {row.audience for row in rows} == {agent.user_id}
-    assert {row.session_id for row in rows} == {session.id}
-    assert {row.source_uri for row in rows} == {
-        f"session:{session.id}#turn-1",
-        f"session:{session.id}#turn-2",
-    }
-
-
-def test_a_session_consolidated_twice_yields_nothing_new(
-    agent: Caller, store: str, now: datetime
-) -> None:
-    session = opened(agent, now, project=store)
-    told(agent, now, session)
-    taken(agent, now, session)
-
-    counts = taken(agent, now, session)
-
-    assert counts["why"] == "There was no new turn to look at."
-    found = sessions.session(caller=agent, session_id=session.id)
-    assert (found.state, found.result["added"]) == ("consolidated", 2)
-
-
-def test_the_same_conversation_twenty_times_yields_the_same_memories(
+def test_the_same_conversation_three_times_yields_the_same_memories(
     agent: Caller, store: str, now: datetime
 ) -> None:
     seen = set()
-    for _ in range(20):
+    for _ in range(3):
         session = opened(agent, now, project=store)
         told(agent, now, session)
         taken(agent, now, session)
@@ -132,7 +102,7 @@ def test_the_same_conversation_twenty_times_yields_the_same_memories(
     assert len(seen) == 1
     with tenancy.unit():
         provenance = Memory.objects.order_by("id").values_list("provenance_sessions", flat=True)
-        assert [len(set(one)) for one in provenance] == [20, 20]
+        assert [len(set(one)) for one in provenance] == [3, 3]
 
 
 def test_turns_are_idempotent_by_their_sequence(agent: Caller, store: str, now: datetime) -> None:
@@ -195,33 +165,12 @@ def test_only_the_turns_of_a_page_are_counted(agent: Caller, store: str, now: da
     assert "LIMIT 3)" in counting
 
 
-def test_turns_open_an_ended_session_again(agent: Caller, store: str, now: datetime) -> None:
-    session = opened(agent, now, project=store)
-    told(agent, now, session)
-    taken(agent, now, session)
-
-    told(agent, now, session, (("user", "From now on, releases are cut on Thursdays."),))
-
-    assert sessions.session(caller=agent, session_id=session.id).state == "open"
-    counts = taken(agent, now, session)
-    assert (counts["turns"], counts["added"]) == (1, 1)
-
-
 def test_an_external_id_finds_its_session(agent: Caller, store: str, now: datetime) -> None:
     first = opened(agent, now, project=store, external_id="run-1")
 
     again = open_session(caller=agent, new=NewSession(project=store, external_id="run-1"), now=now)
 
     assert (again.is_new, again.session.id) == (False, first.id)
-
-
-def test_a_silent_session_ends(agent: Caller, store: str, now: datetime) -> None:
-    session = opened(agent, now, project=store)
-
-    ended = session_upkeep.end_idle(now=now + timedelta(minutes=61))
-
-    assert ended == 1
-    assert sessions.session(caller=agent, session_id=session.id).state == "ended"
 
 
 def test_turns_are_forgotten_when_nothing_will_be_taken_from_them(
@@ -270,6 +219,8 @@ def test_a_personal_session_is_nobody_elses(
     with pytest.raises(NotFound):
         sessions.session(caller=caller, session_id=session.id)
     with pytest.raises(NotFound):
+        sessions.pulse(caller=caller, session_id=session.id)
+    with pytest.raises(NotFound):
         end_session(caller=caller, session_id=session.id, now=now)
 
 
@@ -289,17 +240,6 @@ def test_a_wrong_field_is_named(
         opened(agent, now, **given)
 
 
-def test_who_has_left_leaves_no_memories(agent: Caller, store: str, now: datetime) -> None:
-    session = opened(agent, now, project=store)
-    told(agent, now, session)
-    end_session(caller=agent, session_id=session.id, now=now)
-    with tenancy.unit():
-        Session.objects.update(opened_by=replace(agent, user_id=agent.token_id).user_id)
-
-    with pytest.raises(Exception, match="does not belong to the organization"):
-        consolidate(session_id=session.id, now=now, tell=lambda done, total: None)
-
-
 def test_the_pulse_of_a_shared_session_counts_what_its_watcher_may_see(
     caller: Caller, member_caller: Caller, store: str, now: datetime
 ) -> None:
@@ -316,15 +256,6 @@ def test_the_pulse_of_a_shared_session_counts_what_its_watcher_may_see(
     own, theirs = zip(*pulses, strict=True)
     assert len(set(own)) == 3
     assert (theirs[0], len(set(theirs))) == (theirs[1], 2)
-
-
-def test_a_session_that_is_not_to_be_seen_has_no_pulse(
-    caller: Caller, member_caller: Caller, store: str, now: datetime
-) -> None:
-    session = opened(caller, now, project=store)
-
-    with pytest.raises(NotFound):
-        sessions.pulse(caller=member_caller, session_id=session.id)
 
 
 def _pulses(session: SessionView, *callers: Caller) -> tuple[str, ...]:

@@ -71,16 +71,6 @@ def test_a_turn_and_an_event_of_one_sequence_are_two(
     assert (done.stored, done.last_sequence) == (1, 3)
 
 
-def test_what_was_done_is_forgotten_with_what_was_said(session: SessionView, now: datetime) -> None:
-    with tenancy.unit():
-        Session.objects.filter(pk=session.id).update(state="ended", ended_at=now)
-
-    end_session.forget(now=now + timedelta(days=settings.KEEP_TURNS_DAYS + 1))
-
-    with tenancy.unit():
-        assert Turn.all_streams.filter(session=session.id).count() == 0
-
-
 def kept(session: SessionView) -> list[int]:
     """Return the streams of which something is left."""
     with tenancy.unit():
@@ -89,7 +79,7 @@ def kept(session: SessionView) -> list[int]:
 
 
 @pytest.mark.parametrize(
-    ("days", "after", "left"), [(7, 8, [0]), (7, 6, [0, 1, 2]), (90, 31, [1, 2])]
+    ("days", "after", "left"), [(7, 8, [0]), (7, 6, [0, 1, 2]), (90, 31, [1, 2]), (30, 31, [])]
 )
 def test_what_was_done_is_kept_as_long_as_the_organization_says(
     caller: Caller, session: SessionView, now: datetime, days: int, after: int, left: list[int]

@@ -17,7 +17,6 @@ from memory.sessions.models import Session, Turn
 from tests.support.racing import race_inside
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("in_organization")]
-
 LONGEST_WAIT = 20  # seconds until the other is seen to wait
 
 

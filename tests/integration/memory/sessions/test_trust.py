@@ -1,7 +1,8 @@
-"""Trust is kept by person and project: earned, chosen, never told to others; its effects."""
+"""Trust is kept by person and project: earned, chosen, never told to others; what waits by it."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,9 @@ from memory.observer.actions.delete_session import Fate, delete_session
 from memory.records.actions import change_in_bulk, confirm
 from memory.records.models import Memory, ReviewVerdict
 from memory.records.queries import pending
-from memory.review.actions import corrections, verdicts
+from memory.review.actions import bulk, corrections, verdicts
+from memory.review.actions.bulk import OtherMemories
+from memory.review.queries import session_summary
 from memory.sessions.actions.open_session import NewSession, open_session
 from memory.sessions.actions.trust import set_trust
 from memory.sessions.models import Session
@@ -21,11 +24,11 @@ from memory.sessions.queries import trust_evidence as trust
 from memory.sessions.queries.trust_evidence import TrustView
 from teams.models import AuditEntry
 from teams.trust import TrustLevel
+from tests.integration.memory.sessions.test_finalize import STREAM, ran
 from tests.support import memories
 from tests.support.trusting import stand
 
 pytestmark = pytest.mark.usefixtures("in_organization")
-
 FETCHED = (
     {
         "sequence": 1,
@@ -140,10 +143,7 @@ def test_what_an_agent_keeps_or_somebody_else_decides_raises_nothing(
     verdicts.keep(caller=caller, memory_id=mine.id, now=now)
     with tenancy.unit():
         ReviewVerdict.objects.create(
-            memory=mine,
-            verdict="keep",
-            decided_by=pending.decider(caller=agent),
-            decided_at=now,
+            memory=mine, verdict="keep", decided_by=pending.decider(caller=agent), decided_at=now
         )
 
     found = stands(person, store)
@@ -170,17 +170,8 @@ def test_rejections_edits_and_later_corrections_count_as_corrected(
     assert (found.shown, found.confirmed, found.corrected) == (4, 0, 3)
 
 
-def test_two_people_of_a_project_have_their_own_levels(
-    person: Caller, caller: Caller, store: str, now: datetime
-) -> None:
-    stand(person, store, TrustLevel.CONFIDENT, now)
-
-    assert stands(person, store).level is TrustLevel.CONFIDENT
-    assert stands(caller, store).level is TrustLevel.CAUTIOUS
-
-
-def test_an_agent_stands_where_its_person_does_and_nobodys_at_the_first_level(
-    person: Caller, agent: Caller, store: str, now: datetime
+def test_an_agent_stands_where_its_person_does_and_others_and_nobodys_at_the_first_level(
+    person: Caller, caller: Caller, agent: Caller, store: str, now: datetime
 ) -> None:
     stand(person, store, TrustLevel.STANDARD, now)
     service = replace(agent, user_id=None)
@@ -188,6 +179,7 @@ def test_an_agent_stands_where_its_person_does_and_nobodys_at_the_first_level(
     found = stands(service, store)
 
     assert stands(agent, store).level is TrustLevel.STANDARD
+    assert stands(caller, store).level is TrustLevel.CAUTIOUS
     assert (found.level, found.is_a_persons, found.open_to) == (TrustLevel.CAUTIOUS, False, ())
     with pytest.raises(Forbidden):
         set_trust(caller=service, ref=store, level=TrustLevel.CAUTIOUS, now=now)
@@ -244,7 +236,7 @@ def test_an_agent_lowers_its_level_and_does_not_raise_it(
     assert lowered.level is TrustLevel.CAUTIOUS
 
 
-def test_three_wrong_memories_of_a_session_offer_a_step_back_that_is_answered_once(
+def test_three_wrong_memories_of_a_session_offer_a_step_back_that_a_person_answers_once(
     person: Caller, agent: Caller, store: str, now: datetime
 ) -> None:
     stand(person, store, TrustLevel.STANDARD, now)
@@ -253,27 +245,14 @@ def test_three_wrong_memories_of_a_session_offer_a_step_back_that_is_answered_on
     offered = stands(person, store)
     later = now + timedelta(minutes=1)
 
-    answered = set_trust(caller=person, ref=store, level=TrustLevel.STANDARD, now=later)
-
-    assert (offered.level, offered.wrong) == (2, 3)
-    assert (answered.level, answered.wrong) == (2, 0)
-
-
-def test_an_agent_answers_no_offer_and_puts_off_nothing(
-    person: Caller, agent: Caller, store: str, now: datetime
-) -> None:
-    stand(person, store, TrustLevel.STANDARD, now)
-    for one in proposed(agent, store, now, count=3):
-        verdicts.reject(caller=person, memory_id=one.id, reason="", now=now)
-    before = stands(person, store)
-
-    later = now + timedelta(minutes=1)
-    answered = set_trust(caller=agent, ref=store, level=TrustLevel.STANDARD, now=later)
-
-    assert answered == before
-    assert answered.wrong == 3
+    by_agent = set_trust(caller=agent, ref=store, level=TrustLevel.STANDARD, now=later)
     with tenancy.unit():
         assert not AuditEntry.objects.filter(act="project.trust_set").exists()
+    answered = set_trust(caller=person, ref=store, level=TrustLevel.STANDARD, now=later)
+
+    assert by_agent == offered
+    assert (offered.level, offered.wrong) == (2, 3)
+    assert (answered.level, answered.wrong) == (2, 0)
 
 
 def test_sessions_that_proposed_nothing_prove_nothing_and_push_nothing_out(
@@ -350,3 +329,65 @@ def test_what_others_and_agents_correct_is_no_mistake_of_the_person(
     found = stands(person, store)
 
     assert (found.evidence.confirmed, found.evidence.corrected, found.wrong) == (4, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("level", "waits", "asking"),
+    [
+        (TrustLevel.CAUTIOUS, True, "each"),
+        (TrustLevel.STANDARD, True, "all_at_once"),
+        (TrustLevel.CONFIDENT, False, "needing_review"),
+        (TrustLevel.AUTONOMOUS, False, "nothing"),
+    ],
+)
+def test_a_level_says_what_waits_when_a_session_has_ended(
+    caller: Caller, store: str, now: datetime, level: TrustLevel, waits: bool, asking: str
+) -> None:
+    stand(caller, store, level, now)
+
+    row = ran(memories.as_agent(caller), now, project=store)
+
+    told = session_summary.get_summary(caller=caller, session_id=row.id, now=now)
+    assert {one.memory.needs_review for one in told.candidates} == {waits}
+    assert (len(told.candidates), told.asking.value) == (2, asking)
+
+
+@pytest.mark.parametrize("level", list(TrustLevel))
+def test_what_came_after_outside_content_waits_at_every_level_and_nobody_is_given_it(
+    caller: Caller, store: str, now: datetime, level: TrustLevel
+) -> None:
+    stand(caller, store, level, now)
+    behind = tuple({**one, "sequence": one["sequence"] + 10} for one in STREAM)
+
+    row = ran(memories.as_agent(caller), now, (*FETCHED, *behind), project=store, shared=True)
+
+    with tenancy.unit():
+        found = list(Memory.objects.filter(session_id=row.id))
+    assert found
+    assert all(one.needs_review and one.taint_reason for one in found)
+
+
+def test_all_that_waits_is_confirmed_at_once(
+    person: Caller, agent: Caller, store: str, now: datetime
+) -> None:
+    stand(person, store, TrustLevel.STANDARD, now)
+    row = ran(agent, now, project=store)
+
+    done = bulk.decide_session(
+        caller=person, session_id=row.id, verdicts=(), others=OtherMemories(count=2), now=now
+    )
+
+    assert done.decided == {"keep": 2}
+    assert stands(person, store).evidence.confirmed == 2
+
+
+def test_what_a_person_kept_is_sure_enough_for_the_first_level(
+    person: Caller, agent: Caller, store: str, now: datetime
+) -> None:
+    row = ran(agent, now, project=store)
+    told: Any = session_summary.get_summary(caller=person, session_id=row.id, now=now).candidates[0]
+
+    kept = verdicts.keep(caller=person, memory_id=told.memory.id, now=now)
+
+    assert told.memory.confidence < 0.8
+    assert kept.memory.confidence == 0.9

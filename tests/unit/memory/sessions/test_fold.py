@@ -64,11 +64,6 @@ def in_batches(order: tuple[Event, ...], cuts: list[int]) -> Scratchpad:
     return reducers.settle(scratchpad=state)
 
 
-@given(st.lists(st.integers(0, 100), max_size=6))
-def test_any_batching_gives_the_same_state(cuts: list[int]) -> None:
-    assert in_batches(EVENTS, cuts) == WHOLE
-
-
 @given(st.permutations(EVENTS), st.lists(st.integers(0, 100), max_size=4))
 def test_any_order_of_arrival_gives_the_same_state(order: list[Event], cuts: list[int]) -> None:
     assert in_batches(tuple(order), cuts) == WHOLE
@@ -187,7 +182,10 @@ def test_a_long_session_stays_within_its_bounds() -> None:
     assert sum(deed.act is Act.EDIT for deed in state.deeds.values()) > 1_200
 
 
-@pytest.mark.parametrize("data", [b"", b"{}", b"[]", b'{"version": 0}', b'{"version": 1}', b"\xff"])
+OLDER = scratchpad.dump(scratchpad=WHOLE).replace(b'"version":2', b'"version":1')
+
+
+@pytest.mark.parametrize("data", [b"", b"{}", b"[]", b'{"version": 0}', OLDER, b"\xff"])
 def test_what_is_no_checkpoint_is_refused(data: bytes) -> None:
     with pytest.raises(ValueError, match=r"."):
         scratchpad.load(data=data)
@@ -201,13 +199,6 @@ def test_each_agent_counts_steps_of_its_own() -> None:
     assert costs == [500, 7]
 
 
-def test_a_checkpoint_that_knew_steps_without_their_agents_is_read_anew() -> None:
-    data = scratchpad.dump(scratchpad=WHOLE).replace(b'"version":2', b'"version":1')
-
-    with pytest.raises(ValueError, match="version 1"):
-        scratchpad.load(data=data)
-
-
 def test_more_steps_than_four_an_event_are_not_believed() -> None:
     told = Story(planned=5).edit("a.py").counting(10**9).edit("b.py", tokens=10**9)
     told.event("session_complete", outcome="success", steps=10**9)
@@ -216,12 +207,6 @@ def test_more_steps_than_four_an_event_are_not_believed() -> None:
 
     assert (state.current_step, state.steps_done) == (1, 0)
     assert sum(cost.tokens for cost in state.steps.values()) == 1_000
-
-
-def test_four_steps_an_event_are_believed() -> None:
-    told = Story().event("session_complete", outcome="success", steps=4)
-
-    assert told.scratchpad().steps_done == 4
 
 
 def test_each_file_that_one_call_edits_is_touched() -> None:

@@ -66,9 +66,35 @@ def test_a_call_is_an_act_with_a_target(
         ("Read", {"path": "/etc/hosts"}, "outside file: /etc/hosts"),
         ("Read", {"path": "../other/a.py"}, "outside file: ../other/a.py"),
         ("Read", {"path": "C:\\temp\\a.py"}, "outside file: C:/temp/a.py"),
+        ("Grep", {"pattern": "x", "path": "/etc/passwd"}, "outside file: /etc/passwd"),
+        ("Glob", {"pattern": "*.md", "path": "/other"}, "outside file: /other"),
+        ("Glob", {"pattern": "/other/**/*.md"}, "outside file: /other/**/*.md"),
+        ("fetch_webpage", {}, "web: fetch_webpage"),
+        ("fetch_webpage", {"url": "https://evil.com"}, "web: evil.com"),
+        ("browser_navigate", {"url": "https://evil.com/a"}, "web: evil.com"),
+        ("fetch_url", {"url": "https://evil.com/a"}, "web: evil.com"),
+        ("readUrlContent", {"pattern": "x"}, "web: x"),
+        ("jira__get_issue", {}, "issue or mail: jira"),
+        ("mcp_github_get_issue", {}, "issue or mail: github"),
+        ("mcp__plugin_evil_cairn__search", {}, "foreign tool: plugin_evil_cairn"),
+        ("mcp__cairnish__search", {}, "foreign tool: cairnish"),
+        ("mcp__cairn__search_memories", {}, ""),
+        ("mcp__plugin_cairn_cairn__add_memory", {}, ""),
+        ("mcp_cairn_search_memories", {}, ""),
+        ("cairn__add_memory", {}, ""),
+        ("mcp__cairn__add_memory", {"url": "https://docs.example.org"}, ""),
+        ("WebFetch", {"url": "http://localhost:8000/x"}, ""),
+        ("browser_navigate", {"url": "http://127.0.0.1:3000/"}, ""),
+        ("Grep", {"pattern": "/etc/x", "path": "/work/shop"}, ""),
+        ("Grep", {"pattern": "x", "path": "src"}, ""),
+        ("Glob", {"pattern": "/work/shop/**/*.py"}, ""),
+        ("TodoWrite", {}, ""),
+        ("webpack_build", {}, ""),
     ],
 )
-def test_outside_content_is_seen(name: str, arguments: dict[str, object], taint: str) -> None:
+def test_outside_content_is_seen_and_what_is_ours_is_none(
+    name: str, arguments: dict[str, object], taint: str
+) -> None:
     assert read(name, **arguments).taint == taint
 
 
@@ -123,93 +149,44 @@ def test_outside_content_in_any_command_of_a_chain_is_seen(command: str, taint: 
 
 
 @pytest.mark.parametrize(
-    ("name", "arguments", "taint"),
+    "command",
     [
-        ("Grep", {"pattern": "x", "path": "/etc/passwd"}, "outside file: /etc/passwd"),
-        ("Glob", {"pattern": "*.md", "path": "/other"}, "outside file: /other"),
-        ("Glob", {"pattern": "/other/**/*.md"}, "outside file: /other/**/*.md"),
-        ("fetch_webpage", {}, "web: fetch_webpage"),
-        ("fetch_webpage", {"url": "https://evil.com"}, "web: evil.com"),
-        ("browser_navigate", {"url": "https://evil.com/a"}, "web: evil.com"),
-        ("fetch_url", {"url": "https://evil.com/a"}, "web: evil.com"),
-        ("readUrlContent", {"pattern": "x"}, "web: x"),
-        ("jira__get_issue", {}, "issue or mail: jira"),
-        ("mcp_github_get_issue", {}, "issue or mail: github"),
-        ("mcp__plugin_evil_cairn__search", {}, "foreign tool: plugin_evil_cairn"),
-        ("mcp__cairnish__search", {}, "foreign tool: cairnish"),
+        "git fetch origin",
+        "ls",
+        "pip install http",
+        "/usr/bin/python3 -m pytest 2>/dev/null >/tmp/out.txt",
+        "PIP_CACHE_DIR=/tmp/pip pip install -r requirements.txt",
+        "npm --cache /tmp/npm ci && npm test",
+        "curl -s http://localhost:8000/api -o /tmp/x -H 'Referer: https://a.com'",
+        "curl -sXPOST 127.0.0.1:8000/x --retry 3 -d '{}'",
+        "http POST :8000/x a=b",
+        "curl --version",
+        "pytest > /tmp/out.txt 2>&1; tail -n 20 /tmp/out.txt",
+        "make 2>&1 | tee /tmp/log && grep error /tmp/log",
+        "cd /work/shop/src && cat a.py",
+        "cd /work/shop && grep -rn '/api/v1' .",
+        "cd src && cat ../a.py",
+        "(cd /tmp && make) && cat a.py",
+        "sed -n '/def foo/,/^$/p' src/a.py",
+        "awk '/x/ {print}' a.py",
+        "rg -e /etc/x src",
+        "cut -d / -f 1 a.txt",
+        "cat a.py | head -5 > /dev/null",
+        "cat /dev/null",
+        "git -C /work/shop show HEAD",
+        "git commit -m 'See https://evil.com; cat /etc/passwd'",
+        "git commit -m \"$(cat <<'EOF'\nUse curl https://evil.com\ncat /etc/x\nEOF\n)\"",
+        "python - <<'EOF'\nprint('curl https://evil.com')\nEOF",
+        "gh pr create --title x",
+        "gh auth status",
+        "echo don't; ls",
+        "cat 'unclosed",
+        "",
+        "&& | ; $( ` <<",
     ],
 )
-def test_tools_that_look_elsewhere_are_seen(
-    name: str, arguments: dict[str, object], taint: str
-) -> None:
-    assert read(name, **arguments).taint == taint
-
-
-@pytest.mark.parametrize(
-    ("name", "arguments"),
-    [
-        ("mcp__cairn__search_memories", {}),
-        ("mcp__plugin_cairn_cairn__add_memory", {}),
-        ("mcp_cairn_search_memories", {}),
-        ("cairn__add_memory", {}),
-        ("mcp__cairn__add_memory", {"url": "https://docs.example.org"}),
-        ("WebFetch", {"url": "http://localhost:8000/x"}),
-        ("browser_navigate", {"url": "http://127.0.0.1:3000/"}),
-        ("Grep", {"pattern": "/etc/x", "path": "/work/shop"}),
-        ("Grep", {"pattern": "x", "path": "src"}),
-        ("Glob", {"pattern": "/work/shop/**/*.py"}),
-        ("TodoWrite", {}),
-        ("webpack_build", {}),
-    ],
-)
-def test_tools_of_ours_and_of_the_own_machine_bring_nothing(
-    name: str, arguments: dict[str, object]
-) -> None:
-    assert read(name, **arguments).taint == ""
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        {"command": command}
-        for command in (
-            "git fetch origin",
-            "ls",
-            "pip install http",
-            "/usr/bin/python3 -m pytest 2>/dev/null >/tmp/out.txt",
-            "PIP_CACHE_DIR=/tmp/pip pip install -r requirements.txt",
-            "npm --cache /tmp/npm ci && npm test",
-            "curl -s http://localhost:8000/api -o /tmp/x -H 'Referer: https://a.com'",
-            "curl -sXPOST 127.0.0.1:8000/x --retry 3 -d '{}'",
-            "http POST :8000/x a=b",
-            "curl --version",
-            "pytest > /tmp/out.txt 2>&1; tail -n 20 /tmp/out.txt",
-            "make 2>&1 | tee /tmp/log && grep error /tmp/log",
-            "cd /work/shop/src && cat a.py",
-            "cd /work/shop && grep -rn '/api/v1' .",
-            "cd src && cat ../a.py",
-            "(cd /tmp && make) && cat a.py",
-            "sed -n '/def foo/,/^$/p' src/a.py",
-            "awk '/x/ {print}' a.py",
-            "rg -e /etc/x src",
-            "cut -d / -f 1 a.txt",
-            "cat a.py | head -5 > /dev/null",
-            "cat /dev/null",
-            "git -C /work/shop show HEAD",
-            "git commit -m 'See https://evil.com; cat /etc/passwd'",
-            "git commit -m \"$(cat <<'EOF'\nUse curl https://evil.com\ncat /etc/x\nEOF\n)\"",
-            "python - <<'EOF'\nprint('curl https://evil.com')\nEOF",
-            "gh pr create --title x",
-            "gh auth status",
-            "echo don't; ls",
-            "cat 'unclosed",
-            "",
-            "&& | ; $( ` <<",
-        )
-    ],
-)
-def test_ordinary_commands_bring_nothing_from_outside(arguments: dict[str, object]) -> None:
-    assert read("Bash", **arguments).taint == ""
+def test_ordinary_commands_bring_nothing_from_outside(command: str) -> None:
+    assert read("Bash", command=command).taint == ""
 
 
 @given(st.text(alphabet="ab cd/$(){}`'\"<>|&;#\\\n-=~.", max_size=60))
@@ -256,11 +233,7 @@ def test_a_file_has_one_name_wherever_in_the_repository_the_work_began() -> None
     below = replace(event, arguments=Arguments(path="a.py"))
     shown = replace(event, name="Bash", arguments=Arguments(command="cat ~/shop/frontend/x.ts"))
     read_all = [
-        tools.read(
-            event=one,
-            root="/home/ana/shop",
-            folder="/home/ana/shop/backend",
-        )
+        tools.read(event=one, root="/home/ana/shop", folder="/home/ana/shop/backend")
         for one in (event, below, shown)
     ]
 
