@@ -3,7 +3,7 @@
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final
+from typing import Any, Final
 
 from django.conf import settings
 
@@ -19,6 +19,30 @@ FAILING: Final[tuple[Fault | Status, ...]] = (  # in each of them a model gives 
     Fault.GARBAGE, Fault.HALF_JSON, Fault.WRONG_SCHEMA, Fault.CUT_OFF, Fault.REFUSAL, Fault.HANG,
     Fault.DISCONNECT, Status(status=429, retry_after="30"),
 )  # fmt: skip
+
+
+@contextmanager
+def installed(**given: Any) -> Iterator[None]:
+    """Give the installation these settings beside its usual embedder until the block ends."""
+    usual: dict[str, Any] = {"embedder": settings.CAIRN_PROVIDERS["embedder"]}
+    registry.configure(settings=ProviderSettings(**{**usual, **given}))
+    try:
+        yield
+    finally:
+        registry.configure(settings=ProviderSettings(**usual))
+
+
+@contextmanager
+def reranking_vendor() -> Iterator[Vendor]:
+    """Use its reranker and its chat model until the block ends."""
+    with (
+        running_vendor() as running,
+        installed(
+            reranker="cohere/rerank-v3", cohere_base_url=running.url, cohere_api_key="x",
+            openai_base_url=f"{running.url}/v1", openai_api_key="x", openai_chat_model=CHAT_MODEL,
+        ),
+    ):  # fmt: skip
+        yield running
 
 
 @contextmanager

@@ -29,6 +29,7 @@ SPELLED: Final = (
     "The `OpenAuthGate` counts.", "The `OpenAuthgate` answers.", "The `Openauthgate` is slow.",
 )  # fmt: skip
 SLIPPED: Final = ("The `ConnectionBroker` waits.", "The `ConectionBroker` is slow at night.")
+APART: Final = ("The `CiToolbox` waits.", "The `Citoolbox` is slow at night.")
 
 
 def _thing(caller: Caller, name: str, now: datetime) -> Thing:
@@ -156,29 +157,26 @@ def test_a_suggestion_takes_a_bounded_number_of_statements(
     assert _count.statements <= 9 + MOST_LOOKED_BESIDE
 
 
+@pytest.mark.parametrize(
+    ("texts", "name", "other", "reason"),
+    [
+        (SLIPPED, "ConnectionBroker", "ConectionBroker", Reason.MISSPELLED),
+        (APART, "CiToolbox", "Citoolbox", Reason.JOINED),
+        (APART, "Citoolbox", "CiToolbox", Reason.JOINED),
+    ],
+)
 def test_what_names_say_by_themselves_needs_no_look_beside_them(
-    caller: Caller, store: str, now: datetime
-) -> None:
-    for text in SLIPPED:
+    caller: Caller, store: str, now: datetime,
+    texts: tuple[str, ...], name: str, other: str, reason: Reason,
+) -> None:  # fmt: skip
+    for text in texts:
         stored(caller, now, text, project=store)
-    thing = _thing(caller, "ConnectionBroker", now)
+    thing = _thing(caller, name, now)
     with connection.execute_wrapper(_count := _Counter()):
         found = suggest_names(caller=caller, thing=thing, narrowing=Narrowing())
 
-    assert _names(found) == [("ConectionBroker", Reason.MISSPELLED)]
+    assert _names(found) == [(other, reason)]
     assert _count.looks == 0
-
-
-@pytest.mark.parametrize(
-    ("name", "other"), [("CiToolbox", "Citoolbox"), ("Citoolbox", "CiToolbox")]
-)
-def test_words_that_stand_apart_at_the_beginning_are_suggested(
-    caller: Caller, store: str, now: datetime, name: str, other: str
-) -> None:
-    for text in ("The `CiToolbox` waits.", "The `Citoolbox` is slow at night."):
-        stored(caller, now, text, project=store)
-
-    assert _names(_close(caller, name, now)) == [(other, Reason.JOINED)]
 
 
 def test_three_spellings_are_joined_by_two_pairs(caller: Caller, store: str, now: datetime) -> None:

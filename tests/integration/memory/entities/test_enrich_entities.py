@@ -32,6 +32,7 @@ from memory.providers.errors import ProviderInvalidAnswer, ProviderRefused
 from memory.providers.name_reader import NUMBER
 from memory.providers.transport import ProviderSettings
 from memory.records.models import Memory
+from memory.records.queries.views import MemoryView
 from memory.search.entity_profile import about, list_things
 from memory.search.request import Narrowing
 from tests.support.marking import marking, not_there
@@ -68,8 +69,15 @@ def person(caller: Caller, name: str, now: datetime) -> int:
     return 0 if found.thing is None else found.thing.memories
 
 
-def test_a_person_in_a_memory_is_found_at_night(caller: Caller, store: str, now: datetime) -> None:
-    stored(caller, now, MOVED, project=store)
+@pytest.fixture
+def moved(caller: Caller, store: str, now: datetime) -> MemoryView:
+    """A memory that names a person without any sign of it."""
+    return stored(caller, now, MOVED, project=store)
+
+
+def test_a_person_in_a_memory_is_found_at_night(
+    moved: MemoryView, caller: Caller, now: datetime
+) -> None:
     before = person(caller, "Priya Raman", now)
 
     done = enrich(marking())
@@ -101,12 +109,9 @@ def test_one_stored_before_marks_were_kept_is_passed_over_once(
     assert (first["read"], second["read"], heard, marks()) == (1, 0, [], [ENOUGH])
 
 
-def test_each_is_read_once_and_nothing_a_person_sees_of_it_changes(
-    caller: Caller, store: str, now: datetime
-) -> None:
-    memory = stored(caller, now, MOVED, project=store)
+def test_each_is_read_once_and_nothing_a_person_sees_of_it_changes(moved: MemoryView) -> None:
     with tenancy.unit():
-        before = Memory.objects.values("version", "updated_at").get(pk=memory.id)
+        before = Memory.objects.values("version", "updated_at").get(pk=moved.id)
     heard: list[str] = []
 
     enrich(marking(heard=heard))
@@ -114,15 +119,14 @@ def test_each_is_read_once_and_nothing_a_person_sees_of_it_changes(
 
     assert (again["read"], heard, marks()) == (0, [MOVED], [NUMBER])
     with tenancy.unit():
-        assert Memory.objects.values("version", "updated_at").get(pk=memory.id) == before
+        assert Memory.objects.values("version", "updated_at").get(pk=moved.id) == before
 
 
-def test_a_changed_text_is_read_anew(caller: Caller, store: str, now: datetime) -> None:
-    memory = stored(caller, now, MOVED, project=store)
+def test_a_changed_text_is_read_anew(moved: MemoryView, caller: Caller, now: datetime) -> None:
     enrich(marking())
 
     changes = {"content": MOVED.replace("Priya Raman", "Marco")}
-    revise(caller=caller, memory_id=memory.id, changes=changes, if_version=None, now=now)
+    revise(caller=caller, memory_id=moved.id, changes=changes, if_version=None, now=now)
     between = mentions()
     enrich(marking())
 
@@ -131,13 +135,11 @@ def test_a_changed_text_is_read_anew(caller: Caller, store: str, now: datetime) 
 
 
 def test_what_was_changed_while_it_was_read_is_read_the_next_time(
-    caller: Caller, store: str, now: datetime
+    moved: MemoryView, caller: Caller, now: datetime
 ) -> None:
-    memory = stored(caller, now, MOVED, project=store)
-
     def change() -> None:
         changes = {"content": MOVED.replace("Priya Raman", "Marco")}
-        revise(caller=caller, memory_id=memory.id, changes=changes, if_version=None, now=now)
+        revise(caller=caller, memory_id=moved.id, changes=changes, if_version=None, now=now)
 
     enrich(marking(meanwhile=change))
     between = (mentions(), marks())
@@ -148,9 +150,8 @@ def test_what_was_changed_while_it_was_read_is_read_the_next_time(
 
 
 def test_one_that_cannot_be_read_stops_nobody_and_is_counted(
-    caller: Caller, store: str, now: datetime
+    moved: MemoryView, caller: Caller, store: str, now: datetime
 ) -> None:
-    stored(caller, now, MOVED, project=store)
     stored(caller, now, "Globex wants long reports.", project=store)
     plain = marking()
 
@@ -166,10 +167,9 @@ def test_one_that_cannot_be_read_stops_nobody_and_is_counted(
 
 
 def test_a_batch_is_of_few_characters(
-    caller: Caller, store: str, now: datetime, monkeypatch: pytest.MonkeyPatch
+    moved: MemoryView, caller: Caller, store: str, now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(actions, "CHARACTERS", len(MOVED))
-    stored(caller, now, MOVED, project=store)
     stored(caller, now, "Globex wants long reports.", project=store)
     sizes: list[int] = []
     plain = marking()
@@ -183,17 +183,13 @@ def test_a_batch_is_of_few_characters(
     assert (done["read"], sizes) == (2, [1, 1])
 
 
-def test_two_parts_at_once_store_each_name_once(caller: Caller, store: str, now: datetime) -> None:
-    stored(caller, now, MOVED, project=store)
-
+def test_two_parts_at_once_store_each_name_once(moved: MemoryView) -> None:
     enrich(marking(meanwhile=lambda: enrich(marking())))
 
     assert (mentions(), marks()) == ({("priya raman", NUMBER)}, [NUMBER])
 
 
-def test_a_part_that_is_killed_is_done_again(caller: Caller, store: str, now: datetime) -> None:
-    stored(caller, now, MOVED, project=store)
-
+def test_a_part_that_is_killed_is_done_again(moved: MemoryView) -> None:
     def die() -> None:
         raise KeyboardInterrupt
 
@@ -236,9 +232,7 @@ def test_the_job_is_queued_where_something_waits_and_once(
     assert queued() == [{"left": A_NIGHT}]
 
 
-def test_without_the_extra_the_result_says_so(caller: Caller, store: str, now: datetime) -> None:
-    stored(caller, now, MOVED, project=store)
-
+def test_without_the_extra_the_result_says_so(moved: MemoryView) -> None:
     done = enrich_entities(left=9, tell=lambda *_: None, open_reader=not_there)
 
     assert done == {"read": 0, "named": 0, "not_installed": "It is not installed. Run: make ner"}
@@ -253,10 +247,7 @@ def test_an_altered_model_ends_the_job_for_good() -> None:
         enrich_entities(left=9, tell=lambda *_: None, open_reader=altered)
 
 
-def test_a_grown_reader_of_patterns_leaves_it_to_the_night(
-    caller: Caller, store: str, now: datetime
-) -> None:
-    stored(caller, now, MOVED, project=store)
+def test_a_grown_reader_of_patterns_leaves_it_to_the_night(moved: MemoryView) -> None:
     enrich(marking())
     with tenancy.unit():
         Memory.objects.update(names_version=0)
@@ -268,10 +259,9 @@ def test_a_grown_reader_of_patterns_leaves_it_to_the_night(
     assert (between, mentions()) == ([0], {("priya raman", NUMBER)})
 
 
-def test_what_is_archived_is_not_read(caller: Caller, store: str, now: datetime) -> None:
-    memory = stored(caller, now, MOVED, project=store)
+def test_what_is_archived_is_not_read(moved: MemoryView) -> None:
     with tenancy.unit():
-        Memory.objects.filter(pk=memory.id).update(status="archived")
+        Memory.objects.filter(pk=moved.id).update(status="archived")
 
     assert (enrich(marking())["read"], queue_enrich_entities()) == (0, False)
 
@@ -324,9 +314,8 @@ def test_what_was_read_is_taken_back_and_not_read_again(
 
 
 def test_the_command_says_what_is_not_installed_and_takes_back(
-    caller: Caller, store: str, now: datetime, tmp_path: Path
+    moved: MemoryView, tmp_path: Path
 ) -> None:
-    stored(caller, now, MOVED, project=store)
     enrich(marking())
     told = StringIO()
 
@@ -344,14 +333,13 @@ def test_the_command_says_what_is_not_installed_and_takes_back(
 
 
 def test_another_tag_or_place_of_the_same_text_keeps_what_was_read(
-    caller: Caller, member_caller: Caller, store: str, now: datetime
+    moved: MemoryView, caller: Caller, member_caller: Caller, now: datetime
 ) -> None:
-    memory = stored(caller, now, MOVED, project=store)
     enrich(marking())
     before = person(member_caller, "Priya Raman", now)
 
     for changes in ({"tags": ["reports"]}, {"scope": "personal"}):
-        revise(caller=caller, memory_id=memory.id, changes=changes, if_version=None, now=now)
+        revise(caller=caller, memory_id=moved.id, changes=changes, if_version=None, now=now)
 
     assert (mentions(), marks()) == ({("priya raman", NUMBER)}, [NUMBER])
     assert (before, person(member_caller, "Priya Raman", now)) == (1, 0)

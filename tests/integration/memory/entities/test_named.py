@@ -12,7 +12,6 @@ from accounts.caller import Caller
 from memory.entities.models import Mention
 from memory.intake.actions.remember_all import remember_all
 from memory.intake.actions.revise import revise
-from memory.records.actions import archive
 from memory.review.actions.corrections import correct
 from memory.search.actions import search
 from memory.search.query import understand
@@ -42,20 +41,15 @@ def mentions(memory_id: UUID) -> set[tuple[str, str]]:
         return set(Mention.objects.filter(memory_id=memory_id).values_list("key", "name"))
 
 
-def test_a_memory_names_what_its_text_names(caller: Caller, store: str, now: datetime) -> None:
-    memory = stored(caller, now, TOKENS, project=store)
-
-    assert mentions(memory.id) == {("auth service", "AuthService"), ("kubernetes", "k8s")}
-
-
 def test_many_at_once_name_theirs(caller: Caller, store: str, now: datetime) -> None:
     both = tuple(new(text, project=store) for text in (TOKENS, OTHER))
 
     views = [one.memory for one in remember_all(caller=caller, new=both, now=now)]
 
-    assert [{key for key, _ in mentions(view.id)} for view in views if view] == [
-        {"auth service", "kubernetes"}, {"auth service"},
-    ]  # fmt: skip
+    assert [mentions(view.id) for view in views if view] == [
+        {("auth service", "AuthService"), ("kubernetes", "k8s")},
+        {("auth service", "auth-service")},
+    ]
 
 
 def test_a_changed_memory_names_what_it_says_now(caller: Caller, store: str, now: datetime) -> None:
@@ -115,25 +109,6 @@ def test_a_rare_thing_counts_more_than_a_common_one(
 
     once, twice = 1.0, 1 / (1 + math.log(2))
     assert found == {rare: round(once + twice, 4), common: round(twice, 4)}
-
-
-def test_what_is_archived_is_not_found_by_its_names(
-    caller: Caller, store: str, now: datetime
-) -> None:
-    memory = stored(caller, now, TOKENS, project=store)
-
-    archive(caller=caller, memory_id=memory.id, reason="", if_version=None, now=now)
-
-    assert named(caller, "AuthService") == {}
-
-
-def test_a_name_that_very_many_give_says_nothing(caller: Caller, store: str, now: datetime) -> None:
-    many = tuple(
-        new(f"Rule {number}: ask AuthService twice.", project=store) for number in range(200)
-    )
-    remember_all(caller=caller, new=many, now=now)
-
-    assert named(caller, "AuthService") == {}
 
 
 def test_a_question_that_names_nothing_asks_nobody(

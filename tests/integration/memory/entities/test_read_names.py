@@ -69,10 +69,7 @@ def test_an_old_memory_is_queued_once_and_read_with_progress(old: MemoryView) ->
 
     assert work() == {"read": 1, "told": (1, 1)}
 
-    assert mentions() == {
-        (old.id, "auth service", "AuthService"),
-        (old.id, "kubernetes", "k8s"),
-    }
+    assert mentions() == {(old.id, "auth service", "AuthService"), (old.id, "kubernetes", "k8s")}
     assert not queue_read_names()
 
 

@@ -57,14 +57,6 @@ def vendor() -> Iterator[Vendor]:
         yield running
 
 
-def test_the_set_is_large_enough() -> None:
-    halves = {half: [one for one in ALL if one.split is half] for half in Split}
-
-    assert sum(len(one.turns) for one in ALL) >= 220
-    assert all(sum(len(one.keep) for one in half) >= 20 for half in halves.values())
-    assert len({one.id for one in ALL}) == len(ALL)
-
-
 @pytest.mark.parametrize("half", Split)
 def test_words_alone_are_precise(half: Split, figure: Figure) -> None:
     outcomes = measured(half)

@@ -8,15 +8,14 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from django.conf import settings
 
 from memory.evaluation import dataset, measures
 from memory.evaluation.actions import evaluate
 from memory.evaluation.measures import Evaluation
-from memory.providers import registry
-from memory.providers.transport import DEFAULT_EMBEDDER, ProviderSettings
+from memory.providers.transport import DEFAULT_EMBEDDER
 from memory.search.request import PROFILES
 from tests.support import models
+from tests.support.vendors import installed
 
 FOLDER = Path(dataset.__file__).parent / "sets" / "coding"
 FLOORS = {"recall@10": 0.85, "nDCG@10": 0.78, "MRR": 0.78}  # 0.901, 0.842, 0.841 measured
@@ -27,12 +26,8 @@ SURE = {"identifier": 0.95, "question": 0.95, "lookalike": 0.95, "time": 0.88, "
 @pytest.fixture
 def local_embedder() -> Iterator[None]:
     """The embedder of an installation without any setting."""
-    before = settings.CAIRN_PROVIDERS["embedder"]
-    registry.configure(
-        settings=ProviderSettings(embedder=DEFAULT_EMBEDDER, models_dir=models.models_dir())
-    )
-    yield
-    registry.configure(settings=ProviderSettings(embedder=before))
+    with installed(embedder=DEFAULT_EMBEDDER, models_dir=models.models_dir()):
+        yield
 
 
 @pytest.fixture

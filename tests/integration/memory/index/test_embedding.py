@@ -14,11 +14,7 @@ from memory.index.models import MemoryVector
 from memory.intake.actions.revise import revise
 from memory.providers import registry
 from memory.providers.contracts import Vectors
-from memory.providers.errors import (
-    CircuitOpen,
-    ProviderRefused,
-    ProviderTimeout,
-)
+from memory.providers.errors import CircuitOpen, ProviderRefused, ProviderTimeout
 from memory.providers.static import HashingEmbedder
 from memory.records.actions import archive
 from tests.support.memories import CARTS, stored

@@ -21,6 +21,8 @@ from teams import visibility
 from tests.support import crowds
 from tests.support.crowds import Member
 
+Members = tuple[Member, ...]
+
 SIZE = 400
 ASKED = crowds.a_vector(1, 0, 0, 1, 0, 0, -1, 0)
 TOLD = [(1, 2), (2, 2)]
@@ -36,7 +38,7 @@ def unheard(made: int, missing: int) -> None:
 
 
 @pytest.fixture
-def members(caller: Caller, in_organization: tenancy.Tenant, now: datetime) -> tuple[Member, ...]:
+def members(caller: Caller, in_organization: tenancy.Tenant, now: datetime) -> Members:
     """A stored crowd, its words counted."""
     with tenancy.unit():
         made = crowds.crowd(size=SIZE, projects=crowds.make_projects("red"), now=now)
@@ -50,7 +52,7 @@ def members(caller: Caller, in_organization: tenancy.Tenant, now: datetime) -> t
 
 
 @pytest.fixture
-def large(members: tuple[Member, ...], caller: Caller) -> tuple[Member, ...]:
+def large(members: Members, caller: Caller) -> Members:
     """The same with indexes, and said to be part of very many."""
     assert maintenance.make_indexes(tell=unheard) == 2
     with tenancy.unit():
@@ -64,14 +66,14 @@ def found(caller: Caller, **wanted: Any) -> set[UUID]:
         return {one.memory_id for one in crowds.ask(caller=caller, **wanted)}
 
 
-def test_below_the_size_nothing_is_queued(members: tuple[Member, ...]) -> None:
+def test_below_the_size_nothing_is_queued(members: Members) -> None:
     with tenancy.unit():
         assert not maintenance.queue_when_large(live=maintenance.LARGE)
 
     assert not Job.objects.filter(name=maintenance.INDEX_SEARCH).exists()
 
 
-def test_above_it_one_job_is_queued_until_the_indexes_stand(members: tuple[Member, ...]) -> None:
+def test_above_it_one_job_is_queued_until_the_indexes_stand(members: Members) -> None:
     with tenancy.unit():
         assert maintenance.queue_when_large(live=maintenance.LARGE + 1)
         assert not maintenance.queue_when_large(live=maintenance.LARGE + 1)
@@ -82,7 +84,7 @@ def test_above_it_one_job_is_queued_until_the_indexes_stand(members: tuple[Membe
         assert not maintenance.queue_when_large(live=maintenance.LARGE + 1)
 
 
-def test_indexes_are_made_once(members: tuple[Member, ...]) -> None:
+def test_indexes_are_made_once(members: Members) -> None:
     told: list[tuple[int, int]] = []
 
     assert maintenance.make_indexes(tell=lambda made, missing: told.append((made, missing))) == 2
@@ -91,7 +93,7 @@ def test_indexes_are_made_once(members: tuple[Member, ...]) -> None:
 
 
 def test_what_would_keep_writers_waiting_is_left_to_an_operator(
-    members: tuple[Member, ...], monkeypatch: pytest.MonkeyPatch
+    members: Members, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(indexing, "MOST_WAITED_FOR", SIZE - 1)
 
@@ -100,7 +102,7 @@ def test_what_would_keep_writers_waiting_is_left_to_an_operator(
 
 
 def test_an_organization_makes_no_index_of_another(
-    members: tuple[Member, ...], other_organization: Organization
+    members: Members, other_organization: Organization
 ) -> None:
     with (
         pytest.raises(Exception, match="not the organization of the unit"),
@@ -110,7 +112,7 @@ def test_an_organization_makes_no_index_of_another(
         cursor.execute("SELECT cairn.index_search(%s, 9)", [other_organization.id])
 
 
-def test_the_nearest_are_found_over_the_index(large: tuple[Member, ...], caller: Caller) -> None:
+def test_the_nearest_are_found_over_the_index(large: Members, caller: Caller) -> None:
     exactly = sorted(large, key=lambda one: -float(ASKED @ one.vector))[:20]
 
     near = found(caller, vector=ASKED, dense_limit=20)
@@ -125,7 +127,7 @@ def test_the_nearest_are_found_over_the_index(large: tuple[Member, ...], caller:
     ids=len,
 )
 def test_the_best_by_words_are_those_of_a_whole_scan(
-    members: tuple[Member, ...], caller: Caller, words: tuple[str, ...]
+    members: Members, caller: Caller, words: tuple[str, ...]
 ) -> None:
     rare = ((one.id, embedding.code_of(one.type), f"{one.text} rare") for one in members[:12])
     with tenancy.unit(), connection.cursor() as cursor:
@@ -141,7 +143,7 @@ def test_the_best_by_words_are_those_of_a_whole_scan(
     assert len(best) == 7
 
 
-def test_words_are_found_over_the_index(large: tuple[Member, ...], caller: Caller) -> None:
+def test_words_are_found_over_the_index(large: Members, caller: Caller) -> None:
     both = {one.id for one in large if {"lantern", "violin"} <= set(one.text.split())}
 
     best = found(caller, words="lantern violin", keyword_limit=len(both))
@@ -153,7 +155,7 @@ def test_words_are_found_over_the_index(large: tuple[Member, ...], caller: Calle
     "wanted", [{"tags": ("auth", "cache")}, {"files": (".env",)}, {"author": "codex"}], ids=str
 )
 def test_a_filter_behind_the_index_returns_as_many_as_there_are(
-    large: tuple[Member, ...], caller: Caller, wanted: dict[str, Any]
+    large: Members, caller: Caller, wanted: dict[str, Any]
 ) -> None:
     passing = {
         one.id
@@ -167,9 +169,7 @@ def test_a_filter_behind_the_index_returns_as_many_as_there_are(
     assert found(caller, words=" ".join(crowds.WORDS), **wanted) == passing
 
 
-def test_a_small_part_is_read_alone_and_exactly(
-    members: tuple[Member, ...], caller: Caller
-) -> None:
+def test_a_small_part_is_read_alone_and_exactly(members: Members, caller: Caller) -> None:
     red = next(one.project for one in members if one.project)
     asked: dict[str, Any] = {"vector": ASKED, "projects": (red,), "dense_limit": 25}
     with tenancy.unit():
@@ -184,7 +184,7 @@ def test_a_small_part_is_read_alone_and_exactly(
 
 @pytest.mark.parametrize("path", [{"vector": ASKED}, {"words": "lantern"}], ids=["dense", "words"])
 def test_who_may_not_see_finds_nothing_over_an_index(
-    large: tuple[Member, ...], caller: Caller, member_caller: Caller, path: dict[str, Any]
+    large: Members, caller: Caller, member_caller: Caller, path: dict[str, Any]
 ) -> None:
     bound = replace(member_caller, bound_projects=(UUID(int=9),))
 
@@ -194,7 +194,7 @@ def test_who_may_not_see_finds_nothing_over_an_index(
 
 @pytest.mark.parametrize("path", [{"vector": ASKED}, {"words": "lantern"}], ids=["dense", "words"])
 def test_what_is_personal_is_not_found_by_others_over_an_index(
-    large: tuple[Member, ...], caller: Caller, member_caller: Caller, path: dict[str, Any]
+    large: Members, caller: Caller, member_caller: Caller, path: dict[str, Any]
 ) -> None:
     own = next(iter(found(caller, **path)))
     with tenancy.unit():
@@ -205,9 +205,7 @@ def test_what_is_personal_is_not_found_by_others_over_an_index(
     assert own not in found(member_caller, **path)
 
 
-def test_the_past_is_still_scanned(
-    large: tuple[Member, ...], caller: Caller, now: datetime
-) -> None:
+def test_the_past_is_still_scanned(large: Members, caller: Caller, now: datetime) -> None:
     known = {one.id for one in large if one.known_from <= now}
 
     assert found(caller, vector=ASKED, moment=now) == known
@@ -215,7 +213,7 @@ def test_the_past_is_still_scanned(
 
 @pytest.mark.django_db(transaction=True)
 def test_an_operator_makes_them_beside_the_work(
-    members: tuple[Member, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    members: Members, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(indexing, "LARGE", 10)
 

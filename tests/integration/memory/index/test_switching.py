@@ -32,12 +32,16 @@ pytestmark = pytest.mark.usefixtures("in_organization")
 
 
 @pytest.fixture
-def three(caller: Caller, in_organization: tenancy.Tenant, now: datetime) -> tuple[str, ...]:
+def three(caller: Caller, in_organization: tenancy.Tenant, now: datetime) -> None:
     """Three memories with vectors of the first model."""
-    contents = (REDIS, CARTS, PARSER)
-    for content in contents:
+    for content in (REDIS, CARTS, PARSER):
         stored(caller, now, content)
-    return contents
+
+
+@pytest.fixture
+def switching(caller: Caller, three: None) -> None:
+    """A switch to the other model that has begun, with three memories to embed."""
+    model_switch.switch(caller=caller, key=TURNED)
 
 
 def dense(caller: Caller, now: datetime, query: str) -> float:
@@ -49,19 +53,15 @@ def dense(caller: Caller, now: datetime, query: str) -> float:
 
 
 def test_until_everything_is_embedded_the_old_model_answers(
-    caller: Caller, three: tuple[str, ...], now: datetime
+    caller: Caller, switching: None, now: datetime
 ) -> None:
-    model_switch.switch(caller=caller, key=TURNED)
-
     assert active_key() == WORDS
     assert dense(caller, now, REDIS) > OF_ITSELF
 
 
 def test_when_everything_is_embedded_the_other_model_answers(
-    caller: Caller, three: tuple[str, ...], now: datetime
+    caller: Caller, switching: None, now: datetime
 ) -> None:
-    model_switch.switch(caller=caller, key=TURNED)
-
     do_jobs()
 
     assert active_key() == TURNED
@@ -71,7 +71,7 @@ def test_when_everything_is_embedded_the_other_model_answers(
 
 
 def test_a_search_that_began_before_the_cut_over_compares_nothing_across(
-    caller: Caller, three: tuple[str, ...], now: datetime, monkeypatch: pytest.MonkeyPatch
+    caller: Caller, three: None, now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
     inner = embedding.embed_query
@@ -91,7 +91,7 @@ def test_a_search_that_began_before_the_cut_over_compares_nothing_across(
 
 
 def test_a_model_that_changes_twice_during_a_search_leaves_words(
-    caller: Caller, three: tuple[str, ...], now: datetime, monkeypatch: pytest.MonkeyPatch
+    caller: Caller, three: None, now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     keys, inner = iter((TURNED, WORDS)), embedding.embed_query
 
@@ -109,7 +109,7 @@ def test_a_model_that_changes_twice_during_a_search_leaves_words(
 
 
 def test_a_memory_embedded_before_the_cut_over_is_stored_under_its_model_and_embedded_again(
-    caller: Caller, three: tuple[str, ...], now: datetime, monkeypatch: pytest.MonkeyPatch
+    caller: Caller, three: None, now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     inner = embedding.store_vector
 
@@ -127,7 +127,7 @@ def test_a_memory_embedded_before_the_cut_over_is_stored_under_its_model_and_emb
 
 
 def test_what_is_written_meanwhile_is_embedded_before_the_cut_over(
-    caller: Caller, three: tuple[str, ...], now: datetime, monkeypatch: pytest.MonkeyPatch
+    caller: Caller, three: None, now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(maintenance, "BATCHES", 1)
     monkeypatch.setattr(embedding, "BATCH", 2)
@@ -155,9 +155,8 @@ def test_the_cut_over_holds_off_writers_of_memories_and_vectors(in_organization:
 
 
 def test_a_memory_that_lacks_a_vector_at_the_last_moment_stops_the_cut_over(
-    caller: Caller, three: tuple[str, ...], now: datetime, monkeypatch: pytest.MonkeyPatch
+    caller: Caller, switching: None, now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model_switch.switch(caller=caller, key=TURNED)
     late = iter((lambda: stored(caller, now, "A supplier's broken row stops the import."),))
     inner = search_rows.hold_memories
 
@@ -198,9 +197,8 @@ def test_what_answers_for_the_past_is_embedded_too(caller: Caller, now: datetime
 
 
 def test_the_way_back_is_open_until_the_vectors_are_dropped(
-    caller: Caller, three: tuple[str, ...], now: datetime
+    caller: Caller, switching: None, now: datetime
 ) -> None:
-    model_switch.switch(caller=caller, key=TURNED)
     do_jobs()
 
     assert model_switch.roll_back(caller=caller) == WORDS
@@ -214,9 +212,8 @@ def test_the_way_back_is_open_until_the_vectors_are_dropped(
 
 
 def test_after_going_back_what_came_since_is_embedded(
-    caller: Caller, three: tuple[str, ...], now: datetime
+    caller: Caller, switching: None, now: datetime
 ) -> None:
-    model_switch.switch(caller=caller, key=TURNED)
     do_jobs()
     stored(caller, now, "The nightly import stops at the first broken row of a supplier.")
     do_jobs()
@@ -228,9 +225,8 @@ def test_after_going_back_what_came_since_is_embedded(
 
 
 def test_a_cancelled_switch_stops_and_is_not_begun_again_by_itself(
-    caller: Caller, three: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+    caller: Caller, switching: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model_switch.switch(caller=caller, key=TURNED)
     model_switch.cancel(caller=caller)
 
     do_jobs()
@@ -241,7 +237,7 @@ def test_a_cancelled_switch_stops_and_is_not_begun_again_by_itself(
 
 
 def test_the_installations_model_is_followed_where_nobody_chose_another(
-    caller: Caller, three: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+    caller: Caller, three: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(registry, "embedder", _instead(TURNED))
 
@@ -254,7 +250,7 @@ def test_the_installations_model_is_followed_where_nobody_chose_another(
 
 
 def test_an_installation_that_names_no_known_model_searches_by_the_organizations_own(
-    caller: Caller, three: tuple[str, ...], now: datetime, monkeypatch: pytest.MonkeyPatch
+    caller: Caller, three: None, now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(embedding, "_last_seen", {})
     monkeypatch.setattr(registry, "embedder", _instead("nobody/knows"))
@@ -263,8 +259,7 @@ def test_an_installation_that_names_no_known_model_searches_by_the_organizations
     assert not model_switch.follow_installation()
 
 
-def test_a_switch_whose_job_was_lost_goes_on(caller: Caller, three: tuple[str, ...]) -> None:
-    model_switch.switch(caller=caller, key=TURNED)
+def test_a_switch_whose_job_was_lost_goes_on(switching: None) -> None:
     Job.objects.filter(name=model_switch.SWITCH).delete()
 
     assert model_switch.resume()
@@ -286,7 +281,7 @@ def test_a_switch_whose_job_was_lost_goes_on(caller: Caller, three: tuple[str, .
     ids=["unknown", "long", "dimensions", "active", "away"],
 )
 def test_a_model_that_cannot_take_over_is_refused_and_nothing_begins(
-    caller: Caller, three: tuple[str, ...], key: str, refusal: type[Exception]
+    caller: Caller, three: None, key: str, refusal: type[Exception]
 ) -> None:
     with pytest.raises(refusal):
         model_switch.switch(caller=caller, key=key)
@@ -295,9 +290,7 @@ def test_a_model_that_cannot_take_over_is_refused_and_nothing_begins(
     assert not Job.objects.filter(name=model_switch.SWITCH).exists()
 
 
-def test_only_one_switch_is_under_way_the_last_one_wanted(
-    caller: Caller, three: tuple[str, ...]
-) -> None:
+def test_only_one_switch_is_under_way_the_last_one_wanted(caller: Caller, three: None) -> None:
     with tenancy.unit():
         EmbeddingModel.objects.create(
             key="gone/model", dimensions=384, prefix_dimensions=384, filling=True
@@ -328,18 +321,15 @@ def test_a_member_does_not_choose_the_model(
         act(member_caller)
 
 
-def test_what_is_in_use_is_not_dropped(caller: Caller, three: tuple[str, ...]) -> None:
-    model_switch.switch(caller=caller, key=TURNED)
-
+def test_what_is_in_use_is_not_dropped(caller: Caller, switching: None) -> None:
     for key in (WORDS, TURNED):
         with pytest.raises(NotSwitchable, match="in use"):
             model_switch.drop(caller=caller, key=key)
 
 
 def test_the_two_models_are_compared_on_what_they_find_near(
-    caller: Caller, three: tuple[str, ...]
+    caller: Caller, switching: None
 ) -> None:
-    model_switch.switch(caller=caller, key=TURNED)
     do_jobs()
 
     views = {view.key: view for view in index_queries.models(caller=caller).models}
@@ -349,10 +339,8 @@ def test_the_two_models_are_compared_on_what_they_find_near(
 
 
 def test_an_unreachable_model_leaves_the_switch_waiting_with_its_reason(
-    caller: Caller, three: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+    caller: Caller, switching: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model_switch.switch(caller=caller, key=TURNED)
-
     def away(**_: object) -> object:
         raise EmbedderUnavailable(detail="It is away.", hint="Wait.")
 

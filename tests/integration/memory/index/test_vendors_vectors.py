@@ -18,7 +18,7 @@ from memory.search.actions import SearchAnswer, search
 from memory.search.request import SearchRequest
 from tests.support import people
 from tests.support.memories import CARTS, PARSER, REDIS, stored
-from tests.support.vendor_server import Fault, Status, Vendor
+from tests.support.vendor_server import Status, Vendor
 from tests.support.vendors import KEY, ONCE, installed_vendor
 
 pytestmark = pytest.mark.usefixtures("in_organization", "clean_cache", "no_rest")
@@ -130,18 +130,6 @@ def test_a_kept_value_that_cannot_be_read_is_asked_for_again(
 
     assert answer.degraded == ()
     assert len(three.asked) == before + 1
-
-
-@pytest.mark.parametrize("fault", [*(f for f in Fault if f.value in {"NaN", "disconnect"})])
-def test_a_vendor_that_fails_leaves_words_and_the_answer_says_so(
-    caller: Caller, three: Vendor, now: datetime, fault: Fault
-) -> None:
-    three.script = [fault] * 2
-
-    answer = asked(caller, now, "advisory locks carts")
-
-    assert answer.degraded == ("no_vectors",)
-    assert answer.hits[0].memory.content == CARTS
 
 
 def test_an_open_circuit_leaves_words_and_the_vendor_in_peace(

@@ -28,6 +28,9 @@ FILES = ("src/part0/file0.ts", "src/part1/file1.ts", "file1.ts", "src/nowhere.ts
 QUESTIONS = ("carts of customers", "which parser do we use", "carts of customers")
 
 
+pytestmark = pytest.mark.usefixtures("store")
+
+
 @pytest.fixture
 def long_vectors(in_organization: tenancy.Tenant, clean_cache: None) -> Iterator[Vendor]:
     """A vendor that embeds."""
@@ -61,9 +64,7 @@ def about(caller: Caller, *files: str, limit: int = 20) -> tuple[tuple[Any, ...]
         )
 
 
-def test_many_files_are_looked_up_in_one_statement(
-    caller: Caller, store: str, now: datetime
-) -> None:
+def test_many_files_are_looked_up_in_one_statement(caller: Caller, now: datetime) -> None:
     stored = {known(caller, now, number).id for number in range(3)}
 
     with CaptureQueriesContext(connection) as few:
@@ -77,7 +78,7 @@ def test_many_files_are_looked_up_in_one_statement(
 
 
 def test_a_long_plan_asks_the_embedder_once(
-    caller: Caller, store: str, now: datetime, long_vectors: Vendor
+    caller: Caller, now: datetime, long_vectors: Vendor
 ) -> None:
     known(caller, now, 0)
     before = len(long_vectors.asked)
@@ -106,9 +107,7 @@ def test_questions_asked_together_are_answered_as_if_asked_alone(
     assert all(one.hits for one in together)
 
 
-def test_files_looked_up_together_are_those_looked_up_alone(
-    caller: Caller, store: str, now: datetime
-) -> None:
+def test_files_looked_up_together_are_those_looked_up_alone(caller: Caller, now: datetime) -> None:
     for number in range(6):
         known(caller, now, number, related_files=(FILES[number % 2], f"src/other{number}.ts"))
 
@@ -121,7 +120,7 @@ def test_files_looked_up_together_are_those_looked_up_alone(
 
 
 def test_what_is_known_of_one_file_leaves_room_for_the_others(
-    caller: Caller, store: str, now: datetime
+    caller: Caller, now: datetime
 ) -> None:
     last = known(caller, now, 1)
     for number in range(2, 7):
@@ -134,7 +133,7 @@ def test_what_is_known_of_one_file_leaves_room_for_the_others(
 
 
 def test_nobody_is_told_what_others_keep_to_themselves_or_elsewhere(
-    caller: Caller, member_caller: Caller, store: str, now: datetime
+    caller: Caller, member_caller: Caller, now: datetime
 ) -> None:
     create_project(caller=caller, slug="other", name="Other", now=now)
     own = known(member_caller, now, 0, scope="personal")
@@ -151,7 +150,6 @@ def test_another_organization_is_told_nothing(
     caller: Caller,
     other_caller: Caller,
     other_organization: Organization,
-    store: str,
     now: datetime,
 ) -> None:
     known(caller, now, 0)

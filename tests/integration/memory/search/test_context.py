@@ -19,6 +19,8 @@ from memory.search.request import SearchRequest
 from memory.text import tokens
 from tests.support.memories import CARTS, PARSER, REDIS, stored
 
+Known = tuple[MemoryView, ...]
+
 LOUD = "Token refresh fails loudly now when Redis is unreachable; nothing needs to catch it."
 
 
@@ -35,7 +37,7 @@ def _link(source: MemoryView, target: MemoryView, kind: str) -> None:
 
 
 @pytest.fixture
-def known(caller: Caller, store: str, now: datetime) -> tuple[MemoryView, ...]:
+def known(caller: Caller, store: str, now: datetime) -> Known:
     """Three memories, two of them about one file."""
     given = ((REDIS, ["auth/token.py"]), (CARTS, []), (PARSER, ["billing/parser.py"]))
     return tuple(
@@ -45,7 +47,7 @@ def known(caller: Caller, store: str, now: datetime) -> tuple[MemoryView, ...]:
 
 
 def test_the_text_holds_whole_memories_under_their_files(
-    caller: Caller, known: tuple[MemoryView, ...], now: datetime
+    caller: Caller, known: Known, now: datetime
 ) -> None:
     packed = _pack(caller, now, phase="implement")
 
@@ -56,16 +58,14 @@ def test_the_text_holds_whole_memories_under_their_files(
     assert packed.tokens == tokens.count(text=packed.text)
 
 
-def test_a_phase_goes_by_its_own_name(
-    caller: Caller, known: tuple[MemoryView, ...], now: datetime
-) -> None:
+def test_a_phase_goes_by_its_own_name(caller: Caller, known: Known, now: datetime) -> None:
     packed = _pack(caller, now, methodology="tdd", phase="refactor")
 
     assert (packed.phase, packed.budget_tokens) == (Phase.REFINE, 2000)
 
 
 def test_what_does_not_fit_is_named_with_the_reason(
-    caller: Caller, known: tuple[MemoryView, ...], now: datetime
+    caller: Caller, known: Known, now: datetime
 ) -> None:
     packed = _pack(caller, now, budget_tokens=90)
 
@@ -75,7 +75,7 @@ def test_what_does_not_fit_is_named_with_the_reason(
 
 
 def test_both_sides_of_a_contradiction_are_told(
-    caller: Caller, known: tuple[MemoryView, ...], now: datetime
+    caller: Caller, known: Known, now: datetime
 ) -> None:
     other = stored(caller, now, LOUD, project="store", type="decision")
     _link(other, known[0], "contradicts")
@@ -92,7 +92,7 @@ def test_both_sides_of_a_contradiction_are_told(
 
 
 def test_the_other_side_is_told_although_no_filter_found_it(
-    caller: Caller, known: tuple[MemoryView, ...], now: datetime
+    caller: Caller, known: Known, now: datetime
 ) -> None:
     other = stored(caller, now, LOUD, project="store", type="decision")
     _link(known[0], other, "conflicts_with")
@@ -103,9 +103,7 @@ def test_the_other_side_is_told_although_no_filter_found_it(
     assert {one.memory.id: one.relevance for one in packed.told}[other.id] is None
 
 
-def test_one_side_alone_is_never_told(
-    caller: Caller, known: tuple[MemoryView, ...], now: datetime
-) -> None:
+def test_one_side_alone_is_never_told(caller: Caller, known: Known, now: datetime) -> None:
     other = stored(caller, now, LOUD, project="store", type="decision")
     _link(other, known[0], "contradicts")
 
@@ -115,9 +113,7 @@ def test_one_side_alone_is_never_told(
     assert reasons[other.id] is reasons[known[0].id] is Reason.CONTRADICTION_OVER_BUDGET
 
 
-def test_causes_are_told_first(
-    caller: Caller, known: tuple[MemoryView, ...], now: datetime
-) -> None:
+def test_causes_are_told_first(caller: Caller, known: Known, now: datetime) -> None:
     _link(known[0], known[1], "caused_by")
 
     packed = _pack(caller, now)
@@ -127,9 +123,7 @@ def test_causes_are_told_first(
     assert told.index(known[1].id) < told.index(known[0].id)
 
 
-def test_nothing_relevant_is_an_empty_text(
-    caller: Caller, known: tuple[MemoryView, ...], now: datetime
-) -> None:
+def test_nothing_relevant_is_an_empty_text(caller: Caller, known: Known, now: datetime) -> None:
     packed = _pack(caller, now, query="how to bake sourdough bread", threshold=0.99)
 
     assert packed.nothing_relevant
@@ -160,7 +154,7 @@ def test_what_cannot_be_is_refused_by_its_field(
 )
 @given(budget=st.integers(1, 400), phase=st.sampled_from([None, *Phase]))
 def test_the_budget_is_never_exceeded_and_nothing_gets_lost(
-    caller: Caller, known: tuple[MemoryView, ...], now: datetime, budget: int, phase: Phase | None
+    caller: Caller, known: Known, now: datetime, budget: int, phase: Phase | None
 ) -> None:
     packed = _pack(caller, now, budget_tokens=budget, phase=phase)
 
@@ -171,7 +165,7 @@ def test_the_budget_is_never_exceeded_and_nothing_gets_lost(
 
 @pytest.mark.parametrize(("place", "path"), [(0, "auth/token.py"), (2, "billing/parser.py")])
 def test_what_is_about_the_working_files_comes_first(
-    caller: Caller, known: tuple[MemoryView, ...], now: datetime, place: int, path: str
+    caller: Caller, known: Known, now: datetime, place: int, path: str
 ) -> None:
     usual = _pack(caller, now, "what was said about zebras")
 

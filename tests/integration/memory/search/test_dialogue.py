@@ -9,20 +9,21 @@ from pathlib import Path
 from uuid import UUID, uuid4
 
 import pytest
-from django.conf import settings
 from django.core.management import call_command
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.providers import registry
-from memory.providers.transport import DEFAULT_EMBEDDER, ProviderSettings
+from memory.providers.transport import DEFAULT_EMBEDDER
 from memory.records.models import Memory
 from memory.search.actions import Hit, search
 from memory.search.request import SearchRequest
 from teams.actions.projects import create_project
 from tests.support import models
 from tests.support.memories import stored
-from tests.support.vendor_server import Vendor, running_vendor
+from tests.support.vendor_server import Vendor
+from tests.support.vendors import installed, reranking_vendor
+
+Turns = tuple[UUID, ...]
 
 TURNS = (
     "Ada: Which lock do we take when two carts of one customer are merged?",
@@ -38,42 +39,26 @@ FLOORS = {"recall@10": 0.75, "nDCG@10": 0.42}
 @pytest.fixture
 def local_models(db: None) -> Iterator[None]:
     """The embedder and the reranker of an installation without any setting."""
-    before = settings.CAIRN_PROVIDERS["embedder"]
-    registry.configure(
-        settings=ProviderSettings(embedder=DEFAULT_EMBEDDER, models_dir=models.models_dir())
-    )
-    yield
-    registry.configure(settings=ProviderSettings(embedder=before))
+    with installed(embedder=DEFAULT_EMBEDDER, models_dir=models.models_dir()):
+        yield
 
 
 @pytest.fixture
 def local_reranker() -> Iterator[None]:
     """The reranker on this machine, beside the embedder of tests."""
-    before = settings.CAIRN_PROVIDERS["embedder"]
-    registry.configure(settings=ProviderSettings(embedder=before, models_dir=models.models_dir()))
-    yield
-    registry.configure(settings=ProviderSettings(embedder=before))
+    with installed(models_dir=models.models_dir()):
+        yield
 
 
 @pytest.fixture
 def vendor() -> Iterator[Vendor]:
     """A reranker that is a vendor's."""
-    before = settings.CAIRN_PROVIDERS["embedder"]
-    with running_vendor() as running:
-        registry.configure(
-            settings=ProviderSettings(
-                embedder=before,
-                reranker="cohere/rerank-v3",
-                cohere_base_url=running.url,
-                cohere_api_key="x",
-            )
-        )
+    with reranking_vendor() as running:
         yield running
-    registry.configure(settings=ProviderSettings(embedder=before))
 
 
 @pytest.fixture
-def turns(caller: Caller, in_organization: tenancy.Tenant, now: datetime) -> tuple[UUID, ...]:
+def turns(caller: Caller, in_organization: tenancy.Tenant, now: datetime) -> Turns:
     """Four turns of a session and a note."""
     create_project(caller=caller, slug="store", name="Store", now=now)
     ids = tuple(
@@ -119,7 +104,7 @@ def test_no_vendor_is_sent_turns_unless_someone_asks(
 
 @pytest.mark.usefixtures("in_organization", "local_reranker")
 def test_a_turn_that_may_not_be_seen_is_not_reranked_into_sight(
-    caller: Caller, now: datetime, turns: tuple[UUID, ...]
+    caller: Caller, now: datetime, turns: Turns
 ) -> None:
     with tenancy.unit():
         Memory.objects.filter(pk=turns[1]).update(audience=UUID(int=7))

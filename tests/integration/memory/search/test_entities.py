@@ -13,7 +13,9 @@ from memory.search.entity_profile import Place, Profile, about, list_things
 from memory.search.request import Narrowing
 from tests.support.memories import stored
 
-pytestmark = pytest.mark.usefixtures("in_organization")
+Told = dict[str, Any]
+
+pytestmark = pytest.mark.usefixtures("in_organization", "told")
 
 FIRST = "AuthService keeps its tokens in Redis and asks @maria before it changes them."
 SECOND = "The auth-service is restarted by hand, says docs/restart.md, and Redis first."
@@ -21,7 +23,7 @@ THIRD = "We chose Postgres for the carts, because Redis lost them twice in a mon
 
 
 @pytest.fixture
-def told(caller: Caller, store: str, now: datetime) -> dict[str, Any]:
+def told(caller: Caller, store: str, now: datetime) -> Told:
     """Three memories of a project, by their texts."""
     return {text: stored(caller, now, text, project=store) for text in (FIRST, SECOND, THIRD)}
 
@@ -45,9 +47,7 @@ def names(things: tuple[Thing, ...]) -> list[tuple[str, str, int]]:
     return [(one.type.value, one.name, one.memories) for one in things]
 
 
-def test_things_are_told_by_how_many_memories_name_them(
-    caller: Caller, told: dict[str, Any]
-) -> None:
+def test_things_are_told_by_how_many_memories_name_them(caller: Caller) -> None:
     assert names(listed(caller)) == [
         ("system", "Redis", 3),
         ("system", "AuthService", 2),
@@ -57,7 +57,7 @@ def test_things_are_told_by_how_many_memories_name_them(
     ]
 
 
-def test_a_list_is_told_page_by_page(caller: Caller, told: dict[str, Any]) -> None:
+def test_a_list_is_told_page_by_page(caller: Caller) -> None:
     every = listed(caller)
     pages: list[Any] = []
     after: Place | None = None
@@ -82,14 +82,14 @@ def test_a_list_is_told_page_by_page(caller: Caller, told: dict[str, Any]) -> No
     ],
 )
 def test_a_list_is_narrowed_by_beginning_and_kind(
-    caller: Caller, told: dict[str, Any], given: dict[str, Any], expected: list[str]
+    caller: Caller, given: Told, expected: list[str]
 ) -> None:
     assert [one.name for one in listed(caller, **given)] == expected
 
 
 @pytest.mark.parametrize("name", ["AuthService", "auth service", "auth_services", "`AuthService`"])
 def test_a_thing_is_known_in_every_spelling(
-    caller: Caller, told: dict[str, Any], now: datetime, name: str
+    caller: Caller, told: Told, now: datetime, name: str
 ) -> None:
     found = asked(caller, now, name)
 
@@ -102,23 +102,19 @@ def test_a_thing_is_known_in_every_spelling(
 
 
 @pytest.mark.parametrize("name", ["postgresql", "@maria", "docs/restart.md", "./docs/restart.md"])
-def test_a_name_is_read_as_memories_are(
-    caller: Caller, told: dict[str, Any], now: datetime, name: str
-) -> None:
+def test_a_name_is_read_as_memories_are(caller: Caller, now: datetime, name: str) -> None:
     assert len(asked(caller, now, name).memories) == 1
 
 
 def test_filters_narrow_what_is_known_about_a_thing(
-    caller: Caller, told: dict[str, Any], now: datetime
+    caller: Caller, told: Told, now: datetime
 ) -> None:
     found = asked(caller, now, "redis", narrowing=Narrowing(files=("docs/restart.md",)))
 
     assert [one.id for one in found.memories] == [told[SECOND].id]
 
 
-def test_what_is_archived_names_nothing(
-    caller: Caller, told: dict[str, Any], now: datetime
-) -> None:
+def test_what_is_archived_names_nothing(caller: Caller, told: Told, now: datetime) -> None:
     archive(caller=caller, memory_id=told[FIRST].id, reason="", if_version=None, now=now)
 
     assert "maria" not in [one.name for one in listed(caller)]
@@ -126,7 +122,7 @@ def test_what_is_archived_names_nothing(
 
 
 def test_spellings_and_counts_are_of_what_one_may_see(
-    caller: Caller, member_caller: Caller, told: dict[str, Any], store: str, now: datetime
+    caller: Caller, member_caller: Caller, store: str, now: datetime
 ) -> None:
     before = listed(member_caller), asked(member_caller, now, "redis").neighbors
 
@@ -147,13 +143,11 @@ def test_what_is_no_name_is_refused(caller: Caller, now: datetime, name: str) ->
 
 
 @pytest.mark.parametrize("name", ["'; DROP TABLE x", "%", "_", "\\", "🦊", "((((", "a" * 120])
-def test_any_other_text_names_nothing(
-    caller: Caller, told: dict[str, Any], now: datetime, name: str
-) -> None:
+def test_any_other_text_names_nothing(caller: Caller, now: datetime, name: str) -> None:
     assert asked(caller, now, name).thing is None
     assert listed(caller, begins=name) == ()
 
 
-def test_a_project_that_is_not_there_is_not_found(caller: Caller, now: datetime) -> None:
+def test_a_project_that_is_not_there_is_not_found(caller: Caller) -> None:
     with pytest.raises(NotFound):
         listed(caller, narrowing=Narrowing(project="nowhere"))

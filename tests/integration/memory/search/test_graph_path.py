@@ -7,11 +7,11 @@ import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.records.actions import archive
 from memory.records.models import MemoryLink
-from memory.search.queries import Question
 from tests.support import crowds
 from tests.support.memories import CARTS, PARSER, REDIS, stored
+
+Held = dict[str, UUID]
 
 pytestmark = pytest.mark.usefixtures("in_organization")
 
@@ -19,7 +19,7 @@ OTHER = "Nightly exports wait for the warehouse lock and give up after ten minut
 
 
 @pytest.fixture
-def held(caller: Caller, store: str, now: datetime) -> dict[str, UUID]:
+def held(caller: Caller, store: str, now: datetime) -> Held:
     """Memories of a shared file, of a file alone, of a module, and of nothing."""
     given = {
         CARTS: ("src/shop/cart.py", "src/shop/common.py"),
@@ -49,9 +49,7 @@ def link(source: UUID, target: UUID, confidence: float = 1.0, kind: str = "relat
         )
 
 
-def test_the_very_file_counts_more_than_an_end_of_its_path(
-    caller: Caller, held: dict[str, UUID]
-) -> None:
+def test_the_very_file_counts_more_than_an_end_of_its_path(caller: Caller, held: Held) -> None:
     found = around(caller, "src/shop/cart.py", "shop/cart.py")
 
     assert found[held[CARTS]] > found[held[PARSER]] > 0
@@ -60,11 +58,11 @@ def test_the_very_file_counts_more_than_an_end_of_its_path(
 @pytest.mark.parametrize(
     "name", ["src/shop/cart.py", "/home/ada/work/src/shop/cart.py", "SRC/shop/Cart.py", "cart.py"]
 )
-def test_a_path_is_known_by_any_end_of_it(caller: Caller, held: dict[str, UUID], name: str) -> None:
+def test_a_path_is_known_by_any_end_of_it(caller: Caller, held: Held, name: str) -> None:
     assert held[CARTS] in around(caller, name)
 
 
-def test_a_file_that_many_hold_says_less(caller: Caller, held: dict[str, UUID]) -> None:
+def test_a_file_that_many_hold_says_less(caller: Caller, held: Held) -> None:
     alone = around(caller, "other/shop/cart.py")[held[PARSER]]
     shared = around(caller, "src/shop/common.py")[held[REDIS]]
 
@@ -72,20 +70,18 @@ def test_a_file_that_many_hold_says_less(caller: Caller, held: dict[str, UUID]) 
     assert shared == pytest.approx(1 / (1 + 0.6931), abs=1e-3)
 
 
-def test_each_shared_file_adds(caller: Caller, held: dict[str, UUID]) -> None:
+def test_each_shared_file_adds(caller: Caller, held: Held) -> None:
     found = around(caller, "src/shop/cart.py", "src/shop/common.py")
 
     assert found[held[CARTS]] > found[held[REDIS]]
 
 
-def test_a_module_is_found_by_its_name(caller: Caller, held: dict[str, UUID]) -> None:
+def test_a_module_is_found_by_its_name(caller: Caller, held: Held) -> None:
     assert set(around(caller, "warehouse")) == {held[OTHER]}
 
 
 @pytest.mark.parametrize("outgoing", [True, False])
-def test_what_is_linked_comes_along_for_less(
-    caller: Caller, held: dict[str, UUID], outgoing: bool
-) -> None:
+def test_what_is_linked_comes_along_for_less(caller: Caller, held: Held, outgoing: bool) -> None:
     ends = (held[PARSER], held[OTHER])
     link(*(ends if outgoing else ends[::-1]), confidence=0.8)
 
@@ -93,7 +89,7 @@ def test_what_is_linked_comes_along_for_less(
 
 
 def test_a_link_reaches_nothing_that_filters_or_scopes_leave_out(
-    caller: Caller, member_caller: Caller, held: dict[str, UUID], store: str, now: datetime
+    caller: Caller, member_caller: Caller, held: Held, store: str, now: datetime
 ) -> None:
     own = stored(caller, now, "My own note on the carts of Ada.", project=store, scope="personal")
     link(held[PARSER], own.id)
@@ -106,7 +102,7 @@ def test_a_link_reaches_nothing_that_filters_or_scopes_leave_out(
 
 
 def test_how_many_others_hold_a_file_is_not_told(
-    caller: Caller, member_caller: Caller, held: dict[str, UUID], store: str, now: datetime
+    caller: Caller, member_caller: Caller, held: Held, store: str, now: datetime
 ) -> None:
     before = around(member_caller, "other/shop/cart.py")
     for number in range(3):
@@ -118,25 +114,16 @@ def test_how_many_others_hold_a_file_is_not_told(
     assert around(caller, "other/shop/cart.py") != before
 
 
-def test_the_path_has_a_limit_of_its_own(caller: Caller, held: dict[str, UUID]) -> None:
+def test_the_path_has_a_limit_of_its_own(caller: Caller, held: Held) -> None:
     names = ("cart.py", "common.py", "warehouse")
 
     assert len(around(caller, *names)) == 4
     assert len(around(caller, *names, graph_limit=2)) == 2
-    assert Question.__dataclass_fields__["graph_limit"].default == 15
-
-
-def test_an_archived_memory_is_not_around(
-    caller: Caller, held: dict[str, UUID], now: datetime
-) -> None:
-    archive(caller=caller, memory_id=held[PARSER], reason="gone", if_version=None, now=now)
-
-    assert around(caller, "other/shop/cart.py", words="cart") == {}
 
 
 @pytest.mark.parametrize(("kinds", "worth"), [((), 0.5), (("caused_by",), 0.75)])
 def test_a_link_of_the_layer_that_a_question_is_about_hands_on_more(
-    caller: Caller, held: dict[str, UUID], kinds: tuple[str, ...], worth: float
+    caller: Caller, held: Held, kinds: tuple[str, ...], worth: float
 ) -> None:
     link(held[PARSER], held[OTHER], kind="caused_by")
 
@@ -146,7 +133,7 @@ def test_a_link_of_the_layer_that_a_question_is_about_hands_on_more(
 
 
 def test_what_is_linked_to_a_thing_that_is_named_comes_along(
-    caller: Caller, store: str, held: dict[str, UUID], now: datetime
+    caller: Caller, store: str, held: Held, now: datetime
 ) -> None:
     text = "AuthService keeps its tokens for an hour and then asks for new ones."
     named = stored(caller, now, text, project=store).id

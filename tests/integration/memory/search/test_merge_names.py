@@ -24,7 +24,7 @@ from teams.actions.projects import create_project
 from teams.errors import RoleNotSufficient
 from tests.support.memories import as_agent, as_role, stored
 
-pytestmark = pytest.mark.usefixtures("in_organization")
+pytestmark = pytest.mark.usefixtures("in_organization", "told")
 
 LOGIN = "LoginGate keeps its tokens in Redis and never in a cookie of the browser."
 PORTAL = "The EntryPortal is restarted by hand after every change of Postgres."
@@ -51,9 +51,7 @@ def told(caller: Caller, store: str, now: datetime) -> None:
 
 
 @pytest.mark.parametrize("name", ["LoginGate", "entry portal", "ENTRY-PORTAL"])
-def test_a_profile_is_that_of_every_name(
-    caller: Caller, told: None, now: datetime, name: str
-) -> None:
+def test_a_profile_is_that_of_every_name(caller: Caller, now: datetime, name: str) -> None:
     merge_names(caller=caller, pair=ALL, now=now)
 
     profile = asked(caller, now, name)
@@ -67,7 +65,7 @@ def test_a_profile_is_that_of_every_name(
     assert profile.quotes[0].text in {LOGIN, PORTAL, BOTH}
 
 
-def test_lists_and_beginnings_tell_one_thing(caller: Caller, told: None, now: datetime) -> None:
+def test_lists_and_beginnings_tell_one_thing(caller: Caller, now: datetime) -> None:
     merge_names(caller=caller, pair=ALL, now=now)
 
     every = [one.name for one in listed(caller)]
@@ -75,7 +73,7 @@ def test_lists_and_beginnings_tell_one_thing(caller: Caller, told: None, now: da
     assert listed(caller, "entry") == listed(caller, "login")
 
 
-def test_taking_it_back_tells_all_as_before(caller: Caller, told: None, now: datetime) -> None:
+def test_taking_it_back_tells_all_as_before(caller: Caller, now: datetime) -> None:
     before = (listed(caller), asked(caller, now, "LoginGate").thing)
     made = merge_names(caller=caller, pair=ALL, now=now)
 
@@ -84,9 +82,7 @@ def test_taking_it_back_tells_all_as_before(caller: Caller, told: None, now: dat
     assert (listed(caller), asked(caller, now, "LoginGate").thing) == before
 
 
-def test_a_search_finds_what_names_it_otherwise(
-    caller: Caller, store: str, told: None, now: datetime
-) -> None:
+def test_a_search_finds_what_names_it_otherwise(caller: Caller, store: str, now: datetime) -> None:
     merge_names(caller=caller, pair=ALL, now=now)
     request = SearchRequest(query="LoginGate", project=store, threshold=0.0)
 
@@ -95,9 +91,7 @@ def test_a_search_finds_what_names_it_otherwise(
     assert PORTAL in {hit.memory.content for hit in hits}
 
 
-def test_names_that_are_one_thing_are_not_merged_again(
-    caller: Caller, told: None, now: datetime
-) -> None:
+def test_names_that_are_one_thing_are_not_merged_again(caller: Caller, now: datetime) -> None:
     merge_names(caller=caller, pair=ALL, now=now)
 
     with pytest.raises(Conflict):
@@ -105,7 +99,7 @@ def test_names_that_are_one_thing_are_not_merged_again(
 
 
 def test_a_personal_merge_is_for_one_person(
-    caller: Caller, member_caller: Caller, told: None, now: datetime
+    caller: Caller, member_caller: Caller, now: datetime
 ) -> None:
     pair = MergePair(name="LoginGate", same_as="EntryPortal")
     made = merge_names(caller=member_caller, pair=pair, now=now)
@@ -119,25 +113,8 @@ def test_a_personal_merge_is_for_one_person(
         unmerge_names(caller=caller, merge_id=made.merge_id, now=now)
 
 
-def test_members_do_not_merge_for_everybody(
-    member_caller: Caller, told: None, now: datetime
-) -> None:
-    with pytest.raises(RoleNotSufficient):
-        merge_names(caller=member_caller, pair=ALL, now=now)
-
-
-def test_an_agent_does_not_merge_for_everybody(caller: Caller, told: None, now: datetime) -> None:
-    agent = replace(caller, agent="claude-code", scopes=frozenset({TokenScope.WRITE}))
-    made = merge_names(caller=caller, pair=ALL, now=now)
-
-    with pytest.raises(RoleNotSufficient):
-        merge_names(caller=agent, pair=ALL, now=now)
-    with pytest.raises(RoleNotSufficient):
-        unmerge_names(caller=agent, merge_id=made.merge_id, now=now)
-
-
 def test_a_steward_in_person_says_for_a_project_and_takes_it_back(
-    caller: Caller, member_caller: Caller, store: str, told: None, now: datetime
+    caller: Caller, member_caller: Caller, store: str, now: datetime
 ) -> None:
     steward = as_role(member_caller, Role.STEWARD)
     pair = replace(ALL, scope="project", project=store)
@@ -150,10 +127,11 @@ def test_a_steward_in_person_says_for_a_project_and_takes_it_back(
         assert asked(caller, now, "LoginGate").merges == ()
 
 
-def test_neither_an_agent_nor_a_member_speaks_for_a_project(
-    caller: Caller, member_caller: Caller, store: str, told: None, now: datetime
+@pytest.mark.parametrize("scope", ["organization", "project"])
+def test_neither_an_agent_nor_a_member_speaks_for_others(
+    caller: Caller, member_caller: Caller, store: str, now: datetime, scope: str
 ) -> None:
-    pair = replace(ALL, scope="project", project=store)
+    pair = replace(ALL, scope=scope, project=store if scope == "project" else None)
     made = merge_names(caller=caller, pair=pair, now=now)
     writes = frozenset({TokenScope.READ, TokenScope.WRITE})
     agents = [as_agent(one, scopes=writes) for one in (caller, member_caller)]
@@ -168,7 +146,7 @@ def test_neither_an_agent_nor_a_member_speaks_for_a_project(
 
 @pytest.mark.parametrize(("project", "refusal"), [("vault", NotFound), (None, InvalidInput)])
 def test_a_project_that_is_not_seen_or_named_has_no_merges(
-    caller: Caller, member_caller: Caller, told: None, now: datetime,
+    caller: Caller, member_caller: Caller, now: datetime,
     project: str | None, refusal: type[CairnError],
 ) -> None:  # fmt: skip
     create_project(caller=caller, slug="vault", name="Vault", open_to_all=False, now=now)
@@ -179,7 +157,7 @@ def test_a_project_that_is_not_seen_or_named_has_no_merges(
 
 
 @pytest.fixture
-def hidden_merge(caller: Caller, store: str, told: None, now: datetime) -> Callable[[], Merged]:
+def hidden_merge(caller: Caller, store: str, now: datetime) -> Callable[[], Merged]:
     """Merge what all see with a name that stands in the owner's own memory alone."""
     stored(caller, now, SECRET, project=store, scope="personal")
     pair = MergePair(name="FalconProject", same_as="EntryPortal", scope="organization")
@@ -206,13 +184,11 @@ def test_a_name_that_one_sees_no_memory_of_stays_unknown(
 
 
 def test_nobody_merges_a_name_they_do_not_see(
-    caller: Caller, member_caller: Caller, store: str, told: None, now: datetime
+    caller: Caller, member_caller: Caller, store: str, now: datetime
 ) -> None:
     stored(caller, now, SECRET, project=store, scope="personal")
 
     with pytest.raises(NotFound):
         merge_names(
-            caller=member_caller,
-            pair=MergePair(name="FalconProject", same_as="LoginGate"),
-            now=now,
+            caller=member_caller, pair=MergePair(name="FalconProject", same_as="LoginGate"), now=now
         )

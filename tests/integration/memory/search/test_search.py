@@ -1,19 +1,14 @@
 """Searching real rows: ranking, silence, visibility, and what happens without vectors."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from django.conf import settings
 
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import InvalidInput, NotFound
-from memory.index.actions import embedding
 from memory.index.models import EmbeddingModel
-from memory.providers import registry
-from memory.providers.transport import ProviderSettings
 from memory.records.actions import archive
 from memory.review.actions.corrections import correct
 from memory.search.actions import STAGES, search
@@ -40,15 +35,19 @@ def _found(caller: Caller, now: datetime, query: str, **options: object) -> list
     return [hit.memory.content for hit in search(caller=caller, request=request, now=now).hits]
 
 
-def test_words_of_a_memory_rank_it_first(caller: Caller, project: str, now: datetime) -> None:
-    assert _found(caller, now, "redis unreachable token refresh")[0] == REDIS
-
-
-@pytest.mark.parametrize("query", ["parse_invoice_lines", "billing/parser.py", "invoice lines"])
-def test_an_identifier_whole_or_in_parts_is_found(
-    caller: Caller, project: str, now: datetime, query: str
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("redis unreachable token refresh", REDIS),
+        ("parse_invoice_lines", PARSER),
+        ("billing/parser.py", PARSER),
+        ("invoice lines", PARSER),
+    ],
+)
+def test_words_of_a_memory_or_parts_of_its_names_rank_it_first(
+    caller: Caller, project: str, now: datetime, query: str, first: str
 ) -> None:
-    assert _found(caller, now, query)[0] == PARSER
+    assert _found(caller, now, query)[0] == first
 
 
 def test_what_fits_nothing_is_answered_with_silence(
@@ -75,34 +74,6 @@ def test_a_project_sets_how_relevant_a_hit_must_be(
 
     assert (usual.nothing_relevant, strict.nothing_relevant) == (False, True)
     assert asked.hits[0].memory.content == REDIS
-
-
-def test_without_an_embedder_words_still_find_and_the_answer_says_so(
-    caller: Caller, project: str, now: datetime, no_embedder: str
-) -> None:
-    with tenancy.unit():
-        EmbeddingModel.objects.update(key=no_embedder)
-    request = SearchRequest(query="advisory locks carts")
-
-    answer = search(caller=caller, request=request, now=now)
-
-    assert answer.degraded == ("no_vectors",)
-    assert answer.hits[0].memory.content == CARTS
-
-
-def test_the_organizations_model_answers_while_the_installations_is_away(
-    caller: Caller,
-    project: str,
-    now: datetime,
-    no_embedder: str,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(embedding, "_last_seen", {})
-
-    answer = search(caller=caller, request=SearchRequest(query="advisory locks carts"), now=now)
-
-    assert answer.degraded == ()
-    assert answer.hits[0].explain["paths"]["dense"]["score"] > 0
 
 
 def test_vectors_of_another_model_are_not_compared_while_it_is_away(
@@ -216,16 +187,3 @@ def test_odd_questions_get_a_sensible_answer(
     answer = search(caller=caller, request=SearchRequest(query=query), now=now)
 
     assert answer.nothing_relevant
-
-
-@pytest.fixture
-def no_embedder() -> Iterator[str]:
-    """The key of the installation's embedder, which is not there."""
-    before = settings.CAIRN_PROVIDERS["embedder"]
-    registry.configure(
-        settings=ProviderSettings(
-            embedder="openai/none", openai_base_url="http://127.0.0.1:9/v1", openai_api_key="x"
-        )
-    )
-    yield registry.embedder().model.key
-    registry.configure(settings=ProviderSettings(embedder=before))

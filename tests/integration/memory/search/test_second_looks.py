@@ -6,18 +6,16 @@ from dataclasses import replace
 from datetime import datetime
 
 import pytest
-from django.conf import settings
 
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.intake.actions.remember import NewMemory, remember
-from memory.providers import registry
-from memory.providers.transport import ProviderSettings
 from memory.search.actions import search
 from memory.search.request import SearchRequest
 from teams.actions.projects import create_project
 from tests.support import models
-from tests.support.vendor_server import Status, Vendor, running_vendor
+from tests.support.vendor_server import Status, Vendor
+from tests.support.vendors import installed, reranking_vendor
 
 LOCKS = "Carts are merged under a Postgres advisory lock, one lock a customer."
 PRICES = "Prices are cached for a minute; flush them after a change of the price list."
@@ -39,30 +37,14 @@ def memories(caller: Caller, in_organization: tenancy.Tenant, now: datetime) -> 
 @pytest.fixture
 def vendor() -> Iterator[Vendor]:
     """An installation whose reranker and chat model are a vendor on the loopback interface."""
-    before = settings.CAIRN_PROVIDERS["embedder"]
-    with running_vendor() as running:
-        registry.configure(
-            settings=ProviderSettings(
-                embedder=before,
-                reranker="cohere/rerank-v3",
-                cohere_base_url=running.url,
-                cohere_api_key="x",
-                openai_base_url=f"{running.url}/v1",
-                openai_api_key="x",
-                openai_chat_model="small",
-            )
-        )
+    with reranking_vendor() as running:
         yield running
-    registry.configure(settings=ProviderSettings(embedder=before))
 
 
 def test_a_local_reranker_puts_the_hits_in_order_and_says_so(caller: Caller, now: datetime) -> None:
-    before = settings.CAIRN_PROVIDERS["embedder"]
-    registry.configure(settings=ProviderSettings(embedder=before, models_dir=models.models_dir()))
+    with installed(models_dir=models.models_dir()):
+        answer = search(caller=caller, request=replace(REQUEST, rerank="on"), now=now)
 
-    answer = search(caller=caller, request=replace(REQUEST, rerank="on"), now=now)
-
-    registry.configure(settings=ProviderSettings(embedder=before))
     first = answer.hits[0]
     assert (first.memory.content, answer.degraded) == (LOCKS, ())
     assert first.explain["rerank"]["score"] > 0.3
@@ -90,12 +72,9 @@ def test_a_reranker_that_fails_leaves_the_order_before_and_is_named(
 
 
 def test_an_installation_without_a_reranker_says_so(caller: Caller, now: datetime) -> None:
-    before = settings.CAIRN_PROVIDERS["embedder"]
-    registry.configure(settings=ProviderSettings(embedder=before, reranker=""))
+    with installed(reranker=""):
+        answer = search(caller=caller, request=replace(REQUEST, rerank="on"), now=now)
 
-    answer = search(caller=caller, request=replace(REQUEST, rerank="on"), now=now)
-
-    registry.configure(settings=ProviderSettings(embedder=before))
     assert (answer.degraded, len(answer.hits)) == (("no_reranker",), 3)
 
 

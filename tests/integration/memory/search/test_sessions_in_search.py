@@ -15,6 +15,8 @@ from memory.search.request import SearchRequest
 from teams.actions.projects import create_project
 from tests.support.memories import stored
 
+Turns = tuple[UUID, ...]
+
 TURNS = (
     "Ada: Good morning, shall we begin with the weather and the coffee machine?",
     "Ada: Which database lock keeps two carts of one customer apart?",
@@ -27,7 +29,7 @@ pytestmark = pytest.mark.usefixtures("in_organization")
 
 
 @pytest.fixture
-def turns(caller: Caller, in_organization: tenancy.Tenant, now: datetime) -> tuple[UUID, ...]:
+def turns(caller: Caller, in_organization: tenancy.Tenant, now: datetime) -> Turns:
     """Four turns of one session, among memories of the same words."""
     create_project(caller=caller, slug="store", name="Store", now=now)
     for number in range(30):
@@ -47,7 +49,7 @@ def _found(caller: Caller, now: datetime, **options: object) -> list[UUID]:
 
 
 def test_the_turn_after_the_question_is_found_with_it(
-    caller: Caller, turns: tuple[UUID, ...], now: datetime
+    caller: Caller, turns: Turns, now: datetime
 ) -> None:
     found = _found(caller, now)
 
@@ -55,14 +57,12 @@ def test_the_turn_after_the_question_is_found_with_it(
     assert turns[2] in found[:5]
 
 
-def test_filters_keep_what_is_beside_a_hit_out(
-    caller: Caller, turns: tuple[UUID, ...], now: datetime
-) -> None:
+def test_filters_keep_what_is_beside_a_hit_out(caller: Caller, turns: Turns, now: datetime) -> None:
     assert _found(caller, now, tags=("question",)) == [turns[1]]
 
 
 def test_what_is_archived_is_not_found_by_its_neighbor(
-    caller: Caller, turns: tuple[UUID, ...], now: datetime
+    caller: Caller, turns: Turns, now: datetime
 ) -> None:
     archive(caller=caller, memory_id=turns[2], reason="obsolete", if_version=None, now=now)
 
@@ -70,7 +70,7 @@ def test_what_is_archived_is_not_found_by_its_neighbor(
 
 
 def test_what_others_may_not_see_is_not_found_by_its_neighbor(
-    caller: Caller, turns: tuple[UUID, ...], now: datetime
+    caller: Caller, turns: Turns, now: datetime
 ) -> None:
     with tenancy.unit():
         Memory.objects.filter(pk=turns[2]).update(audience=UUID(int=7))

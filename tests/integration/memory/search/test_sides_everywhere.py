@@ -17,7 +17,6 @@ from memory.review.actions.settlements import Settlement, settle
 from memory.review.conflict_rules import ConflictVerdict
 from memory.review.queries import inbox
 from memory.search.actions import search
-from memory.search.context import ContextRequest, context
 from memory.search.entity_profile import about
 from memory.search.lookups import Closeness, match, recall, similar, timeline
 from memory.search.request import Narrowing, SearchRequest
@@ -154,25 +153,6 @@ def test_what_was_settled_is_told_alone(caller: Caller, store: str, now: datetim
 def pair(caller: Caller, store: str, now: datetime) -> set[str]:
     """Two memories of the project that contradict each other."""
     return {str(stored(caller, now, text, project=store).id) for text in (OLD, NEW)}
-
-
-def test_a_pack_holds_both_or_none(member_caller: Caller, pair: set[str], now: datetime) -> None:
-    for budget in range(20, 400, 20):
-        request = ContextRequest(
-            search=SearchRequest(query="payment retried", threshold=0.0), budget_tokens=budget
-        )
-        told = context(caller=member_caller, request=request, now=now).told
-        assert {str(one.memory.id) for one in told} in (set(), pair)
-
-
-def test_an_agent_is_told_both_by_its_tools(agent: Caller, pair: set[str], now: datetime) -> None:
-    found = _call(agent, now, "search", query="payment retried", threshold=0.0, limit=1)
-    waiting = _call(agent, now, "check_conflicts")
-
-    (hit,) = found["results"]
-    assert {str(hit["id"]), str(hit["contradictions"][0]["id"])} == pair
-    (one,) = waiting["conflicts"]
-    assert {str(one[side]["id"]) for side in ("older", "newer")} == pair
 
 
 def _call(agent: Caller, now: datetime, name: str, **given: object) -> dict[str, Any]:

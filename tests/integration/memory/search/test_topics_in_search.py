@@ -23,11 +23,13 @@ from memory.topics.models import Topic
 from tests.integration.memory.topics.test_sorting import CARTS, DEPLOYS, LATER, topic_of
 from tests.support.memories import stored
 
+Told = dict[str, UUID]
+
 pytestmark = pytest.mark.usefixtures("in_organization")
 
 
 @pytest.fixture
-def told(caller: Caller, store: str, now: datetime) -> dict[str, UUID]:
+def told(caller: Caller, store: str, now: datetime) -> Told:
     """Memories about carts and deploys, sorted."""
     ids = {text: stored(caller, now, text, project=store).id for text in (*CARTS, *DEPLOYS)}
     sort_topics(now=now, tell=lambda done, total: None)
@@ -67,9 +69,7 @@ def test_a_search_that_is_near_no_topic_reads_none(
 
 
 @pytest.mark.parametrize("by", ["id", "label", "word"])
-def test_a_search_keeps_to_a_topic(
-    caller: Caller, told: dict[str, UUID], now: datetime, by: str
-) -> None:
+def test_a_search_keeps_to_a_topic(caller: Caller, told: Told, now: datetime, by: str) -> None:
     topic = carts_topic(caller)
     ref = {"id": str(topic.id), "label": topic.label, "word": "MERGE"}[by]
 
@@ -80,20 +80,18 @@ def test_a_search_keeps_to_a_topic(
 
 @pytest.mark.parametrize("ref", ["nothing", "merge proxy", "00000000-0000-4000-8000-000000000000"])
 def test_a_topic_that_is_not_there_has_no_memories(
-    caller: Caller, told: dict[str, UUID], now: datetime, ref: str
+    caller: Caller, told: Told, now: datetime, ref: str
 ) -> None:
     assert ids(asked(caller, now, "proxy of carts", topics=(ref,))) == set()
 
 
-def test_a_topic_narrows_together_with_files(
-    caller: Caller, told: dict[str, UUID], now: datetime
-) -> None:
+def test_a_topic_narrows_together_with_files(caller: Caller, told: Told, now: datetime) -> None:
     found = asked(caller, now, "carts", topics=("merge",), files=("deploy/run.sh",))
 
     assert ids(found) == set()
 
 
-def test_patterns_keep_to_a_topic(caller: Caller, told: dict[str, UUID], now: datetime) -> None:
+def test_patterns_keep_to_a_topic(caller: Caller, told: Told, now: datetime) -> None:
     found = match(
         caller=caller, pattern="the", narrowing=Narrowing(topics=("proxy",), limit=20), now=now
     )
@@ -102,7 +100,7 @@ def test_patterns_keep_to_a_topic(caller: Caller, told: dict[str, UUID], now: da
     assert found.items
 
 
-def test_a_list_keeps_to_a_topic(caller: Caller, told: dict[str, UUID], now: datetime) -> None:
+def test_a_list_keeps_to_a_topic(caller: Caller, told: Told, now: datetime) -> None:
     asked = filters.parse(text='topic:"merge" is:active')
 
     page = memories.page(caller=caller, filters=asked, cursor=None, limit=20, now=now)
@@ -119,7 +117,7 @@ def test_a_topic_in_the_query_box_is_written_as_it_is_read() -> None:
 
 
 def test_a_search_tells_the_topic_of_the_question(
-    caller: Caller, member_caller: Caller, told: dict[str, UUID], now: datetime
+    caller: Caller, member_caller: Caller, told: Told, now: datetime
 ) -> None:
     near = asked(caller, now, f"Files: shop/carts.py {CARTS[0]} {CARTS[1]}").topic
     far = asked(caller, now, "Whales sing at night below the frozen harbor.").topic
@@ -131,7 +129,7 @@ def test_a_search_tells_the_topic_of_the_question(
 
 
 def test_centers_of_another_model_are_compared_with_nothing(
-    caller: Caller, told: dict[str, UUID], store: str, now: datetime
+    caller: Caller, told: Told, store: str, now: datetime
 ) -> None:
     with tenancy.unit():
         Topic.objects.update(center=HalfVector([1.0] * 16), model=None, reach=0.0)
@@ -144,26 +142,18 @@ def test_centers_of_another_model_are_compared_with_nothing(
     assert topic_of(new.id) is None
 
 
-def test_topics_of_the_first_hits_are_explained_and_weigh_nothing(
-    caller: Caller, told: dict[str, UUID], now: datetime
+@pytest.mark.parametrize("profile", ["plain", "topical"])
+def test_topics_of_the_first_hits_are_explained_and_weigh_what_the_profile_says(
+    caller: Caller, told: Told, now: datetime, profile: str
 ) -> None:
-    best = asked(caller, now, "advisory lock of Postgres").hits[0]
+    best = asked(caller, now, "advisory lock of Postgres", profile=profile).hits[0]
 
     shown = best.explain["paths"]["communities"]
     assert shown["score"] > 0
-    assert (shown["weight"], shown["value"]) == (0, 0)
+    assert (shown["weight"] > 0, shown["value"] > 0) == (profile == "topical",) * 2
 
 
-def test_a_profile_may_count_topics(caller: Caller, told: dict[str, UUID], now: datetime) -> None:
-    best = asked(caller, now, "advisory lock of Postgres", profile="topical").hits[0]
-
-    assert best.explain["paths"]["communities"]["weight"] > 0
-    assert best.explain["paths"]["communities"]["value"] > 0
-
-
-def test_what_topics_bring_passes_the_filters(
-    caller: Caller, told: dict[str, UUID], now: datetime
-) -> None:
+def test_what_topics_bring_passes_the_filters(caller: Caller, told: Told, now: datetime) -> None:
     found = asked(caller, now, "merge of carts", profile="topical", files=("deploy/run.sh",))
 
     assert ids(found) <= {told[text] for text in DEPLOYS}

@@ -16,12 +16,17 @@ from memory.search.lookups import Closeness, Lookup, match, recall, similar, tim
 from memory.search.request import Narrowing, SearchRequest
 from tests.support.memories import CARTS, PARSER, REDIS, stored
 
+Known = tuple[MemoryView, ...]
+
 OTHER_REDIS = "Redis refuses token refresh connections after a failover; reconnect with a delay."
 ENDLESS = "(.{0,100}){0,100}$"
 
 
+pytestmark = pytest.mark.usefixtures("known")
+
+
 @pytest.fixture
-def known(caller: Caller, store: str, now: datetime) -> tuple[MemoryView, ...]:
+def known(caller: Caller, store: str, now: datetime) -> Known:
     """Four memories, a day between each and the next, all about files."""
     files = ("auth/token.py", "shop/carts.py", "billing/parser.py", "src/auth/token.py")
     return tuple(
@@ -39,9 +44,7 @@ def _matched(caller: Caller, now: datetime, pattern: str, **narrowed: Any) -> Lo
     return match(caller=caller, pattern=pattern, narrowing=Narrowing(**narrowed), now=now)
 
 
-def test_words_alone_ask_no_model(
-    caller: Caller, known: tuple[MemoryView, ...], now: datetime
-) -> None:
+def test_words_alone_ask_no_model(caller: Caller, known: Known, now: datetime) -> None:
     request = SearchRequest(query="parse_invoice_lines", mode="keyword", threshold=0.0)
 
     answer = search(caller=caller, request=request, now=now)
@@ -64,16 +67,14 @@ def test_words_alone_ask_no_model(
     ],
 )
 def test_a_pattern_finds_what_it_matches(
-    caller: Caller, known: tuple[MemoryView, ...], now: datetime, pattern: str, found: set[int]
+    caller: Caller, known: Known, now: datetime, pattern: str, found: set[int]
 ) -> None:
     matches = _matched(caller, now, pattern)
 
     assert {one.id for one, _ in matches.items} == {known[n].id for n in found}
 
 
-def test_a_match_is_shown_in_its_place(
-    caller: Caller, known: tuple[MemoryView, ...], now: datetime
-) -> None:
+def test_a_match_is_shown_in_its_place(caller: Caller, now: datetime) -> None:
     ((_, excerpt),) = _matched(caller, now, "ECONN[A-Z]+").items
 
     assert "catch ECONNREFUSED." in excerpt
@@ -91,11 +92,7 @@ def test_a_match_is_shown_in_its_place(
     ],
 )
 def test_filters_narrow_a_pattern_too(
-    caller: Caller,
-    known: tuple[MemoryView, ...],
-    now: datetime,
-    narrowed: dict[str, Any],
-    found: set[int],
+    caller: Caller, known: Known, now: datetime, narrowed: dict[str, Any], found: set[int]
 ) -> None:
     matches = _matched(caller, now, "redis", **narrowed)
 
@@ -104,7 +101,7 @@ def test_filters_narrow_a_pattern_too(
 
 @pytest.mark.parametrize("pattern", ["(", "[z-a]", "a{9,1}", "*a", "a{999}", r"(a)\1", "\x00"])
 def test_a_broken_pattern_is_refused_by_its_field(
-    caller: Caller, known: tuple[MemoryView, ...], now: datetime, pattern: str
+    caller: Caller, now: datetime, pattern: str
 ) -> None:
     with pytest.raises(InvalidInput) as refused:
         _matched(caller, now, pattern)
@@ -112,18 +109,14 @@ def test_a_broken_pattern_is_refused_by_its_field(
     assert [fault.pointer for fault in refused.value.errors] == ["/query"]
 
 
-def test_a_pattern_without_end_is_stopped(
-    caller: Caller, known: tuple[MemoryView, ...], now: datetime
-) -> None:
+def test_a_pattern_without_end_is_stopped(caller: Caller, now: datetime) -> None:
     with pytest.raises(InvalidInput) as refused:
         _matched(caller, now, ENDLESS)
 
     assert refused.value.errors[0].code == "slow_pattern"
 
 
-def test_statements_after_a_pattern_take_their_time(
-    caller: Caller, known: tuple[MemoryView, ...], now: datetime
-) -> None:
+def test_statements_after_a_pattern_take_their_time(caller: Caller, now: datetime) -> None:
     with tenancy.unit():
         _matched(caller, now, "redis")
         assert statement_timeout() == "0"
@@ -136,9 +129,7 @@ def statement_timeout() -> str:
         return str(cursor.fetchone()[0])
 
 
-def test_what_is_alike_comes_nearest_first(
-    caller: Caller, known: tuple[MemoryView, ...], now: datetime
-) -> None:
+def test_what_is_alike_comes_nearest_first(caller: Caller, known: Known, now: datetime) -> None:
     found = similar(caller=caller, memory_id=known[0].id, narrowing=Narrowing(), now=now)
 
     assert found.items[0][0].id == known[3].id
@@ -149,7 +140,7 @@ def test_what_is_alike_comes_nearest_first(
 
 
 def test_without_a_vector_words_say_what_is_alike(
-    caller: Caller, known: tuple[MemoryView, ...], now: datetime
+    caller: Caller, known: Known, now: datetime
 ) -> None:
     with tenancy.unit():
         MemoryVector.objects.filter(memory_id=known[0].id).delete()
@@ -182,7 +173,7 @@ def test_likeness_to_what_one_may_not_see_is_not_found(
 )
 def test_what_is_known_about_a_file_comes_closest_first(
     caller: Caller,
-    known: tuple[MemoryView, ...],
+    known: Known,
     now: datetime,
     path: str,
     closeness: Closeness,
@@ -196,13 +187,13 @@ def test_what_is_known_about_a_file_comes_closest_first(
 
 
 @pytest.mark.parametrize("path", [" ", "./", "a" * 401, "a\x00b"])
-def test_what_is_no_path_is_refused(caller: Caller, store: str, now: datetime, path: str) -> None:
+def test_what_is_no_path_is_refused(caller: Caller, now: datetime, path: str) -> None:
     with pytest.raises(InvalidInput):
         recall(caller=caller, path=path, closeness=Closeness.FILE, narrowing=Narrowing(), now=now)
 
 
 def test_a_timeline_tells_page_by_page_what_happened(
-    caller: Caller, known: tuple[MemoryView, ...], now: datetime
+    caller: Caller, known: Known, now: datetime
 ) -> None:
     told, after = [], None
     for _ in range(3):
@@ -216,7 +207,7 @@ def test_a_timeline_tells_page_by_page_what_happened(
 
 
 def test_since_and_until_are_about_when_it_happened(
-    caller: Caller, known: tuple[MemoryView, ...], now: datetime
+    caller: Caller, known: Known, now: datetime
 ) -> None:
     narrowing = Narrowing(since=now - timedelta(days=2), until=now)
 

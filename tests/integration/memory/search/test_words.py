@@ -19,6 +19,8 @@ from teams.actions.projects import create_project
 from tests.support.crowds import by_words
 from tests.support.memories import CARTS, PARSER, REDIS, new, stored
 
+Known = dict[str, UUID]
+
 pytestmark = pytest.mark.usefixtures("in_organization", "clean_cache")
 
 CACHE = "Le cache Redis est vidé à chaque déploiement ; les jetons sont conservés dans la base."
@@ -34,7 +36,7 @@ READ = """
 
 
 @pytest.fixture
-def known(caller: Caller, store: str, now: datetime) -> dict[str, UUID]:
+def known(caller: Caller, store: str, now: datetime) -> Known:
     """English and French memories, their words counted."""
     texts = (REDIS, CARTS, PARSER, CACHE, CARDS)
     found = {text: stored(caller, now, text, project=store).id for text in texts}
@@ -56,7 +58,7 @@ def known(caller: Caller, store: str, now: datetime) -> dict[str, UUID]:
     ],
 )
 def test_one_letter_away_is_near_enough(
-    caller: Caller, known: dict[str, UUID], text: str, meant: str
+    caller: Caller, known: Known, text: str, meant: str
 ) -> None:
     assert known[meant] in by_words(caller=caller, text=text)
 
@@ -65,12 +67,12 @@ def test_one_letter_away_is_near_enough(
     "text", ["advi", "adivsroy", "xyzzy", "E4O4X", "catr", "cakes", "bdvisory"]
 )
 def test_what_is_further_away_or_short_or_has_a_digit_is_left_alone(
-    caller: Caller, known: dict[str, UUID], text: str
+    caller: Caller, known: Known, text: str
 ) -> None:
     assert by_words(caller=caller, text=text) == {}
 
 
-def test_the_right_word_counts_for_more(caller: Caller, known: dict[str, UUID]) -> None:
+def test_the_right_word_counts_for_more(caller: Caller, known: Known) -> None:
     right = by_words(caller=caller, text="advisory locks")[known[CARTS]]
     wrong = by_words(caller=caller, text="advisroy locks")[known[CARTS]]
 
@@ -80,7 +82,7 @@ def test_the_right_word_counts_for_more(caller: Caller, known: dict[str, UUID]) 
 
 
 def test_a_known_word_is_never_read_as_another(
-    caller: Caller, known: dict[str, UUID], store: str, now: datetime
+    caller: Caller, known: Known, store: str, now: datetime
 ) -> None:
     other = stored(caller, now, "The advisors meet on Mondays about the budget.", project=store).id
     with tenancy.unit():
@@ -90,15 +92,13 @@ def test_a_known_word_is_never_read_as_another(
     assert set(by_words(caller=caller, text="advisor")) == {other}
 
 
-def test_identifiers_paths_and_codes_are_still_hit_exactly(
-    caller: Caller, known: dict[str, UUID]
-) -> None:
+def test_identifiers_paths_and_codes_are_still_hit_exactly(caller: Caller, known: Known) -> None:
     assert set(by_words(caller=caller, text="billing/parser.py")) == {known[PARSER]}
     assert set(by_words(caller=caller, text="ECONNREFUSED")) == {known[REDIS]}
 
 
 def test_a_word_written_after_the_count_is_found_as_it_is(
-    caller: Caller, known: dict[str, UUID], store: str, now: datetime
+    caller: Caller, known: Known, store: str, now: datetime
 ) -> None:
     fresh = stored(caller, now, "Advisary is the name of the new billing vendor.", project=store).id
 
@@ -107,9 +107,7 @@ def test_a_word_written_after_the_count_is_found_as_it_is(
     assert found[fresh].scores["keyword"] > found[known[CARTS]].scores["keyword"]
 
 
-def test_a_query_of_very_many_strange_words_is_answered(
-    caller: Caller, known: dict[str, UUID]
-) -> None:
+def test_a_query_of_very_many_strange_words_is_answered(caller: Caller, known: Known) -> None:
     strange = " ".join(f"qwert{'abcdefghij'[number % 10]}yuiop{number}" for number in range(2_000))
 
     assert by_words(caller=caller, text=f"{strange} advisory")[known[CARTS]].scores["keyword"] > 0
@@ -117,7 +115,7 @@ def test_a_query_of_very_many_strange_words_is_answered(
 
 @pytest.mark.usefixtures("tables_of_its_own")  # Postgres knows how full the shared ones once were
 def test_few_of_many_words_are_read_before_anything_is_known_of_them(
-    caller: Caller, known: dict[str, UUID]
+    caller: Caller, known: Known
 ) -> None:
     many = (
         Lexeme(word=f"word{number}", audience=caller.organization_id, documents=1)
@@ -163,29 +161,27 @@ def test_small_words_tell_french(caller: Caller, text: str, is_french: bool) -> 
     ],
 )
 def test_another_form_of_a_french_word_is_found(
-    caller: Caller, known: dict[str, UUID], text: str, meant: str
+    caller: Caller, known: Known, text: str, meant: str
 ) -> None:
     found = by_words(caller=caller, text=text)
 
     assert max(found.values(), key=lambda one: one.scores["keyword"]).memory_id == known[meant]
 
 
-def test_technical_words_are_found_across_languages(caller: Caller, known: dict[str, UUID]) -> None:
+def test_technical_words_are_found_across_languages(caller: Caller, known: Known) -> None:
     assert known[CACHE] in by_words(caller=caller, text="is the redis cache flushed")
     assert known[CARTS] in by_words(
         caller=caller, text="pourquoi des verrous advisory dans postgres"
     )
 
 
-def test_an_english_word_of_the_same_stem_counts_little(
-    caller: Caller, known: dict[str, UUID]
-) -> None:
+def test_an_english_word_of_the_same_stem_counts_little(caller: Caller, known: Known) -> None:
     found = by_words(caller=caller, text="les numéros de carte sont stockés")
 
     assert found[known[CARDS]].scores["keyword"] > 5 * found[known[CARTS]].scores["keyword"]
 
 
-def test_a_form_that_is_known_makes_a_full_match(caller: Caller, known: dict[str, UUID]) -> None:
+def test_a_form_that_is_known_makes_a_full_match(caller: Caller, known: Known) -> None:
     found = by_words(caller=caller, text="les jeton conservé dans la base")
 
     assert found[known[CACHE]].matched == pytest.approx(1.0)

@@ -27,10 +27,7 @@ def labelled(**given: object) -> Conversation:
 def candidate(turn: int, content: str, type: MemoryType = MemoryType.DECISION) -> Candidate:
     """Return a candidate of a turn."""
     return Candidate(
-        content=content,
-        type=type,
-        evidence=SpokenEvidence(turn=turn, line=1),
-        speaker=Speaker.USER,
+        content=content, type=type, evidence=SpokenEvidence(turn=turn, line=1), speaker=Speaker.USER
     )
 
 

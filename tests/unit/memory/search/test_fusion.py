@@ -80,8 +80,7 @@ def test_ties_are_broken_by_id() -> None:
 def test_what_a_memory_is_made_of_turns_the_ranking_of_a_question() -> None:
     shares = {
         item: _fused(
-            _candidate(1, item, dense=1.0, keyword=0.0),
-            _candidate(2, item, dense=0.0, keyword=1.0),
+            _candidate(1, item, dense=1.0, keyword=0.0), _candidate(2, item, dense=0.0, keyword=1.0)
         )[1]
         for item in Item
     }
@@ -116,19 +115,6 @@ def test_what_source_text_names_counts_less_for_a_question_in_words() -> None:
 @METHODS
 def test_nothing_found_is_fused_to_nothing(method: Method) -> None:
     assert fusion.fuse(candidates=(), kind=QueryKind.SEMANTIC, method=method) == ()
-
-
-@METHODS
-@given(scores=st.lists(SCORES, min_size=1, max_size=6), kind=KINDS, data=st.data())
-def test_the_order_of_candidates_and_paths_does_not_matter(
-    method: Method, scores: list[dict[str, float]], kind: QueryKind, data: st.DataObject
-) -> None:
-    candidates = tuple(_candidate(id, **each) for id, each in enumerate(scores))
-    turned = [_candidate(id, **dict(reversed(each.items()))) for id, each in enumerate(scores)]
-
-    shuffled = tuple(data.draw(st.permutations(turned)))
-
-    assert _whole(candidates, kind, method) == _whole(shuffled, kind, method)
 
 
 def _whole(

@@ -110,28 +110,28 @@ def test_without_several_things_to_part_them_the_best_stands_first(things: tuple
     assert _told(_about(*things)) == (Order.SCORE, list(range(len(things))))
 
 
-@given(named=st.lists(st.frozensets(st.sampled_from("abcd")), max_size=8))
-def test_things_add_nothing_lose_nothing_and_keep_the_best_first(
-    named: list[frozenset[str]],
+@given(
+    drawn=st.lists(
+        st.tuples(st.integers(0, 9), st.frozensets(st.sampled_from("abcd"))), max_size=8
+    ),
+    events=st.integers(0, 6),
+    links=st.sets(PAIRS),
+)
+def test_nothing_is_added_nothing_gets_lost_and_things_keep_the_best_first(
+    drawn: list[tuple[int, frozenset[str]]], events: int, links: set[tuple[int, int, LinkKind]]
 ) -> None:
-    items = _about(*(" ".join(things) for things in named))
-
-    _, ids = presentation.organize(items=items, links=())
-
-    assert sorted(ids) == [item.memory_id for item in items]
-    assert ids[:1] == tuple(item.memory_id for item in items[:1])
-
-
-@given(days=st.lists(st.integers(0, 9), max_size=6), events=st.integers(0, 6), links=st.sets(PAIRS))
-def test_nothing_is_added_and_nothing_gets_lost(
-    days: list[int], events: int, links: set[tuple[int, int, LinkKind]]
-) -> None:
-    items = _items(*days, events=events)
+    items = tuple(
+        replace(item, things=things)
+        for item, (_, things) in zip(
+            _items(*(day for day, _ in drawn), events=events), drawn, strict=True
+        )
+    )
     given = tuple(_link(source, kind, target) for source, target, kind in sorted(links))
 
-    _, ids = presentation.organize(items=items, links=given)
+    order, ids = presentation.organize(items=items, links=given)
 
     assert sorted(ids) == [item.memory_id for item in items]
+    assert order is not Order.THINGS or ids[0] == items[0].memory_id
 
 
 @pytest.mark.parametrize(
@@ -158,10 +158,10 @@ WORDING = Wording(words=3, is_french=False)
 ROW = CALIBRATIONS[NO_VECTORS]
 
 
-def _explained(profile: str) -> dict[str, object]:
+def _explained() -> dict[str, object]:
     candidate = FusedCandidate(memory_id=ID, scores={"dense": 0.8, "graph": 2.0})
     known = Evidence(memory_id=ID, type=MemoryType.FACT, source=Source.USER_TAUGHT)
-    task = Task(kind=QueryKind.SEMANTIC, profile=PROFILES[profile])
+    task = Task(kind=QueryKind.SEMANTIC, profile=PROFILES["plain"])
     (standing,) = ranking.rank(candidates=(candidate,), evidence={ID: known}, task=task)
     observed = (Observed(memory_id=ID, cosine=None, matched=0.5),)
     signs = relevances.signs_of(observed=observed, usual=ROW.rivals, wording=WORDING)[ID]
@@ -172,7 +172,7 @@ def _explained(profile: str) -> dict[str, object]:
 
 
 def test_an_explanation_shows_score_rank_weight_and_value_of_each_path() -> None:
-    explained = _explained("plain")
+    explained = _explained()
 
     assert explained["score"] == 1.0
     assert explained["parts"] == {"dense": 0.5 / 0.75, "graph": 0.25 / 0.75}
@@ -183,15 +183,8 @@ def test_an_explanation_shows_score_rank_weight_and_value_of_each_path() -> None
     assert (explained["boost"], explained["rerank"]) == (None, None)
 
 
-@pytest.mark.parametrize("profile", PROFILES)
-def test_the_parts_sum_to_the_score_under_every_profile(profile: str) -> None:
-    explained = _explained(profile)
-
-    assert sum(explained["parts"].values()) == pytest.approx(explained["score"])  # type: ignore[attr-defined]
-
-
 def test_relevance_is_shown_beside_the_threshold_and_what_it_was_made_of() -> None:
-    shown = _explained("plain")["relevance"]
+    shown = _explained()["relevance"]
 
     assert (shown["threshold"], shown["calibration"]) == (0.3, NO_VECTORS)  # type: ignore[index]
     assert set(shown["parts"]) == {"intercept", *(sign.value for sign in ROW.slopes)}  # type: ignore[index]

@@ -65,19 +65,6 @@ def test_parts_sum_to_the_score_and_scores_fall(
     assert scores == sorted(scores, reverse=True)
 
 
-@given(items=ITEMS, task=TASKS, random=st.randoms(use_true_random=False))
-def test_the_order_of_candidates_does_not_matter(
-    items: list[tuple[dict[str, float], Evidence]], task: Task, random: object
-) -> None:
-    candidates, evidence = _given(items)
-    mixed = list(candidates)
-    random.shuffle(mixed)  # type: ignore[attr-defined]
-
-    assert ranking.rank(candidates=tuple(mixed), evidence=evidence, task=task) == ranking.rank(
-        candidates=candidates, evidence=evidence, task=task
-    )
-
-
 def test_a_candidate_that_may_not_be_seen_any_more_is_left_out() -> None:
     candidate = FusedCandidate(memory_id=UUID(int=1), scores={"dense": 0.5})
     task = Task(kind=QueryKind.SEMANTIC, profile=PROFILES["plain"])

@@ -104,22 +104,6 @@ def test_those_equally_close_are_equally_the_closest() -> None:
     assert [found[UUID(int=id)].get(Sign.CLOSEST) for id in range(4)] == [1 / 2, 1.0, 1 / 2, None]
 
 
-@given(evidence=st.lists(st.tuples(SHARES, SHARES), min_size=1, max_size=20), data=st.data())
-def test_the_order_of_candidates_does_not_matter(
-    evidence: list[tuple[float, float]], data: st.DataObject
-) -> None:
-    observed = _observed(*evidence)
-    mixed = tuple(data.draw(st.permutations(observed)))
-
-    found, other = (
-        relevances.signs_of(observed=some, usual=USUAL, wording=ENGLISH)
-        for some in (observed, mixed)
-    )
-
-    assert found.keys() == other.keys()
-    assert all(found[id] == pytest.approx(other[id]) for id in found)
-
-
 @pytest.mark.parametrize(
     "wording", [Wording(words=4, is_french=True), Wording(words=8, is_french=False)]
 )
