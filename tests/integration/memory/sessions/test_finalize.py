@@ -84,6 +84,12 @@ def counted(kind: Kind) -> dict[str, Any]:
         return {row.key: row.counts for row in Statistic.objects.filter(kind=kind.value)}
 
 
+def shown_in(row: Session) -> set[int]:
+    """Return in how many sessions what one has shown was seen."""
+    assert row.observed is not None
+    return {one["sessions"] for one in row.observed["seen"]}
+
+
 def test_a_real_stream_becomes_memories_with_evidence(
     agent: Caller, store: str, now: datetime
 ) -> None:
@@ -300,8 +306,7 @@ def test_what_is_personal_says_nothing_in_a_shared_session(
 
     new = [one for one in observed() if one.id not in before]
     assert {one.type for one in new} == {"gotcha", "dead_end"}  # one session shows as much
-    assert row.observed is not None
-    assert {one["sessions"] for one in row.observed["seen"]} == {1}
+    assert shown_in(row) == {1}
 
 
 def test_a_shared_session_counts_for_a_person_of_its_project(
@@ -311,8 +316,7 @@ def test_a_shared_session_counts_for_a_person_of_its_project(
 
     row = ran(agent, now, project=store)
 
-    assert row.observed is not None
-    assert {one["sessions"] for one in row.observed["seen"]} == {2}
+    assert shown_in(row) == {2}
 
 
 def test_nothing_of_another_project_or_person_is_counted(
@@ -323,8 +327,7 @@ def test_nothing_of_another_project_or_person_is_counted(
 
     row = ran(agent, now, project=store)
 
-    assert row.observed is not None
-    assert {one["sessions"] for one in row.observed["seen"]} == {1}
+    assert shown_in(row) == {1}
     assert jobs.registered() >= {"memory.observe", "memory.synthesize"}
 
 

@@ -16,27 +16,20 @@ def taint(story: Story) -> str:
 
 
 @pytest.mark.parametrize(
-    "story",
-    [
-        Story().edit("a").edit("b"),
-        Story().edit("a").edit("b").fetch("https://x.example/"),
-        Story().edit("a").edit("b").run("gh issue view 3"),
-    ],
-)
-def test_what_came_before_outside_content_is_clean(story: Story) -> None:
-    assert taint(story) == ""
-
-
-@pytest.mark.parametrize(
     ("story", "reason"),
     [
+        (Story().edit("a").edit("b"), ""),
+        (Story().edit("a").edit("b").fetch("https://x.example/"), ""),
+        (Story().edit("a").edit("b").run("gh issue view 3"), ""),
         (Story().fetch("https://x.example/").edit("a").edit("b"), "web: x.example"),
         (Story().edit("a").run("gh pr view 3").edit("b"), "issue or mail: gh pr"),
         (Story().call("mcp__jira__get", {}).edit("a").edit("b"), "issue or mail: jira"),
         (Story().run("cat /tmp/notes.txt").edit("a").edit("b"), "outside file: /tmp/notes.txt"),
     ],
 )
-def test_what_came_after_it_is_tainted(story: Story, reason: str) -> None:
+def test_what_came_after_outside_content_is_tainted_and_what_came_before_is_clean(
+    story: Story, reason: str
+) -> None:
     assert taint(story) == reason
 
 

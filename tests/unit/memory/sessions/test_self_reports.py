@@ -11,9 +11,8 @@ def kinds(text: str) -> list[RemarkKind]:
     return [each.kind for each in self_reports.of_agent(sequence=1, step=1, text=text)]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+FOUND = {
+    RemarkKind.SELF_CORRECTION: (
         "I was wrong about the cache. The store is actually Postgres.",
         "Correction: the flag is read at start only.",
         "Hmm. Let me reconsider: the hook runs before the migration.",
@@ -22,30 +21,16 @@ def kinds(text: str) -> list[RemarkKind]:
         "Wait, that's wrong: the queue is drained twice.",
         "My earlier assumption was wrong.",
         "Wait, that isn\u2019t where the queue is drained.",
-    ],
-)
-def test_a_correction_of_itself_is_found(text: str) -> None:
-    assert kinds(text) == [RemarkKind.SELF_CORRECTION]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
+    ),
+    RemarkKind.DEAD_END: (
         "This approach won't work because the driver has no savepoints.",
         "Let me try a different approach.",
         "Docker is not available in this environment.",
         "I need to abandon this.",
         "Redis is unavailable in CI.",
         "This approach won\u2019t work, the driver has no savepoints.",
-    ],
-)
-def test_a_dead_end_is_found(text: str) -> None:
-    assert kinds(text) == [RemarkKind.DEAD_END]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
+    ),
+    None: (
         "",
         "Wait, let me look at the tests first.",
         "Actually, let me read the file.",
@@ -55,10 +40,17 @@ def test_a_dead_end_is_found(text: str) -> None:
         "```\nI was wrong about this\n```",
         "This approach works.",
         "A different approach is described in the docs.",
-    ],
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"), [(kind, text) for kind, texts in FOUND.items() for text in texts]
 )
-def test_thinking_aloud_and_quotes_are_none(text: str) -> None:
-    assert kinds(text) == []
+def test_corrections_and_dead_ends_are_found_and_thinking_aloud_and_quotes_are_none(
+    kind: RemarkKind | None, text: str
+) -> None:
+    assert kinds(text) == ([kind] if kind else [])
 
 
 def test_what_is_true_instead_is_kept_with_it() -> None:
