@@ -161,7 +161,10 @@ class SpokenEvidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """One atomic statement that may become a memory. `importance` is 0..1."""
+    """One atomic statement that may become a memory. `importance` is 0..1.
+
+    `is_asked`: a person asked to keep it, in so many words.
+    """
 
     content: str
     type: MemoryType
@@ -172,6 +175,7 @@ class Candidate:
     event_at: datetime | None = None
     importance: float = 0.5
     relation: str = "new"
+    is_asked: bool = False
 
 
 def extract(*, turns: tuple[Turn, ...]) -> tuple[Candidate, ...]:
@@ -249,6 +253,7 @@ def _candidate(
         files=files_in(text=content),
         event_at=event_of(text=content, said_at=turn.at),
         importance=0.6 if asked or type is MemoryType.CORRECTION else 0.5,
+        is_asked=bool(asked),
     )
 
 

@@ -193,7 +193,8 @@ def trusted(caller: Caller, store: str, now: datetime) -> SessionView:
     stand(caller, store, TrustLevel.CONFIDENT, now)
     new = NewSession(project=store)
     found = open_session(caller=memories.as_agent(caller), new=new, now=now).session
-    speaks(caller, found, DECISION, now)
+    asked = f"Remember that {DECISION[0].lower()}{DECISION[1:]}"
+    speaks(caller, found, asked, now)
     ends(caller, found, now)
     return found
 
@@ -234,6 +235,17 @@ def test_what_is_read_of_a_session_that_has_ended_needs_nobody_at_the_third_leve
     read(trusted, now)
 
     assert taken() == {DECISION: (False, "")}
+
+
+def test_what_words_alone_have_found_waits_at_every_level(
+    caller: Caller, trusted: SessionView, now: datetime
+) -> None:
+    speaks(caller, trusted, TRAP, now)
+    ends(caller, trusted, now)
+
+    read(trusted, now)
+
+    assert taken() == {DECISION: (False, ""), TRAP: (True, "")}
 
 
 def test_a_session_that_goes_on_before_it_is_read_is_left_to_its_next_end(
