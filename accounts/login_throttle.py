@@ -71,9 +71,11 @@ def _reached() -> Iterator[None]:
     except (RedisError, OSError) as error:
         raise Unavailable(
             detail="This is not possible right now.",
-            hint="The store that counts attempts is away. Try again in a few seconds.",
+            hint="The store that counts attempts is unavailable. Try again in a few seconds.",
         ) from error
 
 
 def _too_many(left_seconds: int) -> RateLimited:
-    return RateLimited(detail="Too many tries from this address.", retry_after_seconds=left_seconds)
+    return RateLimited(
+        detail="Too many attempts from this address.", retry_after_seconds=left_seconds
+    )

@@ -36,7 +36,7 @@ class SignInGuardMiddleware(MiddlewareMixin):
             log.warning("Sign-in is closed, attempts cannot be counted: %s", exception)
             exception = Unavailable(
                 detail="Signing in is not possible right now.",
-                hint="The store that counts attempts is away. Try again in a few seconds.",
+                hint="The store that counts attempts is unavailable. Try again in a few seconds.",
             )
         if not isinstance(exception, CairnError):
             return None

@@ -372,7 +372,7 @@ def check_unbound(*, caller: Caller) -> None:
     if caller.bound_projects is None:
         return
     raise NotBoundToProject(
-        detail="This token is bound to projects; people and settings are not in them.",
+        detail="This token is bound to projects and cannot manage people or settings.",
         hint="Use the dashboard, or a token that is bound to none.",
     )
 

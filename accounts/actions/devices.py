@@ -154,8 +154,8 @@ def fetch(*, device_code: str, now: datetime) -> tuple[IssuedToken, str]:
         if not _keep_once("polled", key, True, seconds=INTERVAL_SECONDS - SLACK_SECONDS):
             raise _too_soon()
         raise GrantPending(
-            detail="Nobody has decided yet.",
-            hint="Ask again after the interval, until it expires.",
+            detail="The request has not been approved yet.",
+            hint="Try again after the interval, until the code expires.",
         )
     if decision.user_id is None:
         raise _denied()
@@ -221,7 +221,7 @@ def _reached() -> Iterator[None]:
     except (RedisError, OSError) as error:
         raise Unavailable(
             detail="Programs cannot be signed in right now.",
-            hint="The store that keeps their codes is away. Try again in a few seconds.",
+            hint="The store for sign-in codes is unavailable. Try again in a few seconds.",
         ) from error
 
 
@@ -233,14 +233,14 @@ def _decided() -> Conflict:
 
 def _too_soon() -> SlowDown:
     return SlowDown(
-        detail="Asked again too soon.",
+        detail="This was requested again too soon.",
         hint=message("Wait {seconds} s longer each time.", seconds=INTERVAL_SECONDS),
     )
 
 
 def _denied() -> GrantDenied:
     return GrantDenied(
-        detail="The person refused, or may not lend this.", hint="Begin again: cairn login."
+        detail="The request was denied or is not allowed.", hint="Begin again: cairn login."
     )
 
 

@@ -183,7 +183,7 @@ def _locked_invitation(caller: Caller, invitation_id: UUID) -> Invitation:
     )
     if row is None:
         raise NotFound(
-            detail="There is no such pending invitation.", hint="The list shows those pending."
+            detail="There is no such pending invitation.", hint="Check the open invitations."
         )
     return row
 

@@ -163,8 +163,8 @@ def caller_of(*, beginner: Initiator, now: datetime) -> Caller:
             role = belongs.values_list("role", flat=True).first()
     if role is None:
         raise Forbidden(
-            detail="Who began this does not belong to the organization any more.",
-            hint="Begin it again with a credential of somebody who does.",
+            detail="The person who started this no longer belongs to the organization.",
+            hint="Start it again with the credentials of a current member.",
         )
     bound = token.projects if token is not None else None
     scopes = rights.scopes_of(role=Role(role))
@@ -191,8 +191,8 @@ def check_token(*, beginner: Initiator, now: datetime) -> None:
         is_good = beginner.token_id is None or _token(beginner.token_id, now) is not None
     if not is_good:
         raise Forbidden(
-            detail="The token with which this was begun is not good any more.",
-            hint="Begin it again with a credential of somebody who does.",
+            detail="The token that started this is no longer valid.",
+            hint="Start it again with the credentials of a current member.",
         )
 
 

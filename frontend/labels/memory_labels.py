@@ -364,8 +364,8 @@ ROLLBACK_FATES: Final[Mapping[str, Name]] = {
 }
 ROLLBACK_WHYS: Final[Mapping[str, Name]] = {
     "changed": _("Somebody else has rewritten it since."),
-    "kept": _("Somebody else has kept it since."),
-    "same": _("It is as it was before already."),
+    "kept": _("Someone else confirmed it since."),
+    "same": _("It already has its earlier text."),
     "twin": _("Another memory now says the same."),
     "moved": _("Others see it now than those who saw the text before."),
 }

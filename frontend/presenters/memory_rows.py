@@ -127,7 +127,7 @@ def _score_words(explain: Mapping[str, Any]) -> str:
             words += f", {label} · {_digits(value, 2)}"
     if explain["rerank"] is not None:
         before = explain["rerank"]["rank_before"]
-        words += ", " + gettext("before the second look: place %(n)s") % {"n": before}
+        words += ", " + gettext("before reranking: rank %(n)s") % {"n": before}
     return words
 
 

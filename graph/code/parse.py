@@ -77,7 +77,7 @@ MOST_LINES: Final = 1_000_000  # of a file
 class Problem(StrEnum):
     """Why a file was not understood, or only in parts."""
 
-    NOT_TEXT = "It is no text."  # it holds a zero byte
+    NOT_TEXT = "This is not a text file."  # it holds a zero byte
     TOO_MANY_LINES = "It has more lines than are read."
     TOO_LARGE = "It is too large to be parsed."
     MINIFIED = "Its lines are too long to be written by a person."

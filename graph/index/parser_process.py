@@ -38,9 +38,9 @@ from graph.vocabulary import NodeKind
 
 SECONDS: Final = 10.0  # of the clock for one file, which takes two thousandths as a rule
 MEMORY_BYTES: Final = 1_000_000_000  # of address space; a default
-TOO_LONG: Final = message("It takes too long to be read.")
-TOO_MUCH: Final = message("It takes too much memory to be read.")
-TOO_LARGE: Final = message("It is larger than what is read.")
+TOO_LONG: Final = message("Reading the file takes too long.")
+TOO_MUCH: Final = message("Reading the file takes too much memory.")
+TOO_LARGE: Final = message("The file is too large to index.")
 _FOREVER: Final = -1
 _GRACE_SECONDS: Final = 1.0  # for a process that nobody asks any more
 _LEFT: Final[list[subprocess.Popen[bytes] | None]] = []  # of the process this was forked from

@@ -33,7 +33,7 @@ from teams import audit
 from teams.models import Project
 from teams.queries import find_project
 
-BINARY: Final = message("It is no text.")
+BINARY: Final = message("This is not a text file.")
 SECONDS: Final = 20.0  # of the clock in which a call's files may begin to be read; a default
 
 

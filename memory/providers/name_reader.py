@@ -96,7 +96,7 @@ def _reader(pipeline: Any, everyday: frozenset[str]) -> NameReader:
             )
         except LIBRARY_FAULTS as error:
             raise ProviderInvalidAnswer(
-                detail="The reader of names stumbled over a text.",
+                detail="The name reader failed on a text.",
                 hint="Its memory is kept without further names; change its text to have it read.",
                 provider=Provider.LOCAL,
             ) from error

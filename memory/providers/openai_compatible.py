@@ -198,7 +198,7 @@ def read_chat(*, body: str) -> ChatAnswer:
     choice = answer.choices[0]
     if choice.message.refusal:
         raise ProviderRefused(
-            detail="The model declined to answer.", provider=NAME, hint="Ask in another way."
+            detail="The model declined to answer.", provider=NAME, hint="Rephrase the question."
         )
     if choice.finish_reason == "length":
         raise _lacks(message("its end: the output limit cut it off"))

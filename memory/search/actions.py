@@ -211,7 +211,7 @@ def _understand(caller: Caller, request: SearchRequest, now: datetime, deadline:
     if not words:
         detail = scanner.fault_of(text=request.query)
         raise wrong_field(
-            pointer="/query", detail=detail, hint="Ask in words of your own.", code="secret"
+            pointer="/query", detail=detail, hint="Use your own words.", code="secret"
         )
     asked = query.understand(text=words)
     watch.end("understand")

@@ -49,7 +49,7 @@ def remove_person(*, caller: Caller, kind: Kind, ref: str, user_id: UUID) -> Per
         row = place.members.filter(user_id=user_id).first()
         if row is None:
             raise NotFound(
-                detail="This person is not in it.", hint="Its list of people shows who is."
+                detail="This person is not a member.", hint="The list of people shows the members."
             )
         row.delete()
         _tell(caller, kind, place, "member_removed", user_id)

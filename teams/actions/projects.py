@@ -99,7 +99,7 @@ def create_project(
     require(caller=caller, act=Act.MANAGE_PROJECTS)
     if caller.bound_projects is not None:
         raise NotBoundToProject(
-            detail="This token is bound to projects and makes no others.",
+            detail="This token is bound to projects and cannot create others.",
             hint="Create the project in the dashboard, or with a token that is bound to none.",
         )
     check_slug(slug=slug)

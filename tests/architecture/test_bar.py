@@ -17,6 +17,8 @@ LONGEST_TEST = 30  # lines
 MOST_COMPLEX = 10  # McCabe 1976
 DEEPEST = 3  # blocks inside blocks
 LONGEST_FILE = 600  # lines
+WIDEST_PAGE = 120  # columns of templates, styles and scripts
+PAGE_FILES = {".html", ".txt", ".css", ".js"}
 SHORT_HELPER = 8  # lines: a private function below it that is called once belongs in its caller
 MOST_HELPERS = 0.10  # of all functions
 MOST_HELPERS_OF_A_MODULE = 0.25  # where a module has enough functions for a share to mean something
@@ -88,6 +90,20 @@ def test_blocks_are_not_nested_deeply() -> None:
 
 def test_files_hold_one_idea() -> None:
     assert [file.path for file in sources(*PRODUCT) if file.lines > LONGEST_FILE] == []
+
+
+def test_templates_styles_and_scripts_are_narrow() -> None:
+    wide = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for app in PRODUCT
+        for folder in ("templates", "static")
+        for path in sorted((ROOT / app / folder).rglob("*"))
+        if path.suffix in PAGE_FILES
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        if len(line) > WIDEST_PAGE
+    ]
+
+    assert wide == []
 
 
 def test_ideas_are_not_shattered_into_helpers() -> None:

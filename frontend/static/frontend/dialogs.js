@@ -1,4 +1,5 @@
-// Dialogs, menus and toasts. A fragment that lands in #modal opens it; events from the server close it and say what happened.
+// Dialogs, menus and toasts. A fragment that lands in #modal opens it; events from the server close
+// it and say what happened.
 const modal = document.getElementById("modal"),
   toasts = document.getElementById("toasts");
 const TOAST_MS = 8_000;

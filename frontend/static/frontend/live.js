@@ -155,7 +155,9 @@ function shown() {
 }
 
 function query() {
-  return `${shown() ? `&session=${shown()}` : ""}&language=${document.documentElement.lang}${body.dataset.project ? `&project=${encodeURIComponent(body.dataset.project)}` : ""}`;
+  const session = shown() ? `&session=${shown()}` : "";
+  const project = body.dataset.project ? `&project=${encodeURIComponent(body.dataset.project)}` : "";
+  return `${session}&language=${document.documentElement.lang}${project}`;
 }
 
 function connect() {

@@ -43,7 +43,7 @@ _POISON: Final = Outcome(
     memory=None,
     gate=uploads.INPUT,
     reason="The database does not take this row.",
-    hint="Look for characters, numbers or moments that are out of the ordinary.",
+    hint="Check it for unusual characters, numbers or dates.",
 )
 
 
@@ -150,7 +150,7 @@ def check_own(*, caller: Caller, batch: Import) -> None:
     if is_own or (is_person(caller=caller) and allows(role=caller.role, act=Act.RESTORE)):
         return
     raise Forbidden(
-        detail="Only who imported it, or a steward in person, may do this.",
+        detail="Only the person who imported it, or a steward in person, may do this.",
         hint="Ask one of them.",
     )
 

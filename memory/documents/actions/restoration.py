@@ -75,7 +75,7 @@ def restore_export(
     permissions.require(caller=caller, act=permissions.Act.MANAGE_SETTINGS)
     if not is_person(caller=caller):
         raise Forbidden(
-            detail="Only people bring memories back as they were.",
+            detail="Only a person can restore memories from an export.",
             hint="Import the file: what it says waits for review then.",
         )
     refused: list[tuple[str, str]] = []

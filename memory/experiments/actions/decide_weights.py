@@ -46,7 +46,7 @@ def decide_weights(
         check_unbound(caller=caller)
         if not is_person(caller=caller):
             raise Forbidden(
-                detail="A person decides how much types of memories count in a phase.",
+                detail="Only a person can change the weights of memory types.",
                 hint="Decide it on the project's page about experiments.",
             )
         before = learned_weights.read(caller=caller, place=row, known=known, now=now)
@@ -64,13 +64,13 @@ def decide_weights(
 def _check_undoable(before: PhaseWeights, shown: str) -> None:
     if before.decided_at is None or not before.may_undo:
         raise Conflict(
-            detail="Nothing was decided about these weights, or it was taken back already.",
-            hint="The page about experiments says what holds.",
+            detail="There is no decision about these weights, or it was already undone.",
+            hint="The Experiments page shows the current weights.",
         )
     if before.decided_at.isoformat() != shown:
         raise Conflict(
-            detail="Somebody decided about these weights again.",
-            hint="Look at what holds by now, and take that back.",
+            detail="Someone has changed these weights since.",
+            hint="Check the current weights, then undo that change.",
         )
 
 
@@ -78,8 +78,8 @@ def _after(before: PhaseWeights, verdict: Verdict, shown: str) -> Own:
     """Return the own weights after a decision about what was shown."""
     if not before.proposal or before.proposal != shown:
         raise Conflict(
-            detail="Something else is proposed by now, or nothing.",
-            hint="Look at what is proposed, and decide about that.",
+            detail="The proposal has changed or no longer exists.",
+            hint="Review the current proposal and decide again.",
         )
     if verdict is Verdict.DECLINE:
         return before.own

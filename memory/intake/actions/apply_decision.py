@@ -71,7 +71,9 @@ def hold(*, decision: Decision) -> Memory | None:
     )
     old = rows.first()
     if old is None or not is_as_read(row=old, decision=decision):
-        raise Changed(detail="What this speaks about has changed meanwhile.", hint="Send it again.")
+        raise Changed(
+            detail="The memories that this refers to have changed meanwhile.", hint="Send it again."
+        )
     return old
 
 

@@ -208,7 +208,7 @@ def check_move(*, caller: Caller, row: Memory, scope: Scope) -> None:
     """Return when the caller may give a memory this scope. Raises Forbidden."""
     if scope is Scope.PERSONAL and not protection.is_author(caller=caller, row=row):
         raise Forbidden(
-            detail="Only its author makes a shared memory personal.",
+            detail="Only the author of a shared memory can make it personal.",
             hint="Archive it, or dispute it, if others should not see it.",
         )
     if row.scope in {Scope.PERSONAL, Scope.TEAM}:

@@ -130,7 +130,7 @@ def _hold(run: _Consolidation) -> Session:
 
 def _read_by_another() -> Unavailable:
     return Unavailable(
-        detail="Another job reads this session now.", hint="What is new is read after that."
+        detail="Another job reads this session now.", hint="New events are read after that."
     )
 
 
@@ -259,7 +259,7 @@ def _finish(run: _Consolidation) -> Mapping[str, Any]:
         why = (
             message("All of it is known already.")
             if is_known
-            else message("Nothing of it passed the gates.")
+            else message("No memory passed the intake checks.")
         )
     told: dict[str, Any] = {"why": why}
     told |= {"dropped": dict(run.dropped)} if run.dropped else {}

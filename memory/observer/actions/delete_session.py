@@ -62,7 +62,7 @@ def delete_session(*, caller: Caller, session_id: UUID, memories: Fate, now: dat
     may_erase = is_person(caller=caller) or TokenScope.ADMIN in caller.scopes
     if memories is Fate.DELETE and not may_erase:
         raise Forbidden(
-            detail="An agent does not delete memories for good.",
+            detail="An agent cannot permanently delete memories.",
             hint="Keep them, or delete in the dashboard or with a token of the scope admin.",
         )
     with tenancy.unit():
@@ -92,7 +92,7 @@ def may_delete(*, caller: Caller, opened_by: UUID | None) -> bool:
 def _check(caller: Caller, row: Session, now: datetime) -> None:
     if not may_delete(caller=caller, opened_by=row.opened_by):
         raise Forbidden(
-            detail="Only who opened a session, or an admin in person, deletes it for good.",
+            detail="Only the person who opened a session, or an admin in person, can delete it.",
             hint="Ask one of them.",
         )
     if row.read_by is not None and row.read_until is not None and row.read_until > now:

@@ -80,9 +80,7 @@ def merge_names(*, caller: Caller, pair: MergePair, now: datetime) -> Merged:
         first = _find_thing(caller, pair.name, pair.type, "/name")
         second = _find_thing(caller, pair.same_as, pair.same_type, "/same_as")
         if set(first.names) & set(second.names):
-            raise Conflict(
-                detail="These names are one thing already.", hint="Nothing is left to do."
-            )
+            raise Conflict(detail="These names are already merged.", hint="No action is needed.")
         spelled = [  # the name that each thing is known by
             next(name for name in thing.names if name[1] == thing.key) for thing in (first, second)
         ]
@@ -113,7 +111,7 @@ def unmerge_names(*, caller: Caller, merge_id: UUID, now: datetime) -> None:
             seen = tuple(entities.find_things(wanted=wanted, limit=9, sight=sight))
         if made is None or not any({made.first, made.second} <= set(one.names) for one in seen):
             raise NotFound(
-                detail="There is no such merge of names.", hint="It may be taken back already."
+                detail="There is no such merge of names.", hint="It may have been undone already."
             )
         if made.audience != caller.user_id:
             _check_for_others(caller)
@@ -184,7 +182,7 @@ def _check_for_others(caller: Caller) -> None:
     require(caller=caller, act=Act.MERGE)
     if not protection.may_decide(caller=caller):
         raise RoleNotSufficient(
-            detail="An agent does not say for others that names are one thing.",
+            detail="An agent cannot merge names for other people.",
             hint="A person decides, in the dashboard or with a token of the scope admin.",
         )
 

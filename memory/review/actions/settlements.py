@@ -237,8 +237,8 @@ def _check_may_settle(
 def _over() -> NotActive:
     """Return the refusal of what only an open conflict takes."""
     return NotActive(
-        detail="This conflict is over.",
-        hint="It was settled, or one of the memories has left. Take that back first.",
+        detail="This conflict is already closed.",
+        hint="It was settled, or one of the memories is no longer active. Undo that first.",
     )
 
 

@@ -86,7 +86,7 @@ def lock_own_verdict(*, caller: Caller, review_id: UUID) -> ReviewVerdict:
     if made is None:
         raise NotFound(
             detail="There is no such verdict of yours.",
-            hint="Who decided takes it back; others decide anew.",
+            hint="Only the person who decided can undo it. Others can decide again.",
         )
     return made
 
@@ -109,7 +109,7 @@ def check_untouched(*, row: Memory, version: object) -> None:
 
 def undone_already() -> Conflict:
     """Return the refusal of what is undone."""
-    return Conflict(detail="This is undone already.", hint="Nothing is left to do.")
+    return Conflict(detail="This is undone already.", hint="No action is needed.")
 
 
 def restore_fields(*, row: Memory, kept: Mapping[str, Any]) -> None:

@@ -269,7 +269,7 @@ def check_in_person(*, caller: Caller) -> None:
     require(caller=caller, act=Act.WRITE)
     if not protection.may_decide(caller=caller):
         raise RoleNotSufficient(
-            detail="An agent does not roll back what was remembered.",
+            detail="An agent cannot roll back memories.",
             hint="A person does, in the dashboard or with a token of the scope admin.",
         )
 

@@ -59,7 +59,7 @@ def _lock_call(caller: Caller, review_id: UUID) -> tuple[ReviewVerdict, ...]:
     if first.verdict != Verdict.ROLL_BACK:
         raise NotFound(
             detail="There is no such rollback of yours.",
-            hint="Who rolled back undoes it, by the id that the call answered with.",
+            hint="Only the person who rolled back can undo it. Use the id from the response.",
         )
     if first.undone_at is not None:
         raise verdict_undo.undone_already()

@@ -87,7 +87,7 @@ def test_files_that_could_not_be_read_are_named_with_the_reason(
 
     assert "1 file could not be read" in shown
     assert ">shop/logo.bin</code>" in shown
-    assert "It is no text." in shown
+    assert "This is not a text file." in shown
 
 
 def test_every_state_and_language_has_its_words() -> None:

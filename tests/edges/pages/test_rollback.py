@@ -106,8 +106,8 @@ def fails(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(execute, "MOST_AT_ONCE", 0)
     told = jobs.progress
 
-    def end(**given: Any) -> None:
-        told(**given)
+    def end(*given: Any) -> None:
+        told(*given)
         raise jobs.PermanentFailure("The disk is full.")
 
     monkeypatch.setattr(jobs, "progress", end)

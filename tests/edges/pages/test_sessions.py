@@ -99,7 +99,7 @@ def test_who_opened_it_ends_it(
     refused = member_pages.post(f"{address}/end")
     done = owner_pages.post(f"{address}/end")
 
-    assert "Who opened it can end it." in seen
+    assert "Only the person who opened it can end it." in seen
     assert (refused.status_code, done.status_code) == (403, 302)
     page = owner_pages.get(address).content.decode()
     assert "The session has ended; memories are being extracted." in page

@@ -103,7 +103,9 @@ def test_a_file_that_is_no_text_is_kept_as_refused(caller: Caller, now: datetime
 
     view = code_index(caller=caller, ref="shop")
     assert view.state is State.DONE
-    assert [(one.path, one.reason) for one in view.refused] == [("logo.py", "It is no text.")]
+    assert [(one.path, one.reason) for one in view.refused] == [
+        ("logo.py", "This is not a text file.")
+    ]
     assert announce(caller, now, {"logo.py": content, **FILES}).missing == ()
 
 

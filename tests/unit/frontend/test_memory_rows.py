@@ -17,6 +17,6 @@ def test_numbers_are_rounded_and_a_relevant_hit_is_drawn_as_enough() -> None:
 
     assert "relevance 0.30, shown from 0.14 on" in drawn
     assert "0.674 = by meaning 0.667 (rank 1) + by words 0.007 (rank 45)" in drawn
-    assert "phase · 1.20, before the second look: place 3" in drawn
+    assert "phase · 1.20, before reranking: rank 3" in drawn
     assert 'class="enough" width="30%"' in drawn
     assert 'class="tick" x="14%"' in drawn
