@@ -149,7 +149,7 @@ def _check_one(caller: Caller, token_id: UUID | None, *, mine: bool) -> None:
     if caller.user_id is None:
         raise wrong_field(
             pointer="/mine",
-            detail="No such token exists.",
+            detail="This token does not belong to a person.",
             hint="Name a token, or pause the project.",
             code="nobody",
         )

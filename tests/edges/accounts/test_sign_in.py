@@ -88,7 +88,7 @@ def test_too_many_tries_are_told_in_a_page_of_ours(client: Client) -> None:
     ]
 
     assert answers[-1].status_code == 429
-    assert "Too many tries" in answers[-1].text
+    assert "Too many attempts" in answers[-1].text
 
 
 def test_the_limits_belong_to_no_organization(client: Client, member: User) -> None:

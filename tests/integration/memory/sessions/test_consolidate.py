@@ -46,7 +46,7 @@ def session(agent: Caller, store: str, now: datetime) -> SessionView:
     [
         ("role", "no write scope"),
         ("project", "no project"),
-        ("membership", "does not belong to the organization"),
+        ("membership", "no longer belongs to the organization"),
     ],
 )
 def test_who_lost_what_it_takes_is_told_so_once(

@@ -142,7 +142,7 @@ def test_an_agent_deletes_no_memories_with_its_session(
 ) -> None:
     writes = replace(agent, scopes=frozenset({TokenScope.READ, TokenScope.WRITE}))
 
-    with pytest.raises(Forbidden, match="An agent does not delete memories"):
+    with pytest.raises(Forbidden, match="An agent cannot permanently delete memories"):
         delete(writes, session, Fate.DELETE)
     with tenancy.unit():
         assert Session.objects.filter(pk=session).exists()

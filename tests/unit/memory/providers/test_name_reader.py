@@ -33,7 +33,7 @@ def test_what_a_library_raises_over_a_text_is_said_in_our_words() -> None:
 
     read = name_reader._reader(Stumbling(), frozenset())
 
-    with pytest.raises(ProviderInvalidAnswer, match="stumbled over a text"):
+    with pytest.raises(ProviderInvalidAnswer, match="failed on a text"):
         read(("Marco",))
 
 
