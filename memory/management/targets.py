@@ -1,5 +1,6 @@
 """Whom a command is for: every organization or one, or a person in whose name it acts."""
 
+from abc import ABC, abstractmethod
 from argparse import ArgumentParser
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
@@ -33,7 +34,7 @@ def caller_of(options: Mapping[str, Any]) -> Caller:
         raise CommandError(f"They are in no organization {options['tenant']!r}.") from error
 
 
-class OrganizationCommand(BaseCommand):
+class OrganizationCommand(BaseCommand, ABC):
     """A command that does its work in every organization, or in the one that is named."""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -47,9 +48,9 @@ class OrganizationCommand(BaseCommand):
                 said = self.work(tenant, options)
             self.stdout.write(f"{tenant.slug}: {said}")
 
+    @abstractmethod
     def work(self, tenant: Tenant, options: dict[str, Any]) -> str:
         """Do it in the entered organization, and return what came of it."""
-        raise NotImplementedError
 
     def tell_progress(self, tenant: Tenant) -> Callable[[int, int], None]:
         """Return what says how many memories are done."""

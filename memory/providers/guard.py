@@ -9,6 +9,7 @@ else; they live in the process, which bounds a dead vendor to five tries a proce
 """
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -159,7 +160,7 @@ class CheckedEmbedder:
     embed_queries = embed_documents
 
 
-class RemoteEmbedder:
+class RemoteEmbedder(ABC):
     """An embedder of a vendor, for one tenant; a subclass sends one request.
 
     A person waits for queries, so they have the shorter deadline; nobody waits for documents.
@@ -173,9 +174,9 @@ class RemoteEmbedder:
         self._guard = guard
         self._tenant = tenant
 
+    @abstractmethod
     def request(self, *, texts: tuple[str, ...], purpose: Purpose, seconds: float) -> object:
         """Return one row a text within `seconds`, not checked yet; raise ProviderError."""
-        raise NotImplementedError
 
     def embed_documents(self, *, texts: tuple[str, ...]) -> Vectors:
         return self._embed(texts, Purpose.DOCUMENT, self._guard.limits.total_seconds)

@@ -61,6 +61,14 @@ def following(home: Path, proxy: FaultProxy, place: Place) -> Iterator[Watch]:
         )
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Let children end by SIGINT though this run may have been started with it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def _now(path: Path) -> float:
     return path.stat().st_mtime
 
@@ -249,6 +257,7 @@ def test_once_says_that_the_server_is_away(cairn: Cairn, transcript: Path) -> No
     assert "watch --once" in done.err
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_a_running_watch_tells_what_it_sends_and_ends_cleanly(
     home: Path, transcript: Path, here: Cairn, cairn: Cairn, address: str, place: Place
 ) -> None:
