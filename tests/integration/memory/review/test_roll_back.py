@@ -54,22 +54,6 @@ def test_session_is_taken_back_and_nothing_else(
     assert active() == [CARTS]
 
 
-def test_all_of_it_is_undone_together(
-    member_caller: Caller, caller: Caller, store: str, now: datetime, roll: Roll
-) -> None:
-    before = [stored(member_caller, now, text, project=store) for text in (REDIS, CARTS)]
-    done = roll(person=member_caller.user_id)
-    assert done.review_id is not None
-
-    undone = undo_rollback(caller=caller, review_id=done.review_id, now=now + 2 * LATER)
-
-    assert undone == 2
-    assert active() == sorted([REDIS, CARTS])
-    for memory in before:
-        row = row_of(memory)
-        assert (row.archived_reason, row.valid_until) == ("", None)
-
-
 def test_nothing_is_undone_where_something_has_changed_since(
     member_caller: Caller, caller: Caller, store: str, now: datetime, roll: Roll
 ) -> None:
@@ -103,23 +87,6 @@ def test_what_was_replaced_stands_again(
         assert not MemoryLink.objects.filter(target=row).exists()
 
 
-def test_undoing_puts_what_was_replaced_back_behind_its_successor(
-    caller: Caller, member_caller: Caller, store: str, now: datetime, roll: Roll
-) -> None:
-    old = stored(caller, now, REDIS, project=store, external_id="redis")
-    new = put_right(member_caller, old.id, CARTS, now)
-    done = roll(person=member_caller.user_id)
-    assert done.review_id is not None
-
-    undo_rollback(caller=caller, review_id=done.review_id, now=now + 2 * LATER)
-
-    assert active() == [CARTS]
-    row = row_of(old)
-    assert (row.status, row.superseded_by_id) == ("superseded", new)
-    with tenancy.unit():
-        assert MemoryLink.objects.filter(source=new, target=row, kind="supersedes").exists()
-
-
 def test_changed_memory_says_again_what_it_said(
     caller: Caller, member_caller: Caller, store: str, now: datetime, roll: Roll, look: Look
 ) -> None:
@@ -135,23 +102,6 @@ def test_changed_memory_says_again_what_it_said(
     row = row_of(memory)
     assert (row.content, row.tags) == (REDIS, ["cache"])
     assert roll(person=member_caller.user_id).rewritten == 0
-
-
-def test_undoing_gives_a_changed_memory_its_words_back(
-    caller: Caller, member_caller: Caller, store: str, now: datetime, roll: Roll
-) -> None:
-    memory = stored(caller, now, REDIS, project=store)
-    say(member_caller, memory, CARTS, now)
-    done = roll(person=member_caller.user_id)
-    assert done.review_id is not None
-
-    undo_rollback(caller=caller, review_id=done.review_id, now=now + 2 * LATER)
-
-    row = row_of(memory)
-    assert row.content == CARTS
-    with tenancy.unit():
-        assert [one.content for one in row.versions.all()] == [REDIS]
-    assert roll(person=member_caller.user_id).rewritten == 1
 
 
 def test_what_somebody_else_has_changed_or_kept_since_is_left(
@@ -345,7 +295,11 @@ def test_what_stands_again_and_says_again_what_it_said_is_undone_too(
         CARTS, "superseded", before.superseded_by_id, before.confidence, before.updated_at,
     )  # fmt: skip
     assert said_before(old) == [REDIS]
-    assert roll(person=member_caller.user_id).archived == 1
+    with tenancy.unit():
+        links = MemoryLink.objects.filter(source=before.superseded_by_id, target=row)
+        assert [one.kind for one in links] == ["supersedes"]
+    again = roll(person=member_caller.user_id)
+    assert (again.archived, again.reinstated, again.rewritten) == (1, 1, 1)
 
 
 @pytest.mark.parametrize("take_back", [undo, undo_call])
@@ -357,8 +311,7 @@ def test_a_part_of_a_rollback_is_not_undone_by_itself(
     roll: Roll,
     take_back: Callable[..., object],
 ) -> None:
-    for text in (REDIS, CARTS):
-        stored(member_caller, now, text, project=store)
+    before = [stored(member_caller, now, text, project=store) for text in (REDIS, CARTS)]
     done = roll(person=member_caller.user_id)
     assert done.review_id is not None
 
@@ -367,6 +320,10 @@ def test_a_part_of_a_rollback_is_not_undone_by_itself(
 
     assert active() == []
     assert undo_rollback(caller=caller, review_id=done.review_id, now=now + 2 * LATER) == 2
+    assert active() == sorted([REDIS, CARTS])
+    for memory in before:
+        row = row_of(memory)
+        assert (row.archived_reason, row.valid_until) == ("", None)
 
 
 def test_the_feed_says_of_each_memory_what_became_of_it(

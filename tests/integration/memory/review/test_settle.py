@@ -148,13 +148,18 @@ def test_what_leaves_names_its_successor_and_the_reason(
     assert told.details["superseded"] == [str(found.older.id)]
 
 
-def test_a_text_of_ones_own_replaces_both(
+def test_a_text_of_ones_own_replaces_both_from_then_on(
     steward: Caller, found: ConflictView, now: datetime
 ) -> None:
     _settled(steward, found, now, ConflictVerdict.EDIT)
 
-    successors = {_row(side.id).superseded_by_id for side in (found.older, found.newer)}
-    assert {_row(id).content for id in successors if id is not None} == {RIGHT}
+    older, newer = _row(found.older.id), _row(found.newer.id)
+    assert older.superseded_by_id == newer.superseded_by_id
+    assert older.superseded_by_id is not None
+    right = _row(older.superseded_by_id)
+    assert right.content == RIGHT
+    assert older.valid_until == newer.valid_until == right.valid_from
+    assert older.valid_from < right.valid_from
 
 
 def test_what_is_settled_is_not_found_any_more(
@@ -196,33 +201,24 @@ def test_nobody_settles_over_a_text_that_has_changed_since(
 
 
 @pytest.mark.parametrize(
-    "settlement",
+    ("verdict", "reason", "content", "error"),
     [
-        Settlement(verdict=ConflictVerdict.BOTH, reason=" "),
-        Settlement(verdict=ConflictVerdict.BOTH, reason="x" * 201),
-        Settlement(
-            verdict=ConflictVerdict.BOTH, reason="the password = hunter2Xq9!zLm4 was rotated"
-        ),
-        Settlement(verdict=ConflictVerdict.EDIT, reason=WHY),
+        (ConflictVerdict.BOTH, " ", "", InvalidInput),
+        (ConflictVerdict.BOTH, "x" * 201, "", InvalidInput),
+        (ConflictVerdict.BOTH, "the password = hunter2Xq9!zLm4 was rotated", "", InvalidInput),
+        (ConflictVerdict.EDIT, WHY, "", InvalidInput),
+        (ConflictVerdict.EDIT, WHY, "No.", RefusedByGate),
     ],
-    ids=["no reason", "long", "a secret", "no text"],
+    ids=["no reason", "long", "a secret", "no text", "refused by a gate"],
 )
 def test_what_cannot_be_meant_is_refused(
-    steward: Caller, found: ConflictView, now: datetime, settlement: Settlement
-) -> None:
-    with pytest.raises(InvalidInput):
+    steward: Caller, found: ConflictView, now: datetime, verdict: ConflictVerdict, reason: str,
+    content: str, error: type[Exception],
+) -> None:  # fmt: skip
+    settlement = Settlement(verdict=verdict, reason=reason, content=content)
+
+    with pytest.raises(error):
         settle(caller=steward, conflict_id=found.id, settlement=settlement, now=now)
-
-    assert _states(found) == ("active", "active")
-
-
-def test_a_text_that_a_gate_refuses_leaves_both_as_they_are(
-    steward: Caller, found: ConflictView, now: datetime
-) -> None:
-    short = Settlement(verdict=ConflictVerdict.EDIT, reason=WHY, content="No.")
-
-    with pytest.raises(RefusedByGate):
-        settle(caller=steward, conflict_id=found.id, settlement=short, now=now)
 
     assert _states(found) == ("active", "active")
 
@@ -341,18 +337,6 @@ def test_a_settled_text_with_an_external_id_can_be_taken_back(
     assert _row(one.newer.id).external_id == "wiki-1"
 
 
-def test_both_sides_were_true_until_what_is_right_began(
-    steward: Caller, found: ConflictView, now: datetime
-) -> None:
-    _settled(steward, found, now, ConflictVerdict.EDIT)
-
-    older, newer = _row(found.older.id), _row(found.newer.id)
-    assert older.superseded_by_id is not None
-    began = _row(older.superseded_by_id).valid_from
-    assert (older.valid_until, newer.valid_until) == (began, began)
-    assert older.valid_from < began
-
-
 @pytest.mark.parametrize("role", [Role.MEMBER, Role.STEWARD, Role.VIEWER])
 @pytest.mark.parametrize("is_authors", [True, False])
 @pytest.mark.parametrize("scope", ["project", "personal"])
@@ -379,13 +363,8 @@ def test_what_a_conflict_says_of_rights_is_what_settling_does(
 
 
 def test_a_settlement_is_taken_back_by_whoever_made_it_or_a_steward(
-    caller: Caller, member_caller: Caller, store: str, now: datetime
+    member_caller: Caller, steward: Caller, found: ConflictView, now: datetime
 ) -> None:
-    sent(as_agent(caller), now, OLD, project=store, source="agent_explicit")
-    newer = sent(as_agent(member_caller), now, NEW, project=store, source="agent_explicit")
-    assert newer.conflict_id is not None
-    found = conflicts.get_conflict(caller=caller, conflict_id=newer.conflict_id, now=now)
-    steward = replace(caller, user_id=UUID(int=9), role=Role.STEWARD)
     _settled(member_caller, found, now, ConflictVerdict.KEEP_OLDER)
 
     stranger = replace(member_caller, user_id=UUID(int=7))
