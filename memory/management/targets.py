@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 from accounts import tenancy
 from accounts.authentication import caller_from_session
 from accounts.caller import Caller
-from accounts.errors import NotFound
+from accounts.errors import CairnError, NotFound
 from accounts.tenancy import Tenant
 
 
@@ -42,15 +42,23 @@ class OrganizationCommand(BaseCommand, ABC):
         parser.add_argument("--tenant", "--organization", help="its short name; all when left out")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Do the work; say for each organization what came of it."""
-        for tenant in list_organizations(options):
+        """Do the work; say for each organization what came of it. One refused stops no other."""
+        tenants = list_organizations(options)
+        refused = 0
+        for tenant in tenants:
             with enter(tenant):
-                said = self.work(tenant, options)
-            self.stdout.write(f"{tenant.slug}: {said}")
+                try:
+                    for line in self.work(tenant, options).splitlines():
+                        self.stdout.write(f"{tenant.slug}: {line}")
+                except CairnError as error:
+                    self.stderr.write(f"{tenant.slug}: {error.detail} {error.hint}".rstrip())
+                    refused += 1
+        if refused:
+            raise CommandError(f"Refused for {refused} of {len(tenants)} organizations.")
 
     @abstractmethod
     def work(self, tenant: Tenant, options: dict[str, Any]) -> str:
-        """Do it in the entered organization, and return what came of it."""
+        """Do it in the entered organization, and return what came of it, in lines."""
 
     def tell_progress(self, tenant: Tenant) -> Callable[[int, int], None]:
         """Return what says how many memories are done."""

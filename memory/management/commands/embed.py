@@ -10,17 +10,17 @@ from typing import Any, Final
 from django.core.management.base import CommandError
 
 from accounts.audit import Person
-from accounts.errors import CairnError
+from accounts.tenancy import Tenant
 from memory.index import queries as index_queries
 from memory.index.actions import model_switch
-from memory.management import targets
+from memory.management.targets import OrganizationCommand
 
 OPERATOR: Final = Person(user_id=None, source_interface="command")
 VERBS: Final = ("status", "switch", "cancel", "rollback", "drop")
 WITH_KEY: Final = {"switch": "--to", "drop": "--model"}
 
 
-class Command(targets.OrganizationCommand):
+class Command(OrganizationCommand):
     """Do one thing to the models of all organizations, or of one."""
 
     help = "Show or change the embedding models that searches compare by."
@@ -33,40 +33,33 @@ class Command(targets.OrganizationCommand):
         super().add_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Do it; say for each organization what came of it, and go on where one is refused."""
-        what, key = options["what"], options["key"]
-        if what in WITH_KEY and not key:
+        """Refuse a verb without its model, else do it in each organization."""
+        if options["what"] in WITH_KEY and not options["key"]:
+            what = options["what"]
             raise CommandError(f"Name the model: embed {what} {WITH_KEY[what]} KEY.")
-        tenants = targets.list_organizations(options)
-        refused = 0
-        for tenant in tenants:
-            with targets.enter(tenant):
-                try:
-                    for line in _act(what, key or ""):
-                        self.stdout.write(f"{tenant.slug}: {line}")
-                except CairnError as error:
-                    self.stderr.write(f"{tenant.slug}: {error.detail} {error.hint}".rstrip())
-                    refused += 1
-        if refused:
-            raise CommandError(f"Refused for {refused} of {len(tenants)} organizations.")
+        super().handle(*args, **options)
+
+    def work(self, tenant: Tenant, options: dict[str, Any]) -> str:
+        """Do one thing to the models of the entered organization."""
+        return _act(options["what"], options["key"] or "")
 
 
-def _act(what: str, key: str) -> tuple[str, ...]:
+def _act(what: str, key: str) -> str:
     """Do one thing in an organization; return what came of it, in lines."""
     if what == "status":
         found = index_queries.list_models()
-        return tuple(
+        return "\n".join(
             f"{model.key} ({model.part}): {model.embedded} of {found.needed} memories"
             + ("" if model.overlap is None else f", overlap@10 {model.overlap:.2f}")
             for model in found.models
         )
     if what == "switch":
         model_switch.switch(caller=OPERATOR, key=key)
-        return (f"memories are being embedded with {key}; `embed status` shows how far it is",)
+        return f"memories are being embedded with {key}; `embed status` shows how far it is"
     if what == "cancel":
         model_switch.cancel(caller=OPERATOR)
-        return ("the switch is cancelled",)
+        return "the switch is cancelled"
     if what == "rollback":
-        return (f"searches compare by {model_switch.roll_back(caller=OPERATOR)} again",)
+        return f"searches compare by {model_switch.roll_back(caller=OPERATOR)} again"
     model_switch.drop(caller=OPERATOR, key=key)
-    return (f"the vectors of {key} are being deleted",)
+    return f"the vectors of {key} are being deleted"
