@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -46,22 +46,37 @@ def person(member_caller: Caller) -> Caller:
     return member_caller
 
 
+LESSONS: Final = (  # none restates another: similar ones would be stored as one memory
+    "Carts are merged by a worker every night.",
+    "The search page asks the replica in Frankfurt.",
+    "Invoices get their number from a Postgres sequence.",
+    "Feature flags live in the file flags.toml.",
+    "A release needs two approvals on its branch.",
+    "Images are resized by libvips and not by Pillow.",
+    "The mail queue is drained before each deployment.",
+    "Mobile clients sign in with passkeys alone.",
+    "Currency rates come from the central bank at noon.",
+    "Old sessions are deleted after thirty days.",
+)
+
+
 def proposed(agent: Caller, project: str, now: datetime, count: int = 1) -> tuple[Memory, ...]:
     """Let a session of an agent propose some memories that wait; return them."""
     session = open_session(caller=agent, new=NewSession(project=project), now=now).session
     with tenancy.unit():
         Session.objects.filter(pk=session.id).update(state="consolidated")
+        proposed_before = Memory.objects.filter(source="observer_inferred").count()
     views = [
         memories.stored(
             agent,
             now,
-            f"{word} carts are merged by the worker of {session.id}.",
+            lesson,
             source="observer_inferred",
             project=project,
             session_id=session.id,
             needs_review=True,
         )
-        for word in ("Old", "New", "Big", "Small", "Late")[:count]
+        for lesson in LESSONS[proposed_before : proposed_before + count]
     ]
     with tenancy.unit():
         return tuple(Memory.objects.filter(pk__in=[one.id for one in views]).order_by("id"))
