@@ -4,8 +4,8 @@ The flow: `actions.extraction.extract_part` takes a part of a conversation and w
 it. Without a model (`heuristic`) `extract.extract` looks for sentences with a cue (`cues`) that are
 no talk (`chatter`) and can be read alone. With a model (`llm`) the turns are written
 between two marks (`transcripts`), the answer has the shape of `prompts`, and `model_answers` checks
-each candidate against the turn it names: its words must stand there. `hybrid` asks the model only
-about turns that show a sign of value (`worth`).
+each candidate against the turn it names: its words must stand there. `hybrid` asks the model about
+all turns but mere talk (`transcripts.worth_asking`).
 
 Decisions: A model that is away, slow, over its budget or wrong in form never loses a conversation:
 the extractor by words does the same part, and the answer says that it was degraded. No model is

@@ -4,11 +4,16 @@ What others wrote is data. It stands between two lines with a mark that nobody c
 (`nonce`); what looks like the mark inside is taken out. Only people and their agents are shown, and
 of them only their own words: what a tool answered, what was quoted or pasted is not learned from,
 so it need not be read, and an instruction planted there reaches no model.
+
+The mode `hybrid` leaves out turns that are mere talk, and no others: a gate of words that looked
+for signs of value (an error, a decision, code, …) missed eight of 23 turns worth keeping in foreign
+conversations, while this one misses none and asks about three quarters of all turns.
 """
 
 from collections.abc import Callable
 from typing import Final
 
+from memory.extraction import chatter
 from memory.sessions import turns as spoken
 from memory.sessions.turns import Speaker, Turn
 
@@ -16,6 +21,28 @@ MOST_TURNS: Final = 30  # a call
 LONGEST_TURN: Final = 6_000  # characters of a turn in a call; default, not measured
 LONGEST: Final = 40_000  # characters of all turns in a call; default, not measured
 CUT: Final = " […] "
+LEAST_WORDS: Final = 6  # of a sentence that is worth a call; default, not measured
+
+
+def worth_asking(*, turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
+    """Return the turns that are more than talk, each with the one before it."""
+    marked = {place for place, turn in enumerate(turns) if is_worth_asking(turn=turn)}
+    wanted = marked | {place - 1 for place in marked if place}
+    return tuple(turn for place, turn in enumerate(turns) if place in wanted)
+
+
+def is_worth_asking(*, turn: Turn) -> bool:
+    """Say whether a speaker states something in a turn that gives the machine no orders."""
+    sentences = spoken.own_words(turn=turn)
+    if any(chatter.speaks_to_the_machine(text=one.text) for one in sentences):
+        return False
+    is_agent = turn.speaker is Speaker.ASSISTANT
+    return any(
+        len(one.text.split()) >= LEAST_WORDS
+        and chatter.has_substance(text=one.text)
+        and not chatter.is_talk(text=one.text, is_agent=is_agent)
+        for one in sentences
+    )
 
 
 def batches(*, turns: tuple[Turn, ...]) -> tuple[tuple[Turn, ...], ...]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from memory.evaluation import conversations
 from memory.extraction.extract import extract
-from memory.extraction.worth import worth_asking
+from memory.extraction.transcripts import worth_asking
 from tests.bench import measures
 
 SET = Path(conversations.__file__).parent / "sets/conversations/conversations.jsonl"

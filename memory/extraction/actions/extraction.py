@@ -19,7 +19,7 @@ from uuid import UUID
 from django.conf import settings
 
 from accounts import tenancy
-from memory.extraction import extract, model_answers, queries, transcripts, worth
+from memory.extraction import extract, model_answers, queries, transcripts
 from memory.extraction.extract import Candidate
 from memory.extraction.prompts import schemas
 from memory.providers import registry
@@ -112,7 +112,7 @@ def extract_part(*, turns: tuple[Turn, ...], allowance: Allowance, tenant: str) 
     """
     if allowance.mode is Mode.HEURISTIC:
         return _by_words(turns)
-    asked = turns if allowance.mode is Mode.LLM else worth.worth_asking(turns=turns)
+    asked = turns if allowance.mode is Mode.LLM else transcripts.worth_asking(turns=turns)
     nonce = secrets.token_hex(NONCE_BYTES)
     written = transcripts.written(
         turns=asked, nonce=nonce, clean=lambda text: scanner.without_secrets(text=text)
