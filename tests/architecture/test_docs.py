@@ -125,7 +125,7 @@ def test_make_targets_named_in_the_documents_exist() -> None:
         ((env.ROOT / name).read_text(encoding="utf-8") for name in FILES),
     )
     named = {
-        name
+        re.sub("^goal-.+", "goal-%", name)
         for text in texts
         for name in re.findall(r"(?:^|`)make ([a-z-]+)(?:`|\s+#|$)", text, re.M)
     }

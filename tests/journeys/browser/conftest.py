@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
+from tests.support.goals import LONG
 from tests.support.programs import PROGRAMS
 from tests.support.site import ROOT, Site
 
@@ -17,6 +18,16 @@ SCREENSHOTS = ROOT / "var" / "screenshots"
 PATIENCE_MS = 15_000
 WIDE = {"width": 1440, "height": 860}
 PHONE = {"width": 360, "height": 740}
+
+ALL_LOOKS = {
+    "light": {"viewport": WIDE, "color_scheme": "light", "locale": "en-US"},
+    "dark": {"viewport": WIDE, "color_scheme": "dark", "locale": "en-US"},
+    "french": {"viewport": WIDE, "color_scheme": "light", "locale": "fr-FR"},
+    "phone": {"viewport": PHONE, "color_scheme": "dark", "locale": "fr-FR", "is_mobile": True},
+}
+LOOKS = ALL_LOOKS if LONG else {name: ALL_LOOKS[name] for name in ("light", "phone")}
+CHECK = Path(__file__).with_name("accessibility.js").read_text()
+SETTLE_MS = 250  # fragments and drawings are in place; nothing is asserted about the time
 
 Open = Callable[..., Page]
 

@@ -1,17 +1,17 @@
-"""Every page in both themes and languages, wide and on a phone: no fault of access."""
+"""Every page in both themes and languages, wide and on a phone: no fault of access.
+
+The short form takes two looks, which differ in all of it; `make goal-looks` takes all four.
+"""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page
 
-from tests.journeys.browser.conftest import PHONE, WIDE
+from tests.journeys.browser.conftest import CHECK, LOOKS, SETTLE_MS
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.goal(name="looks")]
 PROJECT = "/o/acme/p/storefront/"
-CHECK = Path(__file__).with_name("accessibility.js").read_text()
-SETTLE_MS = 250  # fragments and drawings are in place; nothing is asserted about the time
 Open = Callable[..., Page]
 
 PAGES = {
@@ -51,12 +51,6 @@ PAGES = {
     "docs": "/docs/",
     "missing": "/nothing",
     "two-factors": "/2fa/",
-}
-LOOKS = {
-    "light": {"viewport": WIDE, "color_scheme": "light", "locale": "en-US"},
-    "dark": {"viewport": WIDE, "color_scheme": "dark", "locale": "en-US"},
-    "french": {"viewport": WIDE, "color_scheme": "light", "locale": "fr-FR"},
-    "phone": {"viewport": PHONE, "color_scheme": "dark", "locale": "fr-FR", "is_mobile": True},
 }
 
 

@@ -1,18 +1,16 @@
 """A plan and a diff are checked without a mouse and without scripts; a program is signed in."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import httpx
 import pytest
 from playwright.sync_api import Browser, FilePayload, Page, expect
 
-from tests.journeys.browser.test_accessibility import LOOKS
+from tests.journeys.browser.conftest import CHECK, LOOKS
 from tests.support.site import Site
 
 pytestmark = pytest.mark.browser
 PROJECT = "/o/acme/p/storefront/"
-CHECK = Path(__file__).with_name("accessibility.js").read_text()
 PLAN = "1. Measure how long the gate takes to open.\n2. Open the harbor gate with a steam winch.\n"
 DIFF = "--- a/{0}\n+++ b/{0}\n@@ -1 +1,2 @@\n+steam winch opens the harbor gate\n x = 2\n"
 TRIED = "Opening the harbor gate with a steam winch failed: the boiler froze in winter."
@@ -29,6 +27,7 @@ def tried(running_site: Site) -> None:
     assert answer.status_code in {200, 201}, answer.text
 
 
+@pytest.mark.goal(name="looks")
 @pytest.mark.parametrize("look", list(LOOKS))
 def test_a_plan_is_checked_by_keyboard(
     open_page: Open, keep: Callable[[Page, str], None], look: str
@@ -49,6 +48,7 @@ def test_a_plan_is_checked_by_keyboard(
     expect(page.locator(".statement")).to_have_text(TRIED)
 
 
+@pytest.mark.goal(name="looks")
 @pytest.mark.parametrize("look", list(LOOKS))
 def test_a_diff_and_a_refusal_have_no_fault_of_access(
     open_page: Open, keep: Callable[[Page, str], None], look: str
@@ -87,6 +87,7 @@ def test_without_scripts_a_chosen_file_is_checked(
     context.close()
 
 
+@pytest.mark.goal(name="looks")
 @pytest.mark.parametrize("look", list(LOOKS))
 def test_a_program_is_signed_in_by_keyboard(
     open_page: Open, running_site: Site, keep: Callable[[Page, str], None], look: str
@@ -109,6 +110,7 @@ def test_a_program_is_signed_in_by_keyboard(
     assert faults == {"type": [], "decide": [], "done": []}
 
 
+@pytest.mark.goal(name="looks")
 @pytest.mark.parametrize("look", list(LOOKS))
 def test_the_comparison_that_runs_has_no_fault_of_access(
     open_page: Open, keep: Callable[[Page, str], None], look: str

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.journeys.browser.test_accessibility import CHECK, LOOKS, SETTLE_MS
+from tests.journeys.browser.conftest import CHECK, LOOKS, SETTLE_MS
 
 pytestmark = pytest.mark.browser
 DEPOT = "/o/acme/p/depot/"
@@ -83,6 +83,7 @@ def each(page: Page) -> Iterator[str]:
     yield "note"
 
 
+@pytest.mark.goal(name="looks")
 @pytest.mark.parametrize("look", list(LOOKS))
 def test_pages_of_imports_and_notes_have_no_fault_of_access(
     open_page: Open, keep: Keep, look: str

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.journeys.browser.test_accessibility import CHECK, LOOKS
+from tests.journeys.browser.conftest import CHECK, LOOKS
 
 pytestmark = pytest.mark.browser
 METHODOLOGIES = "/o/acme/settings/methodologies"
@@ -57,6 +57,7 @@ def test_one_is_defined_changed_and_removed_by_keys(open_page: Open) -> None:
     expect(page.locator("table")).not_to_contain_text("keyed")
 
 
+@pytest.mark.goal(name="looks")
 @pytest.mark.parametrize("look", list(LOOKS))
 def test_pages_of_methodologies_have_no_fault_of_access(
     open_page: Open, keep: Callable[[Page, str], None], look: str

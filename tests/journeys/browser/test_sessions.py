@@ -1,19 +1,17 @@
 """The steps of a session by keyboard, while it runs, in every look."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.journeys.browser.test_accessibility import LOOKS
+from tests.journeys.browser.conftest import CHECK, LOOKS
 from tests.support.site import Site
 from tests.support.stories import ROOT, Story
 
 pytestmark = pytest.mark.browser
 PROJECT = "/o/acme/p/storefront/"
-CHECK = Path(__file__).with_name("accessibility.js").read_text()
 Open = Callable[..., Page]
 
 
@@ -78,6 +76,7 @@ def test_the_ribbon_grows_while_the_session_runs(
     expect(page.locator("#step-title")).to_have_text("Step 2")
 
 
+@pytest.mark.goal(name="looks")
 @pytest.mark.parametrize("look", list(LOOKS))
 def test_the_page_of_a_session_has_no_fault_of_access(
     open_page: Open, rest: httpx.Client, story: Story, keep: Callable[[Page, str], None], look: str

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.journeys.browser.test_accessibility import CHECK, LOOKS
+from tests.journeys.browser.conftest import CHECK, LOOKS
 
 pytestmark = pytest.mark.browser
 STYLES = "/o/acme/settings/styles"
@@ -36,6 +36,7 @@ def test_a_style_is_defined_and_found_by_keys(open_page: Open) -> None:
     expect(page.locator("#fit [role=status]")).to_contain_text("reviews")
 
 
+@pytest.mark.goal(name="looks")
 @pytest.mark.parametrize("look", list(LOOKS))
 def test_pages_of_styles_have_no_fault_of_access(
     open_page: Open, keep: Callable[[Page, str], None], look: str
