@@ -13,10 +13,8 @@ from django.utils.translation import gettext_lazy as _
 from frontend.labels.memory_labels import TYPES, Name
 from frontend.labels.session_labels import PHASES
 from memory.experiments.figures import Figure
-from memory.experiments.intervals import Difference
-from memory.experiments.phase_learning import OutcomeCounts
-from memory.experiments.queries.learned_weights import PhaseWeights
-from memory.experiments.uplift import GOALS, SHARES, ComparedFigure
+from memory.experiments.queries import PhaseWeights
+from memory.experiments.uplift import GOALS, SHARES, ComparedFigure, Difference, Side
 
 WIDTH: Final = 160.0  # of a drawn interval, in its own units
 EDGE: Final = 6.0  # left free on both sides
@@ -93,9 +91,9 @@ def weight_rows(*, found: PhaseWeights) -> tuple[PhaseWeightRow, ...]:
             phase=PHASES[one.phase.value],
             type=TYPES[one.type.value],
             used=_share(one.own),
-            given=one.own.given,
+            given=one.own.count,
             others_used=_share(one.others),
-            others_given=one.others.given,
+            others_given=one.others.count,
             interval=interval,
             drawing=draw_interval(found=difference, color=color, label=interval),
             now=number_format(one.now, 2, use_l10n=True),
@@ -185,5 +183,5 @@ def _percent(value: float) -> str:
     return f"{MINUS if value < 0 else '+'}{abs(round(100 * value))} %"
 
 
-def _share(came: OutcomeCounts) -> str:
-    return f"{number_format(round(100 * came.used / came.given), 0, use_l10n=True)} %"
+def _share(came: Side) -> str:
+    return f"{number_format(round(100 * came.mean), 0, use_l10n=True)} %"

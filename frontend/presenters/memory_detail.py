@@ -8,8 +8,8 @@ from accounts.caller import Caller, TokenScope, may
 from accounts.queries.directory import people
 from frontend.presenters import html
 from memory.customization.queries import trust_floor
-from memory.experiments.queries import session_figures
-from memory.experiments.queries.session_figures import ReentryCounts
+from memory.experiments import queries as experiments
+from memory.experiments.queries import ReentryCounts
 from memory.records.queries import memories
 from memory.records.queries.memories import LinkView, VersionView
 from memory.records.queries.views import Contradiction, MemoryView
@@ -71,7 +71,7 @@ def inspect(*, memory: MemoryView, caller: Caller, now: datetime) -> InspectedMe
         may_change=may(caller=caller, scope=TokenScope.WRITE),
         is_of_session=session_summary.is_of_session(memory=memory),
         proof=session_summary.find_origin(caller=caller, memory=memory),
-        reentered=session_figures.reentries_of_memory(caller=caller, memory_id=memory.id)
+        reentered=experiments.reentries_of_memory(caller=caller, memory_id=memory.id)
         if memory.type == MemoryType.DEAD_END
         else None,
     )

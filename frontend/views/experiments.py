@@ -10,12 +10,11 @@ from accounts.messages import message
 from frontend.presenters import experiment_table
 from frontend.views import base
 from frontend.views.base import Frame
-from memory.experiments.actions.decide_weights import Verdict, decide_weights
-from memory.experiments.intervals import LEAST_SESSIONS
+from memory.experiments import queries as experiments
+from memory.experiments.actions.consequences import Verdict, decide_weights
 from memory.experiments.points import Group
-from memory.experiments.queries import experiments
-from memory.experiments.queries.experiments import USUAL_DAYS, ExperimentReport
-from memory.experiments.queries.learned_weights import weights_of
+from memory.experiments.queries import USUAL_DAYS, ExperimentReport, weights_of
+from memory.experiments.uplift import LEAST_SESSIONS
 from teams.actions.project_settings import change_experiments
 from teams.permissions import Act
 from teams.queries import PERCENTS
@@ -91,8 +90,8 @@ def _page(
         "state": _state(found),
         "groups": tuple((group.value, found.sessions[group]) for group in Group),
         "compared": tuple(
-            (one.group.value, experiment_table.lines(measures=one.measures))
-            for one in found.compared
+            (group.value, experiment_table.lines(measures=measures))
+            for group, measures in found.compared.items()
         ),
         "tested": tuple((one, experiment_table.lines(measures=one.measures)) for one in effects),
         "learned": learned,

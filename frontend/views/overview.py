@@ -6,7 +6,7 @@ from frontend.labels import session_labels
 from frontend.presenters import activity_feed, project_settings
 from frontend.views import base
 from frontend.views.base import Frame
-from memory.experiments.queries.experiments import USUAL_DAYS
+from memory.experiments.queries import USUAL_DAYS
 from memory.review.queries import overview as queries
 from teams import queries as places
 

@@ -17,7 +17,7 @@ from frontend.labels import memory_labels, session_labels
 from frontend.presenters import html, review_inbox, step_timeline
 from frontend.views import base
 from frontend.views.base import Frame
-from memory.experiments.queries import session_figures
+from memory.experiments import queries as experiments
 from memory.observer.actions import delete_session as deletion
 from memory.review.actions import bulk, verdict_undo
 from memory.review.queries import session_summary
@@ -53,7 +53,7 @@ def listing(request: HttpRequest, frame: Frame) -> HttpResponse:
     context = {
         "section": "sessions",
         "sessions": page.items,
-        "figures": session_figures.figures(
+        "figures": experiments.figures(
             caller=frame.caller, session_ids=tuple(one.id for one in page.items)
         ),
         "people": _people(frame, *page.items),

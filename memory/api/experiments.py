@@ -9,10 +9,9 @@ from pydantic import Field
 from accounts.api.endpoints import Call, get
 from accounts.api.schemas import Query, Result
 from memory.api.schemas.memories import Slug
-from memory.experiments.intervals import LEAST_SESSIONS, Side
-from memory.experiments.queries.experiments import LARGEST_DAYS, USUAL_DAYS, memory_effects, report
-from memory.experiments.queries.experiments import GraphChanges as GraphValue
-from memory.experiments.uplift import GOALS, ComparedFigure
+from memory.experiments.queries import LARGEST_DAYS, USUAL_DAYS, memory_effects, report
+from memory.experiments.queries import GraphChanges as GraphValue
+from memory.experiments.uplift import GOALS, LEAST_SESSIONS, ComparedFigure, Side
 from teams.api.project_settings import ExperimentSettings
 
 
@@ -133,8 +132,8 @@ def get_experiments(call: Call, query: ExperimentQuery) -> dict[str, Any]:
         "least_sessions": LEAST_SESSIONS,
         "sessions": {group.value: count for group, count in found.sessions.items()},
         "compared": [
-            {"group": one.group, "measures": [_measured(each) for each in one.measures]}
-            for one in found.compared
+            {"group": group, "measures": [_measured(one) for one in measures]}
+            for group, measures in found.compared.items()
         ],
         "tokens_saved": found.saved,
         "graph": _graph(found.graph),

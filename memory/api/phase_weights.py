@@ -6,7 +6,7 @@ from typing import Any
 from accounts.api.endpoints import Call, get
 from accounts.api.schemas import Result
 from memory.experiments.phase_learning import LearnedWeight as Learned
-from memory.experiments.queries.learned_weights import weights_of
+from memory.experiments.queries import weights_of
 
 
 class PhaseWeight(Result):
@@ -78,10 +78,10 @@ def _learned(one: Learned, *, is_proposed: bool) -> dict[str, Any]:
     return {
         "phase": one.phase,
         "type": one.type,
-        "given": one.own.given,
-        "used": one.own.used,
-        "others_given": one.others.given,
-        "others_used": one.others.used,
+        "given": one.own.count,
+        "used": int(one.own.total),
+        "others_given": one.others.count,
+        "others_used": int(one.others.total),
         "difference": None if found is None else found.value,
         "low": None if found is None else found.low,
         "high": None if found is None else found.high,

@@ -3,15 +3,14 @@
 The flow, in order:
 
 1. *Groups.* A session is in the control group, the passive or the full one, by a keyed hash
-   (`draws.py`), assigned when it could first be given something (`actions/assignment.py`). From
-   some sessions single memories are withheld (`actions/assignment.py`).
+   (`points.py`), assigned when it could first be given something. From some sessions single
+   memories are withheld (`actions/measurement.py`).
 2. *Measures.* At its end a session gets its figures and each delivered memory an outcome
-   (`actions/session_metrics.py`, rules in `figures.py`).
-3. *Comparison.* `sql/session_sums.sql` adds up, `uplift.py` compares with intervals
-   (`intervals.py`), `queries/experiments.py` reports.
-4. *Consequences.* Memories that surely harm are demoted at night (`actions/demote_harmful.py`);
-   weights of types in phases are learned (`phase_learning.py`) and approved by a person
-   (`actions/decide_weights.py`).
+   (`actions/measurement.py`, rules in `figures.py`).
+3. *Comparison.* `sql/session_sums.sql` adds up, `queries.py` reports what the reader may know,
+   `uplift.py` compares with intervals.
+4. *Consequences.* Memories that surely harm are demoted at night; weights of types in phases are
+   learned (`phase_learning.py`) and approved by a person (`actions/consequences.py`).
 
 Decisions:
 

@@ -10,10 +10,8 @@ again. One that names no file and is not cited may have helped or not.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
-from uuid import UUID
 
 from memory.sessions.events import Outcome
 from memory.sessions.scratchpad import Deed, Scratchpad
@@ -65,34 +63,28 @@ class DeliveryOutcome(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MeasuredDelivery:
-    """A memory that was delivered, `after` the row with that id, and what is known of it."""
-
-    memory_id: UUID
-    files: frozenset[str]
-    after: int
-    is_cited: bool = False
-    is_wrong: bool = False
-
-
 def delivery_outcome(
-    *, delivered: MeasuredDelivery, scratchpad: Scratchpad, rows: Mapping[int, int]
+    *,
+    files: frozenset[str],
+    after: int,
+    is_cited: bool,
+    is_wrong: bool,
+    scratchpad: Scratchpad,
+    rows: Mapping[int, int],
 ) -> DeliveryOutcome:
-    """Return what came of a memory; `rows` has by the sequences of events the ids of their rows."""
-    if delivered.is_wrong:
+    """Return what came of a memory that names `files` and was delivered `after` the row of that id.
+
+    `rows` has by the sequences of events the ids of their rows.
+    """
+    if is_wrong:
         return DeliveryOutcome.WRONG
     deeds = scratchpad.deeds.values()
-    later = [deed for deed in deeds if rows.get(deed.sequence, 0) > delivered.after]
-    near = [deed for deed in later if _is_about(deed, delivered.files)]
-    if delivered.is_cited or any(deed.act is Act.EDIT for deed in near):
+    later = [deed for deed in deeds if rows.get(deed.sequence, 0) > after]
+    near = [deed for deed in later if _is_about(deed, files)]
+    if is_cited or any(deed.act is Act.EDIT for deed in near):
         return DeliveryOutcome.USED
-    is_ignored = bool(delivered.files) and not near and len(later) >= WENT_ON
-    return (
-        DeliveryOutcome.IGNORED
-        if is_ignored and not scratchpad.dropped
-        else DeliveryOutcome.UNKNOWN
-    )
+    has_gone_on = files and not near and len(later) >= WENT_ON and not scratchpad.dropped
+    return DeliveryOutcome.IGNORED if has_gone_on else DeliveryOutcome.UNKNOWN
 
 
 def is_cited(*, citation: str, texts: tuple[str, ...]) -> bool:

@@ -15,23 +15,14 @@ from typing import Final
 
 from memory.customization import phases
 from memory.customization.phases import HIGHEST, LOWEST, Own, Phase
-from memory.experiments import intervals
-from memory.experiments.intervals import LEAST_SESSIONS, Difference, Side
+from memory.experiments import uplift
+from memory.experiments.uplift import NOTHING, Difference, Side
 from memory.taxonomy import MemoryType
 
 SESSIONS_LEAST: Final = 30  # sessions before anything is learned
 STEP: Final = 20  # steps of a weight in one: 0.05; default
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutcomeCounts:
-    """How many memories were delivered with a known outcome, and how many of them were used."""
-
-    given: int
-    used: int
-
-
-PhaseOutcomes = Mapping[tuple[Phase, MemoryType], OutcomeCounts]
+PhaseOutcomes = Mapping[tuple[Phase, MemoryType], Side]  # deliveries; the total are those used
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,41 +35,67 @@ class LearnedWeight:
 
     phase: Phase
     type: MemoryType
-    own: OutcomeCounts
-    others: OutcomeCounts
+    own: Side
+    others: Side
     difference: Difference | None
     now: float
     proposed: float | None
 
 
+def outcome_side(*, given: int, used: int) -> Side:
+    """Return deliveries with a known outcome, and how many of them were used, as sums."""
+    return Side(count=given, total=used, squares=used)
+
+
 def learn_weights(*, outcomes: PhaseOutcomes, own: Own) -> tuple[LearnedWeight, ...]:
     """Compare each type with the others of its phase; `own` are the project's weights now."""
-    pairs = {key: (counts, _others(outcomes, key)) for key, counts in outcomes.items()}
-    compared = sum(_is_enough(*pair) for pair in pairs.values())
-    level = intervals.shared_level(comparisons=compared)
-    return tuple(
-        _learned(key, pairs[key], phases.weights_of(phase=key[0], own=own).get(key[1], 1.0), level)
-        for key in sorted(pairs, key=lambda key: (list(Phase).index(key[0]), key[1].value))
-    )
+    others: dict[tuple[Phase, MemoryType], Side] = {}
+    for phase, type in outcomes:
+        rest = (
+            one for other, one in outcomes.items() if other[0] is phase and other[1] is not type
+        )
+        others[phase, type] = sum(rest, NOTHING)
+    enough = {
+        key for key, side in outcomes.items() if uplift.is_enough(first=side, second=others[key])
+    }
+    level = uplift.shared_level(comparisons=len(enough))
+    found = []
+    for key in sorted(outcomes, key=lambda key: (list(Phase).index(key[0]), key[1].value)):
+        first, second = outcomes[key], others[key]
+        now = phases.weights_of(phase=key[0], own=own).get(key[1], 1.0)
+        wanted, difference = now, None
+        if key in enough:
+            difference = uplift.of_shares(first=first, second=second, level=level)
+            wanted = weight(now=now, own=first, others=second) if difference.is_sure else now
+        learned = LearnedWeight(
+            phase=key[0],
+            type=key[1],
+            own=first,
+            others=second,
+            difference=difference,
+            now=now,
+            proposed=wanted if wanted != now else None,
+        )
+        found.append(learned)
+    return tuple(found)
 
 
-def weight(*, now: float, own: OutcomeCounts, others: OutcomeCounts) -> float:
+def weight(*, now: float, own: Side, others: Side) -> float:
     """Compute now · √(share / share of the others), within 0.8..1.4, in steps of 0.05.
 
     Half the way, as logarithms go: what is given more often is met with less patience.
     """
-    share, usual = own.used / own.given, others.used / others.given
-    wanted = now * sqrt(share / usual) if usual else inf
+    wanted = now * sqrt(own.mean / others.mean) if others.mean else inf
     return round(min(HIGHEST, max(LOWEST, wanted)) * STEP) / STEP
 
 
 def proposed_weights(*, found: tuple[LearnedWeight, ...]) -> Own:
     """Return the weights that are proposed."""
-    chosen = [one for one in found if one.proposed is not None]
-    return {
-        phase: {one.type: one.proposed for one in chosen if one.phase is phase and one.proposed}
-        for phase in dict.fromkeys(one.phase for one in chosen)
-    }
+    changes: dict[Phase, dict[MemoryType, float]] = {}
+    for one in found:
+        if one.proposed is not None:
+            changes.setdefault(one.phase, {})[one.type] = one.proposed
+    return changes
 
 
 def proposal_name(*, found: tuple[LearnedWeight, ...]) -> str:
@@ -89,41 +106,3 @@ def proposal_name(*, found: tuple[LearnedWeight, ...]) -> str:
         if one.proposed is not None
     ]
     return hashlib.sha256(json.dumps(proposed).encode()).hexdigest()[:16] if proposed else ""
-
-
-def _others(outcomes: PhaseOutcomes, key: tuple[Phase, MemoryType]) -> OutcomeCounts:
-    rest = [counts for other, counts in outcomes.items() if other[0] is key[0] and other != key]
-    return OutcomeCounts(given=sum(one.given for one in rest), used=sum(one.used for one in rest))
-
-
-def _is_enough(own: OutcomeCounts, others: OutcomeCounts) -> bool:
-    return min(own.given, others.given) >= LEAST_SESSIONS
-
-
-def _learned(
-    key: tuple[Phase, MemoryType],
-    pair: tuple[OutcomeCounts, OutcomeCounts],
-    now: float,
-    level: float,
-) -> LearnedWeight:
-    own, others = pair
-    difference = (
-        intervals.of_shares(first=_side(own), second=_side(others), level=level)
-        if _is_enough(own, others)
-        else None
-    )
-    is_sure = difference is not None and difference.is_sure
-    wanted = weight(now=now, own=own, others=others) if is_sure else now
-    return LearnedWeight(
-        phase=key[0],
-        type=key[1],
-        own=own,
-        others=others,
-        difference=difference,
-        now=now,
-        proposed=wanted if wanted != now else None,
-    )
-
-
-def _side(counts: OutcomeCounts) -> Side:
-    return Side(count=counts.given, total=counts.used, squares=counts.used)

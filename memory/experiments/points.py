@@ -1,27 +1,32 @@
-"""The four points at which memory is given back, and who is given any.
+"""The points at which memory is delivered, and the groups that are given any.
 
 Silence is the default: one brief at the first prompt, and from then on only what belongs to a file
 that was just touched. Steps as a point of their own, and searches answered in passing, are for
-projects that ask for them. Every switch off is final, whatever the others say.
+projects that ask for them.
+
+Who takes part in an experiment, and on which side, follows from keyed hashes: a session is in the
+control group, the passive one or the full one of its project; a memory may be withheld from some of
+the sessions that would be given it. The key is the installation's, so nobody outside can foresee
+or choose a side, and nothing has to be drawn. The caller stores the group of a session, because
+shares may change.
 """
 
 import hashlib
 import hmac
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 from memory.taxonomy import MemoryType
 
 
 class Point(StrEnum):
-    """Where memory is given back."""
+    """Where memory is delivered."""
 
     SYSTEM_PROMPT = "system_prompt"
     FIRST_MESSAGE = "first_message"
     TOOL_RESULT = "tool_result"
     STEP = "step"
-    PLANNER = "planner"
+    PLANNER = "planner"  # asked for before a plan
 
 
 class Group(StrEnum):
@@ -32,100 +37,46 @@ class Group(StrEnum):
     FULL = "full"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PointRow:
-    """One point: its deadline, its tokens, and the types it gives; none named: any."""
+class PointBounds(NamedTuple):
+    """What a point may deliver: so many tokens, of these types; none named: any."""
 
-    point: Point
-    number: int
-    milliseconds: int
     tokens: int
-    types: frozenset[MemoryType]
+    types: frozenset[MemoryType] = frozenset()
 
 
 WARNINGS: Final = frozenset({MemoryType.GOTCHA, MemoryType.ERROR_PATTERN, MemoryType.DEAD_END})
-OF_A_FILE: Final = WARNINGS | {MemoryType.CAUSAL_DEPENDENCY}  # given when it is touched
+OF_A_FILE: Final = WARNINGS | {MemoryType.CAUSAL_DEPENDENCY}  # delivered when it is touched
+OF_A_PLAN: Final = frozenset({MemoryType.PREFETCH_PATTERN, MemoryType.WORK_STATE})
 POINTS: Final = {  # tokens are defaults, not measured
-    row.point: row
-    for row in (
-        PointRow(
-            point=Point.SYSTEM_PROMPT, number=1, milliseconds=500, tokens=2_500, types=frozenset()
-        ),
-        PointRow(
-            point=Point.FIRST_MESSAGE,
-            number=2,
-            milliseconds=2_000,
-            tokens=32_000,
-            types=frozenset({MemoryType.PREFETCH_PATTERN, MemoryType.WORK_STATE}),
-        ),
-        PointRow(point=Point.TOOL_RESULT, number=3, milliseconds=100, tokens=600, types=OF_A_FILE),
-        PointRow(point=Point.STEP, number=4, milliseconds=50, tokens=600, types=frozenset()),
-        PointRow(  # asked for before a plan
-            point=Point.PLANNER, number=0, milliseconds=2_000, tokens=2_500, types=frozenset()
-        ),
-    )
+    Point.SYSTEM_PROMPT: PointBounds(2_500),
+    Point.FIRST_MESSAGE: PointBounds(32_000, OF_A_PLAN),
+    Point.TOOL_RESULT: PointBounds(600, OF_A_FILE),
+    Point.STEP: PointBounds(600),
+    Point.PLANNER: PointBounds(2_500),
 }
-_BY_GROUP: Final = {
+POINTS_OF_GROUP: Final = {
     Group.CONTROL: frozenset[Point](),
     Group.PASSIVE: frozenset({Point.SYSTEM_PROMPT, Point.FIRST_MESSAGE}),
     Group.FULL: frozenset(Point),
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Switches:
-    """What a project has switched: all of it, single points; a paused session gets nothing."""
-
-    enabled: bool = True
-    off: frozenset[Point] = frozenset()
-    paused: bool = False
-    experiments: bool = True
-
-
-def is_open(*, point: Point, switches: Switches, group: Group) -> bool:
-    """Say whether anything may be given at a point; without experiments everybody is in full."""
-    if not switches.enabled or switches.paused or point in switches.off:
-        return False
-    return not switches.experiments or point in _BY_GROUP[group]
-
-
-# Who takes part in an experiment and on which side: keyed hashes, the same for ever.
-#
-# A session is in the control group, the passive one or the full one of its project; a memory may
-# be withheld from some of the sessions that would be given it. Both follow from a hash under a
-# key of the installation, so nobody outside can foresee or choose a side, and nothing has to be
-# drawn. What was once decided of a session is stored by the caller, because shares may change.
-
 BASIS_POINTS: Final = 10_000  # places of a draw: shares are exact to a hundredth of a percent
 PERCENT: Final = 100
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shares:
-    """How many of 100 sessions are in the two smaller groups; the others are in full."""
-
-    control: float = 5.0
-    passive: float = 10.0
-
-
-USUAL: Final = Shares()
-
-
-def group(*, key: bytes, session: str, project: str, shares: Shares = USUAL) -> Group:
-    """Return the group of a session: control, passive, full as 5 : 10 : 85 of many."""
-    place = _place(key, "group", session, project)
-    if place < shares.control * BASIS_POINTS / PERCENT:
+def group(*, key: bytes, session: str, project: str, control: float, passive: float) -> Group:
+    """Return the group of a session; `control` and `passive` are percents, the rest is in full."""
+    percent = _percent(key, "group", session, project)
+    if percent < control:
         return Group.CONTROL
-    is_passive = place < (shares.control + shares.passive) * BASIS_POINTS / PERCENT
-    return Group.PASSIVE if is_passive else Group.FULL
+    return Group.PASSIVE if percent < control + passive else Group.FULL
 
 
 def is_withheld(*, key: bytes, memory: str, session: str, percent: float) -> bool:
     """Say whether a session belongs to the share from which a memory is withheld."""
-    return _place(key, "withheld", memory, session) < percent * BASIS_POINTS / PERCENT
+    return _percent(key, "withheld", memory, session) < percent
 
 
-def _place(key: bytes, *parts: str) -> int:
-    """Return the first eight bytes of HMAC-SHA-256 of the parts, modulo 10,000."""
+def _percent(key: bytes, *parts: str) -> float:
+    """Return the first eight bytes of HMAC-SHA-256 of the parts, modulo 10,000, as a percent."""
     digest = hmac.new(key, "\0".join(parts).encode(), hashlib.sha256).digest()
-    return int.from_bytes(digest[:8], "big") % BASIS_POINTS
+    return int.from_bytes(digest[:8], "big") % BASIS_POINTS * PERCENT / BASIS_POINTS

@@ -17,7 +17,7 @@ from accounts import jobs, tenancy
 from accounts.jobs import Claim
 from memory.entities.actions import enrich_entities, queue_enrich_entities, read_names
 from memory.entities.actions import queue_read_names as queue_read_names_of_entities
-from memory.experiments.actions import demote_harmful
+from memory.experiments.actions import consequences
 from memory.index.actions import embedding, maintenance
 from memory.intake.actions import apply_decision
 from memory.intake.actions.apply_later import ReplacementShare, integrate_stored
@@ -84,7 +84,7 @@ def sort_topics(claim: Claim) -> Mapping[str, Any]:
 def prove_memories(claim: Claim) -> Mapping[str, Any]:
     """Set memories aside that surely harm."""
     del claim
-    return asdict(demote_harmful.demote_harmful(now=timezone.now()))
+    return consequences.demote_harmful(now=timezone.now())
 
 
 @jobs.handler("memory.join_names")
@@ -124,7 +124,7 @@ UPKEEP: Final[Mapping[str, Callable[[], object]]] = {  # in every organization, 
     "sort_topics": topics_actions.queue,
     "enrich_entities": queue_enrich_entities,
     "join_names": entity_merges.queue_join_names,
-    "prove": demote_harmful.queue_demotion,
+    "prove": consequences.queue_demotion,
     "find_pairs": queue_weekly,
 }
 

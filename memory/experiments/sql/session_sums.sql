@@ -2,30 +2,29 @@
 -- The sums of each figure in each group of a project's sessions since a time, of those that the
 -- reader may see and, apart from them, of the others: by the index memory_session_compared; at most 36
 -- rows. The figure '' counts the sessions, also those without figures; the last column people.
-SELECT s.experiment_group, coalesce(f.key, ''), {visible}, count(*),
+SELECT s.experiment_group, coalesce(f.key, ''),
        coalesce(sum(f.value::numeric), 0)::float8, coalesce(sum(f.value::numeric ^ 2), 0)::float8,
-       count(DISTINCT coalesce(s.opened_by, '00000000-0000-0000-0000-000000000000'::uuid))
+       {visible}, count(*), count(DISTINCT coalesce(s.opened_by, '00000000-0000-0000-0000-000000000000'::uuid))
 FROM memory_agentsession AS s
 CROSS JOIN LATERAL (
     SELECT key, value FROM jsonb_each_text(s.figures) UNION ALL SELECT '', '0') AS f
 WHERE s.project_id = %(project)s AND s.experiment_group IN ('control', 'passive', 'full')
   AND s.opened_at >= %(since)s AND s.figures IS NOT NULL AND (%(everyone)s OR {visible})
-GROUP BY 1, 2, 3
-ORDER BY 1, 2, 3
+GROUP BY 1, 2, 5
+ORDER BY 1, 2, 5
 
 -- name: searches
 -- How many rankings of a project gave something since a day, in how many the graph took part, and in
 -- how many it changed the first eight; of those of the reader and, apart from them, of others: by the
 -- index memory_statistic_kind, a row a person and day; two rows. The last column counts people.
-SELECT {visible}, sum((s.counts ->> 'searches')::bigint)::bigint,
-       sum((s.counts ->> 'took_part')::bigint)::bigint, sum((s.counts ->> 'changed')::bigint)::bigint,
-       count(DISTINCT s.audience)
+SELECT sum((s.counts ->> 'took_part')::bigint)::bigint, sum((s.counts ->> 'changed')::bigint)::bigint,
+       {visible}, sum((s.counts ->> 'searches')::bigint)::bigint, count(DISTINCT s.audience)
 FROM memory_statistic AS s
 WHERE s.kind = 'graph_part' AND s.project_id = %(project)s
   AND s.day >= (%(since)s::timestamptz AT TIME ZONE 'UTC')::date
   AND (%(everyone)s OR {visible})
-GROUP BY 1
-ORDER BY 1
+GROUP BY 3
+ORDER BY 3
 
 -- name: memories
 -- The sums of each figure of the sessions that were given a memory and of those from which it was
@@ -40,14 +39,14 @@ WITH compared AS MATERIALIZED (
 tested AS (
     SELECT memory_id, min(at) AS since FROM compared WHERE withheld
     GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT %(most)s)
-SELECT c.memory_id, c.withheld, f.key, c.is_seen, count(*),
+SELECT c.memory_id, c.withheld, f.key,
        coalesce(sum(f.value::numeric), 0)::float8, coalesce(sum(f.value::numeric ^ 2), 0)::float8,
-       count(DISTINCT c.opener)
+       c.is_seen, count(*), count(DISTINCT c.opener)
 FROM tested AS t JOIN compared AS c ON c.memory_id = t.memory_id AND c.at >= t.since
 CROSS JOIN LATERAL (
     SELECT key, value FROM jsonb_each_text(c.figures) UNION ALL SELECT '', '0') AS f
-GROUP BY 1, 2, 3, 4
-ORDER BY 1, 2, 3, 4
+GROUP BY 1, 2, 3, 6
+ORDER BY 1, 2, 3, 6
 
 -- name: shared_memories
 -- What a night may decide by: the sums as above of the project's own memories, of sessions
@@ -77,8 +76,8 @@ counted AS (
     FROM tested AS t JOIN compared AS c ON c.memory_id = t.memory_id AND c.at >= t.since
     CROSS JOIN LATERAL (
         SELECT key, value FROM jsonb_each_text(c.figures) UNION ALL SELECT '', '0') AS f)
-SELECT memory_id, withheld, key, count(*), sum(value)::float8, sum(value ^ 2)::float8,
-       count(DISTINCT opener)
+SELECT memory_id, withheld, key, sum(value)::float8, sum(value ^ 2)::float8,
+       is_own, count(*), count(DISTINCT opener)
 FROM counted WHERE is_own OR place <= others / 2
 GROUP BY memory_id, withheld, key, is_own HAVING is_own OR count(DISTINCT opener) >= %(openers)s
 ORDER BY 1, 2, 3
@@ -102,11 +101,11 @@ sessions AS (
     SELECT id, opener, bool_or(is_seen) AS is_seen, count(*) AS given,
            count(*) FILTER (WHERE outcome = 'used') AS used
     FROM counted GROUP BY 1, 2)
-SELECT methodology, phase, type, is_seen, count(*), count(*) FILTER (WHERE outcome = 'used'),
-       count(DISTINCT id), count(DISTINCT opener)
-FROM counted GROUP BY 1, 2, 3, 4
+SELECT methodology, phase, type, count(*), count(*) FILTER (WHERE outcome = 'used'),
+       is_seen, count(DISTINCT id), count(DISTINCT opener)
+FROM counted GROUP BY 1, 2, 3, 6
 UNION ALL
-SELECT NULL, NULL, NULL, is_seen, sum(given)::bigint, sum(used)::bigint, count(*),
-       count(DISTINCT opener)
+SELECT NULL, NULL, NULL, sum(given)::bigint, sum(used)::bigint,
+       is_seen, count(*), count(DISTINCT opener)
 FROM sessions GROUP BY is_seen
-ORDER BY 1, 2, 3, 4
+ORDER BY 1, 2, 3, 6

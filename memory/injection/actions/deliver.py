@@ -13,7 +13,7 @@ from uuid import UUID
 
 from django.db.models import F
 
-from memory.experiments.actions import assignment
+from memory.experiments.actions import measurement
 from memory.experiments.points import OF_A_FILE, POINTS, Point
 from memory.injection.actions import delivery_log, policy
 from memory.injection.memory_selection import InjectionCandidate, SelectionContext, select
@@ -209,7 +209,7 @@ def deliver(*, recipient: policy.Recipient, point: Point, candidates: CandidateS
     if recipient.deadline.is_past():
         return LATE
     ids = tuple(entry.memory_id for block in blocks for entry in block.entries)
-    withheld = assignment.withhold(
+    withheld = measurement.withhold(
         session=session,
         point=point,
         views=(candidates.views[one] for one in ids),

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from accounts import tenancy
-from memory.experiments.actions import assignment
+from memory.experiments.actions import measurement
 from memory.experiments.points import Point
 from memory.injection import planner
 from memory.injection.actions import deliver, delivery_log, policy
@@ -83,12 +83,12 @@ def _advise(
 ) -> tuple[tuple[PlannerMemory, ...], PlanAdvice]:
     """Draw conclusions without what is withheld from the session, and note that. In a unit."""
     session, now = recipient.session, recipient.now
-    withheld = assignment.withheld_from(session=session)
+    withheld = measurement.withheld_from(session=session)
     memories = tuple(one for one in _usable(recipient, candidates) if one.id not in withheld)
     while True:
         advice = planner.advise(memories=memories, planned_steps=planned_steps, files=files)
         cited = (candidates.views[one] for one in advice.rests_on)
-        withheld = assignment.withhold(session=session, point=Point.PLANNER, views=cited, now=now)
+        withheld = measurement.withhold(session=session, point=Point.PLANNER, views=cited, now=now)
         if not withheld:
             return memories, advice
         memories = tuple(one for one in memories if one.id not in withheld)

@@ -5,16 +5,15 @@ off, whatever else holds. Searches of agents are not checked here.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.customization.queries import trust_level_of
-from memory.experiments import points
-from memory.experiments.actions import assignment
-from memory.experiments.points import Group, Point, Switches
+from memory.experiments.actions import measurement
+from memory.experiments.points import POINTS_OF_GROUP, Group, Point
 from memory.injection.memory_selection import Trigger
 from memory.search.deadline import NEVER, Deadline
 from memory.sessions.models import Session
@@ -60,18 +59,11 @@ class Recipient:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InjectionPolicy:
-    """What holds at a point: switches, group of the session, least effective confidence."""
+    """What holds at a point: whether anything may be delivered, least effective confidence."""
 
-    point: Point
-    switches: Switches
-    group: Group
+    is_open: bool
     confidence: float
     triggers: frozenset[Trigger]
-
-    @property
-    def is_open(self) -> bool:
-        """Say whether anything may be delivered at all."""
-        return points.is_open(point=self.point, switches=self.switches, group=self.group)
 
 
 def policy_of_recipient(*, recipient: Recipient, point: Point) -> InjectionPolicy:
@@ -99,17 +91,11 @@ def policy_of(
     """
     on = hooks_in(project=project)
     level = trust_level_of(caller=caller, project_id=None if project is None else project.id)
-    switches = Switches(
-        off=frozenset(one for one, hook in POINT_HOOKS.items() if not on[hook]),
-        paused=is_paused(project=project, token_id=caller.token_id, user_id=caller.user_id),
-        experiments=False,
-    )
-    could = points.is_open(point=point, switches=switches, group=Group.FULL)
-    group = assignment.group_in_effect(session=session) if could and session is not None else None
+    is_held = is_paused(project=project, token_id=caller.token_id, user_id=caller.user_id)
+    could = on[POINT_HOOKS[point]] and not is_held
+    group = measurement.group_in_effect(session=session) if could and session is not None else None
     return InjectionPolicy(
-        point=point,
-        switches=replace(switches, experiments=group is not None),
-        group=group or Group.FULL,
+        is_open=could and point in POINTS_OF_GROUP[group or Group.FULL],
         confidence=level_row(level=level).injects_from_confidence,
         triggers=frozenset(one for one, hook in TRIGGER_HOOKS.items() if on[hook]),
     )

@@ -20,8 +20,8 @@ from django.db import transaction
 
 from accounts import tenancy
 from accounts.errors import Conflict
-from memory.experiments.actions import session_metrics
-from memory.experiments.queries import session_figures
+from memory.experiments import queries as experiments
+from memory.experiments.actions import measurement
 from memory.injection.actions import delivery_log
 from memory.intake.actions.remember import Prepared
 from memory.observer import detect, session_report
@@ -151,7 +151,7 @@ def _finish(decision: _Decision, now: datetime) -> Mapping[str, Any]:
         synthesize.queue(row=row, modules=modules)
     row.observed = _observed(decision, row, promoted)
     row.finalized_at = now
-    session_metrics.measure(row=row, scratchpad=shown.scratchpad)
+    measurement.measure(row=row, scratchpad=shown.scratchpad)
     row.save(update_fields=["observed", "finalized_at", "figures"])
     return {
         "events": row.events,
@@ -177,7 +177,7 @@ def _observed(decision: _Decision, row: Session, promoted: list[dict[str, Any]])
         step_timeline.STORED_AS: steps,
         **told,
         "dropped": {**told["dropped"], **{name: n for name, n in decision.dropped.items() if n}},
-        session_figures.REENTERED_KEY: [asdict(one) for one in decision.entered],
+        experiments.REENTERED_KEY: [asdict(one) for one in decision.entered],
         "early": earlier.get("early", []),
         "phrasing": asdict(decision.phrased),
         "promoted": [*earlier.get("promoted", []), *promoted],

@@ -20,8 +20,7 @@ from django.db.models import Q
 
 from accounts import tenancy
 from memory import path_lock
-from memory.experiments.queries.experiments import LARGEST_DAYS
-from memory.experiments.sql.session_sums import GRAPH_PART
+from memory.experiments.queries import GRAPH_PART, LARGEST_DAYS
 from memory.observer.detect import Verdicts, Witnessed
 from memory.observer.detections import SignalKind
 from memory.records.models import ReviewVerdict

@@ -28,7 +28,7 @@ from django.db.models.functions import Cast
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.experiments.queries import experiments
+from memory.experiments import queries as experiments
 from memory.experiments.uplift import SavedTokens
 from memory.index.models import MemoryUsage
 from memory.records.formulas import Factor, checked_share, total

@@ -17,8 +17,8 @@ from django.db.models import QuerySet
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.customization.queries import trust_level_of
-from memory.experiments.queries import session_figures
-from memory.experiments.queries.session_figures import ReentryView
+from memory.experiments import queries as experiments
+from memory.experiments.queries import ReentryView
 from memory.records.models import Memory
 from memory.records.queries import pending
 from memory.records.queries.views import MemoryView, to_view, visible
@@ -30,7 +30,7 @@ from teams.trust import Asking, level_row
 
 MOST: Final = 200  # memories of a session that are shown; default, not measured
 INNER: Final = frozenset({  # shown elsewhere
-    "promoted", "ribbon", "named", "carried", session_figures.REENTERED_KEY,
+    "promoted", "ribbon", "named", "carried", experiments.REENTERED_KEY,
 })  # fmt: skip
 LEARNED: Final = re.compile(r"\Asession:[0-9a-f-]{36}#")  # how the source of such a memory begins
 EMPTY: Final[Mapping[str, Any]] = {
@@ -135,7 +135,7 @@ def read_summary(*, caller: Caller, session_id: UUID, now: datetime) -> SessionS
         candidates=tuple(candidates),
         waiting=sum(one.waits for one in candidates),
         asking=level_row(level=level).asking,
-        again=session_figures.reentry_views(caller=caller, observed=observed, now=now),
+        again=experiments.reentry_views(caller=caller, observed=observed, now=now),
     )
 
 

@@ -269,22 +269,16 @@ VISIBILITY: Final = (
     ),
     guard(
         "sums of sessions are of those that the reader sees",
-        "memory.experiments.queries.experiments:_filter",
-        "everyone = manages(caller=caller)",
+        "memory.experiments.queries:_known_sums",
+        "everyone = rights.manages(caller=caller)",
         "everyone = True",
         "tests/integration/memory/experiments/test_experiments.py::test_who_does_not_manage_is_told_of_sessions_that_they_see",
     ),
     guard(
         "sums of searches of few people are told to nobody else",
-        "memory.experiments.queries.experiments:_graph_changes",
-        "if one.is_seen or are_many(one.searches, one.people)", "if True",
+        "memory.experiments.queries:_known_sums",
+        "if is_seen or (count >= uplift.LEAST_SESSIONS and people >= LEAST_PEOPLE)", "if True",
         "tests/integration/memory/search/test_graph_changes.py::test_few_searches_or_those_of_few_people_are_told_to_nobody_else",
-    ),
-    guard(
-        "what sessions taught is of those that the reader sees",
-        "memory.experiments.queries.learned_weights:read",
-        "everyone=manages(caller=caller)", "everyone=True",
-        "tests/integration/memory/experiments/test_phase_weights.py::test_others_are_told_of_what_they_see_and_managers_of_many",
     ),
     guard(
         "the night joins names that all of a place see", "memory/entities/sql/entities.sql",

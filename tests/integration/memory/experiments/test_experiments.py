@@ -1,6 +1,5 @@
 """What memory changed: sums of sessions in SQL, whom they are told, and what is claimed."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -13,80 +12,53 @@ from django.db import connection
 from accounts import tenancy
 from accounts.caller import Caller, TokenScope
 from accounts.errors import NotFound
-from accounts.identifiers import new_id
 from memory import sql_queries
 from memory.experiments.figures import Figure
-from memory.experiments.intervals import LEAST_SESSIONS
 from memory.experiments.points import Group
-from memory.experiments.queries.experiments import (
+from memory.experiments.queries import (
+    FILE,
     LEAST_PEOPLE,
     ExperimentReport,
     MemoryEffect,
     memory_effects,
     report,
 )
-from memory.experiments.sql.session_sums import FILE
-from memory.sessions.models import GivenOut, Session
+from memory.experiments.uplift import LEAST_SESSIONS
 from teams import visibility
 from teams.models import Project
+from tests.integration.memory.experiments.conftest import Shop
 from tests.support import memories
 
-pytestmark = pytest.mark.usefixtures("in_organization")
 DAYS = 30
 
 
-def stored(
-    store: str, group: str, figures: Sequence[dict[str, Any]], *, owner: UUID, now: datetime
-) -> list[Session]:
-    """Store sessions of a person in a group, with their figures."""
-    with tenancy.unit():
-        project = Project.objects.get(slug=store)
-        return Session.objects.bulk_create(
-            Session(
-                id=new_id(),
-                project=project,
-                audience=owner,
-                scope="personal",
-                opened_by=owner,
-                source_interface="api",
-                experiment_group=group,
-                figures=one,
-                opened_at=now - timedelta(days=1),
-                active_at=now,
-            )
-            for one in figures
-        )
-
-
-def read(caller: Caller, store: str, now: datetime) -> ExperimentReport:
+def read(shop: Shop, caller: Caller | None = None) -> ExperimentReport:
     """Return the report."""
-    return report(caller=caller, project=store, days=DAYS, now=now)
+    return report(caller=caller or shop.owner, project=shop.slug, days=DAYS, now=shop.now)
 
 
-def rereads(found: ExperimentReport, group: Group) -> Any:
-    """Return what is said of rereads in a group."""
-    (compared,) = (one for one in found.compared if one.group is group)
-    return next(one for one in compared.measures if one.figure is Figure.REREADS)
+def effects(shop: Shop, caller: Caller | None = None) -> tuple[MemoryEffect, ...]:
+    """Return what memories are worth."""
+    return memory_effects(caller=caller or shop.owner, project=shop.slug, days=DAYS, now=shop.now)
 
 
-def person(caller: Caller) -> UUID:
-    """Return who calls."""
-    assert caller.user_id is not None
-    return caller.user_id
+def rereads(measures: Any) -> Any:
+    """Return what is said of rereads."""
+    return next(one for one in measures if one.figure is Figure.REREADS)
 
 
-def test_sums_of_the_database_are_those_of_the_sessions(
-    caller: Caller, store: str, now: datetime
-) -> None:
+def test_sums_of_the_database_are_those_of_the_sessions(shop: Shop) -> None:
     drawn = np.random.default_rng(11)
     full, control = drawn.poisson(3, 60).tolist(), drawn.poisson(6, 25).tolist()
-    me = person(caller)
-    stored(store, "full", [{"rereads": one, "qa": 1} for one in full], owner=me, now=now)
-    stored(store, "control", [{"rereads": one, "qa": 0} for one in control], owner=me, now=now)
+    shop.run([{"rereads": one, "qa": 1, "tokens": 800} for one in full])
+    shop.run([{"rereads": one, "qa": 0, "tokens": 1_000} for one in control], "control")
+    shop.run([{"rereads": 1}] * 3, "none")
+    shop.run([{"rereads": 1}] * 3, "")
+    shop.run([{"rereads": 1}] * 3, ago=timedelta(days=DAYS + 1))
 
-    found = read(caller, store, now)
+    found = read(shop)
 
-    said = rereads(found, Group.FULL)
+    said = rereads(found.compared[Group.FULL])
     assert found.sessions == {Group.CONTROL: 25, Group.PASSIVE: 0, Group.FULL: 60}
     assert (said.given.count, said.without.count) == (60, 25)
     assert said.given.mean == pytest.approx(np.mean(full))
@@ -94,184 +66,109 @@ def test_sums_of_the_database_are_those_of_the_sessions(
     assert said.without.variance == pytest.approx(np.var(control, ddof=1))
     assert said.difference.value == pytest.approx(np.mean(full) - np.mean(control))
     assert said.verdict == "better"
+    assert found.saved is not None
+    assert (found.saved.sessions, found.saved.tokens) == (60, pytest.approx(12_000))
 
 
-def test_a_figure_that_few_sessions_tell_is_not_claimed(
-    caller: Caller, store: str, now: datetime
-) -> None:
-    me = person(caller)
-    few = [{"rereads": 9}] * (LEAST_SESSIONS - 1) + [{}] * 10
-    stored(store, "control", few, owner=me, now=now)
-    stored(store, "full", [{"rereads": 1}] * 50, owner=me, now=now)
+def test_a_figure_that_few_sessions_tell_is_not_claimed(shop: Shop) -> None:
+    shop.run([{"rereads": 9}] * (LEAST_SESSIONS - 1) + [{}] * 10, "control")
+    shop.run([{"rereads": 1}] * 50)
 
-    said = rereads(read(caller, store, now), Group.FULL)
+    said = rereads(read(shop).compared[Group.FULL])
 
-    assert (said.without.count, said.difference, said.verdict) == (
-        LEAST_SESSIONS - 1,
-        None,
-        "too_few",
-    )
+    assert (said.without.count, said.difference) == (LEAST_SESSIONS - 1, None)
+    assert said.verdict == "too_few"
 
 
-def test_tokens_saved_are_those_of_the_control_group_less_those_given(
-    caller: Caller, store: str, now: datetime
-) -> None:
-    me = person(caller)
-    stored(store, "control", [{"tokens": 900}, {"tokens": 1_100}] * 15, owner=me, now=now)
-    stored(store, "full", [{"tokens": 700}, {"tokens": 900}] * 20, owner=me, now=now)
+def test_who_does_not_manage_is_told_of_sessions_that_they_see(shop: Shop) -> None:
+    for owner in (shop.me, UUID(int=1), UUID(int=2), UUID(int=3)):
+        shop.run([{"rereads": 1}] * 8, owners=(owner,))
+    shop.run([{"rereads": 1}] * 2, owners=(shop.member.user_id,))
+    agent = memories.as_agent(shop.owner, scopes=frozenset({TokenScope.READ}))
 
-    saved = read(caller, store, now).saved
+    told = [read(shop, one) for one in (shop.member, shop.owner, agent)]
 
-    assert saved is not None
-    assert saved.sessions == 40
-    assert saved.tokens == pytest.approx(8_000)
-    assert saved.low < 8_000 < saved.high
+    assert [one.sessions[Group.FULL] for one in told] == [2, 34, 8]
+    assert [one.is_whole for one in told] == [False, True, False]
 
 
-def test_sessions_before_the_days_asked_of_and_of_no_group_do_not_count(
-    caller: Caller, store: str, now: datetime
-) -> None:
-    me = person(caller)
-    stored(store, "none", [{"rereads": 1}] * 3, owner=me, now=now)
-    stored(store, "", [{"rereads": 1}] * 3, owner=me, now=now)
-    stored(store, "full", [{"rereads": 1}] * 3, owner=me, now=now - timedelta(days=DAYS))
-
-    assert set(read(caller, store, now).sessions.values()) == {0}
-
-
-def test_who_does_not_manage_is_told_of_sessions_that_they_see(
-    caller: Caller, member_caller: Caller, store: str, now: datetime
-) -> None:
-    for owner in (person(caller), UUID(int=1), UUID(int=2), UUID(int=3)):
-        stored(store, "full", [{"rereads": 1}] * 8, owner=owner, now=now)
-    stored(store, "full", [{"rereads": 1}] * 2, owner=person(member_caller), now=now)
-
-    mine, whole = read(member_caller, store, now), read(caller, store, now)
-    reading = frozenset({TokenScope.READ})
-    agent = read(memories.as_agent(caller, scopes=reading), store, now)
-
-    assert (mine.sessions[Group.FULL], mine.is_whole) == (2, False)
-    assert (whole.sessions[Group.FULL], whole.is_whole) == (34, True)
-    assert (agent.sessions[Group.FULL], agent.is_whole) == (8, False)
-
-
-@pytest.mark.parametrize(("people", "each"), [(3, 6), (2, 30), (1, 60)])
+@pytest.mark.parametrize(("people", "each"), [(3, 6), (2, 30)])
 def test_what_few_sessions_or_few_people_came_to_is_not_told_of_personal_ones(
-    caller: Caller, store: str, now: datetime, people: int, each: int
+    shop: Shop, people: int, each: int
 ) -> None:
-    memory = memories.stored(caller, now, project=store)
-    for owner in range(1, people + 1):
-        for withheld in (True, False):
-            told = stored(store, "full", [{"rereads": 9}] * each, owner=UUID(int=owner), now=now)
-            given(told, memory.id, now, withheld=withheld)
-    mine = stored(store, "full", [{"rereads": 1}], owner=person(caller), now=now)
-    given(mine, memory.id, now, withheld=True)
+    memory = shop.remember()
+    others = tuple(UUID(int=one + 1) for one in range(people))
+    for withheld in (True, False):
+        rows = shop.run([{"rereads": 9}] * each * people, owners=others)
+        shop.log(rows, memory.id, withheld=withheld)
+    shop.log(shop.run([{"rereads": 1}]), memory.id, withheld=True)
 
-    found, (proof,) = read(caller, store, now), proved(caller, store, now)
+    found, (proof,) = read(shop), effects(shop)
 
-    is_many = people * each * 2 >= LEAST_SESSIONS and people >= LEAST_PEOPLE
-    whole = people * each * 2 + 1
-    assert (found.sessions[Group.FULL], found.is_whole) == (
-        (whole, True) if is_many else (1, False)
-    )
+    all_of_them = people * each * 2
+    is_many = all_of_them >= LEAST_SESSIONS and people >= LEAST_PEOPLE
+    assert found.sessions[Group.FULL] == (all_of_them + 1 if is_many else 1)
+    assert found.is_whole == is_many
     assert (proof.given, proof.withheld) == (0, 1)
 
 
 def test_a_figure_that_one_person_told_is_not_told_although_their_sessions_count(
-    caller: Caller, store: str, now: datetime
+    shop: Shop,
 ) -> None:
     for owner in (1, 2, 3):
         figures = {"tools": 4} | ({"rereads": 9} if owner == 1 else {})
-        stored(store, "full", [figures] * 25, owner=UUID(int=owner), now=now)
+        shop.run([figures] * 25, owners=(UUID(int=owner),))
 
-    found = read(caller, store, now)
+    found = read(shop)
 
     assert (found.sessions[Group.FULL], found.is_whole) == (75, False)
-    assert rereads(found, Group.FULL).given.count == 0
+    assert rereads(found.compared[Group.FULL]).given.count == 0
 
 
-def test_a_project_of_others_is_as_if_it_were_not_there(
-    member_caller: Caller, caller: Caller, store: str, now: datetime
-) -> None:
+def test_a_project_of_others_is_as_if_it_were_not_there(shop: Shop) -> None:
     with tenancy.unit():
-        Project.objects.filter(slug=store).update(open_to_all=False)
+        Project.objects.filter(slug=shop.slug).update(open_to_all=False)
 
-    for ask in (report, memory_effects):
-        with pytest.raises(NotFound):
-            ask(caller=member_caller, project=store, days=DAYS, now=now)
-    bound = replace(member_caller, bound_projects=())
-    with pytest.raises(NotFound):
-        report(caller=bound, project=store, days=DAYS, now=now)
+    for nobody in (shop.member, replace(shop.member, bound_projects=())):
+        for ask in (read, effects):
+            with pytest.raises(NotFound):
+                ask(shop, nobody)
 
 
-def given(sessions: Sequence[Session], memory_id: UUID, now: datetime, *, withheld: bool) -> None:
-    """Put into the ledger that sessions were given a memory, or went without."""
-    with tenancy.unit():
-        GivenOut.all_rows.bulk_create(
-            GivenOut(
-                memory_id=memory_id,
-                session_id=one.id,
-                at=now,
-                point="tool_result",
-                withheld=withheld,
-            )
-            for one in sessions
-        )
+def test_a_memory_is_worth_what_sessions_with_it_do_better(shop: Shop) -> None:
+    memory = shop.remember()
+    shop.log(shop.run([{"rereads": 1}, {"rereads": 2}] * 15), memory.id)
+    shop.log(shop.run([{"rereads": 5}, {"rereads": 6}] * 12), memory.id, withheld=True)
 
+    (found,) = effects(shop)
 
-def proved(caller: Caller, store: str, now: datetime) -> tuple[MemoryEffect, ...]:
-    """Return what memories are worth."""
-    return memory_effects(caller=caller, project=store, days=DAYS, now=now)
-
-
-def test_a_memory_is_worth_what_sessions_with_it_do_better(
-    caller: Caller, store: str, now: datetime
-) -> None:
-    memory = memories.stored(caller, now, project=store)
-    me = person(caller)
-    told = stored(store, "full", [{"rereads": 1}, {"rereads": 2}] * 15, owner=me, now=now)
-    left = stored(store, "full", [{"rereads": 5}, {"rereads": 6}] * 12, owner=me, now=now)
-    given(told, memory.id, now, withheld=False)
-    given(left, memory.id, now, withheld=True)
-
-    (found,) = proved(caller, store, now)
-
-    said = next(one for one in found.measures if one.figure is Figure.REREADS)
+    said = rereads(found.measures)
     assert (found.memory.id, found.given, found.withheld) == (memory.id, 30, 24)
-    assert said.difference is not None
     assert said.difference.value == pytest.approx(-4.0)
     assert said.verdict == "better"
 
 
 def test_what_was_given_before_anything_was_withheld_is_no_side_of_the_comparison(
-    caller: Caller, store: str, now: datetime
+    shop: Shop,
 ) -> None:
-    memory = memories.stored(caller, now, project=store)
-    me = person(caller)
-    early, late, left = (
-        stored(store, "full", [{"rereads": 1}] * 3, owner=me, now=now) for _ in "abc"
-    )
-    given(early, memory.id, now - timedelta(hours=2), withheld=False)
-    given(left, memory.id, now - timedelta(hours=1), withheld=True)
-    given(late, memory.id, now, withheld=False)
+    memory = shop.remember()
+    early, late, left = (shop.run([{"rereads": 1}] * 3) for _ in "abc")
+    shop.log(early, memory.id, ago=timedelta(hours=2))
+    shop.log(left, memory.id, ago=timedelta(hours=1), withheld=True)
+    shop.log(late, memory.id)
 
-    (found,) = proved(caller, store, now)
+    (found,) = effects(shop)
 
     assert (found.given, found.withheld) == (3, 3)
 
 
-def test_memories_of_others_are_not_told_of_even_to_who_manages(
-    caller: Caller, member_caller: Caller, store: str, now: datetime
-) -> None:
-    theirs = memories.stored(member_caller, now, project=store, scope="personal")
-    left = stored(store, "full", [{"rereads": 1}] * 3, owner=person(member_caller), now=now)
-    given(left, theirs.id, now, withheld=True)
+def test_memories_of_others_are_not_told_of_even_to_who_manages(shop: Shop) -> None:
+    theirs = shop.remember(by=shop.member, scope="personal")
+    left = shop.run([{"rereads": 1}] * 3, owners=(shop.member.user_id,))
+    shop.log(left, theirs.id, withheld=True)
 
-    assert proved(caller, store, now) == ()
-    assert [one.memory.id for one in proved(member_caller, store, now)] == [theirs.id]
-
-
-HERE = UUID(int=7)
+    assert effects(shop) == ()
+    assert [one.memory.id for one in effects(shop, shop.member)] == [theirs.id]
 
 
 @pytest.mark.parametrize(
@@ -288,10 +185,10 @@ def test_sums_of_a_project_are_read_by_an_index(name: str, index: str) -> None:
     for part, alias in (("visible", "s"), ("visible_memory", "m")):
         statement = statement.replace(f"{{{part}}}", visibility.as_sql(alias=alias))
     given: dict[str, Any] = {
-        "project": HERE,
+        "project": UUID(int=7),
         "since": datetime(2026, 1, 1, tzinfo=UTC),
         "everyone": True,
-        "audiences": [HERE],
+        "audiences": [UUID(int=7)],
         "bound": None,
     }
 

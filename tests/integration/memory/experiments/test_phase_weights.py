@@ -1,7 +1,8 @@
-"""Phase weights: learned of what sessions did, told to whom, approved by a person, taken back."""
+"""Phase weights: learned of what sessions did, told to whom, approved by a person, undone."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -9,81 +10,85 @@ import pytest
 from accounts import tenancy
 from accounts.caller import Caller, Role
 from accounts.errors import Conflict, Forbidden, NotFound
-from accounts.identifiers import new_id
 from memory.customization.actions import define_methodology
 from memory.customization.phases import Phase
-from memory.experiments.actions.decide_weights import Verdict, decide_weights
-from memory.experiments.queries.learned_weights import PhaseWeights, weights_of
-from memory.records.queries.views import MemoryView
+from memory.experiments.actions.consequences import Verdict, decide_weights
+from memory.experiments.queries import PhaseWeights, weights_of
 from memory.search.actions import search
 from memory.search.request import SearchRequest
-from memory.sessions.models import GivenOut, Session
 from memory.taxonomy import MemoryType
 from teams.audit.queries import every_entry
 from teams.models import Project
+from tests.integration.memory.experiments.conftest import Shop
 from tests.support import memories
 from tests.support.memories import CARTS, PARSER, REDIS
 
-pytestmark = pytest.mark.usefixtures("in_organization")
 DECISION, GOTCHA = MemoryType.DECISION, MemoryType.GOTCHA
+LEARNED = {DECISION: 1.4, GOTCHA: 0.8}
+
+
+class Lessons:
+    """A decision and a gotcha of the project, and sessions that used one of them."""
+
+    def __init__(self, shop: Shop) -> None:
+        self.shop, self.now = shop, shop.now
+        self.decision = shop.remember(CARTS, type="decision").id
+        self.gotcha = shop.remember(PARSER, type="gotcha").id
+
+    def came(self, outcomes: dict[UUID, str], count: int, **fields: Any) -> None:
+        """Store sessions of a person that were given memories, and what came of them."""
+        shop = replace(self.shop, now=self.now)
+        more = {"phase": "coding", "ended_at": self.now, "ago": timedelta(hours=1), **fields}
+        rows = shop.run([None] * count, "", **more)
+        for memory_id, outcome in outcomes.items():
+            shop.log(rows, memory_id, outcome=outcome)
+
+    def teach(self, *, is_turned: bool = False) -> None:
+        """Let forty sessions of the owner use the decision, and ignore the gotcha mostly."""
+        counts = (10, 30) if is_turned else (30, 10)
+        self.came({self.decision: "used", self.gotcha: "ignored"}, counts[0])
+        self.came({self.decision: "ignored", self.gotcha: "used"}, counts[1])
+
+    def read(self, caller: Caller | None = None, project: str = "store") -> PhaseWeights:
+        """Return what is learned."""
+        return weights_of(caller=caller or self.shop.owner, project=project, now=self.now)
+
+    def decide(
+        self, verdict: Verdict, shown: str | None = None, caller: Caller | None = None
+    ) -> PhaseWeights:
+        """Decide about what is proposed, or about what was shown."""
+        return decide_weights(
+            caller=caller or self.shop.owner,
+            ref=self.shop.slug,
+            verdict=verdict,
+            shown=self.read().proposal if shown is None else shown,
+            now=self.now,
+        )
+
+    def undo(self, decided_at: datetime | None) -> PhaseWeights:
+        """Undo the decision that was made then."""
+        return self.decide(Verdict.UNDO, decided_at.isoformat() if decided_at else "")
+
+    def weights(self, phase: str) -> dict[str, float]:
+        """Return what each type counts in a search for a phase."""
+        request = SearchRequest(
+            query="carts invoice lines", project=self.shop.slug, threshold=0.0, phase=phase
+        )
+        hits = search(caller=self.shop.owner, request=request, now=self.now).hits
+        return {hit.memory.type: hit.explain["multipliers"]["phase"] for hit in hits}
 
 
 @pytest.fixture
-def pair(caller: Caller, store: str, now: datetime) -> tuple[MemoryView, MemoryView]:
-    """A decision and a gotcha of the project."""
-    return (
-        memories.stored(caller, now, CARTS, project=store, type="decision"),
-        memories.stored(caller, now, PARSER, project=store, type="gotcha"),
-    )
+def lessons(shop: Shop) -> Lessons:
+    """A project that has taught nothing yet."""
+    return Lessons(shop)
 
 
-def came(
-    store: str,
-    outcomes: dict[UUID, str],
-    *,
-    owner: UUID,
-    count: int,
-    now: datetime,
-    phase: str = "coding",
-    methodology: str = "",
-) -> None:
-    """Store sessions of a person that were given memories, and what came of them."""
-    with tenancy.unit():
-        project = Project.objects.get(slug=store)
-        rows = Session.objects.bulk_create(
-            Session(
-                id=new_id(),
-                project=project,
-                audience=owner,
-                scope="personal",
-                opened_by=owner,
-                source_interface="api",
-                phase=phase,
-                methodology=methodology,
-                opened_at=now - timedelta(hours=1),
-                active_at=now,
-                ended_at=now,
-            )
-            for _ in range(count)
-        )
-        GivenOut.all_rows.bulk_create(
-            GivenOut(memory_id=memory_id, session_id=row.id, at=now, point="step", outcome=outcome)
-            for row in rows
-            for memory_id, outcome in outcomes.items()
-        )
-
-
-def taught(caller: Caller, store: str, pair: tuple[MemoryView, MemoryView], now: datetime) -> None:
-    """Let forty sessions of the caller use the decision, and ignore the gotcha mostly."""
-    decision, gotcha = (one.id for one in pair)
-    assert caller.user_id is not None
-    came(store, {decision: "used", gotcha: "ignored"}, owner=caller.user_id, count=30, now=now)
-    came(store, {decision: "ignored", gotcha: "used"}, owner=caller.user_id, count=10, now=now)
-
-
-def read(caller: Caller, store: str, now: datetime) -> PhaseWeights:
-    """Return what is learned."""
-    return weights_of(caller=caller, project=store, now=now)
+@pytest.fixture
+def taught(lessons: Lessons) -> Lessons:
+    """A project whose sessions use the decision and ignore the gotcha."""
+    lessons.teach()
+    return lessons
 
 
 def proposed(found: PhaseWeights) -> dict[MemoryType, float | None]:
@@ -91,250 +96,167 @@ def proposed(found: PhaseWeights) -> dict[MemoryType, float | None]:
     return {one.type: one.proposed for one in found.found}
 
 
-def decide(caller: Caller, store: str, verdict: Verdict, shown: str, now: datetime) -> PhaseWeights:
-    """Decide."""
-    return decide_weights(caller=caller, ref=store, verdict=verdict, shown=shown, now=now)
+def given(found: PhaseWeights) -> dict[MemoryType, int]:
+    """Return how many deliveries count by type."""
+    return {one.type: one.own.count for one in found.found}
 
 
-def approve(caller: Caller, store: str, now: datetime) -> PhaseWeights:
-    """Approve what is proposed."""
-    return decide(caller, store, Verdict.APPROVE, read(caller, store, now).proposal, now)
-
-
-def undo(caller: Caller, store: str, shown: PhaseWeights, now: datetime) -> PhaseWeights:
-    """Take back the decision that was shown."""
-    made = shown.decided_at.isoformat() if shown.decided_at else ""
-    return decide(caller, store, Verdict.UNDO, made, now)
-
-
-def test_a_type_that_sessions_use_more_often_is_proposed_to_count_more(
-    caller: Caller, store: str, pair: tuple[MemoryView, MemoryView], now: datetime
-) -> None:
-    taught(caller, store, pair, now)
-
-    found = read(caller, store, now)
+def test_a_type_that_sessions_use_more_often_is_proposed_to_count_more(taught: Lessons) -> None:
+    found = taught.read()
 
     assert (found.sessions, found.is_whole, found.own) == (40, True, {})
-    assert proposed(found) == {DECISION: 1.4, GOTCHA: 0.8}
+    assert proposed(found) == LEARNED
     assert {one.phase for one in found.found} == {Phase.IMPLEMENT}
     assert found.proposal
 
 
 def test_nothing_is_proposed_before_thirty_sessions_or_of_what_is_unknown(
-    caller: Caller, store: str, pair: tuple[MemoryView, MemoryView], now: datetime
+    lessons: Lessons,
 ) -> None:
-    decision, gotcha = (one.id for one in pair)
-    assert caller.user_id is not None
-    me = caller.user_id
-    came(store, {decision: "used", gotcha: "ignored"}, owner=me, count=29, now=now)
-    came(store, {decision: "unknown", gotcha: ""}, owner=me, count=30, now=now)
-    came(store, {decision: "used"}, owner=me, count=30, now=now, phase="")
-    came(store, {decision: "used"}, owner=me, count=30, now=now - timedelta(days=91))
+    lessons.came({lessons.decision: "used", lessons.gotcha: "ignored"}, 29)
+    lessons.came({lessons.decision: "unknown", lessons.gotcha: ""}, 30)
+    lessons.came({lessons.decision: "used"}, 30, phase="")
+    lessons.came({lessons.decision: "used"}, 30, ago=timedelta(days=91))
 
-    found = read(caller, store, now)
+    found = lessons.read()
 
     assert (found.sessions, found.proposal) == (29, "")
 
 
-def weights(caller: Caller, store: str, phase: str, now: datetime) -> dict[str, float]:
-    """Return what each type counts in a search for a phase."""
-    request = SearchRequest(query="carts invoice lines", project=store, threshold=0.0, phase=phase)
-    hits = search(caller=caller, request=request, now=now).hits
-    return {hit.memory.type: hit.explain["multipliers"]["phase"] for hit in hits}
-
-
-def test_approved_weights_count_in_searches_of_the_phase_until_they_are_taken_back(
-    caller: Caller, store: str, pair: tuple[MemoryView, MemoryView], now: datetime
+def test_approved_weights_count_in_searches_of_the_phase_until_they_are_undone(
+    taught: Lessons,
 ) -> None:
-    taught(caller, store, pair, now)
-    before, usual = read(caller, store, now), weights(caller, store, "implement", now)
+    before, usual = taught.read(), taught.weights("implement")
 
-    decided = decide(caller, store, Verdict.APPROVE, before.proposal, now)
+    decided = taught.decide(Verdict.APPROVE)
 
     assert usual == {"decision": 1.0, "gotcha": 1.4}
-    assert decided.own == {Phase.IMPLEMENT: {DECISION: 1.4, GOTCHA: 0.8}}
-    assert (decided.proposal, decided.sessions, decided.decided_at) == ("", 0, now)
-    assert weights(caller, store, "implement", now) == {"decision": 1.4, "gotcha": 0.8}
-    assert weights(caller, store, "define", now) == {"decision": 1.1, "gotcha": 0.8}
+    assert decided.own == {Phase.IMPLEMENT: LEARNED}
+    assert (decided.proposal, decided.sessions, decided.decided_at) == ("", 0, taught.now)
+    assert taught.weights("implement") == {"decision": 1.4, "gotcha": 0.8}
+    assert taught.weights("define") == {"decision": 1.1, "gotcha": 0.8}
 
-    undone = undo(caller, store, decided, now)
+    undone = taught.undo(decided.decided_at)
 
     assert (before.may_undo, decided.may_undo, undone.may_undo) == (False, True, False)
     assert (undone.own, undone.decided_at) == ({}, None)
-    assert weights(caller, store, "implement", now) == usual
+    assert taught.weights("implement") == usual
 
 
-def test_taken_back_once_the_weights_before_stay_and_later_sessions_count(
-    caller: Caller, store: str, pair: tuple[MemoryView, MemoryView], now: datetime
-) -> None:
-    taught(caller, store, pair, now)
-    first = approve(caller, store, now)
-    later = now + timedelta(days=2)
-    taught(caller, store, (pair[1], pair[0]), later)
-    second = approve(caller, store, later)
+def test_undone_once_the_weights_before_stay_and_later_sessions_count(taught: Lessons) -> None:
+    first = taught.decide(Verdict.APPROVE)
+    taught.now += timedelta(days=2)
+    taught.teach(is_turned=True)
+    second = taught.decide(Verdict.APPROVE)
 
-    undone = undo(caller, store, second, later)
+    undone = taught.undo(second.decided_at)
 
     assert second.own != first.own
-    assert (undone.own, undone.decided_at, undone.may_undo) == (first.own, now, False)
-    assert (undone.since, undone.sessions) == (later, 0)
+    assert (undone.own, undone.decided_at, undone.may_undo) == (first.own, first.decided_at, False)
+    assert (undone.since, undone.sessions) == (taught.now, 0)
     for shown in (undone, second):
         with pytest.raises(Conflict):
-            undo(caller, store, shown, later)
-    assert read(caller, store, later).own == first.own
+            taught.undo(shown.decided_at)
+    assert taught.read().own == first.own
 
 
-def test_a_decision_that_was_not_shown_is_not_taken_back(
-    caller: Caller, store: str, pair: tuple[MemoryView, MemoryView], now: datetime
-) -> None:
-    taught(caller, store, pair, now)
-    first = decide(caller, store, Verdict.DECLINE, read(caller, store, now).proposal, now)
-    later = now + timedelta(days=2)
-    taught(caller, store, pair, later)
-    second = approve(caller, store, later)
+def test_a_decision_that_was_not_shown_is_not_undone(taught: Lessons) -> None:
+    first = taught.decide(Verdict.DECLINE)
+    taught.now += timedelta(days=2)
+    taught.teach()
+    second = taught.decide(Verdict.APPROVE)
 
-    for shown in (first, replace(first, decided_at=None)):
+    for shown in (first.decided_at, None):
         with pytest.raises(Conflict):
-            undo(caller, store, shown, later)
+            taught.undo(shown)
 
-    assert read(caller, store, later) == second
+    assert taught.read() == second
 
 
-def test_declined_is_not_proposed_again_from_the_same_sessions(
-    caller: Caller, store: str, pair: tuple[MemoryView, MemoryView], now: datetime
-) -> None:
-    taught(caller, store, pair, now)
-
-    declined = decide(caller, store, Verdict.DECLINE, read(caller, store, now).proposal, now)
-    later = now + timedelta(days=2)
-    taught(caller, store, pair, later)
+def test_declined_is_not_proposed_again_from_the_same_sessions(taught: Lessons) -> None:
+    declined = taught.decide(Verdict.DECLINE)
+    taught.now += timedelta(days=2)
+    taught.teach()
 
     assert (declined.own, declined.proposal, declined.sessions) == ({}, "", 0)
-    assert proposed(read(caller, store, later)) == {DECISION: 1.4, GOTCHA: 0.8}
+    assert proposed(taught.read()) == LEARNED
 
 
-def test_what_was_not_shown_is_not_approved(
-    caller: Caller, store: str, pair: tuple[MemoryView, MemoryView], now: datetime
-) -> None:
-    taught(caller, store, pair, now)
-    shown = read(caller, store, now).proposal
-    assert caller.user_id is not None
-    came(store, {pair[0].id: "ignored"}, owner=caller.user_id, count=80, now=now)
+def test_what_was_not_shown_is_not_approved(taught: Lessons) -> None:
+    shown = taught.read().proposal
+    taught.came({taught.decision: "ignored"}, 80)
 
-    with pytest.raises(Conflict):
-        decide(caller, store, Verdict.APPROVE, shown, now)
-    with pytest.raises(Conflict):
-        decide(caller, store, Verdict.APPROVE, "", now)
-    with pytest.raises(Conflict):
-        decide(caller, store, Verdict.UNDO, "", now)
-    assert read(caller, store, now).decided_at is None
+    for verdict, name in ((Verdict.APPROVE, shown), (Verdict.APPROVE, ""), (Verdict.UNDO, "")):
+        with pytest.raises(Conflict):
+            taught.decide(verdict, name)
+    assert taught.read().decided_at is None
 
 
-def test_a_person_who_manages_the_project_decides_and_the_log_says_so(
-    caller: Caller,
-    member_caller: Caller,
-    store: str,
-    pair: tuple[MemoryView, MemoryView],
-    now: datetime,
-) -> None:
-    taught(caller, store, pair, now)
-    shown = read(caller, store, now).proposal
-
-    for nobody in (member_caller, memories.as_agent(caller)):
+def test_a_person_who_manages_the_project_decides_and_the_log_says_so(taught: Lessons) -> None:
+    for nobody in (taught.shop.member, memories.as_agent(taught.shop.owner)):
         with pytest.raises(Forbidden):
-            decide(nobody, store, Verdict.APPROVE, shown, now)
-    decide(caller, store, Verdict.APPROVE, shown, now)
+            taught.decide(Verdict.APPROVE, caller=nobody)
+    taught.decide(Verdict.APPROVE)
 
     with tenancy.unit():
         *_, entry = every_entry()
     assert (entry.act, entry.object_type) == ("project.changed", "project")
 
 
-def test_others_are_told_of_what_they_see_and_managers_of_many(
-    caller: Caller,
-    member_caller: Caller,
-    store: str,
-    pair: tuple[MemoryView, MemoryView],
-    now: datetime,
-) -> None:
-    taught(caller, store, pair, now)
-    for person in range(1, 4):
-        came(store, {pair[0].id: "used"}, owner=UUID(int=person), count=10, now=now)
-    came(store, {pair[1].id: "used"}, owner=UUID(int=4), count=50, now=now)
+def test_others_are_told_of_what_they_see_and_managers_of_many(taught: Lessons) -> None:
+    three = tuple(UUID(int=person) for person in (1, 2, 3))
+    taught.came({taught.decision: "used"}, 30, owners=three)
+    taught.came({taught.gotcha: "used"}, 50, owners=(UUID(int=4),))
 
-    whole, mine = read(caller, store, now), read(member_caller, store, now)
+    whole, mine = taught.read(), taught.read(taught.shop.member)
 
-    given = {one.type: one.own.given for one in whole.found}
-    assert given == {DECISION: 40 + 30, GOTCHA: 40}
+    assert given(whole) == {DECISION: 40 + 30, GOTCHA: 40}
     assert (whole.sessions, whole.is_whole) == (40 + 80, False)
     assert (mine.sessions, mine.found, mine.proposal) == (0, (), "")
 
 
 def test_a_personal_memory_in_a_session_that_one_sees_is_not_counted_for_others(
-    caller: Caller, member_caller: Caller, store: str, now: datetime
+    lessons: Lessons,
 ) -> None:
-    own = memories.stored(caller, now, CARTS, project=store, scope="personal", type="decision")
-    assert caller.user_id is not None
-    came(store, {own.id: "used"}, owner=caller.user_id, count=40, now=now)
-    with tenancy.unit():
-        project = Project.objects.get(slug=store)
-        Session.objects.update(audience=project.id, scope="project")
+    own = lessons.shop.remember(REDIS, scope="personal", type="decision")
+    lessons.came({own.id: "used"}, 40)
+    lessons.shop.share()
+    member = lessons.shop.member
 
-    assert read(member_caller, store, now).found == ()
-    assert [one.own.given for one in read(caller, store, now).found] == [40]
-    admin = memories.as_role(member_caller, Role.ADMIN)
-    assert read(admin, store, now).found == ()
+    assert given(lessons.read()) == {DECISION: 40}
+    for other in (member, memories.as_role(member, Role.ADMIN)):
+        assert lessons.read(other).found == ()
 
 
-def test_a_session_that_is_given_what_one_sees_and_what_not_counts_once(
-    caller: Caller,
-    member_caller: Caller,
-    store: str,
-    pair: tuple[MemoryView, MemoryView],
-    now: datetime,
-) -> None:
-    own = memories.stored(member_caller, now, REDIS, project=store, scope="personal", type="fact")
-    outcomes = {pair[0].id: "used", own.id: "used"}
-    for person in (1, 2, 3):
-        came(store, outcomes, owner=UUID(int=person), count=7, now=now)
-    with tenancy.unit():
-        project = Project.objects.get(slug=store)
-        Session.objects.update(audience=project.id, scope="project")
+def test_a_session_that_is_given_what_one_sees_and_what_not_counts_once(lessons: Lessons) -> None:
+    own = lessons.shop.remember(REDIS, by=lessons.shop.member, scope="personal", type="fact")
+    three = tuple(UUID(int=person) for person in (1, 2, 3))
+    lessons.came({lessons.decision: "used", own.id: "used"}, 21, owners=three)
+    lessons.shop.share()
 
-    found = read(caller, store, now)
+    found = lessons.read()
 
-    assert sum(one.own.given for one in found.found) == 2 * 21
+    assert sum(given(found).values()) == 2 * 21
     assert (found.sessions, found.proposal, found.is_whole) == (21, "", True)
 
 
-def test_another_project_is_told_nothing_and_one_of_others_is_not_there(
-    caller: Caller,
-    member_caller: Caller,
-    store: str,
-    pair: tuple[MemoryView, MemoryView],
-    now: datetime,
-) -> None:
-    taught(caller, store, pair, now)
+def test_another_project_is_told_nothing_and_one_of_others_is_not_there(taught: Lessons) -> None:
     with tenancy.unit():
         other = Project.objects.create(slug="other", name="Other")
-        Project.objects.filter(slug=store).update(open_to_all=False)
+        Project.objects.filter(slug="store").update(open_to_all=False)
 
-    assert read(caller, "other", now).found == ()
-    for nobody in (member_caller, replace(caller, bound_projects=(other.id,))):
+    assert taught.read(project="other").found == ()
+    for nobody in (taught.shop.member, replace(taught.shop.owner, bound_projects=(other.id,))):
         with pytest.raises(NotFound):
-            read(nobody, store, now)
+            taught.read(nobody)
 
 
-def test_a_methodology_of_the_organization_names_its_phases(
-    caller: Caller, store: str, pair: tuple[MemoryView, MemoryView], now: datetime
-) -> None:
-    define_methodology(caller=caller, name="kanban", phases={"doing": "refine"}, now=now)
-    assert caller.user_id is not None
-    outcomes = {pair[0].id: "used"}
-    me = caller.user_id
-    came(store, outcomes, owner=me, count=3, now=now, phase="doing", methodology="kanban")
-    came(store, outcomes, owner=me, count=2, now=now, phase="lunch", methodology="kanban")
+def test_a_methodology_of_the_organization_names_its_phases(lessons: Lessons) -> None:
+    phases = {"doing": "refine"}
+    define_methodology(caller=lessons.shop.owner, name="kanban", phases=phases, now=lessons.now)
+    for phase, count in (("doing", 3), ("lunch", 2)):
+        lessons.came({lessons.decision: "used"}, count, phase=phase, methodology="kanban")
 
-    (found,) = read(caller, store, now).found
+    (found,) = lessons.read().found
 
-    assert (found.phase, found.own.given) == (Phase.REFINE, 3)
+    assert (found.phase, found.own.count) == (Phase.REFINE, 3)

@@ -11,7 +11,7 @@ from accounts.caller import Caller
 from memory.customization.actions import put_style
 from memory.customization.style import NewStyle
 from memory.experiments.points import POINTS, Point
-from memory.experiments.queries.session_figures import figures
+from memory.experiments.queries import figures
 from memory.index.actions import maintenance
 from memory.injection.actions.deliver import Delivery
 from memory.injection.actions.external_binding import Whereabouts

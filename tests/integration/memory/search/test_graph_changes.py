@@ -11,7 +11,7 @@ import pytest
 from accounts import tenancy
 from accounts.caller import Caller, Role, TokenScope
 from memory.experiments.points import Point
-from memory.experiments.queries.experiments import LARGEST_DAYS, GraphChanges, report
+from memory.experiments.queries import LARGEST_DAYS, GraphChanges, report
 from memory.index.actions import maintenance
 from memory.index.actions.embedding import Embedded
 from memory.index.models import AccessLog

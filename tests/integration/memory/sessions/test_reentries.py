@@ -3,22 +3,21 @@
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller
-from accounts.models import Organization
+from accounts.errors import NotFound
 from memory.checks.actions import check_plan
-from memory.experiments.queries import session_figures
-from memory.experiments.queries.session_figures import ReentryCounts
+from memory.experiments.queries import ReentryCounts, reentries_of_memory
 from memory.injection.queries import last_stored
 from memory.observer.actions.finalize import finalize
 from memory.records.models import Memory
 from memory.records.queries.views import MemoryView
 from memory.review.actions.verdicts import keep
-from memory.review.queries import session_summary
+from memory.review.queries.session_summary import get_summary
 from memory.sessions.actions.append_events import append_events
 from memory.sessions.actions.end_session import end_session
 from memory.sessions.actions.open_session import NewSession, open_session
@@ -27,13 +26,14 @@ from tests.support import memories, people
 
 COMMAND: Final = "npm audit fix --force"
 PLAN: Final = "1. Look at the advisories.\n2. Run npm audit fix --force.\n"
+Events = tuple[dict[str, Any], ...]
 
 
-def _events(*said: dict[str, Any]) -> tuple[dict[str, Any], ...]:
+def _events(*said: dict[str, Any]) -> Events:
     return tuple({"sequence": number, "step": number, **one} for number, one in enumerate(said, 1))
 
 
-def _run(command: str, *, is_error: bool = False) -> tuple[dict[str, Any], ...]:
+def _run(command: str, *, is_error: bool = False) -> Events:
     call = {"name": "Bash", "call": f"call {command}"}
     return (
         {"kind": "tool_call", "args": {"command": command}, **call},
@@ -54,36 +54,37 @@ AGAIN: Final = _events(*_run(COMMAND), {"kind": "session_complete", "outcome": "
 def _ran(
     caller: Caller,
     now: datetime,
-    events: tuple[Any, ...],
-    given: MemoryView | None,
-    before: tuple[Any, ...] = (),
-) -> Any:
+    events: Events,
+    given: MemoryView | None = None,
+    before: Events = (),
+) -> UUID:
+    """Let a shared session do things, be given a memory and do more; return its id."""
     new = NewSession(cwd="/home/ana/shop", project="store", shared=True)
-    session = open_session(caller=caller, new=new, now=now).session
+    session_id = open_session(caller=caller, new=new, now=now).session.id
     if before:
-        append_events(caller=caller, session_id=session.id, events=before, now=now)
+        append_events(caller=caller, session_id=session_id, events=before, now=now)
     if given is not None:
         with tenancy.unit():
-            last_event, last_row = last_stored(session_id=session.id)
+            last_event, last_row = last_stored(session_id=session_id)
             GivenOut.objects.create(
                 memory_id=given.id,
-                session_id=session.id,
+                session_id=session_id,
                 at=now + timedelta(days=1),  # the agent's clock is a day behind ours
                 after_event=last_event,
                 after_row=last_row,
                 point="system_prompt",
             )
-    append_events(caller=caller, session_id=session.id, events=events, now=now)
-    end_session(caller=caller, session_id=session.id, now=now)
-    finalize(session_id=session.id, now=now)
-    return session
+    append_events(caller=caller, session_id=session_id, events=events, now=now)
+    end_session(caller=caller, session_id=session_id, now=now)
+    finalize(session_id=session_id, now=now)
+    return session_id
 
 
-def _entered(caller: Caller, session: Any) -> ReentryCounts:
-    with tenancy.unit():
-        return session_figures.reentries_of_sessions(caller=caller, session_ids=(session.id,))[
-            session.id
-        ]
+def _entered(caller: Caller, session_id: UUID, now: datetime) -> list[tuple[UUID, bool]]:
+    """Return which dead ends a session entered, as somebody is told, and if it was given them."""
+    found = get_summary(caller=caller, session_id=session_id, now=now)
+    assert "reentered" not in found.shown
+    return [(one.memory.id, one.told) for one in found.again]
 
 
 def _dead_end(caller: Caller, at: datetime, **given: Any) -> MemoryView:
@@ -102,63 +103,44 @@ def end(caller: Caller, store: str, now: datetime) -> MemoryView:
 def test_what_one_session_met_stops_the_plan_of_the_next_and_is_counted_in_the_third(
     caller: Caller, agent: Caller, store: str, now: datetime
 ) -> None:
-    _ran(agent, now, DEAD, None)
+    _ran(agent, now, DEAD)
     with tenancy.unit():
         (found,) = Memory.objects.filter(type="dead_end")
     before = check_plan(caller=agent, project=store, plan=PLAN, now=now)
     keep(caller=caller, memory_id=found.id, now=now)
 
     check = check_plan(caller=agent, project=store, plan=PLAN, now=now)
-    third = _ran(agent, now + timedelta(hours=1), AGAIN, None)
+    third = _ran(agent, now + timedelta(hours=1), AGAIN)
 
     (told,) = check.findings
     assert (before.verdict, check.verdict, told.memory.id) == ("clear", "stop", found.id)
     assert [place.step for place in told.places] == [2]
-    assert _entered(caller, third) == ReentryCounts(entered=1, told=0)
+    assert _entered(caller, third, now) == [(found.id, False)]
 
 
-def test_it_is_told_in_the_summary_and_counted_for_the_memory(
-    caller: Caller, agent: Caller, end: MemoryView, now: datetime
-) -> None:
-    session = _ran(agent, now, AGAIN, end)
-
-    summary = session_summary.get_summary(caller=caller, session_id=session.id, now=now)
-    (again,) = summary.again
-    assert (again.memory.id, again.how, again.told) == (end.id, "ran", True)
-    assert "reentered" not in summary.shown
-    counted = session_figures.reentries_of_memory(caller=caller, memory_id=end.id)
-    assert counted == ReentryCounts(entered=1, told=1)
-
-
-@pytest.mark.parametrize(("is_late", "told"), [(True, 1), (False, 0)])
+@pytest.mark.parametrize("is_late", [True, False])
 def test_told_before_is_what_was_given_before_the_deed_was_stored(
-    agent: Caller, end: MemoryView, now: datetime, is_late: bool, told: int
+    caller: Caller, agent: Caller, end: MemoryView, now: datetime, is_late: bool
 ) -> None:
-    done = {"kind": "session_complete", "outcome": "success"}
+    other = {"kind": "session_complete", "outcome": "success", "sequence": 50, "step": 50}
     entry = tuple({**one, "sequence": one["sequence"] + 100 * (not is_late)} for one in AGAIN[:2])
-    other = ({**done, "sequence": 50, "step": 50},)
-    before, after = (other, entry) if is_late else (entry, other)
+    before, after = ((other,), entry) if is_late else (entry, (other,))
 
-    session = _ran(agent, now, after, end, before)
+    session_id = _ran(agent, now, after, end, before)
 
-    assert _entered(agent, session) == ReentryCounts(entered=1, told=told)
-
-
-def test_a_session_that_enters_none_says_so(
-    caller: Caller, agent: Caller, end: MemoryView, now: datetime
-) -> None:
-    session = _ran(agent, now, _events(*_run("npm ci")), None)
-
-    assert _entered(caller, session) == ReentryCounts()
-    assert session_figures.reentries_of_memory(caller=caller, memory_id=end.id) == ReentryCounts()
+    assert _entered(caller, session_id, now) == [(end.id, is_late)]
+    counted = reentries_of_memory(caller=caller, memory_id=end.id)
+    assert counted == ReentryCounts(entered=1, told=int(is_late))
 
 
-def test_what_was_learned_later_could_not_be_known(
+def test_a_session_enters_neither_what_it_does_not_do_nor_what_was_learned_later(
     caller: Caller, agent: Caller, store: str, now: datetime
 ) -> None:
-    _dead_end(caller, now + timedelta(days=1))
+    end = _dead_end(caller, now + timedelta(days=1))
 
-    assert _entered(caller, _ran(agent, now, AGAIN, None)) == ReentryCounts()
+    for at, events in ((now, AGAIN), (now + timedelta(days=2), _events(*_run("npm ci")))):
+        assert _entered(caller, _ran(agent, at, events), at) == []
+    assert reentries_of_memory(caller=caller, memory_id=end.id) == ReentryCounts()
 
 
 def test_a_dead_end_that_only_the_agents_person_sees_is_counted_for_nobody_else(
@@ -168,37 +150,24 @@ def test_a_dead_end_that_only_the_agents_person_sees_is_counted_for_nobody_else(
     with tenancy.unit():
         Memory.objects.filter(pk=mine.id).update(needs_review=False)
 
-    session = _ran(agent, now, AGAIN, None)
+    session_id = _ran(agent, now, AGAIN)
 
-    assert _entered(agent, session).entered == 1
-    assert _entered(caller, session) == ReentryCounts()
-    assert session_summary.get_summary(caller=caller, session_id=session.id, now=now).again == ()
-    assert session_figures.reentries_of_memory(caller=caller, memory_id=mine.id) == ReentryCounts()
+    assert _entered(agent, session_id, now) == [(mine.id, False)]
+    assert _entered(caller, session_id, now) == []
+    assert reentries_of_memory(caller=caller, memory_id=mine.id) == ReentryCounts()
 
 
 def test_another_organization_and_another_projects_credential_are_told_nothing(
-    caller: Caller,
-    other_caller: Caller,
-    other_organization: Organization,
-    agent: Caller,
-    end: MemoryView,
-    now: datetime,
+    caller: Caller, other_caller: Caller, agent: Caller, end: MemoryView, now: datetime
 ) -> None:
-    session = _ran(agent, now, AGAIN, None)
+    session_id = _ran(agent, now, AGAIN)
     bound = replace(caller, bound_projects=(uuid4(),))
 
-    with tenancy.unit():
-        assert session_figures.reentries_of_sessions(caller=bound, session_ids=(session.id,)) == {}
-    assert session_figures.reentries_of_memory(caller=bound, memory_id=end.id) == ReentryCounts()
-    with people.outside(), people.entered(organization=other_organization):
-        assert (
-            session_figures.reentries_of_memory(caller=other_caller, memory_id=end.id)
-            == ReentryCounts()
-        )
-        with tenancy.unit():
-            assert (
-                session_figures.reentries_of_sessions(
-                    caller=other_caller, session_ids=(session.id,)
-                )
-                == {}
-            )
+    def check(nobody: Caller) -> None:
+        assert reentries_of_memory(caller=nobody, memory_id=end.id) == ReentryCounts()
+        with pytest.raises(NotFound):
+            get_summary(caller=nobody, session_id=session_id, now=now)
+
+    check(bound)
+    with people.outside(), tenancy.enter(other_caller.tenant):
+        check(other_caller)

@@ -5,16 +5,16 @@ from collections import Counter
 import pytest
 
 from memory.experiments import points
-from memory.experiments.points import Group, Shares
+from memory.experiments.points import Group
 
 KEY = b"of this installation"
 MANY = 20_000
 
 
-def groups(shares: Shares = points.USUAL, key: bytes = KEY) -> list[Group]:
+def groups(control: float = 5, passive: float = 10, key: bytes = KEY) -> list[Group]:
     """Return the groups of many sessions of a project."""
     return [
-        points.group(key=key, session=f"s{place}", project="p", shares=shares)
+        points.group(key=key, session=f"s{place}", project="p", control=control, passive=passive)
         for place in range(MANY)
     ]
 
@@ -28,18 +28,20 @@ def test_groups_are_five_ten_and_eighty_five_of_a_hundred() -> None:
 
 
 def test_other_shares_make_other_groups() -> None:
-    counted = Counter(groups(Shares(control=50, passive=0)))
+    counted = Counter(groups(50, 0))
 
     assert counted[Group.CONTROL] / MANY == pytest.approx(0.5, abs=0.015)
     assert counted[Group.PASSIVE] == 0
-    assert set(groups(Shares(control=0, passive=0))) == {Group.FULL}
+    assert set(groups(0, 0)) == {Group.FULL}
 
 
 def test_a_session_stays_in_its_group_and_another_project_or_key_is_another_draw() -> None:
-    again = {points.group(key=KEY, session="s", project="p") for _ in range(3)}
-    elsewhere = {points.group(key=KEY, session="s", project=str(place)) for place in range(300)}
+    elsewhere = {
+        points.group(key=KEY, session="s", project=str(place), control=5, passive=10)
+        for place in range(300)
+    }
 
-    assert len(again) == 1
+    assert groups() == groups()
     assert elsewhere == set(Group)
     assert groups() != groups(key=b"of another")
 

@@ -1,17 +1,15 @@
 """Measures of a session: its figures, and what came of each delivered memory."""
 
 from collections.abc import Mapping
-from uuid import UUID
 
 import pytest
 from hypothesis import given as examples
 from hypothesis import strategies as st
 
 from memory.experiments import figures
-from memory.experiments.figures import DeliveryOutcome, MeasuredDelivery
+from memory.experiments.figures import DeliveryOutcome
 from tests.support.stories import Story
 
-ID = UUID(int=1)
 FILE = "src/prices.py"
 
 
@@ -54,19 +52,14 @@ def test_corrections_by_people_count_and_those_by_the_agent_do_not() -> None:
     assert of(Story().event("prompt", text="Go."))["corrections"] == 0
 
 
-def outcome(story: Story, **fields: object) -> DeliveryOutcome:
-    """Say what came of a warning of a file, given at the very beginning."""
-    known = {"memory_id": ID, "files": frozenset({FILE}), "after": 0, **fields}
-    return outcome_of(MeasuredDelivery(**known), story)  # type: ignore[arg-type]
-
-
-def outcome_of(
-    given: MeasuredDelivery, story: Story, rows: Mapping[int, int] | None = None
+def outcome(
+    story: Story, rows: Mapping[int, int] | None = None, **fields: object
 ) -> DeliveryOutcome:
-    """Say what came of a memory; events were stored in their order unless said otherwise."""
+    """Say what came of a warning of a file, given before all that was done."""
     scratchpad = story.scratchpad()
     stored = {sequence: sequence for sequence in scratchpad.deeds} if rows is None else rows
-    return figures.delivery_outcome(delivered=given, scratchpad=scratchpad, rows=stored)
+    known = {"files": frozenset({FILE}), "after": 0, "is_cited": False, "is_wrong": False, **fields}
+    return figures.delivery_outcome(scratchpad=scratchpad, rows=stored, **known)
 
 
 def elsewhere(count: int) -> Story:
@@ -103,12 +96,11 @@ def test_what_came_of_a_memory_follows_from_what_was_done_later(
 
 def test_what_came_later_is_what_was_stored_later_whatever_its_number() -> None:
     story = Story().edit(FILE).read(FILE)
-    deeds = sorted(story.scratchpad().deeds)
-    given = MeasuredDelivery(memory_id=ID, files=frozenset({FILE}), after=50)
+    edit, read = sorted(story.scratchpad().deeds)
 
-    assert outcome_of(given, story, {deeds[0]: 60, deeds[1]: 40}) is DeliveryOutcome.USED
-    assert outcome_of(given, story, {deeds[0]: 40, deeds[1]: 60}) is DeliveryOutcome.UNKNOWN
-    assert outcome_of(given, story, {}) is DeliveryOutcome.UNKNOWN
+    assert outcome(story, {edit: 60, read: 40}, after=50) is DeliveryOutcome.USED
+    assert outcome(story, {edit: 40, read: 60}, after=50) is DeliveryOutcome.UNKNOWN
+    assert outcome(story, {}, after=50) is DeliveryOutcome.UNKNOWN
 
 
 def test_a_citation_is_the_sign_and_the_words() -> None:

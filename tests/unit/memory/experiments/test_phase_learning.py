@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from memory.customization.phases import HIGHEST, LOWEST, Phase
 from memory.experiments import phase_learning
-from memory.experiments.intervals import LEAST_SESSIONS
-from memory.experiments.phase_learning import LearnedWeight, OutcomeCounts
+from memory.experiments.phase_learning import LearnedWeight, outcome_side
+from memory.experiments.uplift import LEAST_SESSIONS, Side
 from memory.taxonomy import MemoryType
 
 DEFINE, FACT, GOTCHA, DECISION = (
@@ -16,7 +16,7 @@ DEFINE, FACT, GOTCHA, DECISION = (
     MemoryType.DECISION,
 )
 COUNTS = st.integers(0, 400).flatmap(
-    lambda given: st.builds(OutcomeCounts, given=st.just(given), used=st.integers(0, given))
+    lambda given: st.builds(outcome_side, given=st.just(given), used=st.integers(0, given))
 )
 OUTCOMES = st.dictionaries(
     st.tuples(st.sampled_from(Phase), st.sampled_from(MemoryType)), COUNTS, max_size=12
@@ -27,9 +27,7 @@ def learned(
     *types: tuple[MemoryType, int, int], now: float | None = None
 ) -> dict[str, LearnedWeight]:
     """Return what is learned in one phase of types that were given and used so often."""
-    outcomes = {
-        (DEFINE, type): OutcomeCounts(given=given, used=used) for type, given, used in types
-    }
+    outcomes = {(DEFINE, type): outcome_side(given=given, used=used) for type, given, used in types}
     own = {} if now is None else {DEFINE: {FACT: now}}
     return {one.type.value: one for one in phase_learning.learn_weights(outcomes=outcomes, own=own)}
 
@@ -42,12 +40,12 @@ def test_a_type_that_is_used_twice_as_often_counts_more_and_the_other_less() -> 
 
 
 def test_the_way_is_half_as_logarithms_go_in_steps() -> None:
-    own, others = OutcomeCounts(given=100, used=60), OutcomeCounts(given=100, used=50)
+    own, others = outcome_side(given=100, used=60), outcome_side(given=100, used=50)
 
     assert phase_learning.weight(now=1.0, own=own, others=others) == 1.1  # √1.2 = 1.0954
     assert phase_learning.weight(now=1.2, own=own, others=others) == 1.3  # 1.3145
     assert (
-        phase_learning.weight(now=1.0, own=others, others=OutcomeCounts(given=9, used=0)) == HIGHEST
+        phase_learning.weight(now=1.0, own=others, others=outcome_side(given=9, used=0)) == HIGHEST
     )
 
 
@@ -69,7 +67,7 @@ def test_a_projects_own_weight_is_where_the_way_begins() -> None:
 
 @given(outcomes=OUTCOMES)
 def test_proposals_are_in_the_range_of_the_table_and_have_a_name(
-    outcomes: dict[tuple[Phase, MemoryType], OutcomeCounts],
+    outcomes: dict[tuple[Phase, MemoryType], Side],
 ) -> None:
     found = phase_learning.learn_weights(outcomes=outcomes, own={})
 
@@ -91,19 +89,10 @@ def test_more_comparisons_need_more_evidence() -> None:
 
 
 def test_the_name_changes_with_what_is_proposed() -> None:
-    one = phase_learning.learn_weights(
-        outcomes={
-            (DEFINE, FACT): OutcomeCounts(given=90, used=80),
-            (DEFINE, GOTCHA): OutcomeCounts(given=90, used=20),
-        },
-        own={},
-    )
-    two = phase_learning.learn_weights(
-        outcomes={
-            (DEFINE, FACT): OutcomeCounts(given=90, used=20),
-            (DEFINE, GOTCHA): OutcomeCounts(given=90, used=80),
-        },
-        own={},
-    )
+    names = {
+        phase_learning.proposal_name(found=tuple(learned(*types).values()))
+        for types in (((FACT, 90, 80), (GOTCHA, 90, 20)), ((FACT, 90, 20), (GOTCHA, 90, 80)))
+    }
 
-    assert phase_learning.proposal_name(found=one) != phase_learning.proposal_name(found=two) != ""
+    assert len(names) == 2
+    assert "" not in names

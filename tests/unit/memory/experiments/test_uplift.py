@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike
 
-from memory.experiments import intervals
-from memory.experiments.intervals import Difference, Side, share
+from memory.experiments import uplift
+from memory.experiments.uplift import Difference, Side, share
 
 SLEEP = (  # hours gained with two drugs: Cushny and Peebles 1905, the example of Student 1908
     (0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0),
@@ -45,13 +45,13 @@ def rounded(found: Difference) -> tuple[float, float]:
 def test_shares_differ_as_in_the_table_of_newcombe(
     first: tuple[int, int], second: tuple[int, int], ends: tuple[float, float]
 ) -> None:
-    found = intervals.of_shares(first=shares(*first), second=shares(*second))
+    found = uplift.of_shares(first=shares(*first), second=shares(*second))
 
     assert rounded(found) == ends
 
 
 def test_means_differ_as_in_the_example_of_student() -> None:
-    found = intervals.of_means(first=side(SLEEP[0]), second=side(SLEEP[1]))
+    found = uplift.of_means(first=side(SLEEP[0]), second=side(SLEEP[1]))
 
     assert found.value == pytest.approx(-1.58)
     assert (round(found.low, 3), round(found.high, 3)) == (-3.365, 0.205)  # Welch, f = 17.776
@@ -70,18 +70,18 @@ def test_means_differ_as_in_the_example_of_student() -> None:
     ],
 )
 def test_quantiles_are_those_of_the_tables(freedom: float, level: float, value: float) -> None:
-    assert intervals.t_quantile(freedom=freedom, level=level) == pytest.approx(value, abs=0.001)
+    assert uplift.t_quantile(freedom=freedom, level=level) == pytest.approx(value, abs=0.001)
 
 
 def test_many_comparisons_together_are_sure_as_one_alone() -> None:
     drawn = np.random.default_rng(7)
-    level = intervals.shared_level(comparisons=40)
+    level = uplift.shared_level(comparisons=40)
     wrong = 0
 
     for _ in range(200):  # nights; nothing differs in any of forty comparisons
         sides = drawn.poisson(30, (40, 2, 25))
         found = (
-            intervals.of_means(first=side(one), second=side(other), level=level)
+            uplift.of_means(first=side(one), second=side(other), level=level)
             for one, other in sides
         )
         wrong += any(one.is_sure for one in found)
@@ -92,16 +92,16 @@ def test_many_comparisons_together_are_sure_as_one_alone() -> None:
 def test_few_sessions_on_either_side_are_not_enough() -> None:
     enough, few = shares(3, 20), shares(3, 19)
 
-    assert intervals.is_enough(first=enough, second=enough)
-    assert not intervals.is_enough(first=enough, second=few)
-    assert not intervals.is_enough(first=few, second=enough)
+    assert uplift.is_enough(first=enough, second=enough)
+    assert not uplift.is_enough(first=enough, second=few)
+    assert not uplift.is_enough(first=few, second=enough)
 
 
 def test_a_mean_of_one_session_is_refused_and_equal_values_have_no_width() -> None:
     with pytest.raises(ValueError, match="two sessions"):
-        intervals.of_means(first=side((1.0,)), second=side((1.0, 2.0)))
+        uplift.of_means(first=side((1.0,)), second=side((1.0, 2.0)))
 
-    found = intervals.of_means(first=side((2.0, 2.0)), second=side((1.0, 1.0)))
+    found = uplift.of_means(first=side((2.0, 2.0)), second=side((1.0, 1.0)))
 
     assert (found.value, found.low, found.high) == (1.0, 1.0, 1.0)
 
