@@ -8,7 +8,7 @@ import pytest
 
 from memory.evaluation import conversations
 from memory.evaluation.dataset import Split
-from memory.experiments import intervals
+from memory.experiments import uplift
 from memory.extraction import transcripts
 from memory.sessions.turns import Speaker, Turn
 
@@ -52,7 +52,7 @@ def test_what_is_worth_keeping_is_asked_about(half: Split, figure: Callable[[str
     turns, calls = sum(map(len, asked)), sum(map(bool, asked))
     spoken = sum(len(one.turns) for one in told)
 
-    found = intervals.share(successes=sum(kept), trials=len(kept))
+    found = uplift.share(successes=sum(kept), trials=len(kept))
 
     figure(
         f"{half}: {found.value:.2f} of {len(kept)} kept, {calls} calls, {turns} of {spoken} turns"
