@@ -23,7 +23,7 @@ from accounts.queries.directory import people
 from frontend.labels import memory_labels
 from frontend.presenters import html, memory_rows
 from memory.records.queries import memories
-from memory.sessions.queries import sessions
+from memory.sessions import queries as sessions
 from teams.queries import ChangeView, changes_since
 
 MESSAGES: Final = 50  # a read

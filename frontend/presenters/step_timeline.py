@@ -19,7 +19,7 @@ from frontend.labels import session_labels
 from memory.injection.queries import DeliveryEntry
 from memory.observer.actions.step_timeline import CALLS, Mark, Shown, Steps, show_steps
 from memory.records.queries import memories
-from memory.sessions.queries import sessions
+from memory.sessions import queries as sessions
 
 HEIGHT: Final = 36.0  # of the highest bar, in units of the drawing
 LEAST: Final = 5.0  # of the lowest

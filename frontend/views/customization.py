@@ -18,7 +18,7 @@ from frontend.views.base import Frame
 from memory.customization import actions, custom_type_rules, queries
 from memory.customization.style import INTERFACES, LONGEST_TEXT, NewStyle
 from memory.records.queries.memories import count_by_custom_type
-from memory.sessions.queries.sessions import by_methodology
+from memory.sessions.queries import by_methodology
 from memory.taxonomy import Scope
 from teams.permissions import Act
 

@@ -22,8 +22,8 @@ from memory.observer.actions import delete_session as deletion
 from memory.review.actions import bulk, verdict_undo
 from memory.review.queries import session_summary
 from memory.review.rollback.selection import may_roll_back_session
+from memory.sessions import queries as sessions
 from memory.sessions.actions import end_session as ending
-from memory.sessions.queries import sessions
 
 SESSIONS: Final = 30  # a page
 TURNS: Final = 50  # a page

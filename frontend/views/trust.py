@@ -10,8 +10,7 @@ from frontend.labels import session_labels
 from frontend.labels.memory_labels import Name
 from frontend.views import base
 from frontend.views.base import Frame
-from memory.sessions.actions.trust import set_trust
-from memory.sessions.queries import trust_evidence
+from memory.sessions.actions.trust import get_trust, set_trust
 from teams.permissions import Act
 from teams.trust import LEVELS, TrustLevel
 
@@ -31,7 +30,7 @@ def trust(request: HttpRequest, frame: Frame) -> HttpResponse:
         level = named.get(request.POST.get("level", ""), TrustLevel.CAUTIOUS)
         set_trust(caller=frame.caller, ref=frame.slug, level=level, now=frame.now)
         return base.moved(request, to=base.address("trust", frame))
-    view = trust_evidence.get_trust(caller=frame.caller, ref=frame.slug)
+    view = get_trust(caller=frame.caller, ref=frame.slug)
     below = TrustLevel(max(view.level - 1, TrustLevel.CAUTIOUS))
     may_set = frame.may(Act.WRITE)
     context = {

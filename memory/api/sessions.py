@@ -28,12 +28,12 @@ from memory.api.events import MaskedSecret
 from memory.api.schemas.memories import ProjectPageQuery, Slug
 from memory.api.turns import SpokenTurn
 from memory.observer.actions import delete_session as deleting
+from memory.sessions import queries as sessions
 from memory.sessions.actions import append_turns as appending
 from memory.sessions.actions import end_session as ending
 from memory.sessions.actions import open_session as opening
 from memory.sessions.actions.open_session import LONGEST, LONGEST_PART, MOST_STEPS, UNIT_PARTS
-from memory.sessions.queries import sessions
-from memory.sessions.queries.sessions import STATES, SessionPlace, SessionView
+from memory.sessions.queries import STATES, SessionPlace, SessionView
 
 UNIT: Final[JsonDict] = {  # what the action refuses, in better words
     "properties": {name: {"type": "string", "maxLength": LONGEST_PART} for name in UNIT_PARTS},

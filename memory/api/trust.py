@@ -7,9 +7,8 @@ from pydantic import BeforeValidator, Field
 
 from accounts.api.endpoints import Call, get, put
 from accounts.api.schemas import Body, OneOf, Result
-from memory.sessions.actions.trust import set_trust as set_level
-from memory.sessions.queries import trust_evidence
-from memory.sessions.queries.trust_evidence import TrustView
+from memory.sessions.actions import trust
+from memory.sessions.actions.trust import TrustView
 from teams.trust import TrustLevel, level_row
 
 NAMES: Final = tuple(level.name.lower() for level in TrustLevel)
@@ -68,7 +67,7 @@ def get_trust(call: Call) -> dict[str, Any]:
     Your own level in a project, what it does, and what the next one takes; nobody else is told it.
     A token has its person's; one without a person is cautious.
     """
-    return _show_trust(trust_evidence.get_trust(caller=call.caller, ref=call.ref))
+    return _show_trust(trust.get_trust(caller=call.caller, ref=call.ref))
 
 
 @put("projects/{ref}/trust", tag="projects", answer=Trust, idempotent=True)
@@ -79,7 +78,7 @@ def set_trust(call: Call, body: NewTrust) -> dict[str, Any]:
     again by itself. A token lowers its person's level and never raises it.
     """
     level = TrustLevel[body.level.upper()]
-    return _show_trust(set_level(caller=call.caller, ref=call.ref, level=level, now=call.now))
+    return _show_trust(trust.set_trust(caller=call.caller, ref=call.ref, level=level, now=call.now))
 
 
 def _show_trust(view: TrustView) -> dict[str, Any]:

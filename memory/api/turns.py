@@ -8,10 +8,10 @@ from pydantic import Field
 from accounts.api.endpoints import Answer, Call, get
 from accounts.api.schemas import Body, Choice, Identifier, Name, Page, PageQuery, Result, Sent
 from memory.api.schemas.memories import ProjectPageQuery
+from memory.sessions import queries as sessions
 from memory.sessions.actions import append_turns
 from memory.sessions.actions.open_session import LONGEST
-from memory.sessions.queries import history, sessions
-from memory.sessions.queries.history import HistoryPlace, HistoryQuestion, How
+from memory.sessions.queries import HistoryPlace, HistoryQuestion, How
 from memory.sessions.turns import Speaker
 
 
@@ -35,7 +35,7 @@ class HistoryWords(Sent):
     """Which words are searched in what was said; also for tools."""
 
     query: Name = Field(
-        max_length=history.LONGEST_QUERY,
+        max_length=sessions.LONGEST_QUERY,
         description="Words that were said; their case does not matter.",
     )
     how: Choice[How] = Field(
@@ -112,7 +112,7 @@ def search_history(call: Call, query: HistoryQuery) -> Answer:
     In your own sessions and those shared with a project of yours, the newest first. `text` is a
     piece of the turn: from its character `start` on, of `whole` characters.
     """
-    page = history.search_history(
+    page = sessions.search_history(
         caller=call.caller,
         asked=query.question(project=query.project),
         after=call.after(HistoryPlace),

@@ -29,9 +29,9 @@ from memory.experiments import phase_learning, points, uplift
 from memory.experiments.figures import DeliveryOutcome
 from memory.experiments.uplift import ComparedFigure, Effect, SavedTokens, Share, Side, Sums
 from memory.records.queries.views import MemoryView, countable, to_view, views_of, visible
+from memory.sessions import queries as sessions
 from memory.sessions.counters import Kind
 from memory.sessions.models import GivenOut, Statistic
-from memory.sessions.queries import sessions
 from memory.taxonomy import MemoryType
 from teams import queries as places
 from teams import visibility

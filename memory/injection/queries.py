@@ -11,8 +11,8 @@ from django.db.models.functions import Coalesce
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.records.queries.views import countable, visible
+from memory.sessions import queries as sessions
 from memory.sessions.models import GivenOut, Session, Stream, Turn
-from memory.sessions.queries import sessions
 from memory.taxonomy import SourceInterface
 from teams import queries as places
 from teams.permissions import Act, require

@@ -25,7 +25,7 @@ from memory.records.filters import STATES
 from memory.search import actions, lookups
 from memory.search import context as packing
 from memory.search.request import Mode, SearchRequest
-from memory.sessions.queries import history
+from memory.sessions import queries as sessions
 
 
 class FoundMemory(ShownMemory):
@@ -159,7 +159,7 @@ def search_history(call: Call, arguments: HistoryArguments) -> dict[str, Any]:
 
     Use it to look up how something was said; use `search` for what is known.
     """
-    page = history.search_history(
+    page = sessions.search_history(
         caller=call.caller,
         asked=arguments.question(project=arguments.project),
         after=None,

@@ -9,8 +9,7 @@ from accounts.errors import NotFound
 from accounts.models import Organization
 from memory.sessions.actions.append_turns import NewTurn, append_turns
 from memory.sessions.actions.open_session import NewSession, open_session
-from memory.sessions.queries.history import HistoryQuestion, search_history
-from memory.sessions.queries.sessions import turns
+from memory.sessions.queries import HistoryQuestion, search_history, turns
 from tests.support import people
 
 ASKED = HistoryQuestion(query="advisory lock")

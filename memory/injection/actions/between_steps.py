@@ -23,7 +23,7 @@ from memory.sessions import file_paths, reducers, tools
 from memory.sessions.actions import scratchpads
 from memory.sessions.events import Event
 from memory.sessions.models import Session, Turn
-from memory.sessions.queries.sessions import hold_own
+from memory.sessions.queries import hold_own
 from teams.permissions import Act, require
 
 STEP_EVENTS: Final = 4  # that are just behind a step: two calls with their results; default

@@ -20,8 +20,8 @@ from memory.search.actions import search
 from memory.search.deadline import TooLate
 from memory.search.queries import list_always_in_effect, list_of_modules
 from memory.search.request import SearchRequest
+from memory.sessions import queries as sessions
 from memory.sessions.models import Session
-from memory.sessions.queries import sessions
 from memory.taxonomy import MemoryType
 from memory.text import tokens
 from teams import visibility

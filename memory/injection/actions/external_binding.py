@@ -14,10 +14,10 @@ from accounts.caller import Caller
 from memory.injection.actions import delivery_log
 from memory.injection.harnesses.payloads import HookEvent
 from memory.secrets import scanner
+from memory.sessions import queries as sessions
 from memory.sessions.actions import append_events, append_turns, end_session, scratchpads
 from memory.sessions.actions.open_session import LONGEST, NewSession, Placed, place_session
 from memory.sessions.models import Session
-from memory.sessions.queries import sessions
 from teams import queries as places
 
 AGENT_MOST: Final = 80  # characters of an agent's name in the delivery log; default

@@ -11,7 +11,7 @@ from memory.injection.actions.deliver import NO_CANDIDATES, CandidateSet
 from memory.injection.actions.policy import Recipient
 from memory.injection.session_start_rules import RecordedMemory, handed_over
 from memory.records.queries.views import countable, views_of
-from memory.sessions.queries import sessions
+from memory.sessions import queries as sessions
 from memory.taxonomy import Status
 from teams import visibility
 

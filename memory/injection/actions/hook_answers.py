@@ -22,9 +22,9 @@ from memory.injection.harnesses.adapters import Meaning
 from memory.injection.harnesses.payloads import HookEvent
 from memory.search.deadline import TooLate
 from memory.search.request import SearchRequest
+from memory.sessions import queries as sessions
 from memory.sessions.actions import scratchpads
 from memory.sessions.models import Session, Turn
-from memory.sessions.queries import sessions
 from memory.sessions.turns import Speaker
 
 START_TOKENS_MOST: Final = 600  # of those of the brief that it stands before; default

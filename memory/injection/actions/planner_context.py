@@ -18,7 +18,7 @@ from memory.injection.planner import PlanAdvice, PlannerMemory
 from memory.records.queries import views
 from memory.search.actions import search
 from memory.search.request import SearchRequest
-from memory.sessions.queries.sessions import hold_own
+from memory.sessions.queries import hold_own
 from memory.taxonomy import MemoryType
 from memory.text.text import normalize
 from teams import trust, visibility

@@ -28,10 +28,10 @@ from memory.injection.session_start_rules import (
     work_state,
 )
 from memory.sessions import counters, file_paths
+from memory.sessions import queries as sessions
 from memory.sessions.actions import scratchpads
 from memory.sessions.actions.end_session import IDLE_MINUTES
 from memory.sessions.models import Session
-from memory.sessions.queries import sessions
 from memory.sessions.sql.counter_rows import Sums
 from memory.sessions.sql.counter_rows import read as read_sums
 from memory.text import tokens

@@ -20,7 +20,7 @@ from memory.injection.planner import PlanAdvice
 from memory.injection.session_start_rules import FilePlan, WorkState
 from memory.search.request import SearchRequest
 from memory.sessions.actions import scratchpads
-from memory.sessions.queries.sessions import hold_own
+from memory.sessions.queries import hold_own
 from teams.permissions import Act, require
 
 

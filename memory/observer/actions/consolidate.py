@@ -28,9 +28,9 @@ from memory.extraction.actions import extraction, llm_relation
 from memory.intake.actions.remember import NewMemory, remember
 from memory.observer import promotion, session_report
 from memory.observer.actions import offers
+from memory.sessions import queries as sessions
 from memory.sessions.actions import scratchpads
 from memory.sessions.models import Session
-from memory.sessions.queries import sessions
 from memory.sessions.turns import Turn
 from memory.taxonomy import Source
 

@@ -20,9 +20,9 @@ from memory import sql_queries
 from memory.index.sql import search_rows
 from memory.observer.actions import prior_sessions
 from memory.records.models import Memory
+from memory.sessions import queries as sessions
 from memory.sessions.actions import trust
 from memory.sessions.models import GivenOut, Session, Turn
-from memory.sessions.queries import sessions
 from memory.taxonomy import Governance, Status
 from teams import audit, changes
 from teams.permissions import Act, allows, require

@@ -27,7 +27,7 @@ from memory.observer.promotion import ObservedCandidate, SeenBefore
 from memory.sessions.actions import scratchpads
 from memory.sessions.events import Event, EventKind, from_row
 from memory.sessions.models import Session, Turn
-from memory.sessions.queries.sessions import opener_of
+from memory.sessions.queries import opener_of
 from memory.sessions.scratchpad import Scratchpad
 
 PRODUCT_MOST: Final = 500  # results of tools that drive the product; default, not measured

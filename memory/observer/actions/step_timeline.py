@@ -21,9 +21,9 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory.injection.queries import DeliveryEntry, delivery_log
 from memory.observer import reentered_dead_ends
+from memory.sessions import queries as sessions
 from memory.sessions.actions import scratchpads
 from memory.sessions.models import Session, Turn
-from memory.sessions.queries import sessions
 from memory.sessions.scratchpad import Deed, Scratchpad
 from memory.sessions.tools import Act
 from teams import permissions

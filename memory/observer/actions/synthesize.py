@@ -36,8 +36,8 @@ from memory.observer.actions import offers, phrase_signals, prior_sessions
 from memory.records.models import Memory
 from memory.secrets import scanner
 from memory.sessions import counters, file_paths
+from memory.sessions import queries as sessions
 from memory.sessions.models import Session, Statistic
-from memory.sessions.queries import sessions
 from memory.taxonomy import MemoryType, Source, Status
 
 JOB: Final = "memory.synthesize"

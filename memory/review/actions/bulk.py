@@ -26,7 +26,7 @@ from memory.records.queries import pending
 from memory.review.actions import corrections
 from memory.review.actions.verdicts import VERBS
 from memory.review.queries import inbox, session_summary
-from memory.sessions.queries import sessions
+from memory.sessions import queries as sessions
 from teams import audit
 from teams.permissions import Act, require
 

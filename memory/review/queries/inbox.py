@@ -24,8 +24,8 @@ from memory.records.queries.views import Contradiction, MemoryView, countable
 from memory.review.queries import conflicts
 from memory.review.queries.conflicts import ConflictView
 from memory.search.queries import Question, find_similar
+from memory.sessions import queries as sessions
 from memory.sessions.models import Session
-from memory.sessions.queries import sessions
 from memory.taxonomy import Source, Status, Verdict
 from teams import queries as places
 from teams import visibility

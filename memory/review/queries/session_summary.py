@@ -22,9 +22,9 @@ from memory.experiments.queries import ReentryView
 from memory.records.models import Memory
 from memory.records.queries import pending
 from memory.records.queries.views import MemoryView, to_view, visible
+from memory.sessions import queries as sessions
 from memory.sessions.models import Session
-from memory.sessions.queries import sessions
-from memory.sessions.queries.sessions import SessionView
+from memory.sessions.queries import SessionView
 from teams.permissions import Act, require
 from teams.trust import Asking, level_row
 

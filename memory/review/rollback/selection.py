@@ -25,8 +25,8 @@ from memory.records import protection, verdict_log
 from memory.records.models import Conflict, Memory, MemoryLink, MemoryVersion, ReviewVerdict
 from memory.records.queries import memories, views
 from memory.review.conflict_rules import ConflictVerdict
+from memory.sessions import queries as sessions
 from memory.sessions.models import Session
-from memory.sessions.queries import sessions
 from memory.taxonomy import LinkKind, Status, Verdict
 from teams import models as team_models
 from teams import queries as places

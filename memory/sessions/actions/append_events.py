@@ -24,11 +24,11 @@ from memory import sql_queries
 from memory.secrets import findings as secrets
 from memory.secrets import scanner
 from memory.sessions import event_parsing, external_content
+from memory.sessions import queries as sessions
 from memory.sessions.actions.append_turns import MOST_MASKED, MaskedSecret
 from memory.sessions.event_parsing import Refused
 from memory.sessions.events import Event, EventKind, to_row
 from memory.sessions.models import Session, Stream, Turn
-from memory.sessions.queries import sessions
 from teams import audit
 from teams.permissions import Act, require
 

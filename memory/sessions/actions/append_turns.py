@@ -18,10 +18,10 @@ from accounts.errors import wrong_field
 from accounts.messages import message
 from memory.secrets import findings as secrets
 from memory.secrets import scanner
+from memory.sessions import queries as sessions
 from memory.sessions.actions import end_session, open_session
 from memory.sessions.actions.open_session import NewSession
 from memory.sessions.models import Session, Turn
-from memory.sessions.queries import sessions
 from memory.sessions.turns import Speaker
 from memory.text.text import check_text
 from teams import audit

@@ -15,9 +15,9 @@ from django.db.models import Q
 from accounts import jobs, tenancy
 from accounts.caller import Caller
 from accounts.queries.directory import keep_events_days
+from memory.sessions import queries as sessions
 from memory.sessions.models import GivenOut, Session, Stream, Turn
-from memory.sessions.queries import sessions
-from memory.sessions.queries.sessions import SessionView
+from memory.sessions.queries import SessionView
 from teams import audit
 from teams.permissions import Act, require
 from teams.queries import events_days_by_project

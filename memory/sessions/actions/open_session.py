@@ -12,10 +12,10 @@ from accounts import free_texts, tenancy
 from accounts.caller import Caller
 from accounts.errors import wrong_field
 from accounts.messages import message
+from memory.sessions import queries as sessions
 from memory.sessions.actions import end_session, trust
 from memory.sessions.models import Session
-from memory.sessions.queries import sessions
-from memory.sessions.queries.sessions import SessionView
+from memory.sessions.queries import SessionView
 from memory.taxonomy import Scope
 from memory.text.text import check_text
 from teams import audit

@@ -16,7 +16,7 @@ from memory.records.models import Memory
 from memory.sessions.actions.append_turns import NewTurn, append_turns
 from memory.sessions.actions.end_session import end_session
 from memory.sessions.actions.open_session import NewSession, open_session
-from memory.sessions.queries.sessions import SessionView
+from memory.sessions.queries import SessionView
 from tests.support.memories import CARTS, PARSER, REDIS, as_agent, stored
 
 DECISION = "We decided to move from Redis 6 to Valkey because of the license."

@@ -20,7 +20,7 @@ from memory.sessions.actions.append_events import append_events
 from memory.sessions.actions.end_session import end_session
 from memory.sessions.actions.open_session import NewSession, open_session
 from memory.sessions.models import GivenOut
-from memory.sessions.queries.sessions import SessionView
+from memory.sessions.queries import SessionView
 from tests.support.memories import stored
 from tests.support.stories import ROOT, Story
 

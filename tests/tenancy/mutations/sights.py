@@ -137,7 +137,7 @@ VISIBILITY: Final = (
         "tests/tenancy/test_topics.py::test_one_sees_the_topics_of_ones_own_places",
     ),
     guard(
-        "sessions are told to whom they belong", "memory.sessions.queries.sessions:visible",
+        "sessions are told to whom they belong", "memory.sessions.queries:visible",
         "Session.objects.filter(seen)", "Session.objects.filter()",
         "tests/tenancy/test_sessions.py::test_a_personal_session_is_not_listed_to_an_owner",
     ),
@@ -230,7 +230,7 @@ VISIBILITY: Final = (
     ),
     guard(
         "work goes on from sessions that one may see",
-        "memory.sessions.queries.sessions:opened_before",
+        "memory.sessions.queries:opened_before",
         "rows = of_project(caller=caller, project_id=row.project_id)",
         "rows = Session.objects.filter(project=row.project_id)",
         f"{POINTS}test_unfinished_work_of_others_is_offered_only_where_it_is_shared",
@@ -244,7 +244,7 @@ VISIBILITY: Final = (
     ),
     guard(
         "a session that a program names is its caller's own",
-        "memory.sessions.queries.sessions:hold_named",
+        "memory.sessions.queries:hold_named",
         "filter(opened_by_caller(caller=caller), external_id=external_id)",
         "filter(external_id=external_id)",
         "tests/edges/api/test_hooks.py::test_a_shared_session_of_somebody_else_is_not_taken_over",

@@ -8,7 +8,7 @@ import pytest
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.records.models import Memory
-from memory.sessions.queries import trust_evidence
+from memory.sessions.actions import trust
 from tests.integration.memory.sessions.test_finalize import ran
 from tests.integration.memory.sessions.test_heard import recalled
 from tests.support import memories
@@ -133,6 +133,6 @@ def test_what_was_kept_of_commits_counts_for_trust_in_their_session(
     assert row.project_id is not None
 
     with tenancy.unit():
-        found = trust_evidence.count_session(row=row, since=None)
+        found = trust.count_session(row=row, since=None)
 
     assert found.shown == 1

@@ -20,7 +20,7 @@ from memory.sessions.actions import scratchpads
 from memory.sessions.actions.append_events import AppendedEvents, append_events
 from memory.sessions.actions.open_session import NewSession, open_session
 from memory.sessions.models import Session, Stream, Turn
-from memory.sessions.queries.sessions import SessionView, events
+from memory.sessions.queries import SessionView, events
 from memory.sessions.scratchpad import Scratchpad
 from tests.support import memories
 from tests.support.secret_sending import SENT

@@ -20,7 +20,7 @@ from memory.sessions.actions.append_turns import LARGEST_SEQUENCE, NewTurn, appe
 from memory.sessions.actions.end_session import end_session
 from memory.sessions.actions.open_session import NewSession, open_session
 from memory.sessions.models import Session, Turn
-from memory.sessions.queries.sessions import SessionView
+from memory.sessions.queries import SessionView
 from teams.models import Project
 from teams.trust import TrustLevel
 from tests.integration.memory.sessions.test_trust import FETCHED

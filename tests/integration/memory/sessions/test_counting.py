@@ -16,7 +16,7 @@ from memory.sessions.actions import end_session
 from memory.sessions.actions.append_events import append_events
 from memory.sessions.counters import Kind
 from memory.sessions.models import Session, Statistic, Turn
-from memory.sessions.queries.sessions import SessionView
+from memory.sessions.queries import SessionView
 from tests.integration.memory.sessions.test_finalize import STREAM, ended, opened, ran
 from tests.support import memories
 

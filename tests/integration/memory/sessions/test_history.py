@@ -11,18 +11,18 @@ from django.db import connection
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import InvalidInput, NotFound
+from memory.sessions import queries as sessions
 from memory.sessions.actions.append_turns import NewTurn, append_turns
 from memory.sessions.actions.open_session import NewSession, open_session
-from memory.sessions.queries import sessions
-from memory.sessions.queries.history import (
+from memory.sessions.queries import (
     HistoryHit,
     HistoryPage,
     HistoryPlace,
     HistoryQuestion,
     How,
     search_history,
+    turns,
 )
-from memory.sessions.queries.sessions import turns
 
 pytestmark = pytest.mark.usefixtures("in_organization")
 TALK = (

@@ -25,7 +25,7 @@ from memory.sessions.actions.end_session import end_session
 from memory.sessions.actions.open_session import NewSession, open_session
 from memory.sessions.counters import Kind
 from memory.sessions.models import GivenOut, Session, Statistic, Turn
-from memory.sessions.queries.sessions import SessionView
+from memory.sessions.queries import SessionView
 from memory.sessions.scratchpad import Scratchpad
 from tests.support import memories
 

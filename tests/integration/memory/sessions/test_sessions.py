@@ -12,13 +12,13 @@ from accounts.errors import Forbidden, InvalidInput, NotFound
 from accounts.models import Job
 from memory.observer.actions.consolidate import consolidate
 from memory.records.models import Memory
+from memory.sessions import queries as sessions
 from memory.sessions.actions import end_session as session_upkeep
 from memory.sessions.actions.append_turns import Appended, NewTurn, append_turns
 from memory.sessions.actions.end_session import end_session
 from memory.sessions.actions.open_session import NewSession, open_session
 from memory.sessions.models import GivenOut, Turn
-from memory.sessions.queries import sessions
-from memory.sessions.queries.sessions import SessionView
+from memory.sessions.queries import SessionView
 from tests.support import memories
 
 pytestmark = pytest.mark.usefixtures("in_organization")

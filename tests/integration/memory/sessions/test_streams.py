@@ -11,12 +11,12 @@ from accounts.caller import Caller
 from accounts.errors import InvalidInput
 from accounts.models import Organization
 from accounts.queries.directory import keep_events_days
+from memory.sessions import queries as sessions
 from memory.sessions.actions import end_session
 from memory.sessions.actions.append_turns import NewTurn, append_turns
 from memory.sessions.actions.open_session import NewSession, open_session
 from memory.sessions.models import Session, Stream, Turn
-from memory.sessions.queries import sessions
-from memory.sessions.queries.sessions import SessionView
+from memory.sessions.queries import SessionView
 from teams.actions.projects import change_project, create_project
 from teams.queries import project
 

@@ -16,12 +16,10 @@ from memory.records.queries import pending
 from memory.review.actions import bulk, corrections, verdicts
 from memory.review.actions.bulk import OtherMemories
 from memory.review.queries import session_summary
+from memory.sessions.actions import trust
 from memory.sessions.actions.open_session import NewSession, open_session
-from memory.sessions.actions.trust import set_trust
+from memory.sessions.actions.trust import TrustView, set_trust
 from memory.sessions.models import Session
-from memory.sessions.queries import trust_evidence
-from memory.sessions.queries import trust_evidence as trust
-from memory.sessions.queries.trust_evidence import TrustView
 from teams.models import AuditEntry
 from teams.trust import TrustLevel
 from tests.integration.memory.sessions.test_finalize import STREAM, ran
@@ -84,7 +82,7 @@ def proposed(agent: Caller, project: str, now: datetime, count: int = 1) -> tupl
 
 def stands(caller: Caller, project: str) -> TrustView:
     """Return where somebody stands."""
-    return trust_evidence.get_trust(caller=caller, ref=project)
+    return trust.get_trust(caller=caller, ref=project)
 
 
 def test_everybody_begins_cautious(person: Caller, store: str) -> None:

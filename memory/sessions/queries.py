@@ -2,12 +2,17 @@
 
 A caller sees their own sessions, and those shared with a project. What is read of a session in
 bulk (turns, events) is bounded by a page; secrets were taken out before anything was stored.
+
+What was said is searched verbatim: nothing is ranked and nothing is left out, whoever looks for
+words gets the turns that hold them, newest first. A person remembers that something was said, and
+how; `memory.search` is for meanings.
 """
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
+from enum import StrEnum
 from typing import Any, Final
 from uuid import UUID
 
@@ -15,26 +20,33 @@ from django.db.models import Count, Max, OuterRef, Q, QuerySet, Subquery
 
 from accounts import tenancy
 from accounts.caller import Caller
-from accounts.errors import Forbidden, NotFound
+from accounts.errors import Forbidden, NotFound, wrong_field
 from accounts.jobs import PermanentFailure
 from accounts.queries import directory
 from accounts.queries.directory import Initiator
+from memory import sql_queries
 from memory.records.models import Memory
 from memory.records.queries import views
 from memory.sessions.events import from_row
 from memory.sessions.models import COMPARED, GivenOut, Session, Turn
 from memory.sessions.turns import Speaker
 from memory.sessions.turns import Turn as Spoken
+from memory.text.text import check_text
 from teams import queries as places
 from teams import visibility
 from teams.permissions import Act, require
 
 STATES: Final = ("open", "ended", "consolidated")
 READ_AT_ONCE: Final = 20  # turns, so that a page that is full early has read little more
+FILE: Final = "sessions/sql/sessions.sql"
 
 # Defaults, not measured.
 LARGEST_PAGE: Final = 1_000_000  # characters of a page; a turn has at most 100,000
 TEXT_MOST: Final = 4_000  # characters of an event that are shown
+LONGEST_QUERY: Final = 400  # characters
+BEFORE: Final = 200  # characters before what was found
+LONGEST_PIECE: Final = 1_200  # characters of a turn that are shown
+_WORD: Final = re.compile(r"[^\W_]+")
 _TURN: Final = re.compile(r"\Asession:[0-9a-f-]{36}#turn-(\d{1,10})\Z")
 
 
@@ -135,8 +147,7 @@ def by_methodology(*, caller: Caller, names: tuple[str, ...]) -> Mapping[str, in
     require(caller=caller, act=Act.READ)
     with tenancy.unit():
         rows = visible(caller=caller).filter(methodology__in=names).order_by()
-        counts = rows.values_list("methodology").annotate(count=Count("pk"))
-        return dict(counts)
+        return dict(rows.values_list("methodology").annotate(count=Count("pk")))
 
 
 def pulse(*, caller: Caller, session_id: UUID) -> str:
@@ -154,8 +165,7 @@ def pulse(*, caller: Caller, session_id: UUID) -> str:
 
 def find(*, caller: Caller, session_id: UUID) -> Session:
     """Return the row of a session with its counts, for views. In a unit. Raises NotFound."""
-    row = _counted(visible(caller=caller)).filter(pk=session_id).first()
-    if row is None:
+    if (row := _counted(visible(caller=caller)).filter(pk=session_id).first()) is None:
         raise missing()
     return row
 
@@ -360,7 +370,7 @@ def _to_event_view(turn: Turn) -> EventView:
 def count_learned(*, caller: Caller, session_id: UUID) -> int:
     """Count the memories taken from a session that the caller may see."""
     with tenancy.unit():
-        return of_session(rows=views.visible(caller=caller), session_id=session_id).count()
+        return views.visible(caller=caller).filter(session_id=session_id).count()
 
 
 def of_session(*, rows: QuerySet[Memory], session_id: UUID) -> QuerySet[Memory]:
@@ -393,3 +403,107 @@ def opener_of(*, row: Session, now: datetime) -> Caller:
     except (Forbidden, NotFound) as error:
         raise PermanentFailure(error.detail, error.hint) from error
     return caller
+
+
+class How(StrEnum):
+    """Whether the words may stand anywhere in a turn, or exactly so beside each other."""
+
+    WORDS = "words"
+    EXACT = "exact"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryPlace:
+    """Where a page ended."""
+
+    at: datetime
+    id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryQuestion:
+    """What to look for, and in which project, session, thread; said by whom."""
+
+    query: str
+    how: How = How.WORDS
+    project: str | None = None
+    session_id: UUID | None = None
+    thread: str | None = None
+    role: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryHit:
+    """A turn that holds it: `text` from its character `start` on; `whole` has so many."""
+
+    session_id: UUID
+    sequence: int
+    role: str
+    masked: int
+    at: datetime
+    thread: str
+    project: str | None
+    agent: str
+    whole: int
+    start: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryPage:
+    """Turns, newest first, and where the next page begins (None: this is the last)."""
+
+    items: tuple[HistoryHit, ...]
+    next_place: HistoryPlace | None
+
+
+def search_history(
+    *, caller: Caller, asked: HistoryQuestion, after: HistoryPlace | None, limit: int
+) -> HistoryPage:
+    """Return turns that hold what is asked. Letters are compared without regard to their case.
+
+    Raises InvalidInput for a question without a word, NotFound for a project or session that the
+    caller may not see.
+    """
+    require(caller=caller, act=Act.READ)
+    if check_text(text=asked.query):
+        raise wrong_field(
+            pointer="/query", detail="The text has characters that cannot be stored.", code="text"
+        )
+    word = _WORD.search(asked.query)
+    if word is None:
+        raise wrong_field(
+            pointer="/query",
+            detail="The query has no word in it.",
+            hint="Signs alone are not looked for; name a word that stands beside them.",
+            code="words",
+        )
+    with tenancy.unit():
+        project = session_id = None
+        if asked.project is not None:
+            project = places.find_project(caller=caller, ref=asked.project).id
+        if asked.session_id is not None:
+            session_id = find(caller=caller, session_id=asked.session_id).id
+        rows = sql_queries.filled(
+            "history",
+            file=FILE,
+            parts={"visible": visibility.as_sql(alias="s")},
+            query=asked.query,
+            first=word.group(),
+            exact=asked.how is How.EXACT,
+            project=project,
+            session=session_id,
+            thread=asked.thread,
+            role=asked.role,
+            at=None if after is None else after.at,
+            id=None if after is None else after.id,
+            most=limit + 1,
+            before=BEFORE,
+            length=LONGEST_PIECE,
+            **visibility.parameters(sight=visibility.sight_of(caller=caller)),
+        )
+    shown = tuple(
+        HistoryHit(**dict(zip(HistoryHit.__slots__, row[1:], strict=True))) for row in rows[:limit]
+    )
+    place = HistoryPlace(at=shown[-1].at, id=rows[limit - 1][0]) if len(rows) > limit else None
+    return HistoryPage(items=shown, next_place=place)
