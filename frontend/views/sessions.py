@@ -23,7 +23,7 @@ from memory.review.actions import bulk, verdict_undo
 from memory.review.queries import session_summary
 from memory.review.rollback.selection import may_roll_back_session
 from memory.sessions import queries as sessions
-from memory.sessions.actions import end_session as ending
+from memory.sessions.actions import lifecycle
 
 SESSIONS: Final = 30  # a page
 TURNS: Final = 50  # a page
@@ -99,7 +99,7 @@ def session(request: HttpRequest, frame: Frame, session_id: UUID) -> HttpRespons
         "next": page.next_after,
         "begins_at": page.items[0].sequence if page.items else 0,
         "summary": _summary(frame, session_id),
-        "job": job_list.latest(caller=frame.caller, name=ending.JOB, key=shown.id.hex),
+        "job": job_list.latest(caller=frame.caller, name=lifecycle.JOB, key=shown.id.hex),
         "now": frame.now,
     }
     return base.page(request, "pages/session.html", context)
@@ -122,7 +122,7 @@ def steps(request: HttpRequest, frame: Frame, session_id: UUID) -> HttpResponse:
 def end(request: HttpRequest, frame: Frame, session_id: UUID) -> HttpResponse:
     """End a session of one's own."""
     _here(frame, session_id)
-    ending.end_session(caller=frame.caller, session_id=session_id, now=frame.now)
+    lifecycle.end_session(caller=frame.caller, session_id=session_id, now=frame.now)
     return base.moved(request, to=base.address("session", frame, session_id))
 
 

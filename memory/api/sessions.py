@@ -30,9 +30,8 @@ from memory.api.turns import SpokenTurn
 from memory.observer.actions import delete_session as deleting
 from memory.sessions import queries as sessions
 from memory.sessions.actions import append_turns as appending
-from memory.sessions.actions import end_session as ending
-from memory.sessions.actions import open_session as opening
-from memory.sessions.actions.open_session import LONGEST, LONGEST_PART, MOST_STEPS, UNIT_PARTS
+from memory.sessions.actions import lifecycle
+from memory.sessions.actions.lifecycle import LONGEST, LONGEST_PART, MOST_STEPS, UNIT_PARTS
 from memory.sessions.queries import STATES, SessionPlace, SessionView
 
 UNIT: Final[JsonDict] = {  # what the action refuses, in better words
@@ -186,8 +185,8 @@ def open_session(call: Call, body: NewSession) -> Answer:
     One run of an agent or one conversation. It is yours alone unless it is shared with its project.
     Open sessions of the same agent and credential there end by it.
     """
-    new = opening.NewSession(**dict(body))
-    opened = opening.open_session(caller=call.caller, new=new, now=call.now)
+    new = lifecycle.NewSession(**dict(body))
+    opened = lifecycle.open_session(caller=call.caller, new=new, now=call.now)
     return Answer(
         opened.session,
         status=201 if opened.is_new else 200,
@@ -237,7 +236,7 @@ def end_session(call: Call, body: Nothing, query: WaitQuery) -> dict[str, Any]:
 
     Queues the job that takes what is worth keeping; `result` of the session tells it.
     """
-    ended = ending.end_session(caller=call.caller, session_id=call.id, now=call.now)
+    ended = lifecycle.end_session(caller=call.caller, session_id=call.id, now=call.now)
     session = ended.session
     if jobs.until_done(caller=call.caller, job_id=ended.job_id, seconds=query.wait):
         session = sessions.session(caller=call.caller, session_id=session.id)

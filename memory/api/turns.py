@@ -10,7 +10,7 @@ from accounts.api.schemas import Body, Choice, Identifier, Name, Page, PageQuery
 from memory.api.schemas.memories import ProjectPageQuery
 from memory.sessions import queries as sessions
 from memory.sessions.actions import append_turns
-from memory.sessions.actions.open_session import LONGEST
+from memory.sessions.actions.lifecycle import LONGEST
 from memory.sessions.queries import HistoryPlace, HistoryQuestion, How
 from memory.sessions.turns import Speaker
 

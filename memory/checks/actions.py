@@ -24,8 +24,8 @@ from memory.search import request
 from memory.secrets import findings as secrets
 from memory.secrets import scanner
 from memory.sessions import counters
+from memory.sessions.counter_rows import read
 from memory.sessions.models import Statistic
-from memory.sessions.sql.counter_rows import read
 from memory.taxonomy import MemoryType, Status, Verification
 from memory.text import globs
 from memory.text import text as texts

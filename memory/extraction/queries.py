@@ -20,7 +20,7 @@ from accounts.caller import Caller
 from accounts.rights import check_manages
 from memory import sql_queries
 from memory.records.queries.views import countable
-from memory.sessions.sql import counter_rows
+from memory.sessions import counter_rows
 from memory.taxonomy import Source
 from teams import queries as places
 from teams.models import Project

@@ -17,7 +17,7 @@ from memory.intake.actions.remember import NewMemory, Outcome, remember
 from memory.mcp.declaration import Call, Noticed, ProjectArgument, ShownMemory, tool
 from memory.sessions import queries as sessions
 from memory.sessions.actions.append_turns import MOST, NewTurn, take_conversation
-from memory.sessions.actions.open_session import LONGEST, NewSession
+from memory.sessions.actions.lifecycle import LONGEST, NewSession
 from memory.taxonomy import Scope, Source
 
 LONGEST_WAIT: Final = 20  # seconds; an agent's own limit is near

@@ -22,6 +22,7 @@ from typing import Any, Final, Protocol, TypeVar
 from memory.sessions import file_paths
 
 KEY_MOST: Final = 400  # characters, the column's
+NOTES: Final = "notes"  # among the counts, what else is known of a thing
 _DIGEST: Final = 16  # characters
 _PREFIXES: Final = {"by_task": "task:", "hows": "how:"}  # of the counts that a mapping becomes
 
@@ -139,14 +140,12 @@ class Count:
 
 
 class Stored(Protocol):
-    """A sum as it is read."""
+    """A sum as it is read; under `notes` its counts have the texts."""
 
     @property
     def key(self) -> str: ...
     @property
     def counts(self) -> Mapping[str, Any]: ...
-    @property
-    def notes(self) -> Mapping[str, Any]: ...
 
 
 def key_of(*, text: str) -> str:
@@ -190,7 +189,7 @@ def rows_of(*, type: type[OfRow], sums: Iterable[Stored]) -> tuple[OfRow, ...]:
                     if name.startswith(prefix)
                 }
             elif one.type in (str, "str"):
-                values[one.name] = str(stored.notes.get(one.name, ""))
+                values[one.name] = str(stored.counts.get(NOTES, {}).get(one.name, ""))
             else:
                 values[one.name] = int(stored.counts.get(one.name, 0))
         if type is ErrorRow:

@@ -25,7 +25,7 @@ from memory.observer.actions.prior_sessions import forget_counted
 from memory.observer.actions.raise_alarms import raise_alarms
 from memory.observer.actions.synthesize import queue_weekly
 from memory.review.actions import entity_merges
-from memory.sessions.actions import end_session
+from memory.sessions.actions import lifecycle
 from memory.topics import actions as topics_actions
 
 log = logging.getLogger(__name__)
@@ -110,7 +110,7 @@ def read_names_again(claim: Claim) -> Mapping[str, Any]:
 def _forget_actions() -> int:
     """Forget turns past their time, and what became of candidates and searches."""
     now = timezone.now()
-    forgotten = end_session.forget(now=now) + forget_counted(now=now)
+    forgotten = lifecycle.forget(now=now) + forget_counted(now=now)
     return forgotten + apply_decision.forget_actions(now=now, days=settings.KEEP_ACTIONS_DAYS)
 
 
@@ -118,7 +118,7 @@ UPKEEP: Final[Mapping[str, Callable[[], object]]] = {  # in every organization, 
     "merge_access": maintenance.merge_access,  # the access log into the usage counts
     "embed_missing": maintenance.embed_missing,
     "read_names": queue_read_names_of_entities,
-    "tend_sessions": lambda: end_session.end_idle(now=timezone.now()),
+    "tend_sessions": lambda: lifecycle.end_idle(now=timezone.now()),
     "raise_alarms": lambda: raise_alarms(now=timezone.now()),
     "forget_actions": _forget_actions,
     "sort_topics": topics_actions.queue,

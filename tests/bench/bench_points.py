@@ -24,8 +24,7 @@ from memory.observer.actions.finalize import finalize
 from memory.records.models import Memory
 from memory.search.request import SearchRequest
 from memory.sessions.actions.append_events import append_events
-from memory.sessions.actions.end_session import end_session
-from memory.sessions.actions.open_session import NewSession, open_session
+from memory.sessions.actions.lifecycle import NewSession, end_session, open_session
 from teams.actions.project_settings import switch_hooks
 from teams.queries import Hook
 from tests.bench import made, measures, serving

@@ -13,7 +13,7 @@ from memory.records.queries.views import MemoryView
 from memory.review.actions.corrections import correct
 from memory.review.rollback.execute import RolledBack
 from memory.review.rollback.plan import LeftReason, RollbackFate, RollbackPreview
-from memory.sessions.actions.open_session import NewSession, open_session
+from memory.sessions.actions.lifecycle import NewSession, open_session
 
 MILL: Final = "The mill is fed by the northern weir, so its gate stays shut while it rains."
 LATER: Final = timedelta(hours=1)

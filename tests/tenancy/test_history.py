@@ -8,7 +8,7 @@ from accounts.caller import Caller
 from accounts.errors import NotFound
 from accounts.models import Organization
 from memory.sessions.actions.append_turns import NewTurn, append_turns
-from memory.sessions.actions.open_session import NewSession, open_session
+from memory.sessions.actions.lifecycle import NewSession, open_session
 from memory.sessions.queries import HistoryQuestion, search_history, turns
 from tests.support import people
 

@@ -9,7 +9,7 @@ from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
 from memory.experiments.queries import SessionFigures, figures
-from memory.sessions.actions.open_session import NewSession, open_session
+from memory.sessions.actions.lifecycle import NewSession, open_session
 from memory.sessions.models import GivenOut, Session
 from teams.actions.projects import create_project
 from tests.support.memories import REDIS, stored

@@ -16,8 +16,7 @@ from memory.search.actions import search
 from memory.search.request import SearchRequest
 from memory.sessions import queries as sessions
 from memory.sessions.actions.append_turns import NewTurn, append_turns
-from memory.sessions.actions.end_session import end_session
-from memory.sessions.actions.open_session import NewSession, open_session
+from memory.sessions.actions.lifecycle import NewSession, end_session, open_session
 from memory.sessions.queries import SessionView
 from teams.actions.projects import create_project
 from teams.models import Project, ProjectMember

@@ -27,8 +27,8 @@ from memory.providers.contracts import ChatMessage, ChatModel, ChatRequest, Chat
 from memory.providers.errors import ProviderError
 from memory.records.models import Memory
 from memory.secrets import scanner
+from memory.sessions import counter_rows
 from memory.sessions.models import Session
-from memory.sessions.sql import counter_rows
 from memory.sessions.turns import Speaker, Turn
 from memory.taxonomy import Scope
 from teams import queries as places

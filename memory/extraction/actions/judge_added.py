@@ -17,8 +17,8 @@ from memory.index.actions import embedding
 from memory.intake.actions.apply_later import ReplacementShare, comparable, integrate_stored
 from memory.intake.actions.remember import enqueue_model_look
 from memory.records.models import Memory
+from memory.sessions import counter_rows
 from memory.sessions.models import Statistic
-from memory.sessions.sql import counter_rows
 from memory.taxonomy import Scope, Status
 
 KIND: Final = "judged_adds"  # of statistics: calls by day

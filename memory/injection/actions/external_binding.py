@@ -15,8 +15,8 @@ from memory.injection.actions import delivery_log
 from memory.injection.harnesses.payloads import HookEvent
 from memory.secrets import scanner
 from memory.sessions import queries as sessions
-from memory.sessions.actions import append_events, append_turns, end_session, scratchpads
-from memory.sessions.actions.open_session import LONGEST, NewSession, Placed, place_session
+from memory.sessions.actions import append_events, append_turns, lifecycle, scratchpads
+from memory.sessions.actions.lifecycle import LONGEST, NewSession, Placed, place_session
 from memory.sessions.models import Session
 from teams import queries as places
 
@@ -137,7 +137,7 @@ def go_on(*, caller: Caller, row: Session, name: str, now: datetime) -> Placed:
     row.thread = row.thread or row.external_id
     row.save(update_fields=["thread"])
     if row.state == "open":
-        end_session.close(rows=(row,), now=now)
+        lifecycle.close(rows=(row,), now=now)
     new = NewSession(
         project=None if row.project_id is None else str(row.project_id),
         external_id=name,

@@ -22,7 +22,7 @@ from memory.injection.harnesses.adapters import Meaning
 from memory.injection.harnesses.payloads import HookEvent, event_rows
 from memory.search.deadline import NEVER, Deadline
 from memory.secrets import scanner
-from memory.sessions.actions import append_events, append_turns, end_session
+from memory.sessions.actions import append_events, append_turns, lifecycle
 from memory.sessions.models import Session
 from memory.sessions.turns import Speaker
 from teams import audit
@@ -119,7 +119,7 @@ def _store_report(
         if known is None:
             return None
         if known.state == "open":
-            end_session.close(rows=(known,), now=now)
+            lifecycle.close(rows=(known,), now=now)
             _audit(caller, known, {"ended": 1})
         return Recipient(caller=caller, session=known, now=now), SILENCE, None
     bound = external_binding.bind(

@@ -30,10 +30,9 @@ from memory.injection.session_start_rules import (
 from memory.sessions import counters, file_paths
 from memory.sessions import queries as sessions
 from memory.sessions.actions import scratchpads
-from memory.sessions.actions.end_session import IDLE_MINUTES
-from memory.sessions.models import Session
-from memory.sessions.sql.counter_rows import Sums
-from memory.sessions.sql.counter_rows import read as read_sums
+from memory.sessions.actions.lifecycle import IDLE_MINUTES
+from memory.sessions.counter_rows import read as read_sums
+from memory.sessions.models import Session, Statistic
 from memory.text import tokens
 from memory.text.text import normalize
 from teams import visibility
@@ -175,7 +174,7 @@ def _counters(
     *,
     keys: tuple[str, ...] | None = None,
     under: str = "",
-) -> tuple[Sums, ...]:
+) -> tuple[Statistic, ...]:
     return read_sums(
         kind=kind.value,
         visible=visibility.as_q(sight=visibility.sight_of(caller=recipient.caller)),

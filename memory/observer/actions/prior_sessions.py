@@ -24,12 +24,11 @@ from memory.experiments.queries import GRAPH_PART, LARGEST_DAYS
 from memory.observer.detect import Verdicts, Witnessed
 from memory.observer.detections import SignalKind
 from memory.records.models import ReviewVerdict
-from memory.sessions import counters
+from memory.sessions import counter_rows, counters
 from memory.sessions.actions import scratchpads
+from memory.sessions.counter_rows import Addition
 from memory.sessions.counters import Added, Count, Kind
 from memory.sessions.models import Session, Statistic, Stream, Turn
-from memory.sessions.sql import counter_rows
-from memory.sessions.sql.counter_rows import Addition, Sums
 from memory.taxonomy import Source, Verdict
 
 JUDGED: Final = (Verdict.KEEP.value, Verdict.EDIT.value, Verdict.MERGE.value, Verdict.REJECT.value)
@@ -71,7 +70,7 @@ def seen_before(
 
 def read(
     *, row: Session, kind: Kind, keys: tuple[str, ...] | None = None, is_compared: bool = False
-) -> tuple[Sums, ...]:
+) -> tuple[Statistic, ...]:
     """Return the sums of a session's place, or all that it is compared with. In a unit."""
     shared = (row.project_id,) if is_compared and row.project_id is not None else ()
     return counter_rows.read(

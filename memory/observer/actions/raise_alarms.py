@@ -27,9 +27,9 @@ from memory.intake.planting_alarms import Alarm, Written
 from memory.records import writes
 from memory.records.models import Memory, MemoryVersion
 from memory.review.queries.overview import ALARM, ALARM_BURST, ALARM_DOMINANT
+from memory.sessions import counter_rows, counters
+from memory.sessions.counter_rows import Addition
 from memory.sessions.models import GivenOut, Statistic
-from memory.sessions.sql import counter_rows
-from memory.sessions.sql.counter_rows import Addition
 from memory.taxonomy import Source, Status
 from teams import audit
 from teams.models import Change
@@ -111,7 +111,7 @@ def _last_read(now: datetime) -> int:
     )
     counts = kept.order_by().values_list("counts", flat=True).first()
     if counts is not None:
-        return int(counts[counter_rows.NOTES][AFTER])
+        return int(counts[counters.NOTES][AFTER])
     before = Change.objects.filter(created_at__lt=now - FIRST_LOOK).order_by("-id")
     return before.values_list("id", flat=True).first() or 0
 

@@ -19,8 +19,8 @@ from accounts.messages import message
 from memory.secrets import findings as secrets
 from memory.secrets import scanner
 from memory.sessions import queries as sessions
-from memory.sessions.actions import end_session, open_session
-from memory.sessions.actions.open_session import NewSession
+from memory.sessions.actions import lifecycle
+from memory.sessions.actions.lifecycle import NewSession
 from memory.sessions.models import Session, Turn
 from memory.sessions.turns import Speaker
 from memory.text.text import check_text
@@ -198,7 +198,7 @@ def take_conversation(
     NotBoundToProject, and Forbidden for a session of somebody else.
     """
     require(caller=caller, act=Act.WRITE)
-    open_session.check(new=new)
+    lifecycle.check(new=new)
     clean = cleaned(turns=turns)
     try:
         with tenancy.unit(), transaction.atomic():
@@ -209,11 +209,11 @@ def take_conversation(
 
 
 def _taken(caller: Caller, new: NewSession, clean: tuple[Clean, ...], now: datetime) -> Taken:
-    placed = open_session.place_session(caller=caller, new=new, now=now)
+    placed = lifecycle.place_session(caller=caller, new=new, now=now)
     row = sessions.hold_own(caller=caller, session_id=placed.row.id)
     done = store(row=row, clean=clean, now=now)
     is_open = row.state == "open"
-    job_id = end_session.close(rows=(row,), now=now)[0] if is_open else None
+    job_id = lifecycle.close(rows=(row,), now=now)[0] if is_open else None
     audit.append(
         act="session.taken",
         object_type="session",

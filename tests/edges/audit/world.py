@@ -35,7 +35,7 @@ from memory.review.queries import conflicts
 from memory.review.queries.conflicts import ConflictView
 from memory.review.rollback.execute import roll_back
 from memory.review.rollback.selection import RollbackChoice
-from memory.sessions.actions.open_session import NewSession, open_session
+from memory.sessions.actions.lifecycle import NewSession, open_session
 from memory.taxonomy import LinkKind
 from teams.actions.people import add_person, create_team
 from teams.actions.projects import create_project

@@ -12,7 +12,7 @@ from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Role
 from memory.sessions.actions.append_events import append_events
-from memory.sessions.actions.open_session import NewSession, open_session
+from memory.sessions.actions.lifecycle import NewSession, open_session
 from teams.models import Change
 from tests.edges.live.conftest import PATIENCE_S, listening, signed_in
 from tests.support.live import Place

@@ -11,7 +11,7 @@ from accounts.caller import Caller
 from accounts.models import User
 from memory.customization.queries import MethodologyView, list_methodologies
 from memory.records.queries.views import MemoryView
-from memory.sessions.actions.open_session import NewSession, open_session
+from memory.sessions.actions.lifecycle import NewSession, open_session
 from tests.support.memories import CARTS, REDIS, stored
 
 ADDRESS = "/o/acme/settings/methodologies"

@@ -14,7 +14,7 @@ from memory.records.filters import Filters
 from memory.records.models import ReviewVerdict
 from memory.records.queries import memories
 from memory.review.rollback import execute, plan
-from memory.sessions.actions.open_session import NewSession, open_session
+from memory.sessions.actions.lifecycle import NewSession, open_session
 from tests.edges.pages.conftest import remembered
 from tests.support import work
 from tests.support.memories import CARTS, REDIS

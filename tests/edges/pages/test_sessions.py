@@ -14,8 +14,7 @@ from accounts.models import User
 from memory.observer.actions.consolidate import consolidate
 from memory.records.models import Memory
 from memory.sessions.actions.append_turns import NewTurn, append_turns
-from memory.sessions.actions.end_session import end_session
-from memory.sessions.actions.open_session import NewSession, open_session
+from memory.sessions.actions.lifecycle import NewSession, end_session, open_session
 from memory.sessions.queries import SessionView
 from tests.support.memories import CARTS, PARSER, REDIS, as_agent, stored
 

@@ -15,10 +15,9 @@ from accounts.caller import Caller
 from frontend.views.sessions import LIVE
 from memory.observer.actions.consolidate import consolidate
 from memory.observer.actions.finalize import finalize
-from memory.sessions.actions import end_session as session_upkeep
+from memory.sessions.actions import lifecycle
 from memory.sessions.actions.append_events import append_events
-from memory.sessions.actions.end_session import end_session
-from memory.sessions.actions.open_session import NewSession, open_session
+from memory.sessions.actions.lifecycle import NewSession, end_session, open_session
 from memory.sessions.models import GivenOut
 from memory.sessions.queries import SessionView
 from tests.support.memories import stored
@@ -175,7 +174,7 @@ def test_the_ribbon_outlives_its_events(
     finish(caller, session, now)
 
     with entered(caller):
-        session_upkeep.forget(now=now + timedelta(days=settings.KEEP_TURNS_DAYS + 1))
+        lifecycle.forget(now=now + timedelta(days=settings.KEEP_TURNS_DAYS + 1))
     page = owner_pages.get(f"{shop}sessions/{session.id}?event=4").content.decode()
 
     assert before.count('class="open bar"') == page.count('class="open bar"') == 4

@@ -25,7 +25,7 @@ from memory.records.models import Conflict, Memory, MemoryLink
 from memory.review.actions.corrections import correct
 from memory.sessions.actions.append_events import append_events
 from memory.sessions.actions.append_turns import NewTurn, append_turns
-from memory.sessions.actions.open_session import NewSession, open_session
+from memory.sessions.actions.lifecycle import NewSession, open_session
 from memory.sessions.models import Session
 from memory.taxonomy import MemoryType
 from memory.topics.models import Topic, TopicMember

@@ -14,10 +14,10 @@ from memory.checks.actions import Check, check_diff, check_plan
 from memory.index.actions.maintenance import merge_access
 from memory.records.models import Memory, MemoryLink
 from memory.records.queries.views import MemoryView
+from memory.sessions import counter_rows
+from memory.sessions.counter_rows import Addition
 from memory.sessions.counters import Kind
 from memory.sessions.models import GivenOut
-from memory.sessions.sql import counter_rows
-from memory.sessions.sql.counter_rows import Addition
 from memory.taxonomy import LinkKind
 from teams.actions.project_settings import pause
 from teams.actions.projects import create_project

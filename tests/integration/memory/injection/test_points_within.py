@@ -21,7 +21,7 @@ from memory.injection.harnesses import payloads
 from memory.injection.harnesses.adapters import ADAPTERS, Harness
 from memory.injection.memory_selection import MEMORIES_MOST
 from memory.search.request import SearchRequest
-from memory.sessions.actions.open_session import NewSession, open_session
+from memory.sessions.actions.lifecycle import NewSession, open_session
 from memory.sessions.models import GivenOut, Session
 from memory.text import tokens
 from teams.actions.project_settings import switch_hooks

@@ -11,7 +11,7 @@ from memory.index.models import Lexeme
 from memory.index.sql import search_rows
 from memory.records.actions import archive
 from memory.search import lookups, queries
-from memory.sessions.actions.open_session import NewSession, open_session
+from memory.sessions.actions.lifecycle import NewSession, open_session
 from memory.sessions.models import Session
 from teams import visibility
 from teams.actions.projects import create_project

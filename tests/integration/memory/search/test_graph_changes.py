@@ -24,7 +24,7 @@ from memory.search.actions import search
 from memory.search.context import ContextRequest, context
 from memory.search.pool import Pool
 from memory.search.request import SearchRequest
-from memory.sessions.actions.open_session import NewSession, open_session
+from memory.sessions.actions.lifecycle import NewSession, open_session
 from memory.sessions.models import Statistic
 from teams import visibility
 from teams.models import Project

@@ -18,7 +18,7 @@ from memory.sessions import reducers
 from memory.sessions.actions import append_events as appending
 from memory.sessions.actions import scratchpads
 from memory.sessions.actions.append_events import AppendedEvents, append_events
-from memory.sessions.actions.open_session import NewSession, open_session
+from memory.sessions.actions.lifecycle import NewSession, open_session
 from memory.sessions.models import Session, Stream, Turn
 from memory.sessions.queries import SessionView, events
 from memory.sessions.scratchpad import Scratchpad

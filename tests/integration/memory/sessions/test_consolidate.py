@@ -14,11 +14,10 @@ from accounts.models import Membership
 from memory.observer.actions.consolidate import consolidate
 from memory.observer.actions.finalize import finalize
 from memory.records.models import Memory
-from memory.sessions.actions import end_session as session_upkeep
+from memory.sessions.actions import lifecycle
 from memory.sessions.actions.append_events import append_events
 from memory.sessions.actions.append_turns import LARGEST_SEQUENCE, NewTurn, append_turns
-from memory.sessions.actions.end_session import end_session
-from memory.sessions.actions.open_session import NewSession, open_session
+from memory.sessions.actions.lifecycle import NewSession, end_session, open_session
 from memory.sessions.models import Session, Turn
 from memory.sessions.queries import SessionView
 from teams.models import Project
@@ -268,17 +267,17 @@ def test_a_session_that_goes_on_before_it_is_read_is_left_to_its_next_end(
 def test_a_session_that_goes_on_once_it_is_decided_about_is_read_once_and_waits(
     caller: Caller, trusted: SessionView, now: datetime
 ) -> None:
-    later = now + timedelta(hours=session_upkeep.LONGEST_HOURS, minutes=1)
+    later = now + timedelta(hours=lifecycle.LONGEST_HOURS, minutes=1)
     finalize(session_id=trusted.id, now=later)
     fetches(caller, trusted, later)
 
-    due = session_upkeep.end_idle(now=later)
+    due = lifecycle.end_idle(now=later)
     more = ({"sequence": 200, "kind": "prompt", "text": "Go on."},)
     append_events(caller=memories.as_agent(caller), session_id=trusted.id, events=more, now=later)
     counts = consolidate(
         session_id=trusted.id, now=later, tell=lambda done, total: None, is_decided=True
     )
-    again = session_upkeep.end_idle(now=later)
+    again = lifecycle.end_idle(now=later)
 
     assert (due, counts["turns"], again) == (1, 1, 0)
     assert taken() == {DECISION: (True, "")}

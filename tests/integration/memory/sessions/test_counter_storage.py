@@ -11,8 +11,9 @@ from django.db.models import Q
 from accounts import tenancy
 from accounts.models import Organization
 from memory.extraction.queries import month, month_of_project
-from memory.sessions.sql import counter_rows
-from memory.sessions.sql.counter_rows import Addition, Sums
+from memory.sessions import counter_rows
+from memory.sessions.counter_rows import Addition
+from memory.sessions.models import Statistic
 from tests.support.racing import race_inside
 
 HERE = UUID(int=1)
@@ -25,14 +26,16 @@ def added(now: datetime, *additions: Addition, kind: str = "file") -> int:
         return counter_rows.add(kind=kind, additions=additions, now=now)
 
 
-def told(audience: UUID = HERE, kind: str = "file", project_id: UUID | None = HERE) -> list[Sums]:
+def told(
+    audience: UUID = HERE, kind: str = "file", project_id: UUID | None = HERE
+) -> list[Statistic]:
     """Return what stands for an audience."""
     with tenancy.unit():
         found = counter_rows.read(kind=kind, visible=Q(audience=audience), project_id=project_id)
     return list(found)
 
 
-def exact(sums: Sums) -> dict[str, Decimal]:
+def exact(sums: Statistic) -> dict[str, Decimal]:
     """Return the counts as numbers; money is written as text."""
     assert isinstance(sums.counts["cost"], str)
     return {name: Decimal(value) for name, value in sums.counts.items()}
@@ -127,7 +130,7 @@ def test_no_addition_is_lost_among_threads(
 
     touched = race_inside(organization, add_in_some_order, times=120)
 
-    def read(_: int) -> list[Sums]:
+    def read(_: int) -> list[Statistic]:
         return told()
 
     found = race_inside(organization, read, times=1)[0]

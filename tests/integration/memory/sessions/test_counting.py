@@ -12,7 +12,7 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory.observer.actions.delete_session import Fate, delete_session
 from memory.observer.actions.finalize import finalize
-from memory.sessions.actions import end_session
+from memory.sessions.actions import lifecycle
 from memory.sessions.actions.append_events import append_events
 from memory.sessions.counters import Kind
 from memory.sessions.models import Session, Statistic, Turn
@@ -110,7 +110,7 @@ def test_a_session_whose_events_are_forgotten_keeps_what_it_added(
 ) -> None:
     session = in_parts(agent, now, (), project=store)
     once, later = sums(), now + timedelta(days=400)
-    end_session.forget(now=later)
+    lifecycle.forget(now=later)
     with tenancy.unit():
         assert not Turn.done.filter(session_id=session.id).exists()
     more = {"sequence": 90, "kind": "tool_call", "name": "Read", "args": {"file_path": FILE}}

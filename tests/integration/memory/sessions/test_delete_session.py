@@ -20,8 +20,7 @@ from memory.search.actions import search
 from memory.search.request import SearchRequest
 from memory.sessions.actions.append_events import append_events
 from memory.sessions.actions.append_turns import NewTurn, append_turns
-from memory.sessions.actions.end_session import end_session
-from memory.sessions.actions.open_session import NewSession, open_session
+from memory.sessions.actions.lifecycle import NewSession, end_session, open_session
 from memory.sessions.models import GivenOut, Session, Statistic
 from teams.audit.queries import every_entry
 from tests.integration.memory.sessions.test_finalize import ran

@@ -25,8 +25,7 @@ from memory.observer.actions.consolidate import consolidate
 from memory.providers.transport import Limits
 from memory.records.models import Memory
 from memory.sessions.actions.append_turns import NewTurn, append_turns, take_conversation
-from memory.sessions.actions.end_session import end_session
-from memory.sessions.actions.open_session import NewSession, open_session
+from memory.sessions.actions.lifecycle import NewSession, end_session, open_session
 from memory.sessions.models import Statistic
 from memory.sessions.turns import Speaker, Turn
 from teams.actions.projects import change_project

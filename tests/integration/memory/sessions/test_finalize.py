@@ -18,10 +18,9 @@ from memory.records.models import Memory
 from memory.records.queries.views import to_view
 from memory.review.actions.verdicts import keep
 from memory.sessions.actions import append_events as appending
-from memory.sessions.actions import end_session as session_upkeep
+from memory.sessions.actions import lifecycle
 from memory.sessions.actions.append_events import append_events
-from memory.sessions.actions.end_session import end_session
-from memory.sessions.actions.open_session import NewSession, open_session
+from memory.sessions.actions.lifecycle import NewSession, end_session, open_session
 from memory.sessions.counters import Kind
 from memory.sessions.models import GivenOut, Session, Statistic
 from memory.sessions.queries import SessionView
@@ -212,7 +211,7 @@ def test_an_idle_session_ends_and_is_decided_by_its_job(
     session = opened(agent, now, project=store)
     append_events(caller=agent, session_id=session.id, events=STREAM, now=now)
 
-    session_upkeep.end_idle(now=now + timedelta(minutes=session_upkeep.IDLE_MINUTES + 1))
+    lifecycle.end_idle(now=now + timedelta(minutes=lifecycle.IDLE_MINUTES + 1))
     run_jobs()
 
     assert len(observed()) == 2
@@ -223,16 +222,16 @@ def test_a_session_that_is_busy_day_and_night_is_decided_about_once_a_day_and_go
 ) -> None:
     session = opened(agent, now, project=store)
     append_events(caller=agent, session_id=session.id, events=STREAM, now=now)
-    later = now + timedelta(hours=session_upkeep.LONGEST_HOURS, minutes=1)
+    later = now + timedelta(hours=lifecycle.LONGEST_HOURS, minutes=1)
     more = ({**STREAM[1], "sequence": 100},)
     append_events(caller=agent, session_id=session.id, events=more, now=later)
 
-    first = session_upkeep.end_idle(now=later)
+    first = lifecycle.end_idle(now=later)
     run_jobs()
     found = len(observed())
     again = ({**STREAM[1], "sequence": 102},)
     append_events(caller=agent, session_id=session.id, events=again, now=later)
-    second = session_upkeep.end_idle(now=later)
+    second = lifecycle.end_idle(now=later)
 
     assert (first, second, found) == (1, 0, 2)
     with tenancy.unit():

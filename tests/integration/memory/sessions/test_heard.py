@@ -18,8 +18,7 @@ from memory.records.models import Memory
 from memory.search.actions import search
 from memory.search.request import SearchRequest
 from memory.sessions.actions.append_turns import NewTurn, append_turns
-from memory.sessions.actions.end_session import end_session
-from memory.sessions.actions.open_session import NewSession, open_session
+from memory.sessions.actions.lifecycle import NewSession, end_session, open_session
 from memory.sessions.models import GivenOut
 from memory.tasks import upkeep
 from tests.support import memories

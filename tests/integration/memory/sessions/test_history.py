@@ -13,7 +13,7 @@ from accounts.caller import Caller
 from accounts.errors import InvalidInput, NotFound
 from memory.sessions import queries as sessions
 from memory.sessions.actions.append_turns import NewTurn, append_turns
-from memory.sessions.actions.open_session import NewSession, open_session
+from memory.sessions.actions.lifecycle import NewSession, open_session
 from memory.sessions.queries import (
     HistoryHit,
     HistoryPage,

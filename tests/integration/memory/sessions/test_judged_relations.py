@@ -11,8 +11,7 @@ from accounts.caller import Caller
 from memory.observer.actions.consolidate import consolidate
 from memory.records.models import Conflict, Memory, MemoryLink
 from memory.sessions.actions.append_turns import NewTurn, append_turns
-from memory.sessions.actions.end_session import end_session
-from memory.sessions.actions.open_session import NewSession, open_session
+from memory.sessions.actions.lifecycle import NewSession, end_session, open_session
 from memory.sessions.models import Statistic
 from teams.actions.projects import change_project
 from tests.support import vendors

@@ -21,8 +21,7 @@ from memory.review.actions.verdicts import reject
 from memory.sessions.actions import scratchpads
 from memory.sessions.actions.append_events import append_events, cleaned, store_next
 from memory.sessions.actions.append_turns import NewTurn, append_turns
-from memory.sessions.actions.end_session import end_session
-from memory.sessions.actions.open_session import NewSession, open_session
+from memory.sessions.actions.lifecycle import NewSession, end_session, open_session
 from memory.sessions.counters import Kind
 from memory.sessions.models import GivenOut, Session, Statistic, Turn
 from memory.sessions.queries import SessionView

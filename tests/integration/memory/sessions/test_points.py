@@ -21,8 +21,7 @@ from memory.records.models import Memory
 from memory.records.queries.views import MemoryView
 from memory.search.request import SearchRequest
 from memory.sessions.actions.append_events import append_events
-from memory.sessions.actions.end_session import end_session
-from memory.sessions.actions.open_session import NewSession, open_session
+from memory.sessions.actions.lifecycle import NewSession, end_session, open_session
 from memory.sessions.models import GivenOut
 from memory.taxonomy import MemoryType
 from teams.actions.project_settings import change_experiments

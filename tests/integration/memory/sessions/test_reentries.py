@@ -19,8 +19,7 @@ from memory.records.queries.views import MemoryView
 from memory.review.actions.verdicts import keep
 from memory.review.queries.session_summary import get_summary
 from memory.sessions.actions.append_events import append_events
-from memory.sessions.actions.end_session import end_session
-from memory.sessions.actions.open_session import NewSession, open_session
+from memory.sessions.actions.lifecycle import NewSession, end_session, open_session
 from memory.sessions.models import GivenOut
 from tests.support import memories, people
 

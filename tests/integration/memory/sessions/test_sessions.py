@@ -13,10 +13,9 @@ from accounts.models import Job
 from memory.observer.actions.consolidate import consolidate
 from memory.records.models import Memory
 from memory.sessions import queries as sessions
-from memory.sessions.actions import end_session as session_upkeep
+from memory.sessions.actions import lifecycle
 from memory.sessions.actions.append_turns import Appended, NewTurn, append_turns
-from memory.sessions.actions.end_session import end_session
-from memory.sessions.actions.open_session import NewSession, open_session
+from memory.sessions.actions.lifecycle import NewSession, end_session, open_session
 from memory.sessions.models import GivenOut, Turn
 from memory.sessions.queries import SessionView
 from tests.support import memories
@@ -181,7 +180,7 @@ def test_turns_are_forgotten_when_nothing_will_be_taken_from_them(
     told(agent, now, open_one)
     taken(agent, now, done)
 
-    session_upkeep.forget(now=now + timedelta(days=31))
+    lifecycle.forget(now=now + timedelta(days=31))
 
     with tenancy.unit():
         assert set(Turn.objects.values_list("session_id", flat=True)) == {open_one.id}

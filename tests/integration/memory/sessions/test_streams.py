@@ -12,9 +12,9 @@ from accounts.errors import InvalidInput
 from accounts.models import Organization
 from accounts.queries.directory import keep_events_days
 from memory.sessions import queries as sessions
-from memory.sessions.actions import end_session
+from memory.sessions.actions import lifecycle
 from memory.sessions.actions.append_turns import NewTurn, append_turns
-from memory.sessions.actions.open_session import NewSession, open_session
+from memory.sessions.actions.lifecycle import NewSession, open_session
 from memory.sessions.models import Session, Stream, Turn
 from memory.sessions.queries import SessionView
 from teams.actions.projects import change_project, create_project
@@ -88,7 +88,7 @@ def test_what_was_done_is_kept_as_long_as_the_organization_says(
     with tenancy.unit():
         Session.objects.filter(pk=session.id).update(state="ended", ended_at=now)
 
-    end_session.forget(now=now + timedelta(days=after))
+    lifecycle.forget(now=now + timedelta(days=after))
 
     assert kept(session) == left
 
@@ -106,7 +106,7 @@ def test_a_project_keeps_what_was_done_for_fewer_days_and_others_as_usual(
     change_project(caller=caller, ref=store, changes=changes, if_version=None)
     rows = [done_in(agent, now, place) for place in (store, "mill", None)]
 
-    end_session.forget(now=now + timedelta(days=after))
+    lifecycle.forget(now=now + timedelta(days=after))
 
     usual = [0] if after > 7 else [0, 1, 2]
     assert [kept(row) for row in rows] == [left, usual, usual]
@@ -119,7 +119,7 @@ def test_an_organization_that_keeps_less_later_keeps_less_of_all_projects(
     change_organization(caller=caller, name="Acme", keep_events_days=5)
     row = done_in(agent, now, store)
 
-    end_session.forget(now=now + timedelta(days=6))
+    lifecycle.forget(now=now + timedelta(days=6))
 
     assert kept(row) == [0]
 
@@ -145,7 +145,7 @@ def test_another_organization_s_setting_holds_for_it_alone(
     with tenancy.unit():
         Session.objects.filter(pk=session.id).update(state="ended", ended_at=now)
 
-    end_session.forget(now=now + timedelta(days=2))
+    lifecycle.forget(now=now + timedelta(days=2))
 
     assert kept(session) == [0, 1, 2]
     assert keep_events_days(organization_id=caller.organization_id) == settings.KEEP_TURNS_DAYS

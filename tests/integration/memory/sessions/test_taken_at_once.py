@@ -10,9 +10,9 @@ from django.db import connection
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.models import Organization
-from memory.sessions.actions import open_session
+from memory.sessions.actions import lifecycle
 from memory.sessions.actions.append_turns import NewTurn, take_conversation
-from memory.sessions.actions.open_session import NewSession
+from memory.sessions.actions.lifecycle import NewSession
 from memory.sessions.models import Session, Turn
 from tests.support.racing import race_inside
 
@@ -32,7 +32,7 @@ def test_two_of_one_external_id_are_one_session(
             assert is_placed.wait(LONGEST_WAIT)
             return take_conversation(caller=agent, new=new, turns=turns, now=now).stored
         with tenancy.unit():
-            open_session.place_session(caller=agent, new=new, now=now)
+            lifecycle.place_session(caller=agent, new=new, now=now)
             is_placed.set()
             until_somebody_waits()
         return 0

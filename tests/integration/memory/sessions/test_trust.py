@@ -17,7 +17,7 @@ from memory.review.actions import bulk, corrections, verdicts
 from memory.review.actions.bulk import OtherMemories
 from memory.review.queries import session_summary
 from memory.sessions.actions import trust
-from memory.sessions.actions.open_session import NewSession, open_session
+from memory.sessions.actions.lifecycle import NewSession, open_session
 from memory.sessions.actions.trust import TrustView, set_trust
 from memory.sessions.models import Session
 from teams.models import AuditEntry

@@ -11,11 +11,11 @@ import orjson
 from django.db.models import Q
 
 from memory import sql_queries
+from memory.sessions.counters import NOTES
 from memory.sessions.models import LONGEST_KEY, LONGEST_KIND, Statistic
 
 FILE: Final = "sessions/sql/sessions.sql"
 MOST: Final = 10_000  # rows of one read; default, not measured
-NOTES: Final = "notes"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,19 +30,6 @@ class Addition:
     key: str
     counts: Mapping[str, int | Decimal]
     day: date | None = None
-    notes: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sums:
-    """One thing's sums; `counts` are whole numbers, or exact decimals as text."""
-
-    audience: UUID
-    project_id: UUID | None
-    day: date | None
-    key: str
-    counts: Mapping[str, Any]
-    updated_at: datetime
     notes: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -90,7 +77,7 @@ def read(
     project_id: UUID | None,
     keys: tuple[str, ...] | None = None,
     under: str = "",
-) -> tuple[Sums, ...]:
+) -> tuple[Statistic, ...]:
     """Return sums of a kind and a project (None: those outside of any), by day and key. In a unit.
 
     `visible` is the predicate of who reads; a job passes the audience it counts for. `keys` are
@@ -101,15 +88,4 @@ def read(
         rows = rows.filter(key__in=keys)
     if under:
         rows = rows.filter(key__startswith=under)
-    return tuple(
-        Sums(
-            audience=row.audience,
-            project_id=row.project_id,
-            day=row.day,
-            key=row.key,
-            counts={name: number for name, number in row.counts.items() if name != NOTES},
-            updated_at=row.updated_at,
-            notes=row.counts.get(NOTES, {}),
-        )
-        for row in rows.order_by("day", "key", "id")[:MOST]
-    )
+    return tuple(rows.order_by("day", "key", "id")[:MOST])
