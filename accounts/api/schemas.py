@@ -27,6 +27,7 @@ from typing import (
     TypeVar,
     get_args,
     get_origin,
+    get_type_hints,
 )
 from uuid import UUID
 
@@ -41,6 +42,7 @@ from pydantic import (
     Strict,
     StringConstraints,
     ValidationError,
+    create_model,
     model_validator,
 )
 from pydantic_core import CoreSchema, ErrorDetails, PydanticCustomError, core_schema
@@ -78,6 +80,7 @@ WANTED: Final = {  # the first word of pydantic's error type: what should have b
 }
 T = TypeVar("T")
 Model = TypeVar("Model", bound=BaseModel)
+Shown = TypeVar("Shown", bound="Result")
 
 
 def _not_blank(text: str) -> str:
@@ -356,6 +359,28 @@ class Result(BaseModel):
             if name in hidden:  # where it is there, it is not null
                 properties[name] = _without_null(part)
         return reference
+
+
+def fields_of(value: type, *, hidden: Iterable[str] = ()) -> Callable[[type[Shown]], type[Shown]]:
+    """Give an answer the fields of the value that it shows, but those that are hidden.
+
+    Fields of the answer itself stand for those of the same name, where they show more or less.
+    """
+
+    def declare(model: type[Shown]) -> type[Shown]:
+        kinds = get_type_hints(value, include_extras=True)
+        new = set(kinds) - set(model.model_fields) - set(hidden)
+        fields: dict[str, Any] = {name: kinds[name] for name in new}
+        doc, module = model.__doc__, model.__module__
+        shown = create_model(
+            model.__name__, __base__=model, __doc__=doc, __module__=module, **fields
+        )
+        order = [*(name for name in kinds if name in shown.model_fields), *model.model_fields]
+        shown.__pydantic_fields__ = {name: shown.model_fields[name] for name in order}
+        shown.model_rebuild(force=True)
+        return shown
+
+    return declare
 
 
 class Items(Result, Generic[T]):

@@ -2,19 +2,27 @@
 
 import base64
 import binascii
-from datetime import datetime
 from typing import Annotated, Any, Final
-from uuid import UUID
 
 from pydantic import Field
 
 from accounts.api.endpoints import Answer, Call, get, post
-from accounts.api.schemas import Body, Identifier, Name, Page, PageQuery, Query, Result, Several
+from accounts.api.schemas import (
+    Body,
+    Identifier,
+    Name,
+    Page,
+    PageQuery,
+    Query,
+    Result,
+    Several,
+    fields_of,
+)
 from accounts.caller import TokenScope
 from accounts.errors import wrong_field
 from graph.code.manifest import LARGEST_FILE, LONGEST_PATH, MOST_FILES, Announced
 from graph.index.announce_files import Announcement, announce_files
-from graph.index.queries import IndexView, State, code_index, files, symbols
+from graph.index.queries import FileView, IndexView, SymbolView, code_index, files, symbols
 from graph.index.take_files import Sent, Taken, take_files
 
 LARGEST_MANIFEST: Final = 25_165_824  # bytes: 50,000 files with long paths; a default
@@ -94,64 +102,36 @@ class RefusedCode(Result):
     reason: str
 
 
+@fields_of(IndexView)
 class CodeIndex(Result):
     """The index."""
 
-    state: State
-    reason: str
-    run: UUID | None
-    files_done: int
-    files_total: int
-    languages: dict[str, int]
     refused: tuple[RefusedCode, ...]
-    refused_total: int
-    figures: dict[str, int]
-    indexed_at: datetime | None
 
 
+@fields_of(Announcement, hidden={"view"})
 class CodeAnnounced(Result):
     """What is missing, and how many went and stayed."""
 
-    run: UUID
-    missing: tuple[str, ...]
-    gone: int
-    kept: int
-    job_id: UUID | None
     index: CodeIndex = Field(validation_alias="view")
 
 
+@fields_of(Taken, hidden={"view"})
 class CodeReceived(Result):
     """What became of them."""
 
-    indexed: int
-    known: int
     refused: tuple[RefusedCode, ...]
-    waiting: tuple[str, ...]
-    job_id: UUID | None
     index: CodeIndex = Field(validation_alias="view")
 
 
+@fields_of(FileView)
 class CodeFile(Result):
     """A file of the index."""
 
-    path: str
-    state: State
-    language: str
-    lines: int | None
-    size: int | None
-    symbols: int
-    hash: str
-    indexed_at: datetime | None
 
-
+@fields_of(SymbolView)
 class CodeSymbol(Result):
     """What a file defines."""
-
-    kind: str
-    name: str
-    qualified: str
-    first_line: int
-    last_line: int
 
 
 class CodeSymbols(Result):

@@ -1,16 +1,20 @@
-"""Checks over REST: a plan or a diff, held against what is known."""
+"""Checks over REST: a plan or a diff, held against what is known; findings also for tools."""
 
-from pydantic import Field
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field
 
 from accounts.api.endpoints import Call, post
-from accounts.api.schemas import Body, Name
+from accounts.api.schemas import Body, Name, Result, fields_of
 from accounts.caller import TokenScope
-from memory.api.schemas.checks import Check
-from memory.api.schemas.memories import Slug
+from memory.api.schemas.memories import Memory, Slug, with_sides
 from memory.checks import actions
-from memory.checks.actions import DIFF_MOST, PLAN_MOST
+from memory.checks.actions import DIFF_MOST, PLAN_MOST, FilePair
+from memory.checks.actions import Check as CheckValue
+from memory.checks.check_findings import FindingReason, Level
 
 DIFF = "--- a/cart/prices.py\n+++ b/cart/prices.py\n@@ -1 +1,2 @@\n+@lru_cache\n def price(item):\n"
+OrNull = BeforeValidator(lambda value: value or None)  # what a place does not have is null
 
 
 class PlanToCheck(Body):
@@ -33,6 +37,56 @@ class DiffToCheck(Body):
         description="A unified diff, as `git diff` prints it.",
         examples=[DIFF],
     )
+
+
+class Place(Result):
+    """Where in a plan or a diff a finding is."""
+
+    step: Annotated[int | None, OrNull]
+    file: Annotated[str | None, OrNull]
+    first_line: Annotated[int | None, OrNull]
+    last_line: Annotated[int | None, OrNull]
+
+
+class FindingParts(Result):
+    """A finding without its memory."""
+
+    level: Level
+    why: FindingReason
+    places: tuple[Place, ...]
+    matched: tuple[str, ...]
+    missing: tuple[str, ...]
+    score: float
+    relevance: float | None
+
+
+class Finding(FindingParts):
+    """A finding, and the memory that it rests on."""
+
+    memory: Memory
+
+
+@fields_of(FilePair)
+class Tie(Result):
+    """A file that usually changes with one that is changed."""
+
+
+@fields_of(CheckValue, hidden={"ties"})
+class Check(Result):
+    """The verdict and its evidence."""
+
+    findings: tuple[Finding, ...]
+    usually_together: tuple[Tie, ...] = Field(validation_alias="ties")
+
+    @classmethod
+    def of(cls, check: CheckValue) -> "Check":
+        """Show a check, each memory with what contradicts it."""
+        shown = cls.model_validate(check)
+        findings = tuple(
+            finding.model_copy(update={"memory": with_sides(one.memory, one.sides)})
+            for finding, one in zip(shown.findings, check.findings, strict=True)
+        )
+        return shown.model_copy(update={"findings": findings})
 
 
 @post(

@@ -1,15 +1,20 @@
-"""Embedding models over REST: look, switch, cancel, go back, drop."""
+"""Models over REST: the embedding models and switching them, and what models cost."""
 
-from datetime import datetime
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Annotated
 
-from pydantic import Field
+from pydantic import AliasPath, BeforeValidator, Field
 
 from accounts.api.endpoints import Call, get, post
-from accounts.api.schemas import Body, Name, Nothing, Result
+from accounts.api.schemas import Body, Name, Nothing, Result, fields_of
 from accounts.caller import TokenScope
+from accounts.errors import wrong_field
+from accounts.messages import message
+from memory.api.schemas.memories import ProjectQuery
+from memory.extraction import queries as costs
 from memory.index import queries
 from memory.index.actions import model_switch
-from memory.index.queries import Part
 
 
 class ModelChoice(Body):
@@ -26,7 +31,7 @@ class EmbeddingModel(Result):
     """A model, and how many memories have a vector of it."""
 
     key: str
-    part: Part
+    part: queries.Part
     dimensions: int
     embedded: int
     overlap: float | None
@@ -111,3 +116,77 @@ def drop_model(call: Call, body: ModelChoice) -> queries.Models:
     """
     model_switch.drop(caller=call.caller, key=body.key)
     return queries.models(caller=call.caller)
+
+
+def _exact(value: Decimal | None) -> str | None:
+    """Write money as text, which stays exact."""
+    return None if value is None else f"{value:f}"
+
+
+Money = Annotated[str, BeforeValidator(_exact)]
+
+
+class UsageQuery(ProjectQuery):
+    """Which month is asked for."""
+
+    month: str | None = Field(
+        None, min_length=7, max_length=7, description="As 2026-11; the present one when left out."
+    )
+
+
+@fields_of(costs.Part)
+class UsagePart(Result):
+    """What a day, a project or a model has cost."""
+
+    cost: Money
+
+
+class Usage(Result):
+    """The month so far."""
+
+    month: Annotated[str, BeforeValidator(lambda day: f"{day:%Y-%m}")]
+    calls: int = Field(validation_alias=AliasPath("total", "calls"))
+    fallbacks: int = Field(validation_alias=AliasPath("total", "fallbacks"))
+    tokens: int = Field(validation_alias=AliasPath("total", "tokens"))
+    cost: Money = Field(validation_alias=AliasPath("total", "cost"))
+    cap_tokens: int | None = Field(validation_alias="cap")
+    accepted: int
+    cost_per_accepted: Annotated[str | None, BeforeValidator(_exact)]
+    days: tuple[UsagePart, ...]
+    projects: tuple[UsagePart, ...]
+    models: tuple[UsagePart, ...]
+
+
+@get("usage", tag="models", scope=TokenScope.ADMIN, answer=Usage)
+def get_usage(call: Call, query: UsageQuery) -> costs.Usage:
+    """What models have cost.
+
+    A month's calls, tokens and money by day, project and model, against the cap, and what each
+    accepted memory cost. For owners and admins.
+    """
+    day = _day(query.month, call.now.date())
+    return costs.usage(caller=call.caller, project=query.project, day=day)
+
+
+def _day(month: str | None, today: date) -> date:
+    """Read a month. Raises InvalidInput for what is none, or lies before all of ours or ahead."""
+    if month is None:
+        return today
+    try:
+        first = date.fromisoformat(f"{month}-01")
+    except ValueError as error:
+        raise wrong_field(
+            pointer="/month", detail="This is no month.", hint="Write it as 2026-11.", code="month"
+        ) from error
+    if costs.EARLIEST <= first <= today:
+        return first
+    raise wrong_field(
+        pointer="/month",
+        detail="There are no sums of this month.",
+        hint=message(
+            "Ask for one from {first} to {last}.",
+            first=f"{costs.EARLIEST:%Y-%m}",
+            last=f"{today:%Y-%m}",
+        ),
+        code="month",
+    )

@@ -1,4 +1,4 @@
-"""What memory changed, over REST: groups of sessions, and memories one by one."""
+"""What memory changed, over REST: groups of sessions, single memories, weights of phases."""
 
 from datetime import datetime
 from typing import Any
@@ -7,12 +7,16 @@ from uuid import UUID
 from pydantic import Field
 
 from accounts.api.endpoints import Call, get
-from accounts.api.schemas import Query, Result
+from accounts.api.schemas import Query, Result, fields_of
 from memory.api.schemas.memories import Slug
-from memory.experiments.queries import LARGEST_DAYS, USUAL_DAYS, memory_effects, report
-from memory.experiments.queries import GraphChanges as GraphValue
-from memory.experiments.uplift import GOALS, LEAST_SESSIONS, ComparedFigure, Side
-from teams.api.project_settings import ExperimentSettings
+from memory.experiments import uplift
+from memory.experiments.intervals import LEAST_SESSIONS, Side
+from memory.experiments.phase_learning import LearnedWeight as Learned
+from memory.experiments.queries.experiments import LARGEST_DAYS, USUAL_DAYS, memory_effects, report
+from memory.experiments.queries.experiments import GraphChanges as GraphValue
+from memory.experiments.queries.learned_weights import weights_of
+from memory.experiments.uplift import GOALS, ComparedFigure
+from teams.api.projects import ExperimentSettings
 
 
 class ExperimentQuery(Query):
@@ -63,13 +67,9 @@ class ComparedGroup(Result):
     measures: tuple[MeasuredFigure, ...]
 
 
+@fields_of(uplift.SavedTokens)
 class SavedTokens(Result):
     """How many tokens memory saved."""
-
-    tokens: float
-    low: float
-    high: float
-    sessions: int
 
 
 class GraphChanges(Result):
@@ -132,8 +132,8 @@ def get_experiments(call: Call, query: ExperimentQuery) -> dict[str, Any]:
         "least_sessions": LEAST_SESSIONS,
         "sessions": {group.value: count for group, count in found.sessions.items()},
         "compared": [
-            {"group": group, "measures": [_measured(one) for one in measures]}
-            for group, measures in found.compared.items()
+            {"group": one.group, "measures": [_measured(each) for each in one.measures]}
+            for one in found.compared
         ],
         "tokens_saved": found.saved,
         "graph": _graph(found.graph),
@@ -190,3 +190,84 @@ def _measured(one: ComparedFigure) -> dict[str, Any]:
 
 def _side(side: Side) -> dict[str, Any]:
     return {"sessions": side.count, "mean": side.mean if side.count else None}
+
+
+class PhaseWeight(Result):
+    """A weight that a person approved."""
+
+    phase: str
+    type: str
+    weight: float
+
+
+class LearnedWeight(Result):
+    """What sessions taught about a type in a phase."""
+
+    phase: str
+    type: str
+    given: int
+    used: int
+    others_given: int
+    others_used: int
+    difference: float | None
+    low: float | None
+    high: float | None
+    weight: float
+    proposed: float | None
+
+
+class LearnedWeights(Result):
+    """What was learned."""
+
+    sessions: int
+    least_sessions: int
+    since: datetime
+    whole_project: bool
+    proposal: str
+    items: tuple[LearnedWeight, ...]
+    own: tuple[PhaseWeight, ...]
+    decided_at: datetime | None
+
+
+@get("projects/{ref}/phase-weights", tag="experiments", answer=LearnedWeights)
+def get_phase_weights(call: Call) -> dict[str, Any]:
+    """What sessions taught about the phases of a project.
+
+    How often memories of a type were used in a phase of the work, against those of the other types,
+    with intervals that hold together at 95 %, and which weights are proposed. A person approves or
+    declines them on the page of experiments. `own` are the weights that a person approved; others
+    are those of the table. Whom sums are told is as for experiments.
+    """
+    found = weights_of(caller=call.caller, project=call.ref, now=call.now)
+    own = [
+        {"phase": phase, "type": type, "weight": weight}
+        for phase, weights in found.own.items()
+        for type, weight in weights.items()
+    ]
+    return {
+        "sessions": found.sessions,
+        "least_sessions": found.least,
+        "since": found.since,
+        "whole_project": found.is_whole,
+        "proposal": found.proposal,
+        "items": [_learned(one, is_proposed=bool(found.proposal)) for one in found.found],
+        "own": own,
+        "decided_at": found.decided_at,
+    }
+
+
+def _learned(one: Learned, *, is_proposed: bool) -> dict[str, Any]:
+    found = one.difference
+    return {
+        "phase": one.phase,
+        "type": one.type,
+        "given": one.own.given,
+        "used": one.own.used,
+        "others_given": one.others.given,
+        "others_used": one.others.used,
+        "difference": None if found is None else found.value,
+        "low": None if found is None else found.low,
+        "high": None if found is None else found.high,
+        "weight": one.now,
+        "proposed": one.proposed if is_proposed else None,
+    }

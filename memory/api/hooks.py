@@ -30,62 +30,31 @@ class HookPayload(Body):
     model_config = ConfigDict(extra="allow")
 
 
+def _header(name: str, most: int, description: str) -> Any:
+    return Field(alias=name, default="", max_length=most, description=description)
+
+
 class HookHeaders(Headers):
     """Where the program works, and what it wants."""
 
-    off: str = Field(
-        alias="X-Cairn-Off",
-        default="",
-        max_length=20,
-        description="Anything but 0: nothing is kept or given.",
+    off: str = _header("X-Cairn-Off", 20, "Anything but 0: nothing is kept or given.")
+    event: str = _header("X-Cairn-Event", 60, "The event, where the payload names none.")
+    hook: str = _header(
+        HOOK, 60, "The version of the script that calls; the page of connections names old ones."
     )
-    event: str = Field(
-        alias="X-Cairn-Event",
-        default="",
-        max_length=60,
-        description="The event, where the payload names none.",
+    project: str = _header("X-Cairn-Project", 64, "The project's slug or id.")
+    repository: str = _header(
+        "X-Cairn-Repository",
+        1_000,
+        "The address of the repository; its last part may name the project. It is not kept.",
     )
-    hook: str = Field(
-        alias=HOOK,
-        default="",
-        max_length=60,
-        description=(
-            "The version of the script that calls; the page of connections names old ones."
-        ),
-    )
-    project: str = Field(
-        alias="X-Cairn-Project", default="", max_length=64, description="The project's slug or id."
-    )
-    repository: str = Field(
-        alias="X-Cairn-Repository",
-        default="",
-        max_length=1_000,
-        description=(
-            "The address of the repository; its last part may name the project. It is not kept."
-        ),
-    )
-    root: str = Field(
-        alias="X-Cairn-Root",
-        default="",
-        max_length=1_000,
-        description="The folder of the repository, in UTF-8.",
-    )
-    branch: str = Field(
-        alias="X-Cairn-Branch", default="", max_length=1_000, description="The branch, in UTF-8."
-    )
-    commit: str = Field(
-        alias="X-Cairn-Commit",
-        default="",
-        max_length=100,
-        description="The commit, in hexadecimal digits.",
-    )
-    waits: str = Field(
-        alias="X-Cairn-Waits",
-        default="",
-        max_length=20,
-        description=(
-            "0 where the program does not wait for the answer: it is kept, and nothing is given."
-        ),
+    root: str = _header("X-Cairn-Root", 1_000, "The folder of the repository, in UTF-8.")
+    branch: str = _header("X-Cairn-Branch", 1_000, "The branch, in UTF-8.")
+    commit: str = _header("X-Cairn-Commit", 100, "The commit, in hexadecimal digits.")
+    waits: str = _header(
+        "X-Cairn-Waits",
+        20,
+        "0 where the program does not wait for the answer: it is kept, and nothing is given.",
     )
 
 

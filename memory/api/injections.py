@@ -1,18 +1,28 @@
-"""What is given back to a session, over REST: between its steps, and its ledger."""
+"""What a session is given, over REST: between its steps, packed for a task, and its ledger."""
 
-from datetime import datetime
+from dataclasses import replace
+from typing import Any, Final
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import AliasPath, Field, RootModel
 
 from accounts.api.endpoints import Call, get, post
-from accounts.api.schemas import Body, Result
+from accounts.api.schemas import Body, Choice, Identifier, Result, fields_of
 from accounts.caller import TokenScope
-from memory.api.schemas.injections import LARGEST_STEP, GivenBack
-from memory.api.schemas.memories import Files
+from accounts.errors import wrong_field
+from memory.api.schemas.memories import Files, Modules
+from memory.api.schemas.search import Context, ContextBasics
 from memory.experiments.points import Point
+from memory.injection import session_start_rules
 from memory.injection.actions.between_steps import deliver_at_step
-from memory.injection.queries import DeliveryLog, delivery_log
+from memory.injection.actions.deliver import Delivery
+from memory.injection.actions.trigger_points import PointRequest, deliver_at_point
+from memory.injection.planner import STEPS_MOST, PlanAdvice
+from memory.injection.queries import DeliveryEntry, DeliveryLog, delivery_log
+from memory.search.context import ContextRequest
+from memory.search.context import context as pack
+
+LARGEST_STEP: Final = 1_000_000_000  # as of events
 
 
 class AgentStep(Body):
@@ -31,15 +41,25 @@ class AgentStep(Body):
     )
 
 
+class MemoryGiven(Result):
+    """A memory that was given, with the tokens that it took."""
+
+    id: UUID = Field(validation_alias=AliasPath("memory", "id"))
+    tokens: int
+
+
+class GivenBack(Result):
+    """What to tell the agent."""
+
+    text: str
+    memories: tuple[MemoryGiven, ...]
+    tokens: int
+    point: str
+
+
+@fields_of(DeliveryEntry, hidden={"after_event"})
 class LedgerEntry(Result):
     """A memory that a session was given; its place among the events is for our own pages."""
-
-    memory_id: UUID
-    point: str
-    tokens: int
-    at: datetime
-    outcome: str
-    agent: str
 
 
 class Ledger(Result):
@@ -54,7 +74,7 @@ class Ledger(Result):
 @post(
     "sessions/{id}/step", tag="sessions", scope=TokenScope.READ, answer=GivenBack, idempotent=False
 )
-def step(call: Call, body: AgentStep) -> GivenBack:
+def step(call: Call, body: AgentStep) -> dict[str, Any]:
     """Ask for warnings between two steps.
 
     Warnings of files that were just touched, at most four, never the same memory twice in a
@@ -64,7 +84,7 @@ def step(call: Call, body: AgentStep) -> GivenBack:
     delivery = deliver_at_step(
         caller=call.caller, session_id=call.id, step=body.step, files=body.files, now=call.now
     )
-    return GivenBack.of(delivery, point=Point.STEP)
+    return _show_delivery(delivery, Point.STEP)
 
 
 @get("sessions/{id}/injections", tag="sessions", answer=Ledger)
@@ -76,3 +96,115 @@ def list_injections(call: Call) -> DeliveryLog:
     memories took the tokens of `beside`.
     """
     return delivery_log(caller=call.caller, session_id=call.id)
+
+
+def _show_delivery(delivery: Delivery, point: Point) -> dict[str, Any]:
+    return {
+        "text": delivery.text,
+        "memories": delivery.memories,
+        "tokens": delivery.tokens,
+        "point": point,
+    }
+
+
+@fields_of(session_start_rules.PlannedFile)
+class SuggestedFile(Result):
+    """A file to have at hand."""
+
+
+@fields_of(session_start_rules.FilePlan)
+class SuggestedFiles(Result):
+    """Files to have at hand."""
+
+    files: tuple[SuggestedFile, ...]
+
+
+@fields_of(session_start_rules.WorkState)
+class WorkState(Result):
+    """Work that was left unfinished."""
+
+
+@fields_of(PlanAdvice)
+class PlannerAdvice(Result):
+    """What a plan should know."""
+
+
+class GivenAtPoint(GivenBack):
+    """What a point gives; null is what that point does not have."""
+
+    point: Point
+    prefetch: SuggestedFiles | None
+    work_state: WorkState | None
+    advice: PlannerAdvice | None
+
+
+class ContextQuestion(ContextBasics):
+    """What a context is packed for, or given at a point of a session."""
+
+    working_files: Files = Field(
+        (), description="Files that are worked on: what is about them comes first."
+    )
+    point: Choice[Point] | None = Field(
+        None,
+        description=("A point of a session at which memory is given back, never the same twice."),
+    )
+    session: Identifier | None = Field(
+        None, description="The session of yours that is at this point."
+    )
+    modules: Modules = Field((), description="Modules of the task, at first_message and planner.")
+    step: int = Field(5, ge=1, le=LARGEST_STEP, description="The step that comes next, at step.")
+    estimate: int | None = Field(
+        None, ge=1, le=STEPS_MOST, description="Steps of the plan, at planner."
+    )
+
+    def request(self) -> ContextRequest:
+        """Return the value of it where it names no point."""
+        return replace(super().request(), working_files=self.working_files)
+
+    def at_point(self, point: Point) -> PointRequest:
+        """Return the value of it where it names a point. Raises InvalidInput."""
+        if self.session is None:
+            raise wrong_field(
+                pointer="/session",
+                detail="A point belongs to a session.",
+                hint="POST /api/v1/sessions opens one; leave the point out to pack a context.",
+                code="needs_session",
+            )
+        return PointRequest(
+            point=point,
+            session_id=self.session,
+            task=self.wanted(),
+            files=self.working_files,
+            modules=self.modules,
+            step=self.step,
+            estimate=self.estimate,
+        )
+
+
+class ContextAnswer(RootModel[Context | GivenAtPoint]):
+    """The text and what it is made of."""
+
+
+@post("context", tag="search", scope=TokenScope.READ, answer=ContextAnswer, idempotent=False)
+def context(call: Call, body: ContextQuestion) -> Context | GivenAtPoint:
+    """Pack a context.
+
+    What an agent should know for a piece of work, as text within a token budget: whole memories,
+    grouped by file, cited, both sides of a contradiction together. `left_out` names what was found
+    and is not in the text, and why. With `point` and `session` it gives what that point has for the
+    session instead, and enters it into the session's ledger: the brief (system_prompt), files to
+    have at hand and unfinished work (first_message), warnings (tool_result), what belongs between
+    steps (step), and what a plan should know (planner). Most often nothing.
+    """
+    if body.point is None:
+        packed = pack(caller=call.caller, request=body.request(), now=call.now)
+        return Context.model_validate(packed)
+    request = body.at_point(body.point)
+    given = deliver_at_point(caller=call.caller, request=request, now=call.now)
+    shown = {
+        **_show_delivery(given.delivery, body.point),
+        "prefetch": given.prefetch,
+        "work_state": given.unfinished,
+        "advice": given.advice,
+    }
+    return GivenAtPoint.model_validate(shown, from_attributes=True)

@@ -1,4 +1,4 @@
-"""Memories over REST: remember, read and change."""
+"""Memories over REST: remember, read and change; and what became of what was sent."""
 
 from dataclasses import replace
 from typing import Annotated, Any, Final
@@ -10,9 +10,13 @@ from accounts.api.jobs import WaitQuery, until_done
 from accounts.api.schemas import (
     Name,
     Nothing,
+    OneOf,
+    Page,
     PageQuery,
     Query,
+    Result,
     Several,
+    fields_of,
 )
 from accounts.errors import wrong_field
 from memory.api.schemas.memories import (
@@ -26,6 +30,8 @@ from memory.api.schemas.memories import (
     NewMemories,
     NewMemory,
     Pin,
+    ProjectPageQuery,
+    ProjectQuery,
     Reason,
     Remembered,
     RememberedAll,
@@ -36,15 +42,14 @@ from memory.api.schemas.memories import (
     with_sides,
 )
 from memory.errors import RefusedByGate
+from memory.intake import queries as action_log
 from memory.intake.actions.remember import Outcome, remember
 from memory.intake.actions.remember_all import remember_all
 from memory.intake.actions.revise import revise
 from memory.records import filters
 from memory.records.actions import archive, confirm, pin, restore
 from memory.records.queries import memories
-from memory.records.queries.views import MemoryView
-from memory.review.actions.corrections import Correction
-from memory.review.actions.corrections import edit as correct
+from memory.review.actions import corrections
 
 
 class BulkQuery(WaitQuery):
@@ -154,7 +159,7 @@ def list_versions(call: Call) -> tuple[memories.VersionView, ...]:
 
 
 @patch("memories/{id}", tag="memories", answer=Memory, edits=Edits.NAMED_VERSION, idempotent=True)
-def edit_memory(call: Call, body: MemoryChanges) -> MemoryView:
+def edit_memory(call: Call, body: MemoryChanges) -> object:
     """Change a memory.
 
     Send If-Match with the ETag you read; 412 says that someone was faster.
@@ -169,7 +174,7 @@ def edit_memory(call: Call, body: MemoryChanges) -> MemoryView:
 
 
 @delete("memories/{id}", tag="memories", answer=Memory, edits=Edits.ANY_VERSION, idempotent=True)
-def archive_memory(call: Call, query: ArchiveQuery) -> MemoryView:
+def archive_memory(call: Call, query: ArchiveQuery) -> object:
     """Archive a memory.
 
     It leaves searches and can be restored.
@@ -184,19 +189,19 @@ def archive_memory(call: Call, query: ArchiveQuery) -> MemoryView:
 
 
 @post("memories/{id}/restore", tag="memories", answer=Memory)
-def restore_memory(call: Call, body: Nothing) -> MemoryView:
+def restore_memory(call: Call, body: Nothing) -> object:
     """Restore an archived memory."""
     return restore(caller=call.caller, memory_id=call.id, now=call.now)
 
 
 @post("memories/{id}/confirm", tag="memories", answer=Memory)
-def confirm_memory(call: Call, body: Nothing) -> MemoryView:
+def confirm_memory(call: Call, body: Nothing) -> object:
     """Say that a memory is right."""
     return confirm(caller=call.caller, memory_id=call.id, now=call.now)
 
 
 @post("memories/{id}/pin", tag="memories", answer=Memory)
-def pin_memory(call: Call, body: Pin) -> MemoryView:
+def pin_memory(call: Call, body: Pin) -> object:
     """Pin a memory, or let go of it."""
     return pin(caller=call.caller, memory_id=call.id, pinned=body.pinned, now=call.now)
 
@@ -207,8 +212,11 @@ def correct_memory(call: Call, body: CorrectionOfMemory, query: WaitQuery) -> Re
 
     The wrong one is superseded and stays readable.
     """
-    corrected = correct(
-        caller=call.caller, memory_id=call.id, correction=Correction(**dict(body)), now=call.now
+    corrected = corrections.edit(
+        caller=call.caller,
+        memory_id=call.id,
+        correction=corrections.Correction(**dict(body)),
+        now=call.now,
     )
     return _remembered(call, corrected.outcome, query.wait)
 
@@ -219,3 +227,73 @@ def _remembered(call: Call, outcome: Outcome, seconds: int) -> Remembered:
         raise RefusedByGate(gate=outcome.gate, detail=outcome.reason, hint=outcome.hint)
     is_embedded = until_done(caller=call.caller, job_id=outcome.job_id, seconds=seconds)
     return Remembered.of(outcome, is_embedded=is_embedded)
+
+
+LONGEST_DAYS: Final = 365
+
+
+class ActionQuery(ProjectPageQuery):
+    """Which candidates are asked about."""
+
+    outcome: Annotated[str, OneOf(action_log.OUTCOMES)] | None = Field(
+        None, description="Only those that ended so."
+    )
+    gate: Annotated[str, OneOf(action_log.ENDS)] | None = Field(
+        None, description="Only those that ended at this gate; input: malformed."
+    )
+
+
+class ActionCountQuery(ProjectQuery):
+    """Which candidates are counted."""
+
+    days: int = Field(30, ge=1, le=LONGEST_DAYS, description="Of the last so many days.")
+
+
+@fields_of(action_log.ActionView)
+class Action(Result):
+    """What became of a candidate."""
+
+
+class ActionCount(Result):
+    """How many candidates ended so."""
+
+    outcome: str
+    gate: str
+    count: int
+
+
+class ActionCounts(Result):
+    """The most first."""
+
+    days: int
+    items: tuple[ActionCount, ...]
+
+
+@get("actions", tag="memories", answer=Page[Action])
+def list_actions(call: Call, query: ActionQuery) -> Answer:
+    """See what became of what was sent.
+
+    A row for each candidate that came to the door: when, from whom, how it ended, at which gate;
+    never what it said. Of a refused one its sender alone knows. Kept for some time.
+    """
+    page = action_log.page(
+        caller=call.caller,
+        filters=action_log.ActionFilters(
+            project=query.project, outcome=query.outcome, gate=query.gate
+        ),
+        after=call.after(int),
+        limit=query.limit,
+    )
+    return Answer(page.items, following=page.next_after)
+
+
+@get("actions/counts", tag="memories", answer=ActionCounts)
+def count_actions(call: Call, query: ActionCountQuery) -> dict[str, Any]:
+    """Count how candidates ended.
+
+    By outcome and gate, of the rows you may see.
+    """
+    found = action_log.tallies(
+        caller=call.caller, project=query.project, days=query.days, now=call.now
+    )
+    return {"days": query.days, "items": found}

@@ -1,13 +1,26 @@
-"""The review inbox over REST: what waits, one item, and the verdicts."""
+"""Review over REST: conflicts, links, the inbox with its verdicts, and what sessions came to."""
 
-from typing import Any
+from typing import Annotated, Any, Literal
+from uuid import UUID
 
-from pydantic import Field
+from pydantic import AliasPath, BeforeValidator, Field
 
-from accounts.api.endpoints import Answer, Call, get, post
-from accounts.api.schemas import Body, Choice, Identifier, Nothing, Result
-from memory.api.conflicts import Conflict
+from accounts.api.endpoints import Answer, Call, Edits, get, post
+from accounts.api.schemas import (
+    Body,
+    Choice,
+    Identifier,
+    Items,
+    Name,
+    Nothing,
+    OneOf,
+    Page,
+    Result,
+    Several,
+    fields_of,
+)
 from memory.api.schemas.memories import (
+    Content,
     Decided,
     Memory,
     ProjectPageQuery,
@@ -15,14 +28,200 @@ from memory.api.schemas.memories import (
     Snooze,
     with_sides,
 )
+from memory.api.sessions import Session
 from memory.documents.queries import imports
+from memory.records.protection import LONGEST_REASON
+from memory.records.queries import memories
 from memory.records.queries.pending import Group, Why
 from memory.records.verdict_log import DecidedMemory
-from memory.review.actions.verdict_undo import undo
-from memory.review.actions.verdicts import keep, merge, reject, snooze
-from memory.review.queries import inbox
-from memory.review.queries.inbox import InboxPosition
-from memory.taxonomy import Verdict
+from memory.review import conflict_rules
+from memory.review.actions import bulk, settlements, verdict_undo, verdicts
+from memory.review.conflict_rules import ConflictVerdict
+from memory.review.queries import conflicts, inbox, session_summary
+from memory.taxonomy import LinkKind, Verdict
+
+Bar = Annotated[str, OneOf(("", *conflict_rules.Bar))]  # why one may not; empty where one may
+
+
+class Settlement(Body):
+    """How a conflict ends."""
+
+    verdict: Choice[ConflictVerdict] = Field(
+        description="keep_older, keep_newer, both (each holds in its own case), or edit.",
+        examples=["keep_newer"],
+    )
+    reason: Name = Field(
+        max_length=200,
+        description="Why, in a few words.",
+        examples=["Raised last week, see the runbook."],
+    )
+    content: Content = Field("", description="With edit: what is right instead of the two.")
+
+
+class ConflictQuery(ProjectPageQuery):
+    """Which conflicts to list."""
+
+    state: Choice[conflicts.ConflictState] = Field(
+        conflicts.ConflictState.OPEN, description="open or settled."
+    )
+
+
+class Barred(Result):
+    """Why the caller may not do something, empty where they may."""
+
+    keep_older: Bar
+    keep_newer: Bar
+    both: Bar
+    edit: Bar
+    reopen: Bar
+
+
+def _barred(rights: conflict_rules.ConflictRights) -> dict[str, str]:
+    named = (*((verdict.value, why) for verdict, why in rights.verdicts), ("reopen", rights.reopen))
+    return {name: "" if why is None else why.value for name, why in named}
+
+
+@fields_of(conflicts.ConflictView, hidden={"rights"})
+class Conflict(Result):
+    """The conflict with both sides, as it is now."""
+
+    older: Memory
+    newer: Memory
+    kind: Literal["contradict", "update", "retract"]
+    verdict: Annotated[str, OneOf(("", *ConflictVerdict))]
+    barred: Annotated[Barred, BeforeValidator(_barred)] = Field(validation_alias="rights")
+
+
+class RestingConflict(Result):
+    """The verdict, and the conflict."""
+
+    review_id: UUID
+    conflict: Conflict
+
+
+@get("conflicts", tag="memories", answer=Page[Conflict])
+def list_conflicts(call: Call, query: ConflictQuery) -> Answer:
+    """List memories that contradict each other.
+
+    Pairs of which you may see both, the newest first. `kind` is what the newer one would have done,
+    `cause` why a person decides: equal, outranked, protected, elsewhere (others see it), older,
+    unreviewed, judged (a model alone says so), share (one run replaces few). `barred` says why you
+    may not do something with it, and is empty where you may. `version` also grows when a side
+    changes.
+    """
+    page = conflicts.list_conflicts(
+        caller=call.caller,
+        project=query.project,
+        state=query.state,
+        after=call.after(UUID),
+        limit=query.limit,
+        now=call.now,
+    )
+    return Answer(page.items, following=page.next_after)
+
+
+@get("conflicts/{id}", tag="memories", answer=Conflict)
+def get_conflict(call: Call) -> Answer:
+    """Look at one conflict."""
+    return _with_version(
+        conflicts.get_conflict(caller=call.caller, conflict_id=call.id, now=call.now)
+    )
+
+
+@post("conflicts/{id}/settle", tag="memories", answer=Conflict, edits=Edits.ANY_VERSION)
+def settle_conflict(call: Call, body: Settlement) -> Answer:
+    """Settle a conflict.
+
+    For stewards; others withdraw what they wrote. Who wrote one of the two does not decide for it;
+    one with your personal memory is yours alone, and may end in both. What leaves is superseded,
+    with the reason. An agent's token needs the scope admin.
+    """
+    settlement = settlements.Settlement(**dict(body), if_version=call.if_version)
+    return _with_version(
+        settlements.settle(
+            caller=call.caller, conflict_id=call.id, settlement=settlement, now=call.now
+        )
+    )
+
+
+@post("conflicts/{id}/snooze", tag="reviews", answer=RestingConflict)
+def snooze_conflict(call: Call, body: Snooze) -> Answer:
+    """Snooze a conflict that waits for review.
+
+    For you alone, until it waits again by itself; it stays open. `POST reviews/{id}/undo` takes
+    that back.
+    """
+    done = settlements.snooze_conflict(
+        caller=call.caller, conflict_id=call.id, until=body.until, now=call.now
+    )
+    return Answer(done, version=done.conflict.version)
+
+
+@post("conflicts/{id}/reopen", tag="memories", answer=Conflict, edits=Edits.ANY_VERSION)
+def reopen_conflict(call: Call) -> Answer:
+    """Take a settlement back.
+
+    Both memories stand as before, and the conflict is open again.
+    """
+    return _with_version(
+        settlements.reopen(
+            caller=call.caller, conflict_id=call.id, if_version=call.if_version, now=call.now
+        )
+    )
+
+
+def _with_version(view: conflicts.ConflictView) -> Answer:
+    return Answer(view, version=view.version)
+
+
+class LinkEnd(Body):
+    """A link of a memory."""
+
+    other: Identifier = Field(
+        description="The memory at its other end.",
+        examples=["01936f2e-7a10-7c3e-9a53-2f8f2f3c1a79"],
+    )
+    kind: Choice[LinkKind] = Field(description="As the list of links says.", examples=["extend"])
+    outgoing: bool = Field(True, description="Whether it leads from this memory to the other one.")
+
+
+class Link(Result):
+    """A link of a memory; `automatic`: a rule or a model found it."""
+
+    other: UUID = Field(validation_alias="other_id")
+    kind: LinkKind
+    outgoing: bool
+    citation: str
+    type: str
+    confidence: float
+    automatic: bool
+    description: str
+    may_end: bool
+
+
+class Links(Items[Link]):
+    """Its links; `may_end`: it can be taken back."""
+
+
+@get("memories/{id}/links", tag="memories", answer=Links)
+def list_links(call: Call) -> tuple[memories.LinkView, ...]:
+    """List what a memory hangs together with.
+
+    Links whose other end you see. `automatic`: a rule or a model found it.
+    """
+    return memories.links(caller=call.caller, memory_id=call.id)
+
+
+@post("memories/{id}/unlink", tag="memories", answer=Decided)
+def unlink_memory(call: Call, body: LinkEnd) -> Answer:
+    """Take a link between two memories back.
+
+    Neither memory changes; `POST reviews/{id}/undo` puts it back as it was. What supersedes or
+    contradicts ends by settling the conflict, or by undoing the correction.
+    """
+    edge = verdicts.MemoryEdge(other_id=body.other, kind=body.kind, outgoing=body.outgoing)
+    done = verdicts.unlink(caller=call.caller, memory_id=call.id, edge=edge, now=call.now)
+    return _decided(done)
 
 
 class Merger(Body):
@@ -112,7 +311,7 @@ def list_reviews(call: Call, query: ReviewQuery) -> Answer:
         project=query.project,
         group=query.group,
         imported=imported,
-        after=call.after(InboxPosition),
+        after=call.after(inbox.InboxPosition),
         limit=query.limit,
         now=call.now,
     )
@@ -150,7 +349,7 @@ def keep_memory(call: Call, body: Nothing) -> Answer:
     It is confirmed. A token keeps nothing that its person or their agents proposed, and lifts no
     taint: that takes a person in the dashboard.
     """
-    return _decided(keep(caller=call.caller, memory_id=call.id, now=call.now))
+    return _decided(verdicts.keep(caller=call.caller, memory_id=call.id, now=call.now))
 
 
 @post("memories/{id}/reject", tag="reviews", answer=Decided)
@@ -159,7 +358,9 @@ def reject_memory(call: Call, body: Rejection) -> Answer:
 
     It is archived with the reason.
     """
-    return _decided(reject(caller=call.caller, memory_id=call.id, reason=body.reason, now=call.now))
+    return _decided(
+        verdicts.reject(caller=call.caller, memory_id=call.id, reason=body.reason, now=call.now)
+    )
 
 
 @post("memories/{id}/merge", tag="reviews", answer=Decided)
@@ -169,7 +370,9 @@ def merge_memory(call: Call, body: Merger) -> Answer:
     The other one keeps its words and gains tags, files and sessions; this one is superseded.
     Merging what others see is a steward's.
     """
-    return _decided(merge(caller=call.caller, memory_id=call.id, into=body.into, now=call.now))
+    return _decided(
+        verdicts.merge(caller=call.caller, memory_id=call.id, into=body.into, now=call.now)
+    )
 
 
 @post("memories/{id}/snooze", tag="reviews", answer=Decided)
@@ -178,7 +381,9 @@ def snooze_memory(call: Call, body: Snooze) -> Answer:
 
     For you alone; it waits again by itself.
     """
-    return _decided(snooze(caller=call.caller, memory_id=call.id, until=body.until, now=call.now))
+    return _decided(
+        verdicts.snooze(caller=call.caller, memory_id=call.id, until=body.until, now=call.now)
+    )
 
 
 @post("reviews/{id}/undo", tag="reviews", answer=Decided)
@@ -187,8 +392,99 @@ def undo_review(call: Call, body: Nothing) -> Answer:
 
     All is as before; refused when one of the memories has changed since.
     """
-    return _decided(undo(caller=call.caller, review_id=call.id, now=call.now))
+    return _decided(verdict_undo.undo(caller=call.caller, review_id=call.id, now=call.now))
 
 
 def _decided(decided: DecidedMemory) -> Answer:
     return Answer(decided, version=decided.memory.version)
+
+
+class SessionVerdict(Body):
+    """What is decided about a memory of a session."""
+
+    memory_id: Identifier = Field(description="A memory that the session came to.")
+    verdict: Annotated[str, OneOf(bulk.SESSION_VERDICTS)] = Field(
+        description="What becomes of it; later: it waits again in a week, for you."
+    )
+    content: Content = Field("", description="What is right instead; an edit needs it.")
+    reason: str = Field("", max_length=LONGEST_REASON, description="Why.")
+
+
+class SessionVerdicts(Body):
+    """What is decided about a session."""
+
+    verdicts: Several[SessionVerdict] = Field(
+        (), max_length=bulk.MOST_VERDICTS, description="What is decided, memory by memory."
+    )
+    save_all: bool = Field(
+        False, description="Whether the others that wait for you are kept.", examples=[True]
+    )
+    count: int | None = Field(
+        None,
+        ge=0,
+        le=session_summary.MOST,
+        description="How many others you saw waiting; refused with 409 when it is not so any more.",
+        examples=[1],
+    )
+
+
+@fields_of(session_summary.SessionCandidate)
+class SessionCandidate(Result):
+    """A memory that a session came to."""
+
+    memory: Memory
+
+
+class EnteredDeadEnd(Result):
+    """A known dead end that a session entered."""
+
+    memory_id: UUID = Field(validation_alias=AliasPath("memory", "id"))
+    citation: str = Field(validation_alias=AliasPath("memory", "citation"))
+    sequence: int
+    how: str
+    told: bool
+
+
+class SessionSummary(Result):
+    """What it came to."""
+
+    session: Session
+    shown: dict[str, Any]
+    candidates: tuple[SessionCandidate, ...]
+    waiting: int
+    asking: str
+    dead_ends_entered: tuple[EnteredDeadEnd, ...] = Field(validation_alias="again")
+
+
+class SessionDecided(Result):
+    """How many were decided how, and what is left."""
+
+    decided: dict[str, Any]
+    summary: SessionSummary
+
+
+@get("sessions/{id}/summary", tag="sessions", answer=SessionSummary)
+def get_session_summary(call: Call) -> session_summary.SessionSummary:
+    """Look at what a session came to.
+
+    The signals that its agent showed, with the events they rest on and, of those that became
+    nothing, why; the memories that wait because of it; and known dead ends that it entered, with
+    whether it had been told of them.
+    """
+    return session_summary.get_summary(caller=call.caller, session_id=call.id, now=call.now)
+
+
+@post("sessions/{id}/summary", tag="sessions", answer=SessionDecided)
+def decide_session(call: Call, body: SessionVerdicts) -> object:
+    """Decide about what a session came to.
+
+    All verdicts stand, or none. They are those of the review inbox, with its rules: who proposed
+    does not approve, and only a person lifts a taint.
+    """
+    return bulk.decide_session(
+        caller=call.caller,
+        session_id=call.id,
+        verdicts=tuple(bulk.SessionVerdict(**dict(one)) for one in body.verdicts),
+        others=bulk.OtherMemories(count=body.count) if body.save_all else None,
+        now=call.now,
+    )

@@ -7,11 +7,9 @@ from uuid import UUID
 from accounts.api.endpoints import Answer, Call, get, post
 from accounts.api.schemas import Page
 from accounts.caller import TokenScope
-from memory.api.schemas.injections import ContextAnswer, ContextQuestion, GivenAtPoint
 from memory.api.schemas.memories import with_sides
 from memory.api.schemas.search import (
     PATTERN,
-    Context,
     Happened,
     Recalled,
     RecallQuery,
@@ -22,11 +20,9 @@ from memory.api.schemas.search import (
     TimelineQuery,
     narrowing,
 )
-from memory.injection.actions.trigger_points import deliver_at_point
 from memory.records import filters
 from memory.search.actions import SearchAnswer, lay_out
 from memory.search.actions import search as find
-from memory.search.context import context as pack
 from memory.search.lookups import Lookup, match, recall, similar
 from memory.search.lookups import timeline as tell
 
@@ -54,25 +50,6 @@ def search(call: Call, body: Search) -> dict[str, Any]:
         one["neighbors"] = layout.neighbors[hit.memory.id]
         one["see_also"] = layout.see_also[hit.memory.id]
     return {**shown, "order": layout.order, "hint": layout.hint}
-
-
-@post("context", tag="search", scope=TokenScope.READ, answer=ContextAnswer, idempotent=False)
-def context(call: Call, body: ContextQuestion) -> Context | GivenAtPoint:
-    """Pack a context.
-
-    What an agent should know for a piece of work, as text within a token budget: whole memories,
-    grouped by file, cited, both sides of a contradiction together. `left_out` names what was found
-    and is not in the text, and why. With `point` and `session` it gives what that point has for the
-    session instead, and enters it into the session's ledger: the brief (system_prompt), files to
-    have at hand and unfinished work (first_message), warnings (tool_result), what belongs between
-    steps (step), and what a plan should know (planner). Most often nothing.
-    """
-    if body.point is None:
-        packed = pack(caller=call.caller, request=body.request(), now=call.now)
-        return Context.model_validate(packed)
-    request = body.at_point(body.point)
-    given = deliver_at_point(caller=call.caller, request=request, now=call.now)
-    return GivenAtPoint.of(given, point=body.point)
 
 
 @get("memories/{id}/similar", tag="search", answer=SimilarMemories)

@@ -1,6 +1,5 @@
-"""Sessions over REST: open, look, append turns, end."""
+"""Sessions over REST: open, look, end; what was said in them, and what agents did."""
 
-from datetime import datetime
 from typing import Annotated, Any, Final
 from uuid import UUID
 
@@ -14,25 +13,32 @@ from accounts.api.schemas import (
     Body,
     Choice,
     Free,
+    Identifier,
+    Largest,
     Moment,
     Name,
     Nothing,
     OneOf,
     Page,
+    PageQuery,
     Query,
     Result,
+    Sent,
     Several,
+    fields_of,
 )
 from accounts.caller import TokenScope
-from memory.api.events import MaskedSecret
 from memory.api.schemas.memories import ProjectPageQuery, Slug
-from memory.api.turns import SpokenTurn
 from memory.observer.actions import delete_session as deleting
-from memory.sessions import queries as sessions
+from memory.sessions.actions import append_events as recording
 from memory.sessions.actions import append_turns as appending
-from memory.sessions.actions import lifecycle
-from memory.sessions.actions.lifecycle import LONGEST, LONGEST_PART, MOST_STEPS, UNIT_PARTS
-from memory.sessions.queries import STATES, SessionPlace, SessionView
+from memory.sessions.actions import end_session as ending
+from memory.sessions.actions import open_session as opening
+from memory.sessions.actions.open_session import LONGEST, LONGEST_PART, MOST_STEPS, UNIT_PARTS
+from memory.sessions.queries import history, sessions
+from memory.sessions.queries.history import HistoryPlace, HistoryQuestion, How
+from memory.sessions.queries.sessions import STATES, SessionPlace, SessionView
+from memory.sessions.turns import Speaker
 
 UNIT: Final[JsonDict] = {  # what the action refuses, in better words
     "properties": {name: {"type": "string", "maxLength": LONGEST_PART} for name in UNIT_PARTS},
@@ -43,6 +49,22 @@ UNIT: Final[JsonDict] = {  # what the action refuses, in better words
 def _text(name: str, description: str, example: str = "") -> Any:
     examples = [example] if example else None
     return Field("", max_length=LONGEST[name], description=description, examples=examples)
+
+
+class SpokenTurn(Body):
+    """A turn that somebody sends, also over MCP."""
+
+    role: Choice[Speaker] = Field(description="Who said it.")
+    text: str = Field(
+        max_length=appending.LONGEST_TURN,
+        description="What was said. Secrets are taken out before it is stored.",
+    )
+    sequence: int | None = Field(
+        None,
+        ge=1,
+        le=appending.LARGEST_SEQUENCE,
+        description="Its place in the session; sending the same place again changes nothing.",
+    )
 
 
 class NewTurn(SpokenTurn):
@@ -109,47 +131,24 @@ class DeleteQuery(Query):
     )
 
 
+@fields_of(SessionView)
 class Session(Result):
     """The session."""
 
-    id: UUID
-    project: str | None
-    external_id: str
-    thread: str
-    scope: str
-    opened_by: UUID | None
-    agent: str
-    source_interface: str
-    type: str
-    phase: str
-    methodology: str
-    work_unit: dict[str, Any]
-    cwd: str
-    root: str
-    branch: str
-    commit: str
-    plan: tuple[str, ...]
-    memory_eligible: bool
-    models_agreed: bool
     state: Annotated[str, OneOf(STATES)]
-    turns: int
-    events: int
-    last_sequence: int
-    opened_at: datetime
-    active_at: datetime
-    ended_at: datetime | None
-    consolidated_at: datetime | None
-    finalized_at: datetime | None
-    group: str
-    result: dict[str, Any]
 
 
+class MaskedSecret(Result):
+    """Where a secret was taken out, and of which kind."""
+
+    sequence: int
+    kind: str
+
+
+@fields_of(appending.Appended)
 class AppendedTurns(Result):
     """How many are new, and how many were there already."""
 
-    stored: int
-    known: int
-    last_sequence: int
     masked: tuple[MaskedSecret, ...]
 
 
@@ -160,16 +159,9 @@ class EndedSession(Result):
     job_id: UUID | None
 
 
+@fields_of(deleting.Receipt)
 class DeletedSession(Result):
     """The receipt."""
-
-    session_id: UUID
-    turns: int
-    events: int
-    memories_deleted: int
-    memories_kept: int
-    given_back: int
-    deleted_at: datetime
 
 
 @post(
@@ -185,8 +177,8 @@ def open_session(call: Call, body: NewSession) -> Answer:
     One run of an agent or one conversation. It is yours alone unless it is shared with its project.
     Open sessions of the same agent and credential there end by it.
     """
-    new = lifecycle.NewSession(**dict(body))
-    opened = lifecycle.open_session(caller=call.caller, new=new, now=call.now)
+    new = opening.NewSession(**dict(body))
+    opened = opening.open_session(caller=call.caller, new=new, now=call.now)
     return Answer(
         opened.session,
         status=201 if opened.is_new else 200,
@@ -236,7 +228,7 @@ def end_session(call: Call, body: Nothing, query: WaitQuery) -> dict[str, Any]:
 
     Queues the job that takes what is worth keeping; `result` of the session tells it.
     """
-    ended = lifecycle.end_session(caller=call.caller, session_id=call.id, now=call.now)
+    ended = ending.end_session(caller=call.caller, session_id=call.id, now=call.now)
     session = ended.session
     if jobs.until_done(caller=call.caller, job_id=ended.job_id, seconds=query.wait):
         session = sessions.session(caller=call.caller, session_id=session.id)
@@ -254,4 +246,143 @@ def delete_session(call: Call, query: DeleteQuery) -> object:
     """
     return deleting.delete_session(
         caller=call.caller, session_id=call.id, memories=query.memories, now=call.now
+    )
+
+
+class HistoryWords(Sent):
+    """Which words are searched in what was said; also for tools."""
+
+    query: Name = Field(
+        max_length=history.LONGEST_QUERY,
+        description="Words that were said; their case does not matter.",
+    )
+    how: Choice[How] = Field(
+        How.WORDS,
+        description=(
+            "Whether the words may stand anywhere in a turn, or exactly so beside each other."
+        ),
+    )
+    session: Identifier | None = Field(None, description="Only in this session.")
+    thread: Name | None = Field(
+        None, max_length=LONGEST["thread"], description="Only in sessions of this thread."
+    )
+    role: Choice[Speaker] | None = Field(None, description="Only what this side said.")
+
+    def question(self, *, project: str | None) -> HistoryQuestion:
+        """Return the value of it, in a project."""
+        return HistoryQuestion(
+            query=self.query,
+            how=self.how,
+            project=project,
+            session_id=self.session,
+            thread=self.thread,
+            role=self.role,
+        )
+
+
+class HistoryQuery(HistoryWords, ProjectPageQuery):
+    """Which words are searched in what was said, page by page."""
+
+
+@fields_of(sessions.TurnView)
+class Turn(Result):
+    """What was said."""
+
+
+@fields_of(history.HistoryHit)
+class Said(Result):
+    """A piece of a turn that holds what was searched."""
+
+
+@get("sessions/{id}/turns", tag="sessions", answer=Page[Turn])
+def list_turns(call: Call, query: PageQuery) -> Answer:
+    """Read what was said in a session.
+
+    In its order, for as long as turns are kept. `masked` counts the secrets that were taken out of
+    a turn. A page ends early where turns are very long.
+    """
+    page = sessions.turns(
+        caller=call.caller, session_id=call.id, after=call.after(int) or 0, limit=query.limit
+    )
+    return Answer(page.items, following=page.next_after)
+
+
+@get("history", tag="sessions", answer=Page[Said])
+def search_history(call: Call, query: HistoryQuery) -> Answer:
+    """Search what was said, verbatim.
+
+    In your own sessions and those shared with a project of yours, the newest first. `text` is a
+    piece of the turn: from its character `start` on, of `whole` characters.
+    """
+    page = history.search_history(
+        caller=call.caller,
+        asked=query.question(project=query.project),
+        after=call.after(HistoryPlace),
+        limit=query.limit,
+    )
+    return Answer(page.items, following=page.next_place)
+
+
+LARGEST: Final = 500_000  # characters of one event as Python writes it; a body has 1 MiB
+
+
+class NewEvents(Body):
+    """Events of a session."""
+
+    events: Several[Annotated[dict[str, Any], Largest(LARGEST)]] = Field(
+        min_length=1,
+        max_length=recording.MOST,
+        description=(
+            "Events: each has a `sequence` from 1 on, unique in the session, and a `kind`: "
+            "tool_call, tool_result, reasoning, step_complete, session_complete, prompt, commit, "
+            "qa_report. Others are kept and counted as unknown. A commit has its message as "
+            "`text`, its `files` and its hash as `commit`."
+        ),
+        examples=[
+            [
+                {
+                    "sequence": 1,
+                    "kind": "tool_call",
+                    "name": "Read",
+                    "step": 1,
+                    "args": {"file_path": "src/shop/cart.py"},
+                },
+                {
+                    "sequence": 2,
+                    "kind": "tool_result",
+                    "name": "Read",
+                    "step": 1,
+                    "text": "class Cart: …",
+                },
+            ]
+        ],
+    )
+
+
+class RefusedEvent(Result):
+    """What is no event, by its place."""
+
+    position: int
+    field: str
+    reason: str
+
+
+@fields_of(recording.AppendedEvents)
+class AppendedEvents(Result):
+    """How many are new, and how many were there already."""
+
+    refused: tuple[RefusedEvent, ...]
+    masked: tuple[MaskedSecret, ...]
+
+
+@post("sessions/{id}/events", tag="sessions", answer=AppendedEvents, lenient=True)
+def append_events(call: Call, body: NewEvents) -> object:
+    """Append events to a session of your own.
+
+    What an agent did, in any order; a sequence that is there already changes nothing. No model is
+    asked. Secrets are taken out before anything is stored; long texts are cut in their middle.
+    `refused` names, by place, what is no event. A session that had ended is open again.
+    """
+    return recording.append_events(
+        caller=call.caller, session_id=call.id, events=body.events, now=call.now
     )

@@ -3,10 +3,10 @@
 1. `app` admits a request: token, address, limits; it makes the Caller, like REST.
 2. `server` speaks the protocol through the official SDK and finds the tool in `TOOLS`.
 3. The tool's arguments are checked by its model (`declaration.Tool.check`), and its function asks
-   one action or query: `finding`, `browsing`, `keeping`, `checking`.
+   one action or query: `finding`, `keeping`, `checking`.
 4. What it returns is shown by the answer's model. `declaration` also holds what several tools
    share; filters and findings are those of REST. `prompts` are for the agent's person.
 
-To add a tool, write a function with `@tool` in one of the four modules and name it in
+To add a tool, write a function with `@tool` in one of the three modules and name it in
 `server.TOOLS`. Start reading at `declaration`.
 """

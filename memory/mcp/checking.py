@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field
 
 from accounts.api.schemas import Name, Result
 from accounts.caller import TokenScope
-from memory.api.schemas.checks import FindingParts, Tie
+from memory.api.checks import FindingParts, Tie
 from memory.checks import actions
 from memory.checks.actions import DIFF_MOST, PLAN_MOST
 from memory.checks.check_findings import Verdict

@@ -8,9 +8,9 @@ from pydantic import Field
 from accounts.api import jobs
 from accounts.api.schemas import Choice, Name, Result, Several
 from accounts.caller import TokenScope
-from memory.api.notes import RefusedStatement
+from memory.api.documents import RefusedStatement
 from memory.api.schemas.memories import Content, Files, Kind
-from memory.api.turns import SpokenTurn
+from memory.api.sessions import SpokenTurn
 from memory.documents.actions import note_push
 from memory.errors import RefusedByGate
 from memory.intake.actions.remember import NewMemory, Outcome, remember

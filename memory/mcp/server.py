@@ -20,7 +20,7 @@ from accounts.audit import Origin
 from accounts.authentication import entered
 from accounts.caller import Caller, TokenScope, may
 from accounts.errors import CairnError, Forbidden
-from memory.mcp import browsing, checking, finding, keeping, prompts
+from memory.mcp import checking, finding, keeping, prompts
 from memory.mcp.declaration import BANNER, Call, Tool, schema_of
 from memory.mcp.prompts import PROMPTS, Prompt
 
@@ -37,14 +37,14 @@ TOOLS: Final[Mapping[str, Tool]] = {  # in the order in which they are offered
     for tool in (
         finding.search,
         finding.context,
-        browsing.about_file,
-        browsing.get_entity_info,
-        browsing.find_similar,
-        browsing.get_timeline,
+        finding.about_file,
+        finding.get_entity_info,
+        finding.find_similar,
+        finding.get_timeline,
         keeping.add_memory,
-        browsing.get,
-        browsing.list_recent,
-        browsing.list_topics,
+        finding.get,
+        finding.list_recent,
+        finding.list_topics,
         checking.check_conflicts,
         checking.check_plan,
         checking.check_diff,

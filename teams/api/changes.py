@@ -1,15 +1,16 @@
-"""The change feed over REST, with a long poll: how agents follow an organization."""
+"""What happened, over REST: the change feed with its long poll, and the audit log."""
 
-from datetime import datetime
-from typing import Any
-from uuid import UUID
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from accounts.api import jobs
-from accounts.api.endpoints import Call, get
-from accounts.api.schemas import Name, Query, Result
+from accounts.api.endpoints import Answer, Call, get
+from accounts.api.schemas import Identifier, Name, OneOf, Page, PageQuery, Query, Result, fields_of
+from accounts.caller import TokenScope
 from teams import queries
+from teams.audit import queries as audit
+from teams.audit.chain import Entry
 
 
 class ChangesQuery(Query):
@@ -28,18 +29,9 @@ class ChangesQuery(Query):
     project: Name | None = Field(None, max_length=64, description="Only of this project.")
 
 
+@fields_of(queries.ChangeView)
 class Change(Result):
     """Something that happened."""
-
-    id: int
-    kind: str
-    object_id: UUID
-    project_id: UUID | None
-    actor_user: UUID | None
-    actor_name: str
-    source_interface: str
-    summary: dict[str, Any]
-    created_at: datetime
 
 
 class ChangeFeed(Result):
@@ -65,3 +57,39 @@ def list_changes(call: Call, query: ChangesQuery) -> dict[str, Any]:
     )
     changes = found or ()
     return {"items": changes, "next_after": changes[-1].id if changes else query.after}
+
+
+class AuditQuery(PageQuery):
+    """Which acts to list."""
+
+    area: Annotated[str, OneOf(audit.AREAS)] | None = Field(
+        None, description="Only acts on this kind of thing."
+    )
+    actor: Identifier | None = Field(None, description="Only acts of this person.")
+    object_id: Name | None = Field(
+        None, max_length=64, description="Only acts on the thing with this id."
+    )
+    request_id: Name | None = Field(
+        None, max_length=64, description="Only acts of the request with this id."
+    )
+
+
+@fields_of(Entry)
+class AuditEntry(Result):
+    """One act."""
+
+
+@get("audit", tag="audit", scope=TokenScope.ADMIN, answer=Page[AuditEntry])
+def list_audit(call: Call, query: AuditQuery) -> Answer:
+    """Read the audit log.
+
+    Who did what, when and from where, newest first: one entry for each call that changed something.
+    For owners and admins. `hash` chains each entry to the one before.
+    """
+    filters = audit.Filters(
+        area=query.area, actor=query.actor, object_id=query.object_id, request_id=query.request_id
+    )
+    page = audit.page(
+        caller=call.caller, filters=filters, cursor=call.after(str), limit=query.limit
+    )
+    return Answer(page.items, following=page.next_cursor)

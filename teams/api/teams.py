@@ -1,13 +1,11 @@
 """Teams over REST, and who belongs to a team or a project."""
 
-from datetime import datetime
 from typing import ClassVar
-from uuid import UUID
 
 from pydantic import Field
 
 from accounts.api.endpoints import Answer, Call, Edits, delete, get, patch, post
-from accounts.api.schemas import Body, Items, Name, Resource, Result
+from accounts.api.schemas import Body, Items, Name, Resource, Result, fields_of
 from accounts.caller import TokenScope
 from teams import queries
 from teams.actions import people
@@ -48,24 +46,18 @@ class NewPerson(Body):
     )
 
 
+@fields_of(TeamView)
 class Team(Result):
     """The team."""
 
     resource: ClassVar = Resource("teams/{ref}", "/slug", "/version")
-    id: UUID
-    slug: str
-    name: str
-    created_at: datetime
-    version: int
 
 
+@fields_of(PersonView, hidden={"email"})
 class Person(Result):
     """The person, without the e-mail address, which no agent needs."""
 
-    id: UUID
-    name: str
     role: str
-    since: datetime
 
 
 @post("teams", tag="teams", scope=TokenScope.ADMIN, answer=Team, status=201)

@@ -11,11 +11,11 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 APPS = ("accounts", "config", "frontend", "graph", "teams")
 BUDGETS = {  # subject: lines
-    "accounts": 7_370,
+    "accounts": 7_390,
     "config": 5_290,
     "frontend": 7_410,
     "graph": 3_650,
-    "memory/api": 4_720,
+    "memory/api": 4_070,
     "memory/checks": 1_230,
     "memory/client": 5_060,
     "memory/customization": 1_330,
@@ -28,7 +28,7 @@ BUDGETS = {  # subject: lines
     "memory/injection": 3_030,
     "memory/intake": 3_870,
     "memory/management": 610,
-    "memory/mcp": 1_630,
+    "memory/mcp": 1_560,
     "memory/observer": 5_300,
     "memory/providers": 2_560,
     "memory/records": 3_280,

@@ -4,8 +4,7 @@ Content is bounded loosely here: the length gate says its own bounds, with a hin
 refuses one memory instead of the whole request. Bounds of the other fields are the columns'.
 """
 
-from datetime import datetime
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 from uuid import UUID
 
 from pydantic import AfterValidator, BeforeValidator, Field
@@ -26,6 +25,7 @@ from accounts.api.schemas import (
     Resource,
     Result,
     Several,
+    fields_of,
     unsent,
 )
 from accounts.caller import Caller, is_person
@@ -33,6 +33,7 @@ from memory.customization.custom_type_rules import FORM, LONGEST
 from memory.intake.actions import remember as intake
 from memory.intake.actions.remember import Outcome
 from memory.intake.validation import LARGEST_LINE
+from memory.records.queries.memories import VersionView
 from memory.records.queries.views import Contradiction, MemoryView
 from memory.review.actions.corrections import KINDS
 from memory.taxonomy import MemoryType, Reach, Scope, Source, Status, Verdict
@@ -170,6 +171,7 @@ class Contradicting(Result):
     conflict_id: UUID | None
 
 
+@fields_of(MemoryView, hidden={"project_slug"})
 class Memory(Result):
     """The memory; `project` is its slug, null for none.
 
@@ -178,59 +180,11 @@ class Memory(Result):
 
     resource: ClassVar = Resource("memories/{id}", "/id", "/version")
     project: Annotated[str | None, Absent] = Field(validation_alias="project_slug")
-    project_id: UUID | None
-    id: UUID
-    external_id: str
-    type: str
-    own_type: str
-    content: str
-    citation: str
-    tags: tuple[str, ...]
-    related_files: tuple[str, ...]
-    related_modules: tuple[str, ...]
-    structure: str
-    attributes: dict[str, Any]
-    scope: str
-    team_id: UUID | None
-    reach: str
-    phase: str
-    methodology: str
     confidence: Rounded
     effective_confidence: Rounded
-    confirmations: int
-    last_confirmed_at: datetime | None
-    verification: str
-    verified_at: datetime | None
-    needs_review: bool
-    user_verified: bool
-    taint_reason: str
-    authority: int
     importance: Rounded
     surprise: Rounded
-    tier: str
-    governance: int
-    pinned: bool
     decay_half_life_days: Rounded | None
-    event_at: datetime | None
-    created_at: datetime
-    updated_at: datetime
-    valid_from: datetime
-    valid_until: datetime | None
-    status: str
-    superseded_by: UUID | None
-    stale_at: datetime | None
-    archived_reason: str
-    version: int
-    source: str
-    source_interface: str
-    source_uri: str
-    source_line: int | None
-    commit_sha: str
-    author_user: UUID | None
-    author_agent: str
-    access_count: int
-    last_accessed_at: datetime | None
-    embedded: bool
     contradictions: tuple[Contradicting, ...] = Field((), exclude_if=lambda sides: not sides)
 
 
@@ -288,16 +242,9 @@ class RememberedAll(Result):
     job_id: UUID | None
 
 
+@fields_of(VersionView)
 class Version(Result):
     """What a memory said at some time."""
-
-    number: int
-    content: str
-    fields: dict[str, Any]
-    reason: str
-    changed_by: UUID | None
-    changed_agent: str
-    changed_at: datetime
 
 
 class Versions(Items[Version]):

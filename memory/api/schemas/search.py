@@ -15,7 +15,9 @@ from accounts.api.schemas import (
     PageQuery,
     Query,
     Result,
+    Sent,
     Several,
+    fields_of,
     is_none,
 )
 from memory.api.schemas.memories import Contradicting, Kind, Memory, Slug
@@ -23,6 +25,7 @@ from memory.customization.phases import Phase
 from memory.customization.style import Fit
 from memory.records import filters
 from memory.records.filters import STATES
+from memory.search import context, presentation
 from memory.search.context import LARGEST_BUDGET, ContextRequest, Reason
 from memory.search.lookups import Closeness
 from memory.search.presentation import Order
@@ -42,6 +45,9 @@ PATTERN: Final = "pattern"
 MOST_IN_ADDRESS: Final = 32  # values of one filter: a server reads addresses of up to 64 kB
 USUAL_LIMIT: Final = 10
 MOST_TOPICS: Final = 64  # as in lists and over MCP
+PROJECTS: Final = "Only these projects, by slug or id."
+TAGS: Final = "With all of these tags."
+FILES: Final = "About one of these: paths, ends of paths, or globs."
 NOT_SEARCHED: Final = frozenset({"phase", "modules"})  # of a context, where they mean another thing
 Words = Several[Annotated[Name, Field(max_length=400)]]
 Topics = Annotated[
@@ -57,26 +63,35 @@ Question = Annotated[
 ]
 
 
-class AddressFilters(Query):
-    """What a list of memories is narrowed to, in an address."""
+class CommonFilters(Sent):
+    """What memories are narrowed to, in an address and in a body alike."""
 
-    project: Slug | None = Field(None, description="A project's slug or id.")
-    projects: Several[Slug] = Field(
-        (), max_length=MOST_IN_ADDRESS, description="Only these projects, by slug or id."
-    )
+    project: Slug | None = Field(None, description="A project's slug or id.", examples=["shop"])
     types: Types = ()
-    tags: Several[Slug] = Field(
-        (), max_length=MOST_IN_ADDRESS, description="With all of these tags."
-    )
-    files: Words = Field(
-        (),
-        max_length=MOST_IN_ADDRESS,
-        description="About one of these: paths, ends of paths, or globs.",
-    )
     topics: Topics = ()
     author: Name | None = Field(
         None, max_length=120, description="A person's id, an agent or a tool."
     )
+
+
+class Times(Sent):
+    """When something was learned."""
+
+    since: Moment | None = Field(None, description="Learned at that moment or later.")
+    until: Moment | None = Field(None, description="Learned before that moment.")
+    as_of: Moment | None = Field(None, description="What was known at that moment.")
+
+
+def _several(most: int, description: str) -> Any:
+    return Field((), max_length=most, description=description)
+
+
+class AddressFilters(CommonFilters, Query):
+    """What a list of memories is narrowed to, in an address."""
+
+    projects: Several[Slug] = _several(MOST_IN_ADDRESS, PROJECTS)
+    tags: Several[Slug] = _several(MOST_IN_ADDRESS, TAGS)
+    files: Words = _several(MOST_IN_ADDRESS, FILES)
 
 
 class SimilarQuery(AddressFilters):
@@ -96,42 +111,20 @@ class RecallQuery(AddressFilters):
     limit: Limit = USUAL_LIMIT
 
 
-class TimelineQuery(AddressFilters, PageQuery):
+class TimelineQuery(Times, AddressFilters, PageQuery):
     """When and about what something happened."""
 
-    since: Moment | None = Field(None, description="Learned at that moment or later.")
-    until: Moment | None = Field(None, description="Learned before that moment.")
-    as_of: Moment | None = Field(None, description="What was known at that moment.")
 
-
-class PlaceFilters(Body):
+class PlaceFilters(CommonFilters, Body):
     """What memories are narrowed to, times apart; also for tools."""
 
-    project: Slug | None = Field(None, description="A project's slug or id.", examples=["shop"])
-    projects: Several[Slug] = Field(
-        (), max_length=LARGEST_FILTER, description="Only these projects, by slug or id."
-    )
-    types: Types = ()
-    tags: Several[Slug] = Field(
-        (), max_length=LARGEST_FILTER, description="With all of these tags."
-    )
-    files: Words = Field(
-        (),
-        max_length=LARGEST_FILTER,
-        description="About one of these: paths, ends of paths, or globs.",
-    )
-    topics: Topics = ()
-    author: Name | None = Field(
-        None, max_length=120, description="A person's id, an agent or a tool."
-    )
+    projects: Several[Slug] = _several(LARGEST_FILTER, PROJECTS)
+    tags: Several[Slug] = _several(LARGEST_FILTER, TAGS)
+    files: Words = _several(LARGEST_FILTER, FILES)
 
 
-class Filters(PlaceFilters):
+class Filters(Times, PlaceFilters):
     """What a search is narrowed to."""
-
-    since: Moment | None = Field(None, description="Learned at that moment or later.")
-    until: Moment | None = Field(None, description="Learned before that moment.")
-    as_of: Moment | None = Field(None, description="What was known at that moment.")
 
 
 class RankedFilters(Filters):
@@ -305,14 +298,11 @@ class NearestTopic(Result):
     closeness: float
 
 
+@fields_of(presentation.Funnel)
 class Funnel(Result):
     """How many memories each step of a search kept."""
 
     paths: dict[str, Any]
-    found: int
-    judged: int
-    shown: int
-    threshold: float
 
 
 class SearchResults(Result):
@@ -399,19 +389,10 @@ class LeftOutOfContext(Result):
     stands_for_it: UUID | None
 
 
+@fields_of(context.Context, hidden={"told"})
 class Context(Result):
     """The text and what it is made of."""
 
-    text: str
     memories: tuple[MemoryOfContext, ...] = Field(validation_alias="told")
     left_out: tuple[LeftOutOfContext, ...]
-    tokens: int
-    budget_tokens: int
-    phase: Phase | None
-    order: Order
-    hint: str
-    nothing_relevant: bool
-    degraded: tuple[str, ...]
-    took_ms: float
-    profile: str
     style: StyleOfContext | None

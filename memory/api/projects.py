@@ -1,0 +1,242 @@
+"""Projects over REST, where memories are concerned: trust, opening and closing, rolling back."""
+
+from datetime import datetime
+from typing import Annotated, Any, Final
+from uuid import UUID
+
+from pydantic import BeforeValidator, Field
+
+from accounts.api.endpoints import Answer, Call, get, post, put
+from accounts.api.schemas import (
+    Body,
+    Identifier,
+    Moment,
+    Nothing,
+    OneOf,
+    PageQuery,
+    Result,
+    Sent,
+    fields_of,
+)
+from accounts.caller import TokenScope
+from memory.records import actions
+from memory.review.rollback import execute, plan, selection
+from memory.review.rollback import undo as undoing
+from memory.sessions.actions.trust import set_trust as set_level
+from memory.sessions.queries import trust_evidence
+from memory.sessions.queries.trust_evidence import TrustView
+from teams.api.projects import Project
+from teams.queries import ProjectView
+from teams.trust import Evidence, NextLevel, TrustLevel, level_row
+
+NAMES: Final = tuple(level.name.lower() for level in TrustLevel)
+LevelName = Annotated[str, BeforeValidator(lambda level: level.name.lower())]
+
+
+class NewTrust(Body):
+    """A level to set."""
+
+    level: Annotated[str, OneOf(NAMES)] = Field(
+        description="A level that you reached, or below it; autonomous is for owners.",
+        examples=["cautious"],
+    )
+
+
+@fields_of(Evidence)
+class TrustEvidence(Result):
+    """What the level rests on."""
+
+
+@fields_of(NextLevel)
+class NextTrust(Result):
+    """What the next level takes."""
+
+    level: LevelName
+
+
+class Trust(Result):
+    """Where you stand."""
+
+    level: LevelName
+    reached: LevelName
+    is_chosen: bool
+    since: datetime | None
+    injects_from_confidence: float
+    asking: str
+    evidence: TrustEvidence
+    next: NextTrust | None
+    open_to: tuple[LevelName, ...]
+    wrong_in_a_session: int
+    of_a_person: bool
+
+
+@get("projects/{ref}/trust", tag="projects", answer=Trust)
+def get_trust(call: Call) -> dict[str, Any]:
+    """Say how far you trust what is remembered.
+
+    Your own level in a project, what it does, and what the next one takes; nobody else is told it.
+    A token has its person's; one without a person is cautious.
+    """
+    return _show_trust(trust_evidence.get_trust(caller=call.caller, ref=call.ref))
+
+
+@put("projects/{ref}/trust", tag="projects", answer=Trust, idempotent=True)
+def set_trust(call: Call, body: NewTrust) -> dict[str, Any]:
+    """Set how far you trust what is remembered.
+
+    Any level that you reached, or below; then it stays there. At the level you reached it rises
+    again by itself. A token lowers its person's level and never raises it.
+    """
+    level = TrustLevel[body.level.upper()]
+    return _show_trust(set_level(caller=call.caller, ref=call.ref, level=level, now=call.now))
+
+
+def _show_trust(view: TrustView) -> dict[str, Any]:
+    row = level_row(level=view.level)
+    return {
+        "level": view.level,
+        "reached": view.standing.reached,
+        "is_chosen": view.standing.is_chosen,
+        "since": view.standing.since,
+        "injects_from_confidence": row.injects_from_confidence,
+        "asking": row.asking,
+        "evidence": view.evidence,
+        "next": view.following,
+        "open_to": view.open_to,
+        "wrong_in_a_session": view.wrong,
+        "of_a_person": view.is_a_persons,
+    }
+
+
+@post("projects/{ref}/open", tag="projects", scope=TokenScope.ADMIN, answer=Project)
+def open_project(call: Call, body: Nothing) -> ProjectView:
+    """Open a project to everyone of the organization.
+
+    Owners and admins do. All that is in it is seen by everyone, also what was stored before.
+    """
+    return actions.open_project(caller=call.caller, ref=call.ref)
+
+
+@post("projects/{ref}/close", tag="projects", scope=TokenScope.ADMIN, answer=Project)
+def close_project(call: Call, body: Nothing) -> ProjectView:
+    """Close a project to all but those added to it.
+
+    Owners and admins do. What is shared more widely leaves the project first, else 409.
+    """
+    return actions.close_project(caller=call.caller, ref=call.ref)
+
+
+WHO: Final = (
+    "What you wrote yourself, also with your tokens and in your sessions, is yours to take back; "
+    "what others wrote takes a steward. In person, or with a token of the scope admin."
+)
+
+
+class RollbackFields(Sent):
+    """What is chosen of a rollback: all that is named holds together."""
+
+    person: Identifier | None = Field(None, description="Who wrote it, by id.")
+    token: Identifier | None = Field(None, description="The token it was written with, by id.")
+    session: Identifier | None = Field(
+        None,
+        description="The session it was stored in.",
+        examples=["01936f2e-7a10-7c3e-9a53-2f8f2f3c1a78"],
+    )
+    ancestor: Identifier | None = Field(
+        None,
+        description=(
+            "The memory it derives from, over any number of steps; that one itself stays."
+        ),
+    )
+    since: Moment | None = Field(None, description="Written at that moment or later.")
+    until: Moment | None = Field(None, description="Written before that moment.")
+
+    def choice(self, *, project: str) -> selection.RollbackChoice:
+        """Return the value of it, in a project."""
+        chosen = {name: getattr(self, name) for name in selection.CHOICES}
+        return selection.RollbackChoice(project=project, **chosen)
+
+
+class Rollback(RollbackFields, Body):
+    """What is taken back."""
+
+
+class RollbackQuery(RollbackFields, PageQuery):
+    """What would be taken back."""
+
+
+@fields_of(plan.RollbackCounts)
+class RollbackCounts(Result):
+    """How much a rollback would take back."""
+
+
+@fields_of(plan.RollbackItem)
+class RollbackRow(Result):
+    """What would become of a memory."""
+
+
+class RollbackPreview(Result):
+    """How much, and a page of the memories."""
+
+    counts: RollbackCounts
+    items: tuple[RollbackRow, ...]
+    next_cursor: str | None
+
+
+@fields_of(execute.RolledBack)
+class RolledBack(Result):
+    """What was taken back; `review_id` undoes all of it."""
+
+
+class RollbackUndone(Result):
+    """How many memories are as before."""
+
+    undone: int
+
+
+@get(
+    "projects/{ref}/rollbacks/preview",
+    tag="projects",
+    answer=RollbackPreview,
+    description="Nothing is changed. All that is chosen holds together, and at least one thing is "
+    "chosen. What somebody else has kept, rewritten or moved since is left, and says why. Counts "
+    f"end at {plan.COUNTED:,}, which stands for that many or more. {WHO}",
+)
+def preview_rollback(call: Call, query: RollbackQuery) -> Answer:
+    """See what a rollback would take back."""
+    seen = plan.preview(
+        caller=call.caller,
+        choice=query.choice(project=call.ref),
+        after=call.after(UUID),
+        limit=query.limit,
+        now=call.now,
+    )
+    return Answer({"counts": seen.counts, "items": seen.items}, following=seen.next_after)
+
+
+@post(
+    "projects/{ref}/rollbacks",
+    tag="projects",
+    answer=RolledBack,
+    also={202: "What a job takes back."},
+    description="What was produced is archived, what was changed has its text before, and what was "
+    f"replaced stands again; nothing is deleted. A job does more than {execute.MOST_AT_ONCE} "
+    f"memories, at most {plan.MOST:,} a call, and at most {execute.MOST_REWRITTEN} that have their "
+    f"text before. {WHO}",
+)
+def roll_back(call: Call, body: Rollback) -> Answer:
+    """Roll back what a writer, a session, a time or an ancestor produced."""
+    done = execute.roll_back(caller=call.caller, choice=body.choice(project=call.ref), now=call.now)
+    if done.job_id is None:
+        return Answer(done)
+    return Answer(done, status=202, location=f"/api/v1/jobs/{done.job_id}")
+
+
+@post("rollbacks/{id}/undo", tag="projects", answer=RollbackUndone)
+def undo_rollback(call: Call, body: Nothing) -> dict[str, int]:
+    """Undo a rollback of yours.
+
+    All of it, by the `review_id` that it answered with; or nothing, where one of its memories has
+    changed since.
+    """
+    return {"undone": undoing.undo_rollback(caller=call.caller, review_id=call.id, now=call.now)}
