@@ -18,6 +18,7 @@ def page(request: HttpRequest) -> dict[str, Any]:
         "shortcuts": getattr(user, "shortcuts", False),
         "LANGUAGE": translation.get_language() or "en",
         "frame": frame,
+        "now": getattr(frame, "now", None),
         "has_silent_agent": lambda: (
             frame is not None and any_silent(caller=frame.caller, now=frame.now)
         ),

@@ -18,7 +18,6 @@ from frontend.views import (
     notes,
     organizations,
     overview,
-    palette,
     projects,
     public,
     rollbacks,
@@ -120,7 +119,7 @@ project: list[URLPattern | URLResolver] = [
 organization: list[URLPattern | URLResolver] = [
     path("", organizations.organization, name="organization"),
     path("projects/new", organizations.new_project, name="new_project"),
-    path("palette", palette.palette, name="palette"),
+    path("palette", overview.palette, name="palette"),
     *memory,
     path("changes", overview.changes, name="changes"),
     path("settings/general", settings.general, name="settings_general"),

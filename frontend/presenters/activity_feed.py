@@ -20,15 +20,15 @@ from django.utils.translation import gettext_lazy as _
 from accounts.caller import Caller
 from accounts.errors import NotFound
 from accounts.queries.directory import people
-from frontend.labels import memory_labels
-from frontend.presenters import html, memory_rows
+from frontend import labels
+from frontend.presenters import html, memory_list
 from memory.records.queries import memories
 from memory.sessions import queries as sessions
 from teams.queries import ChangeView, changes_since
 
 MESSAGES: Final = 50  # a read
 CURSOR_DIGITS: Final = 18  # of the largest id that is read
-VERBS: Final[Mapping[str, memory_labels.Name]] = {
+VERBS: Final[Mapping[str, labels.Name]] = {
     "memory.created": _("taught"),
     "memory.changed": _("changed"),
     "memory.confirmed": _("confirmed"),
@@ -87,8 +87,8 @@ def messages(*, caller: Caller, after: int, project: str | None) -> list[dict[st
         fragments = {"feed": line}
         memory = found.get(change.object_id)
         if memory is not None and memory.project_slug:
-            row = memory_rows.Row(memory=memory)
-            fragments["row"] = memory_rows.draw(row=row, org=caller.organization_slug, now=now)
+            row = memory_list.Row(memory=memory)
+            fragments["row"] = memory_list.draw(row, caller.organization_slug, now)
         made.append(
             {
                 "type": "change",
@@ -116,7 +116,7 @@ def _line(
     person = names.get(change.actor_user, "") if change.actor_user else ""
     is_learned = change.kind == "memory.created" and change.actor_name
     chip = str(change.summary.get("citation") or change.summary.get("name") or "")
-    color = memory_labels.type_color(type=str(change.summary.get("type", "")))
+    color = labels.type_color(type=str(change.summary.get("type", "")))
     href = _href(caller, change)
     link = ' <a class="chip {}" href="{}">{}</a>' if href else ' <span class="chip {0}">{2}</span>'
     whom = gettext("for %(name)s") % {"name": person} if change.actor_name and person else ""
@@ -129,7 +129,7 @@ def _line(
         verb=_("learned") if is_learned else VERBS.get(change.kind, change.kind),
         chip=format_html(link, color, href, chip) if chip else "",
         person=format_html(' <span class="mut">{}</span>', whom) if whom else "",
-        tool=memory_labels.name_of(memory_labels.INTERFACES, change.source_interface),
+        tool=labels.name_of(labels.INTERFACES, change.source_interface),
     )
 
 

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.caller import Caller
 from accounts.queries.directory import people
-from frontend.labels.memory_labels import ROLES, Name, name_of
+from frontend.labels import ROLES, Name, name_of
 from teams.audit.chain import Entry
 
 ACTS: Final[Mapping[str, Name]] = {

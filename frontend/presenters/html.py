@@ -17,7 +17,7 @@ from django.utils.html import conditional_escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import npgettext, pgettext
 
-from frontend.labels import memory_labels
+from frontend import labels
 from memory.records import statement_clauses
 
 CODE: Final = re.compile(r"`([^`\n]+)`")
@@ -57,21 +57,21 @@ class Curve:
     flat: bool
 
 
-def type_chip(*, type: str, own: str = "") -> SafeString:
+def type_chip(type: str, own: str | None = None) -> SafeString:
     """Show a memory's type as a colored chip, by the name a methodology has for it if one does."""
-    color = memory_labels.type_color(type=type)
-    name = memory_labels.name_of(memory_labels.TYPES, type)
+    color = labels.type_color(type=type)
+    name = labels.name_of(labels.TYPES, type)
     if own:
         return format_html('<span class="chip {}" title="{} · {}">{}</span>', color, own, name, own)
     return format_html('<span class="chip {}">{}</span>', color, name)
 
 
-def short_id(*, id: object) -> str:
+def short_id(id: object) -> str:
     """Return the telling end of an id (version 7 ids of one time start alike)."""
     return str(id).replace("-", "")[-8:]
 
 
-def statement(*, text: str) -> SafeString:
+def statement(text: str) -> SafeString:
     """Escape a statement and set what stands between backticks as code."""
     return mark_safe(CODE.sub(r"<code>\1</code>", conditional_escape(text)))  # noqa: S308 - escaped
 
@@ -85,16 +85,18 @@ def marked_statement(*, text: str, stems: frozenset[str]) -> SafeString:
         return f"\x00{word}\x01" if is_met else word
 
     plain = text.replace("\x00", "").replace("\x01", "")
-    shown = statement(text=WORD.sub(mark, plain))
+    shown = statement(WORD.sub(mark, plain))
     return mark_safe(shown.replace("\x00", "<mark>").replace("\x01", "</mark>"))  # noqa: S308
 
 
-def ago(*, moment: datetime, now: datetime) -> SafeString:
+def ago(moment: datetime | None, now: datetime | None = None) -> SafeString | str:
     """Show how long ago a moment was in its largest whole unit; the future counts as now.
 
     The page's script says the moment itself on hover.
     """
-    seconds = max(0, int((now - moment).total_seconds()))
+    if moment is None:
+        return pgettext("time", "never")
+    seconds = max(0, int(((now or timezone.now()) - moment).total_seconds()))
     for unit, written in AGES:
         if count := seconds // unit:
             age = written(count) % {"count": count}
@@ -113,7 +115,7 @@ def clock(*, moment: datetime) -> SafeString:
     )
 
 
-def word_changes(*, old: str, new: str) -> SafeString:
+def word_changes(old: str, new: str) -> SafeString:
     """Show what changed between two texts (Ratcliff and Obershelp 1988, as difflib computes it).
 
     The pieces without the deleted ones give the new text, without the inserted ones the old.
@@ -131,7 +133,7 @@ def word_changes(*, old: str, new: str) -> SafeString:
     return format_html_join("", "<{0}>{1}</{0}>", shown)
 
 
-def ring(*, score: float, label: str) -> SafeString:
+def ring(score: float, label: str) -> SafeString:
     """Draw a score 0..100 as a ring around its number."""
     whole = 2 * math.pi * RING_RADIUS
     return format_html(

@@ -1,7 +1,7 @@
 """One memory in full: belief over time, provenance, relations, history."""
 
-from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from accounts.caller import Caller, TokenScope, may
@@ -9,39 +9,20 @@ from accounts.queries.directory import people
 from frontend.presenters import html
 from memory.customization.queries import trust_floor
 from memory.experiments import queries as experiments
-from memory.experiments.queries import ReentryCounts
 from memory.records.queries import memories
-from memory.records.queries.memories import LinkView, VersionView
-from memory.records.queries.views import Contradiction, MemoryView
+from memory.records.queries.views import MemoryView
 from memory.review.queries import session_summary
-from memory.review.queries.session_summary import MemoryOrigin
 from memory.taxonomy import MemoryType
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InspectedMemory:
-    """Everything the inspector shows of a memory; `sides` contradict it.
+def inspect(*, memory: MemoryView, caller: Caller, now: datetime) -> dict[str, Any]:
+    """Gather what the inspector shows. Raises NotFound when the memory is gone meanwhile.
 
-    A version comes with the text before it, None for the first, and who wrote it. `proof` says how
-    it was learned, None where that was in no session, or in one that is gone or that the caller may
-    not see; `is_of_session` tells those apart. `reentered` is None but for a dead end.
+    A version comes with the text before it, None for the first, and who wrote it; `sides`
+    contradict the memory. `proof` says how it was learned, None where that was in no session, or in
+    one that is gone or that the caller may not see; `is_of_session` tells those apart. `reentered`
+    is None but for a dead end.
     """
-
-    memory: MemoryView
-    curve: html.Curve
-    versions: tuple[tuple[VersionView, str | None, str], ...]
-    links: tuple[LinkView, ...]
-    sides: tuple[Contradiction, ...]
-    author: str
-    active: bool
-    may_change: bool
-    is_of_session: bool
-    proof: MemoryOrigin | None
-    reentered: ReentryCounts | None
-
-
-def inspect(*, memory: MemoryView, caller: Caller, now: datetime) -> InspectedMemory:
-    """Gather what the inspector shows. Raises NotFound when the memory is gone meanwhile."""
     history = memories.history(caller=caller, memory_id=memory.id)
     users = (memory.author_user, *(version.changed_by for version in history))
     ids = {user for user in users if user is not None}
@@ -51,27 +32,27 @@ def inspect(*, memory: MemoryView, caller: Caller, now: datetime) -> InspectedMe
         return agent or (names.get(user, "") if user else "")
 
     earlier = (*(version.content for version in history[1:]), None)
-    return InspectedMemory(
-        memory=memory,
-        curve=html.decay_curve(
+    return {
+        "memory": memory,
+        "curve": html.decay_curve(
             confidence=memory.effective_confidence,
             half_life_days=memory.decay_half_life_days,
             pinned=memory.pinned,
             floor=trust_floor(caller=caller, project_id=memory.project_id),
             now=now,
         ),
-        versions=tuple(
+        "versions": [
             (version, before, writer(version.changed_agent, version.changed_by))
             for version, before in zip(history, earlier, strict=True)
-        ),
-        links=memories.links(caller=caller, memory_id=memory.id),
-        sides=memories.sides(caller=caller, memory=memory),
-        author=writer(memory.author_agent, memory.author_user),
-        active=memory.status == "active",
-        may_change=may(caller=caller, scope=TokenScope.WRITE),
-        is_of_session=session_summary.is_of_session(memory=memory),
-        proof=session_summary.find_origin(caller=caller, memory=memory),
-        reentered=experiments.reentries_of_memory(caller=caller, memory_id=memory.id)
+        ],
+        "links": memories.links(caller=caller, memory_id=memory.id),
+        "sides": memories.sides(caller=caller, memory=memory),
+        "author": writer(memory.author_agent, memory.author_user),
+        "active": memory.status == "active",
+        "may_change": may(caller=caller, scope=TokenScope.WRITE),
+        "is_of_session": session_summary.is_of_session(memory=memory),
+        "proof": session_summary.find_origin(caller=caller, memory=memory),
+        "reentered": experiments.reentries_of_memory(caller=caller, memory_id=memory.id)
         if memory.type == MemoryType.DEAD_END
         else None,
-    )
+    }

@@ -2,6 +2,10 @@
 
 Words search, everything else filters. A search ranks by relevance and says why; a filter alone
 lists the newest first, page by page. A filter that cannot be understood shows what would be right.
+
+A list has thirty rows, and a socket sends them one by one. As a template a row took two thirds of
+a page's time (measured), so it is written here. Every value passes `format_html`, which escapes it.
+Why a hit stands where it stands is drawn as a bar of the parts of its score, and said in words.
 """
 
 from collections.abc import Mapping
@@ -9,24 +13,70 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
-from typing import Final
+from functools import lru_cache
+from typing import Any, Final
 from uuid import UUID
+
+from django.urls import get_script_prefix, reverse
+from django.utils.formats import number_format
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import InvalidInput
-from frontend.presenters.memory_rows import Row
+from frontend import labels
+from frontend.presenters import html
 from memory.records import filters as language
 from memory.records.filters import Chip, Filters, states_of
 from memory.records.queries import memories
 from memory.records.queries.memories import Cursor
+from memory.records.queries.views import Contradiction, MemoryView
 from memory.search.actions import SearchAnswer, search
 from memory.search.request import SearchRequest
+from memory.taxonomy import Status
 from memory.text import globs
 
 PAGE_SIZE: Final = 30
 SEARCH_SIZE: Final = 50
 LONGEST_QUERY: Final = 1_000  # characters
+LONGEST_SHOWN: Final = 300  # characters of a statement; more is in the inspector
+ANY: Final = UUID(int=0)
+MEMORY: Final = (
+    '<div class="row{withheld}" role="listitem" id="row-{id}" data-version="{version}">'
+    '<input type="checkbox" name="memory" value="{id}" aria-label="{select} {citation}">{chip}'
+    '<a class="open clip" href="{link}" hx-get="{link}" hx-target="#inspector"'
+    ' data-peek="{id}">{statement}</a><code class="mut clip path">{file}</code>'
+    '<span class="num sec conf" title="{meaning}" data-label="{label}">{confidence}</span>'
+    '<span class="mut age">{age}</span>{why}{sides}</div>'
+)
+SIDE: Final = (
+    '<div class="why"><span class="chip red">{}</span> <a class="link" href="{}">{}</a></div>'
+)
+REASON: Final = (
+    '<div class="why"><span class="flex"><svg class="score" width="120" height="8" role="img"'
+    ' aria-label="{label}">{bars}</svg><span>{label}</span></span>'
+    '<span class="flex"><svg class="score" width="120" height="8" role="img"'
+    ' aria-label="{relevant}"><rect class="track" width="100%" height="8"/>'
+    '<rect class="{verdict}" width="{relevance}%" height="8"/>'
+    '<rect class="tick" x="{threshold}%" width="2" height="8"/></svg><span>{relevant}</span></span>'
+    "</div>"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One memory of a list; `contradictions` stand below it: no side is shown alone.
+
+    `explain` says why a search found it, and `threshold` how relevant it must be to be shown
+    unasked; None and 0 where nothing was searched.
+    """
+
+    memory: MemoryView
+    contradictions: tuple[Contradiction, ...] = ()
+    explain: Mapping[str, Any] | None = None
+    threshold: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,3 +198,107 @@ def _page(caller: Caller, filters: Filters, asked: ListQuery, now: datetime) -> 
         total=memories.count(caller=caller, filters=filters) if is_counted else None,
         next_cursor="" if after is None else f"{after.created_at.isoformat()}~{after.memory_id}",
     )
+
+
+def draw(row: Row, org: str, now: datetime, why: bool = False) -> SafeString:
+    """Show a memory; `why` adds how relevant it is and what each path of the search gave."""
+    shown, explain = row.memory, row.explain
+    is_withheld = explain is not None and explain["relevance"]["value"] < row.threshold
+    if shown.status == Status.ACTIVE:
+        chip = html.type_chip(shown.type, shown.own_type)
+    else:
+        state = labels.name_of(labels.STATUSES, shown.status)
+        chip = format_html('<span class="chip">{}</span>', state)
+    return format_html(
+        MEMORY,
+        id=shown.id,
+        withheld=" withheld" if is_withheld else "",
+        version=shown.version,
+        select=gettext("Select"),
+        citation=shown.citation,
+        chip=chip,
+        link=_address(org, shown.project_slug, shown.id),
+        statement=html.statement(shown.content[:LONGEST_SHOWN]),
+        file=shown.related_files[0] if shown.related_files else "",
+        meaning=gettext("Effective confidence"),
+        label=gettext("conf."),
+        confidence=_digits(shown.effective_confidence, 2),
+        age=html.ago(shown.updated_at, now),
+        why=reason(explain=explain, threshold=row.threshold) if why and explain else "",
+        sides=_sides(row, org),
+    )
+
+
+def reason(*, explain: Mapping[str, Any], threshold: float) -> SafeString:
+    """Draw the parts of a score as one bar, and the relevance with a tick where it must begin.
+
+    The words say the same: the parts, which sum to the score, with the rank on the path that gave
+    each; what multiplied them; the place before a second model moved the hit.
+    """
+    bars, start = [], 0.0
+    for name, value in explain["parts"].items():
+        width = max(0.0, min(100 * float(value), 100 - start))  # 1 is the whole width
+        bars.append((name, round(start, 1), round(width, 1)))
+        start += width
+    relevance = float(explain["relevance"]["value"])
+    return format_html(
+        REASON,
+        label=_score_words(explain),
+        bars=format_html_join("", '<rect class="part-{}" x="{}%" width="{}%" height="8"/>', bars),
+        verdict="enough" if relevance >= threshold else "short",
+        relevance=round(100 * relevance),
+        threshold=round(100 * threshold),
+        relevant=gettext("relevance %(value)s, shown from %(threshold)s on")
+        % {"value": _digits(relevance, 2), "threshold": _digits(threshold, 2)},
+    )
+
+
+def _score_words(explain: Mapping[str, Any]) -> str:
+    parts = []
+    for name, value in explain["parts"].items():
+        said = f"{labels.name_of(labels.SCORE_PARTS, name)} {_digits(value, 3)}"
+        path = explain["paths"].get(name)
+        parts.append(said + (f" ({gettext('rank %(n)s') % {'n': path['rank']}})" if path else ""))
+    words = f"{_digits(explain['score'], 3)} = {' + '.join(parts)}"
+    for name, value in explain["multipliers"].items():
+        if value != 1:
+            label = labels.name_of(labels.MULTIPLIERS, name)
+            words += f", {label} · {_digits(value, 2)}"
+    if explain["rerank"] is not None:
+        before = explain["rerank"]["rank_before"]
+        words += ", " + gettext("before reranking: rank %(n)s") % {"n": before}
+    return words
+
+
+def _sides(row: Row, org: str) -> SafeString:
+    """Show what contradicts a memory below it."""
+    slug = row.memory.project_slug
+    conflicts = reverse("conflicts", args=(org, slug)) if slug and row.contradictions else ""
+    return format_html_join(
+        "",
+        SIDE,
+        (
+            (
+                gettext("Contradicts"),
+                conflicts or _address(org, slug, one.memory_id),
+                html.statement(one.content[:LONGEST_SHOWN]),
+            )
+            for one in row.contradictions
+        ),
+    )
+
+
+def _address(org: str, project: str, memory_id: UUID) -> str:
+    pattern = _address_pattern(get_script_prefix(), org, project)
+    return pattern.replace(str(ANY), str(memory_id))
+
+
+@lru_cache(maxsize=4_096)
+def _address_pattern(_prefix: str, org: str, project: str) -> str:
+    """Return the address of some memory of a project or of none; asked once a mount point."""
+    return reverse("memory", args=(org, *((project,) if project else ()), ANY))
+
+
+def _digits(value: float, places: int) -> str:
+    """Write a number rounded; `number_format` alone cuts what is beyond the last place."""
+    return str(number_format(round(float(value), places), places))

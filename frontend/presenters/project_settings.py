@@ -10,7 +10,7 @@ from typing import Final
 from django.utils.translation import gettext_lazy as _
 
 from accounts.caller import Caller
-from frontend.labels.memory_labels import Name
+from frontend.labels import Name
 from memory.intake import queries as intake_queries
 from memory.intake.integrate import Thresholds
 from teams.queries import GATES, WHOLE, Hook, ProjectView, hooks_of

@@ -14,24 +14,24 @@ from django.utils.translation import gettext
 from accounts import free_texts
 from accounts.caller import Role, TokenScope
 from accounts.messages import Message, MessageList, Value
-from frontend.labels import memory_labels
+from frontend import labels
 from memory.intake.actions.remember import SENT_AGAIN
 from memory.secrets.findings import SecretKind
 from memory.taxonomy import Scope, Status
 from memory.text.text import TextFaultKind
 
 RESTORED: Final = re.compile(r"restored version (?P<number>\d+)\Z")
-NAMES: Final[Mapping[type, Mapping[str, memory_labels.Name]]] = {
-    Role: memory_labels.ROLES,
-    TokenScope: memory_labels.TOKEN_SCOPES,
-    Scope: memory_labels.SCOPES,
-    Status: memory_labels.STATUSES,
-    SecretKind: memory_labels.SECRETS,
-    TextFaultKind: memory_labels.UNSTORABLE,
+NAMES: Final[Mapping[type, Mapping[str, labels.Name]]] = {
+    Role: labels.ROLES,
+    TokenScope: labels.TOKEN_SCOPES,
+    Scope: labels.SCOPES,
+    Status: labels.STATUSES,
+    SecretKind: labels.SECRETS,
+    TextFaultKind: labels.UNSTORABLE,
 }
 
 
-def translate(*, sentence: str) -> str:
+def translate(sentence: str) -> str:
     """Return a sentence in the language of the page; one that no catalog has stays as it is.
 
     What it repeats of a text that was sent, it repeats without secrets.
@@ -39,7 +39,7 @@ def translate(*, sentence: str) -> str:
     if not sentence:
         return ""  # gettext says the head of the catalog for it
     if isinstance(sentence, MessageList):
-        return " ".join(translate(sentence=one) for one in sentence.several)
+        return " ".join(translate(one) for one in sentence.several)
     if not isinstance(sentence, Message):
         return gettext(sentence)
     template = gettext(sentence.template)
@@ -49,16 +49,16 @@ def translate(*, sentence: str) -> str:
     return free_texts.masked(text=template.format_map(values))
 
 
-def correction(*, reason: str) -> str:
+def correction(reason: str) -> str:
     """Return why a memory was replaced: the kind it begins with by name, the rest as written."""
     kind, _, why = reason.partition(": ")
-    if kind not in memory_labels.CORRECTIONS:
+    if kind not in labels.CORRECTIONS:
         return reason
-    name = str(memory_labels.CORRECTIONS[kind])
+    name = str(labels.CORRECTIONS[kind])
     return gettext("%(what)s: %(why)s") % {"what": name, "why": why} if why else name
 
 
-def noted(*, reason: str) -> str:
+def noted(reason: str) -> str:
     """Return why a memory was changed; what the product notes itself is said, the rest shown."""
     if reason == SENT_AGAIN:
         return gettext(reason)
@@ -70,7 +70,7 @@ def _value_words(value: Value) -> str:
     if isinstance(value, tuple):
         return ", ".join(_value_words(one) for one in value)
     if isinstance(value, Message):
-        return translate(sentence=value)
+        return translate(value)
     if isinstance(value, str):
-        return str(memory_labels.name_of(NAMES.get(type(value), {value: value}), value))
+        return str(labels.name_of(NAMES.get(type(value), {value: value}), value))
     return str(number_format(value, use_l10n=True, force_grouping=True))

@@ -1,19 +1,26 @@
-"""The review inbox as a page shows it: groups, the list, the open item."""
+"""The review inbox as a page shows it: groups, the list, the open item; and a conflict.
 
+What a reader may not do about a conflict is shown as well, switched off, with who can do it.
+"""
+
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 from urllib.parse import urlencode
 from uuid import UUID
 
+from django.utils.translation import gettext_lazy as _
+
 from accounts.caller import Caller, TokenScope, may
 from accounts.queries.directory import people
-from frontend.labels import memory_labels
-from frontend.presenters import conflict_card
+from frontend import labels
+from frontend.labels import Name
 from memory.documents.queries import imports
 from memory.documents.queries.imports import ImportView
 from memory.records.queries.pending import Group
 from memory.records.queries.views import MemoryView
+from memory.review.conflict_rules import Bar, ConflictVerdict
 from memory.review.queries import inbox as reviews
 from memory.review.queries import session_summary
 from memory.review.queries.conflicts import ConflictView
@@ -25,6 +32,43 @@ PAGE_SIZE: Final = 50  # rows at first, and more at a time
 ROWS_MOST: Final = 500  # what lies behind is reached by deciding
 SESSIONS: Final = 6  # of which something waits, beside the list
 BATCHES: Final = 12  # imports beside the list
+CAUSES: Final[Mapping[str, Name]] = {
+    "equal": _("Both have the same authority."),
+    "outranked": _("The newer one comes from an agent, the older one from somebody above it."),
+    "protected": _("The older one is protected, so no agent replaces it."),
+    "elsewhere": _("One of them is yours alone, others see the other one."),
+    "older": _("The newer one describes an earlier time."),
+    "unreviewed": _("The newer one still needs review."),
+    "judged": _("A model says that it replaces the older one, and no word of it does."),
+    "share": _("The call that brought it had replaced its share already."),
+}
+OPTIONS: Final[Mapping[ConflictVerdict, tuple[Name, str]]] = {  # what is offered, and its key
+    ConflictVerdict.KEEP_OLDER: (_("Keep the older one"), "1"),
+    ConflictVerdict.KEEP_NEWER: (_("Keep the newer one"), "2"),
+    ConflictVerdict.BOTH: (_("Both are true, each in its own case"), "b"),
+    ConflictVerdict.EDIT: (_("Neither: write what is right"), "e"),
+}
+ENDED: Final[Mapping[str, Name]] = {
+    ConflictVerdict.KEEP_OLDER.value: _("The older one was kept."),
+    ConflictVerdict.KEEP_NEWER.value: _("The newer one was kept."),
+    ConflictVerdict.BOTH.value: _("Both are true, each in its own case."),
+    ConflictVerdict.EDIT.value: _("Another text took the place of both."),
+}
+WHO: Final[Mapping[Bar, Name]] = {
+    Bar.VIEWER: _("Viewers read. Members and above decide."),
+    Bar.AGENT: _("People decide, not agents."),
+    Bar.OVER: _("This conflict is over: it was settled, or a memory has left."),
+    Bar.OPEN: _("This conflict is open: there is nothing to take back."),
+    Bar.OWN: _(
+        "You wrote one of the two, so you may only withdraw it. Stewards, admins and owners who "
+        "wrote neither decide; whoever wrote the other one may withdraw that."
+    ),
+    Bar.STEWARD: _("Stewards, admins and owners decide. Who wrote one of the two may withdraw it."),
+    Bar.PERSONAL: _(
+        "A personal memory does not take the place of one that others see. Share it first."
+    ),
+}
+WHO_REOPENS: Final = _("Whoever settled it takes it back, or a steward, admin or owner.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,13 +124,13 @@ def read(
     if peek is None and following is not None:
         peek = following.conflict or following.memory.id
     names = _names(caller, tuple(one.memory for one in rows))
-    groups = memory_labels.REVIEW_GROUPS
+    groups = labels.REVIEW_GROUPS
     tabs = [(one.value, groups[one.value], counts.by_group[one]) for one in Group]
     has_more = page.next_place is not None and len(rows) < ROWS_MOST
     return {
         "inbox": {
             "batch": batch,
-            "tabs": [("", memory_labels.EVERY_GROUP, counts.total), *tabs],
+            "tabs": [("", labels.EVERY_GROUP, counts.total), *tabs],
             "rows": rows,
             "authors": {one.memory.id: _author(one.memory, names) for one in rows},
             "total": counts.total if group is None else counts.by_group[group],
@@ -100,9 +144,7 @@ def read(
         "opened": opened(caller=caller, memory_id=peek, now=now)
         if isinstance(peek, UUID)
         else None,
-        "card": conflict_card.cards(caller=caller, views=(peek,))[0]
-        if isinstance(peek, ConflictView)
-        else None,
+        "card": cards(caller=caller, views=(peek,))[0] if isinstance(peek, ConflictView) else None,
         "may_decide": may_decide(caller=caller),
         **narrowed.context(),
         "batches": _batches(caller, project, narrowed, counts, now),
@@ -190,5 +232,46 @@ def _names(caller: Caller, memories: tuple[MemoryView, ...]) -> dict[UUID, str]:
 
 
 def _author(memory: MemoryView, names: dict[UUID, str]) -> str:
-    person = names.get(memory.author_user, "") if memory.author_user else ""
-    return memory.author_agent or person
+    return memory.author_agent or _person(memory.author_user, names)
+
+
+def cards(*, caller: Caller, views: tuple[ConflictView, ...]) -> list[dict[str, Any]]:
+    """Return conflicts that the caller sees, with what a page says of each.
+
+    An option is a verdict with its name and key, and the bar that keeps the reader from it, empty
+    where they may; `whys` says what each bar means. `reopen_why` is empty where they may reopen.
+    """
+    sides = [side for view in views for side in (view.older, view.newer)]
+    named = (*(side.author_user for side in sides), *(view.settled_by for view in views))
+    ids = {person for person in named if person is not None}
+    names = people(caller=caller, ids=ids) if ids else {}
+
+    def writer(side: MemoryView) -> str:
+        return " · ".join(filter(None, (side.author_agent, _person(side.author_user, names))))
+
+    made = []
+    for view in views:
+        rights = view.rights
+        allowed, reopen = rights.allowed(), rights.reopen
+        card = {
+            "view": view,
+            "older_by": writer(view.older),
+            "newer_by": writer(view.newer),
+            "settled_by": _person(view.settled_by, names),
+            "cause": CAUSES.get(view.cause, view.cause),
+            "options": [
+                (verdict.value, *OPTIONS[verdict], "" if bar is None else bar.value)
+                for verdict, bar in rights.verdicts
+            ],
+            "whys": {bar.value: WHO[bar] for _verdict, bar in rights.verdicts if bar is not None},
+            "may_settle": bool(allowed),
+            "may_edit": ConflictVerdict.EDIT in allowed,
+            "reopen_why": WHO_REOPENS if reopen is Bar.STEWARD else WHO[reopen] if reopen else "",
+            "ended": ENDED.get(view.verdict, ""),
+        }
+        made.append(card)
+    return made
+
+
+def _person(user_id: UUID | None, names: Mapping[UUID, str]) -> str:
+    return names.get(user_id, "") if user_id else ""

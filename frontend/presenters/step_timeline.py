@@ -6,7 +6,6 @@ color tells stands in words and signs as well.
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
@@ -15,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, ngettext_lazy
 
 from accounts.caller import Caller
-from frontend.labels import session_labels
+from frontend import labels
 from memory.injection.queries import DeliveryEntry
 from memory.observer.actions.step_timeline import CALLS, Mark, Shown, Steps, show_steps
 from memory.records.queries import memories
@@ -38,26 +37,6 @@ COUNTED: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DrawnStep:
-    """A bar: its name, what it holds in words, and its pieces from the ground up.
-
-    A piece is its mark, where it begins and how high it is; `counts` are the columns of its line in
-    the table.
-    """
-
-    first: int
-    last: int
-    name: str
-    says: str
-    pieces: tuple[tuple[str, str, str], ...]
-    counts: tuple[tuple[str, int], ...]
-    errors: int
-    dead_ends: int
-    given: int
-    is_open: bool
-
-
 def read(*, caller: Caller, session_id: UUID, event: str, now: datetime) -> dict[str, Any]:
     """Return the ribbon of a session, with the bar open that holds the event of an address.
 
@@ -75,7 +54,7 @@ def read(*, caller: Caller, session_id: UUID, event: str, now: datetime) -> dict
             "calls": sum(calls),
         },
         "pane": None if sequence is None else _pane(caller, session_id, steps, sequence, now),
-        "marks": tuple(session_labels.RIBBON_MARKS),
+        "marks": tuple(labels.RIBBON_MARKS),
     }
 
 
@@ -106,7 +85,12 @@ def _pane(
     }
 
 
-def _drawn(shown: Shown, most: int, opened: int | None) -> DrawnStep:
+def _drawn(shown: Shown, most: int, opened: int | None) -> dict[str, Any]:
+    """Return a bar: its name, what it holds in words, and its pieces from the ground up.
+
+    A piece is its mark, where it begins and how high it is; `counts` are the columns of its line in
+    the table.
+    """
     bar, marks = shown.bar, shown.bar.marks
     whole = LEAST + (HEIGHT - LEAST) * math.sqrt(bar.calls / most) if most else LEAST
     ground = TOP + HEIGHT
@@ -116,18 +100,18 @@ def _drawn(shown: Shown, most: int, opened: int | None) -> DrawnStep:
             height = whole * count / bar.calls
             ground -= height
             pieces.append((mark.value, f"{ground:.1f}", f"{height:.1f}"))
-    return DrawnStep(
-        first=bar.first,
-        last=bar.last,
-        name=_name(shown),
-        says=_words(shown),
-        pieces=tuple(pieces),
-        counts=tuple((mark.value, marks.get(mark, 0)) for mark in Mark),
-        errors=marks.get(Mark.ERROR, 0),
-        dead_ends=marks.get(Mark.DEAD_END, 0),
-        given=_count_memories(shown.given),
-        is_open=opened is not None and bar.first <= opened <= bar.last,
-    )
+    return {
+        "first": bar.first,
+        "last": bar.last,
+        "name": _name(shown),
+        "says": _words(shown),
+        "pieces": pieces,
+        "counts": [(mark.value, marks.get(mark, 0)) for mark in Mark],
+        "errors": marks.get(Mark.ERROR, 0),
+        "dead_ends": marks.get(Mark.DEAD_END, 0),
+        "given": _count_memories(shown.given),
+        "is_open": opened is not None and bar.first <= opened <= bar.last,
+    }
 
 
 def _name(shown: Shown) -> str:

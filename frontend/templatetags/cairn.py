@@ -5,7 +5,6 @@ because the content security policy forbids those.
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from functools import partial
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -14,60 +13,69 @@ from django import template
 from django.http import HttpRequest
 from django.template import Context
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext, pgettext
+from django.utils.translation import gettext
 
-from frontend.labels import memory_labels, session_labels
-from frontend.presenters import audit_lines, html, memory_rows, refusals
+from frontend import labels
+from frontend.presenters import audit_lines, html, memory_list, refusals
 from memory.records.queries.views import MemoryView
 
 register = template.Library()
 
-FILTERS: Final[Mapping[str, Mapping[str, memory_labels.Name]]] = {  # stored values in words
-    "scope_name": memory_labels.SCOPES,
-    "source_name": memory_labels.SOURCES,
-    "interface_name": memory_labels.INTERFACES,
-    "fit_name": memory_labels.FITS,
-    "close_name_reason": memory_labels.CLOSE_NAMES,
-    "verification_name": memory_labels.VERIFICATIONS,
-    "status_name": memory_labels.STATUSES,
-    "job_name": memory_labels.JOBS,
-    "job_state_name": memory_labels.JOB_STATES,
-    "role_name": memory_labels.ROLES,
-    "token_scope_name": memory_labels.TOKEN_SCOPES,
-    "token_state_name": memory_labels.TOKEN_STATES,
-    "path_name": memory_labels.SEARCH_PATHS,
-    "missing_name": memory_labels.MISSING,
-    "health_part_name": memory_labels.HEALTH_PARTS,
-    "entity_type_name": memory_labels.ENTITY_TYPES,
-    "basis_name": memory_labels.TYPE_BASES,
-    "review_group_name": memory_labels.REVIEW_GROUPS,
-    "verdict_name": memory_labels.REVIEW_VERDICTS,
-    "review_why": memory_labels.REVIEW_WHYS,
-    "imported_name": memory_labels.IMPORTED,
-    "session_state_name": memory_labels.SESSION_STATES,
-    "session_count_name": memory_labels.SESSION_COUNTS,
-    "speaker_name": memory_labels.SPEAKERS,
-    "import_state_name": memory_labels.IMPORT_STATES,
-    "format_name": memory_labels.FORMATS,
-    "rollback_fate": memory_labels.ROLLBACK_FATES,
-    "rollback_why": memory_labels.ROLLBACK_WHYS,
-    "index_state_name": memory_labels.INDEX_STATES,
-    "code_language_name": memory_labels.LANGUAGES,
-    "event_kind_name": session_labels.EVENT_KINDS,
-    "point_name": session_labels.INJECTION_POINTS,
-    "mark_name": session_labels.RIBBON_MARKS,
-    "outcome_name": session_labels.OUTCOMES,
-    "signal_name": session_labels.SIGNALS,
-    "phase_name": session_labels.PHASES,
-    "end_name": session_labels.ENDS,
+FILTERS: Final[Mapping[str, Mapping[str, labels.Name]]] = {  # stored values in words
+    "scope_name": labels.SCOPES,
+    "source_name": labels.SOURCES,
+    "interface_name": labels.INTERFACES,
+    "fit_name": labels.FITS,
+    "close_name_reason": labels.CLOSE_NAMES,
+    "verification_name": labels.VERIFICATIONS,
+    "status_name": labels.STATUSES,
+    "job_name": labels.JOBS,
+    "job_state_name": labels.JOB_STATES,
+    "role_name": labels.ROLES,
+    "token_scope_name": labels.TOKEN_SCOPES,
+    "token_state_name": labels.TOKEN_STATES,
+    "path_name": labels.SEARCH_PATHS,
+    "missing_name": labels.MISSING,
+    "health_part_name": labels.HEALTH_PARTS,
+    "entity_type_name": labels.ENTITY_TYPES,
+    "basis_name": labels.TYPE_BASES,
+    "review_group_name": labels.REVIEW_GROUPS,
+    "verdict_name": labels.REVIEW_VERDICTS,
+    "review_why": labels.REVIEW_WHYS,
+    "imported_name": labels.IMPORTED,
+    "session_state_name": labels.SESSION_STATES,
+    "session_count_name": labels.SESSION_COUNTS,
+    "speaker_name": labels.SPEAKERS,
+    "import_state_name": labels.IMPORT_STATES,
+    "format_name": labels.FORMATS,
+    "rollback_fate": labels.ROLLBACK_FATES,
+    "rollback_why": labels.ROLLBACK_WHYS,
+    "index_state_name": labels.INDEX_STATES,
+    "code_language_name": labels.LANGUAGES,
+    "event_kind_name": labels.EVENT_KINDS,
+    "point_name": labels.INJECTION_POINTS,
+    "mark_name": labels.RIBBON_MARKS,
+    "outcome_name": labels.OUTCOMES,
+    "signal_name": labels.SIGNALS,
+    "phase_name": labels.PHASES,
+    "end_name": labels.ENDS,
     "act_name": audit_lines.ACTS,
     "surface_name": audit_lines.SURFACES,
 }
 for _name, _table in FILTERS.items():
-    register.filter(_name, partial(memory_labels.name_of, _table))
+    register.filter(_name, partial(labels.name_of, _table))
+register.filter("said", refusals.translate)
+register.filter("correction_said", refusals.correction)
+register.filter(refusals.noted)
+register.filter(html.short_id)
+register.filter(html.statement)
+register.simple_tag(html.type_chip)
+register.simple_tag(html.ago)
+register.simple_tag(html.ring)
+register.simple_tag(html.word_changes, name="word_diff")
+register.simple_tag(memory_list.draw, name="memory_row")
 
 ICONS: Final[Mapping[str, str]] = {
     "overview": "M3 13h4v6H3zM10 8h4v11h-4zM17 4h4v15h-4z",
@@ -104,46 +112,22 @@ def memory_url(context: Context, name: str, memory: MemoryView, *more: object) -
     return reverse(name, args=(organization, *project, memory.id, *more))
 
 
-@register.simple_tag
-def type_chip(type: str, own: str = "") -> SafeString:
-    """Show a memory's type as a colored chip, by a methodology's own name if it has one."""
-    return html.type_chip(type=type, own=own or "")
-
-
-@register.filter(name="said")
-def translate_refusal(text: str) -> str:
-    """Say what a refusal says in the language of the page."""
-    return refusals.translate(sentence=text)
-
-
-@register.filter
-def correction_said(text: str) -> str:
-    """Say why a memory was replaced: what was wrong with it, and what was written about that."""
-    return refusals.correction(reason=text)
-
-
-@register.filter
-def noted(text: str) -> str:
-    """Say why a version was followed by another."""
-    return refusals.noted(reason=text)
-
-
 @register.filter
 def secret_names(kinds: Sequence[str]) -> str:
     """Name what a text seems to hold, with commas."""
-    return ", ".join(str(memory_labels.name_of(memory_labels.SECRETS, kind)) for kind in kinds)
+    return ", ".join(str(labels.name_of(labels.SECRETS, kind)) for kind in kinds)
 
 
 @register.filter
-def why_nothing(value: str) -> memory_labels.Name:
+def why_nothing(value: str) -> labels.Name:
     """Say why nothing became of a signal, nothing if something did."""
-    return session_labels.WHY_NOTHING.get(value, "")
+    return labels.WHY_NOTHING.get(value, "")
 
 
 @register.filter
-def closeness(value: float) -> memory_labels.Name:
+def closeness(value: float) -> labels.Name:
     """Say in a word how near two texts are in meaning."""
-    return next(name for least, name in memory_labels.CLOSENESS if max(0.0, value) >= least)
+    return next(name for least, name in labels.CLOSENESS if max(0.0, value) >= least)
 
 
 @register.filter
@@ -165,42 +149,16 @@ def at(values: Sequence[Any], position: int) -> Any:
 
 
 @register.simple_tag
-def link_name(kind: str, outgoing: bool) -> memory_labels.Name:
+def link_name(kind: str, outgoing: bool) -> labels.Name:
     """Name a relation as seen from one end."""
-    names = memory_labels.LINKS.get(kind, (kind.replace("_", " "),) * 2)
+    names = labels.LINKS.get(kind, (kind.replace("_", " "),) * 2)
     return names[0] if outgoing else names[1]
-
-
-@register.filter
-def short_id(value: Any) -> str:
-    """Return the telling end of an id (version 7 ids of one time start alike)."""
-    return html.short_id(id=value)
 
 
 @register.filter
 def percent(value: float) -> int:
     """Return a share 0..1 as whole percent."""
     return round(value * 100)
-
-
-@register.filter
-def statement(text: str) -> SafeString:
-    """Escape a statement and set what stands between backticks as code."""
-    return html.statement(text=text)
-
-
-@register.simple_tag
-def ago(moment: datetime | None, now: datetime | None = None) -> SafeString | str:
-    """Show how long ago a moment was; the page's script says the moment itself on hover."""
-    if moment is None:
-        return pgettext("time", "never")
-    return html.ago(moment=moment, now=now or timezone.now())
-
-
-@register.simple_tag
-def memory_row(row: memory_rows.Row, org: str, now: datetime, why: bool = False) -> SafeString:
-    """Show a memory of the list."""
-    return memory_rows.draw(row=row, org=org, now=now, why=why)
 
 
 @register.simple_tag
@@ -213,12 +171,6 @@ def meter_of(part: float, whole: float, label: str) -> SafeString:
         label,
         round(100 * min(1.0, max(0.0, share))),
     )
-
-
-@register.simple_tag
-def ring(value: float, label: str) -> SafeString:
-    """Draw a score 0..100 as a ring around its number."""
-    return html.ring(score=value, label=label)
 
 
 @register.simple_tag
@@ -235,12 +187,6 @@ def decay_curve(curve: html.Curve, label: str) -> SafeString:
         floor=curve.floor_y,
         line=curve.line,
     )
-
-
-@register.simple_tag
-def word_diff(old: str, new: str) -> SafeString:
-    """Show what changed between two texts, word by word."""
-    return html.word_changes(old=old, new=new)
 
 
 @register.simple_tag(takes_context=True)

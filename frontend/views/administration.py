@@ -13,7 +13,7 @@ from accounts.identifiers import as_uuid
 from accounts.queries import directory
 from accounts.queries import job_list as work
 from accounts.rights import manages
-from frontend.labels import memory_labels
+from frontend import labels
 from frontend.presenters import audit_lines
 from frontend.views import base
 from frontend.views.base import Frame
@@ -35,7 +35,7 @@ NOBODY: Final = UUID(int=0)  # what is no id names nobody
 @base.member
 def audit_log(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show the audit log, newest first; who may not read it is told who may."""
-    context: dict[str, object] = {"section": "audit", "now": frame.now}
+    context: dict[str, object] = {"section": "audit"}
     if not manages(caller=frame.caller):
         return base.page(request, "pages/settings_audit.html", context, status=403)
     page = audit_page(
@@ -127,7 +127,6 @@ def _jobs_page(
     workload = work.workload(caller=frame.caller, now=frame.now)
     context = {
         "section": "jobs",
-        "now": frame.now,
         "error": error,
         "state": state,
         "jobs": page.items,
@@ -136,7 +135,7 @@ def _jobs_page(
         "under_way": any(workload.states[name] for name in ("queued", "running")),
         "scheduled": tuple(
             (name, workload.last_runs[key])
-            for key, name in memory_labels.SCHEDULED.items()
+            for key, name in labels.SCHEDULED.items()
             if key in workload.last_runs
         ),
     }
@@ -146,7 +145,7 @@ def _jobs_page(
 @base.member
 def models(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show the embedding models and change them; who may not is told who may."""
-    context: dict[str, object] = {"section": "models", "now": frame.now, "form": request.POST}
+    context: dict[str, object] = {"section": "models", "form": request.POST}
     if not manages(caller=frame.caller):
         return base.page(request, "pages/settings_models.html", context, status=403)
     if request.method == "POST":
@@ -192,7 +191,7 @@ def month(request: HttpRequest, frame: Frame) -> HttpResponse:
 
     Who may not see it is told who may; what is no month, or is to come, is the present one.
     """
-    context: dict[str, object] = {"section": "usage", "now": frame.now}
+    context: dict[str, object] = {"section": "usage"}
     if not manages(caller=frame.caller):
         return base.page(request, "pages/usage.html", context, status=403)
     today = frame.now.date()

@@ -1,17 +1,117 @@
-"""The check of a plan or a diff before the work: handed in, answered, not kept."""
+"""The check of a plan or a diff before the work: handed in, answered, not kept.
 
+The answer is findings by level, each with its place, reason and advice. The words that a memory and
+the work share are marked in the memory and in the quoted step. What is quoted is the text without
+its secrets, as it was checked.
+"""
+
+from collections.abc import Mapping
 from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponse
+from django.utils.text import Truncator
+from django.utils.translation import gettext_lazy as _
 
 from accounts.errors import CairnError, TooLarge, wrong_field
 from accounts.messages import message
-from frontend.presenters import check_report
+from frontend.labels import MISSING, Name, name_of
+from frontend.presenters import html
 from frontend.views import base
 from frontend.views.base import Frame
-from memory.checks.actions import DIFF_MOST, PLAN_MOST, check_diff, check_plan, without_secrets
+from memory.checks import work
+from memory.checks.actions import (
+    DIFF_MOST,
+    PAUSED,
+    PLAN_MOST,
+    CheckFinding,
+    check_diff,
+    check_plan,
+    without_secrets,
+)
+from memory.checks.check_findings import FindingReason, Level, Verdict
 
 LARGEST_FILE: Final = 4 * DIFF_MOST  # bytes; what is larger is longer than any diff may be
+LONGEST_QUOTE: Final = 240  # characters of a step
+Summary = tuple[str, Name, Name]  # a color, what is said of the work, what to do about it
+
+SUMMARIES: Final[Mapping[Verdict, Summary]] = {
+    Verdict.STOP: (
+        "bad",
+        _("Stop and read first"),
+        _("Part of this was tried and failed, or was decided against. See the findings below."),
+    ),
+    Verdict.CAUTION: (
+        "warn",
+        _("Proceed with care"),
+        _("Nothing rules this out, but some memories do not fit. See the findings below."),
+    ),
+}
+KNOWN: Final[Summary] = (
+    "good",
+    _("No objections"),
+    _("Read the findings below before you start."),
+)
+UNKNOWN: Final[Summary] = (
+    "good",
+    _("No objections found"),
+    _("No memory that you can see is about this. That does not prove it is safe."),
+)
+NOT_CHECKED: Final[Summary] = (
+    "warn",
+    _("Not checked"),
+    _("This project is paused, so nothing was checked. Resume it on the Connections page."),
+)
+LEVELS: Final[Mapping[Level, tuple[Name, str]]] = {  # with the color of a chip
+    Level.STOP: (_("Stop"), "red"),
+    Level.CAUTION: (_("Caution"), "amber"),
+    Level.NOTE: (_("Good to know"), ""),
+}
+REASONS: Final[Mapping[FindingReason, tuple[Name, Name]]] = {  # what is so, and what to do about it
+    FindingReason.TRIED: (
+        _("This was tried and did not work."),
+        _("Read why it failed. If it is different this time, write down what is different."),
+    ),
+    FindingReason.TRIED_IN_PART: (
+        _("Something like it was tried and did not work."),
+        _("Compare the two: go on if only the words are alike."),
+    ),
+    FindingReason.DECIDED_AGAINST: (
+        _("This was decided against."),
+        _("Keep to the decision, or have it changed before you begin."),
+    ),
+    FindingReason.TAKES_AWAY: (
+        _("It removes what was decided."),
+        _("See that what it was decided for still holds, or have the decision changed first."),
+    ),
+    FindingReason.OTHER_VALUE: (
+        _("It uses a different number than a memory."),
+        _("Find out which one is right: change the plan, or correct the memory."),
+    ),
+    FindingReason.LEFT_BEHIND: (
+        _("It changes a file but not the files that change with it."),
+        _("Change the missing files too, or make sure that they need no change."),
+    ),
+    FindingReason.USUALLY_TOGETHER: (
+        _("These files are usually changed together."),
+        _("Look whether the other one needs a change as well."),
+    ),
+    FindingReason.OF_THE_FILE: (
+        _("About a file that you change."),
+        _("Keep it in mind while you change the file."),
+    ),
+    FindingReason.RELEVANT: (
+        _("Related to this."),
+        _("Keep it in mind while you work."),
+    ),
+}
+LEFT_OUT: Final[Mapping[str, Name]] = {  # what was not looked at, or done without
+    **MISSING,
+    "paused": _("the project is paused"),
+    "steps_left_out": _("not all steps were looked at"),
+    "not_all_parts": _("not all changed places were looked at"),
+    "not_all_searched": _("not everything was searched for"),
+    "not_all_files": _("not all files were looked up"),
+}
 
 
 @base.member
@@ -44,18 +144,9 @@ def check(request: HttpRequest, frame: Frame) -> HttpResponse:
         "form": form,
         "longest_plan": PLAN_MOST,
         "longest_diff": DIFF_MOST,
-        "now": frame.now,
         **result,
     }
     return base.page(request, "pages/check.html", context)
-
-
-def _answer(frame: Frame, text: str, *, is_diff: bool) -> dict[str, Any]:
-    if is_diff:
-        found = check_diff(caller=frame.caller, project=frame.slug, diff=text, now=frame.now)
-        return check_report.answer(check=found, plan=None)
-    found = check_plan(caller=frame.caller, project=frame.slug, plan=text, now=frame.now)
-    return check_report.answer(check=found, plan=without_secrets(text=text)[0])
 
 
 def _handed_in(request: HttpRequest) -> str:
@@ -82,3 +173,50 @@ def _handed_in(request: HttpRequest) -> str:
             hint="Leave out what is generated, or check it in parts.",
         )
     return str(file.read().decode("utf-8-sig", "replace"))
+
+
+def _answer(frame: Frame, text: str, *, is_diff: bool) -> dict[str, Any]:
+    """Check a text. Lines of a diff are not quoted; steps of a plan are, without their secrets."""
+    steps: dict[int, str] = {}
+    if is_diff:
+        check = check_diff(caller=frame.caller, project=frame.slug, diff=text, now=frame.now)
+    else:
+        check = check_plan(caller=frame.caller, project=frame.slug, plan=text, now=frame.now)
+        plan = without_secrets(text=text)[0]
+        steps = {one.place.step: one.text for one in work.read_plan(text=plan)[0]}
+    if PAUSED in check.degraded:
+        summary = NOT_CHECKED
+    else:
+        known = KNOWN if check.findings or check.ties else UNKNOWN
+        summary = SUMMARIES.get(check.verdict, known)
+    groups = []
+    for level, (name, color) in LEVELS.items():
+        findings = [_finding(one, steps) for one in check.findings if one.level is level]
+        if findings:
+            groups.append((level.value, name, color, findings))
+    return {
+        "check": check,
+        "summary": summary,
+        "is_diff": is_diff,
+        "groups": groups,
+        "without": [name_of(LEFT_OUT, one) for one in check.degraded],
+    }
+
+
+def _finding(found: CheckFinding, steps: Mapping[int, str]) -> dict[str, Any]:
+    """Return a memory that speaks up: its words, where it meets the work, why, what to do."""
+    matched = frozenset(found.matched)
+    why, advice = REASONS[found.why]
+    quoted = {number: Truncator(text).chars(LONGEST_QUOTE) for number, text in steps.items()}
+    return {
+        "memory": found.memory,
+        "sides": found.sides,
+        "missing": found.missing,
+        "statement": html.marked_statement(text=found.memory.content, stems=matched),
+        "where": [
+            (at, html.marked_statement(text=quoted.get(at.step, ""), stems=matched))
+            for at in found.places
+        ],
+        "why": why,
+        "advice": advice,
+    }

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 
 from accounts.errors import CairnError, NotFound, wrong_field
 from accounts.identifiers import as_uuid
-from frontend.presenters import conflict_card
+from frontend.presenters import review_inbox
 from frontend.views import base
 from frontend.views.base import Frame
 from memory.review.actions.settlements import Settlement, reopen, settle
@@ -34,7 +34,7 @@ def conflicts(request: HttpRequest, frame: Frame) -> HttpResponse:
     )
     context = {
         **_open_conflicts(frame),
-        "cards": conflict_card.cards(caller=frame.caller, views=page.items),
+        "cards": review_inbox.cards(caller=frame.caller, views=page.items),
         "state": state.value,
         "next": page.next_after,
     }
@@ -61,7 +61,7 @@ def conflict(request: HttpRequest, frame: Frame, conflict_id: UUID) -> HttpRespo
             view = here(frame, conflict_id)
     context |= {
         **_open_conflicts(frame),
-        "card": conflict_card.cards(caller=frame.caller, views=(view,))[0],
+        "card": review_inbox.cards(caller=frame.caller, views=(view,))[0],
     }
     return base.page(request, "pages/conflict.html", context)
 
@@ -105,5 +105,4 @@ def _open_conflicts(frame: Frame) -> dict[str, Any]:
         "section": "conflicts",
         "open": queries.count_open(caller=frame.caller, project=frame.slug),
         "standing": " ".join(versions),
-        "now": frame.now,
     }

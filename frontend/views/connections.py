@@ -1,23 +1,24 @@
 """Connections: how to connect an agent, whether it works yet, and how far the code index is."""
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Final
 from uuid import UUID
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from accounts.actions.tokens import NewToken, create_token
 from accounts.identifiers import as_uuid
 from accounts.queries.credentials import TokenView, is_silent, list_tokens, state_of
-from frontend.presenters import connection_guide
+from frontend.labels import Name
 from frontend.views import base
 from frontend.views.base import Frame
 from graph.index.queries import code_index
-from memory.injection.actions.connection_test import try_connection
+from memory.injection.actions.connection_test import ConnectionOutcome, try_connection
 from memory.injection.harnesses.adapters import HOOK_SCRIPT_VERSION
 from memory.injection.queries import milestones, project_totals
 from teams.actions import project_settings
@@ -25,6 +26,44 @@ from teams.permissions import Act
 from teams.queries import pauses_of
 
 NOBODY: Final = UUID(int=0)  # what is no id names no token
+PLACEHOLDER: Final = "YOUR_TOKEN"
+Snippet = tuple[str, str]  # where it goes, and the text to paste
+
+_NEW_TOKEN: Final = _("Make a new one on this page, and set the agent up with it.")
+ANSWERS: Final[Mapping[ConnectionOutcome, tuple[str, Name, Name]]] = {  # color, answer, what to do
+    ConnectionOutcome.WORKS: (
+        "good",
+        _("It works: events are stored, and the agent gets memories."),
+        _("Still silent? Check the address and the token in the agent's configuration."),
+    ),
+    ConnectionOutcome.REVOKED: ("bad", _("Refused: this token was revoked."), _NEW_TOKEN),
+    ConnectionOutcome.EXPIRED: ("bad", _("Refused: this token has expired."), _NEW_TOKEN),
+    ConnectionOutcome.ELSEWHERE: (
+        "bad",
+        _("Refused: this token does not reach this project."),
+        _("Make a token here, or one that reaches every project of yours."),
+    ),
+    ConnectionOutcome.READ_ONLY: (
+        "warn",
+        _("Refused: this token may read, and hooks also write."),
+        _("It searches and reads all the same; hooks need a token that writes."),
+    ),
+    ConnectionOutcome.PAUSED: (
+        "warn",
+        _("Paused: events are stored, but agents of this project get no memories."),
+        _("Someone who manages the project can resume it on this page."),
+    ),
+    ConnectionOutcome.TOKEN_PAUSED: (
+        "warn",
+        _("Paused: events are stored, but this agent gets no memories here."),
+        _("Resume it beside its name."),
+    ),
+    ConnectionOutcome.OFF: (
+        "warn",
+        _("Switched off: events are stored, but all hooks of this project are off."),
+        _("Turn hooks on in the project settings."),
+    ),
+}
 
 
 @base.reader
@@ -74,7 +113,7 @@ def attempt(request: HttpRequest, frame: Frame) -> HttpResponse:
     token_id = as_uuid(text=request.POST.get("token", "")) or NOBODY
     outcome = try_connection(caller=frame.caller, ref=frame.slug, token_id=token_id, now=frame.now)
     tried = next(one for one in list_tokens(caller=frame.caller) if one.id == token_id)
-    answer = connection_guide.ANSWERS[outcome]
+    answer = ANSWERS[outcome]
     return _page(request, frame, tried=tried, answer=answer, part="partials/tried.html")
 
 
@@ -86,7 +125,6 @@ def code_index_card(request: HttpRequest, frame: Frame) -> HttpResponse:
         "section": "connections",
         "view": view,
         "others": view.files_total - sum(view.languages.values()),
-        "now": frame.now,
     }
     return base.dialog(request, "partials/code_index.html", context)
 
@@ -99,9 +137,7 @@ def _page(
     context = {
         "section": "connections",
         "token": token,
-        "ways": connection_guide.snippets(
-            base_url=settings.BASE_URL, token=token, project=frame.slug
-        ),
+        "ways": snippets(base_url=settings.BASE_URL, token=token, project=frame.slug),
         **_checklist(frame, known),
         "own_tokens": tuple(one for one in known if one.user_id == frame.caller.user_id),
         **extra,
@@ -146,9 +182,69 @@ def _checklist(frame: Frame, known: tuple[TokenView, ...]) -> dict[str, object]:
         "is_paused": paused.paused,
         "may_pause": frame.may(Act.MANAGE_PROJECTS),
         "may_pause_agents": frame.may(Act.WRITE),
-        "now": frame.now,
     }
 
 
 def _earliest(moments: Iterable[datetime | None]) -> datetime | None:
     return min((moment for moment in moments if moment is not None), default=None)
+
+
+def snippets(
+    *, base_url: str, token: str, project: str
+) -> tuple[tuple[str, tuple[Snippet, ...]], ...]:
+    """Return the name of each way to connect and its snippets, filled for this project."""
+    secret = token or PLACEHOLDER
+    mcp = f"{base_url}/mcp"
+    server = {"url": mcp, "headers": {"Authorization": f"Bearer {secret}"}}
+    claude = (
+        f"claude mcp add --transport http cairn {mcp} \\\n"
+        f'  --header "Authorization: Bearer {secret}"'
+    )
+    cursor = json.dumps({"mcpServers": {"cairn": server}}, indent=2)
+    codex = f'[mcp_servers.cairn]\nurl = "{mcp}"\nbearer_token_env_var = "CAIRN_TOKEN"'
+    vscode = json.dumps({"servers": {"cairn": {"type": "http", **server}}}, indent=2)
+    return (
+        ("Claude Code", (("Terminal", claude),)),
+        ("Cursor", ((".cursor/mcp.json", cursor),)),
+        (
+            "Codex",
+            (("~/.codex/config.toml", codex), ("Terminal", f"export CAIRN_TOKEN={secret}")),
+        ),
+        ("Copilot, VS Code", ((".vscode/mcp.json", vscode),)),
+        ("MCP", (("Streamable HTTP", f"{mcp}\nAuthorization: Bearer {secret}"),)),
+        ("Hooks", _hooks(base_url, secret, project)),
+        ("REST", _rest(base_url, secret, project)),
+    )
+
+
+def _hooks(base_url: str, secret: str, project: str) -> tuple[Snippet, ...]:
+    """Return how programs are told of the script of the plugin folder, and what it needs."""
+    named = {"CAIRN_URL": base_url, "CAIRN_TOKEN": secret, "CAIRN_PROJECT": project}
+    exports = "\n".join(f"export {name}={value}" for name, value in named.items())
+    copied = (
+        "mkdir -p ~/.cairn ~/.copilot/hooks\n"
+        "cp -R deploy/plugin ~/.cairn/plugin\n"
+        "cp deploy/plugin/hooks/copilot.json ~/.copilot/hooks/cairn.json"
+    )
+    script = 'exec sh "$HOME/.cairn/plugin/bin/hook.sh" cline'
+    return (
+        ("Claude Code", f"{exports}\nclaude --plugin-dir deploy/plugin"),
+        ("Copilot CLI", f"{exports}\n{copied}"),
+        (
+            "Cline: .clinerules/hooks/UserPromptSubmit, PostToolUse, TaskComplete",
+            f"#!/bin/sh\n{exports}\n{script}",
+        ),
+    )
+
+
+def _rest(base_url: str, secret: str, project: str) -> tuple[Snippet, ...]:
+    """Return how a memory is stored and how one is found."""
+    head = f'  -H "Authorization: Bearer {secret}" -H "Content-Type: application/json" \\\n'
+    calls = (
+        ("memories", {"project": project, "content": "Deploys need the VPN."}),
+        ("search", {"project": project, "query": "how do we deploy"}),
+    )
+    return tuple(
+        ("Terminal", f"curl {base_url}/api/v1/{path} \\\n{head}  -d '{json.dumps(body)}'")
+        for path, body in calls
+    )

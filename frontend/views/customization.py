@@ -1,31 +1,54 @@
-"""What an organization makes its own: methodologies, and communication styles."""
+"""What an organization makes its own: methodologies, and communication styles.
+
+In the form of a methodology, phases, relays and types are lines of the same fields; a line in which
+nothing is written is left out. What is wrong with one is said by its JSON pointer, as over REST.
+"""
 
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any, Final
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 
 from accounts import free_texts
-from accounts.errors import CairnError, InvalidInput
+from accounts.errors import CairnError, InvalidInput, wrong_field
 from accounts.rights import manages
-from frontend.labels import memory_labels
-from frontend.labels.session_labels import ENDS, PHASES
-from frontend.presenters import methodology_form
-from frontend.presenters.methodology_form import MethodologyForm
+from frontend import labels
 from frontend.views import base
 from frontend.views.base import Frame
 from memory.customization import actions, custom_type_rules, queries
+from memory.customization.phases import OnComplete, Transition
 from memory.customization.style import INTERFACES, LONGEST_TEXT, NewStyle
 from memory.records.queries.memories import count_by_custom_type
 from memory.sessions.queries import by_methodology
-from memory.taxonomy import Scope
+from memory.taxonomy import MemoryType, Scope
 from teams.permissions import Act
 
 METHODOLOGIES: Final = "pages/settings_methodologies.html"
 METHODOLOGY: Final = "pages/settings_methodology.html"
 MORE_ROOM: Final = 3  # times the room of a form, for who asks for more lines
 LONGEST_TOPIC: Final = 1_000  # characters of what a session is about
+Line = tuple[str, ...]
+
+PHASE: Final = ("phase", "is")  # the fields of a line
+RELAY: Final = ("from", "to", "passes")
+TYPE: Final = ("type", "base", "says")
+CHOSEN: Final = frozenset({"is", "base"})  # which always have a value
+ROOM: Final = {PHASE: 3, RELAY: 1, TYPE: 1}  # lines to write in, beside those there are
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MethodologyForm:
+    """What a form shows; lines are values of `PHASE`, `RELAY` and `TYPE`."""
+
+    name: str = ""
+    phases: tuple[Line, ...] = ()
+    relays: tuple[Line, ...] = ()
+    types: tuple[Line, ...] = ()
+    on_complete: tuple[str, ...] = ()
 
 
 @base.member
@@ -39,7 +62,7 @@ def methodologies(request: HttpRequest, frame: Frame) -> HttpResponse:
     }
     if request.method != "POST":
         begun = next((one for one in known if one.name == request.GET.get("from", "")), None)
-        form = MethodologyForm() if begun is None else methodology_form.of_view(view=begun)
+        form = MethodologyForm() if begun is None else _form_of_view(begun)
         return base.page(request, METHODOLOGIES, context | _methodology_form(frame, form))
     return _save_methodology(request, frame, METHODOLOGIES, context, name="")
 
@@ -68,7 +91,7 @@ def methodology(request: HttpRequest, frame: Frame, name: str) -> HttpResponse:
         "sessions": by_methodology(caller=frame.caller, names=(view.name,)).get(view.name, 0),
     }
     if request.method != "POST":
-        form = methodology_form.of_view(view=view)
+        form = _form_of_view(view)
         return base.page(request, METHODOLOGY, context | _methodology_form(frame, form))
     return _save_methodology(request, frame, METHODOLOGY, context, name=view.name)
 
@@ -80,7 +103,7 @@ def _save_methodology(
 
     A refusal shows what was sent without secrets.
     """
-    sent, verb = methodology_form.of_sent(sent=request.POST), request.POST.get("verb")
+    sent, verb = _form_of_sent(request.POST), request.POST.get("verb")
     if verb == "more":
         form = _methodology_form(frame, sent, room=MORE_ROOM)
         return base.page(request, template, context | form)
@@ -91,14 +114,12 @@ def _save_methodology(
             actions.define_methodology(
                 caller=frame.caller,
                 name=name or sent.name,
-                phases=methodology_form.phases_of(form=sent),
-                course=methodology_form.course_of(form=sent),
+                phases=_phases_of(sent),
+                course=_course_of(sent),
                 now=frame.now,
             )
     except CairnError as error:
-        shown = methodology_form.of_sent(
-            sent=request.POST, shown=lambda text: free_texts.masked(text=text)
-        )
+        shown = _form_of_sent(request.POST, lambda text: free_texts.masked(text=text))
         form = _methodology_form(frame, shown, error=error) | {"was_redacted": shown != sent}
         return base.page(request, template, context | form)
     return base.moved(request, to=base.address("settings_methodologies", frame))
@@ -114,10 +135,115 @@ def _methodology_form(
         "may_manage": frame.may(Act.MANAGE_SETTINGS),
         "written": form,
         "error": error,
-        "six": tuple(PHASES.items()),
-        "ends": tuple(ENDS.items()),
-        "bases": tuple((one.value, memory_labels.TYPES[one.value]) for one in bases),
-        **methodology_form.numbered_lines(form=form, error=wrong, room=room),
+        "six": tuple(labels.PHASES.items()),
+        "ends": tuple(labels.ENDS.items()),
+        "bases": tuple((one.value, labels.TYPES[one.value]) for one in bases),
+        **_numbered_lines(form, wrong, room),
+    }
+
+
+def _form_of_view(view: queries.MethodologyView) -> MethodologyForm:
+    """Return the form of a methodology there is."""
+    return MethodologyForm(
+        name=view.name,
+        phases=tuple((name, phase.value) for name, phase in view.phases.items()),
+        relays=tuple(
+            (one.before, one.after, ", ".join(sorted(map(str, one.types)))) for one in view.relays
+        ),
+        types=tuple((one.name, one.base.value, one.says) for one in view.types),
+        on_complete=tuple(one.value for one in view.on_complete),
+    )
+
+
+def _form_of_sent(sent: QueryDict, shown: Callable[[str], str] = str) -> MethodologyForm:
+    """Return what somebody sent, each text as it is to be shown."""
+
+    def lines(fields: tuple[str, ...]) -> tuple[Line, ...]:
+        columns = (map(shown, sent.getlist(field)) for field in fields)
+        rows = zip_longest(*columns, fillvalue="")
+        stripped = [tuple(value.strip() for value in row) for row in rows]
+        written = [place for place, field in enumerate(fields) if field not in CHOSEN]
+        return tuple(row for row in stripped if any(row[place] for place in written))
+
+    return MethodologyForm(
+        name=shown(sent.get("name", "")).strip(),
+        phases=lines(PHASE),
+        relays=lines(RELAY),
+        types=lines(TYPE),
+        on_complete=tuple(map(shown, sent.getlist("on_complete"))),
+    )
+
+
+def _phases_of(form: MethodologyForm) -> dict[str, str]:
+    """Return the phases of a form. Raises InvalidInput for one that is named twice."""
+    named = [line[0] for line in form.phases]
+    for name in named:
+        if named.count(name) > 1:
+            raise wrong_field(
+                pointer=f"/phases/{name}",
+                detail="A phase is named once.",
+                hint="Take one of its lines away.",
+                code="twice",
+            )
+    return {line[0]: line[1] for line in form.phases}
+
+
+def _course_of(form: MethodologyForm) -> actions.Course:
+    """Return how work goes on by a form. Raises InvalidInput for what no form offers."""
+    for place, (_name, base_type, _says) in enumerate(form.types):
+        if base_type not in custom_type_rules.OURS:
+            raise wrong_field(
+                pointer=f"/types/{place}/base",
+                detail="There is no such type of memory.",
+                hint="Choose one from the list.",
+                code="choice",
+            )
+    if not set(form.on_complete) <= set(OnComplete):
+        raise wrong_field(
+            pointer="/on_complete",
+            detail="No methodology does this when work ends.",
+            hint="Choose from the list.",
+            code="choice",
+        )
+    return actions.Course(
+        relays=tuple(
+            Transition(
+                before=before,
+                after=after,
+                types=frozenset(part.strip() for part in passes.split(",") if part.strip()),
+            )
+            for before, after, passes in form.relays
+        ),
+        on_complete=tuple(map(OnComplete, form.on_complete)),
+        types=tuple(
+            custom_type_rules.OwnType(name=name, base=MemoryType(kind), says=says)
+            for name, kind, says in form.types
+        ),
+    )
+
+
+def _numbered_lines(
+    form: MethodologyForm, error: InvalidInput | None, room: int
+) -> dict[str, list[tuple[int, Line, bool]]]:
+    """Return the lines of a form with as much room again as `room` says, for the page.
+
+    A line is numbered from 1, and says whether it is what the refusal speaks of.
+    """
+    wrong = error.errors[0].pointer if error is not None and error.errors else ""
+
+    def numbered(name: str, lines: tuple[Line, ...], fields: Line) -> list[tuple[int, Line, bool]]:
+        keys = (line[0] if fields is PHASE else str(at) for at, line in enumerate(lines))
+        marked = [f"{wrong}/".startswith(f"/{name}/{key}/") for key in keys]
+        empty = ROOM[fields] * room
+        rows = zip(
+            [*lines, *[("",) * len(fields)] * empty], [*marked, *[False] * empty], strict=True
+        )
+        return [(number, line, is_wrong) for number, (line, is_wrong) in enumerate(rows, start=1)]
+
+    return {
+        "phase_lines": numbered("phases", form.phases, PHASE),
+        "relay_lines": numbered("relays", form.relays, RELAY),
+        "type_lines": numbered("types", form.types, TYPE),
     }
 
 

@@ -4,10 +4,8 @@ Three steps at one address: type the code, choose the organization where there a
 Nothing is decided by opening a link: it only fills in the code.
 """
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
-from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.utils import timezone
@@ -15,29 +13,16 @@ from django.utils import timezone
 from accounts.actions.devices import Asked, approve, refuse, user_code, waiting
 from accounts.audit import origin
 from accounts.authentication import caller_from_session, entered
-from accounts.caller import Caller, TokenScope
+from accounts.caller import TokenScope
 from accounts.errors import CairnError, InvalidInput, NotFound, RateLimited
 from accounts.login_throttle import check_tries, count_try
-from accounts.queries.directory import OrganizationView, organizations_of
+from accounts.queries.directory import organizations_of
 from accounts.rights import scopes_of
 from frontend.views import base
 from teams import queries as places
-from teams.queries import ProjectView
 
 TRIES: Final = 10  # wrong codes a minute, of a person and of an address: 34 bits stay unguessed
 EVERYWHERE: Final = ""  # a person is counted from all addresses together
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
-    """What is to be decided, and what may be lent in the chosen organization."""
-
-    code: str
-    asked: Asked
-    organization: OrganizationView
-    organizations: tuple[OrganizationView, ...]
-    scopes: tuple[TokenScope, ...]
-    projects: tuple[ProjectView, ...]
 
 
 @base.person
@@ -67,17 +52,36 @@ def _decided(request: HttpRequest, sent: QueryDict, asked: Asked, code: str) -> 
         return _page(request, context)
     caller = caller_from_session(user_id=base.person_id(request), organization_slug=slug)
     with entered(caller):
-        choice = _choice(caller, organizations, asked, code)
+        lendable = scopes_of(role=caller.role)
+        _cursor, projects = places.surroundings(caller=caller)
+        choice = {
+            "code": code,
+            "asked": asked,
+            "organization": next(one for one in organizations if one.id == caller.organization_id),
+            "organizations": organizations,
+            "scopes": [scope for scope in TokenScope if scope in lendable],
+            "projects": projects,
+        }
         if request.method != "POST" or sent.get("verb") != "approve":
             return _page(request, {"choice": choice, "chosen": ("read", "write")})
         try:
-            scopes, projects = _lent(sent, choice)
-            done = approve(caller=caller, user_code=code, scopes=scopes, projects=projects)
+            named = set(sent.getlist("project"))
+            bound = tuple(project.id for project in projects if project.slug in named)
+            if len(bound) != len(named):
+                raise InvalidInput(
+                    detail="There is no such project.", hint="Choose one from the list."
+                )
+            done = approve(
+                caller=caller,
+                user_code=code,
+                scopes=frozenset(one for one in lendable if one in sent.getlist("scope")),
+                projects=bound or None,
+            )
         except InvalidInput as error:
             chosen = (*sent.getlist("scope"), *sent.getlist("project"))
             context = {"choice": choice, "chosen": chosen, "error": error}
             return _page(request, context, status=error.status)
-        return _page(request, {"done": done, "organization": choice.organization})
+        return _page(request, {"done": done, "organization": choice["organization"]})
 
 
 def _asked(request: HttpRequest, code: str, now: datetime) -> Asked:
@@ -91,31 +95,6 @@ def _asked(request: HttpRequest, code: str, now: datetime) -> Asked:
         for kind, address in of_whom:
             count_try(kind=kind, address=address, now=now, most=TRIES)
         raise
-
-
-def _choice(
-    caller: Caller, organizations: tuple[OrganizationView, ...], asked: Asked, code: str
-) -> Choice:
-    lendable = scopes_of(role=caller.role)
-    _cursor, projects = places.surroundings(caller=caller)
-    return Choice(
-        code=code,
-        asked=asked,
-        organization=next(one for one in organizations if one.id == caller.organization_id),
-        organizations=organizations,
-        scopes=tuple(scope for scope in TokenScope if scope in lendable),
-        projects=projects,
-    )
-
-
-def _lent(sent: QueryDict, choice: Choice) -> tuple[frozenset[TokenScope], tuple[UUID, ...] | None]:
-    """Read what is lent. Raises InvalidInput for a project that is not offered."""
-    named = set(sent.getlist("project"))
-    bound = tuple(project.id for project in choice.projects if project.slug in named)
-    if len(bound) != len(named):
-        raise InvalidInput(detail="There is no such project.", hint="Choose one from the list.")
-    scopes = frozenset(scope for scope in choice.scopes if scope in sent.getlist("scope"))
-    return scopes, bound or None
 
 
 def _page(request: HttpRequest, context: dict[str, object], *, status: int = 200) -> HttpResponse:

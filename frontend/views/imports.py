@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST
 from accounts.errors import CairnError, InvalidInput, NotFound, TooLarge
 from accounts.identifiers import as_uuid
 from accounts.messages import message
-from frontend.labels import memory_labels
+from frontend import labels
 from frontend.presenters import review_inbox
 from frontend.views import base
 from frontend.views.base import Frame
@@ -50,7 +50,6 @@ def imports(request: HttpRequest, frame: Frame) -> HttpResponse:
     )
     context |= {
         "section": "memories",
-        "now": frame.now,
         "imports": page.items,
         "next": page.next_after,
         **form(),
@@ -156,7 +155,7 @@ def export_memories(request: HttpRequest, frame: Frame) -> FileResponse:
 def form() -> dict[str, object]:
     """Return what the form offers: who may see it, and how much may be handed over."""
     return {
-        "scopes": tuple((name, memory_labels.SCOPES[name]) for name in SCOPES),
+        "scopes": tuple((name, labels.SCOPES[name]) for name in SCOPES),
         "largest": uploads.LARGEST_UPLOAD // 1_048_576,
     }
 
@@ -186,7 +185,6 @@ def _import_page(
     )
     context = {
         "section": "memories",
-        "now": frame.now,
         "error": error,
         "batch": view,
         "is_under_way": view.state in {"queued", "running"},
@@ -227,4 +225,4 @@ def _upload(request: HttpRequest, frame: Frame) -> uploads.Upload:
 
 def _counts(counts: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
     """Return how many rows ended in each way, in the order of their names."""
-    return tuple((name, counts[name]) for name in memory_labels.IMPORTED if counts.get(name))
+    return tuple((name, counts[name]) for name in labels.IMPORTED if counts.get(name))

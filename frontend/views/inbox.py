@@ -11,8 +11,8 @@ from django.views.decorators.http import require_POST
 
 from accounts.errors import CairnError, InvalidInput, NotFound
 from accounts.identifiers import as_uuid
-from frontend.labels import memory_labels
-from frontend.presenters import conflict_card, review_inbox
+from frontend import labels
+from frontend.presenters import review_inbox
 from frontend.presenters.review_inbox import InboxFilter
 from frontend.views import base, conflicts, imports
 from frontend.views.base import Frame
@@ -63,7 +63,6 @@ def item(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpResponse:
     context = {
         "opened": review_inbox.opened(caller=frame.caller, memory_id=memory_id, now=frame.now),
         **_filter(request, frame).context(),
-        "now": frame.now,
         "may_decide": review_inbox.may_decide(caller=frame.caller),
     }
     return base.page(request, "partials/inbox_item.html", context)
@@ -89,7 +88,7 @@ def verdict(request: HttpRequest, frame: Frame, memory_id: UUID, verb: str) -> H
         "memory": memory,
         "opened": review_inbox.opened(caller=frame.caller, memory_id=memory.id, now=frame.now),
         **_filter(request, frame).context(),
-        "rests": memory_labels.RESTS.items(),
+        "rests": labels.RESTS.items(),
         "form": request.POST,
     }
     return base.dialog(request, f"partials/inbox_{verb}.html", context)
@@ -195,10 +194,9 @@ def conflict_item(request: HttpRequest, frame: Frame, conflict_id: UUID) -> Http
     elif not base.is_htmx(request):
         return _to_page(request, frame, peek=conflict_id)
     context |= {
-        "card": conflict_card.cards(caller=frame.caller, views=(view,))[0],
+        "card": review_inbox.cards(caller=frame.caller, views=(view,))[0],
         **_filter(request, frame).context(),
         "may_decide": review_inbox.may_decide(caller=frame.caller),
-        "now": frame.now,
         "form": request.POST,
     }
     return base.page(request, "partials/inbox_item.html", context)
@@ -226,7 +224,7 @@ def snooze_conflict(request: HttpRequest, frame: Frame, conflict_id: UUID) -> Ht
     context |= {
         "conflict": view,
         **_filter(request, frame).context(),
-        "rests": memory_labels.RESTS.items(),
+        "rests": labels.RESTS.items(),
         "form": request.POST,
     }
     return base.dialog(request, "partials/inbox_snooze.html", context)
@@ -299,7 +297,7 @@ def _show(
         behind=behind,
         now=frame.now,
     )
-    return base.page(request, template, {"section": "inbox", "now": frame.now, **read})
+    return base.page(request, template, {"section": "inbox", **read})
 
 
 def _to_page(request: HttpRequest, frame: Frame, *, peek: UUID | None = None) -> HttpResponse:

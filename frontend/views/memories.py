@@ -24,7 +24,7 @@ from accounts import free_texts
 from accounts.authentication import caller_from_session, entered
 from accounts.errors import CairnError, InvalidInput
 from accounts.queries.directory import organizations_of
-from frontend.labels import memory_labels
+from frontend import labels
 from frontend.presenters import memory_detail, memory_list
 from frontend.views import base, inbox
 from frontend.views.base import Frame
@@ -39,7 +39,7 @@ from teams.permissions import Act
 
 OFFERED_SCOPES: Final = (Scope.PERSONAL.value, Scope.PROJECT.value, Scope.ORGANIZATION.value)
 VERBS: Final[
-    Mapping[str, tuple[Callable[..., views.MemoryView], memory_labels.Name]]
+    Mapping[str, tuple[Callable[..., views.MemoryView], labels.Name]]
 ] = {  # of one memory: what is done, and what the toast says
     "confirm": (actions.confirm, gettext_lazy("Confirmed.")),
     "pin": (partial(actions.pin, pinned=True), gettext_lazy("Pinned.")),
@@ -56,7 +56,7 @@ def memories(request: HttpRequest, frame: Frame) -> HttpResponse:
         shown = memory_list.list_memories(
             caller=frame.caller, project=frame.slug, asked=asked, now=frame.now
         )
-        context = {"section": "memories", "asked": asked, "shown": shown, "now": frame.now}
+        context = {"section": "memories", "asked": asked, "shown": shown}
         if request.headers.get("HX-Target") == "more-rows":
             return base.page(request, "partials/memory_rows.html", context)
         try:
@@ -68,7 +68,7 @@ def memories(request: HttpRequest, frame: Frame) -> HttpResponse:
             inspected = memory_detail.inspect(memory=view, caller=frame.caller, now=frame.now)
         tally = overview.count_project(caller=frame.caller, project=frame.slug, now=frame.now)
         context |= {
-            "suggestions": memory_labels.FILTERS,
+            "suggestions": labels.FILTERS,
             "inspected": inspected,
             "tally": tally,
             "total": shown.total if asked.text else tally.memories,
@@ -82,7 +82,7 @@ def memory(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpResponse:
     """Show one memory: as a page, or for htmx as the inspector's content."""
     view = base.memory_here(frame, memory_id)
     inspected = memory_detail.inspect(memory=view, caller=frame.caller, now=frame.now)
-    context = {"section": "memories", "inspected": inspected, "now": frame.now}
+    context = {"section": "memories", "inspected": inspected}
     is_part = base.is_htmx(request)
     return base.page(
         request, f"{'partials/inspector' if is_part else 'pages/memory'}.html", context
@@ -180,8 +180,8 @@ def correct(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpResponse
         scopes.pop(Scope.PROJECT.value, None)
     context |= {
         "memory": old,
-        "kinds": memory_labels.CORRECTIONS,
-        "scopes": tuple((name, memory_labels.SCOPES[name]) for name in scopes),
+        "kinds": labels.CORRECTIONS,
+        "scopes": tuple((name, labels.SCOPES[name]) for name in scopes),
         "affected": [one for one in links if one.kind == LinkKind.DERIVE and not one.outgoing],
         "form": form,
         "query": request.GET.urlencode(),
@@ -282,7 +282,7 @@ def _changed(
     if not base.is_htmx(request):
         return HttpResponseRedirect(base.address("memory", frame, view.id))
     inspected = memory_detail.inspect(memory=view, caller=frame.caller, now=frame.now)
-    context = {"inspected": inspected, "now": frame.now}
+    context = {"inspected": inspected}
     response = base.page(request, "partials/inspector.html", context)
     response["HX-Trigger"] = base.toast(text=say, undo=undo, changed="memories")
     return base.swapped(response, into="#inspector")

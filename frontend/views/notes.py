@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.errors import CairnError, NotFound, wrong_field
-from frontend.labels import memory_labels
+from frontend import labels
 from frontend.views import base
 from frontend.views.base import Frame
 from memory.documents.actions.note_push import NewNote, NotePushed, push_note, remove_note
@@ -41,10 +41,9 @@ def notes(request: HttpRequest, frame: Frame) -> HttpResponse:
             context = {"error": error}
     context |= {
         "section": "memories",
-        "now": frame.now,
         "may_write": frame.may(Act.WRITE),
         "notes": known,
-        "scopes": tuple((name, memory_labels.SCOPES[name]) for name in SCOPES),
+        "scopes": tuple((name, labels.SCOPES[name]) for name in SCOPES),
         "form": request.POST,
     }
     return base.page(request, "pages/notes.html", context)
@@ -89,7 +88,6 @@ def _note_page(
     lines = queries.list_lines(caller=frame.caller, note_id=found.id, now=frame.now)
     context = {
         "section": "memories",
-        "now": frame.now,
         "may_write": frame.may(Act.WRITE),
         "note": found,
         "lines": lines[:LINES_SHOWN],

@@ -220,7 +220,6 @@ def _people(frame: Frame, kind: Kind, ref: str) -> dict[str, object]:
         "may_manage": may_manage,
         "people": shown,
         "others": tuple(one for one in others if one.user_id not in present),
-        "now": frame.now,
     }
 
 

@@ -13,7 +13,7 @@ from accounts.errors import InvalidInput, NotFound
 from accounts.identifiers import as_uuid
 from accounts.messages import message
 from accounts.queries import directory, job_list
-from frontend.labels import memory_labels, session_labels
+from frontend import labels
 from frontend.presenters import html, review_inbox, step_timeline
 from frontend.views import base
 from frontend.views.base import Frame
@@ -57,11 +57,10 @@ def listing(request: HttpRequest, frame: Frame) -> HttpResponse:
             caller=frame.caller, session_ids=tuple(one.id for one in page.items)
         ),
         "people": _people(frame, *page.items),
-        "states": tuple((name, memory_labels.SESSION_STATES[name]) for name in sessions.STATES),
+        "states": tuple((name, labels.SESSION_STATES[name]) for name in sessions.STATES),
         "state": state,
         "is_live": "after" not in request.GET,  # the first session of all comes by itself too
         "next": "" if last is None else f"{last.opened_at.isoformat()}~{last.session_id}",
-        "now": frame.now,
     }
     return base.page(request, "pages/sessions.html", context)
 
@@ -100,7 +99,6 @@ def session(request: HttpRequest, frame: Frame, session_id: UUID) -> HttpRespons
         "begins_at": page.items[0].sequence if page.items else 0,
         "summary": _summary(frame, session_id),
         "job": job_list.latest(caller=frame.caller, name=lifecycle.JOB, key=shown.id.hex),
-        "now": frame.now,
     }
     return base.page(request, "pages/session.html", context)
 
@@ -114,7 +112,7 @@ def steps(request: HttpRequest, frame: Frame, session_id: UUID) -> HttpResponse:
         caller=frame.caller, session_id=session_id, event=event, now=frame.now
     )
     template = "partials/steps_pane.html" if event else "partials/steps_ribbon.html"
-    return base.page(request, template, {"session": shown, "steps": timeline, "now": frame.now})
+    return base.page(request, template, {"session": shown, "steps": timeline})
 
 
 @require_POST
@@ -136,7 +134,7 @@ def delete(request: HttpRequest, frame: Frame, session_id: UUID) -> HttpResponse
         "form": sent,
     }
     if request.method == "POST" and sent.get("typed", "").strip().lower() == html.short_id(
-        id=shown.id
+        shown.id
     ):
         is_all = sent.get("memories", "") == deletion.Fate.DELETE
         deletion.delete_session(
@@ -238,7 +236,6 @@ def _show_summary(
         "session": _here(frame, session_id),
         "summary": _summary(frame, session_id),
         "moved_on": True,
-        "now": frame.now,
     }
     response = base.page(request, "partials/summary.html", context)
     if say:
@@ -260,7 +257,7 @@ def _summary(frame: Frame, session_id: UUID) -> dict[str, Any]:
         "shown": found.shown,
         "may_decide": review_inbox.may_decide(caller=frame.caller),
         "asking": found.asking.value,
-        "asked": session_labels.ASKED[found.asking.value],
+        "asked": labels.ASKED[found.asking.value],
         "again": found.again,
     }
 

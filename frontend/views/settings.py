@@ -60,7 +60,6 @@ def members(request: HttpRequest, frame: Frame) -> HttpResponse:
         "members": directory.members(caller=frame.caller),
         "invitations": invitations(caller=frame.caller) if may_manage else (),
         "roles": _roles(frame),
-        "now": frame.now,
     }
     return base.page(request, "pages/settings_members.html", context)
 
@@ -118,7 +117,7 @@ def tokens(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show the tokens."""
     known = list_tokens(caller=frame.caller)
     rows = tuple((token, state_of(token=token, now=frame.now)) for token in known)
-    context = {"section": "tokens", "rows": rows, "now": frame.now}
+    context = {"section": "tokens", "rows": rows}
     return base.page(request, "pages/settings_tokens.html", context)
 
 

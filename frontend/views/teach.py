@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from accounts.errors import CairnError, InvalidInput
-from frontend.labels import memory_labels
+from frontend import labels
 from frontend.views import base, imports
 from frontend.views.base import Frame
 from memory.customization.queries import list_custom_types
@@ -52,11 +52,11 @@ def teach(request: HttpRequest, frame: Frame) -> HttpResponse:
     for_all = may_write_for_all(caller=frame.caller) and frame.project is not None
     context |= {
         "types": (
-            *((name, memory_labels.TYPES[name]) for name in OFFERED_TYPES),
+            *((name, labels.TYPES[name]) for name in OFFERED_TYPES),
             *((name, name) for name in list_custom_types(caller=frame.caller)),
         ),
         "scopes": tuple(
-            (name, memory_labels.SCOPES[name], name == Scope.ORGANIZATION and not for_all)
+            (name, labels.SCOPES[name], name == Scope.ORGANIZATION and not for_all)
             for name in OFFERED_SCOPES
         ),
     }

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_POST
 
 from accounts.errors import CairnError, InvalidInput, NotFound
 from accounts.messages import message
-from frontend.labels import memory_labels
+from frontend import labels
 from frontend.views import base
 from frontend.views.base import Frame
 from memory.entities.rules import EntityType
@@ -45,7 +45,6 @@ def topics(request: HttpRequest, frame: Frame) -> HttpResponse:
         "topics": page.items,
         "largest": max((one.memories for one in page.items), default=0),
         "next": "" if last is None else f"{last.memories}~{last.topic_id}",
-        "now": frame.now,
     }
     return base.page(request, "pages/topics.html", context)
 
@@ -64,7 +63,6 @@ def topic(request: HttpRequest, frame: Frame, topic_id: UUID) -> HttpResponse:
             caller=frame.caller, topic_id=topic_id, limit=TOPIC_MEMORIES, now=frame.now
         ),
         "list_href": f"{base.address('memories', frame)}?{asked}",
-        "now": frame.now,
     }
     return base.page(request, "pages/topic.html", context)
 
@@ -90,7 +88,7 @@ def entities(request: HttpRequest, frame: Frame) -> HttpResponse:
         after=after,
         limit=PAGE_SIZE,
     )
-    kinds = tuple((name, memory_labels.ENTITY_TYPES[name]) for name in entity_profile.TYPES)
+    kinds = tuple((name, labels.ENTITY_TYPES[name]) for name in entity_profile.TYPES)
     context = {
         "section": "entities",
         "things": things,
@@ -143,7 +141,6 @@ def entity(request: HttpRequest, frame: Frame) -> HttpResponse:
         "merges": tuple((one, scope_of(merge=one, caller=frame.caller)) for one in found.merges),
         "may_merge": frame.may(Act.MERGE),
         "may_change": frame.may(Act.WRITE),
-        "now": frame.now,
         "form": sent,
         "error": error,
     }

@@ -6,15 +6,14 @@ from typing import Final
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 
-from frontend.labels import session_labels
-from frontend.labels.memory_labels import Name
+from frontend import labels
 from frontend.views import base
 from frontend.views.base import Frame
 from memory.sessions.actions.trust import get_trust, set_trust
 from teams.permissions import Act
 from teams.trust import LEVELS, TrustLevel
 
-NAMES: Final[Mapping[TrustLevel, Name]] = {
+NAMES: Final[Mapping[TrustLevel, labels.Name]] = {
     TrustLevel.CAUTIOUS: _("Cautious"),
     TrustLevel.STANDARD: _("Standard"),
     TrustLevel.CONFIDENT: _("Confident"),
@@ -41,7 +40,7 @@ def trust(request: HttpRequest, frame: Frame) -> HttpResponse:
                 "value": row.level.name.lower(),
                 "name": NAMES[row.level],
                 "least": row.injects_from_confidence,
-                "asked": session_labels.ASKED[row.asking.value],
+                "asked": labels.ASKED[row.asking.value],
                 "is_here": row.level is view.level,
                 "is_open": row.level in view.open_to and may_set,
                 "is_for_owners": row.level is TrustLevel.AUTONOMOUS,

@@ -9,13 +9,10 @@ from pydantic import Field
 from accounts.api.endpoints import Call, get
 from accounts.api.schemas import Query, Result, fields_of
 from memory.api.schemas.memories import Slug
-from memory.experiments import uplift
-from memory.experiments.intervals import LEAST_SESSIONS, Side
+from memory.experiments import queries, uplift
 from memory.experiments.phase_learning import LearnedWeight as Learned
-from memory.experiments.queries.experiments import LARGEST_DAYS, USUAL_DAYS, memory_effects, report
-from memory.experiments.queries.experiments import GraphChanges as GraphValue
-from memory.experiments.queries.learned_weights import weights_of
-from memory.experiments.uplift import GOALS, ComparedFigure
+from memory.experiments.queries import LARGEST_DAYS, USUAL_DAYS
+from memory.experiments.uplift import GOALS, LEAST_SESSIONS, ComparedFigure, Side
 from teams.api.projects import ExperimentSettings
 
 
@@ -124,7 +121,7 @@ def get_experiments(call: Call, query: ExperimentQuery) -> dict[str, Any]:
     rankings for the project that gave something, in how many the graph took part, and in how many a
     memory of the first eight, or their order, would have been another one without it.
     """
-    found = report(caller=call.caller, project=query.project, days=query.days, now=call.now)
+    found = queries.report(caller=call.caller, project=query.project, days=query.days, now=call.now)
     return {
         "settings": found.settings,
         "since": found.since,
@@ -132,8 +129,8 @@ def get_experiments(call: Call, query: ExperimentQuery) -> dict[str, Any]:
         "least_sessions": LEAST_SESSIONS,
         "sessions": {group.value: count for group, count in found.sessions.items()},
         "compared": [
-            {"group": one.group, "measures": [_measured(each) for each in one.measures]}
-            for one in found.compared
+            {"group": group, "measures": [_measured(one) for one in measures]}
+            for group, measures in found.compared.items()
         ],
         "tokens_saved": found.saved,
         "graph": _graph(found.graph),
@@ -147,7 +144,9 @@ def list_memory_proofs(call: Call, query: ExperimentQuery) -> dict[str, Any]:
     Memories that are withheld from a share of the sessions that would be given them, most often
     first: sessions with against sessions without, as above.
     """
-    found = memory_effects(caller=call.caller, project=query.project, days=query.days, now=call.now)
+    found = queries.memory_effects(
+        caller=call.caller, project=query.project, days=query.days, now=call.now
+    )
     items = [
         {
             "memory_id": proof.memory.id,
@@ -160,7 +159,7 @@ def list_memory_proofs(call: Call, query: ExperimentQuery) -> dict[str, Any]:
     return {"least_sessions": LEAST_SESSIONS, "items": items}
 
 
-def _graph(found: GraphValue) -> dict[str, Any]:
+def _graph(found: queries.GraphChanges) -> dict[str, Any]:
     share = found.share
     return {
         "searches": found.searches,
@@ -238,7 +237,7 @@ def get_phase_weights(call: Call) -> dict[str, Any]:
     declines them on the page of experiments. `own` are the weights that a person approved; others
     are those of the table. Whom sums are told is as for experiments.
     """
-    found = weights_of(caller=call.caller, project=call.ref, now=call.now)
+    found = queries.weights_of(caller=call.caller, project=call.ref, now=call.now)
     own = [
         {"phase": phase, "type": type, "weight": weight}
         for phase, weights in found.own.items()
@@ -261,10 +260,10 @@ def _learned(one: Learned, *, is_proposed: bool) -> dict[str, Any]:
     return {
         "phase": one.phase,
         "type": one.type,
-        "given": one.own.given,
-        "used": one.own.used,
-        "others_given": one.others.given,
-        "others_used": one.others.used,
+        "given": one.own.count,
+        "used": int(one.own.total),
+        "others_given": one.others.count,
+        "others_used": int(one.others.total),
         "difference": None if found is None else found.value,
         "low": None if found is None else found.low,
         "high": None if found is None else found.high,

@@ -22,9 +22,8 @@ from accounts.caller import TokenScope
 from memory.records import actions
 from memory.review.rollback import execute, plan, selection
 from memory.review.rollback import undo as undoing
-from memory.sessions.actions.trust import set_trust as set_level
-from memory.sessions.queries import trust_evidence
-from memory.sessions.queries.trust_evidence import TrustView
+from memory.sessions.actions import trust
+from memory.sessions.actions.trust import TrustView
 from teams.api.projects import Project
 from teams.queries import ProjectView
 from teams.trust import Evidence, NextLevel, TrustLevel, level_row
@@ -77,7 +76,7 @@ def get_trust(call: Call) -> dict[str, Any]:
     Your own level in a project, what it does, and what the next one takes; nobody else is told it.
     A token has its person's; one without a person is cautious.
     """
-    return _show_trust(trust_evidence.get_trust(caller=call.caller, ref=call.ref))
+    return _show_trust(trust.get_trust(caller=call.caller, ref=call.ref))
 
 
 @put("projects/{ref}/trust", tag="projects", answer=Trust, idempotent=True)
@@ -88,7 +87,7 @@ def set_trust(call: Call, body: NewTrust) -> dict[str, Any]:
     again by itself. A token lowers its person's level and never raises it.
     """
     level = TrustLevel[body.level.upper()]
-    return _show_trust(set_level(caller=call.caller, ref=call.ref, level=level, now=call.now))
+    return _show_trust(trust.set_trust(caller=call.caller, ref=call.ref, level=level, now=call.now))
 
 
 def _show_trust(view: TrustView) -> dict[str, Any]:

@@ -30,14 +30,19 @@ from accounts.api.schemas import (
 from accounts.caller import TokenScope
 from memory.api.schemas.memories import ProjectPageQuery, Slug
 from memory.observer.actions import delete_session as deleting
+from memory.sessions import queries as sessions
 from memory.sessions.actions import append_events as recording
 from memory.sessions.actions import append_turns as appending
-from memory.sessions.actions import end_session as ending
-from memory.sessions.actions import open_session as opening
-from memory.sessions.actions.open_session import LONGEST, LONGEST_PART, MOST_STEPS, UNIT_PARTS
-from memory.sessions.queries import history, sessions
-from memory.sessions.queries.history import HistoryPlace, HistoryQuestion, How
-from memory.sessions.queries.sessions import STATES, SessionPlace, SessionView
+from memory.sessions.actions import lifecycle
+from memory.sessions.actions.lifecycle import LONGEST, LONGEST_PART, MOST_STEPS, UNIT_PARTS
+from memory.sessions.queries import (
+    STATES,
+    HistoryPlace,
+    HistoryQuestion,
+    How,
+    SessionPlace,
+    SessionView,
+)
 from memory.sessions.turns import Speaker
 
 UNIT: Final[JsonDict] = {  # what the action refuses, in better words
@@ -177,8 +182,8 @@ def open_session(call: Call, body: NewSession) -> Answer:
     One run of an agent or one conversation. It is yours alone unless it is shared with its project.
     Open sessions of the same agent and credential there end by it.
     """
-    new = opening.NewSession(**dict(body))
-    opened = opening.open_session(caller=call.caller, new=new, now=call.now)
+    new = lifecycle.NewSession(**dict(body))
+    opened = lifecycle.open_session(caller=call.caller, new=new, now=call.now)
     return Answer(
         opened.session,
         status=201 if opened.is_new else 200,
@@ -228,7 +233,7 @@ def end_session(call: Call, body: Nothing, query: WaitQuery) -> dict[str, Any]:
 
     Queues the job that takes what is worth keeping; `result` of the session tells it.
     """
-    ended = ending.end_session(caller=call.caller, session_id=call.id, now=call.now)
+    ended = lifecycle.end_session(caller=call.caller, session_id=call.id, now=call.now)
     session = ended.session
     if jobs.until_done(caller=call.caller, job_id=ended.job_id, seconds=query.wait):
         session = sessions.session(caller=call.caller, session_id=session.id)
@@ -253,7 +258,7 @@ class HistoryWords(Sent):
     """Which words are searched in what was said; also for tools."""
 
     query: Name = Field(
-        max_length=history.LONGEST_QUERY,
+        max_length=sessions.LONGEST_QUERY,
         description="Words that were said; their case does not matter.",
     )
     how: Choice[How] = Field(
@@ -289,7 +294,7 @@ class Turn(Result):
     """What was said."""
 
 
-@fields_of(history.HistoryHit)
+@fields_of(sessions.HistoryHit)
 class Said(Result):
     """A piece of a turn that holds what was searched."""
 
@@ -314,7 +319,7 @@ def search_history(call: Call, query: HistoryQuery) -> Answer:
     In your own sessions and those shared with a project of yours, the newest first. `text` is a
     piece of the turn: from its character `start` on, of `whole` characters.
     """
-    page = history.search_history(
+    page = sessions.search_history(
         caller=call.caller,
         asked=query.question(project=query.project),
         after=call.after(HistoryPlace),

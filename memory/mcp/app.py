@@ -14,7 +14,6 @@ from datetime import UTC, datetime
 from typing import Any, Final, Protocol
 from urllib.parse import parse_qs, urlsplit
 
-import orjson
 from asgiref.sync import ThreadSensitiveContext, sync_to_async
 from django.conf import settings
 from django.db import connection
@@ -23,6 +22,7 @@ from django.http.request import split_domain_port, validate_host
 from mcp.server.transport_security import TransportSecuritySettings
 from psycopg_pool import PoolTimeout
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse, Response
 
 from accounts.api import headers as said
 from accounts.api import json_text
@@ -55,8 +55,14 @@ SEALS: Final = {
 LONGEST_PROJECT: Final = 64  # characters, the slug's
 PARSE_ERROR: Final = -32_700  # JSON-RPC 2.0
 INVALID_REQUEST: Final = -32_600  # JSON-RPC 2.0
-
-
+NO_STREAMS: Final = {
+    "jsonrpc": "2.0",
+    "id": None,
+    "error": {
+        "code": INVALID_REQUEST,
+        "message": "MCP is spoken by POST; there are no streams.",
+    },
+}
 WEIGHED: Final = frozenset(name for name, tool in TOOLS.items() if tool.weighed)
 
 
@@ -92,10 +98,15 @@ class _App:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request_id = uuid.uuid4().hex
         if scope["type"] == "lifespan":
-            self.protocol = _protocol()
+            self.protocol = make_server().streamable_http_app(
+                streamable_http_path=PATH,
+                json_response=True,
+                stateless_http=True,
+                transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+            )
             await self.protocol(scope, receive, send)
         elif scope["path"].rstrip("/") != PATH:
-            await _reply(_sealed(send, request_id), 200, _metadata())
+            await JSONResponse(_metadata())(scope, receive, _sealed(send, request_id))
         else:
             async with ThreadSensitiveContext():
                 await self._guarded(scope, receive, _sealed(send, request_id), request_id)
@@ -104,25 +115,17 @@ class _App:
         try:
             admitted = await _admitted(scope, self.counter, request_id)
             if scope["method"] != "POST":
-                await _refuse_method(send)
+                answer = JSONResponse(NO_STREAMS, 405, {"allow": "POST"})
+                await answer(scope, receive, send)
                 return
             body, message = await _body(receive)
             if _is_weighed(message):
                 await sync_to_async(_weigh)(self.counter, admitted[SCOPE_KEY], len(body))
             await self.protocol({**scope, **admitted, "path": PATH}, _replay(body, receive), send)
         except CairnError as error:
-            await _refuse(send, error)
+            await _refused(error)(scope, receive, send)
         finally:
             await sync_to_async(_let_go)()
-
-
-def _protocol() -> Any:
-    return make_server().streamable_http_app(
-        streamable_http_path=PATH,
-        json_response=True,
-        stateless_http=True,
-        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
-    )
 
 
 async def _admitted(scope: Scope, counter: Counter, request_id: str) -> dict[str, Any]:
@@ -198,14 +201,13 @@ def _usual_project(caller: Caller, asked: list[str] | None) -> str | None:
 
 async def _body(receive: Receive) -> tuple[bytes, Any]:
     """Read a body; return it, and the message that it is."""
-    raw = b""
-    while True:
+    raw, has_more = b"", True
+    while has_more:
         message = await receive()
         raw += bytes(message.get("body", b""))
         if len(raw) > LARGEST_BODY:
             raise TooLarge(detail=f"The body is larger than {LARGEST_BODY:,} bytes.")
-        if not message.get("more_body"):
-            break
+        has_more = bool(message.get("more_body"))
     return raw, json_text.parse(text=json_text.decode(raw=raw)) if raw else None
 
 
@@ -235,7 +237,7 @@ def _replay(body: bytes, receive: Receive) -> Receive:
     return replayed
 
 
-async def _refuse(send: Send, error: CairnError) -> None:
+def _refused(error: CairnError) -> Response:
     code = PARSE_ERROR if error.status == 400 else INVALID_REQUEST
     data = [{"pointer": fault.pointer, "detail": fault.detail} for fault in error.errors]
     message = {"code": code, "message": f"{error.detail} {error.hint}".strip(), "data": data}
@@ -246,27 +248,7 @@ async def _refuse(send: Send, error: CairnError) -> None:
         headers["www-authenticate"] = (
             f'Bearer error="{error.code}", resource_metadata="{settings.BASE_URL}{METADATA}{PATH}"'
         )
-    await _reply(send, error.status, {"jsonrpc": "2.0", "id": None, "error": message}, headers)
-
-
-async def _refuse_method(send: Send) -> None:
-    message = {"code": INVALID_REQUEST, "message": "MCP is spoken by POST; there are no streams."}
-    body = {"jsonrpc": "2.0", "id": None, "error": message}
-    await _reply(send, 405, body, {"allow": "POST"})
-
-
-async def _reply(
-    send: Send, status: int, body: dict[str, Any], headers: dict[str, str] | None = None
-) -> None:
-    content = orjson.dumps(body)
-    named = {
-        "content-type": "application/json",
-        "content-length": str(len(content)),
-        **(headers or {}),
-    }
-    raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in named.items()]
-    await send({"type": "http.response.start", "status": status, "headers": raw})
-    await send({"type": "http.response.body", "body": content})
+    return JSONResponse({"jsonrpc": "2.0", "id": None, "error": message}, error.status, headers)
 
 
 def _metadata() -> dict[str, Any]:

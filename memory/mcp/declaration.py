@@ -25,6 +25,7 @@ from accounts.api.schemas import Body, Identifier, Result
 from accounts.caller import Caller, TokenScope
 from memory.api.schemas.memories import Absent, Slug
 from memory.records.queries.views import Contradiction, MemoryView
+from memory.search.lookups import Lookup
 from memory.search.packing import NOTICE
 
 BANNER: Final = NOTICE
@@ -204,6 +205,16 @@ class ShownMemory(Result):
             {**own, "project_slug": view.project_slug, "contradictions": sides, **found},
             from_attributes=True,
         )
+
+
+def shown_by(
+    model: type[ShownMemory], found: Lookup[Any], name: str, **more: Any
+) -> list[ShownMemory]:
+    """Show what a lookup found, and what it says of each memory by this name."""
+    return [
+        model.of(memory, found.sides.get(memory.id, ()), **{name: value}, **more)
+        for memory, value in found.items
+    ]
 
 
 class Noticed(Result):

@@ -8,7 +8,6 @@ from pydantic import AliasPath, Field
 
 from accounts.api.schemas import Choice, Moment, Name, OneOf, Result, Several, is_none
 from accounts.caller import TokenScope
-from memory.api.schemas.memories import Kind
 from memory.api.schemas.search import (
     PATTERN,
     ChosenStyle,
@@ -17,6 +16,7 @@ from memory.api.schemas.search import (
     PlaceFilters,
     Question,
     RankedFilters,
+    Types,
     narrowing,
     searched,
 )
@@ -32,6 +32,7 @@ from memory.mcp.declaration import (
     ProjectList,
     ShownMemories,
     ShownMemory,
+    shown_by,
     tool,
 )
 from memory.records import filters
@@ -39,8 +40,7 @@ from memory.records.queries import memories
 from memory.search import actions, entity_profile, lookups
 from memory.search import context as packing
 from memory.search.request import Mode, SearchRequest
-from memory.sessions.queries import history
-from memory.taxonomy import MemoryType
+from memory.sessions import queries as sessions
 from memory.text.globs import LONGEST
 from memory.topics import queries as topics
 
@@ -94,10 +94,7 @@ def search(call: Call, arguments: SearchArguments) -> dict[str, Any]:
             narrowing=narrowing(arguments, limit=arguments.limit),
             now=call.now,
         )
-        found = [
-            FoundMemory.of(one, matches.sides.get(one.id, ()), relevance=1.0, excerpt=excerpt)
-            for one, excerpt in matches.items
-        ]
+        found = shown_by(FoundMemory, matches, "excerpt", relevance=1.0)
         return {"results": found, "nothing_relevant": not found, "degraded": ()}
     states = filters.named_states(names=arguments.states)
     request = SearchRequest(**{**searched(arguments), "states": states})
@@ -176,7 +173,7 @@ def search_history(call: Call, arguments: HistoryArguments) -> dict[str, Any]:
 
     Use it to look up how something was said; use `search` for what is known.
     """
-    page = history.search_history(
+    page = sessions.search_history(
         caller=call.caller,
         asked=arguments.question(project=arguments.project),
         after=None,
@@ -218,10 +215,7 @@ def about_file(call: Call, arguments: AboutFile) -> dict[str, Any]:
         narrowing=narrowing(arguments, limit=arguments.limit),
         now=call.now,
     )
-    results = [
-        MemoryOfFile.of(one, found.sides.get(one.id, ()), closeness=closeness)
-        for one, closeness in found.items
-    ]
+    results = shown_by(MemoryOfFile, found, "closeness")
     return {"results": results}
 
 
@@ -328,10 +322,7 @@ def find_similar(call: Call, arguments: SimilarTo) -> dict[str, Any]:
         narrowing=narrowing(arguments, limit=arguments.limit),
         now=call.now,
     )
-    results = [
-        SimilarMemory.of(one, found.sides.get(one.id, ()), similarity=similarity)
-        for one, similarity in found.items
-    ]
+    results = shown_by(SimilarMemory, found, "similarity")
     return {"results": results, "degraded": found.degraded}
 
 
@@ -369,9 +360,7 @@ def get_timeline(call: Call, arguments: TimelineArguments) -> dict[str, Any]:
         limit=arguments.limit,
         now=call.now,
     )
-    results = [
-        HappenedMemory.of(one, found.sides.get(one.id, ()), at=at) for one, at in found.items
-    ]
+    results = shown_by(HappenedMemory, found, "at")
     last = found.next_place
     return {"results": results, "more_since": None if last is None else last[0]}
 
@@ -421,9 +410,7 @@ class RecentArguments(ProjectArgument):
     """Which memories are listed."""
 
     limit: Limit = 10
-    types: Several[Kind] = Field(
-        (), max_length=len(MemoryType), description="Only these types of memory."
-    )
+    types: Types = ()
 
 
 @tool(title="List recent memories", scope=TokenScope.READ, answer=ShownMemories)

@@ -7,7 +7,7 @@ from django.test import Client
 
 from accounts.authentication import entered
 from accounts.caller import Caller
-from frontend.labels.memory_labels import INDEX_STATES, LANGUAGES
+from frontend.labels import INDEX_STATES, LANGUAGES
 from graph.code.languages import Language
 from graph.index.announce_files import Announcement
 from graph.index.queries import State

@@ -2,11 +2,11 @@
 
 import json
 
-from frontend.presenters import connection_guide
+from frontend.views import connections
 
 
 def _snippets(token: str) -> list[tuple[str, str]]:
-    found = connection_guide.snippets(base_url="https://cairn.test", token=token, project="shop")
+    found = connections.snippets(base_url="https://cairn.test", token=token, project="shop")
     return [snippet for _name, snippets in found for snippet in snippets]
 
 
@@ -20,4 +20,4 @@ def test_every_snippet_names_this_installation_or_its_token() -> None:
 
 
 def test_without_a_token_a_placeholder_stands_in() -> None:
-    assert any(connection_guide.PLACEHOLDER in text for _where, text in _snippets(""))
+    assert any(connections.PLACEHOLDER in text for _where, text in _snippets(""))

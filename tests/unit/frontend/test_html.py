@@ -15,7 +15,7 @@ TEXTS = st.text(st.characters(exclude_characters="<>&'\"", exclude_categories=["
 
 
 def _pieces(old: str, new: str) -> list[tuple[str, str]]:
-    return PIECES.findall(html.word_changes(old=old, new=new))
+    return PIECES.findall(html.word_changes(old, new))
 
 
 def _curve(confidence: float, half_life: float | None, **more: float) -> html.Curve:
@@ -90,9 +90,9 @@ def test_curve_never_rises(confidence: float, half_life: float) -> None:
     ],
 )
 def test_age_is_written_in_its_largest_unit(seconds: int, age: str) -> None:
-    assert f">{age}</time>" in html.ago(moment=NOW - timedelta(seconds=seconds), now=NOW)
+    assert f">{age}</time>" in html.ago(NOW - timedelta(seconds=seconds), NOW)
 
 
 @pytest.mark.parametrize(("score", "drawn"), [(0, 0.0), (100, 194.8), (200, 194.8), (50, 97.4)])
 def test_ring_is_filled_by_its_share(score: int, drawn: float) -> None:
-    assert f'stroke-dasharray="{drawn} 194.8"' in html.ring(score=score, label="Health")
+    assert f'stroke-dasharray="{drawn} 194.8"' in html.ring(score, "Health")

@@ -4,7 +4,7 @@ from accounts.caller import Role, TokenScope
 from accounts.job_names import NAMES
 from accounts.queries.job_list import STATES
 from config.schedule import BEAT
-from frontend.labels import memory_labels
+from frontend import labels
 from frontend.presenters import project_settings
 from frontend.templatetags.cairn import link_name
 from memory.intake.queries import OUTCOMES
@@ -23,21 +23,21 @@ from memory.taxonomy import (
 
 
 def test_tables_name_every_value() -> None:
-    assert set(memory_labels.TYPES) == set(MemoryType)
-    assert set(memory_labels.SCOPES) == set(Scope)
-    assert set(memory_labels.SOURCES) == set(Source)
-    assert set(memory_labels.INTERFACES) >= set(SourceInterface)
-    assert set(memory_labels.VERIFICATIONS) == set(Verification)
-    assert set(memory_labels.STATUSES) == set(Status)
-    assert set(memory_labels.LINKS) == set(LinkKind)
-    assert set(memory_labels.ROLES) == set(Role)
-    assert set(memory_labels.TOKEN_SCOPES) == set(TokenScope)
-    assert set(memory_labels.CORRECTIONS) == set(KINDS)
-    assert set(memory_labels.JOBS) == set(NAMES)
-    assert set(memory_labels.JOB_STATES) == set(STATES)
-    assert set(memory_labels.SCHEDULED) == set(BEAT)
-    assert set(memory_labels.ROLLBACK_FATES) == set(RollbackFate)
-    assert set(memory_labels.ROLLBACK_WHYS) == set(LeftReason)
+    assert set(labels.TYPES) == set(MemoryType)
+    assert set(labels.SCOPES) == set(Scope)
+    assert set(labels.SOURCES) == set(Source)
+    assert set(labels.INTERFACES) >= set(SourceInterface)
+    assert set(labels.VERIFICATIONS) == set(Verification)
+    assert set(labels.STATUSES) == set(Status)
+    assert set(labels.LINKS) == set(LinkKind)
+    assert set(labels.ROLES) == set(Role)
+    assert set(labels.TOKEN_SCOPES) == set(TokenScope)
+    assert set(labels.CORRECTIONS) == set(KINDS)
+    assert set(labels.JOBS) == set(NAMES)
+    assert set(labels.JOB_STATES) == set(STATES)
+    assert set(labels.SCHEDULED) == set(BEAT)
+    assert set(labels.ROLLBACK_FATES) == set(RollbackFate)
+    assert set(labels.ROLLBACK_WHYS) == set(LeftReason)
     assert {outcome for outcome, *_words in project_settings.OUTCOMES} == set(OUTCOMES)
 
 
@@ -45,10 +45,10 @@ def test_every_part_of_the_health_score_has_a_name() -> None:
     scored = health(memories=1, verified=1, stale=0, awaiting_review=0, corrected=0)
 
     assert scored is not None
-    assert {part.name for part in scored.parts} <= set(memory_labels.HEALTH_PARTS)
+    assert {part.name for part in scored.parts} <= set(labels.HEALTH_PARTS)
 
 
 def test_unknown_value_is_shown_as_it_is() -> None:
-    assert memory_labels.name_of(memory_labels.TYPES, "brand_new") == "brand new"
-    assert memory_labels.type_color(type="brand_new") == "neutral"
+    assert labels.name_of(labels.TYPES, "brand_new") == "brand new"
+    assert labels.type_color(type="brand_new") == "neutral"
     assert link_name("brand_new", outgoing=True) == "brand new"

@@ -1,6 +1,6 @@
 """The drawing of a score says its numbers as they are, rounded and not cut."""
 
-from frontend.presenters import memory_rows
+from frontend.presenters import memory_list
 
 EXPLAIN = {
     "score": 0.674,
@@ -13,7 +13,7 @@ EXPLAIN = {
 
 
 def test_numbers_are_rounded_and_a_relevant_hit_is_drawn_as_enough() -> None:
-    drawn = memory_rows.reason(explain=EXPLAIN, threshold=0.138)
+    drawn = memory_list.reason(explain=EXPLAIN, threshold=0.138)
 
     assert "relevance 0.30, shown from 0.14 on" in drawn
     assert "0.674 = by meaning 0.667 (rank 1) + by words 0.007 (rank 45)" in drawn

@@ -13,7 +13,7 @@ NB = "\u00a0"
 
 def _french(text: str) -> str:
     with translation.override("fr"):
-        return translate(sentence=text)
+        return translate(text)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_english_pages_show_the_sentence_itself() -> None:
     with translation.override("en"):
         written = message("Use {most:,} of them.", most=1_000)
 
-        assert translate(sentence=written) == "Use 1,000 of them."
+        assert translate(written) == "Use 1,000 of them."
 
 
 def test_what_no_catalog_has_stays_english() -> None:
@@ -76,7 +76,7 @@ def test_every_value_with_a_name_is_named() -> None:
 )
 def test_correction_is_named_and_what_was_written_is_left_alone(written: str, shown: str) -> None:
     with translation.override("fr"):
-        assert correction(reason=written) == shown
+        assert correction(written) == shown
 
 
 @pytest.mark.parametrize(
@@ -90,4 +90,4 @@ def test_correction_is_named_and_what_was_written_is_left_alone(written: str, sh
 )
 def test_only_what_the_product_notes_itself_is_said(written: str, shown: str) -> None:
     with translation.override("fr"):
-        assert noted(reason=written) == shown
+        assert noted(written) == shown
