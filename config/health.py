@@ -29,7 +29,7 @@ from config.env import MINIMUM_SECRET_LENGTH
 from config.schedule import SWEEP_SECONDS
 from memory.providers import name_reader, weights
 from memory.providers.name_reader import Readiness
-from memory.providers.pins import NAME_READER
+from memory.providers.weights import NAME_READER
 from memory.secrets import scanner
 
 CONNECT_SECONDS = 2

@@ -1,10 +1,11 @@
-"""Named queries: `-- name: x` blocks of the .sql files beside this module."""
+"""Named queries: `-- name: x` blocks of the .sql files beside this module; and a lock of paths."""
 
 import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from django.db import connection
 
@@ -65,3 +66,13 @@ def _statement(file: str, name: str) -> str:
 
 def _without_comments(body: str) -> str:
     return "\n".join(line for line in body.splitlines() if not line.startswith("--")).strip()
+
+
+def hold_path(*, audience: UUID, project_id: UUID | None, path: str) -> None:
+    """Wait for whoever writes at this path of a place; others wait until the unit ends. In a unit.
+
+    A row that is not there cannot be locked; two who write the first one would.
+    """
+    name = f"{audience} {project_id} {path}"
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [name])

@@ -14,11 +14,10 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from config import env
-from memory.documents import statements
-from memory.documents.statements import Statement
+from memory.documents import markdown_notes, reading
+from memory.documents.markdown_notes import Statement
 from memory.intake.validation import NewMemory
 from memory.taxonomy import MemoryType, Source
-from memory.text import decoding
 
 LARGEST_BYTES: Final = 2_000_000  # of one document; larger ones are data
 NOT_ENTERED: Final = frozenset({
@@ -92,7 +91,7 @@ def _read(folder: Path, path: str) -> Document:
     try:
         if (folder / path).stat().st_size > LARGEST_BYTES:
             return Document(path=path, text="", skipped="too large")
-        decoded = decoding.decode(data=(folder / path).read_bytes())
+        decoded = reading.decode(data=(folder / path).read_bytes())
     except OSError as error:
         return Document(path=path, text="", skipped=_reason(error))
     return Document(path=path, text=decoded.text, skipped="binary" if decoded.fault else "")
@@ -159,7 +158,7 @@ def _documents(project: str) -> Iterator[NewMemory]:
         if Path(document.path).name in EXAMPLES:
             continue
         tag = tag_of(path=document.path)
-        for statement in statements.read_document(text=document.text, path=document.path):
+        for statement in markdown_notes.read_document(text=document.text, path=document.path):
             yield of_statement(
                 statement=statement, path=document.path, project=project, tags=(tag,)
             )
@@ -171,7 +170,7 @@ def _modules(project: str) -> Iterator[NewMemory]:
         if not NOT_READ.isdisjoint(inside.parts):
             continue
         relative = inside.as_posix()
-        for statement in statements.read_docstring(
+        for statement in markdown_notes.read_docstring(
             source=path.read_text(encoding="utf-8"), path=relative
         ):
             yield of_statement(

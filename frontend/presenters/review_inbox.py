@@ -16,8 +16,8 @@ from accounts.caller import Caller, TokenScope, may
 from accounts.queries.directory import people
 from frontend import labels
 from frontend.labels import Name
-from memory.documents.queries import imports
-from memory.documents.queries.imports import ImportView
+from memory.documents import queries
+from memory.documents.queries import ImportView
 from memory.records.queries.pending import Group
 from memory.records.queries.views import MemoryView
 from memory.review.conflict_rules import Bar, ConflictVerdict
@@ -108,7 +108,7 @@ def read(
     item that the caller cannot see.
     """
     group, batch = narrowed.group, narrowed.batch
-    imported = imports.imported_memories(caller=caller, batch_id=batch)
+    imported = queries.imported_memories(caller=caller, batch_id=batch)
     counts = reviews.count_waiting(caller=caller, project=project, imported=imported, now=now)
     page = reviews.list_waiting(
         caller=caller,
@@ -159,7 +159,7 @@ def may_decide(*, caller: Caller) -> bool:
 
 def count_decidable(*, caller: Caller, project: str, narrowed: InboxFilter, now: datetime) -> int:
     """Return how many memories of what is shown can be decided about at once. Raises NotFound."""
-    imported = imports.imported_memories(caller=caller, batch_id=narrowed.batch)
+    imported = queries.imported_memories(caller=caller, batch_id=narrowed.batch)
     counts = reviews.count_waiting(caller=caller, project=project, imported=imported, now=now)
     return _decidable(counts, narrowed.group)
 
@@ -210,11 +210,11 @@ def _batches(
     if narrowed.group is not Group.IMPORTS and batch is None:
         return ()
     found = tuple(
-        imports.list_waiting_imports(caller=caller, project=project, limit=BATCHES, now=now)
+        queries.list_waiting_imports(caller=caller, project=project, limit=BATCHES, now=now)
     )
     if batch is None or any(view.id == batch for view, _count in found):
         return found
-    return ((imports.get_import(caller=caller, batch_id=batch, now=now), counts.total), *found)
+    return ((queries.get_import(caller=caller, batch_id=batch, now=now), counts.total), *found)
 
 
 def _sessions(

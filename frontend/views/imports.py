@@ -15,9 +15,8 @@ from frontend import labels
 from frontend.presenters import review_inbox
 from frontend.views import base
 from frontend.views.base import Frame
-from memory.documents import writing
-from memory.documents.actions import export, import_batches, import_undo, uploads
-from memory.documents.queries import imports as queries
+from memory.documents import queries
+from memory.documents.actions import export, import_batches, uploads
 from memory.records.actions import MOST_IN_BULK, VerbDetails
 from memory.records.queries.pending import Group
 from memory.review.actions import bulk, verdict_undo
@@ -94,7 +93,7 @@ def change(request: HttpRequest, frame: Frame, import_id: UUID) -> HttpResponse:
     here(frame, import_id)
     verb, to = request.POST.get("verb", ""), base.address("import", frame, import_id)
     run = {
-        "undo": import_undo.undo_import,
+        "undo": import_batches.undo_import,
         "cancel": import_batches.cancel_import,
         "retry": import_batches.retry_import,
     }.get(verb)
@@ -139,7 +138,7 @@ def _decide(request: HttpRequest, frame: Frame, import_id: UUID, verb: str) -> U
 def export_memories(request: HttpRequest, frame: Frame) -> FileResponse:
     """Give a file of the memories that pass a filter. Raises InvalidInput for words: they rank."""
     try:
-        format = writing.ExportFormat(request.POST.get("format", ""))
+        format = export.ExportFormat(request.POST.get("format", ""))
     except ValueError as error:
         raise InvalidInput(detail="There is no such format.", hint="Reload the page.") from error
     asked = export.ExportRequest(

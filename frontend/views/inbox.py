@@ -16,7 +16,7 @@ from frontend.presenters import review_inbox
 from frontend.presenters.review_inbox import InboxFilter
 from frontend.views import base, conflicts, imports
 from frontend.views.base import Frame
-from memory.documents.queries.imports import imported_memories
+from memory.documents.queries import imported_memories
 from memory.records.actions import MOST_IN_BULK, VerbDetails
 from memory.records.queries.pending import Group
 from memory.records.queries.views import MemoryView

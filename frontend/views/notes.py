@@ -11,9 +11,9 @@ from accounts.errors import CairnError, NotFound, wrong_field
 from frontend import labels
 from frontend.views import base
 from frontend.views.base import Frame
+from memory.documents import queries
 from memory.documents.actions.note_push import NewNote, NotePushed, push_note, remove_note
-from memory.documents.queries import notes as queries
-from memory.documents.queries.notes import NoteView
+from memory.documents.queries import NoteView
 from memory.taxonomy import Scope
 from teams.permissions import Act
 

@@ -21,11 +21,11 @@ from accounts.api.schemas import (
 )
 from accounts.caller import TokenScope
 from memory.api.schemas.memories import Memory, ProjectPageQuery, ProjectQuery, Slug
-from memory.documents.actions import export, import_batches, import_undo, note_push, uploads
+from memory.documents import queries
+from memory.documents.actions import export, import_batches, note_push, uploads
+from memory.documents.actions.export import BUDGET_TOKENS, WRITERS, ExportFormat
 from memory.documents.actions.uploads import LARGEST_UPLOAD, Upload
-from memory.documents.candidates import MOST_CANDIDATES
-from memory.documents.queries import imports, notes
-from memory.documents.writing import BUDGET_TOKENS, WRITERS, ExportFormat
+from memory.documents.file_formats import MOST_CANDIDATES
 from memory.search.context import LARGEST_BUDGET
 from memory.taxonomy import Scope
 
@@ -61,21 +61,21 @@ class ImportedFile(Result):
     notices: tuple[str, ...]
 
 
-@fields_of(imports.ImportView)
+@fields_of(queries.ImportView)
 class Import(Result):
     """The import."""
 
     files: tuple[ImportedFile, ...]
 
 
-@fields_of(imports.RowView)
+@fields_of(queries.RowView)
 class ImportRow(Result):
     """What became of a row."""
 
     memory: Memory | None
 
 
-@fields_of(uploads.PreviewRow)
+@fields_of(uploads.JudgedStatement, hidden=("content_hash", "given"))
 class ImportPreviewRow(Result):
     """What would become of a row."""
 
@@ -131,7 +131,7 @@ def preview_import(call: Call, query: PreviewQuery) -> dict[str, Any]:
 @get("imports", tag="imports", answer=Page[Import])
 def list_imports(call: Call, query: ProjectPageQuery) -> Answer:
     """List imports."""
-    page = imports.list_imports(
+    page = queries.list_imports(
         caller=call.caller,
         project=query.project,
         after=call.after(UUID),
@@ -142,16 +142,16 @@ def list_imports(call: Call, query: ProjectPageQuery) -> Answer:
 
 
 @get("imports/{id}", tag="imports", answer=Import)
-def get_import(call: Call) -> imports.ImportView:
+def get_import(call: Call) -> queries.ImportView:
     """Look at one import."""
-    return imports.get_import(caller=call.caller, batch_id=call.id, now=call.now)
+    return queries.get_import(caller=call.caller, batch_id=call.id, now=call.now)
 
 
 @get("imports/{id}/rows", tag="imports", answer=Page[ImportRow])
 def list_import_rows(call: Call, query: PageQuery) -> Answer:
     """What became of each row."""
     limit = query.limit
-    found = imports.list_rows(
+    found = queries.list_rows(
         caller=call.caller,
         batch_id=call.id,
         after=call.after(int) or 0,
@@ -163,16 +163,16 @@ def list_import_rows(call: Call, query: PageQuery) -> Answer:
 
 
 @post("imports/{id}/undo", tag="imports", answer=UndoneImport)
-def undo_import(call: Call, body: Nothing) -> import_undo.ImportUndone:
+def undo_import(call: Call, body: Nothing) -> import_batches.ImportUndone:
     """Take an import back.
 
     What somebody has changed since stays, and is counted.
     """
-    return import_undo.undo_import(caller=call.caller, batch_id=call.id, now=call.now)
+    return import_batches.undo_import(caller=call.caller, batch_id=call.id, now=call.now)
 
 
 @post("imports/{id}/cancel", tag="imports", answer=Import)
-def cancel_import(call: Call, body: Nothing) -> imports.ImportView:
+def cancel_import(call: Call, body: Nothing) -> queries.ImportView:
     """Cancel an import.
 
     What is in stays until it is undone.
@@ -181,7 +181,7 @@ def cancel_import(call: Call, body: Nothing) -> imports.ImportView:
 
 
 @post("imports/{id}/retry", tag="imports", answer=Import)
-def retry_import(call: Call, body: Nothing) -> imports.ImportView:
+def retry_import(call: Call, body: Nothing) -> queries.ImportView:
     """Try a failed import again.
 
     What is in stays; what still waits is taken in.
@@ -223,7 +223,7 @@ class ExportRequest(Body):
     "exports",
     tag="imports",
     scope=TokenScope.READ,
-    media=tuple(dict.fromkeys(one.media.partition(";")[0] for one in WRITERS.values())),
+    media=tuple(dict.fromkeys(media.partition(";")[0] for media, _ in WRITERS.values())),
     idempotent=False,
 )
 def export_memories(call: Call, body: ExportRequest) -> Answer:
@@ -261,7 +261,7 @@ class NoteQuery(Query):
     project: Slug = Field(description="A project's slug or id.")
 
 
-@fields_of(notes.NoteView)
+@fields_of(queries.NoteView)
 class Note(Result):
     """A document that memories come from."""
 
@@ -317,9 +317,9 @@ def push_note(call: Call, body: NewNote) -> object:
 
 
 @get("notes", tag="notes", answer=Items[Note])
-def list_notes(call: Call, query: NoteQuery) -> tuple[notes.NoteView, ...]:
+def list_notes(call: Call, query: NoteQuery) -> tuple[queries.NoteView, ...]:
     """List the notes of a project."""
-    return notes.list_notes(caller=call.caller, project=query.project, limit=notes.LARGEST_PAGE)
+    return queries.list_notes(caller=call.caller, project=query.project, limit=queries.LARGEST_PAGE)
 
 
 @get("notes/{id}", tag="notes", answer=NoteLines)
@@ -328,9 +328,9 @@ def get_note(call: Call) -> dict[str, Any]:
 
     With its text, and the memories of each line.
     """
-    found = notes.list_lines(caller=call.caller, note_id=call.id, now=call.now)
+    found = queries.list_lines(caller=call.caller, note_id=call.id, now=call.now)
     return {
-        "note": notes.get_note(caller=call.caller, note_id=call.id),
+        "note": queries.get_note(caller=call.caller, note_id=call.id),
         "text": "\n".join(one.text for one in found),
         "lines": [
             {"number": one.number, "memories": one.memories} for one in found if one.memories

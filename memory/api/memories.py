@@ -43,8 +43,7 @@ from memory.api.schemas.memories import (
 )
 from memory.errors import RefusedByGate
 from memory.intake import queries as action_log
-from memory.intake.actions.remember import Outcome, remember
-from memory.intake.actions.remember_all import remember_all
+from memory.intake.actions.remember import Outcome, remember, remember_all
 from memory.intake.actions.revise import revise
 from memory.records import filters
 from memory.records.actions import archive, confirm, pin, restore

@@ -29,7 +29,7 @@ from memory.api.schemas.memories import (
     with_sides,
 )
 from memory.api.sessions import Session
-from memory.documents.queries import imports
+from memory.documents import queries
 from memory.records.protection import LONGEST_REASON
 from memory.records.queries import memories
 from memory.records.queries.pending import Group, Why
@@ -302,7 +302,7 @@ def list_reviews(call: Call, query: ReviewQuery) -> Answer:
     the most pressing one. Of a `conflict` the memory is the newer one of the two;
     `POST conflicts/{id}/settle` ends it.
     """
-    imported = imports.imported_memories(caller=call.caller, batch_id=query.batch)
+    imported = queries.imported_memories(caller=call.caller, batch_id=query.batch)
     counts = inbox.count_waiting(
         caller=call.caller, project=query.project, imported=imported, now=call.now
     )

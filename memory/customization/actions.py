@@ -16,7 +16,7 @@ from accounts import free_texts, tenancy
 from accounts.caller import Caller
 from accounts.errors import NotFound, wrong_field
 from accounts.messages import message
-from memory import path_lock
+from memory import sql_queries
 from memory.customization import custom_type_rules, style
 from memory.customization import phases as phase_rules
 from memory.customization.models import Definition
@@ -75,7 +75,9 @@ def define_methodology(
     free_texts.check(texts=written)
     _check_relays(course.relays, custom_type_rules.checked(types=course.types))
     with tenancy.unit():
-        path_lock.hold(audience=caller.organization_id, project_id=None, path=Kind.METHODOLOGY)
+        sql_queries.hold_path(
+            audience=caller.organization_id, project_id=None, path=Kind.METHODOLOGY
+        )
         others = tuple(_own_methodologies(caller).exclude(name=name))
         if len(others) >= MOST_METHODOLOGIES:
             raise wrong_field(
@@ -213,7 +215,7 @@ def put_style(*, caller: Caller, new: NewStyle, now: datetime) -> Style:
     topics = {f"/topics/{place}": topic for place, topic in enumerate(new.topics)}
     free_texts.check(texts={"/name": new.name, "/text": new.text, **topics})
     with tenancy.unit():
-        path_lock.hold(audience=audience, project_id=None, path=Kind.STYLE)
+        sql_queries.hold_path(audience=audience, project_id=None, path=Kind.STYLE)
         others = Definition.objects.filter(audience=audience, kind=Kind.STYLE)
         others = others.exclude(name=new.name)
         if others.count() >= MOST_STYLES:

@@ -4,22 +4,31 @@ Content decides before the name does: a zip and a database by their first bytes,
 character, everything else is words. So a file with a wrong ending is read for what it is. File
 follows file until an upload has as many statements as are taken; the rest is not read.
 
+Words are UTF-8; UTF-16 and UTF-32 with a mark, and UTF-16 without one where every other byte is
+nothing. What is none of these and has no control characters is taken for Windows-1252, the superset
+of Latin-1 that editors write, and that is told. The rest is binary and refused. Tried and dropped:
+a guess by charset-normalizer, since these rules can name the byte that was no UTF-8.
+
 Nothing of a zip is unpacked to a disk. What a file's head says of its size is not believed: it is
 read in pieces and left when it is too large or unpacks to far more than it was. Names with `..`, a
 root or a drive, links, encrypted files and archives inside of archives are refused, each by itself.
 """
 
+import codecs
+import re
 import stat
 import zipfile
 import zlib
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import PurePosixPath
-from typing import Any, Final
+from typing import Final
 
 from accounts.messages import Message, message
-from memory.documents.candidates import (
+from memory.documents import json_rows, markdown_notes, memory_v3
+from memory.documents.file_formats import (
+    FORMAT,
     LONGEST_NAME,
     MOST_CANDIDATES,
     DocumentCandidate,
@@ -27,14 +36,13 @@ from memory.documents.candidates import (
     FileFault,
     FileFormat,
     FileRead,
+    Unreadable,
 )
-from memory.documents.formats import cairn, json_rows, markdown_notes, memory_v3
-from memory.text import decoding
 
 LARGEST_TEXT: Final = 16 * 1_048_576  # bytes of one text; default, not measured
 LARGEST_OWN: Final = 50 * 1_048_576  # bytes of an own export, as much as is handed in at once
-OWN_JSON: Final = f'{{"format": "{cairn.FORMAT}"'.encode()  # how it begins
-OWN_NOTE: Final = f"---\nformat: {cairn.FORMAT}\n".encode()
+OWN_JSON: Final = f'{{"format": "{FORMAT}"'.encode()  # how it begins
+OWN_NOTE: Final = f"---\nformat: {FORMAT}\n".encode()
 WORDS: Final = frozenset({
     "", ".md", ".markdown", ".mdown", ".mdx", ".mdc", ".txt", ".rst", ".adoc", ".cursorrules",
     ".windsurfrules", ".clinerules", ".rules", ".text", ".log",
@@ -50,8 +58,30 @@ SMALL: Final = 1_048_576  # bytes up to which the ratio does not matter
 PIECE: Final = 65_536
 IGNORED: Final = frozenset({"__macosx", ".git", ".obsidian", ".trash", "node_modules"})
 IGNORED_NAMES: Final = frozenset({".ds_store", "thumbs.db"})
-Unpacked = tuple[str, bytes, Message | str]  # a file's name and bytes, or why it is refused
 BROKEN: Final = (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError)
+MARKS: Final = (  # longest first: UTF-32's begins like UTF-16's
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+LOOKED_AT: Final = 4_096  # bytes from which an encoding without a mark is told
+NULS_OF_UTF16: Final = 0.3  # share of the bytes on one side, ours: text that is mostly Latin
+_CONTROLS: Final = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f]")
+Unpacked = tuple[str, bytes, Message | str]  # a file's name and bytes, or why it is refused
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decoded:
+    """The text of a file, or why it has none; `notice` says when it was no UTF-8."""
+
+    text: str
+    fault: Message | str = ""
+    notice: Message | str = ""
+
+
+BINARY: Final = Decoded(text="", fault=message("The file is binary; only text is imported."))
 
 
 def read(*, name: str, data: bytes) -> DocumentReading:
@@ -100,18 +130,19 @@ def _read_each(files: tuple[tuple[str, bytes], ...]) -> Iterator[DocumentReading
 
 
 def _read_file(name: str, data: bytes) -> DocumentReading:
-    if memory_v3.is_database(data=data):
-        return memory_v3.read(name=name, data=data)
-    most = LARGEST_OWN if data.startswith(OWN_JSON) else LARGEST_TEXT
-    if len(data) > most:
-        detail = message("The file is larger than {most} bytes.", most=most)
-        return DocumentReading.unreadable(name=name, detail=detail)
-    decoded = decoding.decode(data=data)
-    if decoded.fault:
-        return DocumentReading.unreadable(name=name, detail=decoded.fault)
-    if not decoded.text.strip():
-        return DocumentReading.unreadable(name=name, detail="The file is empty.")
-    found = _read_text(name, decoded.text)
+    """Read one file; of one that cannot be read, why."""
+    try:
+        if data.startswith(memory_v3.MAGIC):
+            return memory_v3.read(name=name, data=data)
+        most = LARGEST_OWN if data.startswith(OWN_JSON) else LARGEST_TEXT
+        if len(data) > most:
+            raise Unreadable(message("The file is larger than {most} bytes.", most=most))
+        decoded = decode(data=data)
+        if decoded.fault or not decoded.text.strip():
+            raise Unreadable(decoded.fault or message("The file is empty."))
+        found = _read_text(name, decoded.text)
+    except Unreadable as error:
+        return _refused(name, error.detail, error.line)
     if not decoded.notice:
         return found
     noted = tuple(replace(file, notices=(decoded.notice, *file.notices)) for file in found.files)
@@ -126,44 +157,80 @@ def _read_text(name: str, text: str) -> DocumentReading:
         if text.lstrip()[:1] in {"{", "["}:
             return json_rows.read_document(name=name, text=text)
     if ending in RECORDS:
-        detail = "The file does not begin like JSON."
-        return DocumentReading.unreadable(name=name, line=1, detail=detail)
-    note = markdown_notes.split_head(text=text)
-    if note.fields.get("format") != cairn.FORMAT:
+        raise Unreadable(message("The file does not begin like JSON."), line=1)
+    fields, body, _ = markdown_notes.split_head(text=text)
+    if fields.get("format") != FORMAT:
         return markdown_notes.read(name=name, text=text)
-    kept = note.fields.get("record")  # our Markdown export: one memory, its fields at the head
-    fields: dict[str, Any] = kept if isinstance(kept, dict) else {}
-    record = {"content": note.body.removeprefix("\n").removesuffix("\n"), **fields}
-    try:
-        found = json_rows.read_record(name=name, line=1, record=record)
-    except ValueError as error:
-        broken = message("The record is broken: {fault}.", fault=str(error))
-        return DocumentReading.unreadable(name=name, line=1, detail=broken)
+    kept = fields.get("record")  # our Markdown export: one memory, its fields at the head
+    record = {"content": body.removeprefix("\n").removesuffix("\n")}
+    record |= kept if isinstance(kept, dict) else {}
+    found = json_rows.read_record(name=name, line=1, record=record)
     return DocumentReading.of_file(name=name, format=FileFormat.OWN_MARKDOWN, candidates=(found,))
+
+
+def decode(*, data: bytes) -> Decoded:
+    """Decode a file."""
+    marked = next((encoding for mark, encoding in MARKS if data.startswith(mark)), "")
+    encoding = marked or _unmarked_utf16(data) or "utf-8"
+    name, notice = encoding.removesuffix("-sig"), ""
+    if name != "utf-8":
+        notice = message("The file was read as {encoding}.", encoding=name.upper())
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as error:
+        if encoding != "utf-8":
+            return Decoded(
+                text="",
+                fault=message(
+                    "The file is no valid {encoding}: byte {place}.",
+                    encoding=name.upper(),
+                    place=error.start,
+                ),
+            )
+        if _CONTROLS.search(data[:LOOKED_AT].decode("latin-1")):
+            return BINARY
+        text = data.decode("cp1252", errors="replace")
+        notice = message(
+            "Byte {place} is not UTF-8; the file was read as Windows-1252.", place=error.start
+        )
+    if _CONTROLS.search(text):
+        return BINARY
+    return Decoded(text=text.replace("\r\n", "\n").replace("\r", "\n"), notice=notice)
+
+
+def _unmarked_utf16(data: bytes) -> str:
+    head = data[:LOOKED_AT]
+    if len(data) % 2 or len(head) < 2:
+        return ""
+    half = len(head) / 2
+    even, odd = head[::2].count(0) / half, head[1::2].count(0) / half
+    if odd > NULS_OF_UTF16 and not even:
+        return "utf-16-le"
+    return "utf-16-be" if even > NULS_OF_UTF16 and not odd else ""
 
 
 def _read_archive(name: str, data: bytes) -> Iterator[DocumentReading]:
     """Read the files of a zip, in its order; pictures and programs among them are left out."""
     is_empty = True
     for member, content, fault in _unpack(data):
+        is_known = PurePosixPath(member).suffix.lower() in WORDS | RECORDS
         if fault:
             place = FileFault(file=member or name, line=None, detail=fault)
-            found = DocumentReading(files=(), candidates=(), faults=(place,))
+            yield DocumentReading(files=(), candidates=(), faults=(place,))
         elif content.startswith(ZIP):
-            detail = "A zip inside of a zip is not read."
-            found = DocumentReading.unreadable(name=member, detail=detail)
-        elif PurePosixPath(member).suffix.lower() in WORDS | RECORDS or memory_v3.is_database(
-            data=content
-        ):
-            found = _read_file(member, content)
+            yield _refused(member, message("A zip inside of a zip is not read."))
+        elif is_known or content.startswith(memory_v3.MAGIC):
+            yield _read_file(member, content)
         else:
             continue
         is_empty = False
-        yield found
     if is_empty:
-        yield DocumentReading.unreadable(
-            name=name, detail="The zip holds nothing that can be imported."
-        )
+        yield _refused(name, message("The zip holds nothing that can be imported."))
+
+
+def _refused(name: str, detail: Message | str, line: int | None = None) -> DocumentReading:
+    fault = FileFault(file=name, line=line, detail=detail)
+    return DocumentReading.of_file(name=name, format=FileFormat.UNKNOWN, faults=(fault,))
 
 
 def _unpack(data: bytes) -> Iterator[Unpacked]:

@@ -1,6 +1,6 @@
 """Evaluation: searches and extraction measured on judged sets, and constants fitted on them.
 
-A judged set (`dataset`; public sets by `converters`) fills an organization that is never there
+A judged set (`dataset`, also of public ones) fills an organization that is never there
 (`sandbox`): one transaction that is rolled back. `actions` asks its queries through the real
 `search()`, `measures` turns answers into recall, nDCG, silence and packs with bootstrap intervals,
 `report` writes them and compares two reports. `fitting` makes the calibrations of relevance and

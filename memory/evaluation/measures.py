@@ -32,6 +32,7 @@ PACK_MEASURES: Final = ("confusable in pack", "contradictions in pack", "pack to
 MEASURES: Final = (*RANK_MEASURES, *SILENCE_MEASURES, *PACK_MEASURES)
 
 Grades = Mapping[str, int]
+Values = Mapping[str, tuple[str, Mapping[str, float]]]  # by query: its kind, and what applies
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,22 +223,30 @@ def table(*, evaluation: Evaluation, system: System) -> tuple[Row, ...]:
     )
 
 
-def subtract(*, evaluation: Evaluation, first: System, second: System) -> tuple[Row, ...]:
-    """Return second - first for each rank measure, paired by query, over all and each kind."""
-    before, after = (_by_kind(evaluation, system) for system in (first, second))
+def rank_values(*, evaluation: Evaluation, system: System) -> Values:
+    """Return the rank measures of each query; none for one that nothing answers."""
+    found = {}
+    for query, asked in zip(evaluation.judged.queries, system.asked, strict=True):
+        values = measure(query=query, asked=asked, pairs=())
+        ranks = {name: values[name].above for name in RANK_MEASURES if values[name].below}
+        found[query.id] = (query.kind, ranks)
+    return found
+
+
+def differences(*, first: Values, second: Values, names: Sequence[str]) -> tuple[Row, ...]:
+    """Return second - first for each measure, paired by query, over all and each kind."""
     rows = []
-    for kind, values in before.items():
-        measures = {}
-        for name in RANK_MEASURES:
-            both = [
-                (one[name], other[name])
-                for one, other in zip(values, after[kind], strict=True)
-                if one[name].below
+    for kind in (ALL, *sorted({kind for kind, _ in first.values()})):
+        ids = [id for id, (own, _) in first.items() if kind in {ALL, own}]
+        found = {}
+        for name in names:
+            pairs = [
+                (first[id][1][name], second[id][1][name]) for id in ids if name in first[id][1]
             ]
-            measures[name] = paired(
-                first=[one.above for one, _ in both], second=[other.above for _, other in both]
+            found[name] = paired(
+                first=[before for before, _ in pairs], second=[after for _, after in pairs]
             )
-        rows.append(Row(kind=kind, queries=len(values), measures=measures))
+        rows.append(Row(kind=kind, queries=len(ids), measures=found))
     return tuple(rows)
 
 

@@ -15,7 +15,6 @@ from typing import Any, Final
 import numpy as np
 
 from memory.evaluation import measures
-from memory.evaluation.dataset import JudgedQuery
 from memory.evaluation.fitting import Checked, Choice
 from memory.evaluation.measures import ALL, RANK_MEASURES, Asked, Evaluation, Interval, Row, System
 from memory.search.query import QueryKind
@@ -70,21 +69,10 @@ def compare(
     before, after = (_queries(report, profile) for report in (first, second))
     if before.keys() != after.keys():
         raise NotComparable("They do not hold the same queries.")
-    kinds = {id: kind for id, (kind, _) in before.items()}
-    rows = []
-    for kind in (ALL, *sorted(set(kinds.values()))):
-        ids = [id for id, own in kinds.items() if kind in {ALL, own}]
-        found = {}
-        for name in (*RANK_MEASURES, SILENT):
-            pairs = [(before[id][1], after[id][1]) for id in ids if name in before[id][1]]
-            found[name] = measures.paired(
-                first=[one[name] for one, _ in pairs], second=[other[name] for _, other in pairs]
-            )
-        rows.append(Row(kind=kind, queries=len(ids), measures=found))
-    return tuple(rows)
+    return measures.differences(first=before, second=after, names=(*RANK_MEASURES, SILENT))
 
 
-def _queries(report: Mapping[str, Any], profile: str) -> dict[str, tuple[str, dict[str, float]]]:
+def _queries(report: Mapping[str, Any], profile: str) -> measures.Values:
     """Return the kind of each query of a report, and the measures that apply to it."""
     try:
         found = report["systems"][profile]["queries"]
@@ -223,9 +211,12 @@ def _milliseconds(asked: tuple[Asked, ...], stage: str = "") -> tuple[float, ...
 def _differences(evaluation: Evaluation) -> dict[str, tuple[Row, ...]]:
     """Return what each other system has more than the first."""
     first, *others = evaluation.systems
+    usual = measures.rank_values(evaluation=evaluation, system=first)
     return {
-        f"{other.profile} - {first.profile}": measures.subtract(
-            evaluation=evaluation, first=first, second=other
+        f"{other.profile} - {first.profile}": measures.differences(
+            first=usual,
+            second=measures.rank_values(evaluation=evaluation, system=other),
+            names=RANK_MEASURES,
         )
         for other in others
     }
@@ -236,14 +227,15 @@ def _plain_system(evaluation: Evaluation, system: System) -> dict[str, Any]:
         found = _milliseconds(system.asked, stage)
         return {f"p{percent}": value for percent, value in zip(PERCENTILES, found, strict=True)}
 
+    ranks = measures.rank_values(evaluation=evaluation, system=system)
     return {
         "kinds": _plain_rows(measures.table(evaluation=evaluation, system=system)),
         "took_ms": times(),
         "stages": {name: times(name) for name in _stages(evaluation)},
         "queries": {
             asked.query_id: {
-                "kind": query.kind,
-                "measures": _plain_measures(query, asked),
+                "kind": ranks[asked.query_id][0],
+                "measures": ranks[asked.query_id][1],
                 "ranked": list(asked.ranked),
                 "best_relevance": asked.best_relevance,
                 "silent": asked.silent,
@@ -251,15 +243,9 @@ def _plain_system(evaluation: Evaluation, system: System) -> dict[str, Any]:
                 "pack_tokens": asked.pack_tokens,
                 "took_ms": asked.took_ms,
             }
-            for query, asked in zip(evaluation.judged.queries, system.asked, strict=True)
+            for asked in system.asked
         },
     }
-
-
-def _plain_measures(query: JudgedQuery, asked: Asked) -> dict[str, float]:
-    """Return the rank measures of a query; none for one that nothing answers."""
-    values = measures.measure(query=query, asked=asked, pairs=())
-    return {name: values[name].above for name in RANK_MEASURES if values[name].below}
 
 
 def _plain_rows(rows: tuple[Row, ...]) -> dict[str, Any]:

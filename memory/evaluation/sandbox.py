@@ -26,7 +26,7 @@ from memory.evaluation.dataset import JudgedMemory, JudgedSet, merge_same
 from memory.index.actions import embedding, maintenance
 from memory.index.models import MemoryKeyword, MemoryVector
 from memory.index.sql import search_rows
-from memory.intake.actions.remember_all import MOST, remember_all
+from memory.intake.actions.remember import MOST, remember_all
 from memory.intake.validation import NewMemory
 from memory.records import writes
 from memory.records.models import Memory

@@ -17,9 +17,9 @@ from memory import sql_queries
 from memory.entities.names import TYPE_CODES
 from memory.entities.sql.entities import ABOUT
 from memory.index.sql import search_rows
-from memory.intake.echo_rules import DeliveredText
 from memory.intake.integrate import StoredStatement
 from memory.intake.models import ActionLog
+from memory.intake.rules import DeliveredText
 from memory.providers.contracts import Vectors
 from memory.records.queries.views import countable
 from memory.taxonomy import (

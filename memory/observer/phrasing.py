@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from memory.extraction import chatter
 from memory.extraction.extract import SHORTEST
-from memory.intake import planting_alarms
+from memory.intake import rules
 from memory.observer.promotion import CONTENT_MOST, ObservedCandidate
 from memory.records import assertions
 from memory.secrets import scanner
@@ -87,9 +87,7 @@ def fault(*, text: str, said: str) -> str:
     has_length = SHORTEST <= len(text) <= min(LONGEST, CONTENT_MOST)
     is_clean = not texts.check_text(text=text) and texts.visible_text(text=text) == text
     sentences = len(_END.findall(text)) or 1
-    is_quiet = set(planting_alarms.of_content(content=text)) <= set(
-        planting_alarms.of_content(content=said)
-    )
+    is_quiet = set(rules.of_content(content=text)) <= set(rules.of_content(content=said))
     checks = (
         ("phrase_length", has_length and is_clean and sentences <= SENTENCES_MOST),
         ("phrase_instruction", is_quiet and not chatter.speaks_to_the_machine(text=text)),

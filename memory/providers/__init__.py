@@ -4,17 +4,17 @@ Actions ask `registry` for an `Embedder`, `Reranker` or `ChatModel` (`contracts`
 "provider/name". What they get is ready to be used:
 
 - A model of this machine (`local`, `static`) is loaded at its first use, once a process, and its
-  vectors are checked (`answers`).
+  vectors are checked (`contracts`).
 - A model of a vendor (`openai_compatible`, `cohere_api`) sends through an HTTP client that bounds a
-  whole exchange (`transport`), and is called through `guard`: a deadline that includes retries, and
-  a circuit breaker for each tenant and provider. Its answer is checked before anyone sees it.
+  whole exchange, and is called through `guard`: a deadline that includes retries, and a circuit
+  breaker for each tenant and provider. Its answer is checked before anyone sees it.
 - Whatever goes wrong is one of the errors of `errors`. The caller decides whether it has another
   way; nothing malformed is ever stored.
 
 Without any setting no text leaves the machine: all-MiniLM-L6-v2 embeds, static token vectors
 rerank, and there is no chat model. The weights are fetched once by `weights`, as data and only if
-their sha256 is in `pins`; `encoder_build` makes the graph that the local embedder runs, in 8-bit
-integers where the processor multiplies those fast.
+their sha256 is pinned there; it makes the graph that the local embedder runs (`bert_graph`), in
+8-bit integers where the processor multiplies those fast.
 
 Decisions:
 - The vendors' own clients build and send requests, but neither their timeouts nor their retries are

@@ -15,10 +15,15 @@ from cohere.core.api_error import ApiError
 from cohere.core.request_options import RequestOptions
 
 from memory.providers import errors
-from memory.providers.answers import scores_in_order
-from memory.providers.contracts import EmbeddingModel, Provider
-from memory.providers.guard import Guard, Purpose, RemoteEmbedder
-from memory.providers.transport import AnswerTooLong, BoundedClient, ProviderSettings
+from memory.providers.contracts import EmbeddingModel, Provider, scores_in_order
+from memory.providers.guard import (
+    AnswerTooLong,
+    BoundedClient,
+    Guard,
+    ProviderSettings,
+    Purpose,
+    RemoteEmbedder,
+)
 
 NAME: Final = Provider.COHERE
 EMBEDDING_MAX_TOKENS: Final = 128_000  # embed-v4

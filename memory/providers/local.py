@@ -3,7 +3,7 @@
 Texts are cut at 256 tokens, which is what the model was trained for, and run in batches of like
 length, because a batch costs as much as its longest text. Each text is tokenized by itself: the
 tokenizer's own batch call starts threads that do not survive a fork. The graph is made at set-up
-(`encoder_build`) and loaded at the first text, once a process.
+(`weights`) and loaded at the first text, once a process.
 """
 
 import os
@@ -17,16 +17,15 @@ import onnxruntime
 from tokenizers import Tokenizer
 
 from accounts.messages import message
-from memory.providers import encoder_build
+from memory.providers import weights
 from memory.providers.contracts import EmbeddingModel, Provider, Vectors
 from memory.providers.errors import ProviderUnavailable
-from memory.providers.pins import MINILM
 
 MAX_TOKENS: Final = 256  # the model's training length
 BATCH_TEXTS: Final = 16  # larger batches were not faster on two cores and take more memory
 DIMENSIONS: Final = 384
 MODEL: Final = EmbeddingModel(
-    key=f"local/{MINILM.name}",
+    key=f"local/{weights.MINILM.name}",
     dimensions=DIMENSIONS,
     max_tokens=MAX_TOKENS,
     provider=Provider.LOCAL,
@@ -76,7 +75,7 @@ class LocalEmbedder:
     model = MODEL
 
     def __init__(self, *, models_dir: Path, threads: int) -> None:
-        self._folder = models_dir / MINILM.name
+        self._folder = models_dir / weights.MINILM.name
         self._threads = threads
         self._lock = Lock()
         self._loaded: tuple[int, SentenceEncoder] | None = None
@@ -90,8 +89,8 @@ class LocalEmbedder:
         return encoder.encode(texts=texts)
 
     def _load(self) -> SentenceEncoder:
-        graph = encoder_build.ready_graph(folder=self._folder)
-        tokenizer = self._folder / encoder_build.TOKENIZER_FILE
+        graph = weights.ready_graph(folder=self._folder)
+        tokenizer = self._folder / weights.TOKENIZER_FILE
         if graph is not None and tokenizer.is_file():
             return SentenceEncoder(graph=graph, tokenizer=tokenizer, threads=self._threads)
         raise ProviderUnavailable(

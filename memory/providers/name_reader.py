@@ -15,7 +15,7 @@ from accounts.messages import message
 from memory.providers import weights
 from memory.providers.contracts import NameReader, Provider, ReadSpan
 from memory.providers.errors import ProviderInvalidAnswer, ProviderRefused, ProviderUnavailable
-from memory.providers.pins import NAME_READER
+from memory.providers.weights import NAME_READER
 
 NUMBER: Final = 1  # of this reader; grows with the model and with what is believed of it
 LIBRARY: Final = "spacy"

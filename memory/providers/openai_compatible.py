@@ -15,14 +15,22 @@ from pydantic import BaseModel, ValidationError
 
 from accounts.messages import message
 from memory.providers import errors
-from memory.providers.answers import check_schema, json_object
-from memory.providers.contracts import ChatAnswer, ChatRequest, EmbeddingModel, Provider
+from memory.providers.contracts import (
+    ChatAnswer,
+    ChatRequest,
+    EmbeddingModel,
+    Provider,
+    check_schema,
+    json_object,
+)
 from memory.providers.errors import ProviderInvalidAnswer, ProviderRefused
-from memory.providers.guard import Guard, Purpose, RemoteEmbedder
-from memory.providers.transport import (
+from memory.providers.guard import (
     AnswerTooLong,
     BoundedClient,
+    Guard,
     ProviderSettings,
+    Purpose,
+    RemoteEmbedder,
     is_on_this_machine,
 )
 

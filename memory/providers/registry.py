@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Final, TypeVar, cast
 from accounts.messages import message
 from memory.providers.contracts import ChatModel, Embedder, LocalModel, Provider, Reranker
 from memory.providers.errors import ProviderUnavailable
-from memory.providers.guard import CheckedEmbedder, Guard
-from memory.providers.transport import ProviderSettings, from_mapping
+from memory.providers.guard import CheckedEmbedder, Guard, ProviderSettings
 
 if TYPE_CHECKING:
     import cohere
@@ -206,7 +205,7 @@ def _current() -> Vendors:
         if not _configured:
             from django.conf import settings  # the command line tools run without Django
 
-            _configured.append(Vendors(settings=from_mapping(given=settings.CAIRN_PROVIDERS)))
+            _configured.append(Vendors(settings=ProviderSettings(**settings.CAIRN_PROVIDERS)))
         return _configured[0]
 
 

@@ -23,7 +23,7 @@ from tokenizers import Tokenizer
 from accounts.messages import message
 from memory.providers.contracts import EmbeddingModel, Provider, Vectors
 from memory.providers.errors import ProviderUnavailable
-from memory.providers.pins import POTION
+from memory.providers.weights import POTION
 
 MODEL: Final = EmbeddingModel(
     key=f"static/{POTION.name}", dimensions=256, max_tokens=100_000, provider=Provider.STATIC

@@ -1,5 +1,5 @@
 """Background work of memories: what each job name runs, and the upkeep of each slot."""
 
-from memory.tasks import request_jobs, session_jobs, upkeep
+from memory.tasks import job_handlers, upkeep
 
-__all__ = ["request_jobs", "session_jobs", "upkeep"]
+__all__ = ["job_handlers", "upkeep"]

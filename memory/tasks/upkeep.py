@@ -20,7 +20,7 @@ from memory.entities.actions import queue_read_names as queue_read_names_of_enti
 from memory.experiments.actions import consequences
 from memory.index.actions import embedding, maintenance
 from memory.intake.actions import apply_decision
-from memory.intake.actions.apply_later import ReplacementShare, integrate_stored
+from memory.intake.actions.apply_decision import ReplacementShare, integrate_stored
 from memory.observer.actions.prior_sessions import forget_counted
 from memory.observer.actions.raise_alarms import raise_alarms
 from memory.observer.actions.synthesize import queue_weekly

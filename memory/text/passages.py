@@ -1,6 +1,6 @@
 """A Markdown document as passages: what stands where, under which headings, led by which words.
 
-The reading half of the importer; `memory.documents.statements` decides what is kept of it.
+The reading half of the importer; `memory.documents.markdown_notes` decides what is kept of it.
 A passage is a paragraph, an item of a list, a row of a table, numbered steps, or code, with what it
 needs to be understood: its headings and the sentence ending in a colon that leads to it. A fenced
 block is never cut: it stays with the paragraph above it, or is left out when it is longer than a

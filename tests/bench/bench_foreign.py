@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from memory.documents.statements import read_document
+from memory.documents.markdown_notes import read_document
 from memory.observer.evidence_texts import of_commit
 
 LABELS = Path(__file__).parent / "foreign"

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.intake.actions.remember_all import MOST, remember_all
+from memory.intake.actions.remember import MOST, remember_all
 from memory.intake.validation import NewMemory
 from memory.records.models import Memory
 from teams.actions.projects import create_project

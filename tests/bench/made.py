@@ -27,7 +27,7 @@ from accounts.caller import Caller
 from memory.entities.models import Mention
 from memory.index.actions import embedding, maintenance
 from memory.index.models import Lexeme, MemoryKeyword, MemoryVector
-from memory.intake.actions.remember_all import remember_all
+from memory.intake.actions.remember import remember_all
 from memory.intake.validation import NewMemory
 from memory.providers import registry
 from memory.records.models import Memory

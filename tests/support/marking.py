@@ -7,7 +7,7 @@ from pathlib import Path
 from memory.providers.contracts import NameReader, ReadSpan
 from memory.providers.errors import ProviderUnavailable
 from memory.providers.name_reader import LIBRARY
-from memory.providers.pins import NAME_READER
+from memory.providers.weights import NAME_READER
 
 PEOPLE = {"Priya Raman": "PERSON", "Marco": "PERSON", "Globex": "ORG", "Lisbon": "GPE"}
 

@@ -22,7 +22,7 @@ from accounts.caller import Caller, Role
 from accounts.models import Organization, User
 from memory.index.actions import embedding
 from memory.index.models import EmbeddingModel, MemoryVector
-from memory.intake.actions.remember_all import MOST, remember_all
+from memory.intake.actions.remember import MOST, remember_all
 from memory.intake.validation import NewMemory
 from memory.providers import registry
 from memory.records.models import Memory

@@ -5,12 +5,12 @@ from typing import Any, Final
 
 from accounts import tenancy
 from accounts.caller import Caller
+from memory.documents import queries
 from memory.documents.actions.import_batches import begin_import
 from memory.documents.actions.uploads import Upload
-from memory.documents.queries import imports
-from memory.documents.queries.imports import ImportView
+from memory.documents.queries import ImportView
 from memory.records.models import Memory
-from memory.tasks import request_jobs
+from memory.tasks import job_handlers
 from tests.support import work
 
 RULES: Final = """# Shop
@@ -32,8 +32,8 @@ def upload(text: str = RULES, *, name: str = "CLAUDE.md", **given: Any) -> Uploa
 def run(caller: Caller, sent: Upload, now: datetime) -> ImportView:
     """Begin an import and do its job as a worker does."""
     begun = begin_import(caller=caller, upload=sent, now=now)
-    request_jobs.take_in(work.taken(begun.job_id))
-    return imports.get_import(caller=caller, batch_id=begun.id, now=now)
+    job_handlers.take_in(work.taken(begun.job_id))
+    return queries.get_import(caller=caller, batch_id=begun.id, now=now)
 
 
 def active() -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from django.conf import settings
 
 from memory.providers import registry
-from memory.providers.transport import Limits, ProviderSettings
+from memory.providers.guard import Limits, ProviderSettings
 from tests.support.vendor_server import Fault, Status, Vendor, running_vendor
 
 KEY: Final = "openai/long@1024"

@@ -6,7 +6,7 @@ from typing import Any
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.index.sql import search_rows
-from memory.intake.actions.remember_all import remember_all
+from memory.intake.actions.remember import remember_all
 from memory.intake.validation import NewMemory
 from memory.records.models import Memory
 from memory.records.queries.views import MemoryView

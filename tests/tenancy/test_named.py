@@ -10,7 +10,7 @@ from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
 from memory.entities.sql import entities
-from memory.intake.actions.remember_all import remember_all
+from memory.intake.actions.remember import remember_all
 from memory.search.fusion import FusedCandidate
 from teams import visibility
 from teams.actions.projects import create_project

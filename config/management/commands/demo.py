@@ -23,8 +23,8 @@ from accounts.audit import Origin, Surface
 from accounts.authentication import caller_from_token, entered
 from accounts.errors import CairnError
 from config.demo import documents, play
-from memory.documents import statements
-from memory.intake.actions.remember_all import remember_all
+from memory.documents import markdown_notes
+from memory.intake.actions.remember import remember_all
 from memory.intake.validation import NewMemory
 from memory.taxonomy import SourceInterface
 from teams import queries as places
@@ -124,7 +124,7 @@ class Command(BaseCommand):
                 tags=(documents.tag_of(path=document.path),),
             )
             for document in found
-            for statement in statements.read_document(text=document.text, path=document.path)
+            for statement in markdown_notes.read_document(text=document.text, path=document.path)
         )
 
     def _report(self, done: int, total: int) -> None:

@@ -1,11 +1,17 @@
-"""Import in the background: begin, run part by part, cancel, and try again.
+"""Import in the background: begin, run part by part, cancel, try again, and undo as one step.
 
 A part and the outcomes of its rows are one transaction, so a worker that dies in between leaves
 nothing half done, and the next one goes on where it stopped.
+
+Undone, what an import added is archived, and what it changed is as before. What somebody has
+touched since is theirs now: it stays, and is counted. So does a confirmation of what was confirmed
+again.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -15,15 +21,16 @@ from django.db.models import Q
 
 from accounts import jobs, tenancy
 from accounts.caller import Caller, is_person, principal
-from accounts.errors import Conflict, Forbidden
+from accounts.errors import CairnError, Conflict, Forbidden
+from memory.documents import file_formats, queries
 from memory.documents.actions import uploads
 from memory.documents.models import Import, ImportRow
-from memory.documents.queries import imports
-from memory.intake.actions.remember import Outcome
-from memory.intake.actions.remember_all import remember_all
+from memory.intake.actions import remember, revise
 from memory.intake.validation import NewMemory
-from memory.records import versions
+from memory.records import models, versions, writes
 from memory.records.models import Memory, MemoryLink
+from memory.review.actions import reactivation
+from memory.taxonomy import Status
 from memory.text import text as texts
 from teams import audit
 from teams.permissions import Act, allows, require
@@ -38,7 +45,10 @@ ENDED: Final = frozenset({"done", "cancelled", "undone"})
 SAVED: Final = ("outcome", "gate", "reason", "hint", "memory_id", "memory_version", "candidate")
 BEFORE: Final = "before"  # in a row: what a confirmation changed
 CONFIRMING: Final = ("confirmations", "importance", "last_confirmed_at")  # what one changes
-_POISON: Final = Outcome(
+UNDOING: Final = "the import was undone"
+UNDONE, KEPT = "undone", "kept"
+TOUCHED: Final = "It has changed since; it stays."
+_POISON: Final = remember.Outcome(
     outcome="refused",
     memory=None,
     gate=uploads.INPUT,
@@ -47,7 +57,17 @@ _POISON: Final = Outcome(
 )
 
 
-def begin_import(*, caller: Caller, upload: uploads.Upload, now: datetime) -> imports.ImportView:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportUndone:
+    """What undoing did: memories archived, restored, and left because they changed since."""
+
+    batch: queries.ImportView
+    archived: int
+    restored: int
+    kept: int
+
+
+def begin_import(*, caller: Caller, upload: uploads.Upload, now: datetime) -> queries.ImportView:
     """Read an upload, keep what may become memories, and queue the rest of the work.
 
     Raises TooLarge, InvalidInput for an upload of which nothing can be taken, NotFound.
@@ -88,50 +108,68 @@ def begin_import(*, caller: Caller, upload: uploads.Upload, now: datetime) -> im
         batch.save(force_insert=True)
         rows = []
         for one in judged:
-            row = ImportRow(batch=batch, number=one.number, file=one.file, line=one.line)
-            if one.candidate is None:
-                row.outcome, row.gate = "refused", one.gate
-                row.reason, row.hint = str(one.reason), str(one.hint)
-            elif one.number in upload.left_out:
-                row.outcome = "left_out"
-            else:
-                row.candidate = uploads.as_json(candidate=one.candidate)
-            rows.append(row)
+            is_left_out = one.given is not None and one.number in upload.left_out
+            rows.append(
+                ImportRow(
+                    batch=batch,
+                    number=one.number,
+                    file=one.file,
+                    line=one.line,
+                    outcome="left_out" if is_left_out else "" if one.given else "refused",
+                    gate=one.gate,
+                    reason=str(one.reason),
+                    hint=str(one.hint),
+                    candidate={} if is_left_out else one.given or {},
+                )
+            )
         ImportRow.objects.bulk_create(rows, batch_size=BATCH_SIZE)
         _record(caller, batch, "import.begun", {"rows": len(judged)})
-        return imports.view_of(caller=caller, batch=batch, now=now)
+        return queries.import_view(caller=caller, batch=batch, now=now)
 
 
-def cancel_import(*, caller: Caller, batch_id: UUID, now: datetime) -> imports.ImportView:
+@contextmanager
+def _own_import(caller: Caller, batch_id: UUID) -> Iterator[Import]:
+    """Hold a batch in a unit for who began it, and for stewards in person.
+
+    Raises NotFound, Forbidden.
+    """
+    require(caller=caller, act=Act.WRITE)
+    with tenancy.unit():
+        batch = queries.lock_import(caller=caller, batch_id=batch_id)
+        is_own = batch.created_by is not None and batch.created_by == principal(caller=caller)
+        is_steward = is_person(caller=caller) and allows(role=caller.role, act=Act.RESTORE)
+        if not (is_own or is_steward):
+            raise Forbidden(
+                detail="Only the person who imported it, or a steward in person, may do this.",
+                hint="Ask one of them.",
+            )
+        yield batch
+
+
+def cancel_import(*, caller: Caller, batch_id: UUID, now: datetime) -> queries.ImportView:
     """Cancel a batch that waits or runs; one's own, or as a steward in person anybody's.
 
     What is in stays until it is undone. Raises NotFound, Forbidden, Conflict when it has ended.
     """
-    require(caller=caller, act=Act.WRITE)
-    with tenancy.unit():
-        batch = imports.lock_import(caller=caller, batch_id=batch_id)
-        check_own(caller=caller, batch=batch)
-        if batch.state not in imports.BUSY:
+    with _own_import(caller, batch_id) as batch:
+        if batch.state not in queries.BUSY:
             raise Conflict(detail="The import has ended.", hint="It can be undone.")
         batch.rows.filter(outcome="").update(outcome="cancelled", candidate={})
         _set_state(batch, "cancelled", now)
         if batch.job_id is not None:
             jobs.cancel(job_id=batch.job_id)
         _record(caller, batch, "import.cancelled")
-        return imports.view_of(caller=caller, batch=batch, now=now)
+        return queries.import_view(caller=caller, batch=batch, now=now)
 
 
-def retry_import(*, caller: Caller, batch_id: UUID, now: datetime) -> imports.ImportView:
+def retry_import(*, caller: Caller, batch_id: UUID, now: datetime) -> queries.ImportView:
     """Queue the job of a failed batch again; one's own, or as a steward in person anybody's.
 
     What is in stays, what still waits is taken in. Raises NotFound, Forbidden, Conflict when it has
     not failed.
     """
-    require(caller=caller, act=Act.WRITE)
-    with tenancy.unit():
-        batch = imports.lock_import(caller=caller, batch_id=batch_id)
-        check_own(caller=caller, batch=batch)
-        if imports.failure_of(batch=batch) is None:
+    with _own_import(caller, batch_id) as batch:
+        if queries.failure_of(batch=batch) is None:
             raise Conflict(
                 detail="Only an import that failed is tried again.",
                 hint="Wait until it has ended, or import the file again.",
@@ -141,18 +179,7 @@ def retry_import(*, caller: Caller, batch_id: UUID, now: datetime) -> imports.Im
             batch.save(update_fields=["job_id"])
         _set_state(batch, "queued", None)
         _record(caller, batch, "import.retried")
-        return imports.view_of(caller=caller, batch=batch, now=now)
-
-
-def check_own(*, caller: Caller, batch: Import) -> None:
-    """Let who began a batch pass, and stewards in person. Raises Forbidden."""
-    is_own = batch.created_by is not None and batch.created_by == principal(caller=caller)
-    if is_own or (is_person(caller=caller) and allows(role=caller.role, act=Act.RESTORE)):
-        return
-    raise Forbidden(
-        detail="Only the person who imported it, or a steward in person, may do this.",
-        hint="Ask one of them.",
-    )
+        return queries.import_view(caller=caller, batch=batch, now=now)
 
 
 def run_import(
@@ -189,6 +216,100 @@ def fail_import(*, batch_id: UUID, reason: str, now: datetime) -> None:
     with tenancy.unit():
         rows = Import.objects.filter(pk=batch_id).exclude(state__in=ENDED)
         rows.update(state="failed", error=reason[:LONGEST_ERROR], ended_at=now)
+
+
+def undo_import(*, caller: Caller, batch_id: UUID, now: datetime) -> ImportUndone:
+    """Undo a batch; one's own, or as a steward in person anybody's.
+
+    Raises NotFound, Forbidden, Conflict while it runs or when it is undone already.
+    """
+    with _own_import(caller, batch_id) as batch:
+        if batch.state == UNDONE:
+            raise Conflict(detail="The import is undone already.", hint="Import the file again.")
+        if batch.state in queries.BUSY and queries.failure_of(batch=batch) is None:
+            raise Conflict(detail="The import still runs.", hint="Cancel it first, or wait.")
+        rows = list(batch.rows.exclude(memory_version=None).order_by("number"))
+        untouched = _lock_untouched(batch, rows)
+        new = {memory.id: memory for row, memory in untouched if row.outcome == "added"}
+        added = tuple(new[one] for one in sorted(new))
+        reactivation.archive_held(caller=caller, rows=added, reason=UNDOING, now=now)
+        restored, undone = 0, set[int]()
+        for row, memory in untouched:
+            if row.outcome == "added":
+                undone.add(row.pk)
+            elif _restore(caller, row, memory, now):
+                undone.add(row.pk)
+                restored += 1
+        behind = Memory.objects.select_for_update().filter(
+            superseded_by__in=set(new), status=Status.SUPERSEDED.value
+        )
+        replaced = tuple(behind.order_by("id"))
+        freed = reactivation.without_twins(rows=replaced)
+        reactivation.restore_held(caller=caller, rows=freed, now=now)
+        for row in rows:
+            if row.pk in undone:
+                row.outcome = UNDONE
+            else:
+                row.outcome, row.reason = KEPT, TOUCHED
+        ImportRow.objects.bulk_update(rows, ["outcome", "reason"], batch_size=BATCH_SIZE)
+        _set_state(batch, UNDONE, now)
+        counts = {
+            "archived": len(added),
+            "restored": restored + len(freed),
+            "kept": len(rows) - len(undone) + len(replaced) - len(freed),
+        }
+        _record(caller, batch, "import.undone", counts)
+        view = queries.import_view(caller=caller, batch=batch, now=now)
+        return ImportUndone(batch=view, **counts)
+
+
+def _lock_untouched(batch: Import, rows: list[ImportRow]) -> list[tuple[ImportRow, Memory]]:
+    """Return the rows whose memory is as the import left it, and nobody has decided about."""
+    ids = {row.memory_id for row in rows if row.memory_id}
+    found = Memory.objects.select_for_update().filter(pk__in=ids).order_by("id")
+    locked = {memory.id: memory for memory in found}
+    decided = _find_decided(batch, frozenset(locked))
+    pairs = [(row, locked[row.memory_id]) for row in rows if row.memory_id in locked]
+    return [
+        (row, memory)
+        for row, memory in pairs
+        if memory.id not in decided
+        and memory.status == Status.ACTIVE
+        and memory.version == row.memory_version
+    ]
+
+
+def _find_decided(batch: Import, ids: frozenset[UUID]) -> frozenset[UUID]:
+    """Return those memories about which people have decided since the import began."""
+    settled = models.Conflict.objects.filter(settled_at__gte=batch.created_at).exclude(verdict="")
+    sides = settled.filter(Q(older__in=ids) | Q(newer__in=ids)).values_list("older", "newer")
+    verdicts = models.ReviewVerdict.objects.filter(
+        memory__in=ids, decided_at__gte=batch.created_at, undone_at=None
+    ).exclude(verdict__in=models.BESIDE)
+    told = {id for pair in sides for id in pair} | set(verdicts.values_list("memory", flat=True))
+    return frozenset(told & ids)
+
+
+def _restore(caller: Caller, row: ImportRow, memory: Memory, now: datetime) -> bool:
+    """Let a memory be as before a row changed or confirmed it; False where it stays as it is."""
+    before = row.candidate.get(BEFORE)
+    if before is not None:
+        memory.confirmations, memory.importance = before["confirmations"], before["importance"]
+        memory.last_confirmed_at = file_formats.read_time(text=before["last_confirmed_at"])
+        writes.save(row=memory, fields=CONFIRMING, now=now)
+        writes.announce(caller=caller, kind="memory.changed", rows=(memory,))
+        return True
+    version = memory.versions.filter(number=memory.version - 1).first()
+    if version is None:
+        return False
+    try:
+        with transaction.atomic():  # what was written of a row that stays goes again
+            revise.restore_version(
+                caller=caller, row=memory, version=version, reason=UNDOING, now=now
+            )
+    except CairnError:  # another memory says the same by now, or it may not be changed
+        return False
+    return True
 
 
 def _take_part(importer: Caller, batch: Import, now: datetime) -> int:
@@ -229,11 +350,13 @@ def _take_part(importer: Caller, batch: Import, now: datetime) -> int:
     return len(rows)
 
 
-def _send(importer: Caller, new: tuple[NewMemory, ...], now: datetime) -> tuple[Outcome, ...]:
+def _send(
+    importer: Caller, new: tuple[NewMemory, ...], now: datetime
+) -> tuple[remember.Outcome, ...]:
     """Send a part through the door; one that the database refuses row by row, without that row."""
     try:
         with transaction.atomic():
-            return remember_all(caller=importer, new=new, now=now)
+            return remember.remember_all(caller=importer, new=new, now=now)
     except (DataError, IntegrityError, ValueError):
         if len(new) == 1:
             return (_POISON,)
@@ -281,10 +404,5 @@ def _enqueue(caller: Caller, batch: Import) -> UUID | None:
 def _record(
     caller: Caller, batch: Import, act: str, details: Mapping[str, int] | None = None
 ) -> None:
-    audit.append(
-        act=act,
-        object_type="import",
-        object_id=str(batch.id),
-        caller=caller,
-        details=details,
-    )
+    id = str(batch.id)
+    audit.append(act=act, object_type="import", object_id=id, caller=caller, details=details)

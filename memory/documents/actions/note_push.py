@@ -18,13 +18,11 @@ from accounts import free_texts, identifiers, tenancy
 from accounts.caller import Caller, is_person, principal
 from accounts.errors import TooLarge, wrong_field
 from accounts.messages import message
-from memory import errors, path_lock, taxonomy
-from memory.documents import candidates, models
+from memory import errors, sql_queries, taxonomy
+from memory.documents import file_formats, markdown_notes, models, queries
 from memory.documents.actions import uploads
-from memory.documents.formats import markdown_notes
-from memory.documents.queries import notes
-from memory.intake import planting_alarms, validation
-from memory.intake.actions import candidate, remember, remember_all
+from memory.intake import rules, validation
+from memory.intake.actions import candidate, remember
 from memory.records import protection, versions, writes
 from memory.records.models import Memory
 from memory.text.text import content_hash
@@ -62,7 +60,7 @@ class NotePushed:
     `held` are memories that an agent may not make stale and that a person decides about.
     """
 
-    note: notes.NoteView
+    note: queries.NoteView
     added: int
     kept: int
     stale: int
@@ -100,13 +98,13 @@ def push_note(*, caller: Caller, new: NewNote, now: datetime) -> NotePushed:
         )
     with tenancy.unit():
         row = _make_version(caller, new, now)
-        path_lock.hold(audience=row.audience, project_id=row.project_id, path=row.path)
+        sql_queries.hold_path(audience=row.audience, project_id=row.project_id, path=row.path)
         versions = models.NoteVersion.objects.select_for_update().filter(
             audience=row.audience, project_id=row.project_id, path=row.path
         )
         before = versions.order_by("-is_current", "-number", "-id").first()
         if before is not None and before.digest == row.digest and before.is_current:
-            view = notes.view_of(row=before)
+            view = queries.note_view(row=before)
             return NotePushed(note=view, added=0, kept=len(found), stale=0, held=0, refused=())
         if before is not None:
             models.NoteVersion.objects.filter(pk=before.pk).update(is_current=False)
@@ -120,14 +118,16 @@ def _take_out(
     new: NewNote,
     row: models.NoteVersion,
     before: models.NoteVersion | None,
-    found: Mapping[str, candidates.DocumentCandidate],
+    found: Mapping[str, file_formats.DocumentCandidate],
     now: datetime,
 ) -> NotePushed:
     """Bring the memories of a note to what its new version says. In a unit."""
-    kept = {memory.external_id: memory for memory in notes.memories_of(row=row, external_ids=found)}
+    kept = {
+        memory.external_id: memory for memory in queries.note_memories(row=row, external_ids=found)
+    }
     _follow(caller, kept, found, row, now)
-    said = {one.external_id for one in notes.statements(row=before)} if before else set()
-    rows = notes.gone(row=row, said=frozenset(found))
+    said = {one.external_id for one in queries.note_statements(row=before)} if before else set()
+    rows = queries.gone_memories(row=row, said=frozenset(found))
     gone = _make_stale(caller, rows, versions.GONE, now)
     fresh = tuple(one for id, one in found.items() if id not in kept and id not in said)
     upload = uploads.Upload(files=(), project=new.project, scope=new.scope)
@@ -135,13 +135,13 @@ def _take_out(
         uploads.new_memory(upload=upload, given=uploads.as_json(candidate=one)) for one in fresh
     )
     importer, outcomes = uploads.as_importer(caller=caller), list[remember.Outcome]()
-    for start in range(0, len(sent), remember_all.MOST):
-        part = sent[start : start + remember_all.MOST]
-        outcomes.extend(remember_all.remember_all(caller=importer, new=part, now=now))
+    for start in range(0, len(sent), remember.MOST):
+        part = sent[start : start + remember.MOST]
+        outcomes.extend(remember.remember_all(caller=importer, new=part, now=now))
     if not any(outcome.done for outcome in outcomes):  # else what was written is recorded
         _record(caller, row, "note.pushed")
     return NotePushed(
-        note=notes.view_of(row=row),
+        note=queries.note_view(row=row),
         added=sum(outcome.outcome == "added" for outcome in outcomes),
         kept=len(kept),
         stale=gone.stale,
@@ -158,8 +158,10 @@ def remove_note(*, caller: Caller, note_id: UUID, now: datetime) -> NoteRemoved:
     """Let a note be a source no more; its memories become stale. Raises NotFound."""
     permissions.require(caller=caller, act=permissions.Act.WRITE)
     with tenancy.unit():
-        row = notes.lock_note(caller=caller, note_id=note_id)
-        gone = _make_stale(caller, notes.gone(row=row, said=frozenset()), versions.REMOVED, now)
+        row = queries.lock_note(caller=caller, note_id=note_id)
+        gone = _make_stale(
+            caller, queries.gone_memories(row=row, said=frozenset()), versions.REMOVED, now
+        )
         row.is_current = False
         row.save(update_fields=["is_current"])
         _record(caller, row, "note.removed")
@@ -191,7 +193,7 @@ def _make_version(caller: Caller, new: NewNote, now: datetime) -> models.NoteVer
 def _follow(
     caller: Caller,
     kept: Mapping[str, Memory],
-    found: Mapping[str, candidates.DocumentCandidate],
+    found: Mapping[str, file_formats.DocumentCandidate],
     row: models.NoteVersion,
     now: datetime,
 ) -> None:
@@ -224,7 +226,7 @@ def _restore(memory: Memory, said: str) -> None:
         memory.verification = was.value
     is_same = memory.content_hash == content_hash(content=said)
     waits_for_it = memory.archived_reason == versions.HELD and is_same
-    ends = waits_for_it and not planting_alarms.of_content(content=memory.content)
+    ends = waits_for_it and not rules.of_content(content=memory.content)
     memory.needs_review = memory.needs_review and not ends
     memory.stale_at, memory.archived_reason = None, ""
 

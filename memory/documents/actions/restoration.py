@@ -21,7 +21,7 @@ from accounts.messages import message
 from accounts.queries import directory
 from memory import taxonomy
 from memory.customization import custom_type_rules
-from memory.documents.formats import cairn
+from memory.documents import file_formats
 from memory.index.models import MemoryUsage
 from memory.intake.actions import candidate
 from memory.intake.validation import NewMemory
@@ -43,8 +43,8 @@ CHOICES: Final[Mapping[str, type[StrEnum]]] = {
 OF_USAGE: Final = frozenset({"access_count", "last_accessed_at"})
 KEPT: Final = tuple(
     name
-    for name, (rule, _) in cairn.FIELDS.items()
-    if rule is cairn.FieldRule.KEPT and name not in OF_USAGE
+    for name, (rule, _) in file_formats.FIELDS.items()
+    if rule is file_formats.FieldRule.KEPT and name not in OF_USAGE
 )
 SENT: Final = (
     "type", "external_id", "scope", "pinned", "confidence", "reach", "phase", "methodology",
@@ -128,14 +128,14 @@ def _check_beside(record: Record) -> None:
 
     Raises InvalidInput, and ValueError for a timestamp that no row can hold.
     """
-    for name in cairn.TIMES:
-        cairn.read_time(text=record[name])
-    for beside, name in ((cairn.VERSIONS, "changed_at"), (cairn.LINKS, "created_at")):
+    for name in file_formats.TIMES:
+        file_formats.read_time(text=record[name])
+    for beside, name in ((file_formats.VERSIONS, "changed_at"), (file_formats.LINKS, "created_at")):
         for one in record[beside]:
             _time(one[name])
-    for version in record[cairn.VERSIONS]:
+    for version in record[file_formats.VERSIONS]:
         kept_versions.check(fields=version["fields"])
-    whole = "\n\n\n\n".join(cairn.texts_in(value=record))
+    whole = "\n\n\n\n".join(file_formats.texts_in(value=record))
     found = scanner.fault_of(text=whole)
     if found:
         raise InvalidInput(detail=message("The record holds a secret: {kinds}", kinds=found))
@@ -152,7 +152,7 @@ def _new_memory(record: Record, project: str | None) -> NewMemory:
         related_files=tuple(record["related_files"]),
         related_modules=tuple(record["related_modules"]),
         attributes=record["attributes"],
-        event_at=cairn.read_time(text=record["event_at"]),
+        event_at=file_formats.read_time(text=record["event_at"]),
     )
 
 
@@ -164,7 +164,9 @@ def _overwrite(row: Memory, record: Record, people: frozenset[UUID]) -> None:
         raise ValueError("what was deleted does not come back")
     for name in KEPT:
         value = record[name]
-        setattr(row, name, cairn.read_time(text=value) if name in cairn.TIMES else value)
+        setattr(
+            row, name, file_formats.read_time(text=value) if name in file_formats.TIMES else value
+        )
     author = identifiers.as_uuid(text=str(record["author_user"]))
     row.author_user = author if author in people else row.author_user
     for field in Memory._meta.concrete_fields:
@@ -220,7 +222,7 @@ def _write_beside(new: list[Restored], ids: Mapping[str, UUID], people: frozense
         MemoryUsage(
             memory=row,
             access_count=record["access_count"],
-            last_accessed_at=cairn.read_time(text=record["last_accessed_at"]),
+            last_accessed_at=file_formats.read_time(text=record["last_accessed_at"]),
         )
         for record, row in new
         if record["access_count"]
@@ -228,7 +230,7 @@ def _write_beside(new: list[Restored], ids: Mapping[str, UUID], people: frozense
     MemoryUsage.objects.bulk_create(uses, batch_size=AT_ONCE)
     links: dict[tuple[Any, ...], tuple[MemoryLink, datetime]] = {}
     for record, row in new:
-        for link in record[cairn.LINKS]:
+        for link in record[file_formats.LINKS]:
             target = ids.get(str(link["target"]))
             if target is None or target == row.id:
                 continue
@@ -245,7 +247,7 @@ def _write_beside(new: list[Restored], ids: Mapping[str, UUID], people: frozense
 
 
 def _versions(record: Record, row: Memory, people: frozenset[UUID]) -> Iterator[MemoryVersion]:
-    for version in record[cairn.VERSIONS]:
+    for version in record[file_formats.VERSIONS]:
         by = identifiers.as_uuid(text=str(version["changed_by"]))
         yield MemoryVersion(
             memory=row,
@@ -260,7 +262,7 @@ def _versions(record: Record, row: Memory, people: frozenset[UUID]) -> Iterator[
 
 
 def _time(text: Any) -> datetime:
-    found = cairn.read_time(text=text)
+    found = file_formats.read_time(text=text)
     if found is None:
         raise ValueError("a moment is missing")
     return found
@@ -269,6 +271,8 @@ def _time(text: Any) -> datetime:
 def _find_people(caller: Caller, records: tuple[Record, ...]) -> frozenset[UUID]:
     """Return those people of the records who are in the organization."""
     named = {str(record.get("author_user")) for record in records}
-    named |= {str(one.get("changed_by")) for record in records for one in record[cairn.VERSIONS]}
+    named |= {
+        str(one.get("changed_by")) for record in records for one in record[file_formats.VERSIONS]
+    }
     ids = {found for one in named if (found := identifiers.as_uuid(text=one)) is not None}
     return frozenset(directory.people(caller=caller, ids=ids)) if ids else frozenset()

@@ -9,6 +9,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from django.db.models import Q
@@ -18,9 +19,8 @@ from accounts.caller import Caller
 from accounts.errors import Forbidden, InvalidInput, TooLarge, wrong_field
 from accounts.messages import message
 from memory.customization import custom_type_rules
-from memory.documents import reading
-from memory.documents.candidates import LONGEST_NAME, DocumentCandidate, DocumentReading, FileRead
-from memory.documents.formats import cairn
+from memory.documents import file_formats, reading
+from memory.documents.file_formats import DocumentCandidate, DocumentReading, FileRead
 from memory.intake import integrate
 from memory.intake.actions import candidate as intake_candidate
 from memory.intake.validation import NewMemory
@@ -55,32 +55,23 @@ class Upload:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedStatement:
-    """One statement, and its draft; or why it is refused. The text of a refused one is not kept."""
+    """What would become of one statement; the text of a refused one is not kept.
+
+    `given` is the candidate as it waits in its row, None for a refused one.
+    """
 
     number: int
     file: str
     line: int | None
-    candidate: DocumentCandidate | None
-    drafted: intake_candidate.CheckedCandidate | None
+    type: str = ""
+    content: str = ""
+    tags: tuple[str, ...] = ()
+    outcome: str = "refused"
     gate: str = ""
     reason: str = ""
     hint: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PreviewRow:
-    """What would become of one statement; the content of a refused one is left out."""
-
-    number: int
-    file: str
-    line: int | None
-    type: str
-    content: str
-    tags: tuple[str, ...]
-    outcome: str
-    gate: str
-    reason: str
-    hint: str
+    content_hash: str = ""
+    given: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +79,7 @@ class ImportPreview:
     """What was found in an upload, and what would become of it."""
 
     files: tuple[FileRead, ...]
-    rows: tuple[PreviewRow, ...]
+    rows: tuple[JudgedStatement, ...]
     counts: Mapping[str, int]
 
 
@@ -99,15 +90,14 @@ def preview_import(*, caller: Caller, upload: Upload) -> ImportPreview:
     """
     require(caller=caller, act=Act.WRITE)
     with tenancy.unit():
-        find_place(caller=caller, upload=upload)  # before anything is read for nothing
+        place = find_place(caller=caller, upload=upload)  # before anything is read for nothing
     found = read_upload(upload=upload)
     judged = judge_statements(caller=caller, upload=upload, found=found)
-    drafted = [one.drafted for one in judged if one.drafted is not None]
+    hashes = [one.content_hash for one in judged if one.given]
+    names = [one.given["external_id"] for one in judged if one.given and one.given["external_id"]]
     with tenancy.unit():
-        place = find_place(caller=caller, upload=upload)
         rows_there = Memory.objects.filter(
-            Q(content_hash__in=[one.content_hash for one in drafted])
-            | Q(external_id__in=[one.new.external_id for one in drafted if one.new.external_id]),
+            Q(content_hash__in=hashes) | Q(external_id__in=names),
             audience=place.audience,
             project=place.project,
             status="active",
@@ -117,44 +107,33 @@ def preview_import(*, caller: Caller, upload: Upload) -> ImportPreview:
     external = {name: digest for name, digest in known if name}
     rows = []
     for one in judged:
-        draft, outcome = one.drafted, "refused"
-        if draft is not None:
-            name, digest = draft.new.external_id, draft.content_hash
-            if name and name in external:
-                outcome = "confirmed" if external[name] == digest else "updated"
-            else:
-                outcome = "confirmed" if digest in texts else "added"
-            texts.add(digest)
-            external.setdefault(name, digest)
-        rows.append(
-            PreviewRow(
-                number=one.number,
-                file=one.file,
-                line=one.line,
-                type=draft.classification.type.value if draft else "",
-                content=draft.new.content if draft else "",
-                tags=draft.new.tags if draft else (),
-                outcome=outcome,
-                gate=one.gate,
-                reason=one.reason,
-                hint=one.hint,
-            )
-        )
+        if one.given is None:
+            rows.append(one)
+            continue
+        name = one.given["external_id"]
+        is_same = one.content_hash in texts
+        if name in external:
+            is_same = external[name] == one.content_hash
+        otherwise = "updated" if name in external else "added"
+        rows.append(replace(one, outcome="confirmed" if is_same else otherwise))
+        texts.add(one.content_hash)
+        if name:
+            external.setdefault(name, one.content_hash)
     counts = Counter(row.outcome for row in rows)
     return ImportPreview(files=found.files, rows=tuple(rows), counts=counts)
 
 
 def as_importer(*, caller: Caller) -> Caller:
     """Return the caller as who writes what a file says."""
-    return replace(
-        caller,
-        agent=caller.agent or IMPORTER,
-        source_interface=SourceInterface.IMPORT.value,
-    )
+    agent = caller.agent or IMPORTER
+    return replace(caller, agent=agent, source_interface=SourceInterface.IMPORT.value)
 
 
 def read_upload(*, upload: Upload) -> DocumentReading:
-    """Read an upload. Raises TooLarge, and InvalidInput when nothing in it can be taken."""
+    """Read an upload; no file's name holds a secret then, since it is told and stored.
+
+    Raises TooLarge, and InvalidInput when nothing in it can be taken.
+    """
     size = sum(len(data) for _, data in upload.files)
     if size > LARGEST_UPLOAD or len(upload.files) > MOST_FILES:
         raise TooLarge(
@@ -167,7 +146,17 @@ def read_upload(*, upload: Upload) -> DocumentReading:
         )
     if not upload.files:
         raise wrong_field(pointer="/file", detail="No file was sent.", code="required")
-    found = _without_secrets(reading.read_all(files=upload.files))
+    found = reading.read_all(files=upload.files)
+    names = {one.name for one in found.files} | {one.file for one in found.candidates}
+    names |= {one.file for one in found.faults}
+    shown = {
+        name: scanner.without_secrets(text=name)[-file_formats.LONGEST_NAME :] for name in names
+    }
+    found = DocumentReading(
+        files=tuple(replace(one, name=shown[one.name]) for one in found.files),
+        candidates=tuple(replace(one, file=shown[one.file]) for one in found.candidates),
+        faults=tuple(replace(one, file=shown[one.file]) for one in found.faults),
+    )
     if not found.candidates and found.faults:
         first = found.faults[0]
         place = f"{first.file}:{first.line}" if first.line else first.file
@@ -183,35 +172,41 @@ def judge_statements(
 ) -> tuple[JudgedStatement, ...]:
     """Send every statement through the gates that need no store; what cannot be read comes last."""
     importer = as_importer(caller=caller)
-    judged = []
-    for number, candidate in enumerate(found.candidates, start=1):
-        new = new_memory(upload=upload, given=as_json(candidate=candidate))
-        drafted, gate, reason, hint = _judge(importer, new)
-        judged.append(
-            JudgedStatement(
-                number=number,
-                file=candidate.file,
-                line=candidate.line,
-                candidate=None if drafted is None else candidate,
-                drafted=drafted,
-                gate=gate,
-                reason=reason,
-                hint=hint,
-            )
+    judged = [
+        _judge(importer, upload, number, one) for number, one in enumerate(found.candidates, 1)
+    ]
+    judged += (
+        JudgedStatement(
+            number=number, file=fault.file, line=fault.line, gate=FORMAT, reason=fault.detail
         )
-    for number, fault in enumerate(found.faults, start=len(judged) + 1):
-        judged.append(
-            JudgedStatement(
-                number=number,
-                file=fault.file,
-                line=fault.line,
-                candidate=None,
-                drafted=None,
-                gate=FORMAT,
-                reason=fault.detail,
-            )
-        )
+        for number, fault in enumerate(found.faults, len(judged) + 1)
+    )
     return tuple(judged)
+
+
+def _judge(
+    importer: Caller, upload: Upload, number: int, one: DocumentCandidate
+) -> JudgedStatement:
+    row = partial(JudgedStatement, number=number, file=one.file, line=one.line)
+    given = as_json(candidate=one)
+    new = new_memory(upload=upload, given=given)
+    try:
+        drafted = intake_candidate.check_candidate(caller=importer, new=new)
+    except (InvalidInput, Forbidden) as error:
+        told = scanner.without_secrets(text=error.detail)
+        reason = error.detail if told == error.detail else told
+        return row(gate=INPUT, reason=reason, hint=error.hint)
+    result = intake_candidate.gate(checked=drafted)
+    if result.outcome is integrate.GateOutcome.REFUSED:
+        gate = result.gate.value if result.gate else ""
+        return row(gate=gate, reason=result.reason, hint=result.hint)
+    return row(
+        type=drafted.classification.type.value,
+        content=drafted.new.content,
+        tags=drafted.new.tags,
+        content_hash=drafted.content_hash,
+        given=given,
+    )
 
 
 def find_place(*, caller: Caller, upload: Upload) -> intake_candidate.Placement:
@@ -233,7 +228,7 @@ def as_json(*, candidate: DocumentCandidate) -> dict[str, Any]:
         "attributes": dict(candidate.attributes),
         "event_at": candidate.event_at.isoformat() if candidate.event_at else None,
         "keys": [_digest(key) for key in candidate.keys[:MOST_LINKS]],
-        "links": [[link.kind, _digest(link.target)] for link in candidate.links[:MOST_LINKS]],
+        "links": [[kind, _digest(target)] for kind, target in candidate.links[:MOST_LINKS]],
     }
 
 
@@ -249,40 +244,10 @@ def new_memory(*, upload: Upload, given: dict[str, Any]) -> NewMemory:
         **lists,
         own_type=custom_type_rules.named(tags=lists["tags"]),
         attributes=given["attributes"],
-        event_at=cairn.read_time(text=given["event_at"]),
+        event_at=file_formats.read_time(text=given["event_at"]),
         needs_review=True,
     )
 
 
 def _digest(name: str) -> str:
     return hashlib.sha256(name.encode(errors="surrogatepass")).hexdigest()
-
-
-def _judge(
-    importer: Caller, new: NewMemory
-) -> tuple[intake_candidate.CheckedCandidate | None, str, str, str]:
-    """Return the draft of a candidate; or None, and the gate that refuses it, why, and a hint."""
-    try:
-        drafted = intake_candidate.check_candidate(caller=importer, new=new)
-    except (InvalidInput, Forbidden) as error:
-        told = scanner.without_secrets(text=error.detail)
-        return None, INPUT, error.detail if told == error.detail else told, error.hint
-    result = intake_candidate.gate(checked=drafted)
-    if result.outcome is not integrate.GateOutcome.REFUSED:
-        return drafted, "", "", ""
-    return None, result.gate.value if result.gate else "", result.reason, result.hint
-
-
-def _without_secrets(found: DocumentReading) -> DocumentReading:
-    """Return a reading whose file names hold no secret; they are told and stored."""
-    names = {file.name for file in found.files} | {fault.file for fault in found.faults}
-    shown = {name: scanner.without_secrets(text=name)[-LONGEST_NAME:] for name in names}
-    if all(name == told for name, told in shown.items()):
-        return found
-    return DocumentReading(
-        files=tuple(replace(one, name=shown[one.name]) for one in found.files),
-        candidates=tuple(
-            replace(one, file=shown.get(one.file, one.file)) for one in found.candidates
-        ),
-        faults=tuple(replace(one, file=shown[one.file]) for one in found.faults),
-    )

@@ -14,7 +14,7 @@ from uuid import UUID
 from accounts import tenancy
 from memory.extraction.actions import extraction, llm_relation
 from memory.index.actions import embedding
-from memory.intake.actions.apply_later import ReplacementShare, comparable, integrate_stored
+from memory.intake.actions.apply_decision import ReplacementShare, comparable, integrate_stored
 from memory.intake.actions.remember import enqueue_model_look
 from memory.records.models import Memory
 from memory.sessions import counter_rows

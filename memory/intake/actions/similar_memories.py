@@ -24,7 +24,7 @@ from accounts.messages import message
 from memory.entities import names
 from memory.index.actions import embedding
 from memory.index.sql import search_rows
-from memory.intake import classify, echo_rules, integrate, queries, validation
+from memory.intake import classify, integrate, queries, rules, validation
 from memory.intake.actions import candidate
 from memory.records import actions
 from memory.records.models import Memory
@@ -49,7 +49,7 @@ SIMILAR_LIMIT: Final = 3  # memories that are shown
 MOST_NAMES: Final = 8  # things named in the text that are shown; default, not measured
 SIMILAR_COSINE: Final = 0.55  # cosine from which a neighbor is worth showing; default, not measured
 # what was delivered, and the cosines of it that are known
-Delivered = tuple[tuple[echo_rules.DeliveredText, ...], dict[UUID, float]]
+Delivered = tuple[tuple[rules.DeliveredText, ...], dict[UUID, float]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -280,11 +280,11 @@ def find_echo(
     texts, cosines = delivered
     source, echo = checked.new.source, same_id
     if same_id is None:
-        echo = echo_rules.echo_of(
+        echo = rules.echo_of(
             content=checked.new.content,
             given=texts,
             cosines=cosines,
-            limits=echo_rules.OTHER_WORDS if source in IN_OTHER_WORDS else echo_rules.SAME_WORDS,
+            limits=rules.OTHER_WORDS if source in IN_OTHER_WORDS else rules.SAME_WORDS,
         )
     elif all(one.memory_id != same_id for one in texts):
         if source != Source.EXTRACTED:

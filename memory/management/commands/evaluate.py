@@ -15,10 +15,9 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from accounts.errors import CairnError
-from memory.evaluation import converters, dataset, report
+from memory.evaluation import dataset, report
 from memory.evaluation.actions import evaluate, fit_relevance, fit_weights
-from memory.evaluation.converters import Converted
-from memory.evaluation.dataset import JudgedSet, Split, WrongSet
+from memory.evaluation.dataset import Converted, JudgedSet, Split, WrongSet
 from memory.evaluation.report import NotComparable
 from memory.search.refinement import Rerank
 from memory.search.request import PROFILES
@@ -45,7 +44,7 @@ class Command(BaseCommand):
         parser.add_argument("--markdown", type=Path, help="file for the tables as Markdown")
         steps = parser.add_subparsers(dest="step")
         convert = steps.add_parser("convert", help="turn a public set into a folder for --set")
-        convert.add_argument("--from", dest="public", choices=converters.PUBLIC, required=True)
+        convert.add_argument("--from", dest="public", choices=dataset.PUBLIC, required=True)
         convert.add_argument("path", type=Path, help="folder with the files of the public set")
         convert.add_argument("target", type=Path, help="folder to write; made when missing")
         compare = steps.add_parser("compare", help="pair two reports written with --out")
@@ -129,7 +128,7 @@ def _set(given: str) -> JudgedSet:
     public = next(
         (
             name
-            for name, row in converters.PUBLIC.items()
+            for name, row in dataset.PUBLIC.items()
             if all((folder / file).is_file() for file in row.files)
         ),
         None,
@@ -143,8 +142,8 @@ def _set(given: str) -> JudgedSet:
 
 
 def _converted(public: str, folder: Path) -> Converted:
-    files = {name: _read(folder / name) for name in converters.PUBLIC[public].files}
-    return converters.convert(public=public, files=files)
+    files = {name: _read(folder / name) for name in dataset.PUBLIC[public].files}
+    return dataset.convert(public=public, files=files)
 
 
 def _report(path: Path) -> dict[str, Any]:

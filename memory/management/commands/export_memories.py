@@ -10,8 +10,7 @@ from django.utils import timezone
 
 from accounts.authentication import entered
 from accounts.errors import CairnError
-from memory.documents.actions.export import ExportRequest, export
-from memory.documents.writing import BUDGET_TOKENS, ExportFormat
+from memory.documents.actions.export import BUDGET_TOKENS, ExportFormat, ExportRequest, export
 from memory.management.targets import add_person, caller_of
 
 

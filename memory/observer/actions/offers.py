@@ -21,7 +21,7 @@ from django.db.models import Func, TextField, Value
 
 from accounts.caller import Caller
 from accounts.errors import Forbidden, InvalidInput, NotFound
-from memory.intake import planting_alarms
+from memory.intake import rules
 from memory.intake.actions import similar_memories
 from memory.intake.actions.remember import Outcome, Prepared, decide, prepare, recorded
 from memory.intake.validation import NewMemory
@@ -185,7 +185,7 @@ def proposed_memory(
     What is tainted (`reason`), doubtful, or reads like an order, an address or a command waits for
     a person, however far its opener trusts memory.
     """
-    has_alarm = bool(planting_alarms.of_content(content=content))
+    has_alarm = bool(rules.of_content(content=content))
     return NewMemory(
         content=content,
         source=source.value,

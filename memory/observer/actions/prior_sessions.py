@@ -19,7 +19,7 @@ from typing import Final
 from django.db.models import Q
 
 from accounts import tenancy
-from memory import path_lock
+from memory import sql_queries
 from memory.experiments.queries import GRAPH_PART, LARGEST_DAYS
 from memory.observer.detect import Verdicts, Witnessed
 from memory.observer.detections import SignalKind
@@ -156,7 +156,7 @@ def take_back(*, row: Session, now: datetime) -> None:
 def _add_in_turn(row: Session, steps: tuple[Count, ...], now: datetime) -> None:
     """Add in the place of a session, one after the other: deletions touch rows of others too."""
     if steps:
-        path_lock.hold(audience=row.audience, project_id=row.project_id, path=_SUMS)
+        sql_queries.hold_path(audience=row.audience, project_id=row.project_id, path=_SUMS)
         add(row=row, counts=steps, now=now)
 
 

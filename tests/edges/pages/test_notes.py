@@ -7,8 +7,8 @@ from django.test import Client
 
 from accounts.authentication import entered
 from accounts.caller import Caller
+from memory.documents import queries
 from memory.documents.actions.note_push import NewNote, push_note
-from memory.documents.queries import notes
 
 TEXT = "# Mill\n\nThe gate of the mill opens at <b>nine</b>.\n"
 
@@ -41,7 +41,7 @@ def test_a_document_is_kept_brought_to_its_new_text_and_removed(
         f"{shop}notes", {**form, "text": TEXT.replace("nine", "eleven")}
     ).content.decode()
     with entered(caller):
-        (note,) = notes.list_notes(caller=caller, project="shop", limit=10)
+        (note,) = queries.list_notes(caller=caller, project="shop", limit=10)
     removed = owner_pages.post(f"{shop}notes/{note.id}")
 
     assert "1 memory added" in kept
@@ -70,7 +70,7 @@ def test_a_personal_note_is_not_told_to_others_by_its_next_text(
 
     assert (refused.status_code, again.status_code) == (422, 200)
     with entered(caller):
-        (note,) = notes.list_notes(caller=caller, project="shop", limit=10)
+        (note,) = queries.list_notes(caller=caller, project="shop", limit=10)
     assert (note.scope, note.version) == ("personal", 2)
 
 

@@ -15,7 +15,7 @@ from accounts.models import Job, Organization, Slot
 from accounts.tenancy.rls import Powers
 from config import health
 from memory.providers import registry
-from memory.providers.transport import ProviderSettings
+from memory.providers.guard import ProviderSettings
 from tests.support import marking
 from tests.support.marking import put_altered
 

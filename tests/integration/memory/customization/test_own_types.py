@@ -13,9 +13,9 @@ from memory.customization.actions import Course, define_methodology, remove_meth
 from memory.customization.custom_type_rules import OwnType
 from memory.customization.phases import Transition
 from memory.customization.queries import own_methodologies
-from memory.documents.writing import ExportFormat
+from memory.documents.actions.export import ExportFormat
 from memory.experiments.points import Point
-from memory.intake.actions.remember_all import remember_all
+from memory.intake.actions.remember import remember_all
 from memory.intake.actions.revise import revise
 from memory.records import filters
 from memory.records.filters import Filters

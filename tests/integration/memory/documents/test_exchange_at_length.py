@@ -10,17 +10,13 @@ import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.documents import reading
+from memory.documents import queries, reading
 from memory.documents.actions.export import ExportRequest, export
 from memory.documents.actions.import_batches import begin_import
 from memory.documents.actions.uploads import Upload
-from memory.documents.queries import imports
-from memory.documents.queries.imports import ImportView
-from memory.index.actions import embedding
-from memory.intake.actions.remember import NewMemory
-from memory.intake.actions.remember_all import remember_all
+from memory.documents.queries import ImportView
 from memory.records.models import Memory
-from memory.tasks import request_jobs
+from memory.tasks import job_handlers
 from tests.support import work
 from tests.support.goals import Scale
 
@@ -89,8 +85,8 @@ def _said(random: Random, area: str) -> str:
 
 def taken_in(caller: Caller, upload: Upload, now: datetime) -> ImportView:
     begun = begin_import(caller=caller, upload=upload, now=now)
-    request_jobs.take_in(work.taken(begun.job_id))
-    return imports.get_import(caller=caller, batch_id=begun.id, now=now)
+    job_handlers.take_in(work.taken(begun.job_id))
+    return queries.get_import(caller=caller, batch_id=begun.id, now=now)
 
 
 def reviewed() -> None:
@@ -119,26 +115,3 @@ def test_a_tree_of_rules_is_imported_reviewed_and_exported_without_loss(
     assert {one.content for one in told.candidates} == back
     assert "added" not in again.counts
     figure(f"{size:,} bytes, {len(told.candidates):,} statements: in {took:.0f} s; again adds 0")
-
-
-@pytest.mark.goal(name="G23")
-def test_a_thousand_memories_and_their_vectors(
-    caller: Caller, store: str, now: datetime, scale: Scale, figure: Figure
-) -> None:
-    count = scale.of(short=100, long=1_000)
-    found = reading.read_all(files=files(size=count * 130)).candidates[:count]
-    new = tuple(
-        NewMemory(content=one.content, source="import", type=one.type, project=store)
-        for one in found
-    )
-    started = perf_counter()
-
-    outcomes = remember_all(caller=caller, new=new, now=now)
-    ids = tuple(one.memory.id for one in outcomes if one.memory and one.outcome == "added")
-    embedded = sum(
-        embedding.embed_batch(memory_ids=ids[start : start + embedding.BATCH])
-        for start in range(0, len(ids), embedding.BATCH)
-    )
-
-    figure(f"{len(found):,} memories with vectors: {perf_counter() - started:.1f} s")
-    assert embedded == len(ids)

@@ -10,14 +10,13 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import InvalidInput, NotFound, TooLarge
 from accounts.models import Job
+from memory.documents import queries
 from memory.documents.actions import uploads
-from memory.documents.actions.import_batches import begin_import, cancel_import
-from memory.documents.actions.import_undo import undo_import
+from memory.documents.actions.import_batches import begin_import, cancel_import, undo_import
 from memory.documents.actions.uploads import Upload, preview_import
 from memory.documents.models import ImportRow
-from memory.documents.queries import imports
 from memory.records.models import Memory, MemoryLink
-from memory.tasks import request_jobs
+from memory.tasks import job_handlers
 from teams.actions.projects import create_project
 from tests.support import stored, work
 from tests.support.taking_in import RULES, active, run, upload
@@ -115,7 +114,7 @@ def test_a_cancelled_import_takes_in_no_more(caller: Caller, store: str, now: da
     begun = begin_import(caller=caller, upload=upload(), now=now)
 
     ended = cancel_import(caller=caller, batch_id=begun.id, now=now)
-    request_jobs.take_in(work.taken(begun.job_id))
+    job_handlers.take_in(work.taken(begun.job_id))
 
     assert (ended.state, dict(ended.counts), active()) == ("cancelled", {"cancelled": 3}, [])
     assert Job.objects.filter(state=Job.State.FAILED).count() == 0
@@ -161,8 +160,8 @@ def test_imports_of_others_are_not_there(
 
     for batch in (hidden, own):
         for ask in (
-            lambda id: imports.get_import(caller=member_caller, batch_id=id, now=now),
-            lambda id: imports.list_rows(
+            lambda id: queries.get_import(caller=member_caller, batch_id=id, now=now),
+            lambda id: queries.list_rows(
                 caller=member_caller, batch_id=id, after=0, limit=9, now=now
             ),
             lambda id: undo_import(caller=member_caller, batch_id=id, now=now),
@@ -171,7 +170,7 @@ def test_imports_of_others_are_not_there(
             with pytest.raises(NotFound):
                 ask(batch.id)
     assert (
-        imports.list_imports(caller=member_caller, project=None, after=None, limit=9, now=now).items
+        queries.list_imports(caller=member_caller, project=None, after=None, limit=9, now=now).items
         == ()
     )
 

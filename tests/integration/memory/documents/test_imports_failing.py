@@ -11,10 +11,14 @@ from accounts import jobs
 from accounts.caller import Caller
 from accounts.errors import Conflict, Forbidden, NotFound
 from accounts.models import Job, Token
-from memory.documents.actions.import_batches import begin_import, fail_import, retry_import
-from memory.documents.actions.import_undo import undo_import
-from memory.documents.queries import imports
-from memory.tasks import request_jobs
+from memory.documents import queries
+from memory.documents.actions.import_batches import (
+    begin_import,
+    fail_import,
+    retry_import,
+    undo_import,
+)
+from memory.tasks import job_handlers
 from tests.support import memories, work
 from tests.support.taking_in import active, run, upload
 
@@ -33,11 +37,11 @@ def test_a_job_that_died_between_two_parts_goes_on(
     with monkeypatch.context() as patch:
         patch.setattr(jobs, "progress", die)
         with pytest.raises(KeyboardInterrupt):
-            request_jobs.take_in(work.taken(begun.job_id))
+            job_handlers.take_in(work.taken(begun.job_id))
     assert len(active()) == 2
-    request_jobs.take_in(work.taken(begun.job_id))
+    job_handlers.take_in(work.taken(begun.job_id))
 
-    assert dict(imports.get_import(caller=caller, batch_id=begun.id, now=now).counts) == {
+    assert dict(queries.get_import(caller=caller, batch_id=begun.id, now=now).counts) == {
         "added": 3
     }
 
@@ -62,9 +66,9 @@ def test_import_of_a_token_that_has_ended_fails_and_says_so(
     Token.objects.filter(pk=token.id).update(**{end: timezone.now() - timedelta(days=1)})
 
     with pytest.raises(jobs.PermanentFailure):
-        request_jobs.take_in(work.taken(begun.job_id))
+        job_handlers.take_in(work.taken(begun.job_id))
 
-    failed = imports.get_import(caller=caller, batch_id=begun.id, now=now)
+    failed = queries.get_import(caller=caller, batch_id=begun.id, now=now)
     assert (failed.state, active()) == ("failed", [])
     assert "token" in failed.error
     assert undo_import(caller=caller, batch_id=begun.id, now=now).batch.state == "undone"
@@ -89,9 +93,9 @@ def test_row_that_the_database_refuses_stops_no_other(
         return execute(sql, params, many, context)
 
     with connection.execute_wrapper(no_ledger):
-        request_jobs.take_in(work.taken(begun.job_id))
+        job_handlers.take_in(work.taken(begun.job_id))
 
-    done = imports.get_import(caller=caller, batch_id=begun.id, now=now)
+    done = queries.get_import(caller=caller, batch_id=begun.id, now=now)
     assert (done.state, dict(done.counts)) == ("done", {"added": 2, "refused": 1})
 
 
@@ -108,10 +112,10 @@ def test_import_whose_job_ended_without_success_says_why_and_is_tried_again(
     begun = begin_import(caller=caller, upload=upload(), now=now)
     Job.objects.filter(pk=str(begun.job_id)).update(state=state, error=error)
 
-    failed = imports.get_import(caller=caller, batch_id=begun.id, now=now)
+    failed = queries.get_import(caller=caller, batch_id=begun.id, now=now)
     again = retry_import(caller=caller, batch_id=begun.id, now=now)
-    request_jobs.take_in(work.taken(again.job_id))
-    done = imports.get_import(caller=caller, batch_id=begun.id, now=now)
+    job_handlers.take_in(work.taken(again.job_id))
+    done = queries.get_import(caller=caller, batch_id=begun.id, now=now)
 
     assert (failed.state, failed.error) == ("failed", error or "Its job was cancelled.")
     assert (again.state, again.error) == ("queued", "")

@@ -9,7 +9,7 @@ import pytest
 from accounts import tenancy
 from accounts.caller import Caller, Role
 from accounts.errors import Conflict, Forbidden
-from memory.documents.actions.import_undo import undo_import
+from memory.documents.actions.import_batches import undo_import
 from memory.documents.actions.uploads import preview_import
 from memory.intake.actions import apply_decision
 from memory.intake.actions.revise import revise

@@ -10,9 +10,9 @@ import pytest
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import InvalidInput, NotFound, TooLarge
+from memory.documents import queries
 from memory.documents.actions.note_push import LARGEST, NewNote, NotePushed, push_note, remove_note
 from memory.documents.models import NoteVersion
-from memory.documents.queries import notes
 from memory.intake.actions.revise import revise
 from memory.records.actions import confirm
 from memory.records.models import Memory
@@ -94,7 +94,7 @@ def test_a_removed_note_makes_its_memories_stale(caller: Caller, store: str, now
 
     assert (done.stale, done.held) == (2, 0)
     assert memory("gate").archived_reason == REMOVED
-    assert notes.list_notes(caller=caller, project=store, limit=9) == ()
+    assert queries.list_notes(caller=caller, project=store, limit=9) == ()
     assert push(caller, now).note.version == 2
     assert memory("gate").stale_at is None
 
@@ -102,7 +102,7 @@ def test_a_removed_note_makes_its_memories_stale(caller: Caller, store: str, now
 def test_a_note_is_shown_line_by_line(caller: Caller, store: str, now: datetime) -> None:
     note = push(caller, now).note
 
-    found = notes.list_lines(caller=caller, note_id=note.id, now=now)
+    found = queries.list_lines(caller=caller, note_id=note.id, now=now)
 
     told = {one.number: [each.content for each in one.memories] for one in found if one.memories}
     assert set(told) == {3, 5}
@@ -137,10 +137,10 @@ def test_notes_of_others_are_not_there(
 
     for note in (hidden, own):
         with pytest.raises(NotFound):
-            notes.list_lines(caller=member_caller, note_id=note.id, now=now)
+            queries.list_lines(caller=member_caller, note_id=note.id, now=now)
         with pytest.raises(NotFound):
             remove_note(caller=member_caller, note_id=note.id, now=now)
-    assert notes.list_notes(caller=member_caller, project=store, limit=9) == ()
+    assert queries.list_notes(caller=member_caller, project=store, limit=9) == ()
     assert push(member_caller, now).added == 2
 
 

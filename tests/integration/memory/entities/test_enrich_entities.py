@@ -24,13 +24,13 @@ from memory.entities.actions import (
     read_names,
 )
 from memory.entities.models import Mention
-from memory.intake.actions.remember_all import remember_all
+from memory.intake.actions.remember import remember_all
 from memory.intake.actions.revise import revise
 from memory.providers import registry
 from memory.providers.contracts import NameReader, ReadSpan
 from memory.providers.errors import ProviderInvalidAnswer, ProviderRefused
+from memory.providers.guard import ProviderSettings
 from memory.providers.name_reader import NUMBER
-from memory.providers.transport import ProviderSettings
 from memory.records.models import Memory
 from memory.records.queries.views import MemoryView
 from memory.search.entity_profile import about, list_things

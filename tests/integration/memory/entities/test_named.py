@@ -10,7 +10,7 @@ import pytest
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.entities.models import Mention
-from memory.intake.actions.remember_all import remember_all
+from memory.intake.actions.remember import remember_all
 from memory.intake.actions.revise import revise
 from memory.review.actions.corrections import correct
 from memory.search.actions import search

@@ -12,7 +12,7 @@ from accounts.models import Job
 from memory.entities import actions, names
 from memory.entities.actions import READ_NAMES, queue_read_names, read_names
 from memory.entities.models import Mention
-from memory.intake.actions.remember_all import remember_all
+from memory.intake.actions.remember import remember_all
 from memory.intake.actions.revise import revise
 from memory.records.models import Memory
 from memory.records.queries.views import MemoryView

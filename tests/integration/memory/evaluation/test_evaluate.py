@@ -8,6 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from accounts.models import Job, Organization, User
+from memory.evaluation import dataset
 from memory.search.request import PROFILES
 
 MEMORIES = (
@@ -68,44 +69,30 @@ def folder(tmp_path: Path) -> Path:
 
 def _run(folder: Path, *options: str) -> dict[str, object]:
     out = folder / "report.json"
-    call_command(
-        "evaluate",
-        *options,
-        "--set",
-        str(folder),
-        "--out",
-        str(out),
-        stdout=StringIO(),
-        stderr=StringIO(),
-    )
+    given = (*options, "--set", str(folder), "--out", str(out))
+    call_command("evaluate", *given, stdout=StringIO(), stderr=StringIO())
     found: dict[str, object] = json.loads(out.read_text(encoding="utf-8"))
     return found
 
 
-def test_each_profile_answers_every_query(folder: Path) -> None:
+def test_a_set_is_asked_of_each_profile_and_nothing_of_it_remains(folder: Path) -> None:
+    short = {"id": "m-short", "content": "Too short", "type": "fact"}
+    twin = {**QUERIES[0], "id": "q-4", "relevant": {"m-twin": 3}}
+    _write(folder, "memories", (*MEMORIES, short, {**MEMORIES[0], "id": "m-twin"}))
+    _write(folder, "queries", (*QUERIES, twin))
+
     found = _run(folder)
 
-    assert set(found["systems"]) == set(PROFILES)
     asked = found["systems"]["plain"]["queries"]
+    assert set(found["systems"]) == set(PROFILES)
     assert asked["q-1"]["ranked"][0] == "m-lock"
+    assert "m-old" in asked["q-2"]["ranked"]  # it is asked as of a time
+    assert "m-new" not in asked["q-2"]["ranked"]
     assert asked["q-3"]["silent"] is True
+    assert asked["q-4"]["measures"]["recall@10"] == 1.0  # what says the same counts as one
     assert found["systems"]["plain"]["kinds"]["all"]["MRR"]["mean"] == 1.0
-
-
-def test_a_question_about_a_time_gets_what_was_true_then(folder: Path) -> None:
-    found = _run(folder, "--profile", "plain")
-
-    ranked = found["systems"]["plain"]["queries"]["q-2"]["ranked"]
-    assert "m-old" in ranked
-    assert "m-new" not in ranked
-
-
-def test_nothing_of_it_remains(folder: Path) -> None:
-    _run(folder, "--profile", "plain")
-
-    assert not Organization.objects.exists()
-    assert not User.objects.exists()
-    assert not Job.objects.exists()
+    assert (list(found["refused"]), found["embedded"]) == (["m-short"], 3)
+    assert not any(model.objects.exists() for model in (Organization, User, Job))
 
 
 def test_nothing_remains_of_a_run_that_fails(folder: Path) -> None:
@@ -126,37 +113,18 @@ def test_a_wrong_file_is_refused_by_file_line_and_field(folder: Path) -> None:
         _run(folder)
 
 
-def test_a_memory_that_a_gate_refuses_is_named(folder: Path) -> None:
-    _write(
-        folder, "memories", (*MEMORIES, {"id": "m-short", "content": "Too short", "type": "fact"})
-    )
-
-    found = _run(folder, "--profile", "plain")
-
-    assert list(found["refused"]) == ["m-short"]
-    assert found["embedded"] == 3
-
-
-def test_two_memories_that_say_the_same_count_as_one(folder: Path) -> None:
-    _write(folder, "memories", (*MEMORIES, {**MEMORIES[0], "id": "m-twin"}))
-    _write(folder, "queries", ({**QUERIES[0], "relevant": {"m-twin": 3}},))
-
-    found = _run(folder, "--profile", "plain")
-
-    assert found["systems"]["plain"]["kinds"]["all"]["recall@10"]["mean"] == 1.0
-
-
-def test_one_half_asks_only_its_queries(folder: Path) -> None:
-    train, held = (set(_asked(folder, half)) for half in ("train", "held"))
-
-    assert train.isdisjoint(held)
-    assert train | held == {"q-1", "q-2", "q-3"}
-
-
-def _asked(folder: Path, half: str) -> list[str]:
+def test_one_half_asks_only_its_queries_and_reports_are_paired_by_query(folder: Path) -> None:
     _write(folder, "queries", tuple({**row, "kind": "words"} for row in QUERIES))
-    found = _run(folder, "--profile", "plain", "--split", half)
-    return list(found["systems"]["plain"]["queries"])
+    halves = dataset.split_of(items=((str(row["id"]), "words") for row in QUERIES))
+    found = _run(folder, "--profile", "plain", "--split", "train")
+    said = StringIO()
+
+    call_command("evaluate", "compare", *[str(folder / "report.json")] * 2, stdout=said)
+
+    train = [id for id, half in halves.items() if half == "train"]
+    assert sorted(found["systems"]["plain"]["queries"]) == sorted(train)
+    assert "plain: report.json minus report.json, paired by query" in said.getvalue()
+    assert f"| all | {len(train)} | second - first | +0.000 [+0.000, +0.000] |" in said.getvalue()
 
 
 def test_a_converted_public_set_can_be_evaluated(folder: Path) -> None:
@@ -175,13 +143,3 @@ def test_a_converted_public_set_can_be_evaluated(folder: Path) -> None:
     )
 
     assert _run(target)["systems"]["rrf"]["kinds"]["all"]["recall@10"]["mean"] == 1.0
-
-
-def test_two_reports_are_paired_by_query(folder: Path) -> None:
-    _run(folder)
-    said = StringIO()
-
-    call_command("evaluate", "compare", *[str(folder / "report.json")] * 2, stdout=said)
-
-    assert "plain: report.json minus report.json, paired by query" in said.getvalue()
-    assert "| all | 3 | second - first | +0.000 [+0.000, +0.000] |" in said.getvalue()

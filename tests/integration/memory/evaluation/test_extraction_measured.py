@@ -19,7 +19,7 @@ from memory.evaluation.conversations import CaseOutcome, Conversation
 from memory.evaluation.dataset import Split
 from memory.extraction.actions.extraction import Mode
 from memory.management.commands.evaluate_extraction import SHIPPED
-from memory.providers.transport import Limits
+from memory.providers.guard import Limits
 from tests.support import vendors
 from tests.support.vendor_server import Vendor
 

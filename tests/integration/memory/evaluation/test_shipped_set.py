@@ -12,7 +12,7 @@ import pytest
 from memory.evaluation import dataset, measures
 from memory.evaluation.actions import evaluate
 from memory.evaluation.measures import Evaluation
-from memory.providers.transport import DEFAULT_EMBEDDER
+from memory.providers.guard import DEFAULT_EMBEDDER
 from memory.search.request import PROFILES
 from tests.support import models
 from tests.support.vendors import installed

@@ -21,7 +21,7 @@ from memory.records.models import Conflict, Memory, MemoryLink
 from memory.records.queries.views import MemoryView
 from memory.review.actions.verdicts import MemoryEdge, unlink
 from memory.sessions.models import Statistic
-from memory.tasks import session_jobs
+from memory.tasks import job_handlers
 from memory.taxonomy import LinkKind
 from teams.actions.projects import change_project
 from tests.support import people, vendors, work
@@ -81,7 +81,7 @@ def test_an_add_is_judged_by_its_job_and_the_answer_asks_no_model(
 
     assert (added.outcome, vendor.asked, _links()) == ("added", [], [])
     *_, job = _queued()
-    result = session_jobs.judge_what_was_added(work.taken(job.id))
+    result = job_handlers.judge_what_was_added(work.taken(job.id))
     assert (result["judged"], result["integrated"], result["calls"]) == (1, 1, 1)
     assert _links() == [("extend", True, 0.8)]
     with tenancy.unit():

@@ -11,7 +11,7 @@ from accounts.caller import Caller
 from accounts.errors import InvalidInput, NotFound
 from memory.intake import queries as intake_queries
 from memory.intake.actions import apply_decision as writer
-from memory.intake.actions.remember_all import remember_all
+from memory.intake.actions.remember import remember_all
 from memory.intake.queries import ActionFilters, ActionView
 from memory.records.models import Conflict, Memory
 from memory.tasks import upkeep

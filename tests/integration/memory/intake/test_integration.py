@@ -11,10 +11,8 @@ from accounts.errors import Conflict as Changed
 from accounts.models import Job
 from memory.index.models import MemoryVector
 from memory.intake.actions import candidate
-from memory.intake.actions.apply_decision import hold
-from memory.intake.actions.apply_later import ReplacementShare, integrate_stored
-from memory.intake.actions.remember import prepare
-from memory.intake.actions.remember_all import remember_all
+from memory.intake.actions.apply_decision import ReplacementShare, hold, integrate_stored
+from memory.intake.actions.remember import prepare, remember_all
 from memory.intake.actions.revise import revise
 from memory.intake.actions.similar_memories import find_similar
 from memory.intake.integrate import LEAST_SHARE, Decision, decide

@@ -9,8 +9,7 @@ from accounts import tenancy
 from accounts.caller import Caller, Role
 from accounts.errors import NotFound, RoleNotSufficient, TooLarge
 from accounts.models import Job
-from memory.intake.actions.remember import NewMemory, Outcome
-from memory.intake.actions.remember_all import MOST, remember_all
+from memory.intake.actions.remember import MOST, NewMemory, Outcome, remember, remember_all
 from memory.intake.actions.revise import revise
 from memory.records.models import Memory
 from teams.actions.projects import change_project
@@ -112,14 +111,19 @@ def test_everything_or_nothing_is_written(caller: Caller, store: str, now: datet
     assert not Job.objects.exists()
 
 
-def test_an_unseen_project_refuses_the_call(caller: Caller, store: str, now: datetime) -> None:
-    with pytest.raises(NotFound):
-        sent(caller, now, new(project=store), new(CARTS, project="nothing"))
+def test_a_viewer_and_an_unseen_project_are_refused(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    viewer, hidden = memories.as_role(caller, Role.VIEWER), new(CARTS, project="nothing")
 
-
-def test_a_viewer_sends_nothing(caller: Caller, store: str, now: datetime) -> None:
-    with pytest.raises(RoleNotSufficient):
-        sent(memories.as_role(caller, Role.VIEWER), now, new(project=store))
+    for who, items, error in (
+        (viewer, (new(project=store),), RoleNotSufficient),
+        (caller, (new(project=store), hidden), NotFound),
+    ):
+        with pytest.raises(error):
+            remember_all(caller=who, new=items, now=now)
+        with pytest.raises(error):
+            remember(caller=who, new=items[-1], now=now)
 
 
 def _urgency(name: str) -> list[int]:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from memory.providers.guard import Limits, ProviderSettings
 from memory.providers.registry import Vendors
-from memory.providers.transport import Limits, ProviderSettings
 from tests.support import models
 from tests.support.vendor_server import Fault, Vendor, running_vendor
 

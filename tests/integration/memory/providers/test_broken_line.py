@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from memory.providers.errors import ProviderTimeout, ProviderUnavailable
+from memory.providers.guard import ProviderSettings
 from memory.providers.registry import Vendors
-from memory.providers.transport import ProviderSettings
 from tests.integration.memory.providers.conftest import QUICK
 from tests.support.fault_proxy import HALF_OPEN, REFUSING, RESETTING, SOUND, Fault, FaultProxy
 from tests.support.vendor_server import Vendor

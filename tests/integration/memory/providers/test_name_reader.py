@@ -11,7 +11,7 @@ from memory.entities import accurate
 from memory.providers import name_reader, weights
 from memory.providers.errors import ProviderRefused, ProviderUnavailable
 from memory.providers.name_reader import Readiness
-from memory.providers.pins import NAME_READER
+from memory.providers.weights import NAME_READER
 from tests.support.marking import put_altered, put_library
 
 ROOT = Path(__file__).resolve().parents[3]

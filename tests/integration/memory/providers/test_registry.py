@@ -8,7 +8,7 @@ from pytest_django import Settings
 
 from memory.providers import registry
 from memory.providers.errors import ProviderUnavailable
-from memory.providers.transport import ProviderSettings
+from memory.providers.guard import ProviderSettings
 from tests.support.vendor_server import Vendor
 
 

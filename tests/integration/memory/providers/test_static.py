@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memory.providers.errors import ProviderUnavailable
 from memory.providers.static import LateInteractionReranker, StaticEmbedder
 
 
@@ -45,8 +44,3 @@ def test_reranker_prefers_the_text_that_meets_the_rare_words(models_dir: Path) -
 
     assert scores[1] > scores[0]
     assert all(0.0 <= score <= 1.0 for score in scores)
-
-
-def test_absent_weights_say_how_to_get_them(tmp_path: Path) -> None:
-    with pytest.raises(ProviderUnavailable, match="no model"):
-        StaticEmbedder(models_dir=tmp_path).embed(texts=("anything",))

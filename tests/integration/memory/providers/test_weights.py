@@ -47,16 +47,6 @@ def test_check_names_an_altered_file(
     assert MODEL in said(capsys)
 
 
-def test_a_damaged_graph_is_made_anew(copy: Path) -> None:
-    graph = next((copy / MODEL).glob("encoder-*.onnx"))
-    graph.write_bytes(b"cut off")
-    assert weights.faults(folder=copy) != ()
-
-    weights.main(arguments=["--into", str(copy)])
-
-    assert weights.faults(folder=copy) == ()
-
-
 def test_a_killed_run_leaves_nothing_behind_after_the_next(copy: Path) -> None:
     (copy / MODEL / ".unfinished.abc").write_bytes(b"half a file")
     (copy / MODEL / ".unfinished.download").mkdir()
@@ -67,15 +57,21 @@ def test_a_killed_run_leaves_nothing_behind_after_the_next(copy: Path) -> None:
     assert list((copy / MODEL).glob(".unfinished.*")) == []
 
 
-def test_an_operators_folder_is_enough(
+def test_an_operators_folder_is_enough_and_a_damaged_graph_is_made_anew(
     models_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CAIRN_MODELS_FROM", str(models_dir))
     monkeypatch.setattr("sys.executable", "/bin/false")  # no package can be had
+    damaged = tmp_path / MODEL
+    damaged.mkdir()
+    for made in (*(models_dir / MODEL).glob("encoder-*.onnx"), models_dir / MODEL / "encoder.json"):
+        (damaged / made.name).write_bytes(
+            made.read_bytes()[: 1 if made.suffix == ".onnx" else None]
+        )
 
-    assert weights.main(arguments=["--into", str(tmp_path / "new")]) == 0
+    assert weights.main(arguments=["--into", str(tmp_path)]) == 0
 
-    assert weights.faults(folder=tmp_path / "new") == ()
+    assert weights.faults(folder=tmp_path) == ()
 
 
 def test_without_any_source_one_sentence_says_what_to_do(

@@ -12,7 +12,7 @@ from accounts.caller import Caller
 from accounts.errors import PreconditionFailed
 from accounts.models import Organization
 from memory.documents.actions.note_push import NewNote, push_note
-from memory.intake.actions.remember_all import remember_all
+from memory.intake.actions.remember import remember_all
 from memory.intake.actions.revise import revise
 from memory.records.filters import Filters
 from memory.records.queries import memories as queries

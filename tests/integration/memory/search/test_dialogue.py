@@ -13,7 +13,7 @@ from django.core.management import call_command
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.providers.transport import DEFAULT_EMBEDDER
+from memory.providers.guard import DEFAULT_EMBEDDER
 from memory.records.models import Memory
 from memory.search.actions import Hit, search
 from memory.search.request import SearchRequest

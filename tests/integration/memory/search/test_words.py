@@ -12,7 +12,7 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory.index.models import Lexeme
 from memory.index.sql import search_rows
-from memory.intake.actions.remember_all import remember_all
+from memory.intake.actions.remember import remember_all
 from memory.search.actions import search
 from memory.search.request import SearchRequest
 from teams.actions.projects import create_project

@@ -22,7 +22,7 @@ from memory.extraction.actions.extraction import (
     extract_text,
 )
 from memory.observer.actions.consolidate import consolidate
-from memory.providers.transport import Limits
+from memory.providers.guard import Limits
 from memory.records.models import Memory
 from memory.sessions.actions.append_turns import NewTurn, append_turns, take_conversation
 from memory.sessions.actions.lifecycle import NewSession, end_session, open_session

@@ -9,8 +9,7 @@ import pytest
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.index.actions import maintenance
-from memory.intake.actions.remember import Outcome, remember
-from memory.intake.actions.remember_all import remember_all
+from memory.intake.actions.remember import Outcome, remember, remember_all
 from memory.intake.models import ActionLog
 from memory.observer.actions.consolidate import consolidate
 from memory.records.actions import MOST_SESSIONS

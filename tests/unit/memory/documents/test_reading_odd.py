@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from memory.documents import reading, writing
-from memory.documents.candidates import MOST_CANDIDATES
-from memory.documents.formats import markdown_notes, memory_v3
-from memory.documents.writing import ExportFormat
+from memory.documents import markdown_notes, memory_v3, reading
+from memory.documents.actions import export
+from memory.documents.actions.export import ExportFormat
+from memory.documents.file_formats import MOST_CANDIDATES
 from tests.support.foreign_files import database, zipped
 
 
@@ -77,9 +77,9 @@ def test_texts_of_a_database_are_read_up_to_a_bound(monkeypatch: pytest.MonkeyPa
 def test_list_at_the_head_of_a_note_is_read_up_to_a_bound() -> None:
     items = "".join(f"- n{number}\n" for number in range(5_000))
 
-    note = markdown_notes.split_head(text=f"---\naliases:\n{items}---\nThe mill.\n")
+    fields, _, _ = markdown_notes.split_head(text=f"---\naliases:\n{items}---\nThe mill.\n")
 
-    assert len(note.fields["aliases"]) == markdown_notes.MOST_ITEMS
+    assert len(fields["aliases"]) == markdown_notes.MOST_ITEMS
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_export_of_ours_is_read_beyond_the_bounds_of_others(
     found = [
         reading.read(
             name="export",
-            data=b"".join(writing.WRITERS[format].write(records, 0)),
+            data=b"".join(export.WRITERS[format][1](records, 0)),
         )
         for format in (ExportFormat.JSON, ExportFormat.LINES)
     ]

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.documents import reading, writing
-from memory.documents.formats import cairn
-from memory.documents.formats.cairn import FIELDS, FieldRule
-from memory.documents.writing import ExportFormat
+from memory.documents import file_formats, reading
+from memory.documents.actions import export
+from memory.documents.actions.export import ExportFormat
+from memory.documents.file_formats import FIELDS, FieldRule
 from memory.records.models import Memory
 from memory.taxonomy import MemoryType
 
@@ -22,7 +22,7 @@ TEXT = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\x0
 MOMENT = st.datetimes(timezones=st.just(UTC)).map(datetime.isoformat)
 VALUES: dict[str, st.SearchStrategy[Any]] = {
     **dict.fromkeys(FIELDS, TEXT),
-    **dict.fromkeys(cairn.TIMES, st.none() | MOMENT),
+    **dict.fromkeys(file_formats.TIMES, st.none() | MOMENT),
     **dict.fromkeys(
         ("tags", "related_files", "related_modules", "provenance_sessions"),
         st.lists(TEXT, max_size=4),
@@ -43,9 +43,11 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
 }
 RECORD = st.fixed_dictionaries({
     **{name: VALUES[name] for name, (fate, _) in FIELDS.items() if fate is not FieldRule.LEFT},
-    cairn.VERSIONS: st.lists(st.fixed_dictionaries({"number": st.integers(1), "content": TEXT})),
-    cairn.LINKS: st.just([]),
-    cairn.TOPICS: st.lists(TEXT, max_size=1),
+    file_formats.VERSIONS: st.lists(
+        st.fixed_dictionaries({"number": st.integers(1), "content": TEXT})
+    ),
+    file_formats.LINKS: st.just([]),
+    file_formats.TOPICS: st.lists(TEXT, max_size=1),
 })  # fmt: skip
 
 
@@ -66,15 +68,15 @@ def record(**given: Any) -> dict[str, Any]:
         "governance": 3,
         "importance": 0.5,
         "confidence": 0.8,
-        cairn.VERSIONS: [],
-        cairn.LINKS: [],
-        cairn.TOPICS: [],
+        file_formats.VERSIONS: [],
+        file_formats.LINKS: [],
+        file_formats.TOPICS: [],
         **given,
     }
 
 
 def written(format: ExportFormat, *records: dict[str, Any], budget_tokens: int = 1) -> bytes:
-    return b"".join(writing.WRITERS[format].write(records, budget_tokens))
+    return b"".join(export.WRITERS[format][1](records, budget_tokens))
 
 
 def claude(*records: dict[str, Any], budget_tokens: int = 4_000) -> str:

@@ -4,9 +4,8 @@ import json
 
 import pytest
 
-from memory.evaluation import converters, dataset
-from memory.evaluation.converters import Converted
-from memory.evaluation.dataset import JudgedSet, WrongSet
+from memory.evaluation import dataset
+from memory.evaluation.dataset import Converted, JudgedSet, WrongSet
 from memory.taxonomy import MemoryType
 
 BEIR = {
@@ -61,7 +60,7 @@ LONG = [
 
 
 def _set(public: str, files: dict[str, str]) -> tuple[JudgedSet, Converted]:
-    found = converters.convert(public=public, files=files)
+    found = dataset.convert(public=public, files=files)
     return dataset.parse(name=public, memories=found.memories, queries=found.queries), found
 
 
@@ -144,7 +143,7 @@ def test_a_fault_of_a_public_file_is_named_by_its_place(
     files = {"beir": BEIR, "cosqa": COSQA}[public]
 
     with pytest.raises(WrongSet, match=message):
-        converters.convert(public=public, files={**files, file: text})
+        dataset.convert(public=public, files={**files, file: text})
 
 
 @pytest.mark.parametrize(
@@ -169,11 +168,11 @@ def test_a_conversation_of_another_shape_is_refused(
     text = json.dumps([{**LOCOMO[0], **change}])
 
     with pytest.raises(WrongSet, match=message):
-        converters.convert(public="locomo", files={"locomo10.json": text})
+        dataset.convert(public="locomo", files={"locomo10.json": text})
 
 
 def test_a_haystack_has_a_date_for_each_session() -> None:
     text = json.dumps([{**LONG[0], "haystack_dates": []}])
 
     with pytest.raises(WrongSet, match="field 'haystack_dates': There is one date"):
-        converters.convert(public="longmemeval", files={"longmemeval_s.json": text})
+        dataset.convert(public="longmemeval", files={"longmemeval_s.json": text})

@@ -85,15 +85,6 @@ def test_packs_are_asked_for_contradictions_and_lookalikes(evaluation: Evaluatio
     assert plain["pack tokens"] == 20
 
 
-def test_differences_are_the_second_minus_the_first(evaluation: Evaluation) -> None:
-    found = measures.subtract(evaluation=evaluation, first=PLAIN, second=RRF)
-
-    recall = found[0].measures["recall@10"]
-    assert recall is not None
-    assert recall.mean == -0.5
-    assert recall.count == 1
-
-
 def test_the_tables_name_the_set_the_embedder_and_each_profile(evaluation: Evaluation) -> None:
     text = report.markdown(evaluation=evaluation)
 

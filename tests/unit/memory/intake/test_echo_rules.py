@@ -6,32 +6,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.intake import echo_rules
-from memory.intake.echo_rules import OTHER_WORDS, SAME_WORDS, EchoLimits
+from memory.intake import rules
+from memory.intake.rules import OTHER_WORDS, SAME_WORDS, EchoLimits
 
 KNOWN = "Webhooks are retried 11 times with growing pauses, then parked for a person."
 FIRST = UUID(int=1)
 SECOND = UUID(int=2)
 WORDS = (
-    "Webhooks",
-    "are",
-    "retried",
-    "11",
-    "TIMES",
-    "then-parked",
-    "a_b",
-    "don't",
-    "É",
-    "\u212a",
-    "x",
-)
+    "Webhooks", "are", "retried", "11", "TIMES", "then-parked", "a_b", "don't", "É", "\u212a", "x",
+)  # fmt: skip
 
 
 def heard(content: str, limits: EchoLimits, cosine: float = 0.0) -> bool:
     """Say whether a statement repeats what is known."""
-    given = (echo_rules.DeliveredText(memory_id=FIRST, content=KNOWN),)
+    given = (rules.DeliveredText(memory_id=FIRST, content=KNOWN),)
     cosines = {FIRST: cosine}
-    return echo_rules.echo_of(content=content, given=given, cosines=cosines, limits=limits) == FIRST
+    return rules.echo_of(content=content, given=given, cosines=cosines, limits=limits) == FIRST
 
 
 @pytest.mark.parametrize("limits", [SAME_WORDS, OTHER_WORDS])
@@ -70,12 +60,12 @@ def test_meaning_counts_for_a_conversation() -> None:
 
 def test_the_closest_one_is_named_and_nothing_is_heard_of_nothing() -> None:
     given = (
-        echo_rules.DeliveredText(memory_id=SECOND, content=f"{KNOWN} The pauses double."),
-        echo_rules.DeliveredText(memory_id=FIRST, content=KNOWN),
+        rules.DeliveredText(memory_id=SECOND, content=f"{KNOWN} The pauses double."),
+        rules.DeliveredText(memory_id=FIRST, content=KNOWN),
     )
 
-    assert echo_rules.echo_of(content=KNOWN, given=given, cosines={}, limits=OTHER_WORDS) == FIRST
-    assert echo_rules.echo_of(content=KNOWN, given=(), cosines={}, limits=OTHER_WORDS) is None
+    assert rules.echo_of(content=KNOWN, given=given, cosines={}, limits=OTHER_WORDS) == FIRST
+    assert rules.echo_of(content=KNOWN, given=(), cosines={}, limits=OTHER_WORDS) is None
 
 
 @given(
@@ -85,9 +75,9 @@ def test_the_closest_one_is_named_and_nothing_is_heard_of_nothing() -> None:
     limits=st.sampled_from([SAME_WORDS, OTHER_WORDS]),
 )
 def test_close_ones_are_all_read(said: str, told: str, cosine: float, limits: EchoLimits) -> None:
-    one = echo_rules.DeliveredText(memory_id=FIRST, content=told)
-    new = echo_rules.DeliveredText(memory_id=SECOND, content=said)
+    one = rules.DeliveredText(memory_id=FIRST, content=told)
+    new = rules.DeliveredText(memory_id=SECOND, content=said)
 
-    is_close = echo_rules._closeness(new, one, cosine, limits) > 0
+    is_close = rules._closeness(new, one, cosine, limits) > 0
 
-    assert echo_rules._may_be_close(new, one, cosine, limits) or not is_close
+    assert rules._may_be_close(new, one, cosine, limits) or not is_close

@@ -41,12 +41,6 @@ def _near(cosine: float, *, id: int = 9, content: str = CONTENT) -> StoredStatem
     )
 
 
-def test_the_worked_example_passes() -> None:
-    result = _run(neighborhood=replace(EMPTY, neighbors=(_near(0.42),)))
-
-    assert (result.outcome, result.gate) == (GateOutcome.ACCEPTED, None)
-
-
 @pytest.mark.parametrize(
     ("length", "outcome"),
     [

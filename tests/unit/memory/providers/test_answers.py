@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.providers import answers
+from memory.providers import contracts
 from memory.providers.contracts import EmbeddingModel, Provider
 from memory.providers.errors import ProviderInvalidAnswer
 
@@ -16,7 +16,7 @@ FIGURES = st.floats(min_value=-1e6, max_value=1e6, allow_nan=False)
 
 @given(row=st.lists(FIGURES, min_size=3, max_size=3).filter(lambda row: np.linalg.norm(row) > 1))
 def test_accepted_vectors_have_unit_length(row: list[float]) -> None:
-    vectors = answers.unit_vectors(rows=[row], count=1, model=MODEL)
+    vectors = contracts.unit_vectors(rows=[row], count=1, model=MODEL)
 
     assert vectors.dtype == np.float32
     assert abs(float(np.linalg.norm(vectors[0])) - 1) < 1e-5
@@ -41,16 +41,16 @@ def test_accepted_vectors_have_unit_length(row: list[float]) -> None:
 )
 def test_malformed_vectors_are_refused(rows: object, count: int) -> None:
     with pytest.raises(ProviderInvalidAnswer):
-        answers.unit_vectors(rows=rows, count=count, model=MODEL)
+        contracts.unit_vectors(rows=rows, count=count, model=MODEL)
 
 
 def test_no_texts_need_no_vectors() -> None:
-    assert answers.unit_vectors(rows=[], count=0, model=MODEL).shape == (0, 3)
+    assert contracts.unit_vectors(rows=[], count=0, model=MODEL).shape == (0, 3)
 
 
 def test_other_dimensions_say_how_to_fix_the_setting() -> None:
     with pytest.raises(ProviderInvalidAnswer) as raised:
-        answers.unit_vectors(rows=[[1.0, 0.0]], count=1, model=MODEL)
+        contracts.unit_vectors(rows=[[1.0, 0.0]], count=1, model=MODEL)
 
     assert "2 dimensions instead of 3" in raised.value.detail
     assert "Set the provider's dimensions to 2" in raised.value.hint
@@ -59,7 +59,7 @@ def test_other_dimensions_say_how_to_fix_the_setting() -> None:
 def test_scores_are_put_in_the_order_of_the_texts() -> None:
     given_scores = ((1, 0.9), (0, 0.2))
 
-    scores = answers.scores_in_order(scores=given_scores, count=2, provider="fake")
+    scores = contracts.scores_in_order(scores=given_scores, count=2, provider="fake")
 
     assert scores == (0.2, 0.9)
 
@@ -79,19 +79,19 @@ def test_scores_that_do_not_match_the_texts_are_refused(
     pairs: tuple[tuple[int, float], ...],
 ) -> None:
     with pytest.raises(ProviderInvalidAnswer):
-        answers.scores_in_order(scores=pairs, count=2, provider="fake")
+        contracts.scores_in_order(scores=pairs, count=2, provider="fake")
 
 
 @pytest.mark.parametrize("text", ["", "no", '{"n": 1', "[1]", '{"n": NaN}', "[" * 100_000])
 def test_text_that_is_no_json_object_is_refused(text: str) -> None:
     with pytest.raises(ProviderInvalidAnswer):
-        answers.json_object(text=text, provider="fake")
+        contracts.json_object(text=text, provider="fake")
 
 
 def test_data_of_another_schema_is_refused_without_quoting_it() -> None:
-    answers.check_schema(data={"n": 1}, schema=SCHEMA, provider="fake")
+    contracts.check_schema(data={"n": 1}, schema=SCHEMA, provider="fake")
     with pytest.raises(ProviderInvalidAnswer) as raised:
-        answers.check_schema(data={"n": "private words"}, schema=SCHEMA, provider="fake")
+        contracts.check_schema(data={"n": "private words"}, schema=SCHEMA, provider="fake")
 
     assert "$.n" in raised.value.detail
     assert "private" not in raised.value.detail

@@ -11,8 +11,7 @@ from memory.providers.errors import (
     ProviderRefused,
     ProviderUnavailable,
 )
-from memory.providers.guard import Guard
-from memory.providers.transport import Limits
+from memory.providers.guard import Guard, Limits, ProviderSettings, is_on_this_machine
 
 DOWN = ProviderUnavailable(detail="down")
 
@@ -182,3 +181,34 @@ def test_while_a_probe_is_under_way_no_other_call_passes() -> None:
         return run(guard, Calls(time, ["a probe that never reports gives way"]))
 
     assert guard.run(tenant="acme", provider="fake", seconds=600, call=probe)
+
+
+@pytest.mark.parametrize(
+    ("url", "here"),
+    [
+        ("http://localhost:11434/v1", True),
+        ("http://127.0.0.1:8080/v1", True),
+        ("http://127.9.9.9/", True),
+        ("http://[::1]:8000/v1", True),
+        ("https://localhost.example/v1", False),
+        ("https://127.0.0.1.example/v1", False),
+        ("https://user:127.0.0.1@models.example/v1", False),
+        ("http://10.0.0.5/v1", False),
+        ("", False),
+    ],
+)
+def test_only_loopback_addresses_are_on_this_machine(url: str, here: bool) -> None:
+    assert is_on_this_machine(url=url) is here
+
+
+def test_what_no_vendor_can_mean_is_refused() -> None:
+    with pytest.raises(TypeError, match="embeder"):
+        ProviderSettings(embeder="x")  # type: ignore[call-arg]
+    with pytest.raises(ValueError, match="openai_dimensions"):
+        ProviderSettings(openai_dimensions=0)
+
+
+def test_keys_never_show_in_a_repr() -> None:
+    settings = ProviderSettings(openai_api_key="sk-private", cohere_api_key="co-private")
+
+    assert "private" not in repr(settings)

@@ -9,7 +9,7 @@ from memory.entities import accurate
 from memory.entities.accurate import COMMON, SOFTWARE
 from memory.providers import name_reader
 from memory.providers.errors import ProviderInvalidAnswer
-from memory.providers.pins import NAME_READER
+from memory.providers.weights import NAME_READER
 
 
 def test_a_reader_that_reads_otherwise_has_another_number() -> None:

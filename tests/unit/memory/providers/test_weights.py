@@ -5,8 +5,10 @@ import io
 import zipfile
 from pathlib import Path
 
+import pytest
+
 from memory.providers import weights
-from memory.providers.pins import PinnedFile, PinnedModel
+from memory.providers.weights import PinnedFile, PinnedModel, Precision, precision_of
 
 BYTES = b"weights " * 100
 PINNED = PinnedFile(
@@ -54,3 +56,22 @@ def test_a_file_cut_short_counts_as_missing(tmp_path: Path) -> None:
     (tmp_path / PINNED.name).write_bytes(BYTES[:-1])
 
     assert weights.missing_files(model=MODEL, folder=tmp_path) == (PINNED,)
+
+
+@pytest.mark.parametrize(
+    ("flags", "precision"),
+    [
+        ("flags : fpu sse avx2 avx512_vnni\n", Precision.INT8),
+        ("flags : fpu sse avx2 avx_vnni\n", Precision.INT8),
+        ("flags : fpu sse avx2 avx512f\n", Precision.FP32),
+        (None, Precision.FP32),
+    ],
+)
+def test_small_integers_are_for_processors_that_multiply_them(
+    tmp_path: Path, flags: str | None, precision: Precision
+) -> None:
+    file = tmp_path / "cpuinfo"
+    if flags is not None:
+        file.write_text(flags)
+
+    assert precision_of(processor_file=file) is precision

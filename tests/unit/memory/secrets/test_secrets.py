@@ -13,7 +13,7 @@ from accounts import token_format
 from accounts.token_format import TokenKind
 from memory.secrets import findings, scanner
 from memory.secrets.findings import Finding, SecretKind
-from memory.secrets.readings import readings
+from memory.secrets.scanner import readings
 from memory.sessions import event_parsing
 from memory.sessions.events import Event
 

@@ -1,15 +1,121 @@
-"""Our own exports: the record of a memory, and which of its fields are restored how.
+"""What a file holds: candidates for memories, faults with their place, and what people should know.
 
-A record is one JSON object: every field of the memory, with its versions, its links and its topics.
-Every column of a memory is decided in `FIELDS`; a test fails for one that is not.
+Pure values between the readers of formats and the import that sends candidates through the door. A
+reader never raises for a bad row: it is a fault with its line, and the rest goes on. A whole file
+that cannot be read is one fault and no candidate.
+
+A record of our own exports is one JSON object: every field of the memory, with its versions, its
+links and its topics. Every column of a memory is decided in `FIELDS`; a test fails for one that is
+not.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 
+from accounts.messages import Message
 from memory.text import text as texts
+
+MOST_CANDIDATES: Final = 20_000  # of one upload; default, not measured
+LONGEST_NAME: Final = 400  # characters of a file's name that are kept
+
+
+class Unreadable(Exception):
+    """A file or a row of which nothing is taken: why, and on which line of the file."""
+
+    def __init__(self, detail: Message | str, line: int | None = None) -> None:
+        super().__init__(str(detail))
+        self.detail, self.line = detail, line
+
+
+class FileFormat(StrEnum):
+    """What a file was found to be."""
+
+    MARKDOWN = "markdown"
+    OBSIDIAN = "obsidian"
+    BASIC_MEMORY = "basic-memory"
+    JSON = "json"
+    JSON_LINES = "jsonl"
+    MEM0 = "mem0"
+    MEMORY_V3 = "memory-v3"
+    OWN_JSON = "cairn-json"
+    OWN_LINES = "cairn-ndjson"
+    OWN_MARKDOWN = "cairn-markdown"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentCandidate:
+    """One statement of a file, as the door takes it.
+
+    `keys` are names by which others link to it, `links` its own as (kind, key); `record` is the
+    whole line of our own export, for those who restore one.
+    """
+
+    content: str
+    file: str = ""
+    line: int | None = None
+    type: str | None = None
+    external_id: str = ""
+    tags: tuple[str, ...] = ()
+    related_files: tuple[str, ...] = ()
+    related_modules: tuple[str, ...] = ()
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    confidence: float | None = None
+    pinned: bool = False
+    event_at: datetime | None = None
+    source_uri: str = ""
+    source_hash: str = ""
+    source_line: int | None = None
+    commit_sha: str = ""
+    keys: tuple[str, ...] = ()
+    links: tuple[tuple[str, str], ...] = ()
+    record: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileFault:
+    """A row or a file that could not be read: where, and why."""
+
+    file: str
+    line: int | None
+    detail: Message | str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileRead:
+    """One file: what it was found to be, how much was in it, and what people should know of it."""
+
+    name: str
+    format: FileFormat
+    candidates: int
+    notices: tuple[Message | str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentReading:
+    """All that was read of an upload."""
+
+    files: tuple[FileRead, ...]
+    candidates: tuple[DocumentCandidate, ...]
+    faults: tuple[FileFault, ...]
+
+    @classmethod
+    def of_file(
+        cls,
+        *,
+        name: str,
+        format: FileFormat,
+        candidates: tuple[DocumentCandidate, ...] = (),
+        faults: tuple[FileFault, ...] = (),
+        notices: tuple[Message | str, ...] = (),
+    ) -> "DocumentReading":
+        """Return the reading of one file."""
+        file = FileRead(name=name, format=format, candidates=len(candidates), notices=notices)
+        return cls(files=(file,), candidates=candidates, faults=faults)
+
 
 FORMAT: Final = "cairn-export"
 VERSION: Final = 1
@@ -99,11 +205,6 @@ def share_of(value: Any) -> float | None:
     """Return the share 0..1 of a foreign value, None where it is none."""
     is_figure = isinstance(value, int | float) and not isinstance(value, bool)
     return float(value) if is_figure and 0 <= value <= 1 else None
-
-
-def is_header(*, value: Any) -> bool:
-    """Say whether a JSON value begins an export of ours."""
-    return isinstance(value, dict) and value.get("format") == FORMAT
 
 
 def texts_in(*, value: Any) -> Iterator[str]:

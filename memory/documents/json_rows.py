@@ -11,17 +11,17 @@ from io import StringIO
 from itertools import chain, islice
 from typing import Any, Final
 
-from accounts.messages import Message, message
+from accounts.messages import message
 from memory.customization import custom_type_rules
-from memory.documents.candidates import (
+from memory.documents import file_formats
+from memory.documents.file_formats import (
     MOST_CANDIDATES,
-    CandidateLink,
     DocumentCandidate,
     DocumentReading,
     FileFault,
     FileFormat,
+    Unreadable,
 )
-from memory.documents.formats import cairn
 from memory.taxonomy import LinkKind, MemoryType
 
 TEXTS: Final = ("content", "memory", "text", "fact", "statement")  # names of a row's text, in order
@@ -34,38 +34,24 @@ KINDS: Final = frozenset(one.value for one in LinkKind)
 TOO_DEEP: Final = message("This JSON is nested too deep or has too long numbers.")
 
 
-class _WrongRow(Exception):
-    """A row that is no memory; the sentence says why."""
-
-    def __init__(self, detail: Message | str) -> None:
-        super().__init__(str(detail))
-        self.detail = detail
-
-
 def read_document(*, name: str, text: str) -> DocumentReading:
     """Read one JSON document: a list, or an object that holds one, or a single row."""
-    try:
-        value = json.loads(text)
-    except json.JSONDecodeError as error:
-        detail = message("This is not JSON: {fault}.", fault=error.msg)
-        return DocumentReading.unreadable(name=name, line=error.lineno, detail=detail)
-    except (RecursionError, ValueError):
-        return DocumentReading.unreadable(name=name, detail=TOO_DEEP)
+    value = _parse(text)
     rows = _rows_of(value)
     if rows is None:
-        return DocumentReading.unreadable(name=name, detail="This JSON holds no list of memories.")
-    return _reading(name, _format_of(value, rows), ((None, row) for row in rows))
+        raise Unreadable(message("This JSON holds no list of memories."))
+    format = FileFormat.OWN_JSON if _is_header(value) else _format_of(rows, FileFormat.JSON)
+    return _reading(name, format, ((None, row) for row in rows))
 
 
 def read_lines(*, name: str, text: str) -> DocumentReading:
     """Read a JSON object a line."""
     rows = _parse_lines(text)
     head = list(islice(rows, LOOKED_AT))
-    if head and cairn.is_header(value=head[0][1]):
+    if head and _is_header(head[0][1]):
         return _reading(name, FileFormat.OWN_LINES, chain(head[1:], rows))
-    format = _format_of(None, [row for _, row in head])
-    kind = format if format is FileFormat.MEM0 else FileFormat.JSON_LINES
-    return _reading(name, kind, chain(head, rows))
+    format = _format_of([row for _, row in head], FileFormat.JSON_LINES)
+    return _reading(name, format, chain(head, rows))
 
 
 def looks_like_lines(*, text: str) -> bool:
@@ -82,23 +68,24 @@ def looks_like_lines(*, text: str) -> bool:
 
 
 def read_record(*, name: str, line: int | None, record: Mapping[str, Any]) -> DocumentCandidate:
-    """Return the candidate of a record of an export of ours. Raises ValueError."""
+    """Return the candidate of a record of an export of ours. Raises Unreadable."""
     content = record.get("content")
     if not isinstance(content, str) or not isinstance(record.get("id"), str):
-        raise ValueError("it has no content or no id")
-    linked = record.get(cairn.LINKS)
+        fault = "it has no content or no id"
+        raise Unreadable(message("The record is broken: {fault}.", fault=fault), line)
+    linked = record.get(file_formats.LINKS)
     return DocumentCandidate(
         **_read_fields(record),
         content=content,
         file=name,
         line=line,
-        source_uri=cairn.text_of(record.get("source_uri"), 500),
-        source_line=cairn.line_of(record.get("source_line")),
-        source_hash=cairn.text_of(record.get("source_hash"), 64),
-        commit_sha=cairn.text_of(record.get("commit_sha"), 64),
+        source_uri=file_formats.text_of(record.get("source_uri"), 500),
+        source_line=file_formats.line_of(record.get("source_line")),
+        source_hash=file_formats.text_of(record.get("source_hash"), 64),
+        commit_sha=file_formats.text_of(record.get("commit_sha"), 64),
         keys=(record["id"],),
         links=tuple(
-            CandidateLink(kind=kind, target=row["target"])
+            (kind, row["target"])
             for row in (linked if isinstance(linked, list) else ())
             if isinstance(row, dict)
             and (kind := _choice(row.get("kind"), KINDS)) is not None
@@ -108,20 +95,28 @@ def read_record(*, name: str, line: int | None, record: Mapping[str, Any]) -> Do
     )
 
 
+def _parse(text: str) -> Any:
+    """Return a JSON value. Raises Unreadable with the line of the text."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        detail = message("This is not JSON: {fault}.", fault=error.msg)
+        raise Unreadable(detail, error.lineno) from error
+    except (RecursionError, ValueError) as error:
+        raise Unreadable(TOO_DEEP) from error
+
+
 def _parse_lines(text: str) -> Iterator[tuple[int, Any]]:
+    """Yield each line that is not empty, its number and its value, or why it has none."""
     for number, line in enumerate(StringIO(text, newline="\n"), start=1):
-        if not line.strip():
-            continue
         if len(line) > LONGEST_ROW:
             detail = message("The line has {count} characters.", count=len(line))
-            yield number, _WrongRow(detail)
-            continue
-        try:
-            yield number, json.loads(line)
-        except json.JSONDecodeError as error:
-            yield number, _WrongRow(message("This is not JSON: {fault}.", fault=error.msg))
-        except (RecursionError, ValueError):
-            yield number, _WrongRow(TOO_DEEP)
+            yield number, Unreadable(detail)
+        elif line.strip():
+            try:
+                yield number, _parse(line)
+            except Unreadable as error:
+                yield number, error
 
 
 def _rows_of(value: Any) -> list[Any] | None:
@@ -136,14 +131,17 @@ def _rows_of(value: Any) -> list[Any] | None:
     return [value] if _text_of(value) else None
 
 
-def _format_of(value: Any, rows: list[Any]) -> FileFormat:
-    if cairn.is_header(value=value):
-        return FileFormat.OWN_JSON
+def _is_header(value: Any) -> bool:
+    """Say whether a JSON value begins an export of ours."""
+    return isinstance(value, dict) and value.get("format") == file_formats.FORMAT
+
+
+def _format_of(rows: list[Any], otherwise: FileFormat) -> FileFormat:
     objects = [row for row in rows[:LOOKED_AT] if isinstance(row, dict)]
     is_mem0 = bool(objects) and all(
         isinstance(row.get("memory"), str) and "content" not in row for row in objects
     )
-    return FileFormat.MEM0 if is_mem0 else FileFormat.JSON
+    return FileFormat.MEM0 if is_mem0 else otherwise
 
 
 def _reading(
@@ -153,7 +151,7 @@ def _reading(
     for number, (line, row) in enumerate(rows, start=1):
         try:
             found.append(_candidate(name, format, line, row))
-        except _WrongRow as error:
+        except Unreadable as error:
             place = line if line is not None else number
             faults.append(FileFault(file=name, line=place, detail=error.detail))
         if max(len(found), len(faults)) > MOST_CANDIDATES:
@@ -164,26 +162,23 @@ def _reading(
 
 
 def _candidate(name: str, format: FileFormat, line: int | None, row: Any) -> DocumentCandidate:
-    if isinstance(row, _WrongRow):
+    if isinstance(row, Unreadable):
         raise row
     if not isinstance(row, dict):
-        raise _WrongRow(message("The row is no JSON object."))
+        raise Unreadable(message("The row is no JSON object."))
     if _depth(row) > DEEPEST:
-        raise _WrongRow(message("Nest at most {most} levels.", most=DEEPEST))
+        raise Unreadable(message("Nest at most {most} levels.", most=DEEPEST))
     if format in {FileFormat.OWN_JSON, FileFormat.OWN_LINES}:
-        try:
-            return read_record(name=name, line=line, record=row)
-        except ValueError as error:
-            raise _WrongRow(message("The record is broken: {fault}.", fault=str(error))) from error
+        return read_record(name=name, line=line, record=row)
     content = _text_of(row)
     if not content:
-        raise _WrongRow(message("The row has no text; it is looked for in {names}.", names=TEXTS))
+        raise Unreadable(message("The row has no text; it is looked for in {names}.", names=TEXTS))
     metadata = row.get("metadata")
     about = metadata if isinstance(metadata, dict) else {}
     tags = (*_texts(row.get("tags")), *_texts(row.get("categories")), *_texts(about.get("tags")))
     fields = _read_fields({**about, **row})
     fields["tags"] = custom_type_rules.once(tags=dict.fromkeys(tags), most=64)
-    said = cairn.text_of(row.get("id"), 150) or _digest(content)
+    said = file_formats.text_of(row.get("id"), 150) or _digest(content)
     source = format.value  # mem0's ids are its own everywhere, others begin anew in each file
     if format is not FileFormat.MEM0:
         source = f"{source}:{_digest(name)[:12]}"
@@ -193,8 +188,9 @@ def _candidate(name: str, format: FileFormat, line: int | None, row: Any) -> Doc
         content=content,
         file=name,
         line=line,
-        source_uri=cairn.text_of(row.get("source_uri") or row.get("source"), 500) or name[:500],
-        source_line=cairn.line_of(row.get("source_line")),
+        source_uri=file_formats.text_of(row.get("source_uri") or row.get("source"), 500)
+        or name[:500],
+        source_line=file_formats.line_of(row.get("source_line")),
         keys=(said,),
     )
 
@@ -204,14 +200,14 @@ def _read_fields(row: Mapping[str, Any]) -> dict[str, Any]:
     attributes = row.get("attributes")
     return {
         "type": _choice(row.get("type"), TYPES),
-        "external_id": cairn.text_of(row.get("external_id"), 200),
+        "external_id": file_formats.text_of(row.get("external_id"), 200),
         "tags": custom_type_rules.once(tags=_texts(row.get("tags"))),
         "related_files": _texts(row.get("related_files") or row.get("files")),
         "related_modules": _texts(row.get("related_modules") or row.get("modules")),
         "attributes": attributes if isinstance(attributes, dict) else {},
-        "confidence": cairn.share_of(row.get("confidence")),
+        "confidence": file_formats.share_of(row.get("confidence")),
         "pinned": row.get("pinned") is True,
-        "event_at": cairn.time_of(row.get("event_at") or row.get("created_at")),
+        "event_at": file_formats.time_of(row.get("event_at") or row.get("created_at")),
     }
 
 

@@ -14,14 +14,14 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from accounts.messages import Message, message
-from memory.documents.candidates import (
-    CandidateLink,
+from memory.documents import file_formats
+from memory.documents.file_formats import (
     DocumentCandidate,
     DocumentReading,
     FileFault,
     FileFormat,
+    Unreadable,
 )
-from memory.documents.formats import cairn
 from memory.taxonomy import LinkKind, MemoryType
 from memory.text import text as texts
 
@@ -42,30 +42,13 @@ COLUMNS: Final = (
 TYPES: Final = {one.value for one in MemoryType}
 
 
-class _Refused(Exception):
-    """The file is no database of that kind; the sentence says why."""
-
-    def __init__(self, detail: Message | str) -> None:
-        super().__init__(str(detail))
-        self.detail = detail
-
-
-def is_database(*, data: bytes) -> bool:
-    """Say whether a file is SQLite's."""
-    return data.startswith(MAGIC)
-
-
 def read(*, name: str, data: bytes) -> DocumentReading:
-    """Read the memories of a memory-v3 database."""
+    """Read the memories of a memory-v3 database. Raises Unreadable."""
     is_wal = data[WAL_AT : WAL_AT + 2] == WAL
     try:
         rows, is_cut = _rows(data[:WAL_AT] + b"\x01\x01" + data[WAL_AT + 2 :] if is_wal else data)
-    except _Refused as error:
-        return DocumentReading.unreadable(name=name, detail=error.detail)
-    except (sqlite3.Error, UnicodeDecodeError, OverflowError):
-        return DocumentReading.unreadable(
-            name=name, detail="The database is damaged or not memory-v3's."
-        )
+    except (sqlite3.Error, UnicodeDecodeError, OverflowError) as error:
+        raise Unreadable(message("The database is damaged or not memory-v3's.")) from error
     found, faults = [], []
     source = _source(rows)
     current = [row for row in rows if not row.get("archived")]
@@ -74,7 +57,7 @@ def read(*, name: str, data: bytes) -> DocumentReading:
         if isinstance(content, str) and content.strip() and isinstance(number, int):
             found.append(_candidate(name, source, row))
         else:
-            line, detail = cairn.line_of(number), "The row has no text or no number."
+            line, detail = file_formats.line_of(number), "The row has no text or no number."
             faults.append(FileFault(file=name, line=line, detail=detail))
     notices: list[Message | str] = []
     if len(current) < len(rows):
@@ -105,7 +88,7 @@ def _rows(data: bytes) -> tuple[list[dict[str, Any]], bool]:
             for row in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
         }
         if "memories" not in known:
-            raise _Refused(
+            raise Unreadable(
                 message("The database has no table “memories”; only memory-v3's is read.")
             )
         names = _columns(database)
@@ -129,10 +112,10 @@ def _columns(database: sqlite3.Connection) -> tuple[str, ...]:
     """
     told = database.execute(f'PRAGMA {COLUMNS_TOLD}("memories")').fetchall()
     if any(hidden for *_, hidden in told):
-        raise _Refused(message("The table “memories” has computed columns."))
+        raise Unreadable(message("The table “memories” has computed columns."))
     held = {str(name) for _, name, *_ in told}
     if not held >= NEEDED:
-        raise _Refused(message("The table “memories” has no column id or content."))
+        raise Unreadable(message("The table “memories” has no column id or content."))
     return tuple(name for name in COLUMNS if name in held)
 
 
@@ -168,18 +151,18 @@ def _candidate(name: str, source: str, row: dict[str, Any]) -> DocumentCandidate
     return DocumentCandidate(
         content=row["content"],
         file=name,
-        line=cairn.line_of(row["id"]),
+        line=file_formats.line_of(row["id"]),
         type=type_ if isinstance(type_, str) and type_ in TYPES else None,
         external_id=key,
         tags=tuple(one for one in _json_list(row.get("tags")) if isinstance(one, str))[:64],
-        confidence=cairn.share_of(confidence) if isinstance(confidence, float) else None,
+        confidence=file_formats.share_of(confidence) if isinstance(confidence, float) else None,
         event_at=_time(row.get("created_at")),
-        source_uri=cairn.text_of(row.get("source_file"), 500),
-        source_line=cairn.line_of(row.get("source_line")),
-        source_hash=cairn.text_of(row.get("source_hash"), 64),
+        source_uri=file_formats.text_of(row.get("source_file"), 500),
+        source_line=file_formats.line_of(row.get("source_line")),
+        source_hash=file_formats.text_of(row.get("source_hash"), 64),
         keys=(key,),
         links=tuple(
-            CandidateLink(kind=LinkKind.SEE_ALSO.value, target=f"{source}:{other}")
+            (LinkKind.SEE_ALSO.value, f"{source}:{other}")
             for other in _json_list(row.get("linked_memories"))
             if isinstance(other, int)
         ),

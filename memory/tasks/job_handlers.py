@@ -1,10 +1,11 @@
-"""Jobs that do what a person asked for, with the rights that they have by then."""
+"""Jobs that do what a person asked for, with the rights they have by then, and about sessions."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Any
+from uuid import UUID
 
 from django.utils import timezone
 
@@ -15,8 +16,10 @@ from accounts.identifiers import as_uuid
 from accounts.jobs import Claim
 from accounts.queries import directory
 from accounts.queries.directory import Initiator
+from memory.documents import queries
 from memory.documents.actions.import_batches import fail_import, run_import
-from memory.documents.queries import imports
+from memory.extraction.actions.judge_added import judge_added
+from memory.observer.actions import consolidate, finalize, observe, promote, synthesize
 from memory.review.rollback import execute
 from teams.permissions import Act, require
 
@@ -28,7 +31,7 @@ def take_in(claim: Claim) -> Mapping[str, Any]:
     if batch_id is None:
         return {"rows": 0}
     with tenancy.unit():
-        began = imports.who_began(batch_id=batch_id)
+        began = queries.who_began(batch_id=batch_id)
     if began is None:
         return {"rows": 0}
     tell = partial(jobs.progress, claim)
@@ -63,3 +66,46 @@ def _who_began(began: Initiator) -> Caller:
     caller = directory.caller_of(beginner=began, now=now)
     require(caller=caller, act=Act.WRITE)
     return replace(caller, agent=began.agent)
+
+
+@jobs.handler("memory.consolidate")
+def consolidate_session(claim: Claim) -> Mapping[str, Any]:
+    """Decide what a session has shown, and take what is worth keeping of its turns."""
+    (session_id,) = map(UUID, claim.payload["ids"])
+    try:
+        counts = finalize.finalize(session_id=session_id, now=timezone.now())
+        return {
+            **counts,
+            **consolidate.consolidate(
+                session_id=session_id,
+                now=timezone.now(),
+                tell=partial(jobs.progress, claim),
+                holder=claim.id,
+                is_decided=bool(counts),
+            ),
+        }
+    except NotFound as error:  # asking again finds no more
+        raise jobs.PermanentFailure(error.detail, error.hint) from error
+
+
+@jobs.handler("memory.observe")
+def observe_session(claim: Claim) -> Mapping[str, Any]:
+    """Look at what the agent of a session has done."""
+    (session_id,) = map(UUID, claim.payload["ids"])
+    counts = observe.observe(session_id=session_id, now=timezone.now())
+    return {**counts, **promote.promote_piece(session_id=session_id, now=timezone.now())}
+
+
+@jobs.handler("memory.synthesize")
+def synthesize_sessions(claim: Claim) -> Mapping[str, Any]:
+    """Say what many sessions of a place together show."""
+    (session_id,) = map(UUID, claim.payload["ids"])
+    is_weekly = bool(claim.payload["weekly"])
+    return synthesize.synthesize(session_id=session_id, is_weekly=is_weekly, now=timezone.now())
+
+
+@jobs.handler("memory.judge_added")
+def judge_what_was_added(claim: Claim) -> Mapping[str, Any]:
+    """Compare with a model what somebody has added, one memory a job."""
+    (memory_id,) = (UUID(item) for item in claim.payload["ids"])
+    return judge_added(memory_id=memory_id, now=timezone.now())
