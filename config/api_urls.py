@@ -1,6 +1,6 @@
 """Every call of /api/v1/: what the apps declare, and the document that describes it.
 
-An endpoint is declared once, in a module of its app's `api` package; all of those are read here.
+An endpoint is declared once, in its app's `api` or a module of that package; all are read here.
 """
 
 import pkgutil
@@ -18,10 +18,13 @@ from accounts.api.endpoints import Endpoint, declared_in
 from config.rest import documentation, views
 
 PACKAGES: Final = (teams.api, graph.api, memory.api, accounts.api)
-MODULES: Final = tuple(
-    import_module(f"{package.__name__}.{module.name}")
-    for package in PACKAGES
-    for module in pkgutil.iter_modules(package.__path__)
+MODULES: Final = (
+    *PACKAGES,
+    *(
+        import_module(f"{package.__name__}.{module.name}")
+        for package in PACKAGES
+        for module in pkgutil.iter_modules(getattr(package, "__path__", ()))
+    ),
 )
 ENDPOINTS: Final[tuple[Endpoint, ...]] = tuple(
     endpoint for module in MODULES for endpoint in declared_in(module)

@@ -17,7 +17,7 @@ from typing import Final
 
 import graspologic_native
 
-from graph.vocabulary import Layer
+from graph.code.values import Layer
 
 ROUNDS: Final = 10  # over the whole graph; default, not measured
 RANDOMNESS: Final = 0.01  # θ of the paper: how readily a refinement takes what is not best

@@ -9,10 +9,9 @@ no further columns: behind row-level security every row is read anyhow, to compa
 from django.db import models
 from django.db.models import Q
 
-from graph.code.manifest import LONGEST_PATH
+from graph.code.values import LONGEST_LABEL, LONGEST_PATH
 from teams.models import Project
 
-LONGEST_LABEL = 200  # characters
 HASH_LENGTH = 64  # SHA-256, in hexadecimal digits
 
 

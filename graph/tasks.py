@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from accounts import jobs
 from accounts.jobs import Claim
-from graph.index.resolve_code import resolve_code
+from graph.index.actions import resolve_code
 
 
 @jobs.handler("graph.resolve")

@@ -12,8 +12,8 @@ each other only there. After commit open pages are woken; they read the feed thr
 Decisions.
 - People are ids here: no foreign key leaves the tenant schema, so an organization can be moved.
 - Settings of a project are JSON, and only what is other than usual is stored.
-- The audit log is a chain of hashes whose head stands in the public schema (`audit.chain`).
+- The audit log is a chain of hashes whose head stands in the public schema (`audit_chain`).
 - A write that carries an idempotency key is done once (`idempotency`).
 
-Start reading at `visibility.py`, then `queries.py` and `actions/projects.py`.
+Start reading at `visibility.py`, then `queries.py` and `actions.py`.
 """

@@ -4,14 +4,14 @@ A team is for those in it and for who manages the organization; to everybody els
 not exist, and so it is to a token bound to projects: teams are the organization's.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Model, Q, QuerySet
 
 from accounts import rights, tenancy
 from accounts.caller import Caller, Role
@@ -32,7 +32,6 @@ GATES: Final[Mapping[str, tuple[float, float]]] = {  # settings of intake, least
     "conflict_cosine": (0.5, 1.0),
     "novelty_cosine": (0.5, 1.0),
 }
-WHOLE: Final = frozenset({"minimum_length", "maximum_length", "near_duplicate_window"})
 MODE: Final = "extraction_mode"
 MODES: Final = ("heuristic", "llm", "hybrid")
 SPENDING: Final[Mapping[str, tuple[float, float]]] = {  # what extraction may ask of models
@@ -44,6 +43,15 @@ SPENDING: Final[Mapping[str, tuple[float, float]]] = {  # what extraction may as
 KEEP_EVENTS: Final = "keep_events_days"
 EVENTS_KEPT: Final = (1.0, 365.0)  # days, least and most; as of an organization
 SETTINGS: Final = (THRESHOLD, *GATES, MODE, *SPENDING, KEEP_EVENTS)
+BOUNDS: Final[dict[str, tuple[float, float]]] = {  # of the settings that are numbers
+    THRESHOLD: (0.0, 1.0),
+    **GATES,
+    **SPENDING,
+    KEEP_EVENTS: EVENTS_KEPT,
+}
+WHOLE: Final = frozenset({  # of these the whole ones
+    "minimum_length", "maximum_length", "near_duplicate_window", *SPENDING, KEEP_EVENTS,
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +116,9 @@ class ChangeView:
     created_at: datetime
 
 
+View = TypeVar("View", ChangeView, "TeamView")
+
+
 def surroundings(*, caller: Caller) -> tuple[int, tuple[ProjectView, ...]]:
     """Return the newest visible change and the projects, as one moment shows them."""
     with tenancy.unit():
@@ -146,7 +157,7 @@ def changes_since(
     """Return at most `limit` visible changes with an id above `after`, oldest first."""
     with tenancy.unit():
         rows = _visible_changes(caller, project).filter(id__gt=after).order_by("id")[:limit]
-        return tuple(_change_view(row) for row in rows)
+        return tuple(_shown_as(ChangeView, row) for row in rows)
 
 
 def latest_changes(
@@ -155,7 +166,7 @@ def latest_changes(
     """Return the newest visible changes, newest first."""
     with tenancy.unit():
         rows = _visible_changes(caller, project).order_by("-id")[:limit]
-        return tuple(_change_view(row) for row in rows)
+        return tuple(_shown_as(ChangeView, row) for row in rows)
 
 
 def newest_change(*, caller: Caller, project: str | None = None) -> int:
@@ -172,74 +183,62 @@ def project_view(row: Project) -> ProjectView:
 
 def _longest_kept(rows: tuple[Project, ...]) -> int | None:
     """Return for how many days the organization keeps what agents did; asked where one says."""
-    if all(events_days_of(row=row) is None for row in rows):
+    if all(setting_of(row=row, name=KEEP_EVENTS) is None for row in rows):
         return None
     return keep_events_days(organization_id=tenancy.current().organization_id)
 
 
 def _view(row: Project, longest: int | None) -> ProjectView:
-    own = events_days_of(row=row)
+    own = {name: setting_of(row=row, name=name) for name in SETTINGS}
+    if own[KEEP_EVENTS] is not None and longest is not None:
+        own[KEEP_EVENTS] = min(own[KEEP_EVENTS], longest)
     return ProjectView(
         id=row.id,
         slug=row.slug,
         name=row.name,
         description=row.description,
         open_to_all=row.open_to_all,
-        relevance_threshold=threshold_of(row=row),
-        **{**dict.fromkeys(GATES), **gates_of(row=row)},
-        **{**dict.fromkeys((MODE, *SPENDING)), **spending_of(row=row)},
-        keep_events_days=own if own is None or longest is None else min(own, longest),
         created_at=row.created_at,
         version=row.version,
+        **own,
     )
 
 
-def events_days_by_project() -> Mapping[UUID, int]:
-    """Return the projects that say for how many days it is kept what agents did. In a unit."""
-    rows = Project.objects.filter(settings__has_key=KEEP_EVENTS).order_by("id")
-    found = {row.id: events_days_of(row=row) for row in rows}
-    return {id: days for id, days in found.items() if days is not None}
+def setting_of(*, row: Project, name: str) -> Any:
+    """Return what a project sets; None where it says nothing, or what does not fit."""
+    value = row.settings.get(name)
+    if name == MODE:
+        return value if value in MODES else None
+    if not is_within(value=value, bounds=BOUNDS[name]):
+        return None
+    return int(value) if name in WHOLE else float(value)
 
 
-def events_days_of(*, row: Project) -> int | None:
-    """Return for how many days a project keeps what agents did; None where it does not say."""
-    value = row.settings.get(KEEP_EVENTS)
-    return int(value) if is_within(value=value, bounds=EVENTS_KEPT) else None
-
-
-def threshold_of(*, row: Project) -> float | None:
-    """Return the least relevance that a project sets, 0 to 1; None when it sets none."""
-    value = row.settings.get(THRESHOLD)
-    return float(value) if isinstance(value, int | float) and 0 <= value <= 1 else None
+def _settings_of(row: Project, names: Iterable[str]) -> dict[str, Any]:
+    """Return those of some settings that a project sets; the others are the usual."""
+    found = {name: setting_of(row=row, name=name) for name in names}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def gates_of(*, row: Project) -> dict[str, Any]:
-    """Return the thresholds of the intake gates that a project sets; the others are the usual."""
-    return {
-        name: int(value) if name in WHOLE else float(value)
-        for name, bounds in GATES.items()
-        if is_within(value=(value := row.settings.get(name)), bounds=bounds)
-    }
-
-
-def spending_of(*, row: Project) -> dict[str, Any]:
-    """Return what a project sets of extraction; the rest is as usual."""
-    found: dict[str, Any] = {
-        name: int(value)
-        for name, bounds in SPENDING.items()
-        if is_within(value=(value := row.settings.get(name)), bounds=bounds)
-    }
-    mode = row.settings.get(MODE)
-    return {**found, MODE: mode} if mode in MODES else found
+    """Return the thresholds of the intake gates that a project sets."""
+    return _settings_of(row, GATES)
 
 
 def extraction_of(*, row: Project) -> Extraction:
     """Return how a project's conversations are read."""
     own = {
         name.removeprefix("max_llm_").removeprefix("extraction_"): value
-        for name, value in spending_of(row=row).items()
+        for name, value in _settings_of(row, (MODE, *SPENDING)).items()
     }
     return Extraction(**own)
+
+
+def events_days_by_project() -> Mapping[UUID, int]:
+    """Return the projects that say for how many days it is kept what agents did. In a unit."""
+    rows = Project.objects.filter(settings__has_key=KEEP_EVENTS).order_by("id")
+    found = {row.id: setting_of(row=row, name=KEEP_EVENTS) for row in rows}
+    return {id: days for id, days in found.items() if days is not None}
 
 
 def is_within(*, value: object, bounds: tuple[float, float]) -> bool:
@@ -267,18 +266,9 @@ def _visible_changes(caller: Caller, project: str | None) -> QuerySet[Change]:
     return rows.filter(project_id=find_project(caller=caller, ref=project).id)
 
 
-def _change_view(row: Change) -> ChangeView:
-    return ChangeView(
-        id=row.id,
-        kind=row.kind,
-        object_id=row.object_id,
-        project_id=row.project_id,
-        actor_user=row.actor_user,
-        actor_name=row.actor_name,
-        source_interface=row.source_interface,
-        summary=row.summary,
-        created_at=row.created_at,
-    )
+def _shown_as(view: type[View], row: Model) -> View:
+    """Return a row as the value whose fields are columns of it."""
+    return view(**{field.name: getattr(row, field.name) for field in fields(view)})
 
 
 class Kind(StrEnum):
@@ -324,7 +314,9 @@ def people_in(*, caller: Caller, kind: Kind, ref: str) -> tuple[PersonView, ...]
 def teams(*, caller: Caller) -> tuple[TeamView, ...]:
     """Return the teams the caller can see, by slug."""
     with tenancy.unit():
-        return tuple(team_view(row) for row in _visible_teams(caller).order_by("slug", "id"))
+        return tuple(
+            _shown_as(TeamView, row) for row in _visible_teams(caller).order_by("slug", "id")
+        )
 
 
 def team(*, caller: Caller, ref: str) -> TeamView:
@@ -352,13 +344,7 @@ def find_team(*, caller: Caller, ref: str) -> Team:
 
 def team_view(row: Team) -> TeamView:
     """Turn a row into what callers see."""
-    return TeamView(
-        id=row.id,
-        slug=row.slug,
-        name=row.name,
-        created_at=row.created_at,
-        version=row.version,
-    )
+    return _shown_as(TeamView, row)
 
 
 def person_view(member: MemberView, *, since: datetime) -> PersonView:
@@ -399,7 +385,7 @@ def _persons(caller: Caller, place: Project | Team) -> tuple[PersonView, ...]:
 
 
 EXPERIMENTS: Final = "experiments"  # settings of a project
-PERCENTS: Final[Mapping[str, tuple[float, float]]] = {  # least and most
+PERCENTS: Final[dict[str, tuple[float, float]]] = {  # least and most
     "control_percent": (0, 50),
     "passive_percent": (0, 50),
     "withheld_percent": (0, 50),
@@ -485,8 +471,8 @@ class Pauses:
     """Whether all of a project is paused, and which credentials and people are by themselves."""
 
     paused: bool
-    tokens: tuple[UUID, ...]
-    people: tuple[UUID, ...] = ()
+    tokens: frozenset[UUID]
+    people: frozenset[UUID]
 
 
 def pauses_of(*, caller: Caller, ref: str) -> Pauses:
@@ -497,11 +483,11 @@ def pauses_of(*, caller: Caller, ref: str) -> Pauses:
 
 def pauses_in(*, project: Project) -> Pauses:
     """Return what is paused in a project."""
-    return Pauses(
-        paused=bool(project.settings.get(PAUSED)),
-        tokens=tuple(sorted(paused_tokens(project=project))),
-        people=tuple(sorted(paused_people(project=project))),
+    tokens, people = (
+        frozenset(map(UUID, project.settings.get(name) or ()))
+        for name in (PAUSED_TOKENS, PAUSED_PEOPLE)
     )
+    return Pauses(paused=bool(project.settings.get(PAUSED)), tokens=tokens, people=people)
 
 
 def is_paused(
@@ -510,23 +496,5 @@ def is_paused(
     """Say whether nothing is given to a credential in a project, or to the person it is of."""
     if project is None:
         return False
-    return (
-        bool(project.settings.get(PAUSED))
-        or token_id in paused_tokens(project=project)
-        or user_id in paused_people(project=project)
-    )
-
-
-def paused_tokens(*, project: Project) -> frozenset[UUID]:
-    """Return the credentials that are given nothing in a project."""
-    return _listed(project, PAUSED_TOKENS)
-
-
-def paused_people(*, project: Project) -> frozenset[UUID]:
-    """Return the people whose agents are given nothing in a project."""
-    return _listed(project, PAUSED_PEOPLE)
-
-
-def _listed(project: Project, setting: str) -> frozenset[UUID]:
-    named = project.settings.get(setting)
-    return frozenset(UUID(one) for one in named) if isinstance(named, list) else frozenset()
+    found = pauses_in(project=project)
+    return found.paused or token_id in found.tokens or user_id in found.people

@@ -149,28 +149,18 @@ def may_choose(*, standing: Standing, level: TrustLevel, role: Role) -> bool:
 
 def chosen(*, standing: Standing, level: TrustLevel, now: datetime) -> Standing:
     """Return the standing after a person has set a level; at what they reached it rises again."""
-    return Standing(
-        level=level,
-        reached=standing.reached,
-        since=now,
-        is_chosen=level is not standing.reached,
-        gone=replace(NOTHING, total=standing.gone.total),
-    )
+    gone = replace(NOTHING, total=standing.gone.total)
+    is_chosen = level is not standing.reached
+    return replace(standing, level=level, since=now, is_chosen=is_chosen, gone=gone)
 
 
 def risen(*, standing: Standing, evidence: Evidence, now: datetime) -> Standing:
     """Return the standing after the evidence was weighed: at most one level up, never down."""
-    if standing.is_chosen:
-        return standing
     following = next_level(level=standing.level, evidence=evidence)
-    if following is None or not following.is_earned:
+    if standing.is_chosen or following is None or not following.is_earned:
         return standing
-    return Standing(
-        level=following.level,
-        reached=following.level,
-        since=now,
-        is_chosen=False,
-        gone=replace(NOTHING, total=standing.gone.total),
+    return chosen(
+        standing=replace(standing, reached=following.level), level=following.level, now=now
     )
 
 
@@ -183,57 +173,37 @@ def add_evidence(*, left: Evidence, right: Evidence) -> Evidence:
 def next_level(*, level: TrustLevel, evidence: Evidence) -> NextLevel | None:
     """Weigh the evidence for the next level; None from level 3 on, since level 4 is a choice.
 
-    Without a memory decided nothing is confirmed or proved uncorrected, so nothing is earned.
-    Raises ValueError for counts that are negative or exceed what was shown.
+    Level 3 begins with the 16th session, after at least ten at level 2. Without a memory decided
+    nothing is confirmed or proved uncorrected, so nothing is earned. Raises ValueError for counts
+    that are negative or exceed what was shown.
     """
     _check(evidence)
+    decided = evidence.confirmed + evidence.corrected
+    share = evidence.corrected / decided if decided else None
     if level is TrustLevel.CAUTIOUS:
-        return _to_standard(evidence)
-    return _to_confident(evidence) if level is TrustLevel.STANDARD else None
+        sessions = TO_STANDARD_SESSIONS - evidence.sessions
+        needed = max(1, math.ceil(evidence.shown * TO_STANDARD_CONFIRMED))
+        confirmations = max(0, needed - evidence.confirmed)
+    elif level is TrustLevel.STANDARD:
+        before = (level_row(level=TrustLevel.CONFIDENT).from_session or 1) - 1
+        sessions = max(TO_CONFIDENT_SESSIONS - evidence.sessions, before - evidence.total)
+        is_good = share is not None and share < TO_CONFIDENT_CORRECTED
+        needed = math.floor(evidence.corrected / TO_CONFIDENT_CORRECTED) + 1
+        confirmations = 0 if is_good else max(1, needed - decided)
+    else:
+        return None
+    return NextLevel(
+        level=TrustLevel(level + 1),
+        sessions_to_go=max(0, sessions),
+        confirmations_to_go=confirmations,
+        corrected_share=share,
+        is_earned=sessions <= 0 and not confirmations,
+    )
 
 
 def should_offer_step_back(*, level: TrustLevel, wrong_in_session: int) -> bool:
     """Say whether so many wrong memories in one session call for a lower level."""
     return level > TrustLevel.CAUTIOUS and wrong_in_session >= STEP_BACK_WRONG
-
-
-def _to_standard(evidence: Evidence) -> NextLevel:
-    sessions = max(0, TO_STANDARD_SESSIONS - evidence.sessions)
-    needed = max(1, math.ceil(evidence.shown * TO_STANDARD_CONFIRMED))
-    confirmations = max(0, needed - evidence.confirmed)
-    return NextLevel(
-        level=TrustLevel.STANDARD,
-        sessions_to_go=sessions,
-        confirmations_to_go=confirmations,
-        corrected_share=_corrected(evidence),
-        is_earned=not sessions and not confirmations,
-    )
-
-
-def _to_confident(evidence: Evidence) -> NextLevel:
-    """Level 3 begins with the 16th session, after at least ten at level 2."""
-    before = (level_row(level=TrustLevel.CONFIDENT).from_session or 1) - 1
-    sessions = max(0, TO_CONFIDENT_SESSIONS - evidence.sessions, before - evidence.total)
-    share = _corrected(evidence)
-    is_good = share is not None and share < TO_CONFIDENT_CORRECTED
-    return NextLevel(
-        level=TrustLevel.CONFIDENT,
-        sessions_to_go=sessions,
-        confirmations_to_go=0 if is_good else _to_outweigh(evidence),
-        corrected_share=share,
-        is_earned=not sessions and is_good,
-    )
-
-
-def _to_outweigh(evidence: Evidence) -> int:
-    """Return the fewest further confirmations that bring the corrected share under its bound."""
-    needed = math.floor(evidence.corrected / TO_CONFIDENT_CORRECTED) + 1
-    return max(1, needed - evidence.confirmed - evidence.corrected)
-
-
-def _corrected(evidence: Evidence) -> float | None:
-    decided = evidence.confirmed + evidence.corrected
-    return evidence.corrected / decided if decided else None
 
 
 def _check(evidence: Evidence) -> None:

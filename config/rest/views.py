@@ -31,7 +31,7 @@ from accounts.errors import FieldError, InvalidInput
 from accounts.login_throttle import count_try
 from config import throttling
 from config.rest import idempotency, parsing, rendering
-from teams.actions.people import note_agent
+from teams.actions import note_agent
 
 LENGTH_DIGITS: Final = 12  # of a Content-Length that is read, ours
 

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.caller import Caller
 from accounts.queries.directory import people
 from frontend.labels import ROLES, Name, name_of
-from teams.audit.chain import Entry
+from teams.audit_chain import Entry
 
 ACTS: Final[Mapping[str, Name]] = {
     "organization.created": _("created the organization"),

@@ -20,9 +20,9 @@ from frontend.views.base import Frame
 from memory.extraction.queries import EARLIEST, usage
 from memory.index import queries as index_queries
 from memory.index.actions import model_switch
-from teams.audit.chain import Entry
-from teams.audit.queries import AREAS, Filters
-from teams.audit.queries import page as audit_page
+from teams.audit import AREAS, Filters
+from teams.audit import page as audit_page
+from teams.audit_chain import Entry
 from teams.permissions import Act, require
 
 AUDIT_ENTRIES: Final = 50  # a page

@@ -21,7 +21,7 @@ from graph.index.queries import code_index
 from memory.injection.actions.connection_test import ConnectionOutcome, try_connection
 from memory.injection.harnesses.adapters import HOOK_SCRIPT_VERSION
 from memory.injection.queries import milestones, project_totals
-from teams.actions import project_settings
+from teams import actions
 from teams.permissions import Act
 from teams.queries import pauses_of
 
@@ -97,7 +97,7 @@ def token(request: HttpRequest, frame: Frame) -> HttpResponse:
 def pause(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Pause or resume the project, or one token in it."""
     named = request.POST.get("token", "")
-    project_settings.pause(
+    actions.pause(
         caller=frame.caller,
         ref=frame.slug,
         token_id=(as_uuid(text=named) or NOBODY) if named else None,

@@ -31,7 +31,7 @@ from memory.experiments.uplift import (
     Difference,
     Side,
 )
-from teams.actions.project_settings import change_experiments
+from teams.actions import change_experiments
 from teams.permissions import Act
 from teams.queries import PERCENTS
 

@@ -10,7 +10,7 @@ from accounts.queries.directory import organizations_of
 from frontend.views import base
 from frontend.views.base import Frame
 from memory.review.queries import overview
-from teams.actions.projects import create_project
+from teams.actions import create_project
 from teams.permissions import Act
 
 

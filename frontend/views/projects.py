@@ -16,9 +16,14 @@ from frontend.views import base
 from frontend.views.base import Frame
 from memory.records.actions import close_project, open_project
 from teams import queries
-from teams.actions.people import add_person, create_team, remove_person, rename_team
-from teams.actions.project_settings import switch_hooks
-from teams.actions.projects import change_project
+from teams.actions import (
+    add_person,
+    change_project,
+    create_team,
+    remove_person,
+    rename_team,
+    switch_hooks,
+)
 from teams.permissions import Act
 from teams.queries import KEEP_EVENTS, MODE, SPENDING, WHOLE, Hook, Kind
 
@@ -265,4 +270,4 @@ def _number(request: HttpRequest, field: str) -> float | None:
         raise wrong_field(
             pointer=f"/{field}", detail="This is not a number.", code="type"
         ) from error
-    return int(value) if value.is_integer() and field in {*WHOLE, *SPENDING, KEEP_EVENTS} else value
+    return int(value) if value.is_integer() and field in WHOLE else value

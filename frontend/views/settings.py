@@ -18,7 +18,7 @@ from accounts.queries.invitations import invitations
 from accounts.rights import manages, outranks, scopes_of
 from frontend.views import base
 from frontend.views.base import Frame
-from teams.actions.people import leave, remove_member
+from teams.actions import leave, remove_member
 
 USUAL_DAYS: Final = (7, 30, 90)  # that a new token is offered, besides the longest possible life
 

@@ -3,13 +3,56 @@
 `parse` makes a `Parsed` of one file, and knows nothing of others. `resolve` makes edges of all the
 files of a project. Lines count from 1 and both ends belong to the range. Paths are those of the
 project, with slashes and without one in front.
+
+Besides a file's symbols, which are nodes, its node keeps what it refers to as it was written, as
+plain JSON: so its edges can be made anew without its text whenever another file changes.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Any, Final
 
 from graph.code.languages import Language
-from graph.vocabulary import NodeKind
+
+LONGEST_PATH: Final = 400  # characters, also of a qualified name
+LONGEST_LABEL: Final = 200  # characters of a symbol's own name, and of what is referred to
+LARGEST_FILE: Final = 1_048_576  # bytes that are read of a file
+MOST_FILES: Final = 50_000  # of a project
+MOST_LOOKS: Final = 500  # for secrets in the names of a file
+LOOSE: Final = "\x01"  # begins a text that stands for a node that is gone, and no other
+
+
+class Layer(StrEnum):
+    """Where edges come from: three layers of code and knowledge, four of MAGMA."""
+
+    STRUCTURAL = "structural"
+    SEMANTIC = "semantic"
+    KNOWLEDGE = "knowledge"
+    MAGMA_SEMANTIC = "magma_semantic"
+    MAGMA_TEMPORAL = "magma_temporal"
+    MAGMA_CAUSAL = "magma_causal"
+    MAGMA_ENTITY = "magma_entity"
+
+
+class NodeKind(StrEnum):
+    """What a node stands for."""
+
+    REPOSITORY = "repository"
+    MODULE = "module"
+    FILE = "file"
+    CLASS = "class"  # also structures, enumerations and named types
+    INTERFACE = "interface"  # also traits
+    FUNCTION = "function"
+    METHOD = "method"
+    VARIABLE = "variable"
+    TEST = "test"
+
+
+class NodeSource(StrEnum):
+    """Who says that a node or an edge exists."""
+
+    AST = "ast"
 
 
 class ReferenceKind(StrEnum):
@@ -55,6 +98,11 @@ class Reference:
     line: int
     name: str = ""
     local: str = ""
+
+    @property
+    def texts(self) -> tuple[str, str, str]:
+        """What of it was written in the file."""
+        return self.target, self.name, self.local
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,3 +150,64 @@ class Refused:
 
     path: str
     reason: str
+
+
+def without_secrets(*, parsed: Parsed, is_secret: Callable[[str], bool]) -> Parsed:
+    """Return a file without the symbols and references that hold what looks like a secret."""
+    qualified = (one.qualified for one in parsed.symbols)
+    named = (text for one in parsed.references for text in one.texts if text)
+    secret = _find_secrets(tuple(dict.fromkeys((*qualified, *named))), is_secret)
+    if not secret:
+        return parsed
+    symbols = tuple(one for one in parsed.symbols if one.qualified not in secret)
+    sources = {"", *(one.qualified for one in symbols)}
+    references = tuple(
+        one for one in parsed.references if one.source in sources and secret.isdisjoint(one.texts)
+    )
+    return replace(parsed, symbols=symbols, references=references)
+
+
+def _find_secrets(texts: tuple[str, ...], is_secret: Callable[[str], bool]) -> frozenset[str]:
+    """Return the texts that hold what looks like a secret, looked for by halves.
+
+    Each look costs, and a file may name many: where they are used up, what is left is secret.
+    """
+    found: set[str] = set()
+    left, looks = [texts], MOST_LOOKS
+    while left:
+        some = left.pop()
+        looks -= 1
+        if looks >= 0 and not is_secret("\n".join(some)):
+            continue
+        if looks < 0 or len(some) == 1:
+            found.update(some)
+        else:
+            half = len(some) // 2
+            left += [some[:half], some[half:]]
+    return frozenset(found)
+
+
+def as_json(*, parsed: Parsed) -> dict[str, Any]:
+    """Write down what a file's node keeps."""
+    parents = {one.qualified: one.parent for one in parsed.symbols if one.parent}
+    references = [
+        [one.kind.value, one.source, one.target, one.line, one.name, one.local]
+        for one in parsed.references
+    ]
+    kept: dict[str, Any] = {"references": references, "parents": parents}
+    return {**kept, "problems": list(parsed.problems)} if parsed.problems else kept
+
+
+def read_json(
+    *, language: str, lines: int, kept: Mapping[str, Any], symbols: Iterable[Symbol]
+) -> Parsed:
+    """Return a file as it was read, from what its node keeps."""
+    parents = kept.get("parents") or {}
+    return Parsed(
+        language=Language(language) if language else None,
+        lines=lines,
+        symbols=tuple(replace(one, parent=parents.get(one.qualified, "")) for one in symbols),
+        references=tuple(
+            Reference(ReferenceKind(kind), *texts) for kind, *texts in kept.get("references") or ()
+        ),
+    )

@@ -17,8 +17,10 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 from pathlib import Path
 from threading import Lock
 from typing import Any, Final
@@ -32,9 +34,8 @@ from accounts import redis_backoff, tenancy
 from accounts.errors import RateLimited
 from accounts.messages import message
 from graph.code.languages import Language
-from graph.code.values import Parsed, Reference, ReferenceKind, Refused, Symbol
+from graph.code.values import NodeKind, Parsed, Reference, ReferenceKind, Refused, Symbol
 from graph.index import parse_worker
-from graph.vocabulary import NodeKind
 
 SECONDS: Final = 10.0  # of the clock for one file, which takes two thousandths as a rule
 MEMORY_BYTES: Final = 1_000_000_000  # of address space; a default
@@ -43,7 +44,7 @@ TOO_MUCH: Final = message("Reading the file takes too much memory.")
 TOO_LARGE: Final = message("The file is too large to index.")
 _FOREVER: Final = -1
 _GRACE_SECONDS: Final = 1.0  # for a process that nobody asks any more
-_LEFT: Final[list[subprocess.Popen[bytes] | None]] = []  # of the process this was forked from
+_LEFT: Final[list[object]] = []  # of the process this was forked from
 _ROOT: Final = Path(__file__).resolve().parents[2]
 
 
@@ -62,6 +63,7 @@ class Parser:
     seconds: float = SECONDS
     memory_bytes: int = MEMORY_BYTES
     _process: subprocess.Popen[bytes] | None = None
+    _line: Connection | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -75,7 +77,7 @@ class Parser:
         `until` is a moment of the monotonic clock: a file that has begun by then is read to its
         end. Raises Busy when it has not.
         """
-        if len(content) > parse_worker.LARGEST_FRAME:
+        if len(content) > parse_worker.LARGEST_MESSAGE:
             return Refused(path=path, reason=TOO_LARGE)
         left = _FOREVER if until is None else until - time.monotonic()
         if (until is not None and left <= 0) or not self._lock.acquire(timeout=left):
@@ -91,12 +93,9 @@ class Parser:
             self._end()
 
     def forget(self) -> None:
-        """Leave the process to the one that started it, after this one was forked off.
-
-        Its pipes are kept as they are: closing them could send what was half written.
-        """
-        _LEFT.append(self._process)
-        self._process, self._lock = None, threading.Lock()
+        """Leave the process to the one that started it, after this one was forked off."""
+        _LEFT.append((self._process, self._line))
+        self._process, self._line, self._lock = None, None, threading.Lock()
 
     def _parse_twice(self, path: str, content: bytes) -> Parsed | Refused:
         is_new = False
@@ -112,7 +111,7 @@ class Parser:
 
     def _ask(self, path: str, content: bytes, late: threading.Event) -> Parsed:
         """Ask the process, and set `late` when it is killed. Raises _Lost without an answer."""
-        process = self._process = self._process or _start(self.memory_bytes)
+        process, line = self._start()
 
         def give_up() -> None:
             late.set()
@@ -121,30 +120,41 @@ class Parser:
         timer = threading.Timer(self.seconds, give_up)
         timer.start()
         try:
-            asked, answers = process.stdin, process.stdout
-            if asked is None or answers is None:
-                raise _Lost
-            parse_worker.write(stream=asked, frame=path.encode())
-            parse_worker.write(stream=asked, frame=content)
-            frame = parse_worker.read(stream=answers)
-            if frame is None:
-                raise _Lost
-            return _read(orjson.loads(frame))
-        except (OSError, ValueError, TypeError, KeyError) as error:
+            line.send_bytes(path.encode())
+            line.send_bytes(content)
+            return _read(orjson.loads(line.recv_bytes(parse_worker.LARGEST_MESSAGE)))
+        except (OSError, EOFError, ValueError, TypeError, KeyError) as error:
             raise _Lost from error
         finally:
             timer.cancel()
             timer.join()
 
+    def _start(self) -> tuple[subprocess.Popen[bytes], Connection]:
+        """Return the process and the line to it, begun where there is none."""
+        if self._process is None or self._line is None:
+            self._line, theirs = Pipe()
+            words = (parse_worker.__name__, str(self.memory_bytes), str(theirs.fileno()))
+            self._process = subprocess.Popen(  # noqa: S603 - fixed words only
+                [sys.executable, "-m", *words],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,  # what it says of a file that it died of would quote it
+                cwd=_ROOT,
+                env={"PYTHONDONTWRITEBYTECODE": "1"},  # and no secret
+                pass_fds=(theirs.fileno(),),
+                start_new_session=True,  # an interrupt at the terminal is for who waits for it
+            )
+            theirs.close()
+        return self._process, self._line
+
     def _end(self) -> int:
         """End the process, and return by which signal it went, as a negative number."""
         process, self._process = self._process, None
+        if self._line is not None:
+            self._line.close()
+            self._line = None
         if process is None:
             return 0
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None:
-                with suppress(BrokenPipeError):  # what it never read is of no use
-                    pipe.close()
         try:
             return process.wait(_GRACE_SECONDS)
         except subprocess.TimeoutExpired:
@@ -163,18 +173,6 @@ def parse(*, path: str, content: bytes, until: float | None = None) -> Parsed | 
     Raises Busy when it is not its turn by `until`, a moment of the monotonic clock.
     """
     return PARSER.parse(path=path, content=content, until=until)
-
-
-def _start(memory_bytes: int) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(  # noqa: S603 - fixed words only
-        [sys.executable, "-m", parse_worker.__name__, str(memory_bytes)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,  # what it says of a file that it died of would quote it
-        cwd=_ROOT,
-        env={"PYTHONDONTWRITEBYTECODE": "1"},  # and no secret
-        start_new_session=True,  # an interrupt at the terminal is for the one who waits for it
-    )
 
 
 def _read(answer: dict[str, Any]) -> Parsed:
@@ -207,7 +205,7 @@ log = logging.getLogger(__name__)
 
 
 class ParseSlots:
-    """The calls whose files this process reads, by organization."""
+    """The calls whose files are read, by organization; those counted here while Redis is away."""
 
     def __init__(self) -> None:
         self._held: Counter[UUID] = Counter()
@@ -217,19 +215,20 @@ class ParseSlots:
     def hold(self) -> Iterator[None]:
         """Hold a slot of the entered organization. Raises RateLimited where all are taken."""
         organization_id, holder = tenancy.current().organization_id, uuid4().hex
-        with self._lock:
-            if self._held[organization_id] >= AT_ONCE:
-                raise _full()
-            self._held[organization_id] += 1
-        key = None
+        key = _take(holder)
+        if key is None:
+            with self._lock:
+                if self._held[organization_id] >= AT_ONCE:
+                    raise _full()
+                self._held[organization_id] += 1
         try:
-            key = _take(holder)
             yield
         finally:
             if key is not None:
                 _free(key, holder)
-            with self._lock:
-                self._held -= Counter((organization_id,))  # leaves no count of zero
+            else:
+                with self._lock:
+                    self._held -= Counter((organization_id,))  # leaves no count of zero
 
 
 def _take(holder: str) -> str | None:

@@ -19,9 +19,8 @@ from accounts.errors import NotFound, wrong_field
 from accounts.identifiers import as_uuid
 from accounts.messages import message
 from accounts.queries import job_list
-from graph.code.values import Refused
+from graph.code.values import Layer, NodeKind, NodeSource, Refused, Symbol
 from graph.models import Node
-from graph.vocabulary import Layer, NodeKind, NodeSource
 from teams import changes
 from teams import queries as places
 from teams.errors import RoleNotSufficient
@@ -75,17 +74,6 @@ class FileView:
     symbols: int
     hash: str
     indexed_at: datetime | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SymbolView:
-    """What a file defines: its kind, its name alone and with all that it stands in, its lines."""
-
-    kind: str
-    name: str
-    qualified: str
-    first_line: int
-    last_line: int
 
 
 def code_index(*, caller: Caller, ref: str) -> IndexView:
@@ -160,7 +148,7 @@ def files(
     return items, shown[-1].id if len(found) > limit else None
 
 
-def symbols(*, caller: Caller, ref: str, path: str) -> tuple[FileView, tuple[SymbolView, ...]]:
+def symbols(*, caller: Caller, ref: str, path: str) -> tuple[FileView, tuple[Symbol, ...]]:
     """Return a file and what it defines, by line. Raises NotFound, also for an unknown file."""
     with tenancy.unit():
         rows = files_of(project_id=places.find_project(caller=caller, ref=ref).id)
@@ -171,15 +159,17 @@ def symbols(*, caller: Caller, ref: str, path: str) -> tuple[FileView, tuple[Sym
                 hint="GET /api/v1/projects/{project}/files lists them; `cairn index` sends them.",
             )
         found = tuple(row.symbols.filter(stale_at=None).order_by("first_line", "id"))
-    return _file_view(row, len(found)), tuple(
-        SymbolView(
-            kind=one.kind,
-            name=one.label,
-            qualified=one.qualified,
-            first_line=one.first_line or 0,
-            last_line=one.last_line or 0,
-        )
-        for one in found
+    return _file_view(row, len(found)), tuple(map(symbol_of, found))
+
+
+def symbol_of(row: Node) -> Symbol:
+    """Return what a file defines as it was read, but for what it stands in."""
+    return Symbol(
+        kind=NodeKind(row.kind),
+        name=row.label,
+        qualified=row.qualified,
+        first_line=row.first_line or 0,
+        last_line=row.last_line or 0,
     )
 
 

@@ -4,15 +4,14 @@ Files are found by the unique index of the nodes without a file, symbols by the 
 edges by the indexes of both their ends.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
 import orjson
 from django.db import connection
 
-from graph.code.cache_format import LOOSE
-from graph.code.manifest import Announced
+from graph.code.values import LOOSE
 
 # The nodes of files: themselves, and what they define.
 NODES: Final = """
@@ -53,11 +52,10 @@ WEIGH: Final = """
 """
 
 
-def want(*, changed: Mapping[int, Announced], now: datetime) -> None:
-    """Wait for the text of files that changed; they and their edges are stale from now on."""
-    rows = [{"node": n, "hash": one.hash, "size": one.size} for n, one in changed.items()]
-    _run(WANTED, rows=orjson.dumps(rows).decode())
-    make_stale(files=changed, now=now)
+def want(*, rows: Sequence[Mapping[str, Any]], now: datetime) -> None:
+    """Wait for texts: of each a row with node, hash and size. It and its edges are stale now."""
+    _run(WANTED, rows=rows)
+    make_stale(files=[row["node"] for row in rows], now=now)
 
 
 def take_back(*, files: Iterable[int]) -> None:
@@ -87,9 +85,9 @@ def drop_nodes(*, nodes: Iterable[int], now: datetime) -> None:
     _run(DROP_NODES, nodes=listed)
 
 
-def move(*, rows: Iterable[Mapping[str, Any]]) -> None:
+def move(*, rows: Sequence[Mapping[str, Any]]) -> None:
     """Put down what symbols are called now and where they stand."""
-    _run(MOVE, rows=orjson.dumps(list(rows)).decode())
+    _run(MOVE, rows=rows)
 
 
 def drop_edges(*, edges: Iterable[int]) -> None:
@@ -97,9 +95,9 @@ def drop_edges(*, edges: Iterable[int]) -> None:
     _run(DROP_THESE_EDGES, edges=list(edges))
 
 
-def weigh(*, rows: Iterable[Mapping[str, Any]]) -> None:
+def weigh(*, rows: Sequence[Mapping[str, Any]]) -> None:
     """Put down what edges weigh and how sure they are; they are fresh."""
-    _run(WEIGH, rows=orjson.dumps(list(rows)).decode())
+    _run(WEIGH, rows=rows)
 
 
 def _nodes_of(files: Iterable[int]) -> list[int]:
@@ -108,6 +106,7 @@ def _nodes_of(files: Iterable[int]) -> list[int]:
         return [row[0] for row in cursor.fetchall()]
 
 
-def _run(statement: str, **values: Any) -> None:
+def _run(statement: str, *, rows: Sequence[Mapping[str, Any]] = (), **values: Any) -> None:
+    """Execute a statement; its rows are sent as one text."""
     with connection.cursor() as cursor:
-        cursor.execute(statement, values)
+        cursor.execute(statement, {**values, "rows": orjson.dumps(rows).decode()})

@@ -13,7 +13,7 @@ from memory.experiments import queries, uplift
 from memory.experiments.phase_learning import LearnedWeight as Learned
 from memory.experiments.queries import LARGEST_DAYS, USUAL_DAYS
 from memory.experiments.uplift import GOALS, LEAST_SESSIONS, ComparedFigure, Side
-from teams.api.projects import ExperimentSettings
+from teams.api import ExperimentSettings
 
 
 class ExperimentQuery(Query):

@@ -24,7 +24,7 @@ from memory.review.rollback import execute, plan, selection
 from memory.review.rollback import undo as undoing
 from memory.sessions.actions import trust
 from memory.sessions.actions.trust import TrustView
-from teams.api.projects import Project
+from teams.api import Project
 from teams.queries import ProjectView
 from teams.trust import Evidence, NextLevel, TrustLevel, level_row
 

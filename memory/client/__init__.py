@@ -5,14 +5,14 @@ and its own parts relatively. httpx and rich load slower than most commands run,
 imported where they are used.
 
 - `cli.py` is the command line: its table names the commands, which stand in `commands/`.
-- `api.py` has the calls of the server with their retries, `values.py` the answers. What a newer
-  server adds to an answer stays in `raw`.
-- `transcripts/` reads what Claude Code and Codex write (`claude_code.py`, `codex.py`: line by line,
-  from a state to the next), and sends it as sessions (`upload.py`); bookmarks say how far each file
-  was sent, and sequence numbers follow from lines, so nothing is ever stored twice.
-- `install/` puts what agents need into their programs' files, and takes it out again.
-- `masking.py` takes secrets out of everything before it is sent, by the rules of
-  `secret_rules.py`, which the server uses too; it scans again with a catalog beside them.
+- `api.py` has the calls of the server with their retries. Answers are the server's own objects;
+  those that the documentation names are values with what a newer server adds in `raw`.
+- `transcripts/` reads what Claude Code and Codex write (`parsers.py`: line by line, from a state to
+  the next), and sends it as sessions (`upload.py`); bookmarks say how far each file was sent, and
+  sequence numbers follow from lines, so nothing is ever stored twice.
+- `install.py` puts what agents need into their programs' files, and takes it out again.
+- `masking.py` takes secrets out of everything before it is sent, by rules which the server uses
+  too; it scans again with a catalog beside them.
 
 Start reading at `cli.py`.
 """

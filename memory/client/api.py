@@ -13,15 +13,14 @@ to no other address.
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any, Final, Self
 from uuid import uuid4
 
 import httpx
 
-from . import values
 from .configuration import Connection
 from .errors import STILL_RUNNING, Problem, Unreachable
-from .values import AddedMemory, AppendedRows, ImportBatch, Me, Memory, SearchResults, Session
 
 API: Final = "/api/v1"
 PAGE: Final = 100  # entries asked for at a time
@@ -40,6 +39,45 @@ UNSENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
 Json = Mapping[str, Any]
 Row = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """A memory, as far as a line about it needs; what a newer server adds is in `raw`.
+
+    A text that an answer lacks is empty, so that a client of yesterday reads a server of tomorrow.
+    """
+
+    id: str
+    project: str
+    type: str
+    content: str
+    created_at: str
+    raw: Json = field(repr=False)
+
+    @classmethod
+    def read(cls, raw: Json) -> Self:
+        """Read what the server says of a memory."""
+        names = ("id", "project", "type", "content", "created_at")
+        return cls(**{name: str(raw.get(name) or "") for name in names}, raw=raw)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchHit:
+    """A memory that a search found, and the probability that it is relevant."""
+
+    memory: Memory
+    relevance: float
+    raw: Json = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchResults:
+    """What a search came to; `degraded` are the parts of it that failed."""
+
+    hits: tuple[SearchHit, ...]
+    degraded: tuple[str, ...]
+    raw: Json = field(repr=False)
 
 
 class Client:
@@ -80,9 +118,9 @@ class Client:
         answer = self._send("POST", "/mcp", body=message)
         return dict(answer.json()) if answer.content else {}
 
-    def me(self) -> Me:
+    def me(self) -> Json:
         """Say who the server takes the caller for."""
-        return values.read_me(raw=self._get("me"))
+        return self._get("me")
 
     def ask_code(self, *, name: str) -> Json:
         """Ask for the codes with which a person lets this program sign in; needs no token."""
@@ -104,21 +142,24 @@ class Client:
     def search(self, *, query: str, project: str = "", **narrowing: object) -> SearchResults:
         """Return what is relevant to a question; `narrowing` are fields of `POST /search`."""
         raw = self._post("search", query=query, project=self._of(project), **narrowing)
-        return values.read_results(raw=raw)
+        hits = tuple(
+            SearchHit(memory=Memory.read(one["memory"]), relevance=one["relevance"], raw=one)
+            for one in raw["results"]
+        )
+        return SearchResults(hits=hits, degraded=tuple(raw.get("degraded") or ()), raw=raw)
 
     def check(self, *, kind: str, text: str, project: str) -> Json:
         """Check a `plan` or a `diff` against a project's memories; return verdict and findings."""
         return self._post(f"checks/{kind}", project=project, **{kind: text})
 
-    def add(self, *, content: str, project: str = "", **fields: object) -> AddedMemory:
+    def add(self, *, content: str, project: str = "", **fields: object) -> Json:
         """Hand in one memory; `fields` are those of `POST /memories`."""
-        raw = self._post("memories", content=content, project=self._of(project), **fields)
-        return values.read_added(raw=raw)
+        return self._post("memories", content=content, project=self._of(project), **fields)
 
-    def add_all(self, *, memories: Sequence[Row], project: str = "") -> tuple[AddedMemory, ...]:
+    def add_all(self, *, memories: Sequence[Row], project: str = "") -> tuple[Json, ...]:
         """Hand in up to 1,000 memories; each has an outcome of its own, in order."""
         raw = self._post("memories/bulk", project=self._of(project), memories=list(memories))
-        return tuple(values.read_added(raw=one) for one in raw["outcomes"])
+        return tuple(raw["outcomes"])
 
     def memories(self, *, project: str = "", query: str = "", page: int = PAGE) -> Iterator[Memory]:
         """Yield memories, the newest first, page by page as they are read."""
@@ -139,17 +180,17 @@ class Client:
         except httpx.TransportError as error:
             raise self._unreachable(error) from error
 
-    def begin_import(self, *, name: str, data: bytes, project: str = "") -> ImportBatch:
+    def begin_import(self, *, name: str, data: bytes, project: str = "") -> Json:
         """Hand in a file; a job takes it in."""
-        return values.read_batch(raw=self._upload("imports", name, data, project))
+        return self._upload("imports", name, data, project)
 
     def preview_import(self, *, name: str, data: bytes, project: str = "") -> Json:
         """Say what a file would do; nothing is stored."""
         return self._upload("imports/preview", name, data, project)
 
-    def batch(self, *, batch_id: str) -> ImportBatch:
+    def batch(self, *, batch_id: str) -> Json:
         """Return the state of an import."""
-        return values.read_batch(raw=self._get(f"imports/{batch_id}"))
+        return self._get(f"imports/{batch_id}")
 
     def announce_code(self, *, project: str, files: Sequence[Row]) -> Json:
         """Say which files a project has: `path`, `hash`, `size` each; return what is missing."""
@@ -168,25 +209,22 @@ class Client:
         rows = self._pages(f"projects/{project}/files", limit=PAGE)
         return (str(row["path"]) for row in rows)
 
-    def open_session(self, *, external_id: str, project: str = "", **about: object) -> Session:
+    def open_session(self, *, external_id: str, project: str = "", **about: object) -> Json:
         """Open a session, or find the one of that external id."""
         within = self._of(project)
-        raw = self._post("sessions", external_id=external_id, project=within, **about)
-        return Session.read(raw)
+        return self._post("sessions", external_id=external_id, project=within, **about)
 
-    def append_turns(self, *, session_id: str, turns: Sequence[Row]) -> AppendedRows:
+    def append_turns(self, *, session_id: str, turns: Sequence[Row]) -> Json:
         """Append turns; one whose sequence is there already changes nothing."""
-        raw = self._post(f"sessions/{session_id}/turns", turns=list(turns))
-        return values.read_appended(raw=raw)
+        return self._post(f"sessions/{session_id}/turns", turns=list(turns))
 
-    def append_events(self, *, session_id: str, events: Sequence[Row]) -> AppendedRows:
+    def append_events(self, *, session_id: str, events: Sequence[Row]) -> Json:
         """Append events; one whose sequence is there already changes nothing."""
-        raw = self._post(f"sessions/{session_id}/events", events=list(events))
-        return values.read_appended(raw=raw)
+        return self._post(f"sessions/{session_id}/events", events=list(events))
 
-    def end_session(self, *, session_id: str) -> Session:
+    def end_session(self, *, session_id: str) -> None:
         """End a session, so that what is worth keeping is taken from it."""
-        return Session.read(self._post(f"sessions/{session_id}/end")["session"])
+        self._post(f"sessions/{session_id}/end")
 
     def _of(self, project: str) -> str | None:
         """Return the project of a call: the named one, or the usual one, if there is any."""

@@ -11,28 +11,28 @@ from typing import Annotated, Final, NoReturn
 
 import typer
 
-from .commands import check, index, login, memories, replay, search, setup
+from .commands import index, memories, replay, setup
 from .errors import ERROR, INTERRUPTED, ClientError
 from .terminal import Terminal
 
 COMMANDS: Final[Mapping[str, Callable[..., None]]] = {
-    "search": search.search,
-    "recent": search.recent,
-    "stats": search.stats,
-    "whoami": search.whoami,
-    "status": search.status,
-    "pause": search.pause,
-    "resume": search.resume,
-    "mcp": search.mcp,
+    "search": memories.search,
+    "recent": memories.recent,
+    "stats": memories.stats,
+    "whoami": memories.whoami,
+    "status": memories.status,
+    "pause": memories.pause,
+    "resume": memories.resume,
+    "mcp": memories.mcp,
     "add": memories.add,
     "import": memories.import_files,
     "export": memories.export,
-    "check": check.check,
+    "check": memories.check,
     "index": index.index,
     "replay": replay.send,
     "sync": replay.sync,
     "watch": replay.watch,
-    "login": login.login,
+    "login": setup.login,
     "init": setup.init,
     "uninstall": setup.uninstall,
     "doctor": setup.examine,

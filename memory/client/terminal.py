@@ -23,6 +23,7 @@ from .errors import ClientError, Misused, Problem
 if TYPE_CHECKING:
     from .api import Client
 
+Json = Mapping[str, Any]  # an object that the server sent, or that is shown
 LINE_MOST: Final = 100  # characters of a memory in a line of a table
 
 Project = Annotated[str, typer.Option("--project", "-p", help="Slug of the project.")]
@@ -75,7 +76,7 @@ class Terminal:
         with Client(connection=connection) as client:
             yield client
 
-    def show(self, *, row: Mapping[str, Any], line: str) -> None:
+    def show(self, *, row: Json, line: str) -> None:
         """Write one result: an object, or a line for people."""
         text = json.dumps(row, ensure_ascii=False) if self.is_json else line
         self.out.write(f"{text}\n")

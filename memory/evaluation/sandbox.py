@@ -31,7 +31,7 @@ from memory.intake.validation import NewMemory
 from memory.records import writes
 from memory.records.models import Memory
 from memory.taxonomy import Source, Status
-from teams.actions.projects import create_project
+from teams.actions import create_project
 
 EMBED_TOGETHER: Final = 256  # memories a call
 UNIQUE: Final = 16  # hexadecimal digits of a name nobody else has

@@ -38,7 +38,7 @@ from accounts.errors import (
     Unavailable,
 )
 from memory.mcp.server import ORIGIN_KEY, PROJECT_KEY, SCOPE_KEY, TOOLS, make_server
-from teams.actions.people import note_agent
+from teams.actions import note_agent
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]

@@ -21,7 +21,7 @@ from memory.records import formulas, protection, verdict_log, versions, writes
 from memory.records.models import Memory, MemoryVersion
 from memory.records.queries import memories, pending, views
 from memory.taxonomy import MemoryType, Scope, Status, Verdict, Verification, governance_of
-from teams.actions.projects import admit, hold_project
+from teams.actions import admit, hold_project
 from teams.permissions import Act, require
 from teams.queries import ProjectView
 

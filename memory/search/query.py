@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from graph import algorithms
-from graph.vocabulary import Layer
+from graph.code.values import Layer
 from memory.entities import names
 from memory.entities import rules as entities_rules
 from memory.entities.rules import EntityKind

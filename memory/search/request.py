@@ -150,7 +150,7 @@ def _project_scope(caller: Caller, ref: str) -> SearchScope:
         row = places.find_project(caller=caller, ref=ref)
         memo[key] = SearchScope(
             projects=(row.id,),
-            threshold=places.threshold_of(row=row),
+            threshold=places.setting_of(row=row, name=places.THRESHOLD),
             own=phases.read_weights(settings=row.settings).weights,
         )
     found: SearchScope = memo[key]

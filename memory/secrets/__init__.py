@@ -4,7 +4,7 @@ Everything is done in this process; whether a key still opens anything is never 
 would send it away. The flow of `scanner.find_secrets`:
 
 1. `readings` there reads a text in other ways: escapes resolved, encodings taken off, lines joined.
-2. `memory.client.secret_rules` tries our own table on each reading: passwords in prose, in
+2. `memory.client.masking` tries our own table on each reading: passwords in prose, in
    assignments, in addresses and commands, which a scanner of vendors' keys lacks. The table stands
    in the client, which masks by it too and is shipped without anything else of ours.
 3. `scanner` asks Kingfisher about each reading: its rules know the keys of 400 services.

@@ -23,7 +23,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from memory.client.secret_rules import find_by_table, is_placeholder
+from memory.client.masking import find_by_table, is_placeholder
 from memory.providers import registry
 from memory.secrets import findings
 from memory.secrets.findings import Finding, SecretKind

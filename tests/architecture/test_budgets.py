@@ -14,10 +14,10 @@ BUDGETS = {  # subject: lines
     "accounts": 7_390,
     "config": 5_290,
     "frontend": 7_150,
-    "graph": 3_650,
+    "graph": 3_260,
     "memory/api": 4_070,
     "memory/checks": 1_230,
-    "memory/client": 5_060,
+    "memory/client": 4_820,
     "memory/customization": 1_330,
     "memory/documents": 3_680,
     "memory/entities": 1_590,
@@ -39,7 +39,7 @@ BUDGETS = {  # subject: lines
     "memory/tasks": 290,
     "memory/text": 850,
     "memory/topics": 1_050,
-    "teams": 3_140,
+    "teams": 2_950,
 }
 WHOLE = 89_600  # the product; 80,000 is the aim
 TESTS = 78_400  # 60,000 is the aim

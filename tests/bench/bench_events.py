@@ -22,7 +22,7 @@ from memory.observer.actions.finalize import finalize
 from memory.observer.actions.observe import observe
 from memory.sessions.actions.append_events import append_events
 from memory.sessions.actions.lifecycle import NewSession, end_session, open_session
-from teams.actions.projects import create_project
+from teams.actions import create_project
 from tests.bench import bench_observer, measures, serving, texts
 from tests.support import people
 

@@ -19,7 +19,7 @@ from accounts.caller import Caller
 from memory.intake.actions.remember import MOST, remember_all
 from memory.intake.validation import NewMemory
 from memory.records.models import Memory
-from teams.actions.projects import create_project
+from teams.actions import create_project
 from tests.bench import measures, serving
 from tests.bench.texts import docstrings
 from tests.support import people

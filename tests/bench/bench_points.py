@@ -25,7 +25,7 @@ from memory.records.models import Memory
 from memory.search.request import SearchRequest
 from memory.sessions.actions.append_events import append_events
 from memory.sessions.actions.lifecycle import NewSession, end_session, open_session
-from teams.actions.project_settings import switch_hooks
+from teams.actions import switch_hooks
 from teams.queries import Hook
 from tests.bench import made, measures, serving
 from tests.bench.bench_search import QUESTIONS

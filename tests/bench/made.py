@@ -32,7 +32,7 @@ from memory.intake.validation import NewMemory
 from memory.providers import registry
 from memory.records.models import Memory
 from memory.taxonomy import MemoryType, type_row
-from teams.actions.projects import create_project
+from teams.actions import create_project
 from tests.bench.texts import docstrings
 
 SOURCES = 3_000  # docstrings whose words and vectors everything is made of

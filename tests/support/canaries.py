@@ -26,7 +26,7 @@ from memory.records.queries import memories
 from memory.search.actions import search
 from memory.search.request import SearchRequest
 from teams import queries
-from teams.actions.projects import create_project
+from teams.actions import create_project
 from teams.changes import GROUP
 from tests.support import people
 from tests.support.api import Api

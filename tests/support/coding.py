@@ -8,9 +8,7 @@ from typing import Final
 from accounts.caller import Caller
 from accounts.models import Job
 from graph import tasks
-from graph.code.manifest import Announced
-from graph.index.announce_files import Announcement, announce_files
-from graph.index.take_files import Sent, Taken, take_files
+from graph.index.actions import Announced, Announcement, Sent, Taken, announce_files, take_files
 from tests.support import work
 
 JOB: Final = "graph.resolve"

@@ -28,7 +28,7 @@ from memory.intake.actions.remember import NewMemory, remember  # noqa: E402
 from memory.records.models import Memory  # noqa: E402
 from memory.search.actions import search  # noqa: E402
 from memory.search.request import SearchRequest  # noqa: E402
-from teams.actions.projects import create_project  # noqa: E402
+from teams.actions import create_project  # noqa: E402
 from tests.support import operator, people  # noqa: E402
 from tests.support.load import PROJECT, content_of  # noqa: E402
 from tests.support.switch_commands import fill, recall, vectors  # noqa: E402

@@ -16,7 +16,7 @@ from accounts.caller import Caller, Role, TokenScope
 from accounts.models import Organization, User
 from config.asgi import application
 from memory.secrets import scanner
-from teams.actions.projects import create_project
+from teams.actions import create_project
 from tests.support import people
 
 STARTS_WITHIN = 20.0  # seconds

@@ -25,7 +25,7 @@ from memory.intake.actions.remember import NewMemory, remember  # noqa: E402
 from memory.records.actions import confirm, pin  # noqa: E402
 from memory.records.models import Memory  # noqa: E402
 from memory.review.actions.corrections import correct  # noqa: E402
-from teams.actions.projects import create_project  # noqa: E402
+from teams.actions import create_project  # noqa: E402
 from tests.support import operator, people  # noqa: E402
 
 RULES = """# Depot

@@ -268,5 +268,6 @@ INTERNAL = {  # rows for actions inside a unit; what returns them is in the tabl
     "places.pauses_of",
     "injection.delivery_log",  # of one session: tests/edges/api/test_injections.py
     "injection.project_totals",  # sums: tests/edges/pages/test_connections.py
+    "audit.append",  # writes
     "audit.page",  # ids of everything, for managers alone
 }

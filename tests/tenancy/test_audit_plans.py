@@ -12,8 +12,8 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory.review.rollback.plan import COUNTED, find_judgments, make_plan
 from memory.review.rollback.selection import RollbackChoice, resolve_choice
-from teams.actions.projects import create_project
-from teams.audit.queries import Filters, page
+from teams.actions import create_project
+from teams.audit import Filters, page
 from tests.conftest import NOW
 
 pytestmark = pytest.mark.usefixtures("tables_of_its_own", "in_organization")

@@ -27,7 +27,7 @@ from memory.records.queries import memories
 from memory.records.queries.memories import lock_memory
 from memory.search.queries import Question, find_candidates
 from teams import idempotency, visibility
-from teams.actions.projects import create_project
+from teams.actions import create_project
 from teams.errors import RoleNotSufficient
 from teams.idempotency import Standing
 from teams.permissions import Act, require

@@ -13,7 +13,7 @@ from memory.entities.sql import entities
 from memory.intake.actions.remember import remember_all
 from memory.search.fusion import FusedCandidate
 from teams import visibility
-from teams.actions.projects import create_project
+from teams.actions import create_project
 from teams.queries import find_project
 from tests.support import crowds
 from tests.support.memories import new

@@ -21,7 +21,7 @@ from memory.index.sql import search_rows
 from memory.records.models import Memory
 from memory.search.actions import search
 from memory.search.request import SearchRequest
-from teams.actions.projects import create_project
+from teams.actions import create_project
 from tests.support.memories import stored
 
 WORDS = (

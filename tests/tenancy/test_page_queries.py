@@ -11,7 +11,7 @@ from memory.injection.queries import Milestones, milestones
 from memory.intake.actions.remember import NewMemory, remember
 from memory.intake.actions.similar_memories import preview
 from memory.review.queries import overview
-from teams.actions.projects import create_project
+from teams.actions import create_project
 
 STATEMENT = (
     "Deploys fail on Fridays because the certificate job restarts the proxy in deploy/run.sh."

@@ -23,9 +23,9 @@ from memory.intake.actions.similar_memories import preview
 from memory.records.queries import memories
 from memory.review.actions.corrections import correct
 from memory.review.queries import overview
+from teams import audit
 from teams import queries as places
-from teams.actions.projects import create_project
-from teams.audit import queries as audit
+from teams.actions import create_project
 from teams.models import Team, TeamMember
 from tests.support import people
 from tests.support.memories import as_agent, new, stored

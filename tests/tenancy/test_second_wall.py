@@ -19,7 +19,7 @@ from accounts.actions.tokens import NewToken, create_token
 from accounts.caller import Caller, Role
 from accounts.models import Organization
 from accounts.tenancy import provisioning, security_definers
-from teams.actions.projects import create_project
+from teams.actions import create_project
 from teams.models import Project
 from tests.support import people
 from tests.support.memories import stored

@@ -11,7 +11,7 @@ from accounts.caller import Caller
 from memory.experiments.queries import SessionFigures, figures
 from memory.sessions.actions.lifecycle import NewSession, open_session
 from memory.sessions.models import GivenOut, Session
-from teams.actions.projects import create_project
+from teams.actions import create_project
 from tests.support.memories import REDIS, stored
 
 SHOWN = {"steps": 9, "tools": 12, "outcome": "success"}

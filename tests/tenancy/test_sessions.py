@@ -18,7 +18,7 @@ from memory.sessions import queries as sessions
 from memory.sessions.actions.append_turns import NewTurn, append_turns
 from memory.sessions.actions.lifecycle import NewSession, end_session, open_session
 from memory.sessions.queries import SessionView
-from teams.actions.projects import create_project
+from teams.actions import create_project
 from teams.models import Project, ProjectMember
 from tests.support import memories, people
 

@@ -16,7 +16,7 @@ from memory.records.queries import memories
 from memory.topics import queries as topics_queries
 from memory.topics.actions import sort_topics
 from memory.topics.queries import TopicPlace, TopicView
-from teams.actions.projects import create_project
+from teams.actions import create_project
 from teams.queries import find_project
 from tests.support.memories import stored
 

@@ -13,7 +13,7 @@ from memory.index.sql import search_rows
 from memory.intake.actions.remember import NewMemory, remember
 from memory.search.actions import search
 from memory.search.request import SearchRequest
-from teams.actions.projects import create_project
+from teams.actions import create_project
 from teams.queries import find_project
 
 QUERY = SearchRequest(query="zanzibar kubernetes", threshold=0.0)

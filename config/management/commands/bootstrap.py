@@ -28,7 +28,7 @@ from accounts.queries.credentials import list_tokens
 from accounts.queries.directory import organizations_of
 from config.embedded.home import write_private
 from teams import queries as places
-from teams.actions.projects import create_project
+from teams.actions import create_project
 
 EMAIL: Final = "owner@cairn.localhost"
 ORGANIZATION: Final = ("home", "Home")

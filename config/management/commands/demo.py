@@ -28,7 +28,7 @@ from memory.intake.actions.remember import remember_all
 from memory.intake.validation import NewMemory
 from memory.taxonomy import SourceInterface
 from teams import queries as places
-from teams.actions.projects import create_project
+from teams.actions import create_project
 
 PACE_SECONDS: Final = 2.0
 BATCH: Final = 250  # statements a transaction

@@ -1,4 +1,4 @@
-; What JavaScript and TypeScript share. The captures are explained in graph/code/grammars.py.
+; What JavaScript and TypeScript share. The captures are explained in graph/code/parse.py.
 
 (function_declaration name: (identifier) @name) @function
 (generator_function_declaration name: (identifier) @name) @function

@@ -1,4 +1,4 @@
-; What Go code defines and refers to. The captures are explained in graph/code/grammars.py.
+; What Go code defines and refers to. The captures are explained in graph/code/parse.py.
 
 (function_declaration name: (identifier) @name) @function
 (method_declaration

@@ -1,4 +1,4 @@
-; What Python code defines and refers to. The captures are explained in graph/code/grammars.py.
+; What Python code defines and refers to. The captures are explained in graph/code/parse.py.
 
 (function_definition name: (identifier) @name) @function
 (decorated_definition definition: (function_definition name: (identifier) @name)) @function

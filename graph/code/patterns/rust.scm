@@ -1,4 +1,4 @@
-; What Rust code defines and refers to. The captures are explained in graph/code/grammars.py.
+; What Rust code defines and refers to. The captures are explained in graph/code/parse.py.
 
 (function_item name: (identifier) @name) @function
 (function_signature_item name: (identifier) @name) @function

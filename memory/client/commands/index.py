@@ -7,20 +7,21 @@ names is seen by all of a project. So one of another repository is not sent with
 """
 
 import base64
-import json
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from .. import code_files
 from ..code_files import CodeFile, CodeFiles, MaskedContent
 from ..errors import ClientError, Incomplete, Misused, Problem
-from ..terminal import Project, Terminal, check_folder, progress
+from ..terminal import Json, Project, Terminal, check_folder, progress
+from ..transcripts.reader import Row
+from ..transcripts.upload import portions
 
 if TYPE_CHECKING:
     from ..api import Client
@@ -36,7 +37,6 @@ _REFUSED_INPUT: Final = 422
 _HELP: Final = "cairn index --help"
 _REPLACE: Final = "cairn index --replace"
 
-Row = dict[str, str]
 Folder = Annotated[Path | None, typer.Argument(help="A folder; this repository's else.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be sent; send nothing.")]
 Replace = Annotated[bool, typer.Option("--replace", help="Also where most of its files would go.")]
@@ -161,7 +161,7 @@ def loss_of(
     return len(gone), count, tuple((foreign or gone)[:NAMED_MOST])
 
 
-def _announce(client: "Client", found: CodeFiles) -> Mapping[str, Any]:
+def _announce(client: "Client", found: CodeFiles) -> Json:
     """Send the manifest; files that the server refuses to name are left out of it, again and again.
 
     Raises Problem for any other refusal, Misused where no file is left.
@@ -190,35 +190,32 @@ def _refused(problem: Problem, count: int) -> frozenset[int]:
     return frozenset(int(n) for n in numbers if n.isdecimal() and int(n) < count)
 
 
-def _send(
-    terminal: Terminal, client: "Client", answer: Mapping[str, Any], found: CodeFiles
-) -> SentFiles:
+def _send(terminal: Terminal, client: "Client", answer: Json, found: CodeFiles) -> SentFiles:
     missing = frozenset(answer["missing"])
     lacked = [file for file in found.files if file.path in missing]
+    sizes = {file.path: file.size for file in lacked}
     sent = SentFiles()
     idle_rounds = 0
-    total = sum(file.size for file in lacked)
-    with progress(terminal=terminal, what="index", total=total) as advance:
+    with progress(terminal=terminal, what="index", total=sum(sizes.values())) as advance:
         while lacked and idle_rounds < IDLE_ROUNDS_MOST:
             before = sent.count
             waiting: set[str] = set()
-            for batch, size in _batches(lacked, sent):
+            rows = _rows(lacked, sent)
+            for batch in portions(rows=rows, most=FILES_MOST, bytes_most=BYTES_MOST):
                 done = client.send_code(project=client.project, run=str(answer["run"]), files=batch)
                 late = frozenset(done.get("waiting") or ())
                 waiting |= late
                 sent.count += len(batch) - len(late)
                 sent.refused += done.get("refused") or []
-                advance(0 if late else size)
+                advance(sum(sizes[row["path"]] for row in batch if row["path"] not in late))
             lacked = [file for file in lacked if file.path in waiting]
             idle_rounds = 0 if sent.count > before else idle_rounds + 1
     sent.waiting += [file.path for file in lacked]
     return sent
 
 
-def _batches(files: Iterable[CodeFile], sent: SentFiles) -> Iterator[tuple[list[Row], int]]:
-    """Yield files that fit into a call, and their bytes; not those that changed since."""
-    batch: list[Row] = []
-    size = written = 0
+def _rows(files: Iterable[CodeFile], sent: SentFiles) -> Iterator[Row]:
+    """Yield files as they are sent; not those that changed since they were looked at."""
     for file in files:
         content = code_files.read(source=file.source)
         if not isinstance(content, MaskedContent) or code_files.digest(content) != file.hash:
@@ -228,18 +225,10 @@ def _batches(files: Iterable[CodeFile], sent: SentFiles) -> Iterator[tuple[list[
             body = {"text": content.data.decode()}
         except UnicodeDecodeError:
             body = {"base64": base64.b64encode(content.data).decode()}
-        row = {"path": file.path, "hash": file.hash, **body}
-        length = len(json.dumps(row, ensure_ascii=False).encode())
-        if batch and (len(batch) == FILES_MOST or written + length > BYTES_MOST):
-            yield batch, size
-            batch, size, written = [], 0, 0
-        batch.append(row)
-        size, written = size + file.size, written + length
-    if batch:
-        yield batch, size
+        yield {"path": file.path, "hash": file.hash, **body}
 
 
-def _index_state(client: "Client", *, is_awaited: bool) -> Mapping[str, Any]:
+def _index_state(client: "Client", *, is_awaited: bool) -> Json:
     """Return how far the index is, or will be when nothing is under way.
 
     Raises ClientError where it is awaited and nothing becomes of it.
@@ -262,9 +251,9 @@ def _index_state(client: "Client", *, is_awaited: bool) -> Mapping[str, Any]:
 def _report(
     terminal: Terminal,
     found: CodeFiles,
-    answer: Mapping[str, Any],
+    answer: Json,
     sent: SentFiles,
-    state: Mapping[str, Any],
+    state: Json,
 ) -> None:
     """Report what was done. Raises ClientError for what was not."""
     row = {

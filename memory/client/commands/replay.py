@@ -12,11 +12,9 @@ import typer
 
 from ..errors import Incomplete, Misused
 from ..terminal import Project, Terminal, check_folder, progress
-from ..transcripts import finder
-from ..transcripts.finder import Transcript
-from ..transcripts.reader import Bookmarks
-from ..transcripts.upload import UploadPlan, UploadResult, send_transcripts
-from ..transcripts.watch import Watch
+from ..transcripts import reader
+from ..transcripts.reader import Bookmarks, Transcript
+from ..transcripts.upload import UploadPlan, UploadResult, Watch, send_transcripts
 
 EVERY_SECONDS: Final = 2.0
 BOOKMARKS: Final = "replays"  # a folder of this program's state
@@ -53,7 +51,7 @@ def send(  # noqa: PLR0913  each is an option
     terminal: Terminal = context.obj
     _check(source, everywhere, shared, yes)
     if paths:
-        found = tuple(finder.named_transcripts(paths=paths, name=source))
+        found = tuple(reader.named_transcripts(paths=paths, name=source))
     else:
         found = _find(terminal, source, everywhere)
     if dry_run:
@@ -100,7 +98,7 @@ def watch(
     with _plan(terminal, project, shared) as plan:
         watching = Watch(
             plan=plan,
-            find=lambda: finder.find_transcripts(home=terminal.places.home, name=source),
+            find=lambda: reader.find_transcripts(home=terminal.places.home, name=source),
             belongs=_belongs(terminal, everywhere),
             every_seconds=every,
         )
@@ -202,17 +200,17 @@ def _check(source: str, everywhere: bool, shared: bool, yes: bool) -> None:
             hint="Leave out --all or --shared, or say --yes.",
             command="cairn replay --all --shared --dry-run --yes",
         )
-    if source and source not in finder.SOURCES:
+    if source and source not in reader.SOURCES:
         raise Misused(
             detail=f"{source} is no program whose transcripts are read.",
-            hint=f"Known are {', '.join(finder.SOURCES)}.",
+            hint=f"Known are {', '.join(reader.SOURCES)}.",
             command="cairn replay --help",
         )
 
 
 def _find(terminal: Terminal, source: str, everywhere: bool) -> tuple[Transcript, ...]:
     """Return the transcripts of the work in this folder and below, or in every folder."""
-    found = finder.find_transcripts(home=terminal.places.home, name=source)
+    found = reader.find_transcripts(home=terminal.places.home, name=source)
     chosen = tuple(filter(_belongs(terminal, everywhere), found))
     if not chosen and not everywhere:
         terminal.note(
@@ -235,4 +233,4 @@ def _belongs(terminal: Terminal, everywhere: bool) -> Callable[[Transcript], boo
         hint="Go to the folder of the project, name transcripts, or say --all.",
         command="cairn replay --all --dry-run",
     )
-    return lambda transcript: finder.is_in_folder(transcript=transcript, folder=here)
+    return lambda transcript: reader.is_in_folder(transcript=transcript, folder=here)

@@ -1,15 +1,33 @@
-"""Commands that connect the agents of this machine: init, doctor, uninstall."""
+"""Commands that sign this machine in and connect its agents: login, init, doctor, uninstall.
 
+With a code a person signs in in a browser, wherever that is (RFC 8628): the program shows the code
+and polls at the server's pace until somebody has decided; while the server does not answer it polls
+more rarely (RFC 8628, 3.5). The token is stored like any other, for its owner alone.
+
+The doctor leaves out a check that cannot be made because an earlier one failed.
+"""
+
+import platform
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Annotated
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 import typer
 
-from ..errors import ClientError, Incomplete, Misused
-from ..install import doctor, installer
-from ..install.harnesses import HARNESSES, is_there
-from ..install.installer import PlannedEdit
-from ..terminal import Project, Terminal, Yes
+from .. import configuration, install
+from ..configuration import Connection, Places
+from ..errors import ClientError, Incomplete, Misused, Problem, Unreachable
+from ..install import HARNESSES, SCRIPT, PlannedEdit, is_there
+from ..terminal import Json, Project, Terminal, Yes
+from ..transcripts import reader
+
+if TYPE_CHECKING:
+    from ..api import Client
 
 
 def init(
@@ -25,7 +43,7 @@ def init(
     terminal: Terminal = context.obj
     connection = terminal.connection(project=project)
     planned = tuple(
-        installer.plan(
+        install.plan(
             places=terminal.places,
             connection=connection,
             harnesses=_chosen(terminal, harness or []),
@@ -37,7 +55,7 @@ def init(
     if due and not print_only:
         _confirm(terminal, yes, f"Write {len(due)} files?", "cairn init --yes")
         for one in due:
-            installer.write(places=terminal.places, planned=one)
+            install.write(places=terminal.places, planned=one)
         terminal.note(f"{len(due)} files were written. Undo: cairn uninstall. Next: cairn doctor")
     if any(one.fault for one in planned):
         raise Incomplete(
@@ -50,19 +68,19 @@ def init(
 def uninstall(context: typer.Context, yes: Yes = False) -> None:
     """Take everything out again: parts of other programs' files, settings, bookmarks."""
     terminal: Terminal = context.obj
-    files = installer.installed(places=terminal.places)
+    files = install.installed(places=terminal.places)
     for file, name in files.items():
         terminal.note(f"{name}: {file}")
     question = f"Undo {len(files)} files and forget the login?"
     _confirm(terminal, yes, question, "cairn uninstall --yes")
     left: list[str] = []
-    for one in installer.undo(places=terminal.places):
-        row, line = {"file": str(one.path), "did": one.did}, f"{one.path} {one.did}"
-        if one.fault is not None:
-            left.append(str(one.path))
-            row, line = {**row, "error": one.fault.detail}, f"{line}: {one.fault.detail}"
+    for path, did, fault in install.undo(places=terminal.places):
+        row, line = {"file": str(path), "did": did}, f"{path} {did}"
+        if fault is not None:
+            left.append(str(path))
+            row, line = {**row, "error": fault.detail}, f"{line}: {fault.detail}"
         terminal.show(row=row, line=line)
-    installer.forget(places=terminal.places)
+    install.forget(places=terminal.places)
     if left:
         raise Incomplete(
             detail=f"Left alone: {', '.join(left)}. All else was undone.",
@@ -78,9 +96,9 @@ def examine(context: typer.Context) -> None:
     places, now = terminal.places, datetime.now(UTC)
     with terminal.client(connection=connection) as client:
         found = (
-            *doctor.check_settings(places=places, connection=connection),
-            *doctor.check_server(client=client, connection=connection, now=now),
-            *doctor.check_harnesses(places=places, connection=connection),
+            *check_settings(places=places, connection=connection),
+            *check_server(client=client, connection=connection, now=now),
+            *check_harnesses(places=places, connection=connection),
         )
     if terminal.is_json:
         for one in found:
@@ -138,3 +156,244 @@ def _confirm(terminal: Terminal, yes: bool, question: str, command: str) -> None
             ),
             declined=ClientError(detail="Nothing was done.", command=command),
         )
+
+
+SLOWER_SECONDS: Final = 5  # RFC 8628, 3.5: what slow_down adds to the interval
+NAME_MOST: Final = 80  # characters, the server's
+PENDING: Final = "authorization_pending"
+SLOW_DOWN: Final = "slow_down"
+
+
+def login(
+    context: typer.Context,
+    address: Annotated[str, typer.Argument(help="Address of the server.")] = "",
+    project: Project = "",
+    by_code: Annotated[
+        bool | None,
+        typer.Option("--code/--paste", help="Type a code in a browser, or paste a token here."),
+    ] = None,
+) -> None:
+    """Sign this machine in: with a code that you type in a browser, or with a token of yours.
+
+    A token is read from stdin where that is a pipe, so that it stands in no history.
+    """
+    terminal: Terminal = context.obj
+    stored = {} if address else configuration.read(path=terminal.places.file)
+    environment = terminal.environment
+    url = address or terminal.given.get("url") or environment.get("CAIRN_URL") or stored.get("url")
+    if not url:
+        url = _prompt("Address of the server")
+    connection = Connection(url=configuration.address(text=url), token="", project=project)
+    token = ""
+    if by_code is None:  # the stored token serves to choose another project
+        is_stored = connection.project and connection.url == stored.get("url")
+        token = terminal.given.get("token") or environment.get("CAIRN_TOKEN") or ""
+        token = token or (stored.get("token", "") if is_stored else "")
+    if not token:
+        if sys.stdin.isatty() if by_code is None else by_code:
+            with terminal.client(connection=connection) as client:
+                token = sign_in(client=client, show=lambda code: _show_code(terminal, code))
+        else:
+            token = _prompt("Token", hide=True)
+    connection = replace(connection, token=token.strip())
+    with terminal.client(connection=connection) as client:
+        me = client.me()
+        slugs = [str(one.get("slug")) for one in client.projects()]
+    if project and project not in slugs:
+        raise Misused(
+            detail=f"The token's owner sees no project {project}.",
+            hint=f"There are: {', '.join(slugs) or 'none'}.",
+            command="cairn login --project SLUG",
+        )
+    usual = slugs[0] if not project and len(slugs) == 1 else project
+    connection = replace(connection, project=usual)
+    configuration.save(path=terminal.places.file, connection=connection)
+    terminal.show(
+        row={"url": connection.url, "project": connection.project, **me},
+        line="Logged in: {agent} · {organization[slug]} · ".format(**me)
+        + (usual or "all projects"),
+    )
+    terminal.note("Next: cairn init")
+
+
+def sign_in(
+    *,
+    client: "Client",
+    show: Callable[[Json], None],
+    pause: Callable[[float], None] = time.sleep,
+) -> str:
+    """Return a token, once somebody has approved.
+
+    Raises Problem for a refusal, ClientError when nobody has decided in time, Unreachable when the
+    server is away so long.
+    """
+    name = f"cairn on {platform.node() or 'a machine'}"
+    printable = "".join(letter for letter in name if letter.isprintable())
+    answer = client.ask_code(name=printable[:NAME_MOST])
+    show(answer)
+    interval, waited = float(answer.get("interval") or SLOWER_SECONDS), 0.0
+    lasts = float(answer["expires_in"])
+    while waited < lasts:
+        pause(interval)
+        waited += interval
+        try:
+            fetched = client.fetch_token(device_code=str(answer["device_code"]))
+        except Problem as problem:
+            if problem.code not in {PENDING, SLOW_DOWN}:
+                raise
+            interval += SLOWER_SECONDS if problem.code == SLOW_DOWN else 0
+        except Unreachable as away:
+            interval *= 2
+            if waited + interval >= lasts:
+                raise away
+        else:
+            return str(fetched["access_token"])
+    raise ClientError(
+        detail="Nobody approved the code in time.", hint="Begin again.", command="cairn login"
+    )
+
+
+def _show_code(terminal: Terminal, answer: Json) -> None:
+    """Show a person where to go; also with --quiet, since nothing goes on without."""
+    address, code = answer["verification_uri"], answer["user_code"]
+    direct = answer.get("verification_uri_complete") or address
+    if terminal.is_json:
+        terminal.show(row={"verification_uri": direct, "user_code": code}, line="")
+    else:
+        terminal.err.write(f"Open {address} and type {code}\nor open {direct}\n")
+    terminal.out.flush()
+    terminal.err.flush()
+
+
+def _prompt(what: str, *, hide: bool = False) -> str:
+    if sys.stdin.isatty():
+        return str(typer.prompt(what, hide_input=hide, err=True))
+    text = sys.stdin.readline().strip()
+    if not text:
+        raise Misused(
+            detail=f"{what}: none was given.",
+            hint="Pipe it in, or set CAIRN_URL and CAIRN_TOKEN.",
+            command="cairn login https://HOST < FILE",
+        )
+    return text
+
+
+SKEW_MOST_SECONDS: Final = 120  # between two clocks; default
+NEEDED: Final = ("read", "write")  # scopes
+HELLO: Final = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "cairn-cli", "version": "1"},
+    },
+}
+
+
+class Probe(NamedTuple):
+    """A finding: what was looked at, whether it is well, what was seen, how to mend it."""
+
+    name: str
+    is_well: bool
+    detail: str
+    fix: str = ""
+
+
+def check_settings(*, places: Places, connection: Connection) -> Iterator[Probe]:
+    """Look at the file with the token, and at the address it goes to."""
+    if places.file.exists() and configuration.is_private(path=places.file):
+        yield Probe("settings", True, str(places.file))
+    elif places.file.exists():
+        fix = f"chmod 600 {places.file}"
+        yield Probe("settings", False, f"{places.file} can be read by others", fix)
+    if connection.is_unencrypted:
+        detail = f"{connection.url}: the token travels in the clear"
+        yield Probe("address", False, detail, "Use https.")
+    else:
+        yield Probe("address", True, connection.url)
+
+
+def check_server(*, client: "Client", connection: Connection, now: datetime) -> Iterator[Probe]:
+    """Look at the server, the clock, the token, the project and MCP."""
+    try:
+        server_time, seconds = client.greet()
+    except ClientError as fault:
+        yield Probe("server", False, fault.detail, fault.hint)
+        return
+    yield Probe("server", True, f"answers in {seconds * 1000:.0f} ms")
+    if server_time:
+        skew = abs((parsedate_to_datetime(server_time).astimezone(UTC) - now).total_seconds())
+        is_well = skew <= SKEW_MOST_SECONDS
+        fix = "" if is_well else "Set the clock of this machine."
+        yield Probe("clock", is_well, f"{skew:.0f} s apart", fix)
+    token = _check_token(client)
+    yield token
+    if token.is_well:
+        yield _check_project(client, connection)
+        yield _check_mcp(client)
+
+
+def check_harnesses(*, places: Places, connection: Connection) -> Iterator[Probe]:
+    """Look at the programs that are here: whether they are connected, and what they wrote."""
+    for harness in HARNESSES:
+        if is_there(harness=harness, home=places.home):
+            yield _check_harness(harness, places, connection)
+    script = places.home / SCRIPT
+    if script.exists():
+        missing = " and ".join(one for one in ("sh", "curl") if shutil.which(one) is None)
+        if missing:
+            yield Probe("hooks", False, f"{missing} is missing", f"Install {missing}.")
+        else:
+            yield Probe("hooks", True, f"{script} can run")
+    for name in reader.SOURCES:
+        sizes = [one.size for one in reader.find_transcripts(home=places.home, name=name)]
+        if sizes:
+            detail = f"{len(sizes)} of {name}, {sum(sizes) / 1_000_000:.1f} MB"
+            yield Probe("transcripts", True, detail)
+
+
+def _check_token(client: "Client") -> Probe:
+    try:
+        me = client.me()
+    except ClientError as fault:
+        return Probe("token", False, fault.detail, "cairn login")
+    missing = " and ".join(scope for scope in NEEDED if scope not in me["scopes"])
+    detail = "{agent}: {role} of {organization[slug]}, ".format(**me) + ", ".join(me["scopes"])
+    fix = f"Make a token with the scope {missing}, then cairn login" if missing else ""
+    return Probe("token", not missing, detail, fix)
+
+
+def _check_project(client: "Client", connection: Connection) -> Probe:
+    slugs = [str(one.get("slug")) for one in client.projects()]
+    seen = f"sees {', '.join(slugs[:5]) or 'no project'}"
+    if not connection.project:
+        return Probe("project", True, f"none by default; {seen}")
+    if connection.project in slugs:
+        return Probe("project", True, connection.project)
+    detail = f"{connection.project} is not seen; {seen}"
+    return Probe("project", False, detail, "cairn login --project SLUG")
+
+
+def _check_mcp(client: "Client") -> Probe:
+    try:
+        result = client.speak_mcp(message=HELLO).get("result")
+    except ClientError as fault:
+        return Probe("mcp", False, fault.detail, fault.hint)
+    if not isinstance(result, dict):
+        return Probe("mcp", False, "refuses")
+    return Probe("mcp", True, f"speaks {result.get('protocolVersion', '')}")
+
+
+def _check_harness(harness: str, places: Places, connection: Connection) -> Probe:
+    planned = tuple(install.plan(places=places, connection=connection, harnesses=(harness,)))
+    for one in planned:
+        if one.fault is not None:
+            fix = one.fault.hint or "Mend the file."
+            return Probe(harness, False, f"{one.path}: {one.fault.detail}", fix)
+    missing = ", ".join(one.path.name for one in planned if one.changes)
+    if missing:
+        fix = f"cairn init --harness {harness}"
+        return Probe(harness, False, f"not connected as here: {missing}", fix)
+    return Probe(harness, True, "connected")

@@ -1,4 +1,4 @@
-"""Read a transcript from disk, line by line, in bounded memory, on from where it was left.
+"""Find the transcripts of agents, and read them line by line, from where they were left.
 
 A line's number fixes the sequence numbers of its rows, so reading a file twice gives the same
 numbers. What is being written (a last line without its end) is left for the next time, unless it
@@ -15,25 +15,235 @@ names the session until that has ended, so a run that was cut off before is ende
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+import re
+import stat
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from .. import configuration
-from . import entries
-from .entries import (
+from .. import code_files, configuration, masking
+from ..errors import ClientError, Misused
+from . import parsers
+from .parsers import (
     STRIDE,
     Entry,
+    Line,
     Parser,
     ParserState,
     TranscriptEvent,
     TranscriptTurn,
     UnknownKind,
+    WorkPlace,
 )
-from .finder import Transcript
+
+FIRST_LINES: Final = 200  # that are read for the folder of the work; default
+FIRST_LINE_MOST: Final = 1024 * 1024  # bytes of each of them
+ID_MOST: Final = 200  # characters of an external id, the server's
+CWD_MOST: Final = 400  # characters, the server's
+BRANCH_MOST: Final = 200  # characters, the server's
+SIGN_MOST: Final = 20_000  # bytes in which a transcript of Claude Code names its session
+NO_RANKS: Final[Mapping[str, int]] = {}
+_COMMIT: Final = re.compile(r"[0-9a-f]{7,64}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TranscriptSource:
+    """A program that writes transcripts: where below one's home, and how they are read.
+
+    `work_place` reads from a line where the work is; `subagents` are files of its subagents, below
+    the folder that is called like the transcript.
+    """
+
+    name: str
+    folder: str
+    pattern: str
+    parser: Parser
+    work_place: Callable[[Line], WorkPlace]
+    subagents: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transcript:
+    """A file of one session; `rank` counts its subagents from 1, `main` names whose they are."""
+
+    path: Path
+    source: TranscriptSource
+    size: int
+    main: str = ""
+    rank: int = 0
+
+    @property
+    def external_id(self) -> str:
+        """The session it is, the same on every machine and in every run."""
+        return f"{self.source.name}:{self.main or self.path.stem}"[:ID_MOST]
+
+    @property
+    def key(self) -> str:
+        """What tells the file from others of its session."""
+        return f"{self.external_id}\n{self.path.stem}" if self.rank else self.external_id
+
+
+CLAUDE_CODE: Final = TranscriptSource(
+    name="claude-code",
+    folder=".claude/projects",
+    pattern="*/*.jsonl",
+    parser=parsers.read_claude_code,
+    work_place=parsers.place_of_claude_code,
+    subagents="subagents/agent-*.jsonl",
+)
+CODEX: Final = TranscriptSource(
+    name="codex",
+    folder=".codex/sessions",
+    pattern="**/rollout-*.jsonl",
+    parser=parsers.read_codex,
+    work_place=parsers.place_of_codex,
+)
+SOURCES: Final[Mapping[str, TranscriptSource]] = {one.name: one for one in (CLAUDE_CODE, CODEX)}
+
+
+def find_transcripts(*, home: Path, name: str = "") -> Iterator[Transcript]:
+    """Yield every transcript of this source, or of all; the oldest names first."""
+    for source in SOURCES.values():
+        is_wanted = name in {"", source.name}
+        for path in sorted((home / source.folder).glob(source.pattern)) if is_wanted else ():
+            if (size := _size(path)) is not None:
+                yield Transcript(path=path, source=source, size=size)
+
+
+def named_transcripts(*, paths: Iterable[Path], name: str = "") -> Iterator[Transcript]:
+    """Yield the transcripts that are named, or lie in folders that are named.
+
+    Raises Misused for a path that is none, and for a file of an unknown program.
+    """
+    for path in paths:
+        if path.is_file():
+            yield Transcript(path=path, source=_source(path, name), size=path.stat().st_size)
+        elif path.is_dir():
+            files = sorted(one for one in path.rglob("*.jsonl") if one.parent.name != "subagents")
+            yield from named_transcripts(paths=files, name=name)
+        else:
+            raise Misused(detail=f"{path} does not exist.", command="cairn replay --help")
+
+
+def is_in_folder(*, transcript: Transcript, folder: Path) -> bool:
+    """Say whether work began in a folder or below; work that has no folder did not."""
+    try:
+        lines = _first_lines(transcript)
+        path = next(filter(None, (transcript.source.work_place(line).cwd for line in lines)), "")
+        return Path(path).is_absolute() and Path(path).resolve().is_relative_to(folder.resolve())
+    except (ValueError, OSError):  # what cannot be read, or is no path
+        return False
+
+
+def subagent_files(*, of: Transcript) -> tuple[Path, ...]:
+    """Return the files of a session's subagents, in no order; none of them is opened."""
+    folder = of.path.with_suffix("")
+    if of.rank or not of.source.subagents:
+        return ()
+    try:
+        return tuple(folder.glob(of.source.subagents)) if folder.is_dir() else ()
+    except OSError:  # then the transcript cannot be read either, which is reported
+        return ()
+
+
+def subagents(*, of: Transcript, ranks: Mapping[str, int] = NO_RANKS) -> tuple[Transcript, ...]:
+    """Return what the subagents of a session wrote, in the order of their ranks.
+
+    `ranks` are those that were given before, by the names of the files; who is new takes the next
+    ones in the order in which they began. Of whom no line is whole yet is left for the next time.
+    """
+    sizes = {path: size for path in subagent_files(of=of) if (size := _size(path)) is not None}
+    began = {path: _began(path) for path in sizes if path.stem not in ranks}
+    new = sorted((at, path.stem) for path, at in began.items() if at is not None)
+    first = max(ranks.values(), default=0) + 1
+    known = {**ranks, **{stem: rank for rank, (_, stem) in enumerate(new, first)}}
+    found = (
+        Transcript(path=path, source=of.source, size=size, main=of.path.stem, rank=known[path.stem])
+        for path, size in sizes.items()
+        if path.stem in known
+    )
+    return tuple(sorted(found, key=lambda one: one.rank))
+
+
+def work_place(*, transcript: Transcript) -> WorkPlace:
+    """Return where the work is: the first that the file has of each part, without secrets.
+
+    The root is that of a repository which is still there; where git refuses, there is none.
+    """
+    places = [transcript.source.work_place(line) for line in _first_lines(transcript)]
+    cwd, branch, commit = (
+        next(filter(None, (getattr(one, name) for one in places)), "")
+        for name in ("cwd", "branch", "commit")
+    )
+    root = ""
+    try:
+        if cwd and Path(cwd).is_dir():
+            root = code_files.root_of(folder=Path(cwd)).as_posix()
+    except ClientError:
+        root = ""
+    return WorkPlace(
+        cwd=masking.mask(text=cwd).text[:CWD_MOST],
+        root=masking.mask(text=root).text[:CWD_MOST],
+        branch=masking.mask(text=branch).text[:BRANCH_MOST],
+        commit=commit if _COMMIT.fullmatch(commit) else "",
+    )
+
+
+def _size(path: Path) -> int | None:
+    """Return the bytes of a file, None for what is none or went; reading reports other faults.
+
+    So one file that cannot be looked at is a fault of its own, and hides no other.
+    """
+    try:
+        seen = path.stat()
+    except FileNotFoundError:
+        return None
+    except OSError:
+        return 0
+    return seen.st_size if stat.S_ISREG(seen.st_mode) else None
+
+
+def _first_lines(transcript: Transcript) -> list[Line]:
+    with transcript.path.open("rb") as file:
+        raws = [file.readline(FIRST_LINE_MOST) for _ in range(FIRST_LINES)]
+    return [parsers.json_object(raw) or {} for raw in raws]
+
+
+def _began(path: Path) -> str | None:
+    """Return the timestamp of a file's first line, None where that is not whole yet.
+
+    ISO timestamps of one zone are ordered as texts. What cannot be read has none.
+    """
+    try:
+        with path.open("rb") as file:
+            raw = file.readline(FIRST_LINE_MOST)
+    except FileNotFoundError:
+        return None
+    except OSError:
+        return ""
+    line = parsers.json_object(raw) or {}
+    is_whole = bool(line) or raw.endswith(b"\n") or len(raw) >= FIRST_LINE_MOST
+    return parsers.text_of(line, "timestamp") if is_whole else None
+
+
+def _source(path: Path, name: str) -> TranscriptSource:
+    """Return the program of a file: the named one, or by its name, or by where it lies."""
+    if name:
+        return SOURCES[name]
+    if path.name.startswith("rollout-") or ".codex" in path.parts:
+        return CODEX
+    with path.open("rb") as file:
+        if ".claude" in path.parts or b'"sessionId"' in file.read(SIGN_MOST):
+            return CLAUDE_CODE
+    raise Misused(
+        detail=f"{path} does not tell which program wrote it.",
+        hint="Say so with --from claude-code or --from codex.",
+        command="cairn replay --help",
+    )
+
 
 LINE_MOST: Final = 16 * 1024 * 1024  # bytes of a line that is read; default, not measured
 TURN_MOST: Final = 40_000  # characters of a turn, default; the server takes 100,000
@@ -42,6 +252,7 @@ NAME_MOST: Final = 120  # characters of the name of a tool, a call or an agent
 EARLIEST: Final = 2020  # the year from which a timestamp is believed; default
 FIRST_BLOCK: Final = 2**30  # where the sequence numbers of subagents begin, of 2**31
 BLOCK: Final = 2**21  # of them for each: 16,384 lines
+VERSION: Final = b"1"  # of the parsers: a newer one reads transcripts anew
 HEAD: Final = 512  # bytes at the start of a file, by which it is recognized
 _CHUNK: Final = 1024 * 1024  # bytes
 
@@ -162,7 +373,7 @@ def read(
                 raw = b""
                 while not is_whole and (rest := file.readline(_CHUNK)):
                     is_whole = rest.endswith(b"\n")
-            if not is_whole and entries.json_object(raw) is None:
+            if not is_whole and parsers.json_object(raw) is None:
                 return
             one = _line(raw, parser, position, file.tell(), rank)
             yield one
@@ -174,7 +385,7 @@ def read(
 def _line(raw: bytes, parser: Parser, before: Position, offset: int, rank: int) -> ReadLine:
     number, state = before.line + 1, replace(before.state)
     position = Position(offset=offset, line=number, state=state)
-    line = entries.json_object(raw)
+    line = parsers.json_object(raw)
     if line is None or (rank and (number + 1) * STRIDE > BLOCK):
         is_blank = bool(raw) and not raw.strip()
         return ReadLine(
@@ -185,14 +396,14 @@ def _line(raw: bytes, parser: Parser, before: Position, offset: int, rank: int) 
         found = tuple(parser(state, line))
     except UnknownKind as unknown:
         status = LineStatus.UNKNOWN
-        name = entries.masked(text=str(unknown).strip(), most=80).text.strip()
+        name = parsers.masked(text=str(unknown).strip(), most=80).text.strip()
         found = (TranscriptEvent(kind=name or "unnamed"),)
     found = tuple(_of_subagent(found)) if rank else found
     turns: list[Row] = []
     events: list[Row] = []
     masked: list[str] = []
     first = number * STRIDE + (FIRST_BLOCK + (rank - 1) * BLOCK if rank else 0)
-    at = _timestamp(entries.text_of(line, "timestamp"))
+    at = _timestamp(parsers.text_of(line, "timestamp"))
     for place, entry in enumerate(found[: STRIDE - 1], 1):
         same = {"sequence": first + place, **({"at": at} if at else {})}
         row, kinds = _row(entry, state)
@@ -226,9 +437,9 @@ def _of_subagent(found: tuple[Entry, ...]) -> Iterator[Entry]:
 def _row(entry: Entry, state: ParserState) -> tuple[Row, tuple[str, ...]]:
     """Return an entry as it is sent, and the kinds of what was masked in it."""
     if isinstance(entry, TranscriptTurn):
-        found = entries.masked(text=entry.text, most=TURN_MOST)
+        found = parsers.masked(text=entry.text, most=TURN_MOST)
         return {"text": found.text, "role": entry.role}, found.kinds
-    found = entries.masked(text=entry.text, most=TEXT_MOST)
+    found = parsers.masked(text=entry.text, most=TEXT_MOST)
     fields_of_event = {
         "text": found.text,
         "name": entry.name[:NAME_MOST],
@@ -273,5 +484,4 @@ def _head(transcript: Transcript) -> str:
     """Return a digest of the start of a file; a newer parser makes another."""
     with transcript.path.open("rb") as file:
         start = file.readline(HEAD)
-    version = str(transcript.source.version).encode()
-    return hashlib.blake2b(version + b"\n" + start, digest_size=16).hexdigest()
+    return hashlib.blake2b(VERSION + b"\n" + start, digest_size=16).hexdigest()

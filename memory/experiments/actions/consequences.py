@@ -34,7 +34,7 @@ from memory.records import writes
 from memory.records.models import Memory
 from memory.taxonomy import Governance, Status
 from teams import audit
-from teams.actions.projects import hold_project, tell
+from teams.actions import hold_project, tell
 from teams.models import AuditEntry, Project
 from teams.permissions import Act, require
 from teams.queries import check_unbound, experiments_in

@@ -13,8 +13,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from accounts import tenancy
 from accounts.tenancy import Tenant
-from teams.audit.chain import Head
-from teams.audit.queries import every_entry, verify
+from teams.audit import every_entry, verify
+from teams.audit_chain import Head
 
 
 class Command(BaseCommand):

@@ -12,7 +12,7 @@ from accounts.caller import Caller, Role
 from accounts.login_throttle import GUESSES
 from accounts.models import Membership, Organization, Token, User
 from frontend.views.devices import TRIES
-from teams.actions.projects import create_project
+from teams.actions import create_project
 from teams.models import AuditEntry
 from tests.conftest import NOW
 from tests.support.api import Api

@@ -20,7 +20,7 @@ from accounts.models import Organization, User
 from config.api_urls import ENDPOINTS
 from frontend import urls
 from memory.mcp.server import TOOLS
-from teams.audit.queries import every_entry, verify
+from teams.audit import every_entry, verify
 from tests.edges.audit import pages, surfaces, world
 from tests.edges.audit.world import World
 from tests.edges.audit.writes import CONTENT, Write

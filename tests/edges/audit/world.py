@@ -37,10 +37,9 @@ from memory.review.rollback.execute import roll_back
 from memory.review.rollback.selection import RollbackChoice
 from memory.sessions.actions.lifecycle import NewSession, open_session
 from memory.taxonomy import LinkKind
-from teams.actions.people import add_person, create_team
-from teams.actions.projects import create_project
-from teams.audit.chain import Entry
-from teams.audit.queries import every_entry
+from teams.actions import add_person, create_project, create_team
+from teams.audit import every_entry
+from teams.audit_chain import Entry
 from teams.models import Project
 from teams.queries import Kind
 from teams.trust import TrustLevel

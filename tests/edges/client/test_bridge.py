@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from memory.client.install.doctor import HELLO
+from memory.client.commands.setup import HELLO
 from tests.edges.client.conftest import Cairn
 
 pytestmark = pytest.mark.django_db
@@ -27,26 +27,17 @@ def said(monkeypatch: pytest.MonkeyPatch) -> Any:
     return say
 
 
-def test_messages_are_carried_and_what_has_no_id_gets_no_answer(here: Cairn, said: Any) -> None:
-    said(HELLO, READY, LIST)
+def test_messages_are_carried_and_a_line_that_is_none_stops_no_other(
+    here: Cairn, said: Any
+) -> None:
+    said(HELLO, READY, "no json", LIST)
 
     done = here("mcp")
 
     assert done.code == 0, done.err
-    hello, tools = done.rows()
-    assert (hello["id"], tools["id"]) == (1, 2)
+    hello, broken, tools = done.rows()  # what has no id gets no answer
+    assert (hello["id"], broken["error"]["code"], tools["id"]) == (1, -32_700, 2)
     assert "search" in {tool["name"] for tool in tools["result"]["tools"]}
-
-
-def test_line_that_is_no_message_is_an_error_and_the_next_one_is_answered(
-    here: Cairn, said: Any
-) -> None:
-    said("no json", LIST)
-
-    broken, tools = here("mcp").rows()
-
-    assert broken["error"]["code"] == -32_700
-    assert tools["id"] == 2
 
 
 def test_server_that_is_away_is_an_error_of_the_message(cairn: Cairn, said: Any) -> None:

@@ -50,13 +50,17 @@ def test_a_diff_is_read_from_stdin(
     assert told["findings"][0]["places"][0]["file"] == "shop/prices.ts"
 
 
-def test_what_is_clear_is_done(here: Cairn, tmp_path: Path) -> None:
+def test_what_is_clear_is_done_and_an_empty_diff_asks_no_server(
+    here: Cairn, cairn: Cairn, tmp_path: Path
+) -> None:
     file = tmp_path / "clear.md"
     file.write_text("Translate the mails to French.")
+    (tmp_path / "empty.diff").write_text("\n")
 
     done = here("check", "--plan", str(file))
+    empty = cairn("--url", "http://127.0.0.1:9", "check", "--diff", str(tmp_path / "empty.diff"))
 
-    assert (done.code, done.out) == (0, "")
+    assert (done.code, done.out, empty.code, empty.out) == (0, "", 0, "")
     assert "verdict: clear" in done.err
 
 
@@ -68,11 +72,7 @@ def test_what_is_clear_is_done(here: Cairn, tmp_path: Path) -> None:
             "caution  step 1 (line 1): names another number. requirement ",
             "verdict: caution",
         ),
-        (
-            "- Translate the mails to French.\n" * 61,
-            "",
-            "not all of it was looked at: steps_left_out",
-        ),
+        ("- Mail.\n" * 61, "", "not all of it was looked at: steps_left_out"),
     ],
 )
 def test_caution_and_what_was_not_all_looked_at_fail_only_when_asked_to(
@@ -89,35 +89,23 @@ def test_caution_and_what_was_not_all_looked_at_fail_only_when_asked_to(
     assert err in strict.err
 
 
-def test_an_empty_diff_asks_no_server(cairn: Cairn, tmp_path: Path) -> None:
-    file = tmp_path / "empty.diff"
-    file.write_text("\n")
-
-    done = cairn("check", "--diff", str(file))
-
-    assert (done.code, done.out) == (0, "")
-
-
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "code", "says"),
     [
-        (("check",), "one of the two"),
-        (("check", "--plan", "a", "--diff", "b"), "one of the two"),
-        (("check", "--diff", "/nowhere/at.diff"), "cannot be read"),
+        ((), 2, "one of the two"),
+        (("--plan", "a", "--diff", "b"), 2, "one of the two"),
+        (("--diff", "/nowhere/at.diff"), 2, "cannot be read"),
+        (
+            ("--diff", str(Path(__file__).with_name("conftest.py"))),
+            1,
+            "/diff: This is no unified diff",
+        ),
     ],
 )
-def test_what_cannot_be_meant_is_said(here: Cairn, arguments: tuple[str, ...], says: str) -> None:
-    done = here(*arguments)
+def test_what_cannot_be_checked_is_said(
+    here: Cairn, arguments: tuple[str, ...], code: int, says: str
+) -> None:
+    done = here("check", *arguments)
 
-    assert done.code == 2
+    assert done.code == code
     assert says in done.err
-
-
-def test_what_is_no_diff_is_a_fault_with_its_hint(here: Cairn, tmp_path: Path) -> None:
-    file = tmp_path / "no.diff"
-    file.write_text("This is a letter.")
-
-    done = here("check", "--diff", str(file))
-
-    assert done.code == 1
-    assert "/diff: This is no unified diff" in done.err

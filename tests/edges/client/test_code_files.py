@@ -12,13 +12,6 @@ from memory.client import code_files
 from tests.edges.client.conftest import Cairn
 
 
-def test_a_dry_run_asks_nobody(cairn: Cairn, code: Path) -> None:
-    done = cairn("--json", "index", "--dry-run")
-
-    assert done.code == 0
-    assert [row["path"] for row in done.rows()] == ["shop/cart.py", "shop/shop.py"]
-
-
 def test_the_languages_are_those_that_the_server_reads() -> None:
     assert languages.EXTENSIONS.keys() == code_files.READ
 
@@ -71,24 +64,18 @@ def test_a_folder_without_git_is_walked(cairn: Cairn, tmp_path: Path) -> None:
     assert [row["path"] for row in done.rows()] == ["a.py", "lib/b.py"]
 
 
-@pytest.mark.parametrize("path", [(), (".",)], ids=["the repository", "a folder"])
+@pytest.mark.parametrize(
+    ("file", "content", "says"),
+    [("config", "[core\n", "fatal: bad config line 1"), ("index", "broken", "nothing was read")],
+)
 def test_nothing_is_read_where_git_refuses_to_say_what_is_ignored(
-    cairn: Cairn, code: Path, path: tuple[str, ...]
+    cairn: Cairn, code: Path, file: str, content: str, says: str
 ) -> None:
-    (code / ".git" / "config").write_text("[core\n")
+    (code / ".git" / file).write_text(content)
 
-    done = cairn("--json", "index", *path, "--dry-run")
+    done = cairn("--json", "index", ".", "--dry-run")
 
     told = json.loads(done.err)
     assert (done.code, done.out) == (1, "")
-    assert "fatal: bad config line 1" in told["detail"]
+    assert says in told["detail"]
     assert told["command"] == f"git -C {code} status"
-
-
-def test_a_broken_list_of_files_is_no_missing_repository(cairn: Cairn, code: Path) -> None:
-    (code / ".git" / "index").write_bytes(b"broken")
-
-    done = cairn("--json", "index", "--dry-run")
-
-    assert (done.code, done.out) == (1, "")
-    assert "git does not say which files are ignored" in json.loads(done.err)["detail"]

@@ -1,6 +1,5 @@
 """`cairn index`: what belongs to a project is sent once, what is secret or made by tools never."""
 
-import io
 import json
 import subprocess
 from datetime import UTC, datetime
@@ -13,10 +12,10 @@ from pytest_django.plugin import DjangoDbBlocker
 
 from accounts.actions.tokens import NewToken, create_token
 from accounts.caller import TokenScope
-from graph.index import announce_files, take_files
+from graph.index import actions as indexing
 from memory.client import code_files
 from memory.client.commands import index
-from tests.edges.client.conftest import Cairn, Ran
+from tests.edges.client.conftest import Cairn
 from tests.support.coding import CART
 from tests.support.live import Place
 from tests.support.scripted import Answer, Served
@@ -55,30 +54,24 @@ def other(tmp_path: Path) -> Path:
     return folder
 
 
-class Screen(io.StringIO):
-    """A terminal at which somebody types; what is written there stands behind it."""
-
-    def isatty(self) -> bool:
-        """Say that somebody is there."""
-        return True
-
-
 def test_code_is_sent_once_and_of_what_changed_alone_the_text_travels(
-    here: Cairn, code: Path
+    here: Cairn, code: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(index, "FILES_MOST", 2)  # so that three travel in two calls
+    (code / "latin.py").write_bytes("# caf\u00e9\n".encode("latin-1"))
     first, again = here("index"), here("--json", "index")
     (code / "shop" / "cart.py").write_text(CART + "\nLIMIT = 3\n")
     (code / "shop" / "shop.py").unlink()
     changed = here("--json", "index")
 
-    assert first.out == "2 files: 2 sent, 0 known, 0 gone; resolving\n"
+    assert first.out == "3 files: 3 sent, 0 known, 0 gone; resolving\n"
     assert first.err.startswith("code-")
     assert first.err.endswith(f": {code}\n")
     counts = [
         (row["files"], row["sent"], row["kept"], row["gone"])
         for (row,) in (again.rows(), changed.rows())
     ]
-    assert counts == [(2, 0, 2, 0), (1, 1, 0, 1)]
+    assert counts == [(3, 0, 3, 0), (2, 1, 1, 1)]
 
 
 def test_what_is_ignored_secret_or_no_text_stays_here(here: Cairn, code: Path) -> None:
@@ -112,14 +105,6 @@ def test_a_secret_in_a_file_is_taken_out_before_it_is_sent(here: Cairn, code: Pa
     assert content.data.startswith(b'DB_PASSWORD = "redacted_assigned_secret"\n')
 
 
-def test_a_text_in_another_encoding_is_sent_as_it_is(here: Cairn, code: Path) -> None:
-    (code / "latin.py").write_bytes("# caf\u00e9\n".encode("latin-1"))
-
-    (row,) = here("--json", "index").rows()
-
-    assert (row["files"], row["sent"], row["refused"]) == (3, 3, [])
-
-
 def test_another_repository_does_not_replace_the_index_of_a_project(
     here: Cairn, code: Path, other: Path
 ) -> None:
@@ -138,18 +123,6 @@ def test_another_repository_does_not_replace_the_index_of_a_project(
     assert (row["files"], row["sent"], row["gone"]) == (1, 1, 2)
 
 
-def test_many_files_travel_in_several_calls(
-    here: Cairn, code: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(index, "FILES_MOST", 2)
-    for number in range(3):
-        (code / f"{number}.py").write_text(f"x = {number}\n")
-
-    (row,) = here("--json", "index").rows()
-
-    assert (row["files"], row["sent"]) == (5, 5)
-
-
 class Turns:
     """How long a call may read files, one call after the other; the last for all that follow."""
 
@@ -161,36 +134,26 @@ class Turns:
         return now + (self._seconds.pop(0) if len(self._seconds) > 1 else self._seconds[0])
 
 
-def test_what_the_server_had_no_time_for_is_sent_again(
+def test_what_the_server_had_no_time_for_is_sent_again_but_not_for_ever(
     here: Cairn, code: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(take_files, "SECONDS", Turns(-1, 60))
+    monkeypatch.setattr(indexing, "SECONDS", -1)
+    never = here("--json", "index")
+    monkeypatch.setattr(indexing, "SECONDS", Turns(-1, 60))
+    late = here("--json", "index")
 
-    done = here("--json", "index")
-
-    (row,) = done.rows()
-    assert done.code == 0, done.err
-    assert (row["sent"], row["waiting"]) == (2, [])
-
-
-def test_a_server_that_never_has_time_is_not_asked_for_ever(
-    here: Cairn, code: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(take_files, "SECONDS", -1)
-
-    done = here("--json", "index")
-
-    (row,) = done.rows()
-    assert (done.code, row["sent"]) == (5, 0)
-    assert row["waiting"] == ["shop/cart.py", "shop/shop.py"]
-    assert "had no time to read 2 files" in json.loads(done.err)["detail"]
+    (left,), (sent,) = never.rows(), late.rows()
+    assert (never.code, left["sent"]) == (5, 0)
+    assert left["waiting"] == ["shop/cart.py", "shop/shop.py"]
+    assert "had no time to read 2 files" in json.loads(never.err)["detail"]
+    assert (late.code, sent["sent"], sent["waiting"]) == (0, 2, [])
 
 
 def test_files_are_left_out_as_long_as_the_server_names_some(
     here: Cairn, code: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(announce_files, "AT_ONCE", 1)
-    monkeypatch.setattr(announce_files, "MOST_FAULTS", 1)
+    monkeypatch.setattr(indexing, "PATHS_AT_ONCE", 1)
+    monkeypatch.setattr(indexing, "MOST_FAULTS", 1)
     for number in range(5):
         (code / f"password={PASSWORD}{number}.py").write_text("x = 1\n")
 
@@ -201,26 +164,18 @@ def test_files_are_left_out_as_long_as_the_server_names_some(
     assert (row["files"], row["left"]) == (2, {"its path is not taken": 5})
 
 
-def test_nothing_is_announced_where_no_file_is_left(here: Cairn, code: Path) -> None:
-    here("index")
-    for name in ("cart", "shop"):
-        (code / "shop" / f"{name}.py").rename(code / f"password={PASSWORD}{name}.py")
-
-    done = here("--json", "index", "--replace")
-
-    assert done.code == 2
-    assert "no file to index" in json.loads(done.err)["detail"]
-
-
 @pytest.mark.parametrize(
-    ("folder", "says"), [("", "holds all of your work"), ("empty", "no file to index")]
+    ("folder", "says"),
+    [("", "holds all of your work"), ("empty", "no file to index"), ("secret", "no file to index")],
 )
 def test_a_folder_of_everything_or_nothing_is_refused(
     here: Cairn, home: Path, folder: str, says: str
 ) -> None:
     (home / "empty").mkdir()
+    (home / "secret").mkdir()
+    (home / "secret" / f"password={PASSWORD}.py").write_text("x = 1\n")
 
-    done = here("--json", "index", str(home / folder))
+    done = here("--json", "index", "--replace", str(home / folder))
 
     assert done.code == 2
     assert says in json.loads(done.err)["detail"]
@@ -263,39 +218,29 @@ def _standing(state: str, *, done: int = 0, reason: str = "") -> Answer:
     return (200, {}, {"state": state, "files_total": 0, "files_done": done, "reason": reason})
 
 
-def _waited(cairn: Cairn, served: Served, folder: Path, *standings: Answer) -> Ran:
-    """Wait for an index that stands as is said, look after look."""
+@pytest.mark.parametrize(
+    ("standings", "code", "says"),
+    [
+        ([_standing("resolving"), _standing("done")], 0, ""),
+        ([_standing("failed", reason="Too long.")], 1, "The edges could not be made: Too long."),
+        ([_standing("resolving")], 1, "nothing moved"),
+    ],
+    ids=["until they are made", "until they failed", "while nothing moves"],
+)
+def test_it_waits_for_the_edges(
+    cairn: Cairn,
+    served: Served,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    standings: list[Answer],
+    code: int,
+    says: str,
+) -> None:
+    monkeypatch.setattr(index, "STUCK_SECONDS", 60 if len(standings) > 1 else 0)
     script = served(_standing("empty"), KNOWN, *standings)
     said = ("--url", script.url, "--token", "t-1", "--json")
-    return cairn(*said, "index", "--wait", "--project", "shop", str(folder))
 
+    done = cairn(*said, "index", "--wait", "--project", "shop", str(folder))
 
-def test_it_waits_until_the_edges_are_made(cairn: Cairn, served: Served, folder: Path) -> None:
-    done = _waited(cairn, served, folder, *[_standing("resolving")] * 2, _standing("done"))
-
-    (row,) = done.rows()
-    assert (done.code, row["state"]) == (0, "done")
-
-
-def test_it_ends_with_the_reason_of_a_job_that_failed(
-    cairn: Cairn, served: Served, folder: Path
-) -> None:
-    failed = _standing("failed", reason="It took too long.")
-
-    done = _waited(cairn, served, folder, _standing("resolving"), failed)
-
-    assert done.code == 1
-    assert json.loads(done.err)["detail"] == "The edges could not be made: It took too long."
-
-
-def test_it_ends_where_nothing_moves(
-    cairn: Cairn, served: Served, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(index, "STUCK_SECONDS", 0)
-
-    done = _waited(cairn, served, folder, _standing("resolving"))
-
-    told = json.loads(done.err)
-    assert (done.code, done.out) == (1, "")
-    assert "nothing moved" in told["detail"]
-    assert "worker" in told["hint"]
+    assert done.code == code, done.err
+    assert says in done.err

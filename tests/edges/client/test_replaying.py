@@ -32,28 +32,23 @@ def transcripts(home: Path, request: pytest.FixtureRequest) -> dict[str, Path]:
 def test_transcripts_become_sessions_of_their_own_once(
     here: Cairn, transcripts: dict[str, Path], address: str, place: Place
 ) -> None:
+    counted = here("--url", "http://127.0.0.1:9", "replay", "--all", "--dry-run", "--json").rows()
     first = here("replay", "--all", "--json")
+    again = here("replay", "--all", "--again", "--json").rows()
+    on = here("replay", "--all", "--json").rows()
 
     assert first.code == 0, first.err
     claude, codex = first.rows()
+    assert [(row["turns"], row["stored"]) for row in counted] == [(3, 0), (4, 0)]
     assert (claude["turns"], claude["stored"]) == (3, claude["turns"] + claude["events"])
     assert (codex["turns"], codex["unknown"]) == (4, 2)
     session = sessions(address, place)[claude["external_id"]]
     assert (session["external_id"], session["turns"]) == (claude["external_id"], 3)
     assert (session["scope"], session["state"] != "open") == ("personal", True)
-
-
-def test_transcript_sent_again_stores_nothing_new(
-    here: Cairn, transcripts: dict[str, Path]
-) -> None:
-    first = here("replay", "--all", "--json").rows()
-
-    again = here("replay", "--all", "--again", "--json").rows()
-    on = here("replay", "--all", "--json").rows()
-
-    assert [row["session"] for row in again] == [row["session"] for row in first]
-    assert [row["stored"] for row in again] == [0, 0]
-    assert [row["known"] for row in again] == [row["stored"] for row in first]
+    assert [row["session"] for row in again] == [claude["session"], codex["session"]]
+    assert [(row["stored"], row["known"]) for row in again] == [
+        (0, row["stored"]) for row in (claude, codex)
+    ]
     assert [(row["lines"], row["session"]) for row in on] == [(0, ""), (0, "")]
 
 
@@ -63,23 +58,22 @@ def _parts(address: str, place: Place, name: str) -> list[tuple[str, str, str, i
     return sorted((one["external_id"], one["thread"], one["state"], one["events"]) for one in rows)
 
 
-@pytest.fixture
-def long(here: Cairn, transcripts: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A transcript of more events than a session takes."""
-    monkeypatch.setattr(append_events, "MOST_OF_SESSION", 3)
-    return transcripts["claude_code_2.jsonl"]
-
-
 def test_transcript_that_one_session_has_no_room_for_goes_on_in_the_next_of_its_thread(
-    here: Cairn, long: Path, address: str, place: Place
+    here: Cairn,
+    transcripts: dict[str, Path],
+    address: str,
+    place: Place,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(append_events, "MOST_OF_SESSION", 8)
+    long = transcripts["claude_code_2.jsonl"]
     first = here("replay", str(long), "--json")
 
     assert first.code == 0, first.err
     (row,) = first.rows()
     parts = _parts(address, place, row["external_id"])
-    assert sum(events for *_, events in parts) == row["events"] > 3
-    assert all(events <= 3 for *_, events in parts)
+    assert sum(events for *_, events in parts) == row["events"] > 8
+    assert all(events <= 8 for *_, events in parts)
     assert {state for _, _, state, _ in parts} <= {"ended", "consolidated"}
     assert {thread for _, thread, _, _ in parts} == {row["external_id"]}
     assert [name for name, *_ in parts][1] == f"{row['external_id']}#2"
@@ -128,22 +122,25 @@ def test_work_in_other_folders_is_not_sent_unless_all_is_said(
     assert [row["stored"] > 0 for row in (*sent, *everything)] == [True, False, True]
 
 
-@pytest.mark.parametrize("command", ["replay", "sync"])
 def test_work_in_every_folder_is_shared_with_a_project_by_nobody_who_has_not_said_so(
-    here: Cairn, shop: Path, command: str, monkeypatch: pytest.MonkeyPatch
+    here: Cairn, shop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    refused = here(command, "--all", "--shared")
+    refused = [here(command, "--all", "--shared") for command in ("replay", "sync", "watch")]
     monkeypatch.chdir(shop.parents[1])
-    at_home = here(command, "--shared")
+    at_home = here("sync", "--shared")
 
-    assert (refused.code, at_home.code) == (2, 2)
-    assert "--yes" in refused.err
+    assert [one.code for one in (*refused, at_home)] == [2] * 4
+    assert all("--yes" in one.err for one in refused)
     assert "--all" in at_home.err
 
 
-@pytest.fixture
-def cut_off(here: Cairn, transcripts: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> str:
-    """A transcript whose replay was cut off when everything but the end was sent."""
+def test_session_of_a_run_that_was_cut_off_before_its_end_is_ended_by_the_next(
+    here: Cairn,
+    transcripts: dict[str, Path],
+    address: str,
+    place: Place,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     path = str(transcripts["claude_code_2.jsonl"])
 
     def interrupted(client: Client, *, session_id: str) -> None:
@@ -152,29 +149,14 @@ def cut_off(here: Cairn, transcripts: dict[str, Path], monkeypatch: pytest.Monke
     with monkeypatch.context() as patched:
         patched.setattr(Client, "end_session", interrupted)
         assert here("replay", path).code == 130
-    return path
 
-
-def test_session_of_a_run_that_was_cut_off_before_its_end_is_ended_by_the_next(
-    here: Cairn, cut_off: str, address: str, place: Place
-) -> None:
     synced = here("sync", "--all", "--from", "claude-code", "--json").rows()
-    (row,) = here("replay", cut_off, "--json").rows()
-    (last,) = here("replay", cut_off, "--json").rows()
+    (row,) = here("replay", path, "--json").rows()
+    (last,) = here("replay", path, "--json").rows()
 
     assert [one["session"] for one in synced] == [""]
     assert (row["lines"], row["session"] != "", last["session"]) == (0, True, "")
     assert sessions(address, place)[row["external_id"]]["state"] != "open"
-
-
-def test_dry_run_needs_no_server_and_sends_nothing(
-    cairn: Cairn, transcripts: dict[str, Path]
-) -> None:
-    done = cairn("replay", "--all", "--dry-run", "--json")
-
-    assert done.code == 0, done.err
-    assert [row["stored"] for row in done.rows()] == [0, 0]
-    assert [row["turns"] for row in done.rows()] == [3, 4]
 
 
 def test_secret_is_taken_out_before_it_is_sent(here: Cairn, home: Path) -> None:

@@ -42,5 +42,5 @@ def test_no_connection_is_held_while_files_are_parsed(
     with entered(place.caller):
         taken = send(place.caller, now, announce(place.caller, now))
 
-    assert (taken.indexed, taken.view.state) == (2, State.RESOLVING)
+    assert (taken.indexed, taken.index.state) == (2, State.RESOLVING)
     assert lock.held == [False, False]

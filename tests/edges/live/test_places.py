@@ -17,8 +17,7 @@ from accounts.authentication import entered
 from accounts.caller import Caller, Role
 from frontend.consumers import NOT_A_MEMBER, ChangesConsumer
 from memory.records.actions import close_project
-from teams.actions.people import add_person, create_team, remove_person
-from teams.actions.projects import change_project, create_project
+from teams.actions import add_person, change_project, create_project, create_team, remove_person
 from teams.queries import Kind
 from tests.edges.live.conftest import listening, signed_in
 from tests.support.live import Place

@@ -26,7 +26,7 @@ from accounts.authentication import entered
 from accounts.caller import Role
 from accounts.models import Membership, Token, User
 from frontend.consumers import NOT_A_MEMBER, SIGNED_OUT, ChangesConsumer
-from teams.actions.people import remove_member
+from teams.actions import remove_member
 from teams.models import Change, Project
 from tests.edges.live.conftest import Browser
 from tests.support import agents

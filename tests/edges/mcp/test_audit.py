@@ -6,8 +6,8 @@ import httpx2
 import pytest
 
 from accounts.authentication import entered
-from teams.audit.chain import Entry
-from teams.audit.queries import every_entry
+from teams.audit import every_entry
+from teams.audit_chain import Entry
 from tests.edges.audit import surfaces
 from tests.support.live import Place
 

@@ -11,8 +11,8 @@ from accounts.caller import Caller
 from accounts.models import User
 from frontend.presenters import audit_lines
 from memory.records.queries.views import MemoryView
-from teams.audit.chain import Entry
-from teams.audit.queries import AREAS
+from teams.audit import AREAS
+from teams.audit_chain import Entry
 from tests.edges.audit import pages, surfaces
 from tests.edges.pages.conftest import STATEMENT, verb
 

@@ -2,16 +2,14 @@
 
 from datetime import UTC, datetime
 
-import pytest
 from django.test import Client
 
 from accounts.authentication import entered
 from accounts.caller import Caller
 from frontend.labels import INDEX_STATES, LANGUAGES
 from graph.code.languages import Language
-from graph.index.announce_files import Announcement
+from graph.index.actions import Announcement
 from graph.index.queries import State
-from teams.actions.projects import create_project
 from tests.edges.pages.conftest import HTMX
 from tests.support import coding
 from tests.support.coding import FILES
@@ -20,23 +18,23 @@ CARD = "/o/acme/p/shop/connections/code"
 BINARY = {**FILES, "shop/logo.bin": "\0\0\0"}
 
 
-def card(client: Client, address: str = CARD) -> str:
+def card(client: Client) -> str:
     """Return the card as the page that is open fetches it."""
-    response = client.get(address, **HTMX)  # type: ignore[arg-type]
+    response = client.get(CARD, **HTMX)  # type: ignore[arg-type]
     assert response.status_code == 200
     return response.content.decode()
 
 
-def announced(caller: Caller, *, ref: str = "shop") -> Announcement:
+def announced(caller: Caller) -> Announcement:
     """Say which files a project has."""
     with entered(caller):
-        return coding.announce(caller, datetime.now(UTC), BINARY, ref=ref)
+        return coding.announce(caller, datetime.now(UTC), BINARY)
 
 
-def sent(caller: Caller, told: Announcement, *, ref: str = "shop") -> None:
+def sent(caller: Caller, told: Announcement) -> None:
     """Send them."""
     with entered(caller):
-        coding.send(caller, datetime.now(UTC), told, BINARY, ref=ref)
+        coding.send(caller, datetime.now(UTC), told, BINARY)
 
 
 def joined(caller: Caller) -> None:
@@ -51,6 +49,9 @@ def test_a_project_without_code_shows_the_command(owner_pages: Client, shop: str
     assert "<code>cairn index --project shop</code></pre><button" in shown
     assert "data-copy" in shown
     assert 'class="meter"' not in shown
+    without_scripts = owner_pages.get(CARD).content.decode()
+    assert "</html>" in without_scripts
+    assert "cairn index --project shop" in without_scripts
 
 
 def test_files_that_arrive_are_counted(owner_pages: Client, shop: str, caller: Caller) -> None:
@@ -63,7 +64,7 @@ def test_files_that_arrive_are_counted(owner_pages: Client, shop: str, caller: C
     assert "cairn index --project" not in shown
 
 
-def test_what_is_done_is_told_with_its_figures(
+def test_what_is_done_is_told_with_its_figures_and_what_could_not_be_read(
     owner_pages: Client, shop: str, caller: Caller
 ) -> None:
     sent(caller, announced(caller))
@@ -75,16 +76,6 @@ def test_what_is_done_is_told_with_its_figures(
     assert "Python&nbsp;2, others&nbsp;1" in shown
     assert '<dt>Symbols</dt><dd class="num">3</dd>' in shown
     assert 'class="meter"' not in shown
-
-
-def test_files_that_could_not_be_read_are_named_with_the_reason(
-    owner_pages: Client, shop: str, caller: Caller
-) -> None:
-    sent(caller, announced(caller))
-    joined(caller)
-
-    shown = card(owner_pages)
-
     assert "1 file could not be read" in shown
     assert ">shop/logo.bin</code>" in shown
     assert "This is not a text file." in shown
@@ -95,13 +86,6 @@ def test_every_state_and_language_has_its_words() -> None:
     assert LANGUAGES.keys() == {language.value for language in Language}
 
 
-def test_without_scripts_the_card_is_a_page(owner_pages: Client, shop: str) -> None:
-    shown = owner_pages.get(CARD).content.decode()
-
-    assert "</html>" in shown
-    assert "cairn index --project shop" in shown
-
-
 def test_the_feed_leads_to_the_card(owner_pages: Client, shop: str, caller: Caller) -> None:
     sent(caller, announced(caller))
 
@@ -110,13 +94,3 @@ def test_the_feed_leads_to_the_card(owner_pages: Client, shop: str, caller: Call
     told = [one["html"]["feed"] for one in changes if one["kind"] == "index.progress"]
     assert told
     assert all(f'href="{shop}connections"' in line for line in told)
-
-
-@pytest.fixture
-def vault(shop: str, caller: Caller) -> str:
-    """The card of a project with code that its members alone see; the owner is one."""
-    now = datetime.now(UTC)
-    with entered(caller):
-        create_project(caller=caller, slug="vault", name="Vault", now=now, open_to_all=False)
-    sent(caller, announced(caller, ref="vault"), ref="vault")
-    return CARD.replace("shop", "vault")

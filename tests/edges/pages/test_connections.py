@@ -16,8 +16,7 @@ from accounts.queries.credentials import TokenView
 from memory.injection.harnesses import adapters
 from memory.records.models import Memory
 from memory.sessions.models import Session, Turn
-from teams.actions.project_settings import switch_hooks
-from teams.actions.projects import create_project
+from teams.actions import create_project, switch_hooks
 from teams.models import AuditEntry, Project
 from teams.queries import Hook
 from tests.edges.pages.conftest import remembered

@@ -13,7 +13,7 @@ from accounts.caller import Caller
 from accounts.identifiers import new_id
 from memory.records.models import Memory
 from memory.sessions.models import GivenOut, Session
-from teams.actions.project_settings import change_experiments
+from teams.actions import change_experiments
 from teams.models import Project
 from tests.edges.pages.conftest import remembered
 

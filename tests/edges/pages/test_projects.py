@@ -9,8 +9,7 @@ from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.models import Organization, User
 from memory.records.queries.views import MemoryView
-from teams.actions.people import add_person, create_team
-from teams.actions.projects import create_project
+from teams.actions import add_person, create_project, create_team
 from teams.queries import Hook, Kind, ProjectView, TeamView, hooks_of, project, teams
 from tests.conftest import NOW
 from tests.edges.pages.conftest import remembered

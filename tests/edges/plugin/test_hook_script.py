@@ -53,11 +53,12 @@ def is_silent(done: subprocess.CompletedProcess[str]) -> bool:
     return (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_what_the_server_gives_is_printed_as_it_is() -> None:
-    with serving(GIVEN) as server:
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_what_the_server_gives_is_printed_as_it_is(end: str) -> None:
+    with serving((200, {}, f"{ANSWER}{end}")) as server:
         done = run(server.url)
 
-    assert (done.returncode, done.stdout, done.stderr) == (0, f"{ANSWER}\n", "")
+    assert (done.returncode, done.stdout.strip(), done.stderr) == (0, ANSWER, "")
     assert server.bodies == [PAYLOAD]
     assert server.sent[0][1]["Authorization"] == f"Bearer {TOKEN}"
 
@@ -65,8 +66,8 @@ def test_what_the_server_gives_is_printed_as_it_is() -> None:
 @pytest.mark.parametrize(
     ("status", "answer", "more"),
     [
-        *((status, ANSWER, {}) for status in (202, 301, 400, 401, 404, 413, 429, 500, 503)),
-        *((status, "<html>{Sign in}</html>", {}) for status in (200, 302, 308)),
+        *((status, ANSWER, {}) for status in (202, 301, 401, 500)),
+        *((status, "<html>{Sign in}</html>", {}) for status in (200, 302)),
         (200, ANSWER, {"is_slow": True}),
         (200, ANSWER, {"is_cut_off": True}),
     ],
@@ -76,11 +77,6 @@ def test_whatever_is_no_whole_answer_of_ours_is_silence(
 ) -> None:
     with serving((status, {}, answer), **more) as server:
         assert is_silent(run(server.url))
-
-
-def test_an_answer_that_ends_in_a_line_is_printed() -> None:
-    with serving((200, {}, "{}\n")) as server:
-        assert run(server.url).stdout.strip() == "{}"
 
 
 def test_a_server_that_is_away_is_silence() -> None:
@@ -114,36 +110,32 @@ def test_the_token_is_in_no_command_line(tmp_path: Path) -> None:
     assert TOKEN not in said
 
 
-def test_of_a_repository_only_its_name_is_told(tmp_path: Path) -> None:
-    address = "https://ada:word@code.test/acme/shop.git"
-    for command in (["init", "-q"], ["remote", "add", "origin", address]):
-        subprocess.run(["git", "-C", str(tmp_path), *command], check=True)
-
-    with serving(GIVEN) as server:
-        run(server.url, CLAUDE_PROJECT_DIR=str(tmp_path), CAIRN_PROJECT="depot")
-
-    told = server.sent[0][1]
-    assert told["X-Cairn-Repository"] == "shop.git"
-    assert told["X-Cairn-Project"] == "depot"
-    assert "word" not in json.dumps(told).replace("X-Cairn", "")
-
-
-def test_where_in_its_repository_an_agent_works_is_told(tmp_path: Path) -> None:
+def _repository(folder: Path, address: str) -> Path:
+    """Make a repository with a commit on a branch of its own; return a folder in it."""
+    author = ("-c", "user.name=a", "-c", "user.email=a@a")
     for command in (
-        ["init", "-q", "-b", "größe"],
-        ["-c", "user.name=a", "-c", "user.email=a@a", "commit", "-q", "--allow-empty", "-m", "a"],
+        ("init", "-q", "-b", "größe"),
+        ("remote", "add", "origin", address),
+        (*author, "commit", "-q", "--allow-empty", "-m", "a"),
     ):
-        subprocess.run(["git", "-C", str(tmp_path), *command], check=True)
-    (tmp_path / "below").mkdir()
+        subprocess.run(["git", "-C", str(folder), *command], check=True)
+    (folder / "below").mkdir()
+    return folder / "below"
+
+
+def test_where_an_agent_works_is_told_and_of_the_address_only_the_name(tmp_path: Path) -> None:
+    folder = _repository(tmp_path, "https://ada:word@code.test/acme/shop.git")
 
     with serving(GIVEN) as server:
-        run(server.url, CLAUDE_PROJECT_DIR=str(tmp_path / "below"))
+        run(server.url, CLAUDE_PROJECT_DIR=str(folder), CAIRN_PROJECT="depot")
         run(server.url, CLAUDE_PROJECT_DIR="/")
 
     (_, inside), (_, outside) = server.sent
+    assert (inside["X-Cairn-Repository"], inside["X-Cairn-Project"]) == ("shop.git", "depot")
     assert inside["X-Cairn-Root"] == str(tmp_path)
     assert inside["X-Cairn-Branch"].encode("latin-1").decode() == "größe"
     assert re.fullmatch("[0-9a-f]{40}", inside["X-Cairn-Commit"])
+    assert "word" not in json.dumps(inside).replace("X-Cairn", "")
     assert "X-Cairn-Branch" not in outside
 
 
@@ -153,28 +145,19 @@ def _kept(folder: Path, url: str) -> None:
     (folder / "cairn/config.toml").write_text(text)
 
 
-def test_without_an_environment_it_calls_with_what_login_keeps(tmp_path: Path) -> None:
-    nothing = {"CAIRN_URL": "", "CAIRN_TOKEN": "", "XDG_CONFIG_HOME": str(tmp_path)}
-    with serving(GIVEN) as server:
-        _kept(tmp_path, server.url)
-        done = run(server.url, **nothing)
-
-    assert ANSWER in done.stdout
-    assert server.sent[0][1]["Authorization"] == f"Bearer {TOKEN}"
-
-
-def test_the_project_that_login_keeps_is_told_from_no_folder(tmp_path: Path) -> None:
-    foreign = tmp_path / "theirs"
-    foreign.mkdir()
-    for command in (["init", "-q"], ["remote", "add", "origin", "git@code.test:them/theirs.git"]):
-        subprocess.run(["git", "-C", str(foreign), *command], check=True)
+def test_without_an_environment_it_calls_with_what_login_keeps_but_its_project(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "theirs").mkdir()
+    folder = _repository(tmp_path / "theirs", "git@code.test:them/theirs.git")
     given = {"CAIRN_URL": "", "CAIRN_TOKEN": "", "XDG_CONFIG_HOME": str(tmp_path)}
 
     with serving(GIVEN) as server:
         _kept(tmp_path, server.url)
         for more in ({}, {"CAIRN_PROJECT": "shop"}):
-            run(server.url, CLAUDE_PROJECT_DIR=str(foreign), **given, **more)
+            run(server.url, CLAUDE_PROJECT_DIR=str(folder), **given, **more)
 
+    assert [one["Authorization"] for _, one in server.sent] == [f"Bearer {TOKEN}"] * 2
     assert [one["X-Cairn-Repository"] for _, one in server.sent] == ["theirs.git"] * 2
     assert [one.get("X-Cairn-Project", "") for _, one in server.sent] == ["", "shop"]
 
@@ -223,17 +206,23 @@ def test_hooks_call_the_script_for_all_that_says_what_came_of_it_and_nothing_unk
     assert all(f'sh "$f" {harness.value}' in command for command in commands)
 
 
-@pytest.mark.parametrize("file", ["hooks.json", "cursor.json", "codex.json", "copilot.json"])
-def test_a_hook_whose_script_is_gone_harms_nobody(file: str, tmp_path: Path) -> None:
-    for command in _commands(json.loads((PLUGIN / "hooks" / file).read_text())):
-        done = subprocess.run(
+def test_a_hook_whose_script_is_gone_harms_nobody(tmp_path: Path) -> None:
+    files = (PLUGIN / "hooks").glob("*.json")
+    commands = {one for file in files for one in _commands(json.loads(file.read_text()))}
+
+    done = [
+        subprocess.run(
             ["dash", "-c", command],
             env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
             capture_output=True,
             text=True,
             check=False,
         )
-        assert is_silent(done)
+        for command in commands
+    ]
+
+    assert len(done) >= 4
+    assert all(map(is_silent, done))
 
 
 def test_the_marketplace_names_the_plugin_beside_it() -> None:

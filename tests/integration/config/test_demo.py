@@ -15,7 +15,7 @@ from config.demo import documents, play
 from memory.records.filters import Filters
 from memory.records.queries import memories
 from memory.records.queries.views import MemoryView
-from teams.actions.projects import create_project
+from teams.actions import create_project
 from tests.conftest import NOW
 
 RULES = b"""\

@@ -6,7 +6,7 @@ import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller
-from teams.actions.projects import create_project
+from teams.actions import create_project
 
 
 @pytest.fixture

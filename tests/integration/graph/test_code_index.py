@@ -9,16 +9,12 @@ from django.db.models.functions import Now
 
 from accounts import jobs, tenancy
 from accounts.caller import Caller
-from accounts.errors import RateLimited
 from accounts.jobs import PermanentFailure
 from accounts.models import Job
 from graph.errors import IndexRunning
-from graph.index import parser_process
-from graph.index import resolve_code as resolving
-from graph.index import take_files as taking
+from graph.index import actions as indexing
+from graph.index.actions import resolve_code
 from graph.index.queries import State, code_index, symbols
-from graph.index.resolve_code import resolve_code
-from graph.index.take_files import Sent, take_files
 from graph.models import Edge, Node
 from teams.models import AuditEntry, Change, Project
 from tests.support import coding, work
@@ -29,37 +25,28 @@ pytestmark = pytest.mark.usefixtures("shop")
 CHANGED = CART + "\n\ndef rebate(lines):\n    return total(lines) / 10\n"
 
 
-def test_code_is_sent_read_and_joined(caller: Caller, now: datetime) -> None:
+def test_code_is_sent_read_and_joined_and_the_second_run_asks_for_nothing(
+    caller: Caller, now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexing, "ROWS_AT_ONCE", 1)
     index(caller, now)
-
+    before = _rows()
+    told = announce(caller, now)
     view = code_index(caller=caller, ref="shop")
+    file, found = symbols(caller=caller, ref="shop", path="shop/shop.py")
+
+    assert (told.missing, told.gone, told.kept, told.job_id) == ((), 0, 2, None)
+    assert _rows() == before
     assert (view.state, view.files_done, view.files_total) == (State.DONE, 2, 2)
     assert view.languages == {"python": 2}
     assert view.indexed_at is not None
     assert view.figures["symbols"] == 3
-    assert ("Shop.checkout", "calls", "total") in _edges()
-
-
-def test_what_a_file_defines_is_told_by_line(caller: Caller, now: datetime) -> None:
-    index(caller, now)
-
-    file, found = symbols(caller=caller, ref="shop", path="shop/shop.py")
-
+    assert {("Shop.checkout", "calls", "total"), ("Shop", "defines", "Shop.checkout")} <= _edges()
     assert (file.language, file.lines, file.symbols, file.hash) == ("python", 6, 2, digest(SHOP))
     assert [(one.kind, one.qualified, one.first_line, one.last_line) for one in found] == [
         ("class", "Shop", 4, 6),
         ("method", "Shop.checkout", 5, 6),
     ]
-
-
-def test_the_second_run_asks_for_nothing(caller: Caller, now: datetime) -> None:
-    index(caller, now)
-    before = _rows()
-
-    told = announce(caller, now)
-
-    assert (told.missing, told.gone, told.kept, told.job_id) == ((), 0, 2, None)
-    assert _rows() == before
 
 
 def test_of_a_changed_file_alone_the_text_is_asked_for(caller: Caller, now: datetime) -> None:
@@ -96,6 +83,11 @@ def test_a_changed_file_that_is_as_before_again_need_not_come(
 
 def test_with_a_file_goes_what_it_defined(caller: Caller, now: datetime) -> None:
     index(caller, now)
+    with tenancy.unit():  # a text that is the number of the node that goes
+        gone = Node.objects.get(qualified="total")
+        edge = Edge.objects.get(from_node__qualified="Shop.checkout", to_node=gone, type="calls")
+        edge.pk, edge.to_node, edge.to_text = None, None, str(gone.pk)
+        edge.save(force_insert=True)
 
     told = announce(caller, now, {"shop/shop.py": SHOP})
 
@@ -107,23 +99,6 @@ def test_with_a_file_goes_what_it_defined(caller: Caller, now: datetime) -> None
         calls = Edge.objects.get(type="calls", from_node__qualified="Shop.checkout")
     assert (calls.to_node_id, calls.to_text) == (None, "total")
     assert calls.confidence < 1
-
-
-def test_a_file_goes_whose_number_another_names(caller: Caller, now: datetime) -> None:
-    index(caller, now)
-    with tenancy.unit():
-        gone = Node.objects.get(qualified="total")
-        edge = Edge.objects.get(from_node__qualified="Shop.checkout", to_node=gone, type="calls")
-        edge.pk, edge.to_node, edge.to_text = None, None, str(gone.pk)
-        edge.save(force_insert=True)
-
-    told = announce(caller, now, {"shop/shop.py": SHOP})
-    resolve()
-
-    assert told.gone == 1
-    with tenancy.unit():
-        calls = Edge.objects.filter(type="calls", from_node__qualified="Shop.checkout")
-        assert list(calls.values_list("to_node", "to_text")) == [(None, "total")]
 
 
 def test_an_index_without_files_is_empty(caller: Caller, now: datetime) -> None:
@@ -152,21 +127,16 @@ def test_nothing_of_a_text_is_kept(caller: Caller, now: datetime) -> None:
     assert "bridge" not in kept
 
 
-def test_the_files_of_an_older_manifest_are_not_taken(caller: Caller, now: datetime) -> None:
+def test_a_file_that_is_sent_twice_is_known_and_of_an_older_manifest_not_taken(
+    caller: Caller, now: datetime
+) -> None:
     first = announce(caller, now)
+    send(caller, now, first)
+    again = send(caller, now, first)
     announce(caller, now, {**FILES, "shop/cart.py": CHANGED})
 
     with pytest.raises(IndexRunning, match="Another manifest"):
         send(caller, now, first)
-
-    assert code_index(caller=caller, ref="shop").files_done == 0
-
-
-def test_a_file_that_is_sent_twice_is_known(caller: Caller, now: datetime) -> None:
-    told = announce(caller, now)
-    send(caller, now, told)
-
-    again = send(caller, now, told)
 
     assert (again.indexed, again.known) == (0, 2)
 
@@ -176,16 +146,16 @@ def test_files_whose_turn_did_not_come_stay_missing_and_are_told(
 ) -> None:
     told = announce(caller, now)
     with monkeypatch.context() as patch:
-        patch.setattr(taking, "SECONDS", 0.0)
+        patch.setattr(indexing, "SECONDS", 0.0)
         late = send(caller, now, told)
 
     assert (late.indexed, late.known, late.waiting) == (0, 0, tuple(FILES))
-    assert late.view.state is State.RECEIVING
+    assert late.index.state is State.RECEIVING
     again = send(caller, now, told)
     assert (again.indexed, again.waiting) == (2, ())
 
 
-@pytest.mark.parametrize(("waited", "begins"), [(20, 30), (580, 20), (900, -300)])
+@pytest.mark.parametrize(("waited", "begins"), [(20, 30), (580, 20)])
 def test_a_file_that_comes_lets_the_edges_wait_but_not_for_ever(
     caller: Caller, now: datetime, waited: int, begins: int
 ) -> None:
@@ -201,60 +171,23 @@ def test_a_file_that_comes_lets_the_edges_wait_but_not_for_ever(
     assert [round(job.left.total_seconds(), -1) for job in left] == [begins]
 
 
-def test_as_many_calls_as_may_are_read_at_a_time(caller: Caller, now: datetime) -> None:
-    told = announce(caller, now)
-
-    with (
-        parser_process.READING.hold(),
-        parser_process.READING.hold(),
-        pytest.raises(RateLimited, match="2 calls"),
-    ):
-        send(caller, now, told)
-
-    assert send(caller, now, told).indexed == 2
-
-
 def test_an_index_that_was_cut_off_goes_on_with_what_is_missing(
     caller: Caller, now: datetime
 ) -> None:
     told = announce(caller, now)
-    take_files(
-        caller=caller,
-        ref="shop",
-        run=told.run,
-        files=(Sent(path="shop/cart.py", hash=digest(CART), content=CART.encode()),),
-        now=now,
-    )
+    send(caller, now, replace(told, missing=("shop/cart.py",)))
 
     again = announce(caller, now)
-
-    assert again.missing == ("shop/shop.py",)
-    assert code_index(caller=caller, ref="shop").files_done == 1
-
-
-def test_edges_that_were_never_made_are_made_by_the_next_run(caller: Caller, now: datetime) -> None:
-    send(caller, now, announce(caller, now))
-    Job.objects.filter(name=coding.JOB).delete()
-
-    told = announce(caller, now)
-
-    assert told.missing == ()
-    assert told.job_id is not None
+    done = code_index(caller=caller, ref="shop").files_done
+    send(caller, now, again)
+    Job.objects.filter(name=coding.JOB).delete()  # its edges are made by the next run
+    last = announce(caller, now)
     resolve()
+
+    assert (again.missing, done) == (("shop/shop.py",), 1)
+    assert (last.missing, last.job_id is None) == ((), False)
     assert ("Shop.checkout", "calls", "total") in _edges()
     assert code_index(caller=caller, ref="shop").state is State.DONE
-
-
-def test_edges_that_are_made_are_not_made_again(caller: Caller, now: datetime) -> None:
-    index(caller, now)
-    with tenancy.unit():
-        (project,) = Project.objects.all()
-        Edge.objects.all().delete()
-
-    counts = resolve_code(project_id=project.id, now=now, tell=lambda *_: None)
-
-    assert counts == {"edges": 0}
-    assert _edges() == set()
 
 
 def test_an_index_whose_edges_cannot_be_made_says_why_and_is_tried_again(
@@ -263,7 +196,7 @@ def test_an_index_whose_edges_cannot_be_made_says_why_and_is_tried_again(
     told = announce(caller, now)
     job = send(caller, now, told).job_id
     with monkeypatch.context() as patch:
-        patch.setattr(resolving, "MOST_REFERENCES", 1)
+        patch.setattr(indexing, "MOST_REFERENCES", 1)
         with pytest.raises(PermanentFailure) as failed:
             resolve()
     jobs.fail(held=work.taken(job), reason=failed.value.reason, permanent=True)
@@ -271,55 +204,34 @@ def test_an_index_whose_edges_cannot_be_made_says_why_and_is_tried_again(
     view = code_index(caller=caller, ref="shop")
     assert (view.state, view.files_done) == (State.FAILED, 2)
     assert view.reason.startswith("The files of the project name each other more than 1 times")
-    assert announce(caller, now).view.state is State.RESOLVING
+    assert announce(caller, now).index.state is State.RESOLVING
     resolve()
     view = code_index(caller=caller, ref="shop")
     assert (view.state, view.reason) == (State.DONE, "")
-
-
-def test_edges_are_read_and_written_portion_by_portion(
-    caller: Caller, now: datetime, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(resolving, "AT_ONCE", 1)
-
-    index(caller, now)
-
-    assert ("Shop.checkout", "calls", "total") in _edges()
-    assert ("Shop", "defines", "Shop.checkout") in _edges()
-
-
-def test_work_that_was_overtaken_writes_nothing(caller: Caller, now: datetime) -> None:
-    send(caller, now, announce(caller, now))
     with tenancy.unit():
         (project,) = Project.objects.all()
-
-    counts = resolve_code(
-        project_id=project.id,
-        now=now,
-        tell=lambda *_: announce(caller, now, {"shop/cart.py": CART}) and None,
-    )
-
-    assert counts == {"outdated": 1}
-    with tenancy.unit():
-        assert not Edge.objects.exists()
-    assert Job.objects.filter(name=coding.JOB, state="queued").exists()
+    made = resolve_code(project_id=project.id, now=now, tell=lambda *_: None)
+    assert made == {"edges": 0}  # they are not made again
 
 
-def test_work_that_is_overtaken_before_its_end_is_queued_anew(
-    caller: Caller, now: datetime
+@pytest.mark.parametrize("step", [1, 2])
+def test_work_that_is_overtaken_writes_nothing_and_is_queued_anew(
+    caller: Caller, now: datetime, step: int
 ) -> None:
     send(caller, now, announce(caller, now))
     with tenancy.unit():
         (project,) = Project.objects.all()
 
     def overtake(done: int, total: int) -> None:
-        if done == 2:
+        if done == step:
             announce(caller, now, {"shop/cart.py": CART})
             Job.objects.filter(name=coding.JOB).delete()
 
     counts = resolve_code(project_id=project.id, now=now, tell=overtake)
 
     assert counts == {"outdated": 1}
+    with tenancy.unit():
+        assert not Edge.objects.exists()
     assert Job.objects.filter(name=coding.JOB, state="queued").count() == 1
     resolve()
     assert code_index(caller=caller, ref="shop").state is State.DONE

@@ -7,7 +7,7 @@ import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller
-from teams.actions.projects import create_project
+from teams.actions import create_project
 from teams.models import Team, TeamMember
 from tests.support import memories, vendors
 from tests.support.vendor_server import Vendor

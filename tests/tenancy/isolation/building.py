@@ -13,7 +13,7 @@ from accounts.authentication import entered
 from accounts.caller import Role, TokenScope
 from accounts.models import Organization, User
 from accounts.token_format import TokenKind
-from teams.actions.people import remove_member
+from teams.actions import remove_member
 from tests.support import people
 from tests.support.live import Place, committed
 from tests.tenancy.isolation import contents

@@ -10,8 +10,8 @@ from accounts.actions.tokens import NewToken, create_token
 from accounts.authentication import entered
 from accounts.caller import Caller, Role
 from accounts.models import Job, Organization, User
+from graph.code.values import Layer, NodeKind, NodeSource
 from graph.models import Edge, Node
-from graph.vocabulary import Layer, NodeKind, NodeSource
 from memory.customization.actions import Course, define_methodology, put_style
 from memory.customization.custom_type_rules import OwnType
 from memory.customization.phases import Transition
@@ -29,7 +29,7 @@ from memory.sessions.actions.lifecycle import NewSession, open_session
 from memory.sessions.models import Session
 from memory.taxonomy import MemoryType
 from memory.topics.models import Topic, TopicMember
-from teams.actions.projects import create_project
+from teams.actions import create_project
 from teams.models import Change, ProjectMember, Team, TeamMember
 from tests.support.live import Place
 from tests.support.memories import stored

@@ -8,8 +8,8 @@ from uuid import UUID
 
 import pytest
 
-from teams.audit import chain
-from teams.audit.chain import Entry, FaultKind, Head, Verdict
+from teams import audit_chain
+from teams.audit_chain import Entry, FaultKind, Head, Verdict
 
 TENANT = UUID(int=7)
 NOON = datetime(2026, 11, 20, 12, 0, 0, 123, tzinfo=UTC)
@@ -49,17 +49,17 @@ CHANGED: dict[str, Any] = {
 
 
 def chained(count: int = 5) -> tuple[Entry, ...]:
-    end, entries = chain.genesis(tenant_id=TENANT), []
+    end, entries = audit_chain.genesis(tenant_id=TENANT), []
     for number in range(count):
-        entry = chain.linked(entry=replace(FIRST, object_id=str(number)), after=end)
-        end = chain.head_of(entry=entry)
+        entry = audit_chain.linked(entry=replace(FIRST, object_id=str(number)), after=end)
+        end = audit_chain.head_of(entry=entry)
         entries.append(entry)
     return tuple(entries)
 
 
 def judged(entries: Sequence[Entry], head: Head | None = None, mark: Head | None = None) -> Verdict:
-    known = head or chain.head_of(entry=chained()[-1])
-    return chain.verify(tenant_id=TENANT, entries=entries, head=lambda: known, mark=mark)
+    known = head or audit_chain.head_of(entry=chained()[-1])
+    return audit_chain.verify(tenant_id=TENANT, entries=entries, head=lambda: known, mark=mark)
 
 
 def found(entries: Sequence[Entry], head: Head | None = None) -> tuple[FaultKind, int]:
@@ -73,11 +73,11 @@ def test_an_untouched_chain_holds() -> None:
 
     verdict = judged(entries)
 
-    assert verdict == Verdict(checked=5, head=chain.head_of(entry=entries[-1]), fault=None)
+    assert verdict == Verdict(checked=5, head=audit_chain.head_of(entry=entries[-1]), fault=None)
 
 
 def test_an_empty_chain_holds_until_an_entry_is_missed() -> None:
-    empty = chain.genesis(tenant_id=TENANT)
+    empty = audit_chain.genesis(tenant_id=TENANT)
 
     assert judged((), head=empty).fault is None
     assert found((), head=Head(count=2, hash="")) == (FaultKind.TRUNCATED, 1)
@@ -88,7 +88,9 @@ def test_every_column_is_part_of_the_hash() -> None:
 
     assert columns == set(CHANGED)
     for name, value in CHANGED.items():
-        assert chain.digest(entry=replace(FIRST, **{name: value})) != chain.digest(entry=FIRST)
+        assert audit_chain.digest(entry=replace(FIRST, **{name: value})) != audit_chain.digest(
+            entry=FIRST
+        )
 
 
 @pytest.mark.parametrize("name", sorted(set(CHANGED) - {"number"}))
@@ -103,13 +105,13 @@ def test_a_hash_does_not_depend_on_the_zone_of_the_clock_or_the_order_of_keys() 
     paris = NOON.astimezone(timezone(timedelta(hours=1)))
     twin = replace(FIRST, created_at=paris, details={"of": "1", "scopes": ["read"]})
 
-    assert chain.digest(entry=twin) == chain.digest(entry=FIRST)
+    assert audit_chain.digest(entry=twin) == audit_chain.digest(entry=FIRST)
 
 
 ENTRIES = chained()
 ONE, TWO, THREE, FOUR, FIVE = ENTRIES
-INSERTED = chain.linked(entry=FIRST, after=chain.head_of(entry=ONE))
-APPENDED = chain.linked(entry=FIRST, after=chain.head_of(entry=FIVE))
+INSERTED = audit_chain.linked(entry=FIRST, after=audit_chain.head_of(entry=ONE))
+APPENDED = audit_chain.linked(entry=FIRST, after=audit_chain.head_of(entry=FIVE))
 
 
 def moved(by: int, *entries: Entry) -> tuple[Entry, ...]:
@@ -147,8 +149,12 @@ def test_what_was_done_to_a_chain_is_found(
 @pytest.mark.parametrize("place", range(5))
 def test_an_entry_edited_and_hashed_anew_is_found(place: int) -> None:
     entries = list(chained())
-    before = chain.head_of(entry=entries[place - 1]) if place else chain.genesis(tenant_id=TENANT)
-    entries[place] = chain.linked(entry=replace(FIRST, act="x"), after=before)
+    before = (
+        audit_chain.head_of(entry=entries[place - 1])
+        if place
+        else audit_chain.genesis(tenant_id=TENANT)
+    )
+    entries[place] = audit_chain.linked(entry=replace(FIRST, act="x"), after=before)
 
     assert found(entries) == (FaultKind.REPLACED, place + 1)
 
@@ -156,8 +162,8 @@ def test_an_entry_edited_and_hashed_anew_is_found(place: int) -> None:
 def test_the_chain_of_another_organization_does_not_hold() -> None:
     entries = chained()
 
-    verdict = chain.verify(
-        tenant_id=UUID(int=8), entries=entries, head=lambda: chain.head_of(entry=entries[-1])
+    verdict = audit_chain.verify(
+        tenant_id=UUID(int=8), entries=entries, head=lambda: audit_chain.head_of(entry=entries[-1])
     )
 
     assert verdict.fault is not None
@@ -165,7 +171,7 @@ def test_the_chain_of_another_organization_does_not_hold() -> None:
 
 
 def test_a_lost_head_is_found() -> None:
-    verdict = chain.verify(tenant_id=TENANT, entries=chained(), head=lambda: None)
+    verdict = audit_chain.verify(tenant_id=TENANT, entries=chained(), head=lambda: None)
 
     assert verdict.fault is not None
     assert verdict.fault.kind is FaultKind.TRUNCATED
@@ -173,11 +179,11 @@ def test_a_lost_head_is_found() -> None:
 
 @pytest.mark.parametrize("count", [3, 5])
 def test_a_head_noted_elsewhere_finds_a_log_rewritten_with_its_head(count: int) -> None:
-    mark = chain.head_of(entry=chained(count)[-1])
-    end, forged = chain.genesis(tenant_id=TENANT), []
+    mark = audit_chain.head_of(entry=chained(count)[-1])
+    end, forged = audit_chain.genesis(tenant_id=TENANT), []
     for number in range(4):
-        forged.append(chain.linked(entry=replace(FIRST, act=f"x.{number}"), after=end))
-        end = chain.head_of(entry=forged[-1])
+        forged.append(audit_chain.linked(entry=replace(FIRST, act=f"x.{number}"), after=end))
+        end = audit_chain.head_of(entry=forged[-1])
 
     assert judged(forged, head=end).fault is None
     assert judged(forged, head=end, mark=mark).fault is not None
@@ -186,4 +192,6 @@ def test_a_head_noted_elsewhere_finds_a_log_rewritten_with_its_head(count: int) 
 @pytest.mark.parametrize("details", [{"share": 0.5}, {"at": NOON}, {1: "x"}, {"in": [{"x": b""}]}])
 def test_details_that_a_database_would_change_are_not_taken(details: dict[Any, Any]) -> None:
     with pytest.raises(TypeError, match="Details hold"):
-        chain.linked(entry=replace(FIRST, details=details), after=chain.genesis(tenant_id=TENANT))
+        audit_chain.linked(
+            entry=replace(FIRST, details=details), after=audit_chain.genesis(tenant_id=TENANT)
+        )

@@ -9,88 +9,57 @@ from hypothesis import strategies as st
 
 from accounts.caller import Role
 from teams import trust
-from teams.trust import LEVELS, START, Evidence, Standing, TrustLevel
+from teams.trust import START, Evidence, Standing, TrustLevel
 
 NOW = datetime(2026, 7, 1, tzinfo=UTC)
 FIRST = Evidence(sessions=3, total=3, shown=10, confirmed=5, corrected=0)
 LATER = Evidence(sessions=12, total=15, shown=100, confirmed=80, corrected=4)
 
 
-def test_the_levels_equal_the_spec() -> None:
-    rows = [(row.level.value, row.from_session, row.injects_from_confidence) for row in LEVELS]
-
-    assert rows == [(1, 1, 0.80), (2, 4, 0.65), (3, 16, 0.55), (4, None, 0.45)]
-
-
 @pytest.mark.parametrize(
-    ("level", "confidence", "injects"),
+    ("level", "begins_at", "least", "asking", "waits"),
     [
-        (1, 0.8, True), (1, 0.79, False),
-        (2, 0.65, True), (2, 0.64, False),
-        (3, 0.55, True), (3, 0.54, False),
-        (4, 0.45, True), (4, 0.44, False),
-    ],
-)  # fmt: skip
-def test_a_level_injects_from_its_confidence(level: int, confidence: float, injects: bool) -> None:
-    least = trust.level_row(level=TrustLevel(level)).injects_from_confidence
-
-    assert trust.is_sure(confidence=confidence, least=least) == injects
-    assert trust.is_sure(confidence=confidence - 0.000_1, least=least) == injects
-
-
-@pytest.mark.parametrize(
-    ("level", "asking", "waits"),
-    [
-        (1, "each", True),
-        (2, "all_at_once", True),
-        (3, "needing_review", False),
-        (4, "nothing", False),
+        (1, 1, 0.80, "each", True),
+        (2, 4, 0.65, "all_at_once", True),
+        (3, 16, 0.55, "needing_review", False),
+        (4, None, 0.45, "nothing", False),
     ],
 )
-def test_a_level_says_what_is_asked_and_what_waits(level: int, asking: str, waits: bool) -> None:
-    assert trust.level_row(level=TrustLevel(level)).asking.value == asking
+def test_a_level_says_when_it_begins_what_it_injects_and_what_waits(
+    level: int, begins_at: int | None, least: float, asking: str, waits: bool
+) -> None:
+    row = trust.level_row(level=TrustLevel(level))
+
+    assert (row.from_session, row.injects_from_confidence) == (begins_at, least)
+    for confidence, is_sure in ((least, True), (least - 0.000_1, True), (least - 0.01, False)):
+        assert trust.is_sure(confidence=confidence, least=least) == is_sure
+    assert row.asking.value == asking
     assert trust.waits(level=TrustLevel(level), is_doubtful=False) == waits
     assert trust.waits(level=TrustLevel(level), is_doubtful=True)
 
 
 @pytest.mark.parametrize(
-    ("evidence", "sessions", "confirmations"),
+    ("level", "evidence", "sessions", "confirmations"),
     [
-        (FIRST, 0, 0),
-        (replace(FIRST, sessions=1, total=1), 2, 0),
-        (replace(FIRST, confirmed=2), 0, 3),
-        (replace(FIRST, shown=11), 0, 1),
-        (Evidence(sessions=9, total=9, shown=0, confirmed=0, corrected=0), 0, 1),
+        (1, FIRST, 0, 0),
+        (1, replace(FIRST, sessions=1, total=1), 2, 0),
+        (1, replace(FIRST, shown=11), 0, 1),
+        (1, Evidence(sessions=9, total=9, shown=0, confirmed=0, corrected=0), 0, 1),
+        (2, LATER, 0, 0),
+        (2, replace(LATER, sessions=9), 1, 0),
+        (2, replace(LATER, total=13), 2, 0),
+        (2, replace(LATER, confirmed=76), 0, 1),
+        (2, replace(LATER, confirmed=0, corrected=0), 0, 1),
     ],
 )
-def test_standard_takes_three_sessions_and_half_confirmed(
-    evidence: Evidence, sessions: int, confirmations: int
+def test_the_next_level_takes_sessions_and_confirmations(
+    level: int, evidence: Evidence, sessions: int, confirmations: int
 ) -> None:
-    following = trust.next_level(level=TrustLevel.CAUTIOUS, evidence=evidence)
+    following = trust.next_level(level=TrustLevel(level), evidence=evidence)
 
     assert following is not None
     assert (following.sessions_to_go, following.confirmations_to_go) == (sessions, confirmations)
-    assert following.level is TrustLevel.STANDARD
-    assert following.is_earned == (sessions == confirmations == 0)
-
-
-@pytest.mark.parametrize(
-    ("evidence", "sessions", "confirmations"),
-    [
-        (LATER, 0, 0),
-        (replace(LATER, sessions=9), 1, 0),
-        (replace(LATER, total=13), 2, 0),
-        (replace(LATER, confirmed=76), 0, 1),
-        (replace(LATER, confirmed=0, corrected=0), 0, 1),
-    ],
-)
-def test_confident_takes_the_sixteenth_session_and_few_corrections(
-    evidence: Evidence, sessions: int, confirmations: int
-) -> None:
-    following = trust.next_level(level=TrustLevel.STANDARD, evidence=evidence)
-
-    assert following is not None
-    assert (following.sessions_to_go, following.confirmations_to_go) == (sessions, confirmations)
+    assert following.level is TrustLevel(level + 1)
     assert following.is_earned == (sessions == confirmations == 0)
 
 

@@ -19,8 +19,7 @@ from memory.sessions.counter_rows import Addition
 from memory.sessions.counters import Kind
 from memory.sessions.models import GivenOut
 from memory.taxonomy import LinkKind
-from teams.actions.project_settings import pause
-from teams.actions.projects import create_project
+from teams.actions import create_project, pause
 from teams.models import Project
 from tests.support import memories, people
 

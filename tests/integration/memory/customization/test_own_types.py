@@ -25,7 +25,7 @@ from memory.review.actions.corrections import correct
 from memory.search.actions import search
 from memory.search.request import SearchRequest
 from memory.taxonomy import MemoryType
-from teams.actions.projects import create_project
+from teams.actions import create_project
 from tests.integration.memory.documents.test_exports import brought_back, comparable, exported
 from tests.integration.memory.sessions.test_points import at, opened
 from tests.support import people

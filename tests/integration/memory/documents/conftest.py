@@ -6,7 +6,7 @@ import pytest
 
 from accounts.caller import Caller
 from accounts.models import Organization
-from teams.actions.projects import create_project
+from teams.actions import create_project
 from tests.support import memories, people
 
 

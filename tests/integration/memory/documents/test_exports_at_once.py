@@ -15,7 +15,7 @@ from accounts.errors import RateLimited
 from accounts.models import Organization, User
 from memory.documents.actions.export import ExportRequest, export
 from memory.documents.queries import AGAIN_SECONDS, AT_ONCE, LOCK_SPACE
-from teams.actions.projects import create_project
+from teams.actions import create_project
 from tests.support import people
 from tests.support.racing import race_inside
 

@@ -17,7 +17,7 @@ from memory.documents import queries
 from memory.documents.actions.export import ExportFormat, ExportRequest, export
 from memory.records.filters import Filters
 from memory.records.models import Memory
-from teams.actions.projects import create_project
+from teams.actions import create_project
 from tests.support import memories, people
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -17,7 +17,7 @@ from memory.documents.actions.uploads import Upload, preview_import
 from memory.documents.models import ImportRow
 from memory.records.models import Memory, MemoryLink
 from memory.tasks import job_handlers
-from teams.actions.projects import create_project
+from teams.actions import create_project
 from tests.support import stored, work
 from tests.support.taking_in import RULES, active, run, upload
 

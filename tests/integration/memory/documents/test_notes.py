@@ -18,7 +18,7 @@ from memory.records.actions import confirm
 from memory.records.models import Memory
 from memory.records.versions import GONE, HELD, REMOVED
 from memory.review.actions.verdicts import keep
-from teams.actions.projects import create_project
+from teams.actions import create_project
 from tests.support.memories import as_agent
 
 pytestmark = pytest.mark.usefixtures("in_organization")

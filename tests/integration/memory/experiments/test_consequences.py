@@ -12,7 +12,7 @@ from memory.experiments.actions.consequences import JOB, demote_harmful, queue_d
 from memory.records.models import Memory
 from memory.review.actions.verdicts import keep
 from memory.sessions.models import Session
-from teams.actions.project_settings import change_experiments
+from teams.actions import change_experiments
 from teams.models import AuditEntry, Change
 from tests.integration.memory.experiments.conftest import BAD, GOOD, Shop
 from tests.support import memories, work

@@ -17,7 +17,7 @@ from memory.experiments.queries import PhaseWeights, weights_of
 from memory.search.actions import search
 from memory.search.request import SearchRequest
 from memory.taxonomy import MemoryType
-from teams.audit.queries import every_entry
+from teams.audit import every_entry
 from teams.models import Project
 from tests.integration.memory.experiments.conftest import Shop
 from tests.support import memories

@@ -23,7 +23,7 @@ from memory.review.actions.verdicts import MemoryEdge, unlink
 from memory.sessions.models import Statistic
 from memory.tasks import job_handlers
 from memory.taxonomy import LinkKind
-from teams.actions.projects import change_project
+from teams.actions import change_project
 from tests.support import people, vendors, work
 from tests.support.memories import as_agent, sent, stored
 from tests.support.vendor_server import Fault, Vendor

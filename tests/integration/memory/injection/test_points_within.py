@@ -24,7 +24,7 @@ from memory.search.request import SearchRequest
 from memory.sessions.actions.lifecycle import NewSession, open_session
 from memory.sessions.models import GivenOut, Session
 from memory.text import tokens
-from teams.actions.project_settings import switch_hooks
+from teams.actions import switch_hooks
 from teams.queries import Hook
 from tests.support import memories
 

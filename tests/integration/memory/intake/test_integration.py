@@ -22,7 +22,7 @@ from memory.review.queries import conflicts
 from memory.review.queries.conflicts import ConflictState
 from memory.tasks import upkeep
 from memory.taxonomy import LinkKind
-from teams.actions.projects import change_project
+from teams.actions import change_project
 from teams.models import AuditEntry, Change
 from tests.support.memories import PARSER, new, sent, stored
 from tests.support.work import taken

@@ -12,7 +12,7 @@ from accounts.models import Job
 from memory.intake.actions.remember import MOST, NewMemory, Outcome, remember, remember_all
 from memory.intake.actions.revise import revise
 from memory.records.models import Memory
-from teams.actions.projects import change_project
+from teams.actions import change_project
 from teams.models import AuditEntry, Change
 from tests.support import memories
 from tests.support.memories import CARTS, PARSER, REDIS, new, stored

@@ -27,7 +27,7 @@ from memory.records.queries.views import MemoryView
 from memory.search.actions import search
 from memory.search.request import SearchRequest
 from teams import queries as places
-from teams.actions.projects import create_project
+from teams.actions import create_project
 from teams.models import ProjectMember, Team, TeamMember
 from tests.support.memories import CARTS, PARSER, REDIS, as_agent, as_role, stored
 

@@ -13,7 +13,7 @@ from memory.intake.queries import Spot
 from memory.records.models import Memory
 from memory.records.queries.views import MemoryView
 from memory.topics.models import Topic, TopicMember
-from teams.actions.projects import change_project
+from teams.actions import change_project
 from tests.support.memories import sent, stored
 
 CARTS = "The cart service merges two carts of a customer under a lock of the database."

@@ -16,7 +16,7 @@ from memory.review.actions import verdicts
 from memory.review.queries import overview
 from memory.review.queries.overview import Alarmed
 from memory.sessions.models import GivenOut, Statistic
-from teams.actions.projects import create_project
+from teams.actions import create_project
 from teams.models import AuditEntry
 from tests.support import memories
 

@@ -13,7 +13,7 @@ from memory.observer.actions import synthesize as job
 from memory.observer.actions.synthesize import queue_weekly, synthesize
 from memory.records.models import Memory
 from memory.sessions.models import Session, Statistic
-from teams.actions.projects import change_project
+from teams.actions import change_project
 from tests.integration.memory.sessions.test_finalize import ran, run_jobs
 from tests.support import memories, vendors
 from tests.support.vendor_server import Fault, Status, Vendor

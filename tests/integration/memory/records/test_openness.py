@@ -13,8 +13,7 @@ from memory.intake.actions.revise import revise
 from memory.records.actions import archive, close_project, open_project
 from memory.records.models import Memory
 from memory.records.queries import memories
-from teams.actions.people import create_team
-from teams.actions.projects import create_project
+from teams.actions import create_project, create_team
 from teams.models import AuditEntry
 from teams.queries import project
 from tests.support.memories import stored

@@ -24,7 +24,7 @@ from memory.review.actions.verdict_undo import undo, undo_call
 from memory.review.actions.verdicts import MemoryEdge, keep, merge, reject, snooze, unlink
 from memory.review.queries import inbox
 from memory.taxonomy import LinkKind, Verdict
-from teams.actions.projects import create_project
+from teams.actions import create_project
 from teams.errors import RoleNotSufficient
 from tests.support.memories import CARTS, PARSER, REDIS, as_agent, as_role, sent, stored
 from tests.support.waiting import fields_of, many_waiting, waiting

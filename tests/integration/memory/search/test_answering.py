@@ -14,7 +14,7 @@ from memory.search import lookups, queries
 from memory.sessions.actions.lifecycle import NewSession, open_session
 from memory.sessions.models import Session
 from teams import visibility
-from teams.actions.projects import create_project
+from teams.actions import create_project
 from tests.support import memories
 
 KNOWN = "The price cache of the cart has to be cleared before each test of its totals."

@@ -18,7 +18,7 @@ from memory.search.actions import search, search_each
 from memory.search.queries import OF_ITS_FOLDER, find_about_files
 from memory.search.request import Narrowing, SearchRequest
 from teams import visibility
-from teams.actions.projects import create_project
+from teams.actions import create_project
 from tests.support import checked, memories, people
 from tests.support.vendor_server import Vendor
 from tests.support.vendors import installed_vendor

@@ -17,7 +17,7 @@ from memory.providers.guard import DEFAULT_EMBEDDER
 from memory.records.models import Memory
 from memory.search.actions import Hit, search
 from memory.search.request import SearchRequest
-from teams.actions.projects import create_project
+from teams.actions import create_project
 from tests.support import models
 from tests.support.memories import stored
 from tests.support.vendor_server import Vendor

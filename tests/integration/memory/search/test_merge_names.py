@@ -20,7 +20,7 @@ from memory.review.actions.entity_merges import (
 from memory.search.actions import search
 from memory.search.entity_profile import Profile, about, list_things
 from memory.search.request import Narrowing, SearchRequest
-from teams.actions.projects import create_project
+from teams.actions import create_project
 from teams.errors import RoleNotSufficient
 from tests.support.memories import as_agent, as_role, stored
 

@@ -13,7 +13,7 @@ from memory.records.actions import archive
 from memory.review.actions.corrections import correct
 from memory.search.actions import STAGES, search
 from memory.search.request import SearchRequest
-from teams.actions.projects import create_project
+from teams.actions import create_project
 from teams.models import Project
 from tests.support.memories import CARTS, PARSER, REDIS, stored
 

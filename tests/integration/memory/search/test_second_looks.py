@@ -12,7 +12,7 @@ from accounts.caller import Caller
 from memory.intake.actions.remember import NewMemory, remember
 from memory.search.actions import search
 from memory.search.request import SearchRequest
-from teams.actions.projects import create_project
+from teams.actions import create_project
 from tests.support import models
 from tests.support.vendor_server import Status, Vendor
 from tests.support.vendors import installed, reranking_vendor

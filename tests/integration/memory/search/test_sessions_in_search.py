@@ -12,7 +12,7 @@ from memory.records.actions import archive
 from memory.records.models import Memory
 from memory.search.actions import search
 from memory.search.request import SearchRequest
-from teams.actions.projects import create_project
+from teams.actions import create_project
 from tests.support.memories import stored
 
 Turns = tuple[UUID, ...]

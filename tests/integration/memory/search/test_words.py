@@ -15,7 +15,7 @@ from memory.index.sql import search_rows
 from memory.intake.actions.remember import remember_all
 from memory.search.actions import search
 from memory.search.request import SearchRequest
-from teams.actions.projects import create_project
+from teams.actions import create_project
 from tests.support.crowds import by_words
 from tests.support.memories import CARTS, PARSER, REDIS, new, stored
 

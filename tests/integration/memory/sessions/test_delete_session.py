@@ -22,7 +22,7 @@ from memory.sessions.actions.append_events import append_events
 from memory.sessions.actions.append_turns import NewTurn, append_turns
 from memory.sessions.actions.lifecycle import NewSession, end_session, open_session
 from memory.sessions.models import GivenOut, Session, Statistic
-from teams.audit.queries import every_entry
+from teams.audit import every_entry
 from tests.integration.memory.sessions.test_finalize import ran
 from tests.support import memories
 

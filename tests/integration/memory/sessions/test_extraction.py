@@ -28,7 +28,7 @@ from memory.sessions.actions.append_turns import NewTurn, append_turns, take_con
 from memory.sessions.actions.lifecycle import NewSession, end_session, open_session
 from memory.sessions.models import Statistic
 from memory.sessions.turns import Speaker, Turn
-from teams.actions.projects import change_project
+from teams.actions import change_project
 from teams.models import Project
 from tests.support import vendors
 from tests.support.vendor_server import Fault, Status, Vendor

@@ -24,7 +24,7 @@ from memory.sessions.actions.lifecycle import NewSession, end_session, open_sess
 from memory.sessions.counters import Kind
 from memory.sessions.models import GivenOut, Session, Statistic
 from memory.sessions.queries import SessionView
-from teams.actions.projects import change_project
+from teams.actions import change_project
 from tests.support import memories, work
 
 pytestmark = pytest.mark.usefixtures("in_organization")

@@ -13,7 +13,7 @@ from memory.records.models import Conflict, Memory, MemoryLink
 from memory.sessions.actions.append_turns import NewTurn, append_turns
 from memory.sessions.actions.lifecycle import NewSession, end_session, open_session
 from memory.sessions.models import Statistic
-from teams.actions.projects import change_project
+from teams.actions import change_project
 from tests.support import vendors
 from tests.support.memories import sent, stored
 from tests.support.vendor_server import Fault, Status, Vendor

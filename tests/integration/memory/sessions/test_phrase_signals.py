@@ -11,7 +11,7 @@ from memory.observer.actions.promote import promote_piece
 from memory.records.models import Memory
 from memory.sessions.actions.append_events import append_events
 from memory.sessions.models import Session, Statistic
-from teams.actions.projects import change_project
+from teams.actions import change_project
 from tests.integration.memory.sessions.test_finalize import (
     STREAM,
     ended,

@@ -24,7 +24,7 @@ from memory.sessions.actions.append_events import append_events
 from memory.sessions.actions.lifecycle import NewSession, end_session, open_session
 from memory.sessions.models import GivenOut
 from memory.taxonomy import MemoryType
-from teams.actions.project_settings import change_experiments
+from teams.actions import change_experiments
 from tests.support import memories
 
 FILE = "src/cart/prices.py"

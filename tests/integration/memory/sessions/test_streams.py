@@ -17,7 +17,7 @@ from memory.sessions.actions.append_turns import NewTurn, append_turns
 from memory.sessions.actions.lifecycle import NewSession, open_session
 from memory.sessions.models import Session, Stream, Turn
 from memory.sessions.queries import SessionView
-from teams.actions.projects import change_project, create_project
+from teams.actions import change_project, create_project
 from teams.queries import project
 
 pytestmark = pytest.mark.usefixtures("in_organization")

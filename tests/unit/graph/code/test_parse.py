@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.code.languages import EXTENSIONS, language_of
-from graph.code.parse import LARGEST_PARSED, Problem, parse
-from graph.code.values import Parsed
-from graph.vocabulary import NodeKind
+from graph.code.parse import LARGEST_PARSED, MOST_PATHS, MOST_SYMBOLS, Problem, parse, unfold
+from graph.code.values import NodeKind, Parsed
 
 FOLDER = Path(__file__).with_name("files")  # beside a file, `.expected` says what it holds
 PATHS = {  # where each lies in its project
@@ -106,6 +105,43 @@ def test_of_any_bytes_what_is_read_lies_within_them(path: str, source: bytes) ->
     known = {symbol.qualified for symbol in parsed.symbols}
     assert len(known) == len(parsed.symbols)
     assert {reference.source for reference in parsed.references} <= known | {""}
+
+
+@pytest.mark.parametrize(
+    ("text", "paths"),
+    [
+        ("a::b as c", {"a::b": "c"}),
+        ("a::{b, c::{self, d as e,}, f::*}", {
+            "a::b": "b", "a::c": "c", "a::c::d": "e", "a::f::*": "*",
+        }),
+        ("{a, b::{c::{d}}, e}", {"a": "a", "b::c::d": "d", "e": "e"}),
+        ("a::{}", {}),
+        ("r#type::b", {"r#type::b": "b"}),
+        ("}}{,{", {}),
+    ],
+)  # fmt: skip
+def test_paths_that_a_use_of_rust_names_are_unfolded(text: str, paths: dict[str, str]) -> None:
+    found = unfold(text=text)
+
+    assert {"::".join(segments): local for segments, local in found} == paths
+
+
+@given(st.text(alphabet="ab:{},* as", max_size=80))
+def test_any_use_of_rust_is_unfolded_and_has_an_end(text: str) -> None:
+    assert all(segments for segments, _ in unfold(text=text))
+    assert len(unfold(text="a::{" + "b, " * 5_000 + "}")) == MOST_PATHS
+
+
+def test_what_is_more_than_an_index_keeps_is_left_out() -> None:
+    source = b"import a\n" + b"def f(): g()\n" * (MOST_SYMBOLS + 1)
+
+    parsed = parse(path="a.py", source=source)
+    marked = parse(path="a.js", source=b'import "\x01" + "17"; import "b"; import "\x01c";\n')
+
+    assert parsed.problems == (Problem.TOO_MANY,)
+    assert len(parsed.symbols) == MOST_SYMBOLS
+    assert marked.problems[-1] == Problem.TOO_MANY
+    assert [one.target for one in marked.references] == ["b"]
 
 
 def _lines(parsed: Parsed) -> Iterator[str]:

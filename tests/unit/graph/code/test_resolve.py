@@ -72,13 +72,9 @@ RUST = {
         (PYTHON, "imports src/main.py -> src/shop/store.py:Store 1.0"),
         (PYTHON, "imports src/main.py -> src/shop/words.py:greet 1.0"),
         (PYTHON, "imports src/main.py -> src/shop/deep/__init__.py 1.0"),
-        (PYTHON, "imports src/main.py -> ? json 0.1"),
-        (PYTHON, "imports src/shop/deep/inner.py -> src/shop/words.py 1.0"),
         (PYTHON, "imports src/shop/deep/inner.py -> src/shop/store.py 1.0"),
         (PYTHON, "calls src/shop/deep/inner.py:go -> src/shop/words.py:greet 0.95"),
-        (PYTHON, "calls src/shop/deep/inner.py:go -> src/shop/store.py:Store 0.95"),
         (PYTHON, "calls src/shop/deep/inner.py:go -> src/shop/store.py:Base.close 0.95"),
-        (PYTHON, "calls src/main.py:run -> src/shop/words.py:greet 0.95"),
         (PYTHON, "calls src/main.py:run -> src/shop/store.py:Store.save 0.95"),
         (PYTHON, "calls src/main.py:run -> src/shop/store.py:Store 0.6"),
         (PYTHON, "calls src/main.py:run -> ? json.dumps 0.1"),
@@ -87,23 +83,17 @@ RUST = {
         (PYTHON, "tests tests/test_store.py -> src/shop/store.py 0.7"),
         (PYTHON, "tests tests/test_store.py:test_save -> src/shop/store.py:Store.save 0.95"),
         (PYTHON, "defines src/shop/store.py:Store -> src/shop/store.py:Store.save 1.0"),
-        (PYTHON, "defines src/shop/store.py -> src/shop/store.py:Store 1.0"),
         (ECMA, "imports src/main.ts -> src/store.ts:Store 1.0"),
-        (ECMA, "imports src/main.ts -> lib/util.ts 1.0"),
         (ECMA, "imports src/main.ts -> src/shapes/index.ts:Shape 1.0"),
-        (ECMA, "imports src/main.ts -> ? react 0.1"),
-        (ECMA, "inherits src/main.ts:Main -> src/store.ts:Store 0.95"),
         (ECMA, "implements src/main.ts:Main -> src/shapes/index.ts:Shape 0.95"),
         (ECMA, "calls src/main.ts:Main.run -> src/store.ts:Store.save 0.85"),
         (ECMA, "calls src/main.ts:Main.run -> lib/util.ts:trim 0.95"),
-        (ECMA, "calls src/main.ts:Main.run -> ? React.render 0.1"),
         (ECMA, "calls src/main.ts:Main.go -> src/store.ts:open 0.95"),
         (ECMA, "calls src/main.ts:Main.go -> src/store.ts:Store.load 0.95"),
         (ECMA, "calls src/old.js:exports -> lib/util.ts:trim 0.95"),
         (ECMA, "tests src/main.test.tsx -> src/main.ts 0.7"),
         (ECMA, "tests src/main.test.tsx:main.runs -> src/main.ts:Main 0.95"),
         (GO, "imports main.go -> internal/db/get.go 1.0"),
-        (GO, "imports main.go -> ? fmt 0.1"),
         (GO, "calls main.go:main -> internal/db/db.go:Open 0.95"),
         (GO, "calls main.go:main -> other.go:helper 0.95"),
         (GO, "inherits internal/db/db.go:Store -> internal/db/get.go:Base 0.95"),
@@ -113,7 +103,6 @@ RUST = {
         (RUST, "imports src/lib.rs -> src/util/deep.rs:Thing 1.0"),
         (RUST, "imports src/lib.rs -> ? serde::Serialize 0.1"),
         (RUST, "calls src/lib.rs:run -> src/util/mod.rs:helper 0.95"),
-        (RUST, "calls src/lib.rs:run -> src/util/deep.rs:Thing.new 0.95"),
         (RUST, "calls src/lib.rs:run -> src/util/deep.rs:f 0.95"),
         (RUST, "implements src/store.rs:Store -> src/store.rs:Get 0.95"),
         (RUST, "calls src/store.rs:Store.get -> src/store.rs:Store.check 0.95"),
@@ -125,11 +114,10 @@ def test_what_is_named_is_found(project: dict[str, str], edge: str) -> None:
     assert edge in _told(_edges(project))
 
 
-@pytest.mark.parametrize("name", ["append", "len", "print"])
-def test_what_the_language_brings_along_is_not_told(name: str) -> None:
+def test_what_the_language_brings_along_is_not_told() -> None:
     told = [edge.text for project in (PYTHON, GO) for edge in _edges(project)]
 
-    assert not [text for text in told if text.rpartition(".")[2] == name]
+    assert not {text.rpartition(".")[2] for text in told} & {"append", "len", "print"}
 
 
 def test_a_method_is_guessed_only_where_there_is_one_of_its_name() -> None:

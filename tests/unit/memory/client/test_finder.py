@@ -7,9 +7,15 @@ from typing import Any
 
 import pytest
 
-from memory.client.transcripts import claude_code, finder, reader
-from memory.client.transcripts.finder import SOURCES, Transcript
-from memory.client.transcripts.reader import BLOCK, FIRST_BLOCK, LineStatus, ReadLine
+from memory.client.transcripts import parsers, reader
+from memory.client.transcripts.reader import (
+    BLOCK,
+    FIRST_BLOCK,
+    SOURCES,
+    LineStatus,
+    ReadLine,
+    Transcript,
+)
 
 MAIN = "5f1c8f0e"
 
@@ -39,36 +45,33 @@ def main(tmp_path: Path) -> Transcript:
 
 
 def _read(transcript: Transcript) -> tuple[ReadLine, ...]:
-    lines = reader.read(path=transcript.path, parser=claude_code.read, rank=transcript.rank)
+    lines = reader.read(path=transcript.path, parser=parsers.read_claude_code, rank=transcript.rank)
     return tuple(lines)
 
 
 def test_subagents_are_of_the_same_session_in_the_order_in_which_they_began(
     main: Transcript,
 ) -> None:
-    found = finder.subagents(of=main)
+    found = reader.subagents(of=main)
+    later = reader.subagents(of=main, ranks={"agent-a1": 1, "agent-gone": 4})  # a rank stays
 
     assert [(one.path.stem, one.rank) for one in found] == [("agent-b2", 1), ("agent-a1", 2)]
+    assert [(one.path.stem, one.rank) for one in later] == [("agent-a1", 1), ("agent-b2", 5)]
     assert {one.external_id for one in found} == {main.external_id} == {f"claude-code:{MAIN}"}
     assert len({one.key for one in (main, *found)}) == 3
-    assert finder.subagents(of=found[0]) == ()
-
-
-def test_rank_that_was_given_stays_whoever_is_found_to_have_begun_before(main: Transcript) -> None:
-    found = finder.subagents(of=main, ranks={"agent-a1": 1, "agent-gone": 4})
-
-    assert [(one.path.stem, one.rank) for one in found] == [("agent-a1", 1), ("agent-b2", 5)]
+    named = tuple(reader.named_transcripts(paths=(main.path.parent,), name="claude-code"))
+    assert [one.path for one in named] == [main.path]
 
 
 def test_subagent_without_a_whole_line_has_no_rank_yet(main: Transcript) -> None:
     path = main.path.with_suffix("") / "subagents" / "agent-00.jsonl"
     line = _line("Soon.", at="2026-11-20T11:00:00Z")
     path.write_text(line[:40])
-    before = [one.path.stem for one in finder.subagents(of=main)]
+    before = [one.path.stem for one in reader.subagents(of=main)]
     path.write_text(line.strip())  # whole, before its end has come
 
     assert before == ["agent-b2", "agent-a1"]
-    assert finder.subagents(of=main)[0].path == path
+    assert reader.subagents(of=main)[0].path == path
 
 
 def test_file_that_cannot_be_looked_at_hides_no_other(tmp_path: Path) -> None:
@@ -78,7 +81,7 @@ def test_file_that_cannot_be_looked_at_hides_no_other(tmp_path: Path) -> None:
     (folder / "b.jsonl").symlink_to(folder / "gone")
     (folder / "c.jsonl").write_text(_line("x"))
 
-    found = tuple(finder.find_transcripts(home=tmp_path))
+    found = tuple(reader.find_transcripts(home=tmp_path))
 
     assert [(one.path.name, one.size > 0) for one in found] == [
         ("a.jsonl", False),
@@ -89,11 +92,13 @@ def test_file_that_cannot_be_looked_at_hides_no_other(tmp_path: Path) -> None:
 def test_what_a_subagent_says_is_a_thought_of_its_own_under_numbers_of_its_own(
     main: Transcript,
 ) -> None:
-    lines = [_read(one) for one in finder.subagents(of=main)]
+    lines = [_read(one) for one in reader.subagents(of=main)]
 
     rows = [[row for read in one for row in read.events] for one in lines]
-    assert [[row["kind"] for row in one] for one in rows] == [["reasoning"], ["reasoning"]]
-    assert [one[0]["agent"] for one in rows] == ["b2", "a1"]
+    assert [[(row["kind"], row["agent"]) for row in one] for one in rows] == [
+        [("reasoning", "b2")],
+        [("reasoning", "a1")],
+    ]
     numbers = [one[0]["sequence"] for one in rows]
     assert [number // BLOCK - FIRST_BLOCK // BLOCK for number in numbers] == [0, 1]
     assert max(numbers) < 2**31
@@ -105,7 +110,7 @@ def test_lines_behind_the_numbers_of_a_subagent_are_counted_as_broken(tmp_path: 
     path.write_text(_line("x") * 3)
     place = reader.Position(offset=len(_line("x")), line=BLOCK // 128 - 2)
 
-    found = list(reader.read(path=path, parser=claude_code.read, start=place, rank=1))
+    found = reader.read(path=path, parser=parsers.read_claude_code, start=place, rank=1)
 
     assert [one.status for one in found] == [LineStatus.READ, LineStatus.BROKEN]
 
@@ -119,45 +124,29 @@ def test_main_agent_goes_on_after_a_subagent_in_the_same_file(tmp_path: Path) ->
     )
     path.write_text("".join(lines))
 
-    rows = [row for one in reader.read(path=path, parser=claude_code.read) for row in one.events]
+    rows = [
+        row for one in reader.read(path=path, parser=parsers.read_claude_code) for row in one.events
+    ]
 
     called = [row.get("agent", "") for row in rows if row["kind"] == "tool_call"]
     assert called == ["", "sidechain", ""]
 
 
-def test_folder_named_by_hand_yields_subagents_with_their_session_alone(main: Transcript) -> None:
-    found = tuple(finder.named_transcripts(paths=(main.path.parent,), name="claude-code"))
-
-    assert [one.path for one in found] == [main.path]
-
-
-def test_folder_and_branch_are_told_without_secrets(main: Transcript) -> None:
-    secret = "ghp_" + "a1B2" * 9
-    path = main.path.with_name("other.jsonl")
-    path.write_text(_line("x") + _line("y", cwd="/work/shop", gitBranch=f"mine-{secret}"))
-
-    plain = finder.work_place(transcript=main)
-    masked = finder.work_place(transcript=Transcript(path=path, source=main.source, size=1))
-
-    assert (plain.cwd, plain.branch, plain.commit) == ("/home/mia/shop", "prices", "")
-    assert masked.cwd == "/work/shop"
-    assert secret not in masked.branch
-
-
-def test_the_folder_of_the_repository_is_told_beside_that_of_the_work(
-    main: Transcript, tmp_path: Path
-) -> None:
+def test_where_the_work_was_is_told_without_secrets(main: Transcript, tmp_path: Path) -> None:
     folder = tmp_path / "shop" / "backend"
     folder.mkdir(parents=True)
     subprocess.run(("git", "init", "-q", tmp_path / "shop"), check=True)
+    secret = "ghp_" + "a1B2" * 9
     path = main.path.with_name("other.jsonl")
-    path.write_text(_line("x", cwd=str(folder)))
+    path.write_text(_line("x") + _line("y", cwd=str(folder), gitBranch=f"mine-{secret}"))
 
-    told = finder.work_place(transcript=Transcript(path=path, source=main.source, size=1))
-    gone = finder.work_place(transcript=main)
+    plain = reader.work_place(transcript=main)
+    masked = reader.work_place(transcript=Transcript(path=path, source=main.source, size=1))
 
-    assert Path(told.root) == (tmp_path / "shop").resolve()
-    assert gone.root == ""
+    assert (plain.cwd, plain.branch, plain.commit) == ("/home/mia/shop", "prices", "")
+    assert (masked.cwd, plain.root) == (str(folder), "")
+    assert Path(masked.root) == (tmp_path / "shop").resolve()
+    assert secret not in masked.branch
 
 
 def test_codex_tells_the_commit_it_began_from(tmp_path: Path) -> None:
@@ -165,6 +154,6 @@ def test_codex_tells_the_commit_it_began_from(tmp_path: Path) -> None:
     git = {"branch": "prices", "commit_hash": "4f0e" * 10, "repository_url": "x"}
     path.write_text(json.dumps({"type": "session_meta", "payload": {"cwd": "/w", "git": git}}))
 
-    told = finder.work_place(transcript=Transcript(path=path, source=SOURCES["codex"], size=1))
+    told = reader.work_place(transcript=Transcript(path=path, source=SOURCES["codex"], size=1))
 
     assert (told.cwd, told.branch, told.commit) == ("/w", "prices", "4f0e" * 10)

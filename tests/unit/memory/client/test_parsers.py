@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from memory.client.transcripts import claude_code, codex, entries, reader
-from memory.client.transcripts.entries import STRIDE, Parser
+from memory.client.transcripts import parsers, reader
+from memory.client.transcripts.parsers import STRIDE, Parser
 from memory.client.transcripts.reader import LineStatus, ReadLine
 from memory.observer import reentered_dead_ends
 from memory.observer.signals import failures
@@ -25,7 +25,7 @@ both = pytest.mark.parametrize("name", [CLAUDE, CODEX])
 
 
 def _read(name: str) -> list[ReadLine]:
-    parser: Parser = codex.read if name.startswith("rollout") else claude_code.read
+    parser: Parser = parsers.read_codex if name.startswith("rollout") else parsers.read_claude_code
     return list(reader.read(path=FOLDER / name, parser=parser))
 
 
@@ -103,26 +103,24 @@ def test_the_first_version_is_read_too_with_its_side_chains() -> None:
         ("mcp__cairn__search", True),
         ("mcp__plugin_cairn_cairn__search", True),
         ("cairn.search", True),
-        ("mcp_cairn_search", True),
         ("mcp__plugin_evil_cairn__search", False),
         ("mcp__cairnish__search", False),
-        ("Bash", False),
     ],
 )
 def test_tools_of_ours_are_known_by_every_name_that_programs_give_them(
     name: str, is_own: bool
 ) -> None:
-    assert entries.is_own(name=name) is is_own
+    assert parsers.is_own(name=name) is is_own
 
 
 def test_of_a_command_as_much_is_told_as_the_server_keeps() -> None:
     command = f"git commit -m '{'The cart is locked. ' * 30}' && curl https://example.org/prices"
 
-    told = entries.arguments(given={"command": command, "path": "a" * 900}, root="")
+    told = parsers.arguments(given={"command": command, "path": "a" * 900}, root="")
 
     assert told["command"] == command
-    assert len(str(told["path"])) == entries.TARGET_MOST
-    assert entries.COMMAND_MOST == session_events.COMMAND_MOST
+    assert len(str(told["path"])) == parsers.TARGET_MOST
+    assert parsers.COMMAND_MOST == session_events.COMMAND_MOST
 
 
 def test_what_stands_in_messages_and_in_items_is_said_once_and_what_is_said_twice_twice() -> None:
@@ -145,17 +143,9 @@ def test_calls_and_their_results_are_paired_and_exit_codes_tell_failures() -> No
     assert (run["name"], run["args"]) == ("exec_command", {"command": "cat cart/prices.py"})
     assert (failed["call"], failed["is_error"]) == (run["call"], True)
     assert (done["call"], done.get("is_error"), done["text"]) == (patch["call"], None, "Success")
-
-
-def test_patch_names_its_file_and_tells_its_sides_by_digests() -> None:
-    patch = _events("rollout-2026.jsonl", "tool_call")[1]
-
     assert patch["args"]["path"] == "cart/prices.py"
     assert patch["args"]["before"] != patch["args"]["after"]
     assert "CACHE" not in str(patch)
-
-
-def test_count_of_tokens_completes_a_step() -> None:
     assert [row["tokens"] for row in _events("rollout-2026.jsonl", "step_complete")] == [120]
 
 
@@ -181,7 +171,7 @@ def test_bare_items_of_the_first_version_are_read_too() -> None:
     ],
 )
 def test_folder_of_the_work_is_told_by_whoever_knows_it(line: dict[str, Any], folder: str) -> None:
-    assert codex.work_place(line).cwd == folder
+    assert parsers.place_of_codex(line).cwd == folder
 
 
 def _thoughts(read: list[ReadLine]) -> list[dict[str, Any]]:
@@ -227,7 +217,7 @@ def test_a_secret_said_aloud_is_taken_out_of_both_and_counted_once(tmp_path: Pat
     spoken = f"The {'pass' + 'word'}={'Tr0ub4dor' + 'x9Kq2Lm'} is in the settings."
     file.write_text(told.replace("I look at the price service.", spoken))
 
-    (one,) = reader.read(path=file, parser=claude_code.read)
+    (one,) = reader.read(path=file, parser=parsers.read_claude_code)
 
     assert one.turns[0]["text"] == one.events[0]["text"] != spoken
     assert len(one.masked) == 1

@@ -2,7 +2,7 @@
 
 import pytest
 
-from graph.vocabulary import Layer
+from graph.code.values import Layer
 from memory.search import query as queries
 from memory.search.query import LINKS_OF_LAYERS, MOST_WORDS, links_of, wording_of
 from memory.taxonomy import LinkKind

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.client.transcripts import reader
-from memory.client.transcripts.entries import STRIDE
+from memory.client.transcripts.parsers import STRIDE
 from memory.sessions import event_parsing, reducers, scratchpad
 from memory.sessions.events import Event, EventKind, Outcome
 from memory.sessions.scratchpad import DEEDS_MOST, FILES_MOST, PENDING_MOST, Scratchpad

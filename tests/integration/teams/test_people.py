@@ -11,15 +11,15 @@ from accounts.caller import Caller, Role, TokenScope
 from accounts.errors import LastOwner, NotFound, RoleNotSufficient
 from accounts.models import Membership, Organization, User
 from memory.records.queries import memories
-from teams.actions.people import (
+from teams.actions import (
     add_person,
+    create_project,
     create_team,
     leave,
     note_agent,
     remove_member,
     remove_person,
 )
-from teams.actions.projects import create_project
 from teams.errors import NotBoundToProject
 from teams.models import AuditEntry, ProjectMember, TeamMember
 from teams.queries import Kind, changes_since, people_in, project, projects, teams
@@ -86,43 +86,26 @@ def test_it_holds_within_one_unit_that_has_looked_before(
 
 
 @KINDS
-def test_places_are_listed_to_those_in_them(
+def test_who_is_added_finds_the_place_once_and_stands_in_log_and_feed(
     caller: Caller, member_caller: Caller, places: dict[Kind, UUID], kind: Kind
 ) -> None:
     def listed() -> int:
         return len(projects(caller=member_caller)) + len(teams(caller=member_caller))
 
     before = listed()
-    add_person(caller=caller, kind=kind, ref="vault", person="member@acme.test")
-
-    assert (before, listed()) == (0, 1)
-    found = people_in(caller=member_caller, kind=kind, ref="vault")
-    assert [person.email for person in found] == ["owner@acme.test", "member@acme.test"]
-
-
-@KINDS
-def test_adding_twice_is_adding_once(
-    caller: Caller, member_caller: Caller, places: dict[Kind, UUID], kind: Kind
-) -> None:
     first = add_person(caller=caller, kind=kind, ref="vault", person="MEMBER@acme.test ")
-    before = acts()
-
+    noted = acts()
     again = add_person(caller=caller, kind=kind, ref="vault", person=str(member_caller.user_id))
 
     assert (first[0], first[1], again[1]) == (again[0], True, False)
-    assert acts() == before
-
-
-@KINDS
-def test_both_stand_in_the_log_and_in_the_feed_of_the_place(
-    caller: Caller, member_caller: Caller, places: dict[Kind, UUID], kind: Kind
-) -> None:
-    add_person(caller=caller, kind=kind, ref="vault", person="member@acme.test")
-    in_feed = [one.kind for one in changes_since(caller=member_caller, after=0, limit=50)]
+    assert acts() == noted
+    assert (before, listed()) == (0, 1)
+    found = people_in(caller=member_caller, kind=kind, ref="vault")
+    assert [person.email for person in found] == ["owner@acme.test", "member@acme.test"]
+    in_feed = changes_since(caller=member_caller, after=0, limit=50)
+    assert in_feed[-1].kind == f"{kind}.member_added"
     remove_person(caller=caller, kind=kind, ref="vault", user_id=user_id(member_caller))
-
     assert acts()[-2:] == [f"{kind}.member_added", f"{kind}.member_removed"]
-    assert in_feed[-1] == f"{kind}.member_added"
     assert changes_since(caller=member_caller, after=0, limit=50) == ()
     with tenancy.unit():
         last = AuditEntry.objects.latest("number")
@@ -130,31 +113,24 @@ def test_both_stand_in_the_log_and_in_the_feed_of_the_place(
 
 
 @KINDS
-@pytest.mark.parametrize("role", [Role.STEWARD, Role.MEMBER, Role.VIEWER])
+@pytest.mark.parametrize(
+    "narrowed",
+    [
+        *({"user_id": uuid4(), "role": role} for role in (Role.STEWARD, Role.MEMBER, Role.VIEWER)),
+        {"token_id": uuid4(), "scopes": frozenset({TokenScope.READ, TokenScope.WRITE})},
+        {"token_id": uuid4(), "bound_projects": ()},
+    ],
+    ids=["steward", "member", "viewer", "without the scope admin", "bound"],
+)
 def test_only_owners_and_admins_add_and_take_out(
-    caller: Caller, places: dict[Kind, UUID], kind: Kind, role: Role
+    caller: Caller, places: dict[Kind, UUID], kind: Kind, narrowed: dict[str, object]
 ) -> None:
-    other = replace(caller, user_id=uuid4(), role=role)
+    other = replace(caller, **narrowed)  # type: ignore[arg-type]
 
     with pytest.raises(RoleNotSufficient):
         add_person(caller=other, kind=kind, ref="vault", person="owner@acme.test")
     with pytest.raises(RoleNotSufficient):
         remove_person(caller=other, kind=kind, ref="vault", user_id=user_id(caller))
-
-
-@KINDS
-@pytest.mark.parametrize(
-    "narrowed", [{"scopes": frozenset({TokenScope.READ, TokenScope.WRITE})}, {"bound_projects": ()}]
-)
-def test_a_token_needs_the_scope_admin_and_no_bounds(
-    caller: Caller, places: dict[Kind, UUID], kind: Kind, narrowed: dict[str, object]
-) -> None:
-    token = replace(caller, token_id=uuid4(), **narrowed)  # type: ignore[arg-type]
-
-    with pytest.raises(RoleNotSufficient):
-        add_person(caller=token, kind=kind, ref="vault", person="owner@acme.test")
-    with pytest.raises(RoleNotSufficient):
-        remove_person(caller=token, kind=kind, ref="vault", user_id=user_id(caller))
 
 
 def test_a_token_bound_to_a_project_is_not_told_its_people(
@@ -224,44 +200,30 @@ def test_a_place_of_another_organization_is_as_if_it_did_not_exist(
             people_in(caller=other_caller, kind=kind, ref="vault")
 
 
-def test_who_was_taken_out_or_left_keeps_no_place(
-    caller: Caller, member_caller: Caller, places: dict[Kind, UUID], now: datetime
+@pytest.mark.usefixtures("places")
+def test_who_left_keeps_no_place_and_the_last_owner_stays_with_all(
+    caller: Caller, member_caller: Caller, now: datetime
 ) -> None:
     for kind in Kind:
         add_person(caller=caller, kind=kind, ref="vault", person="member@acme.test")
 
     leave(caller=member_caller, now=now)
-
-    with tenancy.unit():
-        assert not ProjectMember.objects.filter(user_id=member_caller.user_id).exists()
-        assert not TeamMember.objects.filter(user_id=member_caller.user_id).exists()
-    assert acts()[-1] == "member.left"
-    assert not Membership.objects.filter(user_id=member_caller.user_id).exists()
-
-
-@pytest.mark.usefixtures("places")
-def test_the_last_owner_stays_with_all_places(caller: Caller, now: datetime) -> None:
     with pytest.raises(LastOwner):
         leave(caller=caller, now=now)
 
     with tenancy.unit():
-        assert ProjectMember.objects.filter(user_id=caller.user_id).count() == 1
+        for members in (ProjectMember.objects, TeamMember.objects):
+            assert [one.user_id for one in members.all()] == [caller.user_id]
+    assert acts()[-1] == "member.left"
+    assert not Membership.objects.filter(user_id=member_caller.user_id).exists()
 
 
-def test_an_agent_newly_seen_is_in_the_feed(caller: Caller) -> None:
+def test_an_agent_newly_seen_is_in_the_feed_and_nobody_else(caller: Caller) -> None:
     agent = replace(caller, token_id=uuid4(), agent="codex", newly_seen=True)
 
-    note_agent(caller=agent)
+    for one in (agent, replace(agent, newly_seen=False), replace(caller, newly_seen=True)):
+        note_agent(caller=one)
 
     (change,) = changes_since(caller=caller, after=0, limit=10)
     assert (change.kind, change.object_id) == ("agent.seen", agent.token_id)
     assert (change.actor_name, change.summary) == ("codex", {"agent": "codex"})
-
-
-@pytest.mark.parametrize(
-    "fields", [{"token_id": uuid4()}, {"newly_seen": True}], ids=("a known agent", "a person")
-)
-def test_a_known_agent_and_a_person_are_not(caller: Caller, fields: dict[str, object]) -> None:
-    note_agent(caller=replace(caller, **fields))  # type: ignore[arg-type]
-
-    assert changes_since(caller=caller, after=0, limit=10) == ()

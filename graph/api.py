@@ -20,10 +20,9 @@ from accounts.api.schemas import (
 )
 from accounts.caller import TokenScope
 from accounts.errors import wrong_field
-from graph.code.manifest import LARGEST_FILE, LONGEST_PATH, MOST_FILES, Announced
-from graph.index.announce_files import Announcement, announce_files
-from graph.index.queries import FileView, IndexView, SymbolView, code_index, files, symbols
-from graph.index.take_files import Sent, Taken, take_files
+from graph.code.values import LARGEST_FILE, LONGEST_PATH, MOST_FILES, Refused, Symbol
+from graph.index.actions import Announced, Announcement, Sent, Taken, announce_files, take_files
+from graph.index.queries import FileView, IndexView, code_index, files, symbols
 
 LARGEST_MANIFEST: Final = 25_165_824  # bytes: 50,000 files with long paths; a default
 MOST_SENT: Final = 500  # files of one call
@@ -95,11 +94,9 @@ class SymbolQuery(Query):
     )
 
 
+@fields_of(Refused)
 class RefusedCode(Result):
     """A file of which nothing could be read, and why."""
-
-    path: str
-    reason: str
 
 
 @fields_of(IndexView)
@@ -109,19 +106,19 @@ class CodeIndex(Result):
     refused: tuple[RefusedCode, ...]
 
 
-@fields_of(Announcement, hidden={"view"})
+@fields_of(Announcement)
 class CodeAnnounced(Result):
     """What is missing, and how many went and stayed."""
 
-    index: CodeIndex = Field(validation_alias="view")
+    index: CodeIndex
 
 
-@fields_of(Taken, hidden={"view"})
+@fields_of(Taken)
 class CodeReceived(Result):
     """What became of them."""
 
     refused: tuple[RefusedCode, ...]
-    index: CodeIndex = Field(validation_alias="view")
+    index: CodeIndex
 
 
 @fields_of(FileView)
@@ -129,9 +126,11 @@ class CodeFile(Result):
     """A file of the index."""
 
 
-@fields_of(SymbolView)
+@fields_of(Symbol, hidden={"parent"})
 class CodeSymbol(Result):
     """What a file defines."""
+
+    kind: str
 
 
 class CodeSymbols(Result):

@@ -8,7 +8,7 @@ import pytest
 
 from accounts.caller import Caller, Role
 from accounts.errors import InvalidInput, NotFound, PreconditionFailed, RoleNotSufficient
-from teams.actions.people import create_team, rename_team
+from teams.actions import create_team, rename_team
 from teams.errors import SlugTaken
 from teams.queries import Kind, people_in, team, teams
 from tests.support.memories import stored
@@ -23,11 +23,6 @@ def test_who_makes_a_team_is_in_it_and_shares_with_it(caller: Caller, now: datet
     (person,) = people_in(caller=caller, kind=Kind.TEAM, ref="core")
     assert person.id == caller.user_id
     assert stored(caller, now, "Keys are kept in the blue safe.", scope="team", team="core").id
-
-
-def test_a_short_name_is_taken_once(caller: Caller) -> None:
-    create_team(caller=caller, slug="core")
-
     with pytest.raises(SlugTaken):
         create_team(caller=caller, slug="core")
 

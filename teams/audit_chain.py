@@ -15,7 +15,7 @@ may rewrite both can forge a chain; a head that was noted elsewhere (`mark`) sti
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, Final
@@ -123,29 +123,30 @@ def verify(
     """
     end = genesis(tenant_id=tenant_id)
     for entry in entries:
-        fault = _fault(entry, end, head) or _marked(entry, mark)
+        fault = _fault(entry, end, head, mark)
         if fault is not None:
             return Verdict(checked=end.count, head=end, fault=fault)
         end = head_of(entry=entry)
     return Verdict(checked=end.count, head=end, fault=_at_the_end(end, head(), mark))
 
 
-def _fault(entry: Entry, end: Head, head: Callable[[], Head | None]) -> Fault | None:
+def _fault(
+    entry: Entry, end: Head, head: Callable[[], Head | None], mark: Head | None
+) -> Fault | None:
     number = end.count + 1
-    if entry.number != number:
-        return _out_of_place(entry, number)
+    if entry.number < number:
+        says = "its number does not belong to the chain"
+        return Fault(FaultKind.INSERTED, entry.number, says)
+    if entry.number > number:
+        until = "" if entry.number == number + 1 else f", with all until {entry.number - 1}"
+        return Fault(FaultKind.REMOVED, number, f"it is missing{until}")
     if digest(entry=entry) != entry.hash:
         return _changed(entry, head())
     if entry.previous_hash != end.hash:
         return _wrong_link(entry, end)
+    if mark is not None and mark.count == entry.number and mark.hash != entry.hash:
+        return Fault(FaultKind.REPLACED, entry.number, "the head that was noted names another one")
     return None
-
-
-def _out_of_place(entry: Entry, number: int) -> Fault:
-    if entry.number < number:
-        return Fault(FaultKind.INSERTED, entry.number, "its number does not belong to the chain")
-    until = "" if entry.number == number + 1 else f", with all until {entry.number - 1}"
-    return Fault(FaultKind.REMOVED, number, f"it is missing{until}")
 
 
 def _changed(entry: Entry, head: Head | None) -> Fault:
@@ -187,36 +188,19 @@ def _at_the_end(end: Head, head: Head | None, mark: Head | None) -> Fault | None
     return None
 
 
-def _marked(entry: Entry, mark: Head | None) -> Fault | None:
-    if mark is None or mark.count != entry.number or mark.hash == entry.hash:
-        return None
-    return Fault(FaultKind.REPLACED, entry.number, "the head that was noted names another one")
-
-
 def _canonical(entry: Entry) -> bytes:
-    columns = [
-        entry.number,
-        entry.act,
-        entry.object_type,
-        entry.object_id,
-        _text(entry.actor_user),
-        _text(entry.token_id),
-        entry.agent,
-        entry.source_interface,
-        entry.surface,
-        entry.request_id,
-        entry.address,
-        entry.details,
-        entry.fields,
-        entry.created_at.astimezone(UTC).isoformat(timespec="microseconds"),
-        entry.previous_hash,
-    ]
-    written = json.dumps(columns, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    """Write down an entry without its hash. The order of its fields must never change."""
+    columns = [getattr(entry, field.name) for field in fields(entry) if field.name != "hash"]
+    written = json.dumps(
+        columns, sort_keys=True, separators=(",", ":"), allow_nan=False, default=_as_text
+    )
     return written.encode("ascii")
 
 
-def _text(identifier: UUID | None) -> str | None:
-    return None if identifier is None else identifier.hex
+def _as_text(value: UUID | datetime) -> str:
+    if isinstance(value, UUID):
+        return value.hex
+    return value.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 def _check_exact(value: Any) -> None:

@@ -1,9 +1,8 @@
 """What is kept of a file holds no secret, and finding that out has an end."""
 
-from graph.code import cache_format
+from graph.code import values
 from graph.code.languages import Language
-from graph.code.values import Parsed, Reference, ReferenceKind, Symbol
-from graph.vocabulary import NodeKind
+from graph.code.values import NodeKind, Parsed, Reference, ReferenceKind, Symbol
 
 
 class Eye:
@@ -21,7 +20,7 @@ def test_names_of_secrets_are_left_out_with_what_refers_to_them() -> None:
     eye = Eye()
     parsed = _parsed(("open_gate", "hidden_1", "close_gate"), ("total", "hidden_2", "open_gate"))
 
-    left = cache_format.without(parsed=parsed, is_secret=eye)
+    left = values.without_secrets(parsed=parsed, is_secret=eye)
 
     assert [one.name for one in left.symbols] == ["open_gate", "close_gate"]
     assert [one.target for one in left.references] == ["total", "open_gate"]
@@ -31,7 +30,7 @@ def test_a_file_without_secrets_is_looked_at_once() -> None:
     eye = Eye()
     parsed = _parsed(("a", "b"), ("c", "d"))
 
-    assert cache_format.without(parsed=parsed, is_secret=eye) is parsed
+    assert values.without_secrets(parsed=parsed, is_secret=eye) is parsed
     assert eye.looks == 1
 
 
@@ -39,7 +38,7 @@ def test_one_secret_among_many_names_is_found_by_halves() -> None:
     eye = Eye()
     names = tuple(f"name_{number}" for number in range(20_000))
 
-    left = cache_format.without(parsed=_parsed((), (*names, "hidden")), is_secret=eye)
+    left = values.without_secrets(parsed=_parsed((), (*names, "hidden")), is_secret=eye)
 
     assert [one.target for one in left.references] == list(names)
     assert eye.looks < 40
@@ -49,17 +48,10 @@ def test_a_file_full_of_secrets_is_not_looked_through_to_its_end() -> None:
     eye = Eye()
     names = tuple(f"hidden_{number}" for number in range(20_000))
 
-    left = cache_format.without(parsed=_parsed(names[:5_000], names), is_secret=eye)
+    left = values.without_secrets(parsed=_parsed(names[:5_000], names), is_secret=eye)
 
     assert (left.symbols, left.references) == ((), ())
-    assert eye.looks <= cache_format.MOST_LOOKS
-
-
-def test_what_holds_the_mark_of_a_node_that_is_gone_is_not_kept() -> None:
-    left = cache_format.bounded(parsed=_parsed((), ("total", f"{cache_format.LOOSE}17")))
-
-    assert [one.target for one in left.references] == ["total"]
-    assert left.problems == (cache_format.TOO_MANY,)
+    assert eye.looks <= values.MOST_LOOKS
 
 
 def _parsed(symbols: tuple[str, ...], targets: tuple[str, ...]) -> Parsed:

@@ -1,1 +1,0 @@
-"""What agents need in their programs' files: put in, taken out, examined."""
