@@ -27,8 +27,9 @@ from memory.search.request import SearchRequest
 from memory.taxonomy import MemoryType
 from teams.actions import create_project
 from tests.integration.memory.documents.test_exports import brought_back, comparable, exported
-from tests.integration.memory.sessions.test_points import at, opened
+from tests.integration.memory.sessions.test_points import given_at
 from tests.support import people
+from tests.support.agent_runs import Run
 from tests.support.memories import CARTS, PARSER, REDIS, new, stored
 
 STORY = OwnType(name="user-story", base=MemoryType.REQUIREMENT, says="What a user needs, and why.")
@@ -232,13 +233,12 @@ def test_two_methodologies_do_not_share_a_name(caller: Caller, scrum: str, now: 
 def test_relays_pass_on_custom_types(caller: Caller, scrum: str, now: datetime) -> None:
     course = Course(relays=(WAY,), types=(STORY, RISK))
     define_methodology(caller=caller, name=scrum, phases=PHASES, course=course, now=now)
-    work = {"thread": "cart", "methodology": scrum}
-    before = opened(caller, now, phase="planner", **work)
+    work = {"project": "store", "thread": "cart", "methodology": scrum}
+    before = Run(caller, now, phase="planner", **work)
     for content, type in ((REDIS, "user-story"), (CARTS, "requirement"), (PARSER, "risk")):
-        stored(caller, now, content, project="store", type=type, session_id=before)
+        stored(caller, now, content, project="store", type=type, session_id=before.id)
 
-    coder = opened(caller, now, phase="coder", **work)
-    passed = at(caller, now, Point.SYSTEM_PROMPT, coder)
+    passed = given_at(Point.SYSTEM_PROMPT, Run(caller, now, phase="coder", **work))
 
     assert f"- user-story: {REDIS}" in passed.delivery.text
     assert [one.memory.own_type for one in passed.delivery.memories][:1] == ["user-story"]

@@ -9,9 +9,9 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory.records.models import Memory
 from memory.sessions.actions import trust
-from tests.integration.memory.sessions.test_finalize import ran
 from tests.integration.memory.sessions.test_heard import recalled
 from tests.support import memories
+from tests.support.agent_runs import ran
 
 SHA = "3f2a9c14b7d0"
 WHY = "Pin lxml to 5.2\n\nIt stays there because 5.3 segfaults on our feeds."

@@ -16,7 +16,7 @@ from memory.records.models import Memory
 from memory.review.actions.verdicts import reject
 from memory.sessions.actions.append_events import append_events
 from memory.sessions.models import Session
-from tests.integration.memory.sessions.test_finalize import ended, opened
+from tests.support.agent_runs import ended, opened
 
 pytestmark = pytest.mark.usefixtures("in_organization")
 

@@ -8,8 +8,8 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory.records.models import Memory
 from teams.trust import TrustLevel
-from tests.integration.memory.sessions.test_finalize import ran
 from tests.support import memories
+from tests.support.agent_runs import ran
 from tests.support.trusting import stand
 
 pytestmark = pytest.mark.usefixtures("in_organization")

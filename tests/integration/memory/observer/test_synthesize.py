@@ -14,8 +14,8 @@ from memory.observer.actions.synthesize import queue_weekly, synthesize
 from memory.records.models import Memory
 from memory.sessions.models import Session, Statistic
 from teams.actions import change_project
-from tests.integration.memory.sessions.test_finalize import ran, run_jobs
 from tests.support import memories, vendors
+from tests.support.agent_runs import ran, run_jobs
 from tests.support.vendor_server import Fault, Status, Vendor
 
 pytestmark = pytest.mark.usefixtures("in_organization")

@@ -15,8 +15,8 @@ from memory.review.actions.bulk import OtherMemories, SessionDecided, SessionVer
 from memory.review.queries import session_summary
 from memory.review.queries.session_summary import SessionSummary
 from memory.sessions.models import Session
-from tests.integration.memory.sessions.test_finalize import ran
 from tests.support import memories
+from tests.support.agent_runs import ran
 
 pytestmark = pytest.mark.usefixtures("in_organization")
 

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -11,31 +10,28 @@ import pytest
 from django.conf import LazySettings
 
 from accounts import tenancy
-from accounts.caller import Caller
 from memory.extraction.actions import extraction
 from memory.extraction.actions.extraction import (
     Allowance,
+    Extracted,
     Mode,
     Spent,
     book_use,
     extract_part,
     extract_text,
 )
-from memory.observer.actions.consolidate import consolidate
 from memory.providers.guard import Limits
-from memory.records.models import Memory
-from memory.sessions.actions.append_turns import NewTurn, append_turns, take_conversation
-from memory.sessions.actions.lifecycle import NewSession, end_session, open_session
+from memory.sessions.actions.append_turns import NewTurn, take_conversation
+from memory.sessions.actions.lifecycle import NewSession
 from memory.sessions.models import Statistic
 from memory.sessions.turns import Speaker, Turn
 from teams.actions import change_project
 from teams.models import Project
 from tests.support import vendors
+from tests.support.agent_runs import DECISION, TRAP, Shop, contents
 from tests.support.vendor_server import Fault, Status, Vendor
 
 pytestmark = pytest.mark.usefixtures("in_organization")
-DECISION = "We decided to move from Redis 6 to Valkey because of the license."
-TRAP = "The importer fails with LockTimeout when two workers start together."
 TALK = ((Speaker.USER, DECISION), (Speaker.ASSISTANT, TRAP), (Speaker.USER, "Thanks a lot!"))
 TURNS = tuple(
     Turn(sequence=number, speaker=speaker, text=text)
@@ -76,24 +72,20 @@ def vendor(vendor: Vendor) -> Vendor:
     return vendor
 
 
-def taken(caller: Caller, now: datetime, **given: object) -> dict[str, Any]:
+def taken(shop: Shop) -> dict[str, Any]:
     """Hand in the conversation as a shared session and take what is worth keeping."""
-    new = NewSession(project="store", shared=True, **given)  # type: ignore[arg-type]
-    session = open_session(caller=caller, new=new, now=now).session
-    turns = tuple(NewTurn(role=speaker.value, text=text) for speaker, text in TALK)
-    append_turns(caller=caller, session_id=session.id, turns=turns, now=now)
-    end_session(caller=caller, session_id=session.id, now=now)
-    return dict(consolidate(session_id=session.id, now=now, tell=lambda done, total: None))
+    run = shop.opened(shop.owner, shared=True)
+    run.says(*(NewTurn(role=speaker.value, text=text) for speaker, text in TALK))
+    return dict(run.ends().consolidated())
 
 
-def contents() -> set[str]:
-    """Return what is stored."""
-    with tenancy.unit():
-        return set(Memory.objects.values_list("content", flat=True))
+def extracted(**allowed: Any) -> Extracted:
+    """Read the conversation."""
+    return extract_part(turns=TURNS, allowance=replace(FREE, **allowed), tenant=HERE)
 
 
 def test_what_a_model_writes_down_is_taken(vendor: Vendor) -> None:
-    found = extract_part(turns=TURNS, allowance=FREE, tenant=HERE)
+    found = extracted()
 
     assert (found.method, found.degraded) == ("llm", "")
     assert [one.content for one in found.candidates] == [DECISION]
@@ -101,8 +93,8 @@ def test_what_a_model_writes_down_is_taken(vendor: Vendor) -> None:
 
 
 def test_what_others_wrote_stands_between_marks_that_nobody_knew(vendor: Vendor) -> None:
-    extract_part(turns=TURNS, allowance=FREE, tenant=HERE)
-    extract_part(turns=TURNS, allowance=FREE, tenant=HERE)
+    extracted()
+    extracted()
 
     first, second = (asked["messages"][1]["content"] for asked in vendor.asked)
     nonce = first.splitlines()[0].removeprefix("<<<")
@@ -135,7 +127,7 @@ def test_a_candidate_that_does_not_hold_is_dropped_and_counted(
         "Infinity", "1e400"
     )
 
-    found = extract_part(turns=TURNS, allowance=FREE, tenant=HERE)
+    found = extracted()
 
     assert found.method == "llm"
     assert [one.content for one in found.candidates] == [TRAP]
@@ -144,11 +136,11 @@ def test_a_candidate_that_does_not_hold_is_dropped_and_counted(
 
 @pytest.mark.parametrize("fault", TWELVE, ids=str)
 def test_a_fault_of_the_provider_loses_nothing_and_stores_nothing_malformed(
-    caller: Caller, store: str, now: datetime, vendor: Vendor, fault: Fault | Status
+    shop: Shop, vendor: Vendor, fault: Fault | Status
 ) -> None:
     vendor.script.extend([fault] * 3)
 
-    counts = taken(caller, now)
+    counts = taken(shop)
 
     assert contents() == {DECISION, TRAP}
     assert (counts["degraded"], counts["turns"]) == ({"model_failed": 1}, 3)
@@ -157,22 +149,22 @@ def test_a_fault_of_the_provider_loses_nothing_and_stores_nothing_malformed(
 def test_after_five_faults_the_model_is_left_alone(vendor: Vendor) -> None:
     vendor.script.extend([Fault.GARBAGE] * 9)
 
-    found = [extract_part(turns=TURNS, allowance=FREE, tenant=HERE) for _ in range(8)]
+    found = [extracted() for _ in range(8)]
 
     assert {one.degraded for one in found} == {"model_failed"}
     assert len(vendor.asked) == 5
 
 
 def test_a_call_costs_tokens_and_money_by_day_and_model(
-    caller: Caller, store: str, now: datetime, vendor: Vendor, settings: LazySettings
+    shop: Shop, vendor: Vendor, settings: LazySettings
 ) -> None:
     settings.CAIRN_MODEL_PRICES = {"openai/small": (Decimal("100000"), Decimal("200000"))}
 
-    taken(caller, now)
+    taken(shop)
 
     with tenancy.unit():
         row = Statistic.objects.get(kind="model_use")
-    assert (row.day, row.key, row.audience) == (now.date(), "openai/small", row.project_id)
+    assert (row.day, row.key, row.audience) == (shop.now.date(), "openai/small", row.project_id)
     assert row.counts == {
         "calls": 1, "fallbacks": 0, "input_tokens": 7, "output_tokens": 3, "cost": "1.3",
     }  # fmt: skip
@@ -188,20 +180,15 @@ def test_a_call_costs_tokens_and_money_by_day_and_model(
     ],
 )
 def test_a_cap_that_is_reached_falls_back_and_says_so(
-    caller: Caller,
-    store: str,
-    now: datetime,
-    vendor: Vendor,
-    wish: dict[str, Any],
-    degraded: dict[str, int] | None,
+    shop: Shop, vendor: Vendor, wish: dict[str, Any], degraded: dict[str, int] | None
 ) -> None:
-    change_project(caller=caller, ref=store, changes=wish, if_version=None)
+    change_project(caller=shop.owner, ref=shop.slug, changes=wish, if_version=None)
     if "max_llm_tokens_per_month" in wish:
         with tenancy.unit():
-            project_id = Project.objects.get(slug=store).id
-            book_use(spent=ONE_TOKEN, project_id=project_id, now=now)
+            project_id = Project.objects.get(slug=shop.slug).id
+            book_use(spent=ONE_TOKEN, project_id=project_id, now=shop.now)
 
-    counts = taken(caller, now)
+    counts = taken(shop)
 
     assert counts.get("degraded") == degraded
     assert contents() == {DECISION, TRAP}
@@ -209,13 +196,13 @@ def test_a_cap_that_is_reached_falls_back_and_says_so(
 
 
 def test_the_organizations_month_is_a_bound_too(
-    caller: Caller, store: str, now: datetime, vendor: Vendor, settings: LazySettings
+    shop: Shop, vendor: Vendor, settings: LazySettings
 ) -> None:
     settings.CAIRN_MODEL_TOKENS_PER_MONTH = 5
     with tenancy.unit():
-        book_use(spent=replace(ONE_TOKEN, input_tokens=5), project_id=None, now=now)
+        book_use(spent=replace(ONE_TOKEN, input_tokens=5), project_id=None, now=shop.now)
 
-    counts = taken(caller, now)
+    counts = taken(shop)
 
     assert (counts["degraded"], vendor.asked) == ({"month_tokens_spent": 1}, [])
 
@@ -231,15 +218,15 @@ def test_a_conversation_without_a_sign_of_value_costs_no_call(vendor: Vendor) ->
 def test_a_personal_session_is_not_sent_away_unless_its_owner_agrees(vendor: Vendor) -> None:
     vendors.chat_at(url="http://models.invalid")
 
-    kept = extract_part(turns=TURNS, allowance=replace(FREE, may_leave=False), tenant=HERE)
-    sent = extract_part(turns=TURNS, allowance=FREE, tenant=HERE)
+    kept = extracted(may_leave=False)
+    sent = extracted()
 
     assert (kept.degraded, kept.spent.calls) == ("models_not_agreed", 0)
     assert sent.degraded == "model_failed"
 
 
 def test_without_a_model_words_do_and_it_is_said() -> None:
-    found = extract_part(turns=TURNS, allowance=FREE, tenant=HERE)
+    found = extracted()
 
     assert (found.method, found.degraded) == ("heuristic", "no_model")
     assert len(found.candidates) == 2
@@ -284,15 +271,14 @@ def test_a_key_between_marks_of_emphasis_is_neither_sent_nor_taken(
     assert found.dropped == {"secret": 1}
 
 
-def test_a_key_between_marks_of_emphasis_in_a_document_is_not_sent(vendor: Vendor) -> None:
+def test_a_document_is_read_part_by_part_within_the_allowance_and_without_keys(
+    vendor: Vendor,
+) -> None:
+    vendor.chat_content = answer()
     extract_text(text=BROKEN_KEY, allowance=replace(FREE, mode=Mode.LLM), tenant=HERE)
-
     assert len(vendor.asked) == 1
     assert WHOLE_KEY not in json.dumps(vendor.asked)
-
-
-def test_a_document_is_read_part_by_part_within_the_allowance(vendor: Vendor) -> None:
-    vendor.chat_content = answer()
+    vendor.asked.clear()
     text = "\n\n".join(f"{DECISION} Part {number}. {'x ' * 2_000}" for number in range(40))
 
     found = extract_text(text=text, allowance=replace(FREE, calls=2), tenant=HERE)
@@ -313,12 +299,11 @@ def hanging() -> Iterator[Vendor]:
         yield running
 
 
-def test_handing_in_a_conversation_asks_no_model(
-    agent: Caller, store: str, now: datetime, hanging: Vendor
-) -> None:
+def test_handing_in_a_conversation_asks_no_model(shop: Shop, hanging: Vendor) -> None:
     turns = tuple(NewTurn(role="user", text=f"{LONG_DECISION} {number}") for number in range(40))
 
-    taken = take_conversation(caller=agent, new=NewSession(project=store), turns=turns, now=now)
+    new = NewSession(project=shop.slug)
+    taken = take_conversation(caller=shop.agent, new=new, turns=turns, now=shop.now)
 
     assert (taken.stored, hanging.asked) == (40, [])
     assert taken.job_id is not None

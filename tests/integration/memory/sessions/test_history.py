@@ -1,7 +1,7 @@
 """What was said can be read turn by turn, and searched verbatim."""
 
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -12,10 +12,8 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import InvalidInput, NotFound
 from memory.sessions import queries as sessions
-from memory.sessions.actions.append_turns import NewTurn, append_turns
-from memory.sessions.actions.lifecycle import NewSession, open_session
+from memory.sessions.actions.append_turns import NewTurn
 from memory.sessions.queries import (
-    HistoryHit,
     HistoryPage,
     HistoryPlace,
     HistoryQuestion,
@@ -23,8 +21,8 @@ from memory.sessions.queries import (
     search_history,
     turns,
 )
+from tests.support.agent_runs import Shop
 
-pytestmark = pytest.mark.usefixtures("in_organization")
 TALK = (
     "Which lock keeps two carts of one customer apart?",
     "The advisory one: pg_advisory_xact_lock(cart_id), as Zoë proposed in spring.",
@@ -32,15 +30,16 @@ TALK = (
 )
 
 
-def opened(caller: Caller, now: datetime, *texts: str, **given: Any) -> UUID:
+def said(shop: Shop, *texts: str, by: Caller | None = None, **new: Any) -> UUID:
     """Open a session in which something was said; return its id."""
-    session = open_session(caller=caller, new=NewSession(**given), now=now).session
-    said = tuple(
-        NewTurn(role="user", text=text, at=now + timedelta(seconds=place))
-        for place, text in enumerate(texts)
+    run = shop.opened(by, **{"project": None, **new})
+    run.says(
+        *(
+            NewTurn(role="user", text=text, at=shop.now + timedelta(seconds=place))
+            for place, text in enumerate(texts)
+        )
     )
-    append_turns(caller=caller, session_id=session.id, turns=said, now=now)
-    return session.id
+    return run.id
 
 
 def looked(
@@ -60,23 +59,22 @@ def found(caller: Caller, query: str, how: How = How.WORDS, **given: Any) -> lis
     return [one.sequence for one in looked(caller, query, how, **given).items]
 
 
-def test_turns_are_read_in_their_order_page_by_page(agent: Caller, now: datetime) -> None:
-    session = opened(agent, now, *TALK)
+def test_turns_are_read_in_their_order_page_by_page(shop: Shop) -> None:
+    session = said(shop, *TALK)
 
-    first = turns(caller=agent, session_id=session, after=0, limit=2)
-    rest = turns(caller=agent, session_id=session, after=first.next_after or 0, limit=2)
+    first = turns(caller=shop.agent, session_id=session, after=0, limit=2)
+    rest = turns(caller=shop.agent, session_id=session, after=first.next_after or 0, limit=2)
 
     assert [one.text for one in (*first.items, *rest.items)] == list(TALK)
     assert (first.next_after, rest.next_after) == (2, None)
 
 
-def test_a_page_of_long_turns_is_full_early(agent: Caller, now: datetime) -> None:
-    session = opened(agent, now, *("word " * 19_000 for _ in range(4)))
+def test_a_page_of_long_turns_is_full_early(shop: Shop) -> None:
+    run = shop.opened()
     for _ in range(3):
-        texts = tuple(NewTurn(role="assistant", text="word " * 19_000) for _ in range(3))
-        append_turns(caller=agent, session_id=session, turns=texts, now=now)
+        run.says(*("word " * 19_000 for _ in range(4)))
 
-    page = turns(caller=agent, session_id=session, after=0, limit=200)
+    page = turns(caller=shop.agent, session_id=run.id, after=0, limit=200)
 
     assert page.next_after == len(page.items) == sessions.LARGEST_PAGE // 95_000
 
@@ -98,74 +96,72 @@ def test_a_page_of_long_turns_is_full_early(agent: Caller, now: datetime) -> Non
     ],
 )
 def test_what_was_said_is_found_verbatim(
-    agent: Caller, now: datetime, query: str, how: How, sequences: list[int]
+    shop: Shop, query: str, how: How, sequences: list[int]
 ) -> None:
-    opened(agent, now, *TALK)
+    said(shop, *TALK)
 
-    assert found(agent, query, how) == sequences
+    assert found(shop.agent, query, how) == sequences
 
 
-def test_a_thread_is_searched_over_its_sessions_newest_first(agent: Caller, now: datetime) -> None:
-    first = opened(agent, now, TALK[0], thread="carts")
-    last = opened(agent, now + timedelta(days=1), TALK[1], thread="carts")
-    opened(agent, now, TALK[1], thread="other")
+def test_a_thread_is_searched_over_its_sessions_newest_first(shop: Shop) -> None:
+    first = said(shop, TALK[0], thread="carts")
+    last = said(shop.at(days=1), TALK[1], thread="carts")
+    said(shop, TALK[1], thread="other")
 
-    page = looked(agent, "lock", thread="carts")
+    page = looked(shop.agent, "lock", thread="carts")
 
     assert [one.session_id for one in page.items] == [last, first]
 
 
-def test_pages_neither_repeat_nor_leave_out(agent: Caller, now: datetime) -> None:
-    opened(agent, now, *(f"The lock number {number}." for number in range(5)))
+def test_pages_neither_repeat_nor_leave_out(shop: Shop) -> None:
+    said(shop, *(f"The lock number {number}." for number in range(5)))
 
-    first = looked(agent, "lock")
-    second = looked(agent, "lock", after=first.next_place)
-    third = looked(agent, "lock", after=second.next_place)
+    first = looked(shop.agent, "lock")
+    second = looked(shop.agent, "lock", after=first.next_place)
+    third = looked(shop.agent, "lock", after=second.next_place)
 
     seen = [one.sequence for page in (first, second, third) for one in page.items]
     assert (seen, third.next_place) == ([5, 4, 3, 2, 1], None)
 
 
-def test_of_a_long_turn_the_piece_with_the_words_is_shown(agent: Caller, now: datetime) -> None:
-    opened(agent, now, f"{'before ' * 2_000}the needle lies here {'after ' * 2_000}")
+def test_of_a_long_turn_the_piece_with_the_words_is_shown(shop: Shop) -> None:
+    said(shop, f"{'before ' * 2_000}the needle lies here {'after ' * 2_000}")
 
-    piece: HistoryHit = looked(agent, "needle").items[0]
+    piece = looked(shop.agent, "needle").items[0]
 
     assert "needle lies here" in piece.text
     assert (len(piece.text), piece.whole, piece.start) == (1_200, 26_021, 13_805)
 
 
 @pytest.mark.parametrize("query", ["?!", "", "\x00lock"])
-def test_a_question_without_a_word_is_refused(agent: Caller, query: str) -> None:
+def test_a_question_without_a_word_is_refused(shop: Shop, query: str) -> None:
     with pytest.raises(InvalidInput) as refused:
-        looked(agent, query)
+        looked(shop.agent, query)
 
     assert refused.value.errors[0].pointer == "/query"
 
 
-def test_what_others_said_for_themselves_is_not_found(
-    agent: Caller, caller: Caller, store: str, now: datetime
-) -> None:
-    session = opened(agent, now, *TALK, project=store, thread="carts")
+def test_what_others_said_for_themselves_is_not_found(shop: Shop) -> None:
+    session = said(shop, *TALK, project=shop.slug, thread="carts")
 
-    assert looked(caller, "lock").items == ()
-    assert looked(caller, "lock", thread="carts", project=store) == looked(caller, "unsaid")
+    assert looked(shop.owner, "lock").items == ()
+    assert looked(shop.owner, "lock", thread="carts", project=shop.slug) == looked(
+        shop.owner, "unsaid"
+    )
     with pytest.raises(NotFound):
-        looked(caller, "lock", session_id=session)
+        looked(shop.owner, "lock", session_id=session)
     with pytest.raises(NotFound):
-        turns(caller=caller, session_id=session, after=0, limit=1)
+        turns(caller=shop.owner, session_id=session, after=0, limit=1)
 
 
-def test_what_is_shared_is_found_by_who_sees_it_alone(
-    agent: Caller, caller: Caller, store: str, now: datetime
-) -> None:
-    session = opened(caller, now, *TALK, project=store, shared=True)
+def test_what_is_shared_is_found_by_who_sees_it_alone(shop: Shop) -> None:
+    session = said(shop, *TALK, by=shop.owner, project=shop.slug, shared=True)
 
-    assert found(agent, "lock", session_id=session) == [2, 1]
-    assert found(replace(agent, bound_projects=(uuid4(),)), "lock") == []
+    assert found(shop.agent, "lock", session_id=session) == [2, 1]
+    assert found(replace(shop.agent, bound_projects=(uuid4(),)), "lock") == []
 
 
-@pytest.mark.usefixtures("tables_of_its_own")
+@pytest.mark.usefixtures("tables_of_its_own", "in_organization")
 def test_words_are_looked_up_in_their_index() -> None:
     with tenancy.unit(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")

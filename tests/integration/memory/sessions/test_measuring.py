@@ -19,86 +19,90 @@ from memory.records.models import Memory
 from memory.review.actions.corrections import correct
 from memory.review.actions.verdicts import reject
 from memory.sessions.actions import scratchpads
-from memory.sessions.actions.append_events import append_events, cleaned, store_next
-from memory.sessions.actions.append_turns import NewTurn, append_turns
-from memory.sessions.actions.lifecycle import NewSession, end_session, open_session
+from memory.sessions.actions.append_events import cleaned, store_next
+from memory.sessions.actions.append_turns import NewTurn
 from memory.sessions.counters import Kind
-from memory.sessions.models import GivenOut, Session, Statistic, Turn
-from memory.sessions.queries import SessionView
-from memory.sessions.scratchpad import Scratchpad
-from tests.support import memories
+from memory.sessions.models import GivenOut, Session, Turn
+from tests.support.agent_runs import Run, Shop, counted, update_memory
 
-pytestmark = pytest.mark.usefixtures("in_organization")
 FILE: Final = "src/cart/prices.py"
 ROUNDING: Final = "Rounding in this file is half to even, so totals differ from invoices by a cent."
 Clock = Callable[[datetime, int], datetime]
-BEFORE: Final = ({"kind": "tool_call", "name": "Read", "args": {"file_path": FILE}},)
 
 
-def ahead(now: datetime, place: int) -> datetime:
-    """Return the moment of an event by a clock that is a day ahead."""
-    return now + timedelta(days=1, seconds=place)
-
-
-def behind(now: datetime, place: int) -> datetime:
-    """Return the moment of an event by a clock that is a day behind."""
-    return now - timedelta(days=1) + timedelta(seconds=place)
-
-
-def jumping(now: datetime, place: int) -> datetime:
-    """Return the moment of an event by a clock that jumps there and back."""
-    return (ahead, behind)[place % 2](now, place)
-
-
-def standing(now: datetime, place: int) -> datetime:
-    """Return the moment of an event by a clock that has stopped."""
-    return now
-
-
-def told(agent: Caller, store: str, now: datetime, clock: Clock | None = None) -> Any:
-    """Open a session whose agent reads a file, and is warned of it; return the session."""
-    memories.stored(agent, now, ROUNDING, project=store, type="gotcha", related_files=(FILE,))
-    session = open_session(caller=agent, new=NewSession(project=store), now=now).session
-    happens(agent, session, now, BEFORE, clock)
-    back = deliver_at_step(caller=agent, session_id=session.id, step=6, now=now)
-    assert ROUNDING in back.text
-    return session
-
-
-def happens(
-    agent: Caller, session: Any, now: datetime, events: tuple[Any, ...], clock: Clock | None = None
-) -> None:
-    """Add events to a session; a client with a clock says when each was."""
-    with tenancy.unit():
-        count = Session.objects.get(pk=session.id).events
-    rows = tuple({**one, "sequence": count + place} for place, one in enumerate(events, start=1))
-    if clock is not None:
-        rows = tuple({**one, "at": clock(now, one["sequence"]).isoformat()} for one in rows)
-    append_events(caller=agent, session_id=session.id, events=rows, now=now)
-
-
-def call(name: str, path: str) -> dict[str, Any]:
+def call(name: str, path: str = FILE) -> dict[str, Any]:
     """Return the call of a tool."""
     return {"kind": "tool_call", "name": name, "args": {"file_path": path}}
 
 
-def ended(agent: Caller, session: Any, now: datetime) -> tuple[Session, list[str]]:
-    """End a session; return its row and the outcomes in its ledger."""
-    end_session(caller=agent, session_id=session.id, now=now)
-    finalize(session_id=session.id, now=now)
+READS: Final = tuple(call("Read", f"docs/{place}.md") for place in range(6))
+
+
+def ahead(now: datetime, place: int) -> datetime:
+    """Return the timestamp of an event by a clock that is a day ahead."""
+    return now + timedelta(days=1, seconds=place)
+
+
+def behind(now: datetime, place: int) -> datetime:
+    """Return the timestamp of an event by a clock that is a day behind."""
+    return now - timedelta(days=1) + timedelta(seconds=place)
+
+
+def jumping(now: datetime, place: int) -> datetime:
+    """Return the timestamp of an event by a clock that jumps there and back."""
+    return (ahead, behind)[place % 2](now, place)
+
+
+def stopped(now: datetime, place: int) -> datetime:
+    """Return the timestamp of an event by a clock that has stopped."""
+    return now
+
+
+def happens(run: Run, *events: dict[str, Any], clock: Clock | None = None) -> None:
+    """Add events to a session; a client with a clock says when each was."""
+    count = run.row.events
+    rows = ({**one, "sequence": count + place} for place, one in enumerate(events, start=1))
+    if clock is not None:
+        rows = ({**one, "at": clock(run.now, one["sequence"]).isoformat()} for one in rows)
+    run.does(*rows)
+
+
+def began(shop: Shop, clock: Clock | None = None) -> Run:
+    """Open a session whose agent reads a file of which the project knows a warning."""
+    shop.remember(ROUNDING, by=shop.agent, type="gotcha", related_files=(FILE,))
+    run = shop.opened()
+    happens(run, call("Read"), clock=clock)
+    return run
+
+
+def warn(run: Run) -> None:
+    """Let the agent be warned."""
+    back = deliver_at_step(caller=run.caller, session_id=run.id, step=6, now=run.now)
+    assert ROUNDING in back.text
+
+
+def warned(shop: Shop, clock: Clock | None = None) -> Run:
+    """Open a session whose agent reads a file, and is warned of it."""
+    run = began(shop, clock)
+    warn(run)
+    return run
+
+
+def outcomes(run: Run) -> list[str]:
+    """End a session; return the outcomes in its log."""
+    run.now += timedelta(minutes=1)
+    run.finalized()
     with tenancy.unit():
-        rows = GivenOut.objects.filter(session_id=session.id).order_by("id")
-        return Session.objects.get(pk=session.id), [row.outcome for row in rows]
+        rows = GivenOut.objects.filter(session_id=run.id).order_by("id")
+        return list(rows.values_list("outcome", flat=True))
 
 
-def test_figures_are_stored_with_the_session(agent: Caller, store: str, now: datetime) -> None:
-    session = open_session(caller=agent, new=NewSession(project=store), now=now).session
+def test_figures_are_stored_with_the_session(shop: Shop) -> None:
+    run = shop.opened()
     done = {"kind": "session_complete", "outcome": "success", "steps": 2}
-    happens(agent, session, now, (call("Read", FILE), call("Read", FILE), done))
+    happens(run, call("Read"), call("Read"), done)
 
-    row, _ = ended(agent, session, now)
-
-    assert row.figures == {"tools": 2, "rereads": 1, "qa": 1, "dead_ends": 0}
+    assert run.finalized().figures == {"tools": 2, "rereads": 1, "qa": 1, "dead_ends": 0}
 
 
 @pytest.mark.parametrize(
@@ -106,95 +110,82 @@ def test_figures_are_stored_with_the_session(agent: Caller, store: str, now: dat
     [("project", True, 1), ("personal", False, 1), ("personal", True, 0)],
 )
 def test_a_dead_end_entered_again_counts_where_all_who_see_the_session_may_see_it(
-    agent: Caller, store: str, now: datetime, scope: str, shared: bool, figure: int
+    shop: Shop, scope: str, shared: bool, figure: int
 ) -> None:
-    memories.stored(
-        agent, now - timedelta(days=1), "Running `npm audit fix --force` broke the lock file.",
-        project=store, type="dead_end", scope=scope,
+    shop.at(days=-1).remember(
+        "Running `npm audit fix --force` broke the lock file.",
+        by=shop.agent,
+        type="dead_end",
+        scope=scope,
         attributes={"approach": "running `npm audit fix --force`", "why_it_failed": "It breaks."},
-    )  # fmt: skip
-    new = NewSession(project=store, shared=shared)
-    session = open_session(caller=agent, new=new, now=now).session
-    ran = {"kind": "tool_call", "name": "Bash", "args": {"command": "npm audit fix --force"}}
-    happens(agent, session, now, (ran,))
+    )
+    run = shop.opened(shared=shared)
+    command = {"command": "npm audit fix --force"}
+    happens(run, {"kind": "tool_call", "name": "Bash", "args": command})
 
-    row, _ = ended(agent, session, now)
-
-    assert (row.figures or {})["dead_ends"] == figure
+    assert (run.finalized().figures or {})["dead_ends"] == figure
 
 
-@pytest.mark.parametrize("clock", [ahead, behind, jumping, standing])
+@pytest.mark.parametrize("clock", [ahead, behind, jumping, stopped])
 @pytest.mark.parametrize(
     ("later", "came"),
     [
-        ((call("Edit", FILE),), "used"),
-        (tuple(call("Read", f"docs/{place}.md") for place in range(6)), "ignored"),
-        ((call("Read", FILE), *(call("Read", f"docs/{n}.md") for n in range(6))), "unknown"),
+        ((call("Edit"),), "used"),
+        (READS, "ignored"),
+        ((call("Read"), *READS), "unknown"),
     ],
 )
 def test_no_clock_of_a_client_says_what_came_later(
-    agent: Caller, store: str, now: datetime, clock: Clock, later: tuple[Any, ...], came: str
+    shop: Shop, clock: Clock, later: tuple[Any, ...], came: str
 ) -> None:
-    session = told(agent, store, now, clock)
-    happens(agent, session, now + timedelta(seconds=5), later, clock)
+    run = warned(shop, clock)
+    run.now += timedelta(seconds=5)
+    happens(run, *later, clock=clock)
 
-    _, outcomes = ended(agent, session, now + timedelta(minutes=1))
-
-    assert outcomes == [came]
+    assert outcomes(run) == [came]
 
 
 @pytest.mark.parametrize(("is_late", "came"), [(True, "used"), (False, "unknown")])
-def test_no_number_of_a_client_says_what_came_later(
-    agent: Caller, store: str, now: datetime, is_late: bool, came: str
-) -> None:
-    session = open_session(caller=agent, new=NewSession(project=store), now=now).session
-    memories.stored(agent, now, ROUNDING, project=store, type="gotcha", related_files=(FILE,))
-    edit = ({**call("Edit", FILE), "sequence": 5 if is_late else 200},)
-    read = ({**call("Read", FILE), "sequence": 200 if is_late else 5},)
+def test_no_number_of_a_client_says_what_came_later(shop: Shop, is_late: bool, came: str) -> None:
+    shop.remember(ROUNDING, by=shop.agent, type="gotcha", related_files=(FILE,))
+    run = shop.opened()
+    edit = {**call("Edit"), "sequence": 5 if is_late else 200}
+    read = {**call("Read"), "sequence": 200 if is_late else 5}
     first, second = (read, edit) if is_late else (edit, read)
 
-    append_events(caller=agent, session_id=session.id, events=first, now=now)
-    assert deliver_at_step(caller=agent, session_id=session.id, step=6, now=now).memories
-    append_events(caller=agent, session_id=session.id, events=second, now=now)
+    run.does(first)
+    warn(run)
+    run.does(second)
 
-    assert ended(agent, session, now + timedelta(minutes=1))[1] == [came]
-
-
-def cites(agent: Caller, session: Any, now: datetime, clock: Clock, *, aloud: bool) -> None:
-    """Let the agent cite the memory, aloud or in what it thinks."""
-    with tenancy.unit():
-        text = f"As known. [^ Memory: {Memory.objects.get(content=ROUNDING).citation}]"
-    if aloud:
-        turn = NewTurn(role="assistant", text=text, at=clock(now, 3))
-        append_turns(caller=agent, session_id=session.id, turns=(turn,), now=now)
-    else:
-        happens(agent, session, now, ({"kind": "reasoning", "text": text},), clock)
+    assert outcomes(run) == [came]
 
 
-@pytest.mark.parametrize("clock", [ahead, behind, jumping, standing])
+@pytest.mark.parametrize("clock", [ahead, behind])
 @pytest.mark.parametrize("aloud", [True, False])
 @pytest.mark.parametrize(("is_before", "came"), [(True, "unknown"), (False, "used")])
 def test_a_citation_counts_by_when_it_reached_us(
-    agent: Caller, store: str, now: datetime, clock: Clock, aloud: bool, is_before: bool, came: str
+    shop: Shop, clock: Clock, aloud: bool, is_before: bool, came: str
 ) -> None:
-    memories.stored(agent, now, ROUNDING, project=store, type="gotcha", related_files=(FILE,))
-    session = open_session(caller=agent, new=NewSession(project=store), now=now).session
-    happens(agent, session, now, BEFORE, clock)
+    run = began(shop, clock)
 
-    if is_before:
-        cites(agent, session, now, clock, aloud=aloud)
-    assert deliver_at_step(caller=agent, session_id=session.id, step=6, now=now).memories
-    if not is_before:
-        cites(agent, session, now, clock, aloud=aloud)
+    def cite() -> None:
+        with tenancy.unit():
+            text = f"As known. [^ Memory: {Memory.objects.get(content=ROUNDING).citation}]"
+        if aloud:
+            run.says(NewTurn(role="assistant", text=text, at=clock(run.now, 3)))
+        else:
+            happens(run, {"kind": "reasoning", "text": text}, clock=clock)
 
-    assert ended(agent, session, now + timedelta(minutes=1))[1] == [came]
+    for step in (cite, lambda: warn(run)) if is_before else (lambda: warn(run), cite):
+        step()
+
+    assert outcomes(run) == [came]
 
 
-def withdrawn(caller: Caller, memory_id: UUID, how: str, at: datetime) -> None:
+def withdraw(caller: Caller, memory_id: UUID, how: str, at: datetime) -> None:
     """Let a person take a memory out of use, one way or another."""
     if how == "reject":
-        with tenancy.unit():
-            Memory.objects.filter(pk=memory_id).update(needs_review=True)
+        update_memory(memory_id, needs_review=True)
         reject(caller=caller, memory_id=memory_id, reason="It is not so.", now=at)
     if how == "correct":
         correct(caller=caller, memory_id=memory_id, content="Rounding is half up there.",
@@ -213,35 +204,34 @@ def withdrawn(caller: Caller, memory_id: UUID, how: str, at: datetime) -> None:
     ],
 )
 def test_what_was_replaced_or_rejected_while_it_ran_was_wrong(
-    agent: Caller, caller: Caller, store: str, now: datetime, after: int, how: str, came: str
+    shop: Shop, after: int, how: str, came: str
 ) -> None:
-    session = told(agent, store, now)
-    happens(agent, session, now + timedelta(seconds=1), (call("Edit", FILE),))
-    end = now + timedelta(minutes=1)
+    run = warned(shop)
+    happens(run, call("Edit"))
     with tenancy.unit():
-        (memory_id,) = logged_memories(session_ids=(session.id,))
-    end_session(caller=agent, session_id=session.id, now=end)
-    withdrawn(caller, memory_id, how, now + timedelta(seconds=after))
-    finalize(session_id=session.id, now=end)
+        (memory_id,) = logged_memories(session_ids=(run.id,))
+    run.now = shop.at(minutes=1).now
+    run.ends()
+    withdraw(shop.owner, memory_id, how, shop.at(seconds=after).now)
+    finalize(session_id=run.id, now=run.now)
 
     with tenancy.unit():
-        assert [one.outcome for one in GivenOut.objects.filter(session_id=session.id)] == [came]
+        assert [one.outcome for one in GivenOut.objects.filter(session_id=run.id)] == [came]
 
 
-def test_a_session_that_goes_on_after_it_was_forgotten_stays_what_it_was(
-    agent: Caller, store: str, now: datetime
-) -> None:
-    session = told(agent, store, now)
+def test_a_session_that_goes_on_after_it_was_forgotten_stays_what_it_was(shop: Shop) -> None:
+    run = warned(shop)
     fetched = {"kind": "tool_call", "name": "WebFetch", "args": {"url": "https://evil.example"}}
-    happens(agent, session, now + timedelta(seconds=1), (fetched, call("Edit", FILE)))
-    before, outcomes = ended(agent, session, now + timedelta(minutes=1))
+    happens(run, fetched, call("Edit"))
+    first, before = outcomes(run), run.row
     with tenancy.unit():
-        Turn.all_streams.filter(session_id=session.id).delete()
+        Turn.all_streams.filter(session_id=run.id).delete()
 
-    happens(agent, session, now + timedelta(days=60), (call("Read", "src/other.py"),))
-    after, later = ended(agent, session, now + timedelta(days=60, minutes=1))
+    run.now = shop.at(days=60).now
+    happens(run, call("Read", "src/other.py"))
+    second, after = outcomes(run), run.row
 
-    assert (after.figures, later) == (before.figures, outcomes)
+    assert (after.figures, second) == (before.figures, first)
     assert before.observed is not None
     assert after.observed is not None
     assert before.observed["tainted_by"]
@@ -249,79 +239,63 @@ def test_a_session_that_goes_on_after_it_was_forgotten_stays_what_it_was(
         assert after.observed[name] == before.observed[name]
 
 
-def test_no_sequence_of_a_forgotten_session_is_used_twice(
-    agent: Caller, store: str, now: datetime
-) -> None:
-    session = told(agent, store, now)
+def tell(run: Run, *events: dict[str, Any]) -> None:
+    """Store events behind the last, as a hook does."""
     with tenancy.unit():
-        Turn.all_streams.filter(session_id=session.id).delete()
-        row = Session.objects.select_for_update().get(pk=session.id)
-        next_one = cleaned(events=({**call("Read", FILE), "sequence": 1},))
-        store_next(row=row, clean=next_one, now=now)
+        row = Session.objects.select_for_update().get(pk=run.id)
+        store_next(row=row, clean=cleaned(events=events), now=run.now)
+
+
+def test_no_sequence_of_a_forgotten_session_is_used_twice(shop: Shop) -> None:
+    run = began(shop)
+    with tenancy.unit():
+        Turn.all_streams.filter(session_id=run.id).delete()
+
+    tell(run, {**call("Read"), "sequence": 1})
 
     with tenancy.unit():
         assert list(Turn.done.values_list("sequence", flat=True)) == [2]
 
 
-def test_an_end_right_behind_it_is_unknown_and_a_later_end_knows_more(
-    agent: Caller, store: str, now: datetime
-) -> None:
-    session = told(agent, store, now)
-    _, first = ended(agent, session, now + timedelta(minutes=1))
+def test_an_end_right_behind_it_is_unknown_and_a_later_end_knows_more(shop: Shop) -> None:
+    run = warned(shop)
+    first = outcomes(run)
 
-    happens(agent, session, now + timedelta(minutes=2), (call("Edit", FILE),))
-    _, second = ended(agent, session, now + timedelta(minutes=3))
+    happens(run, call("Edit"))
 
-    assert (first, second) == (["unknown"], ["used"])
+    assert (first, outcomes(run)) == (["unknown"], ["used"])
 
 
-@pytest.fixture
-def session(agent: Caller, store: str, now: datetime) -> SessionView:
-    """An open session whose program says no type."""
-    new = NewSession(project=store, cwd="/r")
-    return open_session(caller=agent, new=new, now=now).session
-
-
-def heard(session: SessionView, name: str, at: datetime, **given: Any) -> None:
+def use(run: Run, name: str, **given: Any) -> None:
     """Tell a call with its result, as a hook behind the call does."""
-    same = {"name": name, "call": f"{name}{at}"}
-    call = {"sequence": 1, "kind": "tool_call", **same, "args": given}
-    rows = (call, {"sequence": 2, "kind": "tool_result", **same})
-    with tenancy.unit():
-        row = Session.objects.select_for_update().get(pk=session.id)
-        store_next(row=row, clean=cleaned(events=rows), now=at)
+    same = {"name": name, "call": f"{name}{run.now}"}
+    tell(
+        run,
+        {"sequence": 1, "kind": "tool_call", **same, "args": given},
+        {"sequence": 2, "kind": "tool_result", **same},
+    )
 
 
-def scratchpad(session: SessionView) -> Scratchpad:
-    """Fold what was told."""
-    with tenancy.unit():
-        opened = scratchpads.read(row=Session.objects.get(pk=session.id))
-    return scratchpads.settled(opened=opened)
+def test_the_time_between_two_files_is_known(shop: Shop) -> None:
+    run = shop.opened(cwd="/r")
+    use(run, "Edit", file_path="/r/a.py")
+    run.now += timedelta(seconds=40)
+    use(run, "Edit", file_path="/r/b.py")
+
+    run.finalized()
+
+    (edge,) = counted(Kind.EDGE).values()
+    assert (edge["timed"], edge["apart_ms"], edge["task:terminal"]) == (1, 40_000, 1)
 
 
-def test_the_time_between_two_files_is_known(
-    agent: Caller, session: SessionView, now: datetime
-) -> None:
-    heard(session, "Edit", now, file_path="/r/a.py")
-    heard(session, "Edit", now + timedelta(seconds=40), file_path="/r/b.py")
-    end_session(caller=agent, session_id=session.id, now=now + timedelta(seconds=50))
-
-    finalize(session_id=session.id, now=now + timedelta(seconds=60))
-
-    with tenancy.unit():
-        edge = Statistic.objects.get(kind=Kind.EDGE.value).counts
-    assert (edge["timed"], edge["apart_ms"]) == (1, 40_000)
-    assert edge["task:terminal"] == 1
-
-
-def test_a_call_that_took_far_longer_than_the_others_is_seen(
-    session: SessionView, now: datetime
-) -> None:
-    at = now
+def test_a_call_that_took_far_longer_than_the_others_is_seen(shop: Shop) -> None:
+    run = shop.opened(cwd="/r")
     for number, seconds in enumerate((0, 3, 3, 3, 3, 3, 400)):
-        at += timedelta(seconds=seconds)
-        heard(session, "Bash", at, command=f"make t{number}")
+        run.now += timedelta(seconds=seconds)
+        use(run, "Bash", command=f"make t{number}")
+    with tenancy.unit():
+        opened = scratchpads.read(row=run.row)
 
-    (found,) = effort.find_time_anomaly(scratchpad=scratchpad(session))
+    (found,) = effort.find_time_anomaly(scratchpad=scratchpads.settled(opened=opened))
 
     assert dict(found.details) == {"seconds": "400", "usual": "3"}

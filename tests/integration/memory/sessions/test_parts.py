@@ -1,84 +1,87 @@
 """A session that is full goes on in another one, and to its agent both are one."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, Final
-from uuid import UUID
 
 import pytest
 
 from accounts import tenancy
-from accounts.caller import Caller
 from memory.experiments.points import Point
 from memory.injection.actions import delivery_log, session_start
 from memory.injection.actions.policy import Recipient
 from memory.sessions.actions import scratchpads
 from memory.sessions.actions.append_events import MOST_OF_SESSION
 from memory.sessions.models import GivenOut, Session
-from tests.integration.memory.injection.test_hook_answers import (
-    FILE,
-    VAT,
-    WARNING,
-    edited,
-    known,
-    prompted,
-    used,
-    warned,
-)
-from tests.support import memories
+from tests.integration.memory.injection import test_hook_answers as hooks
+from tests.integration.memory.injection.test_hook_answers import FILE, VAT, WARNING
+from tests.support.agent_runs import Shop
 
 PAGE: Final[dict[str, Any]] = {
     "tool": "WebFetch",
     "tool_input": {"url": "https://evil.example/page"},
 }
-pytestmark = pytest.mark.usefixtures("store")
+NOTES: Final = {"file_path": "/tmp/notes.md", "content": "x"}
+
+
+class Program:
+    """A program's session of the owner; whatever happens in it happens at `now`."""
+
+    def __init__(self, shop: Shop) -> None:
+        self.shop, self.caller, self.now = shop, shop.program, shop.now
+
+    def prompts(self, *text: str, **more: Any) -> str:
+        """Say something to the agent; return what it is given."""
+        return hooks.prompted(self.caller, self.now, *text, **more).text
+
+    def uses(self, *tool: str, **more: Any) -> str:
+        """Use a tool; return what the agent is given."""
+        return hooks.used(self.caller, self.now, *tool, **more).text
+
+    def fill(self) -> None:
+        """Let all its parts be full."""
+        with tenancy.unit():
+            Session.objects.update(events=MOST_OF_SESSION, folded=MOST_OF_SESSION)
+
+    def goes_on(self, times: int = 1) -> None:
+        """Go on in so many parts."""
+        for _ in range(times):
+            self.fill()
+            self.uses()
+
+    def part(self, number: int) -> Session:
+        """Return a part of the session."""
+        name = "claude-code/run-1" + (f"#{number}" if number > 1 else "")
+        with tenancy.unit():
+            return Session.objects.select_related("project").get(external_id=name)
 
 
 @pytest.fixture
-def program(caller: Caller) -> Caller:
-    """An agent's program with the owner's token."""
-    return memories.as_agent(caller)
+def program(shop: Shop) -> Program:
+    """A program that has not begun."""
+    return Program(shop)
 
 
-def fill() -> None:
-    """Let all sessions be full."""
-    with tenancy.unit():
-        Session.objects.update(events=MOST_OF_SESSION, folded=MOST_OF_SESSION)
-
-
-def part(number: int) -> Session:
-    """Return a part of the session."""
-    with tenancy.unit():
-        name = "claude-code/run-1" + (f"#{number}" if number > 1 else "")
-        return Session.objects.select_related("project").get(external_id=name)
-
-
-def test_what_was_told_before_it_was_full_is_not_told_again(
-    caller: Caller, program: Caller, now: datetime
-) -> None:
-    warned(caller, now)
-    known(caller, now)
-    first = prompted(program, now).text + used(program, now).text
+def test_what_was_told_before_it_was_full_is_not_told_again(program: Program) -> None:
+    hooks.warned(program.shop.owner, program.now)
+    hooks.known(program.shop.owner, program.now)
+    first = program.prompts() + program.uses()
     again = []
-    for minutes in (1, 2):
-        fill()
-        later = now + timedelta(minutes=minutes)
-        again += [prompted(program, later).text, used(program, later).text]
+    for _ in range(2):
+        program.fill()
+        program.now += timedelta(minutes=1)
+        again += [program.prompts(), program.uses()]
 
     assert VAT in first
     assert WARNING in first
     assert again == [""] * 4
-    assert part(3).briefed_at == part(1).briefed_at is not None
+    assert program.part(3).briefed_at == program.part(1).briefed_at is not None
 
 
-def test_the_ledger_of_its_last_part_knows_those_of_all(
-    caller: Caller, program: Caller, now: datetime
-) -> None:
-    gotcha: UUID = warned(caller, now).id
-    used(program, now)
-    for _ in range(2):
-        fill()
-        used(program, now)
-    recipient = Recipient(caller=caller, session=part(3), now=now)
+def test_the_log_of_its_last_part_knows_those_of_all(program: Program) -> None:
+    gotcha = hooks.warned(program.shop.owner, program.now).id
+    program.uses()
+    program.goes_on(2)
+    recipient = Recipient(caller=program.shop.owner, session=program.part(3), now=program.now)
 
     with tenancy.unit():
         told = delivery_log.delivered_before(
@@ -87,76 +90,60 @@ def test_the_ledger_of_its_last_part_knows_those_of_all(
         delivery_log.record_sources(recipient=recipient, point=Point.STEP, memory_ids=(gotcha,))
         rows = GivenOut.objects.filter(memory_id=gotcha, session_id__isnull=False).count()
 
-    assert told == {gotcha}
-    assert rows == 1
+    assert (told, rows) == ({gotcha}, 1)
 
 
-def test_files_that_it_was_told_of_stay_named(
-    caller: Caller, program: Caller, now: datetime
+def test_files_that_it_was_told_of_stay_named_and_another_of_its_thread_is_told(
+    program: Program,
 ) -> None:
-    warned(caller, now)
-    used(program, now)
-    fill()
-    used(program, now)
-
+    hooks.warned(program.shop.owner, program.now)
+    program.uses()
+    program.goes_on()
     with tenancy.unit():
-        named = delivery_log.suggested_files(session=part(2))
+        named = delivery_log.suggested_files(session=program.part(2))
+    program.prompts("hi", session_id="run-2")
+    with tenancy.unit():
+        other = Session.objects.filter(external_id="claude-code/run-2")
+        other.update(thread=program.part(1).thread)
 
     assert FILE in named
     assert set(named.values()) == {0}
+    assert WARNING in program.uses(session_id="run-2")
 
 
-def test_another_session_of_its_thread_is_told(
-    caller: Caller, program: Caller, now: datetime
-) -> None:
-    warned(caller, now)
-    used(program, now)
-    fill()
-    used(program, now)
-    prompted(program, now, "hi", session_id="run-2")
-    with tenancy.unit():
-        Session.objects.filter(external_id="claude-code/run-2").update(thread=part(1).thread)
-
-    assert WARNING in used(program, now, session_id="run-2").text
-
-
-def test_what_followed_outside_content_still_does(program: Caller, now: datetime) -> None:
-    prompted(program, now)
-    used(program, now, **PAGE)
-    used(program, now, "Write", tool_input={"file_path": "/tmp/notes.md", "content": "x"})
-    for _ in range(2):
-        fill()
-        used(program, now)
+def test_what_followed_outside_content_still_does(program: Program) -> None:
+    program.prompts()
+    program.uses(**PAGE)
+    program.uses("Write", tool_input=NOTES)
+    program.goes_on(2)
 
     with tenancy.unit():
-        third = scratchpads.settled(opened=scratchpads.read(row=part(3)))
+        third = scratchpads.settled(opened=scratchpads.read(row=program.part(3)))
     assert third.taint is not None
     assert (third.taint.sequence, third.taint.reason) == (0, "web: evil.example")
     assert "/tmp/notes.md" in third.written
-    assert (part(3).observed or {})["tainted_by"] == "web: evil.example"
+    assert (program.part(3).observed or {})["tainted_by"] == "web: evil.example"
 
 
-def test_what_it_did_itself_is_not_work_that_was_left(
-    caller: Caller, program: Caller, now: datetime
-) -> None:
-    edited(program, now)
-    prompted(program, now + timedelta(minutes=1))
-    used(program, now + timedelta(minutes=1), "Edit")
-    with tenancy.unit():
-        before = session_start.unfinished_work(caller=program, session=part(1), is_new=True)
-        filled = Session.objects.filter(pk=part(1).pk)
-        filled.update(events=MOST_OF_SESSION, folded=MOST_OF_SESSION)
-    used(program, now + timedelta(minutes=2))
+def test_what_it_did_itself_is_not_work_that_was_left(program: Program) -> None:
+    def left(number: int) -> object:
+        with tenancy.unit():
+            part = program.part(number)
+            return session_start.unfinished_work(caller=program.caller, session=part, is_new=True)
 
-    with tenancy.unit():
-        left = session_start.unfinished_work(caller=program, session=part(2), is_new=True)
+    hooks.edited(program.caller, program.now)
+    program.now += timedelta(minutes=1)
+    program.prompts()
+    program.uses("Edit")
+    before = left(1)
+    program.goes_on()
 
-    assert left is not None
-    assert left == before
+    assert left(2) is not None
+    assert left(2) == before
 
 
-def test_what_it_works_on_goes_with_it(program: Caller, now: datetime) -> None:
-    prompted(program, now)
+def test_what_it_works_on_goes_with_it(program: Program) -> None:
+    program.prompts()
     said = {
         "branch": "vat",
         "commit": "c0ffee1",
@@ -167,8 +154,8 @@ def test_what_it_works_on_goes_with_it(program: Caller, now: datetime) -> None:
     }
     with tenancy.unit():
         Session.objects.update(**said)
-    fill()
+    program.fill()
 
-    prompted(program, now)
+    program.prompts()
 
-    assert {name: getattr(part(2), name) for name in said} == said
+    assert {name: getattr(program.part(2), name) for name in said} == said

@@ -1,31 +1,21 @@
 """What a session showed in a model's words, and in a template's where the model fails."""
 
 import json
-from datetime import datetime
+from typing import Any
 
 import pytest
 
 from accounts import tenancy
-from accounts.caller import Caller
 from memory.observer.actions.promote import promote_piece
 from memory.records.models import Memory
-from memory.sessions.actions.append_events import append_events
-from memory.sessions.models import Session, Statistic
+from memory.sessions.models import Statistic
 from teams.actions import change_project
-from tests.integration.memory.sessions.test_finalize import (
-    STREAM,
-    ended,
-    observed,
-    opened,
-    ran,
-    reported,
-    working,
-)
+from tests.integration.memory.sessions.test_finalize import report, working
 from tests.support import vendors
+from tests.support.agent_runs import STREAM, Run, Shop, promoted
 from tests.support.vendor_server import Fault, Status, Vendor
 
 LATER = "Correction: the till rounds each line of a receipt and never its sum."
-pytestmark = pytest.mark.usefixtures("in_organization")
 
 
 def says(vendor: Vendor, *texts: str) -> None:
@@ -34,140 +24,118 @@ def says(vendor: Vendor, *texts: str) -> None:
     vendor.answers["phrases"] = json.dumps({"phrases": told})
 
 
-def template(agent: Caller, now: datetime) -> str:
-    """Return the words of the template for the surest signal."""
-    ran(agent, now, external_id="before")
-    return observed()[0].content
-
-
-def told(row: Session) -> dict[str, object]:
+def phrasing(run: Run) -> Any:
     """Return what is told of the phrasing."""
-    assert row.observed is not None
-    found: dict[str, object] = row.observed["phrasing"]
-    return found
+    return run.observed["phrasing"]
 
 
-def shorter(content: str) -> str:
-    """Return the same in other words: its first sentence cut short."""
-    return content.replace("Corrected by the agent itself", "Corrected by the agent")
+def shorter(shop: Shop) -> str:
+    """Return what the template says of the surest signal, with its first sentence cut short."""
+    shop.ran(project=None, external_id="before")
+    plain = promoted()[0].content
+    return plain.replace("Corrected by the agent itself", "Corrected by the agent")
 
 
-def test_a_model_puts_what_is_kept_into_words_in_one_call(
-    vendor: Vendor, agent: Caller, store: str, now: datetime
-) -> None:
-    plain = template(agent, now)
+def test_a_model_puts_what_is_kept_into_words_in_one_call(vendor: Vendor, shop: Shop) -> None:
+    words = shorter(shop)
     vendor.asked.clear()
-    says(vendor, shorter(plain))
+    says(vendor, words)
 
-    row = ran(agent, now, project=store, models_agreed=True)
+    run = shop.ran(models_agreed=True)
 
+    row = run.row
     with tenancy.unit():
-        found = Memory.objects.filter(session_id=row.id, type="gotcha").get()
-        booked = Statistic.objects.filter(kind="model_use", project_id=row.project_id).get()
-        calls = Session.objects.get(pk=row.id).result["calls"]
-    assert found.content == shorter(plain)
-    assert found.needs_review
-    assert (len(vendor.asked), calls, booked.counts["calls"]) == (1, 1, 1)
-    assert told(row) == {"phrased": 1, "dropped": {}, "degraded": ""}
+        found = Memory.objects.get(session_id=run.id, type="gotcha")
+        booked = Statistic.objects.get(kind="model_use", project_id=row.project_id)
+    assert (found.content, found.needs_review) == (words, True)
+    assert (len(vendor.asked), row.result["calls"], booked.counts["calls"]) == (1, 1, 1)
+    assert phrasing(run) == {"phrased": 1, "dropped": {}, "degraded": ""}
 
 
 @pytest.mark.parametrize("fault", vendors.FAILING, ids=str)
 def test_the_template_speaks_where_the_model_fails_and_the_session_says_so(
-    vendor: Vendor, agent: Caller, store: str, now: datetime, fault: Fault | Status
+    vendor: Vendor, shop: Shop, fault: Fault | Status
 ) -> None:
     vendor.script = [fault]
 
-    row = ran(agent, now, project=store, models_agreed=True)
+    run = shop.ran(models_agreed=True)
 
-    assert observed()[0].content.startswith("Corrected by the agent itself")
-    assert told(row) == {"phrased": 0, "dropped": {}, "degraded": "model_failed"}
+    assert promoted()[0].content.startswith("Corrected by the agent itself")
+    assert phrasing(run) == {"phrased": 0, "dropped": {}, "degraded": "model_failed"}
     with tenancy.unit():
         booked = Statistic.objects.get(kind="model_use").counts
     assert (booked["calls"], booked["fallbacks"]) == (1, 1)
 
 
-def test_invented_words_are_dropped_and_counted(
-    vendor: Vendor, agent: Caller, store: str, now: datetime
-) -> None:
+def test_invented_words_are_dropped_and_counted(vendor: Vendor, shop: Shop) -> None:
     says(vendor, "Always run `make deploy` 3 times after touching src/shop/prices.py.")
 
-    row = ran(agent, now, project=store, models_agreed=True)
+    run = shop.ran(models_agreed=True)
 
-    assert observed()[0].content.startswith("Corrected by the agent itself")
-    assert sum(told(row)["dropped"].values()) == 1  # type: ignore[attr-defined]
+    assert promoted()[0].content.startswith("Corrected by the agent itself")
+    assert sum(phrasing(run)["dropped"].values()) == 1
 
 
-def test_without_a_model_the_template_speaks_and_the_session_says_so(
-    agent: Caller, store: str, now: datetime
-) -> None:
-    row = ran(agent, now, project=store)
+def test_without_a_model_the_template_speaks_and_the_session_says_so(shop: Shop) -> None:
+    told = phrasing(shop.ran())
 
-    assert told(row)["phrased"] == 0
-    assert told(row)["degraded"] in {"no_model", ""}
+    assert told["phrased"] == 0
+    assert told["degraded"] in {"no_model", ""}
 
 
 @pytest.mark.parametrize(
     ("is_agreed", "degraded"), [(True, "session_calls_spent"), (False, "models_not_agreed")]
 )
 def test_a_session_without_calls_or_without_consent_is_shown_to_no_model(
-    vendor: Vendor, caller: Caller, agent: Caller, store: str, now: datetime,
-    is_agreed: bool, degraded: str,
-) -> None:  # fmt: skip
+    vendor: Vendor, shop: Shop, is_agreed: bool, degraded: str
+) -> None:
     if is_agreed:
-        one = {"max_llm_calls_per_session": 0}
-        change_project(caller=caller, ref=store, changes=one, if_version=None)
+        none = {"max_llm_calls_per_session": 0}
+        change_project(caller=shop.owner, ref=shop.slug, changes=none, if_version=None)
     else:
         vendors.chat_at(url=vendors.by_its_name(vendor=vendor))
 
-    row = ran(agent, now, project=store, models_agreed=is_agreed)
+    run = shop.ran(models_agreed=is_agreed)
 
-    assert (vendor.asked, told(row)["degraded"]) == ([], degraded)
+    assert (vendor.asked, phrasing(run)["degraded"]) == ([], degraded)
 
 
-def test_a_session_that_goes_on_after_its_end_is_phrased_once(
-    vendor: Vendor, agent: Caller, store: str, now: datetime
-) -> None:
-    session = opened(agent, now, project=store, models_agreed=True)
+def test_a_session_that_goes_on_after_its_end_is_phrased_once(vendor: Vendor, shop: Shop) -> None:
+    run = shop.opened(cwd="/home/ana/shop", models_agreed=True)
     for part in (STREAM[:14], STREAM[14:]):
-        append_events(caller=agent, session_id=session.id, events=part, now=now)
+        run.does(*part)
         says(vendor)
-        row = ended(agent, session, now)
+        run.finalized()
 
     assert len(vendor.asked) == 1
-    assert told(row)["degraded"] == "phrased_before"
-    assert row.result["phrasing_calls"] == 1
+    assert phrasing(run)["degraded"] == "phrased_before"
+    assert run.row.result["phrasing_calls"] == 1
 
 
-def test_the_pieces_of_a_long_build_leave_the_call_to_its_end(
-    vendor: Vendor, agent: Caller, store: str, now: datetime
-) -> None:
-    session = working(agent, now, project=store, models_agreed=True)
-    reported(agent, session, now, 100)
-    promote_piece(session_id=session.id, now=now)
+def test_the_pieces_of_a_long_build_leave_the_call_to_its_end(vendor: Vendor, shop: Shop) -> None:
+    run = working(shop, models_agreed=True)
+    run.does(report())
+    promote_piece(session_id=run.id, now=run.now)
     before = len(vendor.asked)
-    later = {"sequence": 101, "kind": "reasoning", "step": 9, "text": LATER}
-    append_events(caller=agent, session_id=session.id, events=(later,), now=now)
-    reported(agent, session, now, 102)
+    run.does({"sequence": 101, "kind": "reasoning", "step": 9, "text": LATER}, report(102))
     says(vendor)
 
-    ended(agent, session, now)
+    run.finalized()
 
     assert (before, len(vendor.asked)) == (0, 1)
     assert LATER in json.dumps(vendor.asked)
-    assert len(observed()) == 3
+    assert len(promoted()) == 3
 
 
 def test_the_same_signal_in_other_words_is_known_in_the_next_session(
-    vendor: Vendor, agent: Caller, store: str, now: datetime
+    vendor: Vendor, shop: Shop
 ) -> None:
-    plain = template(agent, now)
-    says(vendor, shorter(plain))
-    ran(agent, now, project=store, models_agreed=True)
+    says(vendor, shorter(shop))
+    shop.ran(models_agreed=True)
 
-    row = ran(agent, now, project=store, models_agreed=True, external_id="again")
+    run = shop.ran(models_agreed=True, external_id="again")
 
-    assert row.observed is not None
-    assert row.observed["dropped"]["known"] == 2
+    assert run.observed["dropped"]["known"] == 2
     with tenancy.unit():
-        later = Memory.objects.filter(session_id=row.id)
-        assert not later.filter(type__in=("gotcha", "dead_end")).exists()
+        new = Memory.objects.filter(session_id=run.id)
+        assert not new.filter(type__in=("gotcha", "dead_end")).exists()

@@ -1,6 +1,6 @@
 """What a session begins with and what its planner is told: from sums and sessions one may see."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -16,30 +16,39 @@ from memory.experiments.points import Point
 from memory.injection.actions.handover import STAGE_MEMORIES_MOST
 from memory.injection.actions.trigger_points import PointDelivery, PointRequest, deliver_at_point
 from memory.injection.queries import logged_memories
-from memory.observer.actions.finalize import finalize
 from memory.records.models import Memory
 from memory.records.queries.views import MemoryView
 from memory.search.request import SearchRequest
-from memory.sessions.actions.append_events import append_events
-from memory.sessions.actions.lifecycle import NewSession, end_session, open_session
 from memory.sessions.models import GivenOut
 from memory.taxonomy import MemoryType
 from teams.actions import change_experiments
-from tests.support import memories
+from tests.support.agent_runs import Run, Shop, in_order, later, update_memory
 
 FILE = "src/cart/prices.py"
 RARE = "src/cart/taxes.py"
 TEXT = "PRICE = 1\n" * 90
 TASK = "Clear the price cache of the cart before each test"
+CENTS = "Totals are kept in cents, as the ledger does."
+CART: Any = {"modules": ("src/cart",)}
 
 
-def opened(caller: Caller, now: datetime, **given: Any) -> UUID:
-    """Open a session in the project; return its id."""
-    new = NewSession(**{"project": "store", "cwd": "/home/ana/shop", **given})
-    return open_session(caller=caller, new=new, now=now).session.id
+def given_at(point: Point, run: Run, **given: Any) -> PointDelivery:
+    """Ask what a point gives to a session."""
+    asked = PointRequest(point=point, session_id=run.id, task=SearchRequest(query=TASK), **given)
+    return deliver_at_point(caller=run.caller, request=asked, now=run.now)
 
 
-def rows(*paths: str, kind: str = "Read", outcome: str = "success") -> tuple[dict[str, Any], ...]:
+def first(run: Run, **given: Any) -> PointDelivery:
+    """Ask what a session is given with its first message."""
+    return given_at(Point.FIRST_MESSAGE, run, **given)
+
+
+def ids(given: PointDelivery) -> set[UUID]:
+    """Return the memories that were given."""
+    return {one.memory.id for one in given.delivery.memories}
+
+
+def touches(*paths: str, kind: str = "Read", outcome: str = "success") -> tuple[Any, ...]:
     """Return the events of a session that reads or edits some files."""
     told: list[dict[str, Any]] = [{"kind": "prompt", "text": TASK}]
     for step, path in enumerate(paths, start=1):
@@ -48,42 +57,54 @@ def rows(*paths: str, kind: str = "Read", outcome: str = "success") -> tuple[dic
         told.append({"kind": "tool_result", "text": TEXT, **call})
     if outcome:
         told.append({"kind": "session_complete", "outcome": outcome, "steps": len(paths)})
-    return tuple({"sequence": place, **one} for place, one in enumerate(told, start=1))
+    return in_order(*told)
 
 
-def worked(caller: Caller, now: datetime, events: tuple[dict[str, Any], ...], **given: Any) -> UUID:
-    """Run a session to its end, and decide what it has shown; return its id."""
-    session_id = opened(caller, now, **given)
-    append_events(caller=caller, session_id=session_id, events=events, now=now)
-    end_session(caller=caller, session_id=session_id, now=now)
-    finalize(session_id=session_id, now=now)
-    return session_id
+def edits(*paths: str, outcome: str = "abandoned") -> tuple[Any, ...]:
+    """Return the events of a session that edits some files."""
+    return touches(*paths, kind="Edit", outcome=outcome)
 
 
-def at(
-    caller: Caller, now: datetime, point: Point, session_id: UUID, **given: Any
-) -> PointDelivery:
-    """Ask what a point gives."""
-    asked = PointRequest(
-        point=point, session_id=session_id, task=SearchRequest(query=TASK), **given
-    )
-    return deliver_at_point(caller=caller, request=asked, now=now)
+class Cart(Shop):
+    """The project with a module, worked on by the owner."""
+
+    def opened(self, by: Caller | None = None, **new: Any) -> Run:
+        """Open a session of the owner, or of somebody else."""
+        return super().opened(by or self.owner, **{"cwd": "/home/ana/shop", **new})
+
+    def know(self, content: str, **fields: Any) -> MemoryView:
+        """Store a memory of the module."""
+        return self.remember(
+            content, **{"related_modules": ("src/cart",), "confidence": 0.9, **fields}
+        )
+
+    def calibrate(self, content: str, planned: int, actual: int) -> MemoryView:
+        """Store how long work on the module took, as against the plan."""
+        measured = {
+            "module": "src/cart", "planned": planned, "actual": actual,
+            "ratio": actual / planned, "samples": 4,
+        }  # fmt: skip
+        return self.know(content, type="task_calibration", attributes=measured)
+
+    def learned_in(self, run: Run, *memories: MemoryView) -> None:
+        """Let memories have been learned in a session."""
+        for one in memories:
+            update_memory(one.id, session_id=run.id)
 
 
-def known(caller: Caller, now: datetime, content: str, **given: Any) -> MemoryView:
-    """Store a memory of the module."""
-    fields = {"project": "store", "related_modules": ("src/cart",), "confidence": 0.9, **given}
-    return memories.stored(caller, now, content, **fields)
+@pytest.fixture
+def cart(shop: Shop) -> Cart:
+    """A project without sessions."""
+    return Cart(shop.owner, shop.member, shop.now)
 
 
-@pytest.mark.usefixtures("store")
 def test_files_of_nearly_every_session_of_a_module_are_planned_with_what_they_take(
-    caller: Caller, now: datetime
+    cart: Cart,
 ) -> None:
     for place in range(4):
-        worked(caller, now, rows(FILE, *((RARE,) if place < 3 else ())))
+        cart.ran(*touches(FILE, *((RARE,) if place < 3 else ())))
 
-    given = at(caller, now, Point.FIRST_MESSAGE, opened(caller, now), modules=("src/cart",))
+    given = first(cart.opened(), **CART)
 
     assert given.prefetch is not None
     assert [(one.path, one.tokens, one.always) for one in given.prefetch.files] == [
@@ -93,32 +114,25 @@ def test_files_of_nearly_every_session_of_a_module_are_planned_with_what_they_ta
     assert f"- {FILE} (nearly every session, about 300 tokens)" in given.delivery.text
 
 
-@pytest.mark.usefixtures("store")
 def test_what_only_somebody_elses_own_sessions_read_is_planned_for_nobody_else(
-    caller: Caller, member_caller: Caller, now: datetime
+    cart: Cart,
 ) -> None:
     for _ in range(4):
-        worked(caller, now, rows(FILE))
+        cart.ran(*touches(FILE))
 
-    given = at(
-        member_caller, now, Point.FIRST_MESSAGE, opened(member_caller, now), modules=("src/cart",)
-    )
+    given = first(cart.opened(cart.member), **CART)
 
     assert given.prefetch is not None
     assert (given.prefetch.files, given.prefetch.left_out) == ((), ())
     assert given.delivery.text == ""
 
 
-@pytest.mark.usefixtures("store")
-def test_unfinished_work_of_a_branch_is_offered_where_it_is_opened_again(
-    caller: Caller, now: datetime
-) -> None:
-    worked(caller, now, rows(FILE, kind="Edit", outcome="abandoned"), branch="fix/cache")
-    worked(caller, now, rows(FILE, kind="Edit"), branch="finished")
+def test_unfinished_work_of_a_branch_is_offered_where_it_is_opened_again(cart: Cart) -> None:
+    cart.ran(*edits(FILE), branch="fix/cache")
+    cart.ran(*edits(FILE, outcome="success"), branch="finished")
 
     given, elsewhere, finished = (
-        at(caller, now, Point.FIRST_MESSAGE, opened(caller, now, branch=branch))
-        for branch in ("fix/cache", "other", "finished")
+        first(cart.opened(branch=branch)) for branch in ("fix/cache", "other", "finished")
     )
 
     assert given.unfinished is not None
@@ -129,72 +143,51 @@ def test_unfinished_work_of_a_branch_is_offered_where_it_is_opened_again(
         assert (one.unfinished, one.delivery.text) == (None, "")
 
 
-@pytest.mark.usefixtures("store")
 @pytest.mark.parametrize("shared", [False, True])
 def test_unfinished_work_of_others_is_offered_only_where_it_is_shared(
-    caller: Caller, member_caller: Caller, now: datetime, shared: bool
+    cart: Cart, shared: bool
 ) -> None:
-    events = rows(FILE, kind="Edit", outcome="failure")
-    worked(caller, now, events, branch="main", thread="cache", shared=shared)
+    cart.ran(*edits(FILE, outcome="failure"), branch="main", thread="cache", shared=shared)
 
-    session = opened(member_caller, now, branch="main", thread="cache")
-    given = at(member_caller, now, Point.FIRST_MESSAGE, session)
-    elsewhere = at(
-        member_caller, now, Point.FIRST_MESSAGE, opened(member_caller, now, branch="main")
-    )
+    given = first(cart.opened(cart.member, branch="main", thread="cache"))
+    elsewhere = first(cart.opened(cart.member, branch="main"))
 
     assert (given.unfinished is not None) is shared
     assert (FILE in given.delivery.text) is shared
     assert elsewhere.unfinished is None
 
 
-@pytest.mark.usefixtures("store")
-def test_unfinished_work_after_outside_content_is_offered_to_nobody_else(
-    caller: Caller, member_caller: Caller, now: datetime
-) -> None:
+def test_unfinished_work_after_outside_content_is_offered_to_nobody_else(cart: Cart) -> None:
     fetched = {"kind": "tool_call", "name": "WebFetch", "args": {"url": "https://x.test"}}
-    done = rows(FILE, kind="Edit", outcome="failure")
-    events = (
-        {"sequence": 1, **fetched},
-        *({**one, "sequence": one["sequence"] + 1} for one in done),
-    )
-    worked(caller, now, events, branch="fix/cache", thread="cache", shared=True)
+    events = (*in_order(fetched), *later(edits(FILE, outcome="failure"), 1))
+    cart.ran(*events, branch="fix/cache", thread="cache", shared=True)
 
-    own = at(caller, now, Point.FIRST_MESSAGE, opened(caller, now, branch="fix/cache"))
-    session = opened(member_caller, now, thread="cache")
-    theirs = at(member_caller, now, Point.FIRST_MESSAGE, session)
+    own = first(cart.opened(branch="fix/cache"))
+    theirs = first(cart.opened(cart.member, thread="cache"))
 
     assert own.unfinished is not None
     assert (own.unfinished.files, own.unfinished.task) == ((FILE,), "")
     assert (theirs.unfinished, theirs.delivery.text) == (None, "")
 
 
-@pytest.mark.usefixtures("store")
 @pytest.mark.parametrize(("minutes", "is_left"), [(1, False), (61, True)])
 def test_a_session_that_still_runs_has_left_nothing_unfinished(
-    caller: Caller, now: datetime, minutes: int, is_left: bool
+    cart: Cart, minutes: int, is_left: bool
 ) -> None:
-    running = opened(caller, now, agent="codex", branch="fix/cache")
-    events = rows(FILE, kind="Edit", outcome="")
-    append_events(caller=caller, session_id=running, events=events, now=now)
+    cart.opened(agent="codex", branch="fix/cache").does(*edits(FILE, outcome=""))
 
-    then = now + timedelta(minutes=minutes)
-    given = at(caller, then, Point.FIRST_MESSAGE, opened(caller, then, branch="fix/cache"))
+    then = cart.at(minutes=minutes)
+    given = first(then.opened(branch="fix/cache"))
 
     assert (given.unfinished is not None) is is_left
 
 
-@pytest.mark.usefixtures("store")
-def test_what_was_committed_is_not_unfinished(caller: Caller, now: datetime) -> None:
-    told = (*rows(FILE, kind="Edit", outcome=""), {"sequence": 4, "kind": "commit", "text": "x"})
-    more = ({**one, "sequence": one["sequence"] + 4} for one in rows(RARE, kind="Edit", outcome=""))
-    worked(caller, now, told, branch="one")
-    worked(caller, now, (*told, *more), branch="two")
+def test_what_was_committed_is_not_unfinished(cart: Cart) -> None:
+    told = (*edits(FILE, outcome=""), {"sequence": 4, "kind": "commit", "text": "x"})
+    cart.ran(*told, branch="one")
+    cart.ran(*told, *later(edits(RARE, outcome=""), 4), branch="two")
 
-    one, two = (
-        at(caller, now, Point.FIRST_MESSAGE, opened(caller, now, branch=branch)).unfinished
-        for branch in ("one", "two")
-    )
+    one, two = (first(cart.opened(branch=branch)).unfinished for branch in ("one", "two"))
 
     assert one is None
     assert two is not None
@@ -202,37 +195,27 @@ def test_what_was_committed_is_not_unfinished(caller: Caller, now: datetime) -> 
 
 
 @pytest.fixture
-def lessons(caller: Caller, store: str, now: datetime) -> tuple[UUID, UUID, UUID]:
+def lessons(cart: Cart) -> tuple[UUID, UUID, UUID]:
     """A calibration, a dependency and a dead end of the module."""
-    measured = {"module": "src/cart", "planned": 10, "actual": 15, "ratio": 1.5, "samples": 4}
-    told: tuple[dict[str, Any], ...] = (
-        {
-            "content": "Work on the cart takes half as long again as it was planned to take.",
-            "type": "task_calibration",
-            "attributes": measured,
-        },
-        {
-            "content": "A change of the prices comes with a change of the taxes of the cart.",
-            "type": "causal_dependency",
-            "related_files": (FILE, RARE),
-        },
-        {
-            "content": "Caching totals in the session failed, because carts are shared by tabs.",
-            "type": "dead_end",
-        },
+    long = cart.calibrate("Work on the cart takes half as long again as it was planned.", 10, 15)
+    coupled = cart.know(
+        "A change of the prices comes with a change of the taxes of the cart.",
+        type="causal_dependency",
+        related_files=(FILE, RARE),
     )
-    first, second, third = (known(caller, now, **one).id for one in told)
-    return first, second, third
+    dead = cart.know(
+        "Caching totals in the session failed, because carts are shared by tabs.", type="dead_end"
+    )
+    return long.id, coupled.id, dead.id
 
 
 @pytest.mark.parametrize("file", [FILE, f"/home/ana/shop/{FILE}"])
 def test_a_planner_is_told_what_follows_for_the_plan(
-    caller: Caller, lessons: tuple[UUID, UUID, UUID], now: datetime, file: str
+    cart: Cart, lessons: tuple[UUID, UUID, UUID], file: str
 ) -> None:
     _, coupled, dead = lessons
-    task = {"modules": ("src/cart",), "files": (file,), "estimate": 10}
 
-    given = at(caller, now, Point.PLANNER, opened(caller, now), **task)
+    given = given_at(Point.PLANNER, cart.opened(), files=(file,), estimate=10, **CART)
 
     assert given.advice is not None
     assert given.advice.calibration == pytest.approx(1.5)
@@ -241,20 +224,16 @@ def test_a_planner_is_told_what_follows_for_the_plan(
     assert set(given.advice.rests_on) == set(lessons)
     assert given.advice.checklist == (dead, coupled)
     assert "1.50 times the steps planned; allow 15 steps" in given.delivery.text
-    assert {one.memory.id for one in given.delivery.memories} == set(lessons)
+    assert ids(given) == set(lessons)
 
 
-@pytest.mark.usefixtures("store")
-def test_what_waits_for_review_or_is_tainted_changes_no_plan(caller: Caller, now: datetime) -> None:
-    measured = {"module": "src/cart", "planned": 10, "actual": 30, "ratio": 3.0, "samples": 4}
+def test_what_waits_for_review_or_is_tainted_changes_no_plan(cart: Cart) -> None:
     said = "Work on the cart takes three times as long as it was planned to take ({})."
-    waiting = known(caller, now, said.format("one"), type="task_calibration", attributes=measured)
-    tainted = known(caller, now, said.format("two"), type="task_calibration", attributes=measured)
-    with tenancy.unit():
-        Memory.objects.filter(pk=waiting.id).update(needs_review=True)
-        Memory.objects.filter(pk=tainted.id).update(taint_reason="web: x.test")
+    waiting, tainted = (cart.calibrate(said.format(one), 10, 30) for one in ("one", "two"))
+    update_memory(waiting.id, needs_review=True)
+    update_memory(tainted.id, taint_reason="web: x.test")
 
-    given = at(caller, now, Point.PLANNER, opened(caller, now), modules=("src/cart",), estimate=10)
+    given = given_at(Point.PLANNER, cart.opened(), estimate=10, **CART)
 
     assert given.advice is not None
     assert (given.advice.calibration, given.advice.step_limit) == (None, 10)
@@ -262,109 +241,80 @@ def test_what_waits_for_review_or_is_tainted_changes_no_plan(caller: Caller, now
 
 
 @pytest.mark.usefixtures("lessons")
-def test_what_is_withheld_from_a_session_changes_no_plan(caller: Caller, now: datetime) -> None:
+def test_what_is_withheld_from_a_session_changes_no_plan(cart: Cart) -> None:
     shares = {"enabled": True, "control_percent": 0, "passive_percent": 0, "withheld_percent": 50}
-    change_experiments(caller=caller, ref="store", changed=shares)
-
-    task: dict[str, Any] = {"modules": ("src/cart",), "files": (FILE,), "estimate": 10}
+    change_experiments(caller=cart.owner, ref=cart.slug, changed=shares)
 
     for _ in range(8):
-        session = opened(caller, now)
-        first = at(caller, now, Point.PLANNER, session, **task)
-        again = at(caller, now, Point.PLANNER, session, **task)
+        run = cart.opened()
+        both = [given_at(Point.PLANNER, run, files=(FILE,), estimate=10, **CART) for _ in "ab"]
         with tenancy.unit():
-            rows = GivenOut.all_rows.filter(session_id=session)
+            rows = GivenOut.all_rows.filter(session_id=run.id)
             told = set(rows.filter(withheld=False).values_list("memory_id", flat=True))
             left = set(rows.filter(withheld=True).values_list("memory_id", flat=True))
             count = rows.count()
         assert (told & left, len(told | left), count) == (set(), 3, 3)
-        for given in (first, again):
+        for given in both:
             assert given.advice is not None
             assert set(given.advice.rests_on) == told
-            assert not left & {one.memory.id for one in given.delivery.memories}
+            assert not left & ids(given)
 
 
-@pytest.mark.usefixtures("store")
-def test_a_step_limit_is_twice_the_plan_at_most(caller: Caller, now: datetime) -> None:
-    measured = {"module": "src/cart", "planned": 1, "actual": 9, "ratio": 9.0, "samples": 4}
-    known(
-        caller, now, "Work on the cart takes nine times as long as it was planned to take.",
-        type="task_calibration", attributes=measured,
-    )  # fmt: skip
+def test_a_step_limit_is_twice_the_plan_at_most(cart: Cart) -> None:
+    cart.calibrate("Work on the cart takes nine times as long as it was planned to take.", 1, 9)
 
-    session = opened(caller, now, plan=("one", "two", "three"))
-    given = at(caller, now, Point.PLANNER, session, modules=("src/cart",))
+    given = given_at(Point.PLANNER, cart.opened(plan=("one", "two", "three")), **CART)
 
     assert given.advice is not None
     assert (given.advice.planned_steps, given.advice.step_limit) == (3, 6)
 
 
-@pytest.mark.usefixtures("store")
-def test_a_stage_passes_on_what_it_recorded_to_the_next_and_to_no_other(
-    caller: Caller, now: datetime
-) -> None:
-    before = opened(caller, now, thread="cache", phase="qa_reviewer")
-    error = known(caller, now, "The suite fails on a cold cache with a stale total.",
-                  type="error_pattern")  # fmt: skip
-    decision = known(caller, now, "Totals are kept in cents, as the ledger does.",
-                     type="decision")  # fmt: skip
-    with tenancy.unit():
-        Memory.objects.filter(pk__in=(error.id, decision.id)).update(session_id=before)
+def test_a_stage_passes_on_what_it_recorded_to_the_next_and_to_no_other(cart: Cart) -> None:
+    error = cart.know("The suite fails on a cold cache with a stale total.", type="error_pattern")
+    decision = cart.know(CENTS, type="decision")
+    cart.learned_in(cart.opened(thread="cache", phase="qa_reviewer"), error, decision)
 
-    fixer = opened(caller, now, thread="cache", phase="qa_fixer")
-    planner = opened(caller, now, thread="cache", phase="planner")
-    passed = at(caller, now, Point.SYSTEM_PROMPT, fixer)
-    none = at(caller, now, Point.SYSTEM_PROMPT, planner)
+    fixer, planner = (
+        given_at(Point.SYSTEM_PROMPT, cart.opened(thread="cache", phase=phase))
+        for phase in ("qa_fixer", "planner")
+    )
 
-    assert error.id in {one.memory.id for one in passed.delivery.memories}
-    assert decision.id not in {one.memory.id for one in passed.delivery.memories}
-    assert none.delivery.memories == ()
+    assert error.id in ids(fixer)
+    assert decision.id not in ids(fixer)
+    assert ids(planner) == set()
 
 
-@pytest.mark.usefixtures("store")
-def test_nothing_is_given_twice_at_any_of_the_points(caller: Caller, now: datetime) -> None:
-    known(
-        caller, now, "Clear the price cache of the cart before each test, or totals are stale.",
-        type="gotcha", related_files=(FILE,),
-    )  # fmt: skip
-    session = opened(caller, now)
+def test_nothing_is_given_twice_at_any_of_the_points(cart: Cart) -> None:
+    text = "Clear the price cache of the cart before each test, or totals are stale."
+    cart.know(text, type="gotcha", related_files=(FILE,))
+    run = cart.opened()
 
     given = [
         one.memory.id
         for point in (*Point, *Point)
-        for one in at(
-            caller, now, point, session, modules=("src/cart",), files=(FILE,), step=9
-        ).delivery.memories
+        for one in given_at(point, run, files=(FILE,), step=9, **CART).delivery.memories
     ]
 
     with tenancy.unit():
-        assert set(given) == logged_memories(session_ids=(session,))
+        assert set(given) == logged_memories(session_ids=(run.id,))
     assert len(given) == 1
 
 
-@pytest.mark.usefixtures("store")
-def test_an_own_methodology_says_what_its_stages_pass_on(
-    caller: Caller, member_caller: Caller, now: datetime
-) -> None:
+def test_an_own_methodology_says_what_its_stages_pass_on(cart: Cart) -> None:
     passes = Transition(before="design", after="doing", types=frozenset({MemoryType.DECISION}))
     phases = {"design": "define", "doing": "implement"}
-    define_methodology(
-        caller=caller, name="kanban", phases=phases, course=Course(relays=(passes,)), now=now
-    )
+    course = Course(relays=(passes,))
+    define_methodology(caller=cart.owner, name="kanban", phases=phases, course=course, now=cart.now)
     work = {"methodology": "kanban", "thread": "cache", "shared": True}
-    before = opened(caller, now, phase="design", **work)
-    decided = {"type": "decision", "content": "Totals are kept in cents, as the ledger does."}
-    noted = {"type": "decision", "content": "I keep the notes on totals in my own folder."}
-    decision = known(caller, now, **decided)
-    own = known(caller, now, scope="personal", **noted)
-    with tenancy.unit():
-        Memory.objects.filter(pk__in=(decision.id, own.id)).update(session_id=before)
+    decision = cart.know(CENTS, type="decision")
+    note = "I keep the notes on totals in my own folder."
+    own = cart.know(note, type="decision", scope="personal")
+    cart.learned_in(cart.opened(phase="design", **work), decision, own)
 
-    after = opened(member_caller, now, phase="doing", **work)
-    given = at(member_caller, now, Point.SYSTEM_PROMPT, after)
+    given = given_at(Point.SYSTEM_PROMPT, cart.opened(cart.member, phase="doing", **work))
 
-    assert {one.memory.id for one in given.delivery.memories} == {decision.id}
-    assert list_methodologies(caller=member_caller)[1].relays == (passes,)
+    assert ids(given) == {decision.id}
+    assert list_methodologies(caller=cart.member)[1].relays == (passes,)
 
 
 @pytest.mark.parametrize(
@@ -375,117 +325,97 @@ def test_an_own_methodology_says_what_its_stages_pass_on(
         (Transition(before="design", after="doing"), Transition(before="design", after="doing")),
     ],
 )
-def test_relays_that_lead_nowhere_are_refused(
-    caller: Caller, store: str, now: datetime, relays: tuple[Transition, ...]
-) -> None:
+def test_relays_that_lead_nowhere_are_refused(cart: Cart, relays: tuple[Transition, ...]) -> None:
+    phases, course = {"doing": "implement"}, Course(relays=relays)
     with pytest.raises(InvalidInput):
         define_methodology(
-            caller=caller,
-            name="kanban",
-            phases={"doing": "implement"},
-            course=Course(relays=relays),
-            now=now,
+            caller=cart.owner, name="kanban", phases=phases, course=course, now=cart.now
         )
 
-    assert own_methodologies(caller=caller) == {}
+    assert own_methodologies(caller=cart.owner) == {}
 
 
-@pytest.mark.usefixtures("store")
-def test_the_plan_and_unfinished_work_are_told_once(caller: Caller, now: datetime) -> None:
+def test_the_plan_and_unfinished_work_are_told_once(cart: Cart) -> None:
     for _ in range(3):
-        worked(caller, now, rows(FILE))
-    worked(caller, now, rows(FILE, kind="Edit", outcome="abandoned"), branch="fix/cache")
-    session = opened(caller, now, branch="fix/cache")
+        cart.ran(*touches(FILE))
+    cart.ran(*edits(FILE), branch="fix/cache")
+    run = cart.opened(branch="fix/cache")
 
-    first, *again = (
-        at(caller, now, Point.FIRST_MESSAGE, session, modules=("src/cart",)) for _ in range(3)
-    )
+    once, *again = (first(run, **CART) for _ in range(3))
 
-    assert first.delivery.text.count(FILE) == 2  # in the plan, and as what was changed
+    assert once.delivery.text.count(FILE) == 2  # in the plan, and as what was changed
     assert [(one.delivery.text, one.prefetch, one.unfinished) for one in again] == [
         ("", None, None),
         ("", None, None),
     ]
 
 
-@pytest.mark.usefixtures("store")
-def test_what_was_answered_by_nothing_may_be_asked_again(caller: Caller, now: datetime) -> None:
+def test_what_was_answered_by_nothing_may_be_asked_again(cart: Cart) -> None:
     for _ in range(4):
-        worked(caller, now, rows(FILE))
-    session = opened(caller, now)
+        cart.ran(*touches(FILE))
+    run = cart.opened()
 
-    unnamed = at(caller, now, Point.FIRST_MESSAGE, session)
-    named = at(caller, now, Point.FIRST_MESSAGE, session, modules=("src/cart",))
+    unnamed, named = first(run), first(run, **CART)
 
     assert unnamed.delivery.text == ""
     assert FILE in named.delivery.text
 
 
-@pytest.mark.usefixtures("store")
-def test_a_session_that_ended_and_goes_on_is_told_its_own_work_once_more(
-    caller: Caller, now: datetime
-) -> None:
-    worked(caller, now, rows(FILE, kind="Edit", outcome="abandoned"), branch="fix/cache")
-    session = opened(caller, now, branch="fix/cache")
-    at(caller, now, Point.FIRST_MESSAGE, session)
-    later = now + timedelta(minutes=5)
-    events = rows(RARE, kind="Edit", outcome="abandoned")
-    append_events(caller=caller, session_id=session, events=events, now=later)
-    end_session(caller=caller, session_id=session, now=later)
+def test_a_session_that_ended_and_goes_on_is_told_its_own_work_once_more(cart: Cart) -> None:
+    cart.ran(*edits(FILE), branch="fix/cache")
+    run = cart.opened(branch="fix/cache")
+    first(run)
+    run.now += timedelta(minutes=5)
+    run.does(*edits(RARE))
+    run.ends()
 
-    first, again = (
-        at(caller, later + timedelta(minutes=n), Point.FIRST_MESSAGE, session) for n in (1, 2)
-    )
+    again = []
+    for _ in "ab":
+        run.now += timedelta(minutes=1)
+        again.append(first(run))
 
-    assert first.unfinished is not None
-    assert first.unfinished.files == (RARE,)
-    assert (again.unfinished, again.delivery.text) == (None, "")
+    assert again[0].unfinished is not None
+    assert again[0].unfinished.files == (RARE,)
+    assert (again[1].unfinished, again[1].delivery.text) == (None, "")
 
 
-CENTS = "Money is counted in whole cents everywhere, because floats drift."
-DISCOUNTS = "To add a discount, write its rule first, then the test, then the docs."
-LATE_MAILS = "Mails were late in spring because one queue took all of them."
-MAILS_IN_TIME = "Mails are on time since summer because two queues share them."
-TEMPLATES = "To add a mail, copy a template first, then write the test and look at it."
-THOUSANDTHS = "My own invoices are counted in thousandths, since the bank asks so."
-
-
-@pytest.mark.usefixtures("store")
 def test_the_brief_over_rest_holds_what_stands_and_how_work_on_its_modules_is_done(
-    caller: Caller, member_caller: Caller, now: datetime
+    cart: Cart,
 ) -> None:
-    known(caller, now, "The lamp in the kitchen is green.")
-    silent = at(
-        caller, now, Point.SYSTEM_PROMPT, opened(caller, now), modules=("src/cart",)
-    ).delivery
-    firm = known(caller, now, CENTS, pinned=True)
-    recipe = known(caller, now, DISCOUNTS, type="workflow_recipe")
-    old = known(caller, now - timedelta(days=2), LATE_MAILS, type="reflection")
-    last = known(caller, now, MAILS_IN_TIME, type="reflection")
-    known(caller, now, TEMPLATES, related_modules=("src/mail",), type="workflow_recipe")
-    known(member_caller, now, THOUSANDTHS, scope="personal", pinned=True)
+    cart.know("The lamp in the kitchen is green.")
+    silent = given_at(Point.SYSTEM_PROMPT, cart.opened(), **CART).delivery
+    firm = cart.know(
+        "Money is counted in whole cents everywhere, because floats drift.", pinned=True
+    )
+    rule = "To add a discount, write its rule first, then the test, then the docs."
+    recipe = cart.know(rule, type="workflow_recipe")
+    before = cart.at(days=-2)
+    late = "Mails were late in spring because one queue took all of them."
+    old = before.know(late, type="reflection")
+    in_time = "Mails are on time since summer because two queues share them."
+    last = cart.know(in_time, type="reflection")
+    template = "To add a mail, copy a template first, then write the test and look at it."
+    cart.know(template, related_modules=("src/mail",), type="workflow_recipe")
+    theirs = "My own invoices are counted in thousandths, since the bank asks so."
+    cart.know(theirs, by=cart.member, scope="personal", pinned=True)
 
-    session = opened(caller, now)
-    given = at(caller, now, Point.SYSTEM_PROMPT, session, modules=("src/cart",)).delivery
+    given = given_at(Point.SYSTEM_PROMPT, cart.opened(), **CART)
 
     assert (silent.text, silent.tokens) == ("", 0)
-    assert {one.memory.id for one in given.memories} == {firm.id, recipe.id, last.id}
-    assert old.content not in given.text
+    assert ids(given) == {firm.id, recipe.id, last.id}
+    assert old.content not in given.delivery.text
 
 
-@pytest.mark.usefixtures("store")
-def test_what_may_not_be_passed_on_crowds_out_nothing(caller: Caller, now: datetime) -> None:
-    before = opened(caller, now, thread="cache", phase="planner")
-    few = known(caller, now, "Totals are kept in cents, as the ledger does.", type="decision")
+def test_what_may_not_be_passed_on_crowds_out_nothing(cart: Cart) -> None:
+    few = cart.know(CENTS, type="decision")
+    cart.learned_in(cart.opened(thread="cache", phase="planner"), few)
     with tenancy.unit():
-        Memory.objects.filter(pk=few.id).update(session_id=before)
         row = Memory.objects.get(pk=few.id)
         row.needs_review, row.confidence = True, 0.99
         for number in range(STAGE_MEMORIES_MOST):
             row.pk, row.content, row.content_hash = uuid4(), f"Guess {number}.", f"{number:064}"
             row.save(force_insert=True)
 
-    coder = opened(caller, now, thread="cache", phase="coder")
-    passed = at(caller, now, Point.SYSTEM_PROMPT, coder)
+    coder = cart.opened(thread="cache", phase="coder")
 
-    assert [one.memory.id for one in passed.delivery.memories] == [few.id]
+    assert ids(given_at(Point.SYSTEM_PROMPT, coder)) == {few.id}

@@ -1,151 +1,121 @@
 """Sessions keep what agents did beside what was said; readers of turns see what was said alone."""
 
-from datetime import datetime, timedelta
-
 import pytest
 from django.conf import settings
 
 from accounts import tenancy
 from accounts.actions.organizations import change_organization
-from accounts.caller import Caller
 from accounts.errors import InvalidInput
 from accounts.models import Organization
 from accounts.queries.directory import keep_events_days
 from memory.sessions import queries as sessions
-from memory.sessions.actions import lifecycle
-from memory.sessions.actions.append_turns import NewTurn, append_turns
-from memory.sessions.actions.lifecycle import NewSession, open_session
+from memory.sessions.actions.lifecycle import forget
 from memory.sessions.models import Session, Stream, Turn
-from memory.sessions.queries import SessionView
 from teams.actions import change_project, create_project
 from teams.queries import project
+from tests.support.agent_runs import Run, Shop
 
-pytestmark = pytest.mark.usefixtures("in_organization")
+ALL = [0, 1, 2]
 
 
-@pytest.fixture
-def session(agent: Caller, now: datetime) -> SessionView:
-    """A session in which two turns were said and three things done."""
-    view = open_session(caller=agent, new=NewSession(), now=now).session
-    turns = tuple(NewTurn(role="user", text=text) for text in ("First.", "Second."))
-    append_turns(caller=agent, session_id=view.id, turns=turns, now=now)
+def filled(shop: Shop, place: str | None = None, **fields: object) -> Run:
+    """Return a session in which something was said, done and looked at."""
+    run = shop.opened(project=place)
+    run.says("First.", "Second.")
     with tenancy.unit():
-        row = Session.objects.get(pk=view.id)
         for stream, sequence in ((1, 1), (1, 2), (1, 9), (2, 9)):
             Turn.all_streams.create(
-                session=row, stream=Stream(stream), sequence=sequence, body={}, text="{}", at=now
-            )
-    return view
+                session_id=run.id, stream=Stream(stream), sequence=sequence, text="{}",
+                body={}, at=shop.now,
+            )  # fmt: skip
+    run.update(**fields)
+    return run
 
 
-def done_in(agent: Caller, now: datetime, place: str | None) -> SessionView:
-    """Return a session of a project in which something was said and done, and that has ended."""
-    view = open_session(caller=agent, new=NewSession(project=place), now=now).session
+def keep_days(shop: Shop, *, organization: int | None = None, store: object = None) -> None:
+    """Set for how long an organization keeps what was done, and a project of it."""
+    if organization is not None:
+        change_organization(caller=shop.owner, name="Acme", keep_events_days=organization)
+    changes = {"keep_events_days": store}
+    change_project(caller=shop.owner, ref=shop.slug, changes=changes, if_version=None)
+
+
+def test_what_was_done_is_no_turn_and_a_turn_of_the_same_number_another_one(shop: Shop) -> None:
+    run = filled(shop)
     with tenancy.unit():
-        row = Session.objects.get(pk=view.id)
-        for stream in (Stream.SAID, Stream.DONE, Stream.CHECKPOINT):
-            Turn.all_streams.create(session=row, stream=stream, sequence=1, text="{}", at=now)
-        Session.objects.filter(pk=view.id).update(state="ended", ended_at=now)
-    return view
+        spoken = sessions.spoken(session_id=run.id, after=0, limit=10)
+        related = Session.objects.get(pk=run.id).turns.count()
+    seen = sessions.session(caller=shop.agent, session_id=run.id)
 
-
-def test_what_was_done_is_no_turn(agent: Caller, session: SessionView) -> None:
-    with tenancy.unit():
-        spoken = sessions.spoken(session_id=session.id, after=0, limit=10)
-        row = Session.objects.get(pk=session.id)
-        related = row.turns.count()
-
-    seen = sessions.session(caller=agent, session_id=session.id)
+    third = run.says("Third.")
 
     assert [turn.text for turn in spoken] == ["First.", "Second."]
     assert (related, seen.turns, seen.last_sequence) == (2, 2, 2)
-
-
-def test_a_turn_and_an_event_of_one_sequence_are_two(
-    agent: Caller, session: SessionView, now: datetime
-) -> None:
-    third = NewTurn(role="user", text="Third.")
-
-    done = append_turns(caller=agent, session_id=session.id, turns=(third,), now=now)
-
-    assert (done.stored, done.last_sequence) == (1, 3)
-
-
-def kept(session: SessionView) -> list[int]:
-    """Return the streams of which something is left."""
-    with tenancy.unit():
-        rows = Turn.all_streams.filter(session=session.id).order_by("stream")
-        return list(rows.values_list("stream", flat=True).distinct())
+    assert (third.stored, third.last_sequence) == (1, 3)
 
 
 @pytest.mark.parametrize(
-    ("days", "after", "left"), [(7, 8, [0]), (7, 6, [0, 1, 2]), (90, 31, [1, 2]), (30, 31, [])]
+    ("days", "after", "left"), [(7, 8, [0]), (7, 6, ALL), (90, 31, [1, 2]), (30, 31, [])]
 )
 def test_what_was_done_is_kept_as_long_as_the_organization_says(
-    caller: Caller, session: SessionView, now: datetime, days: int, after: int, left: list[int]
+    shop: Shop, days: int, after: int, left: list[int]
 ) -> None:
-    change_organization(caller=caller, name="Acme", keep_events_days=days)
-    with tenancy.unit():
-        Session.objects.filter(pk=session.id).update(state="ended", ended_at=now)
+    keep_days(shop, organization=days)
+    ended, consolidated, running = filled(shop), filled(shop), filled(shop)
+    ended.update(state="ended", ended_at=shop.now)
+    consolidated.update(state="consolidated")
 
-    lifecycle.forget(now=now + timedelta(days=after))
+    forget(now=shop.at(days=after).now)
 
-    assert kept(session) == left
+    assert [run.streams() for run in (ended, consolidated, running)] == [left, left, ALL]
 
 
 @pytest.mark.parametrize(
-    ("days", "after", "left"), [(3, 4, [0]), (3, 2, [0, 1, 2]), (None, 8, [0]), (7, 8, [0])]
+    ("days", "after", "left"), [(3, 4, [0]), (3, 2, ALL), (None, 8, [0]), (7, 8, [0])]
 )
 def test_a_project_keeps_what_was_done_for_fewer_days_and_others_as_usual(
-    caller: Caller, agent: Caller, store: str, now: datetime,
-    days: int | None, after: int, left: list[int],
-) -> None:  # fmt: skip
-    change_organization(caller=caller, name="Acme", keep_events_days=7)
-    create_project(caller=caller, slug="mill", name="Mill", now=now)
-    changes = {"keep_events_days": days}
-    change_project(caller=caller, ref=store, changes=changes, if_version=None)
-    rows = [done_in(agent, now, place) for place in (store, "mill", None)]
-
-    lifecycle.forget(now=now + timedelta(days=after))
-
-    usual = [0] if after > 7 else [0, 1, 2]
-    assert [kept(row) for row in rows] == [left, usual, usual]
-
-
-def test_an_organization_that_keeps_less_later_keeps_less_of_all_projects(
-    caller: Caller, agent: Caller, store: str, now: datetime
+    shop: Shop, days: int | None, after: int, left: list[int]
 ) -> None:
-    change_project(caller=caller, ref=store, changes={"keep_events_days": 20}, if_version=None)
-    change_organization(caller=caller, name="Acme", keep_events_days=5)
-    row = done_in(agent, now, store)
+    keep_days(shop, organization=7, store=days)
+    create_project(caller=shop.owner, slug="mill", name="Mill", now=shop.now)
+    runs = [
+        filled(shop, place, state="ended", ended_at=shop.now) for place in ("store", "mill", None)
+    ]
 
-    lifecycle.forget(now=now + timedelta(days=6))
+    forget(now=shop.at(days=after).now)
 
-    assert kept(row) == [0]
+    usual = [0] if after > 7 else ALL
+    assert [run.streams() for run in runs] == [left, usual, usual]
 
 
-@pytest.mark.parametrize("days", [0, -1, 31, 10**9, 2.5, True])
-def test_a_project_keeps_it_for_no_longer_than_the_organization(
-    caller: Caller, store: str, days: float
-) -> None:
+def test_an_organization_that_keeps_less_later_keeps_less_of_all_projects(shop: Shop) -> None:
+    keep_days(shop, store=20)
+    change_organization(caller=shop.owner, name="Acme", keep_events_days=5)
+    run = filled(shop, "store", state="ended", ended_at=shop.now)
+
+    forget(now=shop.at(days=6).now)
+
+    assert run.streams() == [0]
+
+
+@pytest.mark.parametrize("days", [0, 31, 2.5, True])
+def test_a_project_keeps_it_for_no_longer_than_the_organization(shop: Shop, days: float) -> None:
     with pytest.raises(InvalidInput) as refused:
-        change_project(
-            caller=caller, ref=store, changes={"keep_events_days": days}, if_version=None
-        )
+        keep_days(shop, store=days)
 
     assert refused.value.errors[0].pointer == "/keep_events_days"
-    assert project(caller=caller, ref=store).keep_events_days is None
+    assert project(caller=shop.owner, ref=shop.slug).keep_events_days is None
 
 
 def test_another_organization_s_setting_holds_for_it_alone(
-    caller: Caller, session: SessionView, other_organization: Organization, now: datetime
+    shop: Shop, other_organization: Organization
 ) -> None:
     with tenancy.walled(organization_id=other_organization.id):
         Organization.objects.filter(pk=other_organization.id).update(keep_events_days=1)
-    with tenancy.unit():
-        Session.objects.filter(pk=session.id).update(state="ended", ended_at=now)
+    run = filled(shop, state="ended", ended_at=shop.now)
 
-    lifecycle.forget(now=now + timedelta(days=2))
+    forget(now=shop.at(days=2).now)
 
-    assert kept(session) == [0, 1, 2]
-    assert keep_events_days(organization_id=caller.organization_id) == settings.KEEP_TURNS_DAYS
+    assert run.streams() == ALL
+    usual = keep_events_days(organization_id=shop.owner.organization_id)
+    assert usual == settings.KEEP_TURNS_DAYS
