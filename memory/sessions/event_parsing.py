@@ -83,14 +83,6 @@ class Refused:
     reason: Reason
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Batch:
-    """The events of a batch in the order given, and what was refused."""
-
-    events: tuple[Event, ...]
-    refused: tuple[Refused, ...]
-
-
 class _Invalid(Exception):
     """The field and the `Reason` for which a row is no event."""
 
@@ -107,15 +99,6 @@ def full_length(*, text: str) -> int:
     """Return how many characters a text had before its middle was left out."""
     marked = _MARKED.search(text) if len(text) >= _HEAD else None
     return len(text) if marked is None else len(text) + int(marked.group(1))
-
-
-def read_all(*, rows: tuple[object, ...]) -> Batch:
-    """Read a batch of JSON rows; nothing is raised, whatever they hold."""
-    found = [read(row=row, position=position) for position, row in enumerate(rows)]
-    return Batch(
-        events=tuple(one for one in found if isinstance(one, Event)),
-        refused=tuple(one for one in found if isinstance(one, Refused)),
-    )
 
 
 def read(*, row: object, position: int = 0) -> Event | Refused:

@@ -7,10 +7,11 @@ them sees what the first one saw.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import StrEnum
-from operator import attrgetter
 from typing import Any, Final
+
+from pydantic import TypeAdapter
 
 TEXT_MOST: Final = 16_000  # characters kept of a text, its head and its tail; default, not measured
 TARGET_MOST: Final = 400  # characters of a path, a pattern, an address; default, not measured
@@ -87,37 +88,17 @@ class Event:
     commit: str = ""
 
 
-_EMPTY: Final = {
-    field.name: field.default for field in fields(Event) if field.name not in {"sequence", "kind"}
-}
-_PARTS: Final = tuple(field.name for field in fields(Arguments))
-_values: Final = attrgetter(*_EMPTY)
-_parts: Final = attrgetter(*_PARTS)
+_ROWS: Final = TypeAdapter(Event)
 
 
 def to_row(*, event: Event) -> dict[str, Any]:
     """Return the row of an event without its sequence, which is a column of its own."""
-    row: dict[str, Any] = {"kind": event.kind.value}
-    values = zip(_EMPTY.items(), _values(event), strict=True)
-    row |= {name: value for (name, empty), value in values if value != empty}
-    if event.arguments is not NO_ARGUMENTS and event.arguments != NO_ARGUMENTS:
-        parts = zip(_PARTS, _parts(event.arguments), strict=True)
-        row["arguments"] = {part: value for part, value in parts if value}
-    if event.outcome is not Outcome.UNKNOWN:
-        row["outcome"] = event.outcome.value
-    if event.files:
-        row["files"] = list(event.files)
+    row: dict[str, Any] = _ROWS.dump_python(
+        event, mode="json", exclude={"sequence"}, exclude_defaults=True
+    )
     return row
 
 
 def from_row(*, sequence: int, row: Row) -> Event:
-    """Read what `to_row` wrote. Raises ValueError or TypeError for anything else."""
-    made = dict(row)
-    made["kind"] = EventKind(str(made.get("kind")))
-    if "arguments" in made:
-        made["arguments"] = Arguments(**made["arguments"])
-    if "outcome" in made:
-        made["outcome"] = Outcome(made["outcome"])
-    if "files" in made:
-        made["files"] = tuple(made["files"])
-    return Event(sequence=sequence, **made)
+    """Read what `to_row` wrote. Raises ValueError for anything else."""
+    return _ROWS.validate_python({**row, "sequence": sequence})

@@ -18,18 +18,6 @@ from typing import Final
 from memory.sessions import event_parsing, file_paths, self_reports, tools
 from memory.sessions.events import Event, EventKind, Outcome
 from memory.sessions.scratchpad import (
-    COMMITS_MOST,
-    DEEDS_MOST,
-    FILES_MOST,
-    FOUND_MOST,
-    GAPS_MOST,
-    OPEN_MOST,
-    PENDING_MOST,
-    RECORDED_MOST,
-    REMARKS_MOST,
-    REPORTS_MOST,
-    STEPS_MOST,
-    WRITTEN_MOST,
     Commit,
     Deed,
     Recorded,
@@ -47,7 +35,19 @@ from memory.sessions.tools import Act
 CHARACTERS_A_TOKEN: Final = 3  # four count code 8 % low (packing_tokens)
 FIRST_BLOCK: Final = 2**30  # where the numbers of subagents begin, the command line's
 
-# Defaults, not measured.
+# Bounds of a scratchpad, and what is believed of events; defaults, not measured.
+DEEDS_MOST: Final = 4_000  # tool calls kept
+FILES_MOST: Final = 4_000  # files with counts
+REMARKS_MOST: Final = 400  # sentences
+STEPS_MOST: Final = 4_000  # steps with their cost
+OPEN_MOST: Final = 64  # calls that wait for their result
+PENDING_MOST: Final = 64  # events that wait for one before them
+RECORDED_MOST: Final = 200  # entries that the agent recorded itself
+GAPS_MOST: Final = 100  # runs of missing events, the last ones
+COMMITS_MOST: Final = 100
+REPORTS_MOST: Final = 100
+WRITTEN_MOST: Final = 400  # files outside of the repository that a session wrote
+FOUND_MOST: Final = 40  # paths or imports a result names
 PAUSE_MOST: Final = 600.0  # seconds that a pause counts at most
 TASK_MOST: Final = 1_000  # characters of the first prompt kept
 MESSAGE_MOST: Final = 500  # characters of a commit or report kept

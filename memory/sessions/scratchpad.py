@@ -22,21 +22,6 @@ from memory.sessions.self_reports import Remark
 from memory.sessions.tools import Act
 
 VERSION: Final = 2  # of a checkpoint; 1 knew steps without their agents
-CHECKPOINT_BYTES_MOST: Final = 50 * 1024 * 1024
-
-# Bounds; defaults, not measured.
-DEEDS_MOST: Final = 4_000  # tool calls kept
-FILES_MOST: Final = 4_000  # files with counts
-REMARKS_MOST: Final = 400  # sentences
-STEPS_MOST: Final = 4_000  # steps with their cost
-OPEN_MOST: Final = 64  # calls that wait for their result
-PENDING_MOST: Final = 64  # events that wait for one before them
-RECORDED_MOST: Final = 200  # entries that the agent recorded itself
-GAPS_MOST: Final = 100  # runs of missing events, the last ones
-COMMITS_MOST: Final = 100
-REPORTS_MOST: Final = 100
-WRITTEN_MOST: Final = 400  # files outside of the repository that a session wrote
-FOUND_MOST: Final = 40  # paths or imports a result names
 
 
 class SessionType(StrEnum):

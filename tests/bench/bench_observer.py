@@ -9,9 +9,9 @@ import sys
 import time
 
 from memory.observer import detect
-from memory.sessions import event_parsing, reducers, scratchpad
+from memory.sessions import reducers, scratchpad
 from tests.bench import measures
-from tests.support.stories import Story
+from tests.support.stories import Story, read_events
 
 SIZES = (2_000, 20_000)
 CODE = (
@@ -23,14 +23,14 @@ def main(*, sizes: tuple[int, ...]) -> None:
     """Read, fold, write, read back and finish sessions of some sizes."""
     for size in sizes:
         rows = made(calls=size)
-        read_in, batch = _timed(lambda rows=rows: event_parsing.read_all(rows=rows))
+        read_in, events = _timed(lambda rows=rows: read_events(rows))
         folded_in, state = _timed(
-            lambda batch=batch: reducers.rebuild(setting=Story().setting, events=batch.events)
+            lambda events=events: reducers.rebuild(setting=Story().setting, events=events)
         )
         written_in, data = _timed(lambda state=state: scratchpad.dump(scratchpad=state))
         loaded_in, _ = _timed(lambda data=data: scratchpad.load(data=data))
         found_in, found = _timed(lambda state=state: detect.find_all(scratchpad=state, verdicts={}))
-        count = len(batch.events)
+        count = len(events)
         measures.line(f"{count:,} events", f"{len(found)} signals, {len(data) / 1e6:.1f} MB")
         measures.line("read", f"{count / read_in:10,.0f} a second")
         measures.line("fold", f"{count / folded_in:10,.0f} a second")

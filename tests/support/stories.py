@@ -4,10 +4,11 @@ Each call adds a tool call and its result; a step ends by itself after every cal
 a client would post, so whatever reads them is tested from the rim on.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from memory.observer.detections import Sighting
 from memory.sessions import event_parsing, reducers
+from memory.sessions.events import Event
 from memory.sessions.scratchpad import Scratchpad, SessionType, Setting
 
 ROOT = "/work/shop"
@@ -26,6 +27,12 @@ def without_clocks(story: "Story") -> "Story":
     for row in story.rows:
         row.pop("at", None)
     return story
+
+
+def read_events(rows: Iterable[object]) -> tuple[Event, ...]:
+    """Read rows as events; what is none is left out."""
+    read = (event_parsing.read(row=row) for row in rows)
+    return tuple(one for one in read if isinstance(one, Event))
 
 
 class Story:
@@ -114,5 +121,4 @@ class Story:
 
     def scratchpad(self) -> Scratchpad:
         """Read and fold what happened."""
-        batch = event_parsing.read_all(rows=tuple(self.rows))
-        return reducers.rebuild(setting=self.setting, events=batch.events)
+        return reducers.rebuild(setting=self.setting, events=read_events(self.rows))

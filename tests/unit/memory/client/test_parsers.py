@@ -10,9 +10,10 @@ from memory.client.transcripts.parsers import STRIDE, Parser
 from memory.client.transcripts.reader import LineStatus, ReadLine
 from memory.observer import reentered_dead_ends
 from memory.observer.signals import failures
-from memory.sessions import event_parsing, reducers
 from memory.sessions import events as session_events
+from memory.sessions import reducers
 from memory.sessions.scratchpad import Scratchpad, Setting
+from tests.support.stories import read_events
 
 FOLDER = Path(__file__).with_name("transcripts")
 CLAUDE = "claude_code_2_aloud.jsonl"
@@ -180,9 +181,7 @@ def _thoughts(read: list[ReadLine]) -> list[dict[str, Any]]:
 
 def _folded(read: list[ReadLine]) -> Scratchpad:
     rows = tuple(row for one in read for row in one.events)
-    return reducers.rebuild(
-        setting=Setting(root="/home/mia/shop"), events=event_parsing.read_all(rows=rows).events
-    )
+    return reducers.rebuild(setting=Setting(root="/home/mia/shop"), events=read_events(rows))
 
 
 @both

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from memory.observer import detect, detections
 from memory.observer.detect import Seen, Verdicts, Witnessed
 from memory.observer.detections import EVIDENCE_MOST, SIGHTINGS_MOST, SignalKind
-from memory.sessions import event_parsing, reducers
+from memory.sessions import reducers
 from memory.sessions.scratchpad import Setting
-from tests.support.stories import Story
+from tests.support.stories import Story, read_events
 
 QUIET = Story().run("a").run("b").run("c").run("d")
 
@@ -146,9 +146,7 @@ def witnessed(*names: str) -> dict[SignalKind, Witnessed]:
         for name in names
         for _ in range(4)
     ]
-    events = event_parsing.read_all(
-        rows=tuple({**row, "sequence": n, "step": n} for n, row in enumerate(rows, 1))
-    ).events
+    events = read_events({**row, "sequence": n, "step": n} for n, row in enumerate(rows, 1))
     pad = reducers.rebuild(setting=Setting(), events=events)
     return {one.sighting.kind: one for one in detect.witnessed(scratchpad=pad, verdicts={})}
 

@@ -9,13 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.client.transcripts import reader
-from memory.client.transcripts.parsers import STRIDE
-from memory.sessions import event_parsing, reducers, scratchpad
+from memory.client.transcripts.entries import STRIDE
+from memory.sessions import reducers, scratchpad
 from memory.sessions.events import Event, EventKind, Outcome
-from memory.sessions.scratchpad import DEEDS_MOST, FILES_MOST, PENDING_MOST, Scratchpad
+from memory.sessions.reducers import DEEDS_MOST, FILES_MOST, PENDING_MOST
+from memory.sessions.scratchpad import Scratchpad
 from memory.sessions.self_reports import RemarkKind
 from memory.sessions.tools import Act
-from tests.support.stories import Story
+from tests.support.stories import Story, read_events
 
 
 def story() -> Story:
@@ -34,9 +35,10 @@ def story() -> Story:
 
 def events() -> tuple[Event, ...]:
     """Return the events of the session."""
-    return event_parsing.read_all(rows=tuple(story().rows)).events
+    return read_events(story().rows)
 
 
+CHECKPOINT_BYTES_MOST = 5 * 1024 * 1024
 EVENTS = events()
 WHOLE = story().scratchpad()
 
@@ -169,7 +171,7 @@ def many(*, count: int, files: int) -> tuple[Event, ...]:
         told.event("tool_call", name="Read" if chance.random() < 0.8 else "Edit", args={
             "file_path": f"/work/shop/{path}"})  # fmt: skip
         told.event("tool_result", name="Read", text="é" * 300)
-    return event_parsing.read_all(rows=tuple(told.rows)).events
+    return read_events(told.rows)
 
 
 def test_a_long_session_stays_within_its_bounds() -> None:
@@ -178,7 +180,7 @@ def test_a_long_session_stays_within_its_bounds() -> None:
     assert len(state.deeds) <= DEEDS_MOST
     assert len(state.files) <= FILES_MOST
     assert state.dropped > 0
-    assert len(scratchpad.dump(scratchpad=state)) < scratchpad.CHECKPOINT_BYTES_MOST / 10
+    assert len(scratchpad.dump(scratchpad=state)) < CHECKPOINT_BYTES_MOST
     assert sum(deed.act is Act.EDIT for deed in state.deeds.values()) > 1_200
 
 
