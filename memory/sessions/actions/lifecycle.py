@@ -185,9 +185,7 @@ def _audience(caller: Caller, new: NewSession, project: Project | None) -> UUID:
 
 def check(*, new: NewSession) -> None:
     """Check the texts of a new session. Raises InvalidInput naming the field."""
-    texts = {f"/{name}": getattr(new, name) for name in LONGEST if getattr(new, name)}
-    for pointer, text in texts.items():
-        _check_text(pointer, text, LONGEST[pointer[1:]])
+    texts = {f"/{name}": (getattr(new, name), longest) for name, longest in LONGEST.items()}
     for name, text in new.work_unit.items():
         if name not in UNIT_PARTS:
             detail = message("Name of a unit of work: {names}.", names=UNIT_PARTS)
@@ -196,25 +194,22 @@ def check(*, new: NewSession) -> None:
             raise wrong_field(
                 pointer=f"/work_unit/{name}", detail="This must be text.", code="type"
             )
-        _check_text(f"/work_unit/{name}", text, LONGEST_PART)
-        texts[f"/work_unit/{name}"] = text
+        texts[f"/work_unit/{name}"] = text, LONGEST_PART
     if len(new.plan) > MOST_STEPS:
         detail = message("A plan has at most {most} steps.", most=MOST_STEPS)
         raise wrong_field(pointer="/plan", detail=detail, code="too_many")
-    for place, step in enumerate(new.plan):
-        _check_text(f"/plan/{place}", step, LONGEST_PART)
-        texts[f"/plan/{place}"] = step
-    free_texts.check(texts=texts)
-
-
-def _check_text(pointer: str, text: str, longest: int) -> None:
-    if check_text(text=text):
-        raise wrong_field(
-            pointer=pointer, detail="The text has characters that cannot be stored.", code="text"
-        )
-    if len(text) > longest:
-        detail = message("Use at most {most} characters.", most=longest)
-        raise wrong_field(pointer=pointer, detail=detail, code="length")
+    texts |= {f"/plan/{place}": (step, LONGEST_PART) for place, step in enumerate(new.plan)}
+    for pointer, (text, longest) in texts.items():
+        if check_text(text=text):
+            raise wrong_field(
+                pointer=pointer,
+                detail="The text has characters that cannot be stored.",
+                code="text",
+            )
+        if len(text) > longest:
+            detail = message("Use at most {most} characters.", most=longest)
+            raise wrong_field(pointer=pointer, detail=detail, code="length")
+    free_texts.check(texts={pointer: text for pointer, (text, _) in texts.items() if text})
 
 
 def close(*, rows: Iterable[Session], now: datetime) -> tuple[UUID | None, ...]:
