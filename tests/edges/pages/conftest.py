@@ -12,7 +12,8 @@ from accounts.caller import Caller, Role
 from accounts.models import Organization, User
 from memory.intake.actions.remember import NewMemory, remember
 from memory.records.queries.views import MemoryView
-from teams.actions import create_project
+from teams.actions.projects import create_project
+from tests.edges.pages.session_pages import SessionPages
 from tests.support import people
 from tests.support.browser_client import PageClient
 
@@ -84,3 +85,9 @@ def stranger_pages(stranger: User, signed_in: Callable[[User], Client]) -> Clien
 def verb(memory_id: UUID, name: str) -> str:
     """Return the address of a verb of a memory in `shop`."""
     return f"/o/acme/p/shop/memories/{memory_id}/{name}"
+
+
+@pytest.fixture
+def pages(request: pytest.FixtureRequest) -> SessionPages:
+    """The project's pages in the browsers of its people."""
+    return SessionPages(request)
