@@ -12,7 +12,7 @@ from accounts.caller import Caller, Role
 from accounts.models import Organization, User
 from memory.intake.actions.remember import NewMemory, remember
 from memory.records.queries.views import MemoryView
-from teams.actions.projects import create_project
+from teams.actions import create_project
 from tests.edges.pages.session_pages import SessionPages
 from tests.support import people
 from tests.support.browser_client import PageClient

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.client.transcripts import reader
-from memory.client.transcripts.entries import STRIDE
+from memory.client.transcripts.parsers import STRIDE
 from memory.sessions import reducers, scratchpad
 from memory.sessions.events import Event, EventKind, Outcome
 from memory.sessions.reducers import DEEDS_MOST, FILES_MOST, PENDING_MOST
