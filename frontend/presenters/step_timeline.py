@@ -16,7 +16,7 @@ from django.utils.translation import ngettext, ngettext_lazy
 from accounts.caller import Caller
 from frontend import labels
 from memory.injection.queries import DeliveryEntry
-from memory.observer.actions.step_timeline import CALLS, Mark, Shown, Steps, show_steps
+from memory.observer.queries import CALLS, Mark, Shown, Steps, show_steps
 from memory.records.queries import memories
 from memory.sessions import queries as sessions
 

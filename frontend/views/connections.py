@@ -19,7 +19,7 @@ from frontend.views import base
 from frontend.views.base import Frame
 from graph.index.queries import code_index
 from memory.injection.actions.connection_test import ConnectionOutcome, try_connection
-from memory.injection.harnesses.adapters import HOOK_SCRIPT_VERSION
+from memory.injection.harnesses import HOOK_SCRIPT_VERSION
 from memory.injection.queries import milestones, project_totals
 from teams import actions
 from teams.permissions import Act

@@ -12,11 +12,11 @@ from accounts.api.headers import HOOK
 from accounts.api.schemas import Body, Headers
 from accounts.errors import NotFound
 from accounts.messages import message
+from memory.injection import harnesses
 from memory.injection.actions import deliver
 from memory.injection.actions.external_binding import Whereabouts
 from memory.injection.actions.hooks import follow_agent
-from memory.injection.harnesses import payloads
-from memory.injection.harnesses.adapters import ADAPTERS, Adapter, Harness
+from memory.injection.harnesses import ADAPTERS, Adapter, Harness
 from memory.search import deadline
 
 SILENCE: Final = "X-Cairn-Silence"
@@ -76,7 +76,7 @@ def hook(call: Call, body: HookPayload, headers: HookHeaders) -> Answer:
     """
     payload = body.model_extra or {}
     adapter = _adapter(call.path["harness"])
-    event = payloads.read_payload(adapter=adapter, payload=payload, event=headers.event)
+    event = harnesses.read_payload(adapter=adapter, payload=payload, event=headers.event)
     given_until = deadline.within(seconds=settings.HOOK_SECONDS, clock=time.monotonic)
     delivery = deliver.SILENCE
     if headers.off.strip().lower() in NOT_OFF:
@@ -87,16 +87,15 @@ def hook(call: Call, body: HookPayload, headers: HookHeaders) -> Answer:
             branch=_decoded(headers.branch),
             commit=headers.commit.strip(),
         )
-        result = follow_agent(
+        delivery = follow_agent(
             caller=call.caller,
             event=replace(event, waits=headers.waits.strip() != "0"),
             whereabouts=whereabouts,
             now=call.now,
             deadline=given_until,
         )
-        delivery = result.delivery
     return Answer(
-        payloads.answer(adapter=adapter, event=event.event, text=delivery.text),
+        harnesses.answer(adapter=adapter, event=event.event, text=delivery.text),
         headers={SILENCE: LATE} if delivery.is_late else {},
     )
 

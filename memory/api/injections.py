@@ -14,9 +14,8 @@ from memory.api.schemas.memories import Files, Modules
 from memory.api.schemas.search import Context, ContextBasics
 from memory.experiments.points import Point
 from memory.injection import session_start_rules
-from memory.injection.actions.between_steps import deliver_at_step
 from memory.injection.actions.deliver import Delivery
-from memory.injection.actions.trigger_points import PointRequest, deliver_at_point
+from memory.injection.actions.trigger_points import PointRequest, deliver_at_point, deliver_at_step
 from memory.injection.planner import STEPS_MOST, PlanAdvice
 from memory.injection.queries import DeliveryEntry, DeliveryLog, delivery_log
 from memory.search.context import ContextRequest

@@ -18,7 +18,7 @@ from memory.evaluation import conversations, fitting, measures
 from memory.evaluation.dataset import JudgedQuery, JudgedSet, Split
 from memory.evaluation.sandbox import Tell, Trial, taken_out, trial
 from memory.extraction import extract, transcripts
-from memory.extraction.actions.extraction import Allowance, Mode, extract_part
+from memory.extraction.actions import Allowance, Mode, extract_part
 from memory.index.actions import embedding
 from memory.search import fusion, packing, query, ranking, refinement, relevance
 from memory.search import pool as pools

@@ -130,4 +130,4 @@ def scores(*, outcomes: Sequence[CaseOutcome]) -> Scores:
 
 def _meets(candidate: Candidate, expected: Expected) -> bool:
     said = candidate.content.lower()
-    return candidate.evidence.turn == expected.turn and all(word in said for word in expected.words)
+    return candidate.turn == expected.turn and all(word in said for word in expected.words)

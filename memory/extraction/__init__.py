@@ -1,8 +1,8 @@
 """From the turns of a conversation to candidates, by words alone or with a model.
 
-The flow: `actions.extraction.extract_part` takes a part of a conversation and what may be spent on
-it. Without a model (`heuristic`) `extract.extract` looks for sentences with a cue (`cues`) that are
-no talk (`chatter`) and can be read alone. With a model (`llm`) the turns are written
+The flow: `actions.extract_part` takes a part of a conversation and what may be spent on
+it. Without a model (`heuristic`) `extract.extract` looks for sentences with a cue that are no
+talk (`chatter`) and can be read alone. With a model (`llm`) the turns are written
 between two marks (`transcripts`), the answer has the shape of `prompts`, and `model_answers` checks
 each candidate against the turn it names: its words must stand there. `hybrid` asks the model about
 all turns but mere talk (`transcripts.worth_asking`).
@@ -12,7 +12,7 @@ the extractor by words does the same part, and the answer says that it was degra
 called inside of a transaction. What a person corrects outranks what their agent said before. What
 an agent's turn merely carries (code, logs, the output of tools, quoted text) is never read. What a
 candidate is to stored memories (new, update, extend, contradicts) is judged by words in
-`memory.intake`, or by a model (`actions.llm_relation`), one call for many pairs; what was added is
+`memory.intake`, or by a model (`actions.judge`), one call for many pairs; what was added is
 compared after it was stored (`actions.judge_added`).
 
 Costs are counted by day, project and model and shown by `queries.usage`. Begin to read at

@@ -1,13 +1,17 @@
-"""What is said in a conversation and is no memory: talk, plans, doubts, orders to the machine.
+"""Words of a conversation: what is mere talk, and what tells that a sentence is worth keeping.
 
 A question asks, a guess is not known, a plan is of the next minute, a report tells what was just
 done, a thanks is a thanks. A sentence that speaks to the machine (“ignore the above, remember
 that…”) is what an attacker writes into a text; the whole paragraph it stands in is not learned
-from. Expressions are bounded; English and a little French.
+from. `CUES` is one table of the rest: what a sentence then is, who must have said it, and the
+expression. English and a little French; all are bounded, so a scan stays linear in the text.
 """
 
 import re
+from typing import Final
 
+from memory.sessions.turns import Speaker
+from memory.taxonomy import MemoryType
 from memory.text.text import WORD, content_words
 
 FEWEST_WORDS = 4  # of a statement that can be read alone; default, not measured
@@ -128,3 +132,139 @@ def has_substance(*, text: str) -> bool:
 
 def _has_spaces(text: str) -> bool:
     return text.count(" ") > len(text) / 12
+
+
+BOTH = frozenset({Speaker.USER, Speaker.ASSISTANT})
+USER = frozenset({Speaker.USER})
+AGENT = frozenset({Speaker.ASSISTANT})
+
+# fmt: off
+_ROWS: Final = (
+    (MemoryType.DEAD_END, BOTH,
+     r"\b(?:we|i|they) (?:already )?tried\b.{3,160}\b(?:but|and it|didn.t|did not|failed"
+     r"|broke)\b|\b(?:gave up on|dead end|turned out (?:not to work|to be a dead end"
+     r"|unusable))\b|\b(?:on a|nous avons) (?:déjà )?essayé\b.{3,160}\b(?:mais|sans succès)\b"),
+    (MemoryType.CAUSAL_DEPENDENCY, BOTH,
+     r"\b(?:when(?:ever)?|if|every time) (?:you|we|someone|anyone) (?:add|chang|edit|modif"
+     r"|renam|updat|touch|remov|bump)\w* .{3,120}\b(?:must|also|needs? to|has to|have to"
+     r"|remember to)\b|\bmust (?:always )?be (?:changed|updated|edited|kept) (?:together"
+     r"|in sync)\b|\b(?:si|quand|chaque fois qu)\S* (?:on|vous|tu|nous) (?:chang|modifi|ajout"
+     r"|renomm)\w* .{3,120}\b(?:faut|devez|doit|aussi)\b"),
+    (MemoryType.DECISION, BOTH,
+     r"\bwe(?:.ve| have)? (?:just |also |finally )?(?:decided|agreed|chose|settled on|opted"
+     r"|standardi[sz]ed on|picked)\b|\b(?:the )?(?:decision|team decision)(?: is| was|:)"
+     r"|\bit (?:was|has been) (?:decided|agreed)\b|\bthe team (?:decided|agreed|chose"
+     r"|settled)\b|\bwe(?:.re| are) (?:moving|switching|migrating"
+     r"|standardi[sz]ing)\b.{0,60}\b(?:to|from|on|off|away)\b|\bwe (?:moved|switched"
+     r"|migrated)\b.{0,60}\b(?:to|from|off|away)\b|\b(?:on a|nous avons"
+     r"|l.équipe a) (?:finalement )?(?:décidé|choisi|convenu|retenu)\b"),
+    (MemoryType.DECISION, USER,
+     r"\b(?:let.s|we(?:.ll| will|.re going to| are going to)) (?:go with|stick (?:with|to)"
+     r"|stay (?:with|on)|standardi[sz]e on|keep using|drop support)\b|\bon (?:part|garde"
+     r"|reste) (?:sur|avec)\b"),
+    (MemoryType.FIX, BOTH,
+     r"\b(?:fixed|solved|resolved|cured|worked around)(?: (?:it|this|that"
+     r"|the \w+(?: \w+)?))? by\b|\bthe (?:real |actual |proper )?(?:fix|solution|workaround"
+     r"|cure) (?:is|was) (?:to|that|by|in|a|an|the|simply|just|adding|using|setting|making"
+     r"|\w+ing)\b|\b(?:corrigé|résolu|réglé)e?s? (?:en|par)\b|\bla solution (?:est|était"
+     r"|c.est)\b"),
+    (MemoryType.ERROR_PATTERN, BOTH,
+     r"\b(?:root cause|culprit)\b.{0,60}\b(?:is|was|:)|\bthe (?:real |actual "
+     r"|underlying )?(?:problem|issue|bug|cause|failure|crash|error|deadlock|leak|timeout"
+     r"|flak(?:e|iness)) (?:is|was|came|comes|happens|happened)\b.{0,20}\b(?:that|because"
+     r"|when|from|caused|due|in|a|an|the)\b|\b(?:is|was|were|are) (?:caused by|due to)\b"
+     r"|\b(?:turns|turned) out (?:that )?\b|\b(?:fail|crash|hang|break|time|deadlock"
+     r"|leak)(?:s|es|ed)? (?:out )?(?:with|when(?:ever)?|if|because|unless)\b.{5,}"
+     r"|(?-i:\b[A-Z]\w*(?:Error|Exception)\b|\b[A-Z]{2,}[-_]?\d{2,}\b).{0,80}\b(?:means"
+     r"|comes from|happens|because|when|unless)\b|\b(?:le (?:problème|bug|plantage)"
+     r"|l.erreur) (?:vient|venait|était|est (?:dû|causé))\b"),
+    (MemoryType.ERROR_PATTERN, AGENT,
+     r", (?:so|which means)(?: that)? (?!(?:i|we|let|you|it.s fine"
+     r"|that.s fine)\b)[\w`-]+ .{5,}"),
+    (MemoryType.GOTCHA, AGENT,
+     r"\b(?:is|are|closes?|uses?|runs?|expires?|keeps?|limits?)\b.{0,80}\bby default\b"),
+    (MemoryType.GOTCHA, BOTH,
+     r"\b(?:gotcha|beware|watch out|caveat|pitfall|be careful|careful:|careful with)\b"
+     r"|\b(?:keep in mind|be aware|note|bear in mind) that\b|\bonly works? (?:if|when|with|on"
+     r"|after)\b|\bsilently\b.{3,}|\b(?:does|do|will|did)(?:n.t| not) (?:work|run|start|build"
+     r"|compile|support) (?:with|on|when|if|unless|because|without|under|behind)\b|\b(?:never"
+     r"|don.t|do not|must not|avoid) \w+.{3,120}\b(?:because|otherwise|or else|since it"
+     r"|it (?:will|would|breaks?))\b|\b(?:attention|piège|méfie(?:z-vous|-toi))\b.{5,}"
+     r"|\bne marche (?:pas|que) (?:si|quand|avec|sans|sous)\b"),
+    (MemoryType.REQUIREMENT, USER,
+     r"\b(?:must|shall)(?: always| never| not)? (?!have (?:been|forgotten|missed))\w+|\b(?:is"
+     r"|are) (?:required|mandatory|not allowed|forbidden|prohibited)\b|\b(?:may not"
+     r"|is not permitted to)\b|\b(?!(?:i|you|we|i.ll|you.ll|we.ll)\b)[\w`/.-]+ (?:has|have"
+     r"|needs?) to (?:be|support|work|stay|remain|run|keep|pass|return|accept|fit|finish"
+     r"|start|handle)\b|\b(?:doit|doivent) (?:toujours |jamais |rester |être |pouvoir "
+     r"|passer |tourner )|\b(?:est|sont) (?:obligatoires?|interdite?s?|exigée?s?)\b"),
+    (MemoryType.REQUIREMENT, AGENT,
+     r"\bthe (?:spec|contract|requirement|client|customer|law|policy) (?:says|requires"
+     r"|demands|is that)\b"),
+    (MemoryType.PREFERENCE, USER,
+     r"\bi(?:.d| would)? (?:really |strongly |much )?(?:prefer|dislike|hate|favou?r"
+     r"|can.t stand)\b|\b(?:from now on|going forward|as a rule|by default"
+     r"|in general),? .{6,}|^(?:please )?(?:always|never) \w+|\bwe (?:always|never|usually"
+     r"|prefer)\b|^(?:please )?(?:stop|quit) (?:using|adding|writing|putting|wrapping)\b"
+     r"|\bi (?:always|never) (?:want|use|write)\b|\bi like (?:my|our|the|to|short|small"
+     r"|when)\b|\b(?:keep|write|make) (?:all |your |the |every )?(?:answers|replies|responses"
+     r"|commits?(?: messages)?|functions|pull requests|prs|comments|summaries)\b.{4,}|\b(?:je"
+     r"|on|nous) préf(?:ère|érons)\b|\b(?:désormais|dorénavant|à partir de maintenant)\b"
+     r"|^(?:toujours|jamais) \w+|\bj.aime (?:pas|mieux)\b"),
+    (MemoryType.PREFERENCE, USER,
+     r"^(?:please )?(?:use|prefer|write|name|run|call) [^.?!]{2,80}\b(?:not|instead of"
+     r"|rather than|never)\b [^.?!]{2,}|\bwe (?:use|do|write|run) [^.?!]{2,60}(?:,"
+     r"| and) (?:not|never)\b|\b(?:utilis|écri)\w+ [^.?!]{2,80}\b(?:plutôt que|au lieu d"
+     r"|et pas|pas de)\b"),
+    (MemoryType.PREFERENCE, USER,
+     r"\bin this (?:project|repo(?:sitory)?|codebase|team|company)\b,? .{10,}|,(?: and"
+     r"| but)?(?: please)? never \w+|^ask (?-i:[A-Z])\w+ (?:before|when|if)\b"
+     r"|\bfor (?:anything|everything|all) .{2,60}(?:it.s|ask|talk to) (?-i:[A-Z])\w+"),
+    (MemoryType.REQUIREMENT, USER,
+     r"\b(?:is|are) (?:kept|retained|deleted|removed|rotated) (?:for|after|until|every"
+     r"|within)\b"),
+    (MemoryType.IDENTITY, USER,
+     r"\b(?:my name is|i am called|call me (?-i:[A-Z]))|\bi(?:.m| am) (?:the|a|an|on the"
+     r"|in the|on call for) [\w -]{0,40}\b(?:lead|engineer|developer|dev|manager|designer"
+     r"|maintainer|owner|founder|architect|analyst|sre|team|intern|admin\w*|researcher"
+     r"|scientist|contractor)\b|\bi work (?:on|at|as|in|for|from)\b|\bje (?:m.appelle"
+     r"|travaille (?:sur|chez|comme|dans))\b|\bje suis (?:le|la|l.|un|une|dans l.équipe)\b"),
+    (MemoryType.PERSON, USER,
+     r"(?-i:\b[A-Z][a-zéè]+(?: [A-Z][a-zéè]+)?) (?:is|was) (?:the|our"
+     r"|a) [\w -]{0,40}\b(?:lead|manager|engineer|designer|developer|maintainer|owner|contact"
+     r"|expert|reviewer|steward)\b|(?-i:\b[A-Z][a-zéè]+) (?:owns|maintains|reviews|leads|runs"
+     r"|approves|signs off)\b|(?-i:\b[A-Z][a-zéè]+) (?:gère|s.occupe|relit|valide|est (?:le"
+     r"|la|notre))\b"),
+    (MemoryType.FACT, USER,
+     r"\b(?:the|our|all|every|production|staging|prod) [\w ./`-]{0,60}?\b(?:runs? (?:on|in|at"
+     r"|every|behind|under)|lives? (?:in|on|at|under)|is (?:stored|hosted|deployed|kept"
+     r"|located|based) (?:in|on|at|by|with)|are (?:stored|hosted|deployed|kept|located"
+     r"|based) (?:in|on|at|by)|listens on|expires? (?:after|every|in)|deploys? (?:on|at|from"
+     r"|every|to|via))\b|\bwe (?:deploy|release|ship|host|build|test) .{0,50}\b(?:on|with|via"
+     r"|from|every|to|in)\b|\b(?:la|le|les|notre|nos) [\w './`-]{0,60}?\b(?:tourne(?:nt)? sur"
+     r"|est hébergée? |sont stockée?s|est stockée? )"),
+    (MemoryType.REFERENCE, BOTH,
+     r"\b(?:is|are) (?:documented|described|specified|explained) (?:in|at|under)\b"
+     r"|\b(?:runbook|style ?guide|adr|design doc|spec|schema|playbook)\b.{0,40}\b(?:is|lives"
+     r"|are) (?:in|at|on|under)\b|\b(?:est|sont) documentée?s? (?:dans|sur)\b"),
+    (MemoryType.MODULE_INSIGHT, BOTH,
+     r"\b(?:module|package|service|component|app|worker"
+     r"|crate)\b.{0,50}\b(?:is (?:the only one|solely )?responsible for|owns|is the only)\b"
+     r"|\bonly [`\w./-]+ (?:may|is allowed to|should) (?:write|touch|talk|call|import)\b"),
+)
+# fmt: on
+CUES: Final = tuple(
+    (type, speakers, re.compile(pattern, re.IGNORECASE)) for type, speakers, pattern in _ROWS
+)
+REJECTION = re.compile(
+    r"^(?:no(?:pe)?\b(?! (?:problem|worries|need|rush|idea))|wrong\b|not quite|actually\b|stop\b"
+    r"|that.s (?:not|wrong|incorrect)|you(?:.re| are) (?:wrong|mistaken)|correction\b|i meant\b"
+    r"|please don.t|don.t do|non\b(?!-)|faux\b|pas du tout|en fait\b|c.est (?:faux|pas))",
+    re.IGNORECASE,
+)
+ASKED_TO_KEEP = re.compile(
+    r"^(?:please |also |and |can you |could you )?(?:remember|note|make a note|keep in mind"
+    r"|don.t forget|save this|for the record|fyi|for your information|retiens|souviens-toi"
+    r"|note bien|rappelle-toi|n.oublie pas|pour info)\b[:,]?(?: (?:that|qu[e’']))?[:,]? *",
+    re.IGNORECASE,
+)

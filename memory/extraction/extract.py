@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 from memory.entities import rules as entities_rules
 from memory.entities.rules import EntityKind
-from memory.extraction import chatter, cues
+from memory.extraction import chatter
 from memory.records import assertions
 from memory.records.assertions import Difference
 from memory.sessions.turns import Speaker, SpokenSentence, Turn, own_words
@@ -67,15 +67,10 @@ _DAY = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _AGO = ((re.compile(r"\byesterday\b|\bhier\b", re.I), 1), (re.compile(r"\blast week\b", re.I), 7))
 
 
-def without_opening(*, text: str) -> str:
-    """Return a text without the words that only lead into it."""
-    return _OPENING.sub("", text.strip())
-
-
 def bare(*, text: str) -> str:
     """Return a sentence without what leads into it in a talk, as it is stored."""
     said = _OPENING.sub("", text.strip())
-    said = cues.ASKED_TO_KEEP.sub("", said).strip()
+    said = chatter.ASKED_TO_KEEP.sub("", said).strip()
     said = _OPENING.sub("", said)
     said = _third_person(said)
     if not said:
@@ -83,20 +78,12 @@ def bare(*, text: str) -> str:
     return said[0].upper() + said[1:] if said[0].islower() and not _is_name(said) else said
 
 
-def lacks_subject(*, text: str) -> bool:
-    """Say whether a text tells how something was mended without saying what."""
-    return _FIX_OF_WHAT.match(text) is not None
-
-
-def after_problem(*, problem: str, fix: str) -> str:
+def _after_problem(problem: str, fix: str, found: re.Match[str]) -> str:
     """Return what was mended, and how, without who did it; empty where the first is no problem."""
     if _PROBLEM.search(problem) is None:
         return ""
-    found = _FIX_OF_WHAT.match(fix)
-    done = found.group("done") if found else None
-    if found is None or done is None:
-        return f"{problem} {fix}"
-    return f"{problem} It was {done.lower()} by{fix[found.end() :]}"
+    done = found["done"]
+    return f"{problem} It was {done.lower()} by{fix[found.end() :]}" if done else f"{problem} {fix}"
 
 
 def files_in(*, text: str) -> tuple[str, ...]:
@@ -152,29 +139,20 @@ _VERB = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SpokenEvidence:
-    """Where a candidate was said: the turn of its session, and the line in it."""
-
-    turn: int
-    line: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """One atomic statement that may become a memory. `importance` is 0..1.
+    """One atomic statement that may become a memory, said in a line of a turn.
 
-    `is_asked`: a person asked to keep it, in so many words.
+    `importance` is 0..1. `is_asked`: a person asked to keep it, in so many words.
     """
 
     content: str
     type: MemoryType
-    evidence: SpokenEvidence
+    turn: int
+    line: int
     speaker: Speaker
     files: tuple[str, ...] = ()
-    topics: tuple[str, ...] = ()
     event_at: datetime | None = None
     importance: float = 0.5
-    relation: str = "new"
     is_asked: bool = False
 
 
@@ -223,7 +201,7 @@ def _of_turn(turn: Turn) -> Iterator[Candidate]:
             yield candidate
         is_rejecting = (
             turn.speaker is Speaker.USER
-            and cues.REJECTION.match(one.text.strip()) is not None
+            and chatter.REJECTION.match(one.text.strip()) is not None
             and not chatter.has_substance(text=bare(text=one.text))
         )
         before = one
@@ -232,9 +210,8 @@ def _of_turn(turn: Turn) -> Iterator[Candidate]:
 def _candidate(
     turn: Turn, said: SpokenSentence, before: SpokenSentence | None, *, is_rejecting: bool
 ) -> Candidate | None:
-    asked = turn.speaker is Speaker.USER and cues.ASKED_TO_KEEP.match(
-        without_opening(text=said.text)
-    )
+    opened = _OPENING.sub("", said.text.strip())
+    asked = turn.speaker is Speaker.USER and chatter.ASKED_TO_KEEP.match(opened)
     content = bare(text=said.text)
     is_agent = turn.speaker is Speaker.ASSISTANT
     if not content or chatter.is_talk(text=content, is_agent=is_agent) or content.endswith(":"):
@@ -248,7 +225,8 @@ def _candidate(
     return Candidate(
         content=content,
         type=type,
-        evidence=SpokenEvidence(turn=turn.sequence, line=said.line),
+        turn=turn.sequence,
+        line=said.line,
         speaker=turn.speaker,
         files=files_in(text=content),
         event_at=event_of(text=content, said_at=turn.at),
@@ -261,12 +239,12 @@ def _type(
     turn: Turn, text: str, content: str, *, is_rejecting: bool, is_asked: bool
 ) -> MemoryType | None:
     """Return what a sentence is; None for one that nothing marks."""
-    bare = without_opening(text=text)
+    opened = _OPENING.sub("", text.strip())
     marked = next(
         (
             type
-            for type, speakers, pattern in cues.CUES
-            if turn.speaker in speakers and (pattern.search(content) or pattern.search(bare))
+            for type, speakers, pattern in chatter.CUES
+            if turn.speaker in speakers and (pattern.search(content) or pattern.search(opened))
         ),
         None,
     )
@@ -274,37 +252,31 @@ def _type(
         return marked
     if _VERB.search(content) is None and content.isascii():  # asserts nothing
         return marked
-    if is_rejecting or cues.REJECTION.match(text.strip()) is not None:
+    if is_rejecting or chatter.REJECTION.match(text.strip()) is not None:
         return MemoryType.CORRECTION
     return MemoryType.FACT if is_asked and marked is None else marked
 
 
 def _with_before(content: str, before: SpokenSentence | None, *, is_agent: bool) -> str:
     """Put the sentence before in front of one that points back to it; empty if that cannot be."""
-    lacks = lacks_subject(text=content)
+    lacks = _FIX_OF_WHAT.match(content)
     if not (lacks or passages.is_continuation(text=content)):
         return content
     if before is None or chatter.is_talk(text=before.text, is_agent=is_agent):
         return ""
     first = bare(text=before.text)
-    points_back = passages.is_continuation(text=first) or lacks_subject(text=first)
+    points_back = passages.is_continuation(text=first) or _FIX_OF_WHAT.match(first)
     if points_back or not chatter.has_substance(text=first):
         return ""
-    if lacks:
-        return after_problem(problem=first, fix=content)
-    return f"{first} {content}"
+    return _after_problem(first, content, lacks) if lacks else f"{first} {content}"
 
 
 def _without_refuted(found: list[Candidate], turn: Turn) -> list[Candidate]:
     """Leave out what the agent said in the turn before one that begins with a “no”."""
-    last = max(
-        (one.evidence.turn for one in found if one.evidence.turn < turn.sequence), default=-1
-    )
-    if cues.REJECTION.match(turn.text.strip()) is None or last < turn.sequence - 2:
+    last = max((one.turn for one in found if one.turn < turn.sequence), default=-1)
+    if chatter.REJECTION.match(turn.text.strip()) is None or last < turn.sequence - 2:
         return found
-    return [
-        one for one in found if one.evidence.turn != last or one.speaker is not Speaker.ASSISTANT
-    ]
+    return [one for one in found if one.turn != last or one.speaker is not Speaker.ASSISTANT]
 
 
 def _replaces(new: Candidate, old: Candidate) -> bool:

@@ -1,46 +1,142 @@
-"""What a model wrote down of a conversation, checked one by one.
+"""What models are asked, and what they answered, checked one by one.
 
 Nothing is taken on trust: a candidate names a turn that was shown, says what that turn says in
 mostly the same words, has the length of a statement and one of the types. What fails is dropped and
 counted by its reason, never mended and never stored half.
 """
 
+import json
 import math
+import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from enum import StrEnum
+from pathlib import Path
 from typing import Any, Final
 from uuid import UUID
 
 from memory.extraction import chatter
-from memory.extraction.extract import LONGEST, SHORTEST, Candidate, SpokenEvidence, without_twins
-from memory.extraction.prompts import schemas
+from memory.extraction.extract import LONGEST, SHORTEST, Candidate, without_twins
+from memory.intake import rules
 from memory.intake.integrate import Judged, Relation
 from memory.records import assertions
 from memory.records.assertions import Difference
+from memory.secrets import scanner
 from memory.sessions import turns as spoken
 from memory.sessions.turns import Speaker, Turn
 from memory.taxonomy import MemoryType
 from memory.text import text as texts
 
+# The shapes of answers: what a model is asked for, and what is taken of it. What comes back must
+# at least be a list of objects (`ModelQuestion.accepts`); each of them is then checked alone, so
+# one that is wrong does not cost the others.
+
+MOST: Final = 40  # candidates an answer; default, not measured
+KEPT_TYPES: Final = tuple(  # what a conversation can teach; the others are made in other ways
+    type.value
+    for type in MemoryType
+    if type
+    not in {
+        MemoryType.EPISODE,
+        MemoryType.REFLECTION,
+        MemoryType.CHAIN_OF_COMMAND,
+        MemoryType.PREFETCH_PATTERN,
+        MemoryType.TASK_CALIBRATION,
+        MemoryType.CONTEXT_COST,
+        MemoryType.WORK_UNIT_OUTCOME,
+    }
+)
+SYNTHESIZED: Final = (  # what the sums of a module can teach
+    MemoryType.CAUSAL_DEPENDENCY.value,
+    MemoryType.ERROR_PATTERN.value,
+    MemoryType.GOTCHA.value,
+    MemoryType.MODULE_INSIGHT.value,
+    MemoryType.PREFETCH_PATTERN.value,
+    MemoryType.TASK_CALIBRATION.value,
+)
+JUDGED: Final[Mapping[str, Relation]] = {
+    "update": Relation.UPDATE,
+    "contradicts": Relation.CONTRADICT,
+    "extend": Relation.EXTEND,
+    "derive": Relation.DERIVE,
+    "none": Relation.NEW,
+}
+_TEXT: Final = {"type": "string"}
+_NUMBER: Final = {"type": "integer"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelQuestion:
+    """A question to a model: its prompt, the list that answers it, and what each entry has."""
+
+    prompt: str
+    answer: str
+    fields: Mapping[str, object]
+
+    @property
+    def schema(self) -> dict[str, object]:
+        """The schema that is asked for: objects with all of these fields and no others."""
+        item = {
+            "type": "object",
+            "properties": self.fields,
+            "required": [*self.fields],
+            "additionalProperties": False,
+        }
+        entries = {self.answer: {"type": "array", "items": item}}
+        return {**self.accepts, "properties": entries, "additionalProperties": False}
+
+    @property
+    def accepts(self) -> dict[str, object]:
+        """The schema that an answer must fit at least: a list of whatever."""
+        entries = {self.answer: {"type": "array"}}
+        return {"type": "object", "properties": entries, "required": [self.answer]}
+
+    def rules(self, *, nonce: str) -> str:
+        """Return the text of the prompt, with the mark that data stands between."""
+        text = (Path(__file__).parent / f"prompts/{self.prompt}.md").read_text(encoding="utf-8")
+        return text.replace("{nonce}", nonce)
+
+
+EXTRACT: Final = ModelQuestion(
+    prompt="extract",
+    answer="memories",
+    fields={
+        "turn": _NUMBER,
+        "text": _TEXT,
+        "type": {"type": "string", "enum": [*KEPT_TYPES]},
+        "importance": {"type": "number"},
+        "files": {"type": "array", "items": _TEXT},
+        "event_time": {"type": ["string", "null"]},
+    },
+)
+RELATE: Final = ModelQuestion(
+    prompt="relate",
+    answer="relations",
+    fields={
+        "pair": _NUMBER,
+        "relation": {"type": "string", "enum": [*JUDGED]},
+        "certainty": {"type": "number"},
+    },
+)
+PHRASE: Final = ModelQuestion(
+    prompt="phrase", answer="phrases", fields={"signal": _NUMBER, "text": _TEXT}
+)
+SYNTHESIZE: Final = ModelQuestion(
+    prompt="synthesize",
+    answer="syntheses",
+    fields={
+        "facts": {"type": "array", "items": _NUMBER},
+        "type": {"type": "string", "enum": [*SYNTHESIZED]},
+        "text": _TEXT,
+    },
+)
+
+# What a model wrote down of a conversation.
+
 GROUNDED: Final = 0.6  # share of a candidate's words that its turn has too; default, not measured
-MOST_WORDS: Final = 8  # topics or files of a candidate; default, not measured
-LONGEST_WORD: Final = 200  # characters of one; default, not measured
-
-
-class Fault(StrEnum):
-    """Why a candidate was dropped."""
-
-    SHAPE = "shape"
-    TURN = "turn"
-    LENGTH = "length"
-    TYPE = "type"
-    UNGROUNDED = "ungrounded"
-    INSTRUCTION = "instruction"
-    TWIN = "twin"
-    TOO_MANY = "too_many"
+MOST_FILES: Final = 8  # of a candidate; default, not measured
+LONGEST_FILE: Final = 200  # characters of one; default, not measured
 
 
 def read(
@@ -48,69 +144,57 @@ def read(
 ) -> tuple[tuple[Candidate, ...], Counter[str]]:
     """Return the candidates of an answer that hold, and how many were dropped for which reason."""
     shown = {turn.sequence: turn for turn in turns}
-    own = {turn.sequence: spoken.prose(turn=turn) for turn in turns}
     listed = data["memories"]
     dropped: Counter[str] = Counter()
     found: list[Candidate] = []
-    for entry in listed[: schemas.MOST]:
-        checked = _checked(entry, shown, own)
-        if isinstance(checked, Fault):
-            dropped[checked.value] += 1
+    for entry in listed[:MOST]:
+        checked = _checked(entry, shown)
+        if isinstance(checked, str):
+            dropped[checked] += 1
         else:
             found.append(checked)
     kept = without_twins(candidates=tuple(found))
-    dropped[Fault.TWIN.value] += len(found) - len(kept)
-    dropped[Fault.TOO_MANY.value] += max(0, len(listed) - schemas.MOST)
+    dropped["twin"] += len(found) - len(kept)
+    dropped["too_many"] += max(0, len(listed) - MOST)
     return kept, +dropped
 
 
-def _checked(entry: Any, shown: Mapping[int, Turn], own: Mapping[int, str]) -> Candidate | Fault:
-    if not isinstance(entry, dict) or not _has_shape(entry):
-        return Fault.SHAPE
-    turn = shown.get(entry["turn"])
-    content = " ".join(entry["text"].split())
-    fault = _fault(turn, entry["type"], content, own)
-    if fault is not None or turn is None:
-        return fault or Fault.TURN
-    return Candidate(
-        content=content,
-        type=MemoryType(entry["type"]),
-        evidence=SpokenEvidence(turn=turn.sequence, line=1),
-        speaker=turn.speaker,
-        files=_words(entry.get("files")),
-        topics=_words(entry.get("topics")),
-        event_at=_timestamp(entry.get("event_time")),
-        importance=min(1.0, max(0.0, float(entry.get("importance", 0.5)))),
-        relation=entry["relation"] if entry.get("relation") in schemas.RELATIONS else "new",
-    )
-
-
-def _fault(turn: Turn | None, type: str, content: str, own: Mapping[int, str]) -> Fault | None:
-    """Return the first thing that is wrong with a candidate."""
+def _checked(entry: Any, shown: Mapping[int, Turn]) -> Candidate | str:
+    """Return a candidate, or the first thing that is wrong with it."""
+    if not isinstance(entry, dict):
+        return "shape"
+    number, weight = entry.get("turn"), entry.get("importance", 0.5)
+    text, type_name = entry.get("text"), entry.get("type")
+    if type(number) is not int or not _is_number(weight):
+        return "shape"
+    if not isinstance(text, str) or not isinstance(type_name, str):
+        return "shape"
+    turn = shown.get(number)
     if turn is None or turn.speaker not in {Speaker.USER, Speaker.ASSISTANT}:
-        return Fault.TURN
+        return "turn"
+    content = " ".join(text.split())
     has_length = SHORTEST <= len(content) <= LONGEST and not texts.check_text(text=content)
     checks = (
-        (Fault.TYPE, type in schemas.KEPT_TYPES),
-        (Fault.LENGTH, has_length),
-        (Fault.INSTRUCTION, not chatter.speaks_to_the_machine(text=content)),
-        (Fault.UNGROUNDED, _is_grounded(content, own[turn.sequence])),
+        ("type", type_name in KEPT_TYPES),
+        ("length", has_length),
+        ("instruction", not chatter.speaks_to_the_machine(text=content)),
+        ("ungrounded", _is_grounded(content, spoken.prose(turn=turn))),
     )
-    return next((fault for fault, holds in checks if not holds), None)
+    fault = next((fault for fault, holds in checks if not holds), None)
+    return fault or Candidate(
+        content=content,
+        type=MemoryType(type_name),
+        turn=turn.sequence,
+        line=1,
+        speaker=turn.speaker,
+        files=_files(entry.get("files")),
+        event_at=_timestamp(entry.get("event_time")),
+        importance=min(1.0, max(0.0, float(weight))),
+    )
 
 
-def _has_shape(entry: Mapping[str, Any]) -> bool:
-    number = entry.get("turn")
-    weight = entry.get("importance", 0.5)
-    return (
-        isinstance(number, int)
-        and not isinstance(number, bool)
-        and isinstance(entry.get("text"), str)
-        and isinstance(entry.get("type"), str)
-        and isinstance(weight, int | float)
-        and not isinstance(weight, bool)
-        and math.isfinite(weight)
-    )
+def _is_number(value: Any) -> bool:
+    return type(value) in {int, float} and math.isfinite(value)
 
 
 def _is_grounded(content: str, said: str) -> bool:
@@ -127,25 +211,27 @@ def _is_grounded(content: str, said: str) -> bool:
 
 def _difference(content: str, said: str) -> Difference:
     """Compare polarity with the sentence that is nearest, not with a whole turn."""
-    sentences = [part for part in said.replace("\n", ". ").split(". ") if part.strip()]
     words = assertions.words(text=content)
-    nearest = max(
-        sentences,
-        key=lambda part: assertions.jaccard(left=words, right=assertions.words(text=part)),
-        default="",
+    near, nearest = max(
+        (
+            (assertions.jaccard(left=words, right=assertions.words(text=part)), part)
+            for part in said.replace("\n", ". ").split(". ")
+        ),
+        key=lambda each: each[0],
     )
-    near = assertions.jaccard(left=words, right=assertions.words(text=nearest))
     if near < GROUNDED:
         return Difference.NONE
     return assertions.difference_of_restatement(old=nearest, new=assertions.assertion(text=content))
 
 
-def _words(value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list):
-        return ()
-    fitting = (one for one in value if isinstance(one, str) and 0 < len(one) <= LONGEST_WORD)
-    clean = (one for one in fitting if not texts.check_text(text=one) and not one.isspace())
-    return tuple(dict.fromkeys(clean))[:MOST_WORDS]
+def _files(value: Any) -> tuple[str, ...]:
+    fitting = (
+        one
+        for one in (value if isinstance(value, list) else ())
+        if isinstance(one, str) and 0 < len(one) <= LONGEST_FILE and not one.isspace()
+    )
+    clean = dict.fromkeys(one for one in fitting if not texts.check_text(text=one))
+    return tuple(clean)[:MOST_FILES]
 
 
 def _timestamp(value: Any) -> datetime | None:
@@ -158,7 +244,7 @@ def _timestamp(value: Any) -> datetime | None:
         return None
 
 
-# What a model said that candidates are to what is known, checked one by one.
+# What a model said that candidates are to what is known.
 #
 # Pairs of a new statement and a stored one are numbered and shown between two marks that nobody
 # can have known. An answer is taken only for a pair that was shown, with a relation of the list
@@ -168,13 +254,6 @@ def _timestamp(value: Any) -> datetime | None:
 MOST_PAIRS: Final = 24  # a call; default, not measured
 LONGEST_SIDE: Final = 600  # characters of a statement in a call; default, not measured
 LEAST_CERTAINTY: Final = 0.6  # below, words decide; default, not measured
-NAMES: Final[Mapping[str, Relation]] = {
-    "update": Relation.UPDATE,
-    "contradicts": Relation.CONTRADICT,
-    "extend": Relation.EXTEND,
-    "derive": Relation.DERIVE,
-    "none": Relation.NEW,
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,16 +267,18 @@ class StatementPair:
     known: str
 
 
-def write_pairs(
-    *, pairs: tuple[StatementPair, ...], nonce: str, clean: Callable[[str], str]
-) -> str:
-    """Return the pairs between their marks; `clean` takes secrets out."""
+def write_pairs(*, pairs: tuple[StatementPair, ...], nonce: str) -> str:
+    """Return the pairs between their marks, without secrets."""
     told = (
-        f"[pair {number}]\nstored: {_side(pair.known, nonce, clean)}\n"
-        f"new: {_side(pair.new, nonce, clean)}"
+        f"[pair {number}]\nstored: {_side(pair.known, nonce)}\nnew: {_side(pair.new, nonce)}"
         for number, pair in enumerate(pairs, 1)
     )
     return "\n".join((f"<<<{nonce}", *told, f"{nonce}>>>"))
+
+
+def _side(text: str, nonce: str) -> str:
+    clean = scanner.without_secrets(text=text.replace(nonce, ""))
+    return " ".join(clean.split())[:LONGEST_SIDE]
 
 
 def read_relations(
@@ -212,9 +293,8 @@ def read_relations(
         if isinstance(checked, str):
             dropped[checked] += 1
             continue
-        number, judged = checked
-        twice |= {number} & found.keys()
-        found[number] = judged
+        twice |= {entry["pair"]} & found.keys()
+        found[entry["pair"]] = checked
     dropped["relation_twice"] += len(twice)
     by_candidate: dict[int, tuple[Judged, ...]] = {}
     for number, judged in sorted(found.items()):
@@ -224,36 +304,118 @@ def read_relations(
     return by_candidate, +dropped
 
 
-def _side(text: str, nonce: str, clean: Callable[[str], str]) -> str:
-    return " ".join(clean(text.replace(nonce, "")).split())[:LONGEST_SIDE]
-
-
-def _checked_relation(entry: Any, pairs: tuple[StatementPair, ...]) -> tuple[int, Judged] | str:
-    """Return the pair's number and what was judged of it, or why the answer is dropped."""
-    if not isinstance(entry, dict) or not _has_relation_shape(entry):
+def _checked_relation(entry: Any, pairs: tuple[StatementPair, ...]) -> Judged | str:
+    """Return what was judged of a pair, or why the answer is dropped."""
+    if not isinstance(entry, dict):
         return "relation_shape"
-    number = entry["pair"]
+    number, name, certainty = entry.get("pair"), entry.get("relation"), entry.get("certainty")
+    if type(number) is not int or certainty is None or not _is_number(certainty):
+        return "relation_shape"
+    if not isinstance(name, str) or name not in JUDGED:
+        return "relation_shape"
     if not 1 <= number <= len(pairs):
         return "relation_pair"
-    certainty = float(entry["certainty"])
     if not LEAST_CERTAINTY <= certainty <= 1.0:
         return "relation_unsure"
     pair = pairs[number - 1]
-    relation = NAMES[entry["relation"]]
-    judged = Judged(
-        known_id=pair.known_id, version=pair.version, relation=relation, certainty=certainty
+    return Judged(
+        known_id=pair.known_id,
+        version=pair.version,
+        relation=JUDGED[name],
+        certainty=float(certainty),
     )
-    return number, judged
 
 
-def _has_relation_shape(entry: Mapping[str, Any]) -> bool:
-    number, certainty = entry.get("pair"), entry.get("certainty")
+# What observers saw, put into better words.
+#
+# Entries are numbered and shown as JSON between two marks. What comes back is taken only where it
+# is one to three sentences that say what was said: no file, number, name, quoted or code-like
+# word, program or alarm that was not there, its negations, and most of its words. Everything else
+# is left to the template.
+
+LONGEST_PHRASE: Final = 500  # characters of what is taken; default, not measured
+SENTENCES_MOST: Final = 3
+_END: Final = re.compile(r"[.!?](?=\s|$)")
+_CODE_LIKE: Final = re.compile(r"[\d/\\_=$#@{}()<>\[\]|;&*]|\w\.\w|^-|[a-z][A-Z]|^[A-Z]{2}")
+_QUOTED: Final = re.compile(r"[`“\"]([^`”\"]+)[`”\"]")
+_PROGRAMS: Final = frozenset({  # what does not name one does not call for it
+    "apt", "bash", "bun", "cargo", "chmod", "chown", "curl", "dd", "deno", "docker", "eval", "exec",
+    "git", "gradle", "helm", "kill", "kubectl", "make", "mvn", "node", "npm", "npx", "pip", "pnpm",
+    "poetry", "powershell", "psql", "python", "rm", "ruby", "scp", "sh", "ssh", "sudo", "terraform",
+    "uv", "wget", "yarn",
+})  # fmt: skip
+
+
+def write_entries(
+    *,
+    name: str,
+    entries: Iterable[Mapping[str, object]],
+    nonce: str,
+    longest: int,
+    head: Mapping[str, object] | None = None,
+) -> str:
+    """Return entries between their marks, without secrets, each of at most so many characters."""
+
+    def written(entry: Mapping[str, object]) -> str:
+        text = json.dumps(entry, ensure_ascii=False).replace(nonce, "")
+        return scanner.without_secrets(text=text)[:longest]
+
+    lines = [f"[{name} {number}]\n{written(entry)}" for number, entry in enumerate(entries, 1)]
+    return "\n".join((f"<<<{nonce}", *([written(head)] if head else ()), *lines, f"{nonce}>>>"))
+
+
+def read_phrases(
+    *, data: Mapping[str, Any], said: Sequence[str]
+) -> tuple[dict[int, str], Counter[str]]:
+    """Return better words by the place of what was said, and how many were dropped and why."""
+    dropped: Counter[str] = Counter()
+    found: dict[int, str] = {}
+    twice: set[int] = set()
+    for entry in data["phrases"]:
+        number = entry.get("signal") if isinstance(entry, dict) else None
+        if type(number) is not int or not isinstance(entry.get("text"), str):
+            dropped["phrase_shape"] += 1
+            continue
+        if not 1 <= number <= len(said):
+            dropped["phrase_signal"] += 1
+            continue
+        text = " ".join(entry["text"].split())
+        if wrong := phrase_fault(text=text, said=said[number - 1]):
+            dropped[wrong] += 1
+            continue
+        twice |= {number - 1} & found.keys()
+        found[number - 1] = text
+    dropped["phrase_twice"] += len(twice)
+    return {place: text for place, text in found.items() if place not in twice}, +dropped
+
+
+def phrase_fault(*, text: str, said: str) -> str:
+    """Return the first thing wrong with a phrase of what was said; empty when nothing is."""
+    is_clean = not texts.check_text(text=text) and texts.visible_text(text=text) == text
+    sentences = len(_END.findall(text)) or 1
+    has_length = SHORTEST <= len(text) <= LONGEST_PHRASE and sentences <= SENTENCES_MOST
+    alarms, known = (set(rules.of_content(content=one)) for one in (text, said))
+    is_quiet = alarms <= known and not chatter.speaks_to_the_machine(text=text)
+    words, there = texts.content_words(text=text), texts.content_words(text=said)
+    checks = (
+        ("phrase_length", has_length and is_clean),
+        ("phrase_instruction", is_quiet),
+        ("phrase_invented", not _is_invented(text, said)),
+        ("phrase_turned", assertions.is_negated(text=text) == assertions.is_negated(text=said)),
+        ("phrase_ungrounded", words and len(words & there) >= GROUNDED * len(words)),
+    )
+    return next((fault for fault, holds in checks if not holds), "")
+
+
+def _is_invented(text: str, said: str) -> bool:
+    """Say whether a phrase names what was not said."""
+    there = " ".join(said.split()).lower()
+    words = assertions.words(text=said)
+    own = tuple(word.strip(".,:;!?()`'\"“”") for word in text.split())
+    named = {word.lower() for word in own if word and _CODE_LIKE.search(word)}
+    quoted = {" ".join(part.split()).lower() for part in _QUOTED.findall(text)}
     return (
-        isinstance(number, int)
-        and not isinstance(number, bool)
-        and isinstance(entry.get("relation"), str)
-        and entry["relation"] in schemas.JUDGED
-        and isinstance(certainty, int | float)
-        and not isinstance(certainty, bool)
-        and math.isfinite(certainty)
+        any(part not in there for part in named | quoted)
+        or bool(assertions.names(text=text) - words)
+        or bool(assertions.words(text=text) & _PROGRAMS - words)
     )

@@ -31,30 +31,14 @@ EARLIEST: Final = date(2020, 1, 1)  # before the product
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MonthOfUse:
-    """Calls, calls that failed, tokens and money of a calendar month so far."""
-
-    calls: int
-    fallbacks: int
-    input_tokens: int
-    output_tokens: int
-    cost: Decimal
-
-    @property
-    def tokens(self) -> int:
-        """Return all tokens."""
-        return self.input_tokens + self.output_tokens
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """What one day, project or model took: calls, those that failed, tokens, and money."""
+    """What a month, day, project or model took: calls, those that failed, tokens, and money."""
 
-    name: str
-    calls: int
-    fallbacks: int
-    tokens: int
-    cost: Decimal
+    name: str = ""
+    calls: int = 0
+    fallbacks: int = 0
+    tokens: int = 0
+    cost: Decimal = Decimal(0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +50,7 @@ class Usage:
     """
 
     month: date
-    total: MonthOfUse
+    total: Part
     cap: int | None
     days: tuple[Part, ...]
     projects: tuple[Part, ...]
@@ -131,17 +115,17 @@ def usage(*, caller: Caller, project: str | None, day: date) -> Usage:
         )
 
 
-def month(*, day: date) -> MonthOfUse:
+def month(*, day: date) -> Part:
     """Return the organization's use in the month of a day. In a unit."""
     return _sum(day, everywhere=True, project_id=None)
 
 
-def month_of_project(*, project_id: UUID | None, day: date) -> MonthOfUse:
+def month_of_project(*, project_id: UUID | None, day: date) -> Part:
     """Return a project's use in the month of a day. In a unit."""
     return _sum(day, everywhere=False, project_id=project_id)
 
 
-def _sum(day: date, *, everywhere: bool, project_id: UUID | None) -> MonthOfUse:
+def _sum(day: date, *, everywhere: bool, project_id: UUID | None) -> Part:
     rows = sql_queries.rows(
         "model_use",
         file=counter_rows.FILE,
@@ -152,13 +136,7 @@ def _sum(day: date, *, everywhere: bool, project_id: UUID | None) -> MonthOfUse:
     )
     *whole, cost = rows[0]
     calls, fallbacks, tokens_in, tokens_out = (int(number) for number in whole)
-    return MonthOfUse(
-        calls=calls,
-        fallbacks=fallbacks,
-        input_tokens=tokens_in,
-        output_tokens=tokens_out,
-        cost=Decimal(cost),
-    )
+    return Part(calls=calls, fallbacks=fallbacks, tokens=tokens_in + tokens_out, cost=Decimal(cost))
 
 
 def _parts(read: Iterable[tuple[str, str]]) -> tuple[Part, ...]:
@@ -166,7 +144,7 @@ def _parts(read: Iterable[tuple[str, str]]) -> tuple[Part, ...]:
     found: dict[str, Part] = {}
     for name, text in read:
         counts = json.loads(text)
-        before = found.get(name) or Part(name=name, calls=0, fallbacks=0, tokens=0, cost=Decimal(0))
+        before = found.get(name, Part())
         tokens = int(counts.get("input_tokens", 0)) + int(counts.get("output_tokens", 0))
         found[name] = Part(
             name=name,

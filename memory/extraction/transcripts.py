@@ -10,10 +10,10 @@ for signs of value (an error, a decision, code, …) missed eight of 23 turns wo
 conversations, while this one misses none and asks about three quarters of all turns.
 """
 
-from collections.abc import Callable
 from typing import Final
 
 from memory.extraction import chatter
+from memory.secrets import scanner
 from memory.sessions import turns as spoken
 from memory.sessions.turns import Speaker, Turn
 
@@ -59,22 +59,22 @@ def batches(*, turns: tuple[Turn, ...]) -> tuple[tuple[Turn, ...], ...]:
     return tuple(tuple(batch) for batch in found)
 
 
-def written(*, turns: tuple[Turn, ...], nonce: str, clean: Callable[[str], str]) -> str:
+def written(*, turns: tuple[Turn, ...], nonce: str) -> str:
     """Return the turns between their marks; empty when nobody says anything in them.
 
-    `clean` takes secrets out of what somebody says: as it is read here, it may hold one that the
-    turn hid between marks of emphasis.
+    Secrets are taken out of what somebody says: as it is read here, it may hold one that the turn
+    hid between marks of emphasis.
     """
-    told = tuple(line for turn in turns if (line := _line(turn, nonce, clean)))
+    told = tuple(line for turn in turns if (line := _line(turn, nonce)))
     if not told:
         return ""
     return "\n".join((f"<<<{nonce}", *told, f"{nonce}>>>"))
 
 
-def _line(turn: Turn, nonce: str, clean: Callable[[str], str]) -> str:
+def _line(turn: Turn, nonce: str) -> str:
     if turn.speaker not in {Speaker.USER, Speaker.ASSISTANT}:
         return ""
-    said = clean(spoken.prose(turn=turn).replace(nonce, ""))
+    said = scanner.without_secrets(text=spoken.prose(turn=turn).replace(nonce, ""))
     if len(said) > LONGEST_TURN:
         half = (LONGEST_TURN - len(CUT)) // 2
         said = f"{said[:half]}{CUT}{said[-half:]}"

@@ -2,21 +2,19 @@
 
 The flow, in order:
 
-1. *Trigger point.* An agent's program reports an event (`actions/hooks.py` stores it,
-   `actions/hook_answers.py` answers it), or a caller names a point of a session
-   (`actions/trigger_points.py`): the first prompt, a touched file, a plan, or a step
-   (`actions/between_steps.py`). Payloads of programs become one `HookEvent` in `harnesses/`; a new
-   program is a row of `harnesses/adapters.py`.
+1. *Trigger point.* An agent's program reports an event (`actions/hooks.py` stores and answers it),
+   or a caller names a point of a session (`actions/trigger_points.py`): the first prompt, a touched
+   file, a plan, or a step. Payloads of programs become one `HookEvent` in `harnesses.py`; a new
+   program is a row of its table.
 2. *Policy.* `actions/policy.py` alone decides whether anything may be given at the point and how
    sure it must be: hooks of the project, pauses, the group of the session in an experiment, the
    trust level of the person.
-3. *Candidates.* Each point finds its own: `brief.py` what a search for the task finds and what is
-   always included; `handover.py` what the stage before hands over; `session_start.py` unfinished
-   work and files to read first; `planner_context.py` what a plan should know; touched files their
-   warnings.
-4. *Selection.* `selection.py` is pure: few memories, fresh, relevant, within the tokens of the
-   point; `actions/deliver.py` writes them as text and leaves out what is tainted, waits for review,
-   or is one side of a contradiction alone.
+3. *Candidates.* Each point finds its own: `brief.py` what a search for the task finds, what is
+   always included, and what the stage before hands over; `session_start.py` unfinished work and
+   files to read first; `planner_context.py` what a plan should know; touched files their warnings.
+4. *Selection.* `memory_selection.py` is pure: few memories, fresh, relevant, within the tokens of
+   the point; `actions/deliver.py` writes them as text and leaves out what is tainted, waits for
+   review, or is one side of a contradiction alone.
 5. *Delivery log.* `actions/delivery_log.py` stores each delivered memory with its tokens in the
    unit in which it was chosen, while the session is locked. So nothing is delivered twice, and sums
    are those of the texts.

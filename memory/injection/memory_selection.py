@@ -1,24 +1,24 @@
 """Which memories are delivered at a point: few, fresh, relevant, within a hard budget.
 
-Whatever else holds, nothing tainted is delivered, nothing twice in a session, and never more tokens
-than the point has; a memory that does not fit is passed over for a shorter one behind it.
+Whatever else holds, nothing is delivered twice in a session, and never more tokens than the point
+has; a memory that does not fit is passed over for a shorter one behind it.
 
 Between steps three triggers are looked at in their order, from the fifth step on. The first alone
 is on by default: a file that was just touched. The others are for projects that switch them on.
 """
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
 from memory.experiments.points import OF_A_FILE, POINTS, Point
+from memory.records.queries.views import GraphPart, MemoryView
 from memory.search.packing import SALIENCE_BOOST
 from memory.sessions.scratchpad import Scratchpad, in_order
 from memory.sessions.tools import Act
-from memory.taxonomy import MemoryType
 from memory.text import tokens
 from teams import trust
 
@@ -29,6 +29,7 @@ MEMORIES_MOST: Final = {  # at once; defaults, not measured
     Point.STEP: 4,
     Point.PLANNER: 30,
 }
+TOKENS_MOST: Final = max(row.tokens for row in POINTS.values())
 TOKENS_EACH: Final = 4  # of the line that carries a memory beside its content; default
 WARNING_CONFIDENCE: Final = 0.65  # from which a touched file is warned of
 FIRST_STEP: Final = 5  # before it nothing is delivered between steps
@@ -50,62 +51,62 @@ ON_REQUEST: Final = frozenset({Trigger.RECORDED, Trigger.SEARCHED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InjectionCandidate:
-    """A memory that may be delivered; `relevance` is calibrated, `confidence` effective."""
+class CandidateSet:
+    """What may be delivered: memories by id, how relevant each is, and for which file.
 
-    id: UUID
-    type: MemoryType
-    content: str
-    files: tuple[str, ...]
-    confidence: float
-    relevance: float
-    is_tainted: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SelectionContext:
-    """What a selection depends on: the point, what was delivered, what is worked on.
-
-    `confidence` is the least effective confidence. After a tool result, and between steps when a
-    file was touched, `working_files` are those just touched, and only what is about them is
-    selected.
+    `working` are files that are worked on: memories about them come first. `heading` is a text that
+    stands before the memories, `reserved` how many of the point's tokens the files that it names
+    take; `aside` a text that is never delivered alone. At most `tokens_most` tokens are delivered.
+    `graph` is what the graph did to the ranking, where a search found them.
     """
 
-    point: Point
-    delivered: frozenset[UUID]
-    working_files: frozenset[str]
-    confidence: float
+    views: Mapping[UUID, MemoryView] = field(default_factory=dict)
+    relevance: Mapping[UUID, float] = field(default_factory=dict)
+    files: Mapping[UUID, str] = field(default_factory=dict)
+    working: frozenset[str] = frozenset()
+    heading: str = ""
+    reserved: int = 0
+    aside: str = ""
+    tokens_most: int = TOKENS_MOST
+    graph: GraphPart | None = None
 
 
 def select(
-    *, candidates: Iterable[InjectionCandidate], context: SelectionContext
-) -> tuple[InjectionCandidate, ...]:
-    """Return what is delivered, the most salient first; most often nothing."""
-    fitting = [one for one in candidates if _is_fitting(one, context)]
-    ordered = sorted(fitting, key=lambda one: (-salience(candidate=one, context=context), one.id))
-    kept: dict[UUID, InjectionCandidate] = {}
-    spent = 0
-    for one in ordered:
-        cost = tokens_of(candidate=one)
-        is_room = (
-            spent + cost <= POINTS[context.point].tokens
-            and len(kept) < MEMORIES_MOST[context.point]
-        )
-        if one.id not in kept and is_room:
-            kept[one.id] = one
-            spent += cost
-    return tuple(kept.values())
+    *, candidates: CandidateSet, point: Point, delivered: frozenset[UUID], least: float
+) -> tuple[UUID, ...]:
+    """Return what is delivered, the most salient first; most often nothing.
+
+    `least` is the least effective confidence. After a tool result, and between steps when a file
+    was touched, the files worked on are those just touched, and only what warns of them is
+    selected. Salience is relevance · confidence, + 0.15 when one of its files is worked on.
+    """
+    working = candidates.working | frozenset(candidates.files.values())
+    is_after_touch = point is Point.TOOL_RESULT or (point is Point.STEP and bool(working))
+    least = max(least, WARNING_CONFIDENCE) if is_after_touch else least
+    salience: dict[UUID, float] = {}
+    for view in candidates.views.values():
+        is_near = view.id in candidates.files or not working.isdisjoint(view.related_files)
+        if (
+            view.id not in delivered
+            and (not POINTS[point].types or view.type in POINTS[point].types)
+            and trust.is_sure(confidence=view.effective_confidence, least=least)
+            and (not is_after_touch or (is_near and view.type in OF_A_FILE))
+        ):
+            salience[view.id] = candidates.relevance[view.id] * view.effective_confidence
+            salience[view.id] += SALIENCE_BOOST if is_near else 0.0
+    kept: list[UUID] = []
+    room = POINTS[point].tokens
+    for memory_id in sorted(salience, key=lambda one: (-salience[one], one)):
+        cost = tokens_of(content=candidates.views[memory_id].content)
+        if cost <= room and len(kept) < MEMORIES_MOST[point]:
+            kept.append(memory_id)
+            room -= cost
+    return tuple(kept)
 
 
-def salience(*, candidate: InjectionCandidate, context: SelectionContext) -> float:
-    """Compute S = relevance · confidence, + 0.15 when one of its files is being worked on."""
-    is_near = not context.working_files.isdisjoint(candidate.files)
-    return candidate.relevance * candidate.confidence + (SALIENCE_BOOST if is_near else 0.0)
-
-
-def tokens_of(*, candidate: InjectionCandidate) -> int:
+def tokens_of(*, content: str) -> int:
     """Return an upper estimate of the tokens that a memory takes."""
-    return tokens.count(text=candidate.content) + TOKENS_EACH
+    return tokens.count(text=content) + TOKENS_EACH
 
 
 def triggered_questions(
@@ -130,24 +131,4 @@ def triggered_questions(
         text[:LONGEST_QUESTION].strip()
         for trigger, text in questions.items()
         if trigger in triggers and text.strip()
-    )
-
-
-def _is_fitting(candidate: InjectionCandidate, context: SelectionContext) -> bool:
-    """Say whether a memory may be delivered at all."""
-    types = POINTS[context.point].types
-    is_after_touch = context.point is Point.TOOL_RESULT or (
-        context.point is Point.STEP and bool(context.working_files)
-    )
-    is_warning = (
-        candidate.type in OF_A_FILE
-        and not context.working_files.isdisjoint(candidate.files)
-        and trust.is_sure(confidence=candidate.confidence, least=WARNING_CONFIDENCE)
-    )
-    return (
-        not candidate.is_tainted
-        and candidate.id not in context.delivered
-        and (not types or candidate.type in types)
-        and trust.is_sure(confidence=candidate.confidence, least=context.confidence)
-        and (not is_after_touch or is_warning)
     )

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
+from memory.records.queries.views import MemoryView
 from memory.taxonomy import MemoryType
 
 CALIBRATION_MOST: Final = 2.0
@@ -34,18 +35,6 @@ CHECKED: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlannerMemory:
-    """A memory about the modules of a task; `ratio` only of calibrations, 0 otherwise."""
-
-    id: UUID
-    type: MemoryType
-    confidence: float
-    files: tuple[str, ...] = ()
-    ratio: float = 0.0
-    samples: int = 1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PlanAdvice:
     """What memory implies for a plan; `step_limit` None where nobody said how long it is.
 
@@ -62,29 +51,30 @@ class PlanAdvice:
 
 
 def advise(
-    *, memories: Iterable[PlannerMemory], planned_steps: int | None, files: frozenset[str]
+    *, memories: Iterable[MemoryView], planned_steps: int | None, files: frozenset[str]
 ) -> PlanAdvice:
     """Compose what follows for a task of so many steps that touches some files.
 
     The calibration is the mean ratio, each weighed by its samples. A dependency adds its files when
     one of them is in scope.
     """
-    ranked = sorted(memories, key=lambda one: (-one.confidence, one.id))
+    ranked = sorted(memories, key=lambda one: (-one.effective_confidence, one.id))
     kept = {
-        type: tuple(one for one in ranked if one.type is type)[:most]
+        type: tuple(one for one in ranked if one.type == type)[:most]
         for type, most in CITED_MOST.items()
     }
+    fields = [one.attributes for one in kept[MemoryType.TASK_CALIBRATION]]
     measured = [
-        one for one in kept[MemoryType.TASK_CALIBRATION] if one.ratio > 0 and one.samples > 0
+        (_positive(one.get("ratio"), 0.0), int(_positive(one.get("samples"), 1))) for one in fields
     ]
-    samples = sum(one.samples for one in measured)
-    total = sum(one.ratio * one.samples for one in measured)
+    samples = sum(count for ratio, count in measured if ratio)
+    total = sum(ratio * count for ratio, count in measured)
     calibration = total / samples if samples else None
     coupled = (
         path
         for one in kept[MemoryType.CAUSAL_DEPENDENCY]
-        if not files.isdisjoint(one.files)
-        for path in one.files
+        if not files.isdisjoint(one.related_files)
+        for path in one.related_files
         if path not in files
     )
     limit = step_limit(base=planned_steps, calibration=calibration) if planned_steps else None
@@ -95,6 +85,11 @@ def advise(
         also_in_scope=tuple(dict.fromkeys(coupled))[:FILES_MOST],
         rests_on=tuple(one.id for group in kept.values() for one in group),
     )
+
+
+def _positive(value: object, otherwise: float) -> float:
+    """Return a number of an attribute of a calibration, which agents write as they like."""
+    return float(value) if isinstance(value, int | float) and value > 0 else otherwise
 
 
 def step_limit(*, base: int, calibration: float | None) -> int:
@@ -113,9 +108,11 @@ def is_complex(*, steps: int, modules: int) -> bool:
     return steps >= COMPLEX_STEPS or modules >= COMPLEX_MODULES
 
 
-def checklist(*, memories: Iterable[PlannerMemory]) -> tuple[PlannerMemory, ...]:
+def checklist(*, memories: Iterable[MemoryView]) -> tuple[UUID, ...]:
     """Return what to check: what must hold, what failed, what is coupled, traps."""
-    order = {type: place for place, type in enumerate(CHECKED)}
-    checked = (one for one in memories if one.type in order)
-    ranked = sorted(checked, key=lambda one: (order[one.type], -one.confidence, one.id))
-    return tuple(ranked[:CHECKS_MOST])
+    ranked = sorted(
+        (CHECKED.index(type), -one.effective_confidence, one.id)
+        for one in memories
+        if (type := MemoryType(one.type)) in CHECKED
+    )
+    return tuple(memory_id for _, _, memory_id in ranked[:CHECKS_MOST])

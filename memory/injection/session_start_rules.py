@@ -12,6 +12,7 @@ from typing import Final
 from uuid import UUID
 
 from memory.customization.phases import Transition
+from memory.records.queries.views import MemoryView
 from memory.sessions import counters
 from memory.sessions.counters import FileRow, ModuleRow
 from memory.sessions.events import Outcome
@@ -24,6 +25,7 @@ WORK_FILES_MOST: Final = 12  # of unfinished work; default, not measured
 HANDED_OVER_MOST: Final = 20  # memories of a transition; default, not measured
 
 SuggestedFiles = Mapping[str, int]  # by path the last event before it was suggested
+ModuleHistory = tuple[ModuleRow, tuple[FileRow, ...]]  # what is worked on, and its files
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,14 +47,6 @@ class FilePlan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModuleHistory:
-    """A module that is worked on, and what is known of its files."""
-
-    module: ModuleRow
-    files: tuple[FileRow, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class WorkState:
     """Where unfinished work stopped: the task, the files changed, the last error left.
 
@@ -67,23 +61,15 @@ class WorkState:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordedMemory:
-    """A memory of the stage before; `type_names` are its type, and a custom one if it has any."""
-
-    id: UUID
-    type_names: frozenset[str]
-    confidence: float
-
-
-def plan_files(*, modules: Iterable[ModuleHistory], tokens: Mapping[str, int]) -> FilePlan:
-    """Plan the files of some modules; `tokens` are what each costs now."""
+def plan_files(*, modules: Iterable[ModuleHistory]) -> FilePlan:
+    """Plan the files of some modules."""
     histories = tuple(modules)
+    tokens = {row.path: counters.file_tokens(row=row) for _, files in histories for row in files}
     always, often = (
         [
             path
-            for one in histories
-            for path in counters.shares(module=one.module, files=one.files, above=above)
+            for module, files in histories
+            for path in counters.shares(module=module, files=files, above=above)
         ]
         for above in (counters.ALWAYS_ABOVE, counters.OFTEN_ABOVE)
     )
@@ -91,7 +77,7 @@ def plan_files(*, modules: Iterable[ModuleHistory], tokens: Mapping[str, int]) -
     left: list[str] = []
     spent = 0
     for path in dict.fromkeys((*always, *often)):
-        cost = tokens.get(path)
+        cost = tokens[path]
         if cost is None or spent + cost > PLAN_TOKENS_MOST or len(kept) >= PLAN_FILES_MOST:
             left.append(path)
             continue
@@ -132,14 +118,14 @@ def handed_over(
     transitions: tuple[Transition, ...],
     before: str,
     after: str,
-    recorded: Iterable[RecordedMemory],
+    recorded: Iterable[MemoryView],
 ) -> tuple[UUID, ...]:
     """Return what one stage hands over to the next; nothing where no transition is named."""
     found = next((one for one in transitions if (one.before, one.after) == (before, after)), None)
     if found is None:
         return ()
-    fitting = (one for one in recorded if not found.types or found.types & one.type_names)
-    ranked = sorted(fitting, key=lambda one: (-one.confidence, one.id))
+    fitting = (one for one in recorded if not found.types or found.types & {one.type, one.own_type})
+    ranked = sorted(fitting, key=lambda one: (-one.effective_confidence, one.id))
     return tuple(one.id for one in ranked[:HANDED_OVER_MOST])
 
 

@@ -2,25 +2,26 @@
 
 `memory.sessions` stores events and folds them into a scratchpad. This subject looks at scratchpads:
 
-1. `actions/observe` runs while a session goes on: it keeps a checkpoint and notes what is urgent.
-   Nothing becomes a memory while a session runs, except from a long build, piece by piece.
+1. `actions/promote` looks at a session while it goes on: it keeps a checkpoint and notes what is
+   urgent. Nothing becomes a memory then, except from a long build, piece by piece.
 2. `detect` finds the seventeen signals in a scratchpad. `detections` is their one table: what each
-   is worth, what it becomes, how many sessions must show it. `signals/` holds the finders by what
-   they read. What people rejected of a signal lowers its worth; two agents that saw the same are
-   witnesses of each other.
+   is worth, and how many sessions must show it. `edit_signals`, `effort_signals` and
+   `navigation_signals` hold the finders. What people rejected of a signal lowers its worth; two
+   agents that saw the same are witnesses of each other.
 3. `promotion` decides: the gate of the session's type, frequency over sessions, taint, confidence.
    Dead ends, failures of QA, commits and what the running product showed (`evidence_texts`) come in
    beside the signals. It puts them into words by template.
-4. `actions/promote` compares candidates with what is stored and sends them through the one door of
-   intake. Where a candidate came from is its origin, so nothing is offered twice.
+4. `actions/offers` compares candidates with what is stored and sends them through the one door of
+   intake. Where a candidate came from is its origin, so nothing is offered twice. A model may
+   phrase better, within a budget; without one, templates speak, and the session says so.
 5. `actions/finalize` does all of this at the end of a session, in one unit of effects: memories
    that wait for review, sums over sessions (`detect`, `actions/prior_sessions`), and what the
    session is said to have shown (`session_report`). A worker that is killed has done nothing.
 
 Beside it: `actions/consolidate` takes what is worth keeping from turns; `actions/synthesize` makes
 memories that only many sessions together justify; `actions/unit_completion` does what a methodology
-does at its end; `actions/raise_alarms` looks for planted memories. A model may phrase better
-(`actions/phrase_signals`), within a budget; without one, templates speak, and the session says so.
+does at its end; `actions/raise_alarms` looks for planted memories; `queries` draws the steps of a
+session, and finds known dead ends that it entered.
 
 Decisions: rules are pure and given everything; a session is counted as a whole and once, so it does
 not matter in how many pieces it came; what rests on outside content waits for a person.

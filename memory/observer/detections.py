@@ -1,43 +1,33 @@
 """The seventeen signals, what each is worth, and that one was seen in a session.
 
-One literal table says what a signal is worth, what it becomes and how many sessions must show it.
-The three parts of a value give the value that the product promises for each signal. The share of
-false positives is where learning enters: what people reject of a signal takes the place of the
-guess, so a weak signal that they keep rejecting falls under the floor.
+One literal table says what a signal is worth and how many sessions must show it. The three parts of
+a value give the value that the product promises for each signal. The share of false positives is
+where learning enters: what people reject of a signal takes the place of the guess, so a weak signal
+that they keep rejecting falls under the floor.
 
 A sighting is that a signal was seen in a session, by what it is recognized, and on what it rests.
 """
 
-import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final, ParamSpec, TypeVar
+from typing import Final
 
-from memory.records.formulas import checked_share
 from memory.sessions import file_paths
 from memory.sessions.scratchpad import Deed, Scratchpad, each_file
 from memory.sessions.tools import Act
-from memory.taxonomy import MemoryType
 
 DIAGNOSTIC_WEIGHT: Final = 0.5
 CROSS_SESSION_WEIGHT: Final = 0.3
 TRUE_WEIGHT: Final = 0.2
 WITNESSES_LEAST: Final = 2  # agents of one session that are witnesses of each other
 LEAST_VALUE: Final = 0.4  # under it a signal is dropped
-JUDGED_LEAST: Final = (
-    10  # verdicts of people before their share replaces the guess; default, not measured
-)
 
 # Defaults, not measured.
 EVIDENCE_MOST: Final = 12  # events a sighting names, the last ones
 SIGHTINGS_MOST: Final = 20  # of one signal in one session, the strongest
 FILES_MOST: Final = 8  # of one sighting
 KEY_MOST: Final = 300  # characters
-
-Key = TypeVar("Key")
-Item = TypeVar("Item")
-Given = ParamSpec("Given")
 
 
 class SignalKind(StrEnum):
@@ -62,76 +52,44 @@ class SignalKind(StrEnum):
     CONTEXT_SPIKE = "context_spike"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SignalRow:
-    """One signal; `becomes` is empty where it only strengthens another."""
-
-    number: int
-    kind: SignalKind
-    diagnostic: float
-    cross_session: float
-    false_positives: float
-    becomes: tuple[MemoryType, ...]
-    sessions: int
-
-
-# fmt: off
-_TABLE: Final[tuple[tuple[str, float, float, float, str, int], ...]] = (
-    ("file_access", 0.70, 0.70, 0.20, "prefetch_pattern", 3),
-    ("co_access", 0.90, 0.90, 0.05, "causal_dependency prefetch_pattern", 3),
-    ("error_retry", 0.85, 0.85, 0.15, "error_pattern gotcha", 2),
-    ("backtrack", 0.70, 0.70, 0.40, "gotcha", 2),
-    ("read_abandon", 0.80, 0.80, 0.25, "gotcha", 3),
-    ("repeated_grep", 0.75, 0.75, 0.20, "module_insight gotcha", 2),
-    ("tool_sequence", 0.75, 0.75, 0.35, "workflow_recipe", 3),
-    ("time_anomaly", 0.40, 0.50, 0.35, "", 3),
-    ("self_correction", 0.90, 0.90, 0.20, "gotcha module_insight", 1),
-    ("external_reference", 0.60, 0.60, 0.35, "module_insight", 3),
-    ("glob_ignored", 0.65, 0.65, 0.40, "gotcha", 2),
-    ("import_chase", 0.40, 0.60, 0.30, "causal_dependency", 4),
-    ("test_order", 0.75, 0.75, 0.30, "task_calibration", 3),
-    ("config_touched", 0.65, 0.65, 0.30, "causal_dependency", 2),
-    ("step_overrun", 0.70, 0.70, 0.25, "task_calibration", 3),
-    ("parallel_conflict", 0.80, 0.80, 0.10, "gotcha", 1),
-    ("context_spike", 0.65, 0.65, 0.45, "context_cost", 3),
-)
-# fmt: on
-
-SIGNALS: Final = tuple(
-    SignalRow(
-        number=number,
-        kind=SignalKind(kind),
-        diagnostic=diagnostic,
-        cross_session=cross_session,
-        false_positives=false_positives,
-        becomes=tuple(MemoryType(type) for type in becomes.split()),
-        sessions=sessions,
-    )
-    for number, (kind, diagnostic, cross_session, false_positives, becomes, sessions) in enumerate(
-        _TABLE, 1
-    )
-)
-_ROWS: Final = {row.kind: row for row in SIGNALS}
+SIGNALS: Final[Mapping[SignalKind, tuple[float, float, float, int]]] = {
+    # diagnostic, cross-session, false positives, sessions that must show it
+    SignalKind.FILE_ACCESS: (0.70, 0.70, 0.20, 3),
+    SignalKind.CO_ACCESS: (0.90, 0.90, 0.05, 3),
+    SignalKind.ERROR_RETRY: (0.85, 0.85, 0.15, 2),
+    SignalKind.BACKTRACK: (0.70, 0.70, 0.40, 2),
+    SignalKind.READ_ABANDON: (0.80, 0.80, 0.25, 3),
+    SignalKind.REPEATED_GREP: (0.75, 0.75, 0.20, 2),
+    SignalKind.TOOL_SEQUENCE: (0.75, 0.75, 0.35, 3),
+    SignalKind.TIME_ANOMALY: (0.40, 0.50, 0.35, 3),
+    SignalKind.SELF_CORRECTION: (0.90, 0.90, 0.20, 1),
+    SignalKind.EXTERNAL_REFERENCE: (0.60, 0.60, 0.35, 3),
+    SignalKind.GLOB_IGNORED: (0.65, 0.65, 0.40, 2),
+    SignalKind.IMPORT_CHASE: (0.40, 0.60, 0.30, 4),
+    SignalKind.TEST_ORDER: (0.75, 0.75, 0.30, 3),
+    SignalKind.CONFIG_TOUCHED: (0.65, 0.65, 0.30, 2),
+    SignalKind.STEP_OVERRUN: (0.70, 0.70, 0.25, 3),
+    SignalKind.PARALLEL_CONFLICT: (0.80, 0.80, 0.10, 1),
+    SignalKind.CONTEXT_SPIKE: (0.65, 0.65, 0.45, 3),
+}
 
 
 def sessions_needed(*, kind: SignalKind, agents: int) -> int:
     """Return how many sessions must show a signal: one when at least two agents saw it."""
-    return 1 if agents >= WITNESSES_LEAST else _ROWS[kind].sessions
+    return 1 if agents >= WITNESSES_LEAST else SIGNALS[kind][3]
 
 
-def value(*, kind: SignalKind, rejected: int = 0, judged: int = 0) -> float:
+def value(*, kind: SignalKind, rejected: float | None = None) -> float:
     """Compute V = 0.5·diagnostic + 0.3·cross-session + 0.2·(1 - false positives), 0..1.
 
-    From ten verdicts of people on, false positives are the share they rejected. Raises ValueError
-    when more are rejected than were judged.
+    `rejected` is the share that people rejected of what became of the signal, None where too few
+    looked: it takes the place of the guess.
     """
-    entry = _ROWS[kind]
-    wrong = entry.false_positives
-    if judged >= JUDGED_LEAST:
-        wrong = checked_share(name="rejected of judged", value=rejected / judged)
+    diagnostic, cross_session, guessed, _ = SIGNALS[kind]
+    wrong = guessed if rejected is None else rejected
     return (
-        DIAGNOSTIC_WEIGHT * entry.diagnostic
-        + CROSS_SESSION_WEIGHT * entry.cross_session
+        DIAGNOSTIC_WEIGHT * diagnostic
+        + CROSS_SESSION_WEIGHT * cross_session
         + TRUE_WEIGHT * (1 - wrong)
     )
 
@@ -151,7 +109,8 @@ class Sighting:
     """One signal seen; `key` is the same when another session shows the same thing.
 
     `times` is how often the session showed it, `details` are the named values that a template puts
-    into words.
+    into words. `agents` are those that saw it, and `reason` says why it is tainted if one of them
+    was (else empty).
     """
 
     kind: SignalKind
@@ -160,6 +119,8 @@ class Sighting:
     evidence: tuple[SignalEvidence, ...]
     times: int = 1
     details: Mapping[str, str] = field(default_factory=dict)
+    agents: tuple[str, ...] = ("",)
+    reason: str = ""
 
     @property
     def last_sequence(self) -> int:
@@ -201,25 +162,6 @@ def evidence(*, deeds: Iterable[Deed]) -> tuple[SignalEvidence, ...]:
         )
         for deed in rests[-EVIDENCE_MOST:]
     )
-
-
-def strongest(find: Callable[Given, Iterable[Sighting]]) -> Callable[Given, tuple[Sighting, ...]]:
-    """Let a finder return the sightings shown most often, at most twenty."""
-
-    @functools.wraps(find)
-    def find_strongest(*args: Given.args, **kwargs: Given.kwargs) -> tuple[Sighting, ...]:
-        ordered = sorted(find(*args, **kwargs), key=lambda one: (-one.times, one.key))
-        return tuple(ordered[:SIGHTINGS_MOST])
-
-    return find_strongest
-
-
-def fullest(
-    *, groups: Mapping[Key, list[Item]], most: int = SIGHTINGS_MOST
-) -> tuple[tuple[Key, list[Item]], ...]:
-    """Return the groups with the most entries, at most twenty, before anything is made of them."""
-    ordered = sorted(groups.items(), key=lambda group: (-len(group[1]), str(group[0])))
-    return tuple(ordered[:most])
 
 
 def touches(*, scratchpad: Scratchpad) -> tuple[Deed, ...]:

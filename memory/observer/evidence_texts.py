@@ -54,6 +54,7 @@ TOOLS: Final = frozenset({  # that drive the running product, as browsers' serve
     "navigate_page", "evaluate_script", "wait_for",
 })  # fmt: skip
 PRODUCT_CONFIDENCE: Final = 0.75  # default, not measured
+NO_NEWS: Final = frozenset({"docs", "style", "chore", "ci", "build", "test"})  # kinds of commits
 LOOKED_AT: Final = 400  # characters of a result; default, not measured
 
 
@@ -125,34 +126,23 @@ def of_commit(*, message: str) -> tuple[MemoryType, str] | None:
     stripped = (line.strip() for line in lines[1:])
     body = tuple(_REVERTS.sub("", line) for line in stripped if not _TRAILER.match(line))
     told = _sentences(body)
+    said = _CONVENTIONAL.match(subject)
+    kind, says = (said["kind"], said["says"]) if said else ("", subject)
+    reverted = _REVERTED.match(subject) or (said if kind == "revert" else None)
+    if reverted is not None:
+        if not told:
+            return None
+        return _as_content(MemoryType.DEAD_END, f"Taken back: {reverted['says']}", told)
     reasons = tuple(
         one
         for one in told
         if _REASON.search(one)
         or extract.extract(turns=(Turn(sequence=1, speaker=Speaker.ASSISTANT, text=one),))
     )
-    said = _CONVENTIONAL.match(subject)
-    reverted = _REVERTED.match(subject) or (said if said and said["kind"] == "revert" else None)
-    if reverted is not None:
-        if not told:
-            return None
-        return _as_content(MemoryType.DEAD_END, f"Taken back: {reverted['says']}", told)
     breaks = next((found["says"] for line in body if (found := _BREAKING.match(line))), "")
     if breaks or (said is not None and said["breaks"]):
-        says = breaks or (said["says"] if said is not None else subject)
-        return _as_content(MemoryType.GOTCHA, _placed(says, said), reasons)
-    return _of_kind(subject, said, reasons)
-
-
-def _of_kind(
-    subject: str, said: re.Match[str] | None, reasons: tuple[str, ...]
-) -> tuple[MemoryType, str] | None:
-    """Return what is kept of a commit that neither breaks nor takes back anything."""
-    kind = "" if said is None else said["kind"]
-    says = subject if said is None else said["says"]
-    if _TRIVIAL.search(says) or kind in {"docs", "style", "chore", "ci", "build", "test"}:
-        return None
-    if not reasons:
+        return _as_content(MemoryType.GOTCHA, _placed(breaks or says, said), reasons)
+    if not reasons or _TRIVIAL.search(says) or kind in NO_NEWS:
         return None
     is_fix = kind == "fix" or _MENDED.match(says) is not None
     type = MemoryType.FIX if is_fix else MemoryType.DECISION
@@ -171,14 +161,14 @@ def _sentences(body: tuple[str, ...]) -> tuple[str, ...]:
     text = "\n".join(line for line in body if not _BREAKING.match(line))
     parts = (" ".join(part.split()) for part in text.split("\n\n"))
     said = (one for part in parts for one in passages.split_sentences(text=part))
-    return tuple(one for one in said if _substance(one) >= REASON_WORDS and not one.endswith("?"))
+    return tuple(
+        one
+        for one in said
+        if len(texts.content_words(text=one)) >= REASON_WORDS and not one.endswith("?")
+    )
 
 
 def _as_content(type: MemoryType, says: str, reasons: tuple[str, ...]) -> tuple[MemoryType, str]:
     told = (says, *reasons[:SENTENCES_MOST])
     parts = (one if one.endswith((".", "!")) else f"{one}." for one in told)
     return type, " ".join(parts)[:LONGEST]
-
-
-def _substance(text: str) -> int:
-    return len(texts.content_words(text=text))

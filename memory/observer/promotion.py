@@ -9,16 +9,14 @@ it may be. A long build is promoted piece by piece: once it has more than five s
 that was validated.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
 from memory.intake.integrate import NOVELTY_COSINE
 from memory.observer import detections, evidence_texts, reentered_dead_ends
-from memory.observer.detect import Witnessed
 from memory.observer.detections import Sighting, SignalEvidence, SignalKind
-from memory.observer.reentered_dead_ends import DeadEnd
 from memory.records.formulas import TAINTED_FACTOR
 from memory.sessions import file_paths
 from memory.sessions.events import Event, Outcome
@@ -30,106 +28,98 @@ from memory.taxonomy import MemoryType, Source, source_row
 
 CONTENT_MOST: Final = 700  # characters; default, not measured
 PART_MOST: Final = 240  # characters of one value in a sentence; default, not measured
+_LISTS: Final = ("steps", "order")  # details of several lines
 
-_TYPES: Final[Mapping[SignalKind, MemoryType]] = {
-    SignalKind.FILE_ACCESS: MemoryType.PREFETCH_PATTERN,
-    SignalKind.BACKTRACK: MemoryType.GOTCHA,
-    SignalKind.READ_ABANDON: MemoryType.GOTCHA,
-    SignalKind.TOOL_SEQUENCE: MemoryType.WORKFLOW_RECIPE,
-    SignalKind.EXTERNAL_REFERENCE: MemoryType.MODULE_INSIGHT,
-    SignalKind.GLOB_IGNORED: MemoryType.GOTCHA,
-    SignalKind.IMPORT_CHASE: MemoryType.CAUSAL_DEPENDENCY,
-    SignalKind.TEST_ORDER: MemoryType.TASK_CALIBRATION,
-    SignalKind.CONFIG_TOUCHED: MemoryType.CAUSAL_DEPENDENCY,
-    SignalKind.STEP_OVERRUN: MemoryType.TASK_CALIBRATION,
-    SignalKind.PARALLEL_CONFLICT: MemoryType.GOTCHA,
-    SignalKind.CONTEXT_SPIKE: MemoryType.CONTEXT_COST,
-}
-_TEMPLATES: Final[Mapping[SignalKind, str]] = {  # by `files` and the details of a sighting
-    SignalKind.FILE_ACCESS: "Work here comes back to {files}; read it at the start.",
-    SignalKind.BACKTRACK: "Changes of {files} were taken back in the same session; look twice "
-    "before.",
-    SignalKind.READ_ABANDON: "{files} looks like the place and is not; the work was in {instead}.",
-    SignalKind.TOOL_SEQUENCE: "The usual steps here: {steps}.",
-    SignalKind.EXTERNAL_REFERENCE: "Work on {files} needed {page}.",
-    SignalKind.GLOB_IGNORED: "The files that {glob} finds are not the ones; it was {used}.",
-    SignalKind.IMPORT_CHASE: "{first} depends on {last} by way of its imports.",
-    SignalKind.TEST_ORDER: "Tests of {module}: {order}; {runs} runs, {failures} of them failed.",
-    SignalKind.CONFIG_TOUCHED: "A change of {others} needed a change of {config}.",
-    SignalKind.STEP_OVERRUN: "Work on {module} took {actual} steps where {planned} were planned.",
-    SignalKind.PARALLEL_CONFLICT: "Two were at work on {where} at once and collided.",
-    SignalKind.CONTEXT_SPIKE: "{what} costs about {tokens} tokens of context.",
-}
-_OF_CHANGES: Final = "A change of {first} comes with a change of {second}."
-_OF_READS: Final = "Who changes one of {first} and {second} reads the other."
-_RESOLVED: Final = "{What} fails with “{message}”. It went through {how}."
-_UNRESOLVED: Final = "{What} fails with “{message}”, also when tried again."
-_FOUND: Final = "“{pattern}” is searched for again and again; it is in {found}."
-_NOT_FOUND: Final = "“{pattern}” is searched for again and again and is not found by that name."
-_CORRECTED: Final = "Corrected by the agent itself{about}: {sentence}"
-
-
-def type_of_sighting(*, sighting: Sighting) -> MemoryType | None:
-    """Return the type a sighting becomes; None when it only strengthens others."""
-    if sighting.kind in _TYPES:
-        return _TYPES[sighting.kind]
-    details, has_files = sighting.details, bool(sighting.files)
-    is_coupled, is_resolved = details.get("both_edited") == "yes", details.get("resolved") == "yes"
-    choices = {  # the type where something holds, and where it does not
-        SignalKind.CO_ACCESS: (
-            is_coupled, MemoryType.CAUSAL_DEPENDENCY, MemoryType.PREFETCH_PATTERN,
+_SAID: Final[Mapping[SignalKind, tuple[MemoryType, str]]] = {  # by `files` and the details
+    SignalKind.FILE_ACCESS: (
+        MemoryType.PREFETCH_PATTERN, "Work here comes back to {files}; read it at the start.",
+    ),
+    SignalKind.BACKTRACK: (
+        MemoryType.GOTCHA,
+        "Changes of {files} were taken back in the same session; look twice before.",
+    ),
+    SignalKind.READ_ABANDON: (
+        MemoryType.GOTCHA, "{files} looks like the place and is not; the work was in {instead}.",
+    ),
+    SignalKind.TOOL_SEQUENCE: (MemoryType.WORKFLOW_RECIPE, "The usual steps here: {steps}."),
+    SignalKind.EXTERNAL_REFERENCE: (MemoryType.MODULE_INSIGHT, "Work on {files} needed {page}."),
+    SignalKind.GLOB_IGNORED: (
+        MemoryType.GOTCHA, "The files that {glob} finds are not the ones; it was {used}.",
+    ),
+    SignalKind.IMPORT_CHASE: (
+        MemoryType.CAUSAL_DEPENDENCY, "{first} depends on {last} by way of its imports.",
+    ),
+    SignalKind.TEST_ORDER: (
+        MemoryType.TASK_CALIBRATION,
+        "Tests of {module}: {order}; {runs} runs, {failures} of them failed.",
+    ),
+    SignalKind.CONFIG_TOUCHED: (
+        MemoryType.CAUSAL_DEPENDENCY, "A change of {others} needed a change of {config}.",
+    ),
+    SignalKind.STEP_OVERRUN: (
+        MemoryType.TASK_CALIBRATION,
+        "Work on {module} took {actual} steps where {planned} were planned.",
+    ),
+    SignalKind.PARALLEL_CONFLICT: (
+        MemoryType.GOTCHA, "Two were at work on {where} at once and collided.",
+    ),
+    SignalKind.CONTEXT_SPIKE: (
+        MemoryType.CONTEXT_COST, "{what} costs about {tokens} tokens of context.",
+    ),
+}  # fmt: skip
+_SAID_EITHER: Final[Mapping[SignalKind, tuple[tuple[MemoryType, str], tuple[MemoryType, str]]]] = {
+    SignalKind.CO_ACCESS: (  # both were edited, or one was read
+        (MemoryType.CAUSAL_DEPENDENCY, "A change of {first} comes with a change of {second}."),
+        (MemoryType.PREFETCH_PATTERN, "Who changes one of {first} and {second} reads the other."),
+    ),
+    SignalKind.ERROR_RETRY: (  # it went through, or did not
+        (MemoryType.ERROR_PATTERN, "{What} fails with “{message}”. It went through {how}."),
+        (MemoryType.GOTCHA, "{What} fails with “{message}”, also when tried again."),
+    ),
+    SignalKind.REPEATED_GREP: (  # found, or not
+        (
+            MemoryType.MODULE_INSIGHT,
+            "“{pattern}” is searched for again and again; it is in {found}.",
         ),
-        SignalKind.ERROR_RETRY: (is_resolved, MemoryType.ERROR_PATTERN, MemoryType.GOTCHA),
-        SignalKind.REPEATED_GREP: (has_files, MemoryType.MODULE_INSIGHT, MemoryType.GOTCHA),
-        SignalKind.SELF_CORRECTION: (has_files, MemoryType.GOTCHA, MemoryType.MODULE_INSIGHT),
-    }  # fmt: skip
-    if sighting.kind not in choices:
+        (
+            MemoryType.GOTCHA,
+            "“{pattern}” is searched for again and again and is not found by that name.",
+        ),
+    ),
+    SignalKind.SELF_CORRECTION: (  # of files, or of none
+        (MemoryType.GOTCHA, "Corrected by the agent itself (about {files}): {sentence}"),
+        (MemoryType.MODULE_INSIGHT, "Corrected by the agent itself: {sentence}"),
+    ),
+}
+
+
+def of_sighting(*, sighting: Sighting) -> tuple[MemoryType, str] | None:
+    """Return what a sighting becomes, as type and content; None when it only strengthens others."""
+    details, files = sighting.details, ", ".join(sighting.files)
+    said = _SAID.get(sighting.kind)
+    if sighting.kind in _SAID_EITHER:
+        first, second = _SAID_EITHER[sighting.kind]
+        is_first = {
+            SignalKind.CO_ACCESS: details.get("both_edited") == "yes",
+            SignalKind.ERROR_RETRY: bool(details.get("how")),
+        }.get(sighting.kind, bool(files))
+        said = first if is_first else second
+    if said is None:
         return None
-    holds, first, second = choices[sighting.kind]
-    return first if holds else second
-
-
-def sighting_content(*, sighting: Sighting) -> str:
-    """Put a sighting into words; empty when it becomes no memory."""
-    type = type_of_sighting(sighting=sighting)
-    if type is None:
-        return ""
-    files, named = sighting.files, {name: _part(it) for name, it in sighting.details.items()}
-    config = sighting.details.get("config")
+    type, template = said
+    named = {name: _part(text) for name, text in details.items()}
+    lists = {name: ", then ".join(details.get(name, "").split("\n")) for name in _LISTS}
     values = {
         **named,
-        "files": ", ".join(files),
-        "where": ", ".join(files) or "the repository",
+        **lists,
+        "files": files,
+        "where": files or "the repository",
         "module": named.get("module") or "the project",
-        "others": ", ".join(path for path in files if path != config),
+        "others": ", ".join(path for path in sighting.files if path != details.get("config")),
         "What": named.get("what", "").capitalize(),
-        "about": f" (about {', '.join(files)})" if files else "",
         "sentence": _sentence(named.get("text", "")),
-        **{
-            name: ", then ".join(sighting.details.get(name, "").split("\n"))
-            for name in ("steps", "order")
-        },
     }
-    choices = {
-        SignalKind.CO_ACCESS: _OF_CHANGES if type is MemoryType.CAUSAL_DEPENDENCY else _OF_READS,
-        SignalKind.ERROR_RETRY: _RESOLVED if named.get("how") else _UNRESOLVED,
-        SignalKind.REPEATED_GREP: _FOUND if named.get("found") else _NOT_FOUND,
-        SignalKind.SELF_CORRECTION: _CORRECTED,
-    }
-    template = _TEMPLATES.get(sighting.kind) or choices[sighting.kind]
-    return template.format_map(values)[:CONTENT_MOST]
-
-
-def dead_end_content(*, found: DeadEnd) -> str:
-    """Put a dead end into words."""
-    parts = [
-        f"For “{_part(found.task)}”, {_part(found.approach)} did not work."
-        if found.task
-        else f"{_part(found.approach).capitalize()} did not work.",
-        _sentence(found.why_it_failed),
-        f"What came instead: {_part(found.alternative)}." if found.alternative else "",
-    ]
-    return " ".join(part for part in parts if part)[:CONTENT_MOST]
+    return type, template.format_map(values)[:CONTENT_MOST]
 
 
 def _part(text: str) -> str:
@@ -141,65 +131,31 @@ def _sentence(text: str) -> str:
     return kept if not kept or kept.endswith((".", "!", "?")) else f"{kept}."
 
 
-def sighting_attributes(
-    *, sighting: Sighting, type: MemoryType, sessions: int
-) -> Mapping[str, object]:
-    """Return the fields of what a sighting becomes; empty where its type has none."""
-    make = _MAKERS.get(type)
-    return make(sighting, sessions) if make is not None else {}
+def _attributes(sighting: Sighting, type: MemoryType, sessions: int) -> Mapping[str, object]:
+    """Return the fields of what a sighting becomes; empty where its type has none.
 
-
-def dead_end_attributes(*, found: DeadEnd) -> Mapping[str, object]:
-    """Return the fields of a dead end; what is not known is left out."""
-    given = {
-        "approach": found.approach,
-        "why_it_failed": found.why_it_failed,
-        "alternative": found.alternative,
-        "context": found.task,
-    }
-    return {name: text for name, text in given.items() if text.strip()}
-
-
-def _recipe(sighting: Sighting, sessions: int) -> Mapping[str, object]:
-    steps = sighting.details.get("steps", "").split("\n")
-    return {
-        "task_pattern": steps[0],
-        "steps": tuple(
-            {"order": order, "description": description}
-            for order, description in enumerate(steps, 1)
-        ),
-        "success_count": sessions,
-    }
-
-
-def _prefetch(sighting: Sighting, sessions: int) -> Mapping[str, object]:
-    module = file_paths.module(path=sighting.files[0])
-    return {
-        "always_read": sighting.files,
-        "trigger_module": module or sighting.files[0],
-        "sessions": sessions,
-    }
-
-
-def _calibration(sighting: Sighting, sessions: int) -> Mapping[str, object]:
-    """Return steps against the plan, or runs of tests against one run."""
+    A calibration is of steps against the plan, or of runs of tests against one run.
+    """
     named = sighting.details
-    planned = int(named.get("planned", "1"))
-    actual = int(named.get("actual", named.get("runs", "1")))
-    return {
-        "module": named.get("module") or "project",
-        "planned": planned,
-        "actual": actual,
-        "ratio": round(actual / planned, 2),
-        "samples": sessions,
-    }
-
-
-_MAKERS: Final[Mapping[MemoryType, Callable[[Sighting, int], Mapping[str, object]]]] = {
-    MemoryType.WORKFLOW_RECIPE: _recipe,
-    MemoryType.PREFETCH_PATTERN: _prefetch,
-    MemoryType.TASK_CALIBRATION: _calibration,
-}
+    if type is MemoryType.WORKFLOW_RECIPE:
+        steps = named.get("steps", "").split("\n")
+        ordered = tuple({"order": at, "description": one} for at, one in enumerate(steps, 1))
+        return {"task_pattern": steps[0], "steps": ordered, "success_count": sessions}
+    if type is MemoryType.PREFETCH_PATTERN:
+        first = sighting.files[0]
+        module = file_paths.module(path=first) or first
+        return {"always_read": sighting.files, "trigger_module": module, "sessions": sessions}
+    if type is MemoryType.TASK_CALIBRATION:
+        planned = int(named.get("planned", "1"))
+        actual = int(named.get("actual", named.get("runs", "1")))
+        return {
+            "module": named.get("module") or "project",
+            "planned": planned,
+            "actual": actual,
+            "ratio": round(actual / planned, 2),
+            "samples": sessions,
+        }
+    return {}
 
 
 PIECEWISE_ABOVE: Final = 5  # subtasks of a build
@@ -264,7 +220,7 @@ def is_gate_open(*, scratchpad: Scratchpad, is_piece: bool = False) -> bool:
     """
     gate = GATES[scratchpad.setting.type].gate
     if gate is Gate.QA_PASSED:
-        return is_piece or qa_passed(scratchpad=scratchpad)
+        return is_piece or validated(scratchpad=scratchpad) > 0
     if gate is Gate.END:
         return scratchpad.outcome is not None
     return gate is not Gate.NEVER and scratchpad.outcome is Outcome.SUCCESS
@@ -281,14 +237,12 @@ def is_piecewise(*, setting: Setting) -> bool:
 
 
 def validated(*, scratchpad: Scratchpad) -> int:
-    """Return the sequence of the report that validated the last subtask; 0 where none did."""
-    return scratchpad.reports[-1].sequence if qa_passed(scratchpad=scratchpad) else 0
+    """Return the sequence of the report of QA that validated the last subtask; 0 where none did.
 
-
-def qa_passed(*, scratchpad: Scratchpad) -> bool:
-    """Say whether the last report of QA, which stands for all before it, says that it passed."""
-    reports = scratchpad.reports
-    return bool(reports) and reports[-1].outcome is Outcome.SUCCESS
+    The last report stands for all before it.
+    """
+    last = scratchpad.reports[-1] if scratchpad.reports else None
+    return last.sequence if last and last.outcome is Outcome.SUCCESS else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -337,7 +291,7 @@ def confidence(*, value: float, sessions: int, needed: int, trust: float) -> flo
 def propose(
     *,
     scratchpad: Scratchpad,
-    seen: tuple[Witnessed, ...],
+    seen: tuple[Sighting, ...],
     seen_before: SeenBefore,
     is_piece: bool = False,
     results: tuple[Event, ...] = (),
@@ -393,39 +347,37 @@ def _judged(scratchpad: Scratchpad, one: ObservedCandidate) -> ObservedCandidate
 
 
 def _from_signals(
-    scratchpad: Scratchpad, seen: tuple[Witnessed, ...], seen_before: SeenBefore
+    scratchpad: Scratchpad, seen: tuple[Sighting, ...], seen_before: SeenBefore
 ) -> Iterator[ObservedCandidate]:
     """Yield what becomes of the signals that enough sessions have shown."""
     if scratchpad.outcome in _FAILED:
         return
     taken_back = {
-        path: one.sighting.last_sequence
+        path: one.last_sequence
         for one in seen
-        if one.sighting.kind is SignalKind.BACKTRACK
-        for path in one.sighting.files
+        if one.kind is SignalKind.BACKTRACK
+        for path in one.files
     }
-    for witnessed in seen:
-        sighting = witnessed.sighting
-        type = type_of_sighting(sighting=sighting)
-        if type is None or _is_of_failed(sighting, taken_back):
-            continue
+    for sighting in seen:
+        becomes = of_sighting(sighting=sighting)
         sessions = seen_before.get((sighting.kind, sighting.key), 0) + 1
-        needed = detections.sessions_needed(kind=sighting.kind, agents=len(witnessed.agents))
-        if sessions < needed:
+        needed = detections.sessions_needed(kind=sighting.kind, agents=len(sighting.agents))
+        if becomes is None or sessions < needed or _is_of_failed(sighting, taken_back):
             continue
+        type, content = becomes
         value = detections.value(kind=sighting.kind)
         trust = source_row(source=Source.OBSERVER_INFERRED).trust_multiplier
         yield ObservedCandidate(
             key=f"{sighting.kind.value}:{sighting.key}",
             type=type,
-            content=sighting_content(sighting=sighting),
+            content=content,
             files=sighting.files,
             confidence=confidence(value=value, sessions=sessions, needed=needed, trust=trust),
             source=Source.OBSERVER_INFERRED,
-            reason=witnessed.reason,
+            reason=sighting.reason,
             sessions=sessions,
             evidence=sighting.evidence,
-            attributes=sighting_attributes(sighting=sighting, type=type, sessions=sessions),
+            attributes=_attributes(sighting, type, sessions),
         )
 
 
@@ -440,7 +392,21 @@ def _is_of_failed(sighting: Sighting, taken_back: Mapping[str, int]) -> bool:
 def _from_failures(scratchpad: Scratchpad) -> Iterator[ObservedCandidate]:
     """Yield what the agent gave up, and the failures that QA reported."""
     for found in reentered_dead_ends.find_dead_ends(scratchpad=scratchpad):
-        content = dead_end_content(found=found)
+        tried, instead = _part(found.approach), _part(found.alternative)
+        parts = [
+            f"For “{_part(found.task)}”, {tried} did not work."
+            if found.task
+            else f"{tried.capitalize()} did not work.",
+            _sentence(found.why_it_failed),
+            f"What came instead: {instead}." if instead else "",
+        ]
+        content = " ".join(part for part in parts if part)[:CONTENT_MOST]
+        fields = {
+            "approach": found.approach,
+            "why_it_failed": found.why_it_failed,
+            "alternative": found.alternative,
+            "context": found.task,
+        }
         yield _judged(
             scratchpad,
             ObservedCandidate(
@@ -451,7 +417,7 @@ def _from_failures(scratchpad: Scratchpad) -> Iterator[ObservedCandidate]:
                 evidence=found.evidence,
                 confidence=DEAD_END_VALUE,
                 source=Source.OBSERVER_INFERRED,
-                attributes=dead_end_attributes(found=found),
+                attributes={name: text for name, text in fields.items() if text.strip()},
             ),
         )
     for report in scratchpad.reports:

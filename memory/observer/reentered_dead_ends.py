@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
 from typing import Final
-from uuid import UUID
 
 from memory.observer import detections
 from memory.observer.detections import SignalEvidence
@@ -111,20 +110,21 @@ class How(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownEnd:
-    """A dead end that was known before the session."""
+    """A dead end that was known before the session; `id` is its memory's."""
 
-    id: UUID
+    id: str
     content: str
     approach: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reentry:
-    """That a dead end was entered: at which event, and how."""
+    """That a dead end was entered: at which event, how, and whether it was told before."""
 
-    memory_id: UUID
+    memory_id: str
     sequence: int
     how: How
+    told: bool = False
 
 
 Texts = Iterable[tuple[int, str]]  # what the agent said while it worked, by sequence

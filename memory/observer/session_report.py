@@ -9,8 +9,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from memory.observer import detections, promotion
-from memory.observer.detect import Witnessed
-from memory.observer.detections import SignalEvidence
+from memory.observer.detections import Sighting, SignalEvidence
 from memory.observer.promotion import ObservedCandidate, SeenBefore
 from memory.sessions.scratchpad import Scratchpad
 
@@ -42,7 +41,7 @@ def of_scratchpad(*, scratchpad: Scratchpad) -> dict[str, Any]:
 
 def of_signals(
     *,
-    seen: tuple[Witnessed, ...],
+    seen: tuple[Sighting, ...],
     before: SeenBefore,
     proposed: tuple[ObservedCandidate, ...],
     is_open: bool,
@@ -63,29 +62,29 @@ def evidence(*, rests: tuple[SignalEvidence, ...]) -> list[dict[str, Any]]:
 
 
 def _signal_row(
-    one: Witnessed, before: SeenBefore, offered: set[str], *, is_open: bool
+    one: Sighting, before: SeenBefore, offered: set[str], *, is_open: bool
 ) -> dict[str, Any]:
-    sighting = one.sighting
-    sessions = before.get((sighting.kind, sighting.key), 0) + 1
-    needed = detections.sessions_needed(kind=sighting.kind, agents=len(one.agents))
-    if f"{sighting.kind.value}:{sighting.key}" in offered:
+    becomes = promotion.of_sighting(sighting=one)
+    sessions = before.get((one.kind, one.key), 0) + 1
+    needed = detections.sessions_needed(kind=one.kind, agents=len(one.agents))
+    if f"{one.kind.value}:{one.key}" in offered:
         why = ""
     elif not is_open:
         why = Why.GATE_SHUT.value
-    elif promotion.type_of_sighting(sighting=sighting) is None:
+    elif becomes is None:
         why = Why.STRENGTHENS.value
     else:
         why = (Why.TOO_FEW if sessions < needed else Why.OTHER_TYPES).value
     return {
-        "kind": sighting.kind.value,
-        "key": sighting.key,
-        "says": promotion.sighting_content(sighting=sighting),
-        "files": list(sighting.files),
-        "times": sighting.times,
+        "kind": one.kind.value,
+        "key": one.key,
+        "says": "" if becomes is None else becomes[1],
+        "files": list(one.files),
+        "times": one.times,
         "sessions": sessions,
         "tainted_by": one.reason,
         "why": why,
-        "evidence": evidence(rests=sighting.evidence),
+        "evidence": evidence(rests=one.evidence),
     }
 
 

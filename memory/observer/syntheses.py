@@ -9,14 +9,13 @@ dropped and counted: nothing is guessed from a broken answer.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
-from memory.extraction.prompts.schemas import SYNTHESIZED
+from memory.extraction import model_answers
 from memory.intake.validation import PAYLOADS
-from memory.observer import detections, phrasing
-from memory.observer.signals import failures
+from memory.observer import detections, effort_signals
 from memory.sessions import counters, file_paths
 from memory.sessions.counters import EdgeRow, ErrorRow, FileRow, ModuleRow, PairRow
 from memory.taxonomy import MemoryType
@@ -43,22 +42,13 @@ OfRow = TypeVar("OfRow", FileRow, EdgeRow, ErrorRow)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Key:
-    """What a synthesis is known by in the log; a weekly one names both modules and threshold 0."""
+class SumStatement:
+    """What sums justify, in a sentence; a mere count (`FACT`) is no memory by itself."""
 
-    module: str
-    threshold: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
-    """One memory that the statistics justify, for review."""
-
-    type: MemoryType
     content: str
     files: tuple[str, ...]
+    type: MemoryType = MemoryType.FACT
     attributes: Mapping[str, object] = field(default_factory=dict)
-    confidence: float = CONFIDENCE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,18 +61,18 @@ class Summary:
     errors: tuple[ErrorRow, ...]
 
 
-def due(*, module: ModuleRow, done: frozenset[Key]) -> Key | None:
-    """Return the highest threshold that a module has reached and nobody synthesized; else None.
+def due(*, module: ModuleRow, done: frozenset[str]) -> str:
+    """Return the key of the highest threshold that a module has reached and nobody synthesized.
 
-    A module that reached several at once is synthesized once, for the highest: it holds the others.
+    Empty where there is none. A module that reached several at once is synthesized once, for the
+    highest: it holds the others.
     """
-    reached = [threshold for threshold in THRESHOLDS if threshold <= module.sessions]
-    highest = reached[-1] if reached else 0
-    key = Key(module=module.module, threshold=highest)
-    return key if highest and key not in done else None
+    highest = max((one for one in THRESHOLDS if one <= module.sessions), default=0)
+    key = counters.key_of(text=f"{highest}:{module.module}")
+    return key if highest and key not in done else ""
 
 
-def of_module(*, summary: Summary) -> tuple[Draft, ...]:
+def of_module(*, summary: Summary) -> tuple[SumStatement, ...]:
     """Return what the statistics of a module justify, at most five, the strongest kinds first."""
     drafts = (
         *_prefetch(summary),
@@ -98,12 +88,12 @@ def weekly(
     edges: Iterable[EdgeRow],
     pairs: Iterable[PairRow],
     known: frozenset[tuple[str, str]],
-    done: frozenset[Key],
-) -> tuple[tuple[Key, Draft], ...]:
+    done: frozenset[str],
+) -> tuple[tuple[str, SumStatement], ...]:
     """Return pairs of modules that change together and that no causal dependency names yet.
 
     `pairs` count the sessions of two modules through whichever files, where any counted them;
-    `known` holds the pairs that one names, in alphabetical order.
+    `known` holds the pairs that one names, in alphabetical order. A pair has threshold 0.
     """
     sessions = {(one.first, one.second): one.sessions for one in pairs}
     by_pair: dict[tuple[str, str], list[EdgeRow]] = {}
@@ -115,160 +105,152 @@ def weekly(
         pair: max(sessions.get(pair, 0), *(edge.sessions for edge in met))
         for pair, met in by_pair.items()
     }
-    found = (
-        (Key(module="|".join(pair), threshold=0), _pair(pair, often[pair], met))
-        for pair, met in sorted(by_pair.items(), key=lambda item: (-often[item[0]], item[0]))
-        if often[pair] >= PAIR_SESSIONS
-    )
-    return tuple(each for each in found if each[0] not in done)[:PAIRS_MOST]
+    found: list[tuple[str, SumStatement]] = []
+    for pair in sorted(by_pair, key=lambda pair: (-often[pair], pair)):
+        key = counters.key_of(text=f"0:{'|'.join(pair)}")
+        if often[pair] < PAIR_SESSIONS or key in done:
+            continue
+        strongest = max(by_pair[pair], key=lambda edge: (edge.sessions, edge.first, edge.second))
+        one, other = (module or "the top folder" for module in pair)
+        statement = SumStatement(
+            type=MemoryType.CAUSAL_DEPENDENCY,
+            content=f"Work on {one} and on {other} goes together ({often[pair]} sessions): "
+            f"{strongest.first} and {strongest.second}.",
+            files=(strongest.first, strongest.second),
+        )
+        found.append((key, statement))
+    return tuple(found[:PAIRS_MOST])
 
 
 def is_of(*, module: str, error: ErrorRow, paths: frozenset[str]) -> bool:
     """Say whether an error belongs to a module: it names a file of it, or a change there helped."""
     if any(path in error.message for path in paths):
         return True
-    helped = (path for how in error.hows for path in failures.changed(how=how))
+    helped = (path for how in error.hows for path in effort_signals.changed(how=how))
     return any(file_paths.module(path=path) == module for path in helped)
 
 
-def _prefetch(summary: Summary) -> tuple[Draft, ...]:
+def _prefetch(summary: Summary) -> Iterator[SumStatement]:
     module = summary.module
     always = counters.shares(module=module, files=summary.files, above=counters.ALWAYS_ABOVE)
     often = counters.shares(module=module, files=summary.files, above=counters.OFTEN_ABOVE)
-    if not always:
-        return ()
-    attributes = {
-        "always_read": always,
-        "often_read": tuple(path for path in often if path not in always),
-        "trigger_module": module.module or "project",
-        "sessions": module.sessions,
-    }
-    content = f"Work on {_name(module)} reads {', '.join(always)} in nearly every session."
-    draft = Draft(
-        type=MemoryType.PREFETCH_PATTERN, content=content, files=always, attributes=attributes
-    )
-    return (draft,)
+    if always:
+        yield SumStatement(
+            type=MemoryType.PREFETCH_PATTERN,
+            content=f"Work on {module.module or 'the project'} reads {', '.join(always)} "
+            "in nearly every session.",
+            files=always,
+            attributes={
+                "always_read": always,
+                "often_read": tuple(path for path in often if path not in always),
+                "trigger_module": module.module or "project",
+                "sessions": module.sessions,
+            },
+        )
 
 
-def _couplings(summary: Summary) -> tuple[Draft, ...]:
+def _couplings(summary: Summary) -> Iterator[SumStatement]:
     rows = {row.path: row for row in summary.files}
-    strong: list[EdgeRow] = []
-    for edge in summary.edges:
-        first, second = rows.get(edge.first), rows.get(edge.second)
-        if first is None or second is None or edge.sessions < STRONG_SESSIONS:
-            continue
-        if counters.weight(edge=edge, first=first, second=second) >= STRONG_WEIGHT:
-            strong.append(edge)
-    drafts: list[Draft] = []
+    strong = [
+        edge
+        for edge in summary.edges
+        if edge.first in rows
+        and edge.second in rows
+        and edge.sessions >= STRONG_SESSIONS
+        and counters.weight(edge=edge, first=rows[edge.first], second=rows[edge.second])
+        >= STRONG_WEIGHT
+    ]
     for edge in sorted(strong, key=lambda edge: (-edge.sessions, edge.first, edge.second))[:2]:
         directed = counters.direction(edge=edge)
         one, other = directed or (edge.first, edge.second)
         said = f"{one} and {other} change together"
         if directed:
             said = f"A change of {one} comes with a change of {other}"
-        content = f"{said} ({edge.sessions} sessions)."
-        drafts.append(Draft(type=MemoryType.CAUSAL_DEPENDENCY, content=content, files=(one, other)))
-    return tuple(drafts)
+        yield SumStatement(
+            type=MemoryType.CAUSAL_DEPENDENCY,
+            content=f"{said} ({edge.sessions} sessions).",
+            files=(one, other),
+        )
 
 
-def _errors(errors: Iterable[ErrorRow]) -> tuple[Draft, ...]:
+def _errors(errors: Iterable[ErrorRow]) -> Iterator[SumStatement]:
     again = [row for row in errors if row.sessions >= ERROR_SESSIONS and row.hows]
-    ordered = sorted(again, key=lambda row: (-row.sessions, row.fingerprint))
-    return tuple(
-        Draft(
+    for row in sorted(again, key=lambda row: (-row.sessions, row.fingerprint))[:2]:
+        yield SumStatement(
             type=MemoryType.ERROR_PATTERN,
             content=f"“{row.message}” comes up again and again ({row.sessions} sessions); "
             f"it went through {row.usual_way}.",
-            files=failures.changed(how=row.usual_way),
+            files=effort_signals.changed(how=row.usual_way),
         )
-        for row in ordered[:2]
-    )
 
 
-def _calibration(module: ModuleRow) -> tuple[Draft, ...]:
+def _calibration(module: ModuleRow) -> Iterator[SumStatement]:
     ratio = module.actual / module.planned if module.planned else 1.0
-    if module.samples < CALIBRATION_SAMPLES or abs(ratio - 1) < CALIBRATION_OFF:
-        return ()
-    attributes = {
-        "module": module.module or "project",
-        "planned": module.planned,
-        "actual": module.actual,
-        "ratio": round(ratio, 2),
-        "samples": module.samples,
-    }
-    content = f"Work on {_name(module)} takes {ratio:.1f} times the steps planned."
-    draft = Draft(
-        type=MemoryType.TASK_CALIBRATION, content=content, files=(), attributes=attributes
-    )
-    return (draft,)
+    if module.samples >= CALIBRATION_SAMPLES and abs(ratio - 1) >= CALIBRATION_OFF:
+        yield SumStatement(
+            type=MemoryType.TASK_CALIBRATION,
+            content=f"Work on {module.module or 'the project'} takes {ratio:.1f} times the steps "
+            "planned.",
+            files=(),
+            attributes={
+                "module": module.module or "project",
+                "planned": module.planned,
+                "actual": module.actual,
+                "ratio": round(ratio, 2),
+                "samples": module.samples,
+            },
+        )
 
 
-def _name(module: ModuleRow) -> str:
-    return module.module or "the project"
-
-
-def _pair(pair: tuple[str, str], sessions: int, met: list[EdgeRow]) -> Draft:
-    strongest = max(met, key=lambda edge: (edge.sessions, edge.first, edge.second))
-    one, other = (module or "the top folder" for module in pair)
-    return Draft(
-        type=MemoryType.CAUSAL_DEPENDENCY,
-        content=f"Work on {one} and on {other} goes together ({sessions} sessions): "
-        f"{strongest.first} and {strongest.second}.",
-        files=(strongest.first, strongest.second),
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fact:
-    """What the sums say in a sentence; `type` and `attributes` where it is a memory by itself."""
-
-    says: str
-    files: tuple[str, ...]
-    type: MemoryType | None = None
-    attributes: Mapping[str, object] = field(default_factory=dict)
-
-
-def facts(*, summary: Summary) -> tuple[Fact, ...]:
+def facts(*, summary: Summary) -> tuple[SumStatement, ...]:
     """Return what is told of a module: what templates say of it first, then what was counted."""
-    found = [
-        Fact(says=one.content, files=one.files, type=one.type, attributes=one.attributes)
-        for one in of_module(summary=summary)
-    ]
+    found = [*of_module(summary=summary)]
     for error in _strongest(summary.errors):
         way = error.usual_way
         helped = f"; it went through {way}" if way else f"; {error.resolved} times it went through"
         says = f"“{error.message}” came up in {error.sessions} sessions{helped}."
-        found.append(Fact(says=says, files=failures.changed(how=way)))
+        found.append(SumStatement(content=says, files=effort_signals.changed(how=way)))
     for edge in _strongest(summary.edges):
-        says = (
-            f"{edge.first} and {edge.second} were worked on together in {edge.sessions} sessions."
-        )
-        found.append(Fact(says=says, files=(edge.first, edge.second)))
+        both = f"{edge.first} and {edge.second}"
+        says = f"{both} were worked on together in {edge.sessions} sessions."
+        found.append(SumStatement(content=says, files=(edge.first, edge.second)))
+    total = summary.module.sessions
     for row in _strongest(summary.files):
         changed = f" and changed {row.edits} times" if row.edits else ""
-        total = summary.module.sessions
         says = f"{row.path} was touched in {row.sessions} of {total} sessions{changed}."
-        found.append(Fact(says=says, files=(row.path,)))
+        found.append(SumStatement(content=says, files=(row.path,)))
     return tuple(found[:FACTS_MOST])
 
 
-def written_facts(*, module: str, told: tuple[Fact, ...], nonce: str) -> str:
+def _strongest(rows: tuple[OfRow, ...]) -> tuple[OfRow, ...]:
+    often = [one for one in rows if one.sessions >= SESSIONS_LEAST]
+    return tuple(sorted(often, key=lambda one: (-one.sessions, str(one)))[:KIND_MOST])
+
+
+def written_facts(*, module: str, told: tuple[SumStatement, ...], nonce: str) -> str:
     """Return the facts between their marks, without secrets."""
-    head = phrasing.written_json({"module": module or "the project"}, nonce)
-    lines: list[str] = []
-    for number, fact in enumerate(told, 1):
-        type = {} if fact.type is None else {"type": fact.type.value}
-        body = phrasing.written_json({**type, "files": fact.files, "says": fact.says}, nonce)
-        lines.append(f"[fact {number}]\n{body[:LONGEST_FACT]}")
-    return "\n".join((f"<<<{nonce}", head[:LONGEST_FACT], *lines, f"{nonce}>>>"))
+    return model_answers.write_entries(
+        name="fact",
+        entries=(
+            {
+                **({} if one.type is MemoryType.FACT else {"type": one.type.value}),
+                "files": one.files,
+                "says": one.content,
+            }
+            for one in told
+        ),
+        nonce=nonce,
+        longest=LONGEST_FACT,
+        head={"module": module or "the project"},
+    )
 
 
 def read_drafts(
-    *, data: Mapping[str, Any], told: tuple[Fact, ...]
-) -> tuple[tuple[Draft, ...], Counter[str]]:
+    *, data: Mapping[str, Any], told: tuple[SumStatement, ...]
+) -> tuple[tuple[SumStatement, ...], Counter[str]]:
     """Return the drafts that hold, at most five, and how many were dropped and why."""
     dropped: Counter[str] = Counter()
-    found: dict[str, Draft] = {}
+    found: dict[str, SumStatement] = {}
     for entry in data["syntheses"]:
         checked = _checked(entry, told)
         if isinstance(checked, str):
@@ -282,36 +264,24 @@ def read_drafts(
     return tuple(found.values()), dropped
 
 
-def _strongest(rows: tuple[OfRow, ...]) -> tuple[OfRow, ...]:
-    often = [one for one in rows if one.sessions >= SESSIONS_LEAST]
-    return tuple(sorted(often, key=lambda one: (-one.sessions, str(one)))[:KIND_MOST])
-
-
-def _checked(entry: Any, told: tuple[Fact, ...]) -> Draft | str:
+def _checked(entry: Any, told: tuple[SumStatement, ...]) -> SumStatement | str:
     """Return a draft, or why it is dropped."""
     if not isinstance(entry, dict) or not isinstance(entry.get("text"), str):
         return "draft_shape"
-    cited = _cited(entry.get("facts"), told)
-    if not cited:
+    numbers = entry.get("facts")
+    if not isinstance(numbers, list) or not 1 <= len(numbers) <= CITED_MOST:
         return "draft_facts"
-    if entry.get("type") not in SYNTHESIZED:
+    if not all(type(one) is int and 1 <= one <= len(told) for one in numbers):
+        return "draft_facts"
+    if entry.get("type") not in model_answers.SYNTHESIZED:
         return "draft_type"
-    type, text = MemoryType(entry["type"]), " ".join(entry["text"].split())
-    payload = next((one.attributes for one in cited if one.type is type), {})
-    if type in PAYLOADS and not payload:
+    cited = tuple(told[one - 1] for one in dict.fromkeys(numbers))
+    kind, text = MemoryType(entry["type"]), " ".join(entry["text"].split())
+    payload: Mapping[str, object] = next((one.attributes for one in cited if one.type is kind), {})
+    if kind in PAYLOADS and not payload:
         return "draft_type"
     files = tuple(dict.fromkeys(path for one in cited for path in one.files))
-    said = " ".join((*(one.says for one in cited), *files))
-    content = Draft(
-        type=type, content=text, files=files[: detections.FILES_MOST], attributes=payload
+    said = " ".join((*(one.content for one in cited), *files))
+    return model_answers.phrase_fault(text=text, said=said) or SumStatement(
+        type=kind, content=text, files=files[: detections.FILES_MOST], attributes=payload
     )
-    return phrasing.fault(text=text, said=said) or content
-
-
-def _cited(numbers: Any, told: tuple[Fact, ...]) -> tuple[Fact, ...]:
-    """Return the facts of an answer's numbers; none where one of them is no fact's."""
-    if not isinstance(numbers, list) or not 1 <= len(numbers) <= CITED_MOST:
-        return ()
-    known = range(1, len(told) + 1)
-    is_right = all(type(one) is int and one in known for one in numbers)
-    return tuple(told[one - 1] for one in dict.fromkeys(numbers)) if is_right else ()

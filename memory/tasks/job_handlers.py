@@ -18,8 +18,8 @@ from accounts.queries import directory
 from accounts.queries.directory import Initiator
 from memory.documents import queries
 from memory.documents.actions.import_batches import fail_import, run_import
-from memory.extraction.actions.judge_added import judge_added
-from memory.observer.actions import consolidate, finalize, observe, promote, synthesize
+from memory.extraction.actions import judge_added
+from memory.observer.actions import consolidate, finalize, promote, synthesize
 from memory.review.rollback import execute
 from teams.permissions import Act, require
 
@@ -92,7 +92,7 @@ def consolidate_session(claim: Claim) -> Mapping[str, Any]:
 def observe_session(claim: Claim) -> Mapping[str, Any]:
     """Look at what the agent of a session has done."""
     (session_id,) = map(UUID, claim.payload["ids"])
-    counts = observe.observe(session_id=session_id, now=timezone.now())
+    counts = promote.observe(session_id=session_id, now=timezone.now())
     return {**counts, **promote.promote_piece(session_id=session_id, now=timezone.now())}
 
 

@@ -29,7 +29,7 @@ def main(*, sizes: tuple[int, ...]) -> None:
         )
         written_in, data = _timed(lambda state=state: scratchpad.dump(scratchpad=state))
         loaded_in, _ = _timed(lambda data=data: scratchpad.load(data=data))
-        found_in, found = _timed(lambda state=state: detect.find_all(scratchpad=state, verdicts={}))
+        found_in, found = _timed(lambda state=state: detect.find_all(scratchpad=state, rejected={}))
         count = len(events)
         measures.line(f"{count:,} events", f"{len(found)} signals, {len(data) / 1e6:.1f} MB")
         measures.line("read", f"{count / read_in:10,.0f} a second")

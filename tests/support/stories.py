@@ -4,9 +4,10 @@ Each call adds a tool call and its result; a step ends by itself after every cal
 a client would post, so whatever reads them is tested from the rim on.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
-from memory.observer.detections import Sighting
+from memory.observer import detect
+from memory.observer.detections import SignalKind
 from memory.sessions import event_parsing, reducers
 from memory.sessions.events import Event
 from memory.sessions.scratchpad import Scratchpad, SessionType, Setting
@@ -14,12 +15,10 @@ from memory.sessions.scratchpad import Scratchpad, SessionType, Setting
 ROOT = "/work/shop"
 BEGAN = 1_760_000_000.0
 
-Find = Callable[..., tuple[Sighting, ...]]
 
-
-def keys(find: Find, story: "Story") -> list[str]:
-    """Return the keys of what a signal sees in a story, in alphabetical order."""
-    return sorted(sighting.key for sighting in find(scratchpad=story.scratchpad()))
+def keys(kind: SignalKind, story: "Story") -> list[str]:
+    """Return the keys of where a signal is seen in a story, in alphabetical order."""
+    return sorted(one.key for one in detect.find(kind=kind, scratchpad=story.scratchpad()))
 
 
 def without_clocks(story: "Story") -> "Story":

@@ -10,7 +10,8 @@ from django.db import connection
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.injection.actions.delivery_log import delivered_to_agent
+from memory import sql_queries
+from memory.injection.actions import delivery_log
 from memory.intake.queries import delivered_to_person
 from memory.records.queries.views import visible
 from memory.search import request
@@ -58,14 +59,16 @@ def test_what_an_agent_was_told_is_looked_up_by_its_session_and_its_token(
 ) -> None:
     with tenancy.unit():
         asked = _asked(
-            lambda: delivered_to_agent(
-                sessions=(uuid4(),),
+            lambda: sql_queries.rows(
+                "delivered_to_agent",
+                file=delivery_log.FILE,
+                sessions=[uuid4()],
                 agent="",
                 token=uuid4(),
                 since=now,
-                compacted_at=None,
+                compacted=None,
                 is_anew=True,
-                memory_ids=(uuid4(),),
+                ids=[uuid4()],
             ),
             of="memory_givenout",
         )

@@ -10,19 +10,21 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
+from django.db.models import Q
+
 from accounts import tenancy
-from memory.customization.queries import choose_style
+from memory.customization.phases import NATIVE_TRANSITIONS
+from memory.customization.queries import choose_style, find_own_methodology
 from memory.experiments.points import Point
-from memory.injection.actions import deliver, handover
-from memory.injection.actions.policy import Recipient
-from memory.search import packing
-from memory.search.actions import search
-from memory.search.deadline import TooLate
-from memory.search.queries import list_always_in_effect, list_of_modules
-from memory.search.request import SearchRequest
+from memory.injection.actions import deliver, policy
+from memory.injection.memory_selection import TOKENS_MOST, CandidateSet
+from memory.injection.session_start_rules import handed_over
+from memory.records.queries.views import countable
+from memory.search import actions, deadline, packing, request
+from memory.search.queries import list_always_in_effect
 from memory.sessions import queries as sessions
 from memory.sessions.models import Session
-from memory.taxonomy import MemoryType
+from memory.taxonomy import MemoryType, Status
 from memory.text import tokens
 from teams import visibility
 
@@ -32,6 +34,7 @@ STYLE_TOKENS_MOST: Final = 250  # a longer style is not delivered; default
 ALWAYS_INCLUDED_MOST: Final = 10  # memories; default
 MODULE_MEMORIES_MOST: Final = 10  # memories; default
 MODULE_TYPES: Final = (MemoryType.WORKFLOW_RECIPE, MemoryType.MODULE_INSIGHT)
+STAGE_MEMORIES_MOST: Final = 100  # of the stage before, the surest first; default
 UNCOMPARED: Final = 0.3  # relevance of what nobody compared with the task; default
 
 
@@ -43,11 +46,11 @@ class BriefRequest:
     finds.
     """
 
-    task: SearchRequest
+    task: request.SearchRequest
     through: int = 0
     working: tuple[str, ...] = ()
-    tokens_most: int = deliver.TOKENS_MOST
-    included: deliver.CandidateSet = deliver.NO_CANDIDATES
+    tokens_most: int = TOKENS_MOST
+    included: CandidateSet = deliver.NO_CANDIDATES
 
 
 def is_due(*, session: Session) -> bool:
@@ -55,24 +58,24 @@ def is_due(*, session: Session) -> bool:
     return session.briefed_at is None and session.brief_tries < TRIES_MOST
 
 
-def brief(*, recipient: Recipient, request: BriefRequest) -> deliver.Delivery:
+def brief(*, recipient: policy.Recipient, asked: BriefRequest) -> deliver.Delivery:
     """Search for what a task is about, and deliver the best of it; silence where that was done."""
     caller, now = recipient.caller, recipient.now
     wanted = replace(
-        request.task,
+        asked.task,
         project=deliver.narrowing_of(recipient.session).project,
         limit=RESULTS_MOST,
         is_noted=False,
     )
     try:
-        answer = search(caller=caller, request=wanted, now=now, deadline=recipient.deadline)
-    except TooLate:
+        answer = actions.search(caller=caller, request=wanted, now=now, deadline=recipient.deadline)
+    except deadline.TooLate:
         return deliver.LATE
     with tenancy.unit():
         session = sessions.hold(caller=caller, session_id=recipient.session.id)
-        if not is_due(session=session) or 0 < request.through <= session.brief_through:
+        if not is_due(session=session) or 0 < asked.through <= session.brief_through:
             return deliver.SILENCE  # its other event was faster
-        style = choose_style(caller=caller, topic=request.task.query, interface=None)
+        style = choose_style(caller=caller, topic=asked.task.query, interface=None)
         aside = ""
         if style is not None:
             aside = packing.heading_of_style(name=style.style.name, text=style.style.text)
@@ -80,10 +83,10 @@ def brief(*, recipient: Recipient, request: BriefRequest) -> deliver.Delivery:
         recipient = replace(recipient, session=session)
         candidates = deliver.merge(
             sets=(
-                handover.candidates_of_stage(recipient=recipient),
-                deliver.of_search(answer=answer, working=request.working),
-                request.included,
-                deliver.CandidateSet(aside=aside, tokens_most=request.tokens_most),
+                candidates_of_stage(recipient=recipient),
+                deliver.of_search(answer=answer, working=asked.working),
+                asked.included,
+                CandidateSet(aside=aside, tokens_most=asked.tokens_most),
             )
         )
         delivery = deliver.deliver(
@@ -91,7 +94,7 @@ def brief(*, recipient: Recipient, request: BriefRequest) -> deliver.Delivery:
         )
         if not delivery.is_late:
             briefed_at = now if delivery.text else None
-            record_try(session=session, through=request.through, briefed_at=briefed_at)
+            record_try(session=session, through=asked.through, briefed_at=briefed_at)
         return delivery
 
 
@@ -104,21 +107,55 @@ def record_try(*, session: Session, through: int, briefed_at: datetime | None) -
     session.save(update_fields=["briefed_at", "brief_tries", "brief_through"])
 
 
-def always_included(*, recipient: Recipient, modules: tuple[str, ...]) -> deliver.CandidateSet:
+def always_included(*, recipient: policy.Recipient, modules: tuple[str, ...]) -> CandidateSet:
     """Find what a session is given whatever its task: pinned or firm, and on its modules.
 
     That is what is pinned or firm and applies everywhere, the latest reflection, and how work on
     the modules is done. It stands behind what a search finds, and takes the tokens left. In a unit.
     """
-    sight = visibility.sight_of(caller=recipient.caller)
     firm = list_always_in_effect(
-        question=deliver.question_of(recipient=recipient), limit=ALWAYS_INCLUDED_MOST, sight=sight
+        question=deliver.question_of(recipient=recipient),
+        limit=ALWAYS_INCLUDED_MOST,
+        sight=visibility.sight_of(caller=recipient.caller),
     )
-    on_modules = list_of_modules(
+    on_modules = deliver.of_modules(
+        recipient=recipient,
         modules=modules,
-        question=deliver.question_of(recipient=recipient, types=MODULE_TYPES),
+        types=MODULE_TYPES,
         limit=MODULE_MEMORIES_MOST,
-        sight=sight,
+        relevance=UNCOMPARED,
     )
-    ids = dict.fromkeys((*firm, *on_modules))
-    return deliver.of_memories(recipient=recipient, memory_ids=ids, relevance=UNCOMPARED)
+    found = deliver.of_memories(recipient=recipient, memory_ids=firm, relevance=UNCOMPARED)
+    return deliver.merge(sets=(found, on_modules))
+
+
+def candidates_of_stage(*, recipient: policy.Recipient) -> CandidateSet:
+    """Find what the stage before hands over: what it recorded and the methodology lets pass.
+
+    The stage before is the last session of the same thread or unit of work in another phase. What
+    may not be delivered to anybody is not handed over either.
+    """
+    caller, session = recipient.caller, recipient.session
+    same = Q(pk__in=())
+    if session.thread:
+        same |= Q(thread=session.thread)
+    if session.work_unit:
+        same |= Q(work_unit=session.work_unit)
+    rows = sessions.opened_before(caller=caller, row=session).filter(same)
+    rows = rows.exclude(phase__in=("", session.phase)).order_by("-opened_at", "-id")
+    before = rows.first() if session.phase else None
+    if before is None:
+        return deliver.NO_CANDIDATES
+    recorded = countable(caller=caller).filter(
+        session_id=before.id, status=Status.ACTIVE.value, needs_review=False, taint_reason=""
+    )
+    ranked = recorded.order_by("-confidence", "id").values_list("id", flat=True)
+    found = deliver.of_memories(recipient=recipient, memory_ids=ranked[:STAGE_MEMORIES_MOST])
+    own = find_own_methodology(caller=caller, name=session.methodology)
+    ids = handed_over(
+        transitions=(own and own.relays) or NATIVE_TRANSITIONS,
+        before=before.phase,
+        after=session.phase,
+        recorded=found.views.values(),
+    )
+    return replace(found, views={one: found.views[one] for one in ids})

@@ -6,8 +6,8 @@ caller may see is delivered, of the session's project or of none; never what is 
 for a person, and never one side of a contradiction alone.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Final
 from uuid import UUID
 
@@ -16,7 +16,7 @@ from django.db.models import F
 from memory.experiments.actions import measurement
 from memory.experiments.points import OF_A_FILE, POINTS, Point
 from memory.injection.actions import delivery_log, policy
-from memory.injection.memory_selection import InjectionCandidate, SelectionContext, select
+from memory.injection.memory_selection import TOKENS_MOST, CandidateSet, select
 from memory.records.queries import views
 from memory.records.queries.views import GraphPart, MemoryView, views_of
 from memory.search.actions import SearchAnswer
@@ -33,7 +33,6 @@ FILE_MEMORIES_MOST: Final = 20  # of one file that are looked at; default, not m
 BY_NAME: Final = 1  # of that very path, or of one that ends alike
 CERTAIN: Final = 1.0  # the relevance of a memory to the file or module that it names
 OPENING: Final = f"{NOTICE}\n"
-TOKENS_MOST: Final = max(row.tokens for row in POINTS.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,27 +66,6 @@ SILENCE: Final = Delivery()
 LATE: Final = Delivery(is_late=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CandidateSet:
-    """What may be delivered: memories by id, how relevant each is, and for which file.
-
-    `working` are files that are worked on: memories about them come first. `heading` is a text that
-    stands before the memories, `reserved` how many of the point's tokens the files that it names
-    take; `aside` a text that is never delivered alone. At most `tokens_most` tokens are delivered.
-    `graph` is what the graph did to the ranking, where a search found them.
-    """
-
-    views: Mapping[UUID, MemoryView] = field(default_factory=dict)
-    relevance: Mapping[UUID, float] = field(default_factory=dict)
-    files: Mapping[UUID, str] = field(default_factory=dict)
-    working: frozenset[str] = frozenset()
-    heading: str = ""
-    reserved: int = 0
-    aside: str = ""
-    tokens_most: int = TOKENS_MOST
-    graph: GraphPart | None = None
-
-
 NO_CANDIDATES: Final = CandidateSet()
 
 
@@ -116,6 +94,7 @@ def of_modules(
     modules: tuple[str, ...],
     types: Iterable[MemoryType],
     limit: int,
+    relevance: float = CERTAIN,
 ) -> CandidateSet:
     """Find memories of some types about some modules. In a unit."""
     if not modules:
@@ -126,7 +105,7 @@ def of_modules(
         limit=limit,
         sight=visibility.sight_of(caller=recipient.caller),
     )
-    return of_memories(recipient=recipient, memory_ids=ids)
+    return of_memories(recipient=recipient, memory_ids=ids, relevance=relevance)
 
 
 def of_files(*, recipient: policy.Recipient, files: tuple[str, ...]) -> CandidateSet:
@@ -189,23 +168,20 @@ def deliver(*, recipient: policy.Recipient, point: Point, candidates: CandidateS
     allowed = policy.policy_of_recipient(recipient=recipient, point=point)
     if not allowed.is_open:
         return SILENCE
-    context = SelectionContext(
+    selected = select(
+        candidates=deliverable(session=session, candidates=candidates),
         point=point,
         delivered=delivery_log.delivered_before(
             recipient=recipient, point=point, memory_ids=candidates.views
         ),
-        working_files=candidates.working | frozenset(candidates.files.values()),
-        confidence=allowed.confidence,
-    )
-    selected = select(
-        candidates=injection_candidates(session=session, candidates=candidates), context=context
+        least=allowed.confidence,
     )
     budget = min(POINTS[point].tokens - candidates.reserved, candidates.tokens_most)
     room = budget - tokens.count(text=OPENING)  # the text beside memories: the heading first
     heading = _fitting(candidates.heading, room)
     beside = heading + _fitting(candidates.aside, room - tokens.count(text=heading))
     most = budget - tokens.count(text=beside)
-    blocks = _blocks(recipient, tuple(one.id for one in selected), candidates, most)
+    blocks = _blocks(recipient, selected, candidates, most)
     if recipient.deadline.is_past():
         return LATE
     ids = tuple(entry.memory_id for block in blocks for entry in block.entries)
@@ -243,25 +219,17 @@ def join(*, deliveries: Iterable[Delivery]) -> Delivery:
     )
 
 
-def injection_candidates(
-    *, session: Session, candidates: CandidateSet
-) -> tuple[InjectionCandidate, ...]:
-    """Return candidates as the selection sees them: of the session's project or of none, and
-    waiting for nobody's review."""
-    return tuple(
-        InjectionCandidate(
-            id=view.id,
-            type=MemoryType(view.type),
-            content=view.content,
-            files=(candidates.files[view.id],)
-            if view.id in candidates.files
-            else view.related_files,
-            confidence=view.effective_confidence,
-            relevance=candidates.relevance[view.id],
-            is_tainted=bool(view.taint_reason),
-        )
-        for view in candidates.views.values()
-        if not view.needs_review and view.project_id in {None, session.project_id}
+def deliverable(*, session: Session, candidates: CandidateSet) -> CandidateSet:
+    """Leave out what is tainted, waits for review, or is of a project but not the session's."""
+    return replace(
+        candidates,
+        views={
+            view.id: view
+            for view in candidates.views.values()
+            if not view.needs_review
+            and not view.taint_reason
+            and view.project_id in {None, session.project_id}
+        },
     )
 
 

@@ -7,8 +7,7 @@ session is locked.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.db.models import Min
@@ -24,42 +23,7 @@ from memory.sessions.actions import scratchpads
 from memory.sessions.models import GivenOut, Session
 from teams import visibility
 
-# What was delivered to an agent.
-
-FILE = "injection/sql/deliveries.sql"
-
-
-def delivered_to_agent(
-    *,
-    sessions: tuple[UUID, ...],
-    agent: str,
-    token: UUID | None,
-    since: datetime,
-    compacted_at: datetime | None,
-    is_anew: bool,
-    memory_ids: tuple[UUID, ...],
-) -> frozenset[UUID]:
-    """Return which of some memories an agent of a session and its full parts need not be given.
-
-    `is_anew`: log entries of before `compacted_at` do not count. Without a token, answers to its
-    searches do not count. In a unit.
-    """
-    if not memory_ids:
-        return frozenset()
-    rows = sql_queries.rows(
-        "delivered_to_agent",
-        file=FILE,
-        sessions=list(sessions),
-        agent=agent,
-        token=token,
-        since=since,
-        compacted=compacted_at,
-        is_anew=is_anew,
-        ids=list(memory_ids),
-    )
-    return frozenset(memory_id for (memory_id,) in rows)
-
-
+FILE: Final = "injection/sql/deliveries.sql"
 SUGGESTED_FILES_KEY: Final = "named"  # in a session's `observed`
 PATTERN_FILES: Final = ("always_read", "often_read")  # attributes of a delivered prefetch pattern
 
@@ -72,18 +36,23 @@ def delivered_before(
     Answers to searches of its token while the session ran count as given to its first agent. An
     agent whose context was compacted is warned once more at the touch of a file, and nowhere else.
     """
-    compacted_at = recipient.compacted_at
+    ids = list(memory_ids)
+    if not ids:
+        return frozenset()
     is_anew = point is Point.TOOL_RESULT
     carried = scratchpads.carried(row=recipient.session)
-    return delivered_to_agent(
-        sessions=(recipient.session.id, *carried.parts),
+    rows = sql_queries.rows(
+        "delivered_to_agent",
+        file=FILE,
+        sessions=[recipient.session.id, *carried.parts],
         agent=recipient.agent,
         token=None if recipient.agent else recipient.caller.token_id,
-        since=compacted_at if is_anew and compacted_at is not None else carried.opened_at,
-        compacted_at=compacted_at,
+        since=(is_anew and recipient.compacted_at) or carried.opened_at,
+        compacted=recipient.compacted_at,
         is_anew=is_anew,
-        memory_ids=tuple(memory_ids),
+        ids=ids,
     )
+    return frozenset(memory_id for (memory_id,) in rows)
 
 
 def record_deliveries(*, recipient: Recipient, point: Point, costs: Mapping[UUID, int]) -> None:
@@ -156,11 +125,8 @@ def suggested_files(*, session: Session) -> SuggestedFiles:
     rows = Memory.objects.filter(pk__in=after).order_by()
     found: dict[str, int] = dict((session.observed or {}).get(SUGGESTED_FILES_KEY, {}))
     for memory_id, files, attributes in rows.values_list("id", "related_files", "attributes"):
-        for path in (*files, *_pattern_files(attributes)):
+        lists = (attributes.get(name) or () for name in PATTERN_FILES)
+        of_pattern = (path for paths in lists for path in paths if isinstance(path, str))
+        for path in (*files, *of_pattern):
             found[path] = min(found.get(path, after[memory_id]), after[memory_id])
     return found
-
-
-def _pattern_files(attributes: Mapping[str, Any]) -> Iterable[str]:
-    lists = (attributes.get(name) or () for name in PATTERN_FILES)
-    return (path for paths in lists for path in paths if isinstance(path, str))

@@ -12,7 +12,7 @@ from django.utils.crypto import salted_hmac
 
 from accounts.caller import Caller
 from memory.injection.actions import delivery_log
-from memory.injection.harnesses.payloads import HookEvent
+from memory.injection.harnesses import HookEvent
 from memory.secrets import scanner
 from memory.sessions import queries as sessions
 from memory.sessions.actions import append_events, append_turns, lifecycle, scratchpads

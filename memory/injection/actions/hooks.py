@@ -3,61 +3,58 @@
 The session of the program is bound to one of Cairn once, by the program's own id; from then on it
 stays in its project, wherever the agent goes. What people and agents say becomes turns, what tools
 did becomes events, and no model is asked.
+
+A touched file is answered with its warnings, whatever else is due; a prompt with unfinished work
+and the brief, which share the tokens of a brief; between steps only what a project has asked for.
+What stands before the brief is selected and logged before the search for the brief, and nothing
+once the program does not wait any more. A subagent is warned, and not briefed.
 """
 
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
-from uuid import UUID
 
 from django.db import IntegrityError, transaction
 
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import InvalidInput, RateLimited
-from memory.injection.actions import brief, external_binding, hook_answers
-from memory.injection.actions.deliver import SILENCE, Delivery
-from memory.injection.actions.policy import Recipient
-from memory.injection.harnesses.adapters import Meaning
-from memory.injection.harnesses.payloads import HookEvent, event_rows
-from memory.search.deadline import NEVER, Deadline
+from memory.experiments.points import POINTS, Point
+from memory.injection import harnesses
+from memory.injection.actions import (
+    brief,
+    deliver,
+    external_binding,
+    policy,
+    session_start,
+    trigger_points,
+)
+from memory.search import deadline as deadlines
+from memory.search.request import SearchRequest
 from memory.secrets import scanner
-from memory.sessions.actions import append_events, append_turns, lifecycle
-from memory.sessions.models import Session
+from memory.sessions import queries as sessions
+from memory.sessions.actions import append_events, append_turns, lifecycle, scratchpads
+from memory.sessions.models import Session, Turn
 from memory.sessions.turns import Speaker
 from teams import audit
 from teams.permissions import Act, require
 
 BEYOND_CUT: Final = 5_000  # characters behind the cut in which a secret may end; default
+START_TOKENS_MOST: Final = 600  # of those of the brief that it stands before; default
+LONGEST_QUESTION: Final = 2_000  # characters of a prompt that a brief is searched with; default
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HookResult:
-    """The session that was followed, None where nothing was stored, and what is delivered."""
-
-    session_id: UUID | None = None
-    delivery: Delivery = SILENCE
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Report:
-    """An event, where the agent works, its turns and events without secrets, and the deadline."""
-
-    event: HookEvent
-    whereabouts: external_binding.Whereabouts
-    turns: tuple[append_turns.Clean, ...]
-    events: append_events.Clean
-    deadline: Deadline
+# What is delivered at once, to whom, and what a brief that is due is searched with.
+Followed = tuple[policy.Recipient, deliver.Delivery, brief.BriefRequest | None]
 
 
 def follow_agent(
     *,
     caller: Caller,
-    event: HookEvent,
+    event: harnesses.HookEvent,
     whereabouts: external_binding.Whereabouts,
     now: datetime,
-    deadline: Deadline = NEVER,
-) -> HookResult:
+    deadline: deadlines.Deadline = deadlines.NEVER,
+) -> deliver.Delivery:
     """Store what an agent's program reports, and return what is delivered to its model.
 
     After the deadline nothing is delivered.
@@ -66,33 +63,40 @@ def follow_agent(
     """
     require(caller=caller, act=Act.READ)
     require(caller=caller, act=Act.WRITE)
-    if not event.session or event.meaning is Meaning.OTHER:
-        return HookResult()
-    report = _Report(
-        event=event,
-        whereabouts=whereabouts,
-        turns=append_turns.cleaned(turns=_turns(event)),
-        events=append_events.cleaned(events=event_rows(event=event)),
-        deadline=deadline,
-    )
+    if not event.session or event.meaning is harnesses.Meaning.OTHER:
+        return deliver.SILENCE
+    turns = append_turns.cleaned(turns=_turns(event))
+    events = append_events.cleaned(events=harnesses.event_rows(event=event))
+
+    def store() -> Followed | None:
+        if event.meaning is harnesses.Meaning.ENDED:
+            return _end(caller, event, now)
+        bound = external_binding.bind(caller=caller, event=event, whereabouts=whereabouts, now=now)
+        recipient = policy.Recipient(
+            caller=caller,
+            session=bound.row,
+            now=now,
+            agent=external_binding.agent_of(event=event),
+            deadline=deadline,
+        )
+        return _store(recipient, event, turns, events, is_new=bound.is_new)
+
     try:
         with tenancy.unit(), transaction.atomic():
-            followed = _store_report(caller, report, now)
+            followed = store()
     except IntegrityError:  # its other event bound it between our read and our write: find it
         with tenancy.unit():
-            followed = _store_report(caller, report, now)
+            followed = store()
     if followed is None:
-        return HookResult()
+        return deliver.SILENCE
     recipient, delivery, due = followed
-    if due is not None:
-        delivery = hook_answers.deliver_with_brief(recipient=recipient, request=due)
-    return HookResult(session_id=recipient.session.id, delivery=delivery)
+    return delivery if due is None else deliver_with_brief(recipient=recipient, asked=due)
 
 
-def _turns(event: HookEvent) -> tuple[append_turns.NewTurn, ...]:
+def _turns(event: harnesses.HookEvent) -> tuple[append_turns.NewTurn, ...]:
     """Return messages as turns that fit; a secret that the cut would halve is masked before."""
     texts = (
-        (Speaker.USER, event.prompt if event.meaning is not Meaning.ENDED else ""),
+        (Speaker.USER, event.prompt if event.meaning is not harnesses.Meaning.ENDED else ""),
         (Speaker.ASSISTANT, event.message),
     )
     turns = []
@@ -106,54 +110,49 @@ def _turns(event: HookEvent) -> tuple[append_turns.NewTurn, ...]:
     return tuple(turns)
 
 
-def _store_report(
-    caller: Caller, report: _Report, now: datetime
-) -> tuple[Recipient, Delivery, brief.BriefRequest | None] | None:
-    """Bind, store, end, warn; None for the end of a session that nobody knows. In a unit.
+def _end(caller: Caller, event: harnesses.HookEvent, now: datetime) -> Followed | None:
+    """End the session that a program means; None for one that nobody knows. In a unit."""
+    known = external_binding.find_bound(caller=caller, event=event)
+    if known is None:
+        return None
+    if known.state == "open":
+        lifecycle.close(rows=(known,), now=now)
+        _audit(caller, known, {"ended": 1})
+    recipient = policy.Recipient(caller=caller, session=known, now=now)
+    return recipient, deliver.SILENCE, None
 
-    Return what is delivered at once, or what a brief is searched with.
-    """
-    event = report.event
-    if event.meaning is Meaning.ENDED:
-        known = external_binding.find_bound(caller=caller, event=event)
-        if known is None:
-            return None
-        if known.state == "open":
-            lifecycle.close(rows=(known,), now=now)
-            _audit(caller, known, {"ended": 1})
-        return Recipient(caller=caller, session=known, now=now), SILENCE, None
-    bound = external_binding.bind(
-        caller=caller, event=event, whereabouts=report.whereabouts, now=now
-    )
-    session = bound.row
-    if report.turns:
-        append_turns.store(row=session, clean=report.turns, now=now)
+
+def _store(
+    recipient: policy.Recipient,
+    event: harnesses.HookEvent,
+    turns: tuple[append_turns.Clean, ...],
+    events: append_events.Clean,
+    *,
+    is_new: bool,
+) -> Followed:
+    """Store turns and events without secrets, and warn. In a unit."""
+    session, now = recipient.session, recipient.now
+    if turns:
+        append_turns.store(row=session, clean=turns, now=now)
     stored, dropped = 0, 0
-    if report.events.events:
+    if events.events:
         try:
-            stored = append_events.store_next(row=session, clean=report.events, now=now)
+            stored = append_events.store_next(row=session, clean=events, now=now)
         except (RateLimited, InvalidInput):  # turns are stored, and warnings given, all the same
-            dropped = len(report.events.events)
+            dropped = len(events.events)
     if event.is_compacted:
         session.compacted_at = now
         session.save(update_fields=["compacted_at"])
-    recipient = Recipient(
-        caller=caller,
-        session=session,
-        now=now,
-        agent=external_binding.agent_of(event=event),
-        deadline=report.deadline,
-    )
-    delivery, due = SILENCE, None
+    delivery, due = deliver.SILENCE, None
     if event.is_answerable and event.waits:
-        delivery, due = hook_answers.deliver_at_once(recipient=recipient, event=event)
+        delivery, due = _deliver_at_once(recipient, event)
     _audit(
-        caller,
+        recipient.caller,
         session,
         {
-            "opened": int(bound.is_new),
+            "opened": int(is_new),
             "compacted": int(event.is_compacted),
-            "turns": len(report.turns),
+            "turns": len(turns),
             "events": stored,
             "dropped": dropped,
             "briefed": int(due is not None),
@@ -174,3 +173,119 @@ def _audit(caller: Caller, session: Session, counts: dict[str, int]) -> None:
             caller=caller,
             details=details,
         )
+
+
+def _deliver_at_once(
+    recipient: policy.Recipient, event: harnesses.HookEvent
+) -> tuple[deliver.Delivery, brief.BriefRequest | None]:
+    """Deliver warnings, or else what a project asked for; a brief that is due comes later.
+
+    In a unit.
+    """
+    session = recipient.session
+    files = scratchpads.named(row=session, paths=event.files, folder=event.folder)
+    due = _due_brief(recipient, files)
+    if due is not None:
+        return deliver.SILENCE, due
+    delivery = _warnings(recipient, files)
+    is_answered = event.meaning is harnesses.Meaning.ANSWERED
+    if not delivery.text and not delivery.is_late and is_answered:
+        delivery = trigger_points.answer_searches(recipient=recipient)
+    return delivery, None
+
+
+def _due_brief(recipient: policy.Recipient, files: tuple[str, ...]) -> brief.BriefRequest | None:
+    """Return what a brief of a locked session is searched with, if one is due: the last prompt.
+
+    As it is stored: without secrets. None where it was tried with that prompt. In a unit.
+    """
+    session = recipient.session
+    if recipient.agent or not brief.is_due(session=session):
+        return None
+    prompts = Turn.objects.filter(
+        session=session, role=Speaker.USER.value, sequence__gt=session.brief_through
+    )
+    last = prompts.order_by("-sequence").values_list("text", "sequence").first()
+    if last is None or not last[0].strip():
+        return None
+    is_open = policy.is_open(recipient=recipient, point=Point.SYSTEM_PROMPT)
+    if not is_open and not _may_start(recipient):
+        return None
+    task = SearchRequest(query=last[0][:LONGEST_QUESTION].strip())
+    return brief.BriefRequest(task=task, through=last[1], working=files)
+
+
+def deliver_with_brief(
+    *, recipient: policy.Recipient, asked: brief.BriefRequest
+) -> deliver.Delivery:
+    """Deliver the warnings of an event's files, then what its work begins with, then the brief.
+
+    The search for the brief is what takes long: where it comes too late, the rest is delivered all
+    the same, and it is not searched with this prompt again.
+    """
+    try:
+        with tenancy.unit(), transaction.atomic():
+            recipient = replace(recipient, session=_lock(recipient))
+            warnings = _in_time(_warnings(recipient, asked.working))
+            behind = replace(recipient, is_continued=bool(warnings.text))
+            start = _in_time(_start(behind, asked.working))
+            is_open = policy.is_open(recipient=recipient, point=Point.SYSTEM_PROMPT)
+    except deadlines.TooLate:
+        return deliver.LATE
+    before = deliver.join(deliveries=(warnings, start))
+    if not is_open:
+        with tenancy.unit():
+            session = _lock(recipient)
+            brief.record_try(session=session, through=asked.through, briefed_at=None)
+        return before
+    behind = replace(recipient, is_continued=bool(before.text))
+    free = POINTS[Point.SYSTEM_PROMPT].tokens - start.tokens
+    found = brief.brief(recipient=behind, asked=replace(asked, tokens_most=free))
+    if not found.is_late:
+        return deliver.join(deliveries=(before, found))
+    with tenancy.unit():
+        session = _lock(recipient)
+        if brief.is_due(session=session) and session.brief_through < asked.through:
+            brief.record_try(session=session, through=asked.through, briefed_at=None)
+    return before if before.text else deliver.LATE
+
+
+def _lock(recipient: policy.Recipient) -> Session:
+    return sessions.hold(caller=recipient.caller, session_id=recipient.session.id)
+
+
+def _in_time(delivery: deliver.Delivery) -> deliver.Delivery:
+    if delivery.is_late:
+        raise deadlines.TooLate
+    return delivery
+
+
+def _warnings(recipient: policy.Recipient, files: tuple[str, ...]) -> deliver.Delivery:
+    point = Point.TOOL_RESULT
+    if not files or not policy.is_open(recipient=recipient, point=point):
+        return deliver.SILENCE
+    return deliver.deliver_warnings(recipient=recipient, point=point, files=files)
+
+
+def _start(recipient: policy.Recipient, files: tuple[str, ...]) -> deliver.Delivery:
+    """Deliver what was left unfinished, and the files of it and of the event. In a unit."""
+    if not _may_start(recipient):
+        return deliver.SILENCE
+    unfinished = session_start.unfinished_work(
+        caller=recipient.caller, session=recipient.session, is_new=True
+    )
+    every = (*files, *(unfinished.files if unfinished else ()))
+    delivery, _ = session_start.deliver_start(
+        recipient=recipient,
+        modules=session_start.modules_of(files=every),
+        unfinished=unfinished,
+        tokens_most=START_TOKENS_MOST,
+    )
+    return delivery
+
+
+def _may_start(recipient: policy.Recipient) -> bool:
+    """Say whether a session may be given what its work begins with: with its first prompt."""
+    session = recipient.session
+    is_first = session.brief_tries == 0 and not session_start.had_start(session=session)
+    return is_first and policy.is_open(recipient=recipient, point=Point.FIRST_MESSAGE)

@@ -12,14 +12,14 @@ from memory.experiments.actions import measurement
 from memory.experiments.points import Point
 from memory.injection import planner
 from memory.injection.actions import deliver, delivery_log, policy
-from memory.injection.actions.deliver import CandidateSet, Delivery
+from memory.injection.actions.deliver import Delivery
 from memory.injection.actions.policy import Recipient
-from memory.injection.planner import PlanAdvice, PlannerMemory
+from memory.injection.memory_selection import CandidateSet
 from memory.records.queries import views
+from memory.records.queries.views import MemoryView
 from memory.search.actions import search
 from memory.search.request import SearchRequest
 from memory.sessions.queries import hold_own
-from memory.taxonomy import MemoryType
 from memory.text.text import normalize
 from teams import trust, visibility
 
@@ -35,7 +35,7 @@ def advise_planner(
     modules: tuple[str, ...],
     files: tuple[str, ...],
     planned_steps: int | None,
-) -> tuple[Delivery, PlanAdvice]:
+) -> tuple[Delivery, planner.PlanAdvice]:
     """Return what a planner is given about a task, and what follows from it.
 
     Raises NotFound, InvalidInput, and Forbidden for a session that somebody else opened.
@@ -71,7 +71,7 @@ def advise_planner(
     if planner.is_complex(steps=planned_steps or 0, modules=len(modules)):
         given = {one.memory.id for one in delivery.memories}
         checks = planner.checklist(memories=(one for one in memories if one.id in given))
-        advice = replace(advice, checklist=tuple(one.id for one in checks))
+        advice = replace(advice, checklist=checks)
     return delivery, advice
 
 
@@ -80,7 +80,7 @@ def _advise(
     planned_steps: int | None,
     files: frozenset[str],
     candidates: CandidateSet,
-) -> tuple[tuple[PlannerMemory, ...], PlanAdvice]:
+) -> tuple[tuple[MemoryView, ...], planner.PlanAdvice]:
     """Draw conclusions without what is withheld from the session, and note that. In a unit."""
     session, now = recipient.session, recipient.now
     withheld = measurement.withheld_from(session=session)
@@ -94,36 +94,21 @@ def _advise(
         memories = tuple(one for one in memories if one.id not in withheld)
 
 
-def _usable(recipient: Recipient, candidates: CandidateSet) -> tuple[PlannerMemory, ...]:
+def _usable(recipient: Recipient, candidates: CandidateSet) -> tuple[MemoryView, ...]:
     """Return what may be delivered to a session and contradicts nothing. In a unit."""
     allowed = policy.policy_of_recipient(recipient=recipient, point=Point.PLANNER)
+    found = deliver.deliverable(session=recipient.session, candidates=candidates).views.values()
     sure = {
-        one.id
-        for one in deliver.injection_candidates(session=recipient.session, candidates=candidates)
-        if not one.is_tainted and trust.is_sure(confidence=one.confidence, least=allowed.confidence)
+        one.id: one
+        for one in found
+        if trust.is_sure(confidence=one.effective_confidence, least=allowed.confidence)
     }
     sight = visibility.sight_of(caller=recipient.caller)
     disputed = views.contradicting(memory_ids=tuple(sorted(sure)), sight=sight)
-    return tuple(
-        PlannerMemory(
-            id=view.id,
-            type=MemoryType(view.type),
-            confidence=view.effective_confidence,
-            files=view.related_files,
-            ratio=_positive(view.attributes.get("ratio"), 0.0),
-            samples=int(_positive(view.attributes.get("samples"), 1)),
-        )
-        for view in candidates.views.values()
-        if view.id in sure and not disputed.get(view.id)
-    )
+    return tuple(one for one in sure.values() if not disputed.get(one.id))
 
 
-def _positive(value: object, otherwise: float) -> float:
-    """Return a number of an attribute of a calibration, which agents write as they like."""
-    return float(value) if isinstance(value, int | float) and value > 0 else otherwise
-
-
-def _advice_text(advice: PlanAdvice) -> str:
+def _advice_text(advice: planner.PlanAdvice) -> str:
     """Write what memory implies as text that stands before memories; empty for nothing."""
     lines: list[str] = []
     if advice.calibration is not None:

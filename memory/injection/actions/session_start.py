@@ -18,8 +18,9 @@ from django.db.models import Q
 from accounts.caller import Caller
 from memory.experiments.points import POINTS, Point
 from memory.injection.actions import deliver, delivery_log
-from memory.injection.actions.deliver import OPENING, CandidateSet, Delivery
+from memory.injection.actions.deliver import OPENING, Delivery
 from memory.injection.actions.policy import Recipient
+from memory.injection.memory_selection import TOKENS_MOST, CandidateSet
 from memory.injection.session_start_rules import (
     FilePlan,
     ModuleHistory,
@@ -27,11 +28,10 @@ from memory.injection.session_start_rules import (
     plan_files,
     work_state,
 )
-from memory.sessions import counters, file_paths
+from memory.sessions import counter_rows, counters, file_paths
 from memory.sessions import queries as sessions
 from memory.sessions.actions import scratchpads
 from memory.sessions.actions.lifecycle import IDLE_MINUTES
-from memory.sessions.counter_rows import read as read_sums
 from memory.sessions.models import Session, Statistic
 from memory.text import tokens
 from memory.text.text import normalize
@@ -54,19 +54,13 @@ def deliver_start(
     recipient: Recipient,
     modules: tuple[str, ...],
     unfinished: WorkState | None,
-    tokens_most: int = deliver.TOKENS_MOST,
+    tokens_most: int = TOKENS_MOST,
 ) -> tuple[Delivery, FilePlan]:
     """Deliver to a locked session what its work begins with; return it with the plan in it. In a
     unit."""
     session, point = recipient.session, Point.FIRST_MESSAGE
     histories = tuple(_module_history(recipient, module) for module in modules)
-    costs = {
-        file.path: cost
-        for one in histories
-        for file in one.files
-        if (cost := counters.file_tokens(row=file)) is not None
-    }
-    plan = plan_files(modules=histories, tokens=costs)
+    plan = plan_files(modules=histories)
     work, files = _unfinished_text(unfinished) if unfinished else "", _plan_text(plan)
     room = min(POINTS[point].tokens - plan.tokens, tokens_most) - tokens.count(text=OPENING) - 1
     texts = (one for one in (f"{work}{files}", work, files) if one)
@@ -165,7 +159,7 @@ def _module_history(recipient: Recipient, module: str) -> ModuleHistory:
         if file_paths.module(path=file.path) == module:
             before = files.get(file.path, counters.FileRow(path=file.path))
             files[file.path] = counters.added_row(row=before, add=file)
-    return ModuleHistory(module=total, files=tuple(files.values()))
+    return total, tuple(files.values())
 
 
 def _counters(
@@ -175,7 +169,7 @@ def _counters(
     keys: tuple[str, ...] | None = None,
     under: str = "",
 ) -> tuple[Statistic, ...]:
-    return read_sums(
+    return counter_rows.read(
         kind=kind.value,
         visible=visibility.as_q(sight=visibility.sight_of(caller=recipient.caller)),
         project_id=recipient.session.project_id,

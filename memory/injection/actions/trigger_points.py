@@ -1,27 +1,43 @@
 """Deliver at the point that a caller names, for the session that it works in.
 
 What may be delivered, and how much of it, is each point's own; most often nothing is.
+
+Between two steps the first trigger with an answer is all that is delivered: files just touched, an
+entry that the agent just recorded, and searches that a memory already answers. The last two are for
+projects that switch them on, look by words alone, and never return an agent its own entry.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Final
 from uuid import UUID
 
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.experiments.points import Point
 from memory.injection.actions import brief, deliver, planner_context, policy, session_start
-from memory.injection.actions.between_steps import deliver_at_step
-from memory.injection.actions.brief import BriefRequest
-from memory.injection.actions.deliver import NO_CANDIDATES, SILENCE, Delivery
-from memory.injection.actions.policy import Recipient
-from memory.injection.memory_selection import FIRST_STEP
+from memory.injection.memory_selection import (
+    FIRST_STEP,
+    ON_REQUEST,
+    CandidateSet,
+    Trigger,
+    triggered_questions,
+)
 from memory.injection.planner import PlanAdvice
 from memory.injection.session_start_rules import FilePlan, WorkState
+from memory.records.queries.views import MemoryView
+from memory.search import lookups
 from memory.search.request import SearchRequest
+from memory.sessions import events as event_storage
+from memory.sessions import file_paths, reducers, tools
 from memory.sessions.actions import scratchpads
+from memory.sessions.models import Session, Turn
 from memory.sessions.queries import hold_own
 from teams.permissions import Act, require
+
+STEP_EVENTS: Final = 4  # that are just behind a step: two calls with their results; default
+LAST_EVENTS: Final = 24  # among which the last three searches are looked for; default
+EVENTS_OF_A_STEP: Final = 2  # a call and its result
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +57,7 @@ class PointRequest:
 class PointDelivery:
     """What is delivered, and what a point gives beside memories."""
 
-    delivery: Delivery = SILENCE
+    delivery: deliver.Delivery = deliver.SILENCE
     prefetch: FilePlan | None = None
     unfinished: WorkState | None = None
     advice: PlanAdvice | None = None
@@ -61,7 +77,7 @@ def deliver_at_point(*, caller: Caller, request: PointRequest, now: datetime) ->
         return PointDelivery(delivery=delivery)
     with tenancy.unit():
         session = hold_own(caller=caller, session_id=session_id)
-        recipient = Recipient(caller=caller, session=session, now=now)
+        recipient = policy.Recipient(caller=caller, session=session, now=now)
         is_due = point is not Point.SYSTEM_PROMPT or brief.is_due(session=session)
         if not policy.is_open(recipient=recipient, point=point) or not is_due:
             return PointDelivery()
@@ -72,12 +88,12 @@ def deliver_at_point(*, caller: Caller, request: PointRequest, now: datetime) ->
             return PointDelivery(delivery=delivery)
         if point is Point.FIRST_MESSAGE:
             return _deliver_start(recipient, modules)
-        included = NO_CANDIDATES
+        asked = brief.BriefRequest(task=request.task, working=files)
         if point is Point.SYSTEM_PROMPT:
             included = brief.always_included(recipient=recipient, modules=modules)
+            asked = replace(asked, included=included)
     if point is Point.SYSTEM_PROMPT:
-        asked = BriefRequest(task=request.task, working=files, included=included)
-        return PointDelivery(delivery=brief.brief(recipient=recipient, request=asked))
+        return PointDelivery(delivery=brief.brief(recipient=recipient, asked=asked))
     delivery, advice = planner_context.advise_planner(
         recipient=recipient,
         task=request.task,
@@ -88,7 +104,7 @@ def deliver_at_point(*, caller: Caller, request: PointRequest, now: datetime) ->
     return PointDelivery(delivery=delivery, advice=advice)
 
 
-def _deliver_start(recipient: Recipient, modules: tuple[str, ...]) -> PointDelivery:
+def _deliver_start(recipient: policy.Recipient, modules: tuple[str, ...]) -> PointDelivery:
     """Deliver what the work of a locked session begins with, once. In a unit."""
     if session_start.had_start(session=recipient.session):
         return PointDelivery()
@@ -99,3 +115,100 @@ def _deliver_start(recipient: Recipient, modules: tuple[str, ...]) -> PointDeliv
         recipient=recipient, modules=modules, unfinished=unfinished
     )
     return PointDelivery(delivery=delivery, prefetch=plan, unfinished=unfinished)
+
+
+def deliver_at_step(
+    *, caller: Caller, session_id: UUID, step: int, files: tuple[str, ...] = (), now: datetime
+) -> deliver.Delivery:
+    """Return what the first trigger with an answer gives, from the fifth step on, never twice.
+
+    `files` are those just touched, if the caller names them. All of it is one unit, because fifty
+    milliseconds are short: words ask no model. Raises NotFound, and Forbidden for a session that
+    somebody else opened.
+    """
+    require(caller=caller, act=Act.READ)
+    with tenancy.unit():
+        session = hold_own(caller=caller, session_id=session_id)
+        recipient = policy.Recipient(caller=caller, session=session, now=now)
+        allowed = policy.policy_of_recipient(recipient=recipient, point=Point.STEP)
+        if step < FIRST_STEP or not allowed.is_open:
+            return deliver.SILENCE
+        events = _last_events(session)
+        if Trigger.FILE_TOUCHED in allowed.triggers:
+            named = scratchpads.named(row=session, paths=files)
+            touched = named or _touched_files(session, events[-STEP_EVENTS:])
+            delivery = deliver.deliver_warnings(
+                recipient=recipient, point=Point.STEP, files=touched
+            )
+            if delivery.memories:
+                return delivery
+        return _answer_lookups(recipient, events, allowed.triggers)
+
+
+def answer_searches(*, recipient: policy.Recipient) -> deliver.Delivery:
+    """Deliver what answers the last events of a locked session, where its project asks for it.
+
+    Of files nothing: their touch is warned of by itself. In a unit.
+    """
+    step = (recipient.session.events + 1) // EVENTS_OF_A_STEP
+    known = policy.policy_of_recipient(recipient=recipient, point=Point.TOOL_RESULT)
+    if step < FIRST_STEP or not known.triggers & ON_REQUEST:
+        return deliver.SILENCE
+    if not policy.is_open(recipient=recipient, point=Point.STEP):
+        return deliver.SILENCE
+    return _answer_lookups(recipient, _last_events(recipient.session), known.triggers)
+
+
+def _answer_lookups(
+    recipient: policy.Recipient,
+    events: tuple[event_storage.Event, ...],
+    triggers: frozenset[Trigger],
+) -> deliver.Delivery:
+    """Deliver what answers the first question that has an answer, by words alone. In a unit."""
+    session = recipient.session
+    if not triggers & ON_REQUEST or not events:
+        return deliver.SILENCE
+    questions = triggered_questions(
+        scratchpad=reducers.rebuild(setting=scratchpads.setting_of(row=session), events=events),
+        through=events[-STEP_EVENTS:][0].sequence - 1,
+        triggers=triggers & ON_REQUEST,
+    )
+    for question in questions:
+        views, relevance = lookups.answer_by_words(
+            caller=recipient.caller,
+            project=session.project_id,
+            question=question,
+            now=recipient.now,
+        )
+        others = {one: view for one, view in views.items() if not _is_own(session, view)}
+        found = CandidateSet(views=others, relevance=relevance)
+        delivery = deliver.deliver(recipient=recipient, point=Point.STEP, candidates=found)
+        if delivery.memories or delivery.is_late:
+            return delivery
+    return deliver.SILENCE
+
+
+def _last_events(session: Session) -> tuple[event_storage.Event, ...]:
+    """Return the last events of a session, in their order."""
+    newest = Turn.done.filter(session=session).order_by("-sequence")[:LAST_EVENTS]
+    made = [event_storage.from_row(sequence=turn.sequence, row=turn.body or {}) for turn in newest]
+    return tuple(reversed(made))
+
+
+def _touched_files(session: Session, events: tuple[event_storage.Event, ...]) -> tuple[str, ...]:
+    """Return the files of the repository that some events touched, the last first."""
+    setting = scratchpads.setting_of(row=session)
+    read = [
+        tools.read(event=event, root=setting.root, folder=setting.folder)
+        for event in reversed(events)
+    ]
+    paths = (
+        one.target for one in read if one.act in {tools.Act.READ, tools.Act.EDIT} and one.target
+    )
+    return tuple(dict.fromkeys(path for path in paths if not file_paths.is_outside(path=path)))
+
+
+def _is_own(session: Session, view: MemoryView) -> bool:
+    """Say whether the agent of a session has stored a memory itself since the session began."""
+    is_same = view.author_user == session.opened_by and view.author_agent in {"", session.agent}
+    return is_same and view.created_at >= session.opened_at

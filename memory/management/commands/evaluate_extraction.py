@@ -16,7 +16,7 @@ from memory.evaluation import conversations
 from memory.evaluation.actions import evaluate_extraction
 from memory.evaluation.dataset import Split, WrongSet
 from memory.evaluation.measures import Interval
-from memory.extraction.actions.extraction import Mode
+from memory.extraction.actions import Mode
 
 SHIPPED: Final = Path(conversations.__file__).parent / "sets/conversations/conversations.jsonl"
 

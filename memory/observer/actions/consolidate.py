@@ -23,8 +23,8 @@ from accounts import tenancy
 from accounts.errors import Forbidden, InvalidInput, NotFound, Unavailable
 from accounts.messages import message
 from memory.customization.queries import trust_level_of
+from memory.extraction import actions as extraction
 from memory.extraction import extract, transcripts
-from memory.extraction.actions import extraction, llm_relation
 from memory.intake.actions.remember import NewMemory, remember
 from memory.observer import promotion, session_report
 from memory.observer.actions import offers
@@ -168,7 +168,7 @@ def _take(run: _Consolidation, found: extraction.Extracted, *, turns: int) -> No
         may_leave=row.audience != row.opened_by,
         of_turns=turns * run.allowance.per_turn - found.spent.calls,
     )
-    judged = llm_relation.judge(caller=run.who.caller, news=news, allowance=allowance, now=run.now)
+    judged = extraction.judge(caller=run.who.caller, news=news, allowance=allowance, now=run.now)
     run.counts["compared"] += judged.pairs
     run.counts["judged"] += sum(map(len, judged.judged.values()))
     _book(run, judged)
@@ -192,7 +192,7 @@ def _take(run: _Consolidation, found: extraction.Extracted, *, turns: int) -> No
             run.counts[outcome.outcome] += 1
 
 
-def _book(run: _Consolidation, asked: extraction.Extracted | llm_relation.Judgment) -> None:
+def _book(run: _Consolidation, asked: extraction.Extracted | extraction.Judgment) -> None:
     """Book what a call cost, and take over what became of the session since, under its lock."""
     run.allowance = extraction.after(allowance=run.allowance, spent=asked.spent)
     run.dropped.update(asked.dropped)
@@ -231,8 +231,8 @@ def _new_memory(run: _Consolidation, candidate: extract.Candidate, method: str) 
         related_files=candidate.files,
         confidence=CONFIDENCE[method],
         event_at=candidate.event_at,
-        source_uri=f"session:{row.id}#turn-{candidate.evidence.turn}",
-        source_line=candidate.evidence.line,
+        source_uri=f"session:{row.id}#turn-{candidate.turn}",
+        source_line=candidate.line,
     )
 
 

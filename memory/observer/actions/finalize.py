@@ -24,20 +24,10 @@ from memory.experiments import queries as experiments
 from memory.experiments.actions import measurement
 from memory.injection.actions import delivery_log
 from memory.intake.actions.remember import Prepared
-from memory.observer import detect, session_report
-from memory.observer.actions import (
-    offers,
-    prior_sessions,
-    promote,
-    repeated_dead_ends,
-    step_timeline,
-    synthesize,
-    unit_completion,
-)
-from memory.observer.actions.phrase_signals import Phrased, phrase_signals
+from memory.observer import detect, queries, reentered_dead_ends, session_report
+from memory.observer.actions import offers, prior_sessions, promote, synthesize, unit_completion
 from memory.sessions import counters
 from memory.sessions.actions import scratchpads
-from memory.sessions.counters import Count, Kind, ModuleRow
 from memory.sessions.events import Outcome
 from memory.sessions.models import Session
 
@@ -54,9 +44,9 @@ class _Decision:
 
     shown: promote.SessionFindings
     offered: tuple[offers.Offer, ...]
-    phrased: Phrased
+    phrased: offers.Phrased
     completion: tuple[Prepared, ...]
-    entered: tuple[repeated_dead_ends.Entered, ...]
+    entered: tuple[reentered_dead_ends.Reentry, ...]
     dropped: Counter[str] = field(default_factory=Counter)
 
 
@@ -74,22 +64,20 @@ def finalize(*, session_id: UUID, now: datetime) -> Mapping[str, Any]:
     if scratchpad.outcome is None:  # it has ended, also where no event said so
         scratchpad = replace(scratchpad, outcome=Outcome.UNKNOWN)
     shown = promote.show(row=row, scratchpad=scratchpad, now=now)
+    who = shown.who
     with tenancy.unit():
-        entered = repeated_dead_ends.find(caller=shown.who.caller, row=row, scratchpad=scratchpad)
+        entered = queries.find_reentries(caller=who.caller, row=row, scratchpad=scratchpad)
     dropped: Counter[str] = Counter()
-    offered = offers.prepare_offers(
-        who=shown.who, row=row, proposed=shown.proposed, dropped=dropped
+    offered = offers.prepare_offers(who=who, row=row, proposed=shown.proposed, dropped=dropped)
+    offered, phrased = offers.phrase_signals(
+        who=who, row=row, scratchpad=scratchpad, offered=offered, now=now
     )
-    offered, phrased = phrase_signals(
-        who=shown.who, row=row, scratchpad=scratchpad, offered=offered, now=now
-    )
+    completion = unit_completion.prepare_completion(who=who, row=row, scratchpad=scratchpad)
     decision = _Decision(
         shown=shown,
         offered=offered,
         phrased=phrased,
-        completion=unit_completion.prepare_completion(
-            who=shown.who, row=row, scratchpad=scratchpad
-        ),
+        completion=completion,
         entered=entered,
         dropped=dropped.copy(),
     )
@@ -130,16 +118,14 @@ def _finish(decision: _Decision, now: datetime) -> Mapping[str, Any]:
         now=now,
     )
     rows = detect.rows_of_session(
-        scratchpad=shown.habits,
-        found=shown.counted,
-        task_type=row.type or shown.scratchpad.setting.type.value,
+        scratchpad=shown.habits, task_type=row.type or shown.scratchpad.setting.type.value
     )
     counts = (
         *(counters.count_of(row=one) for one in rows),
         *prior_sessions.of_signals(seen=shown.seen),
         *(
-            Count(
-                kind=Kind.REENTRY,
+            counters.Count(
+                kind=counters.Kind.REENTRY,
                 key=one.memory_id,
                 counts={"sessions": 1, "told": int(one.told)},
             )
@@ -147,7 +133,7 @@ def _finish(decision: _Decision, now: datetime) -> Mapping[str, Any]:
         ),
     )
     if prior_sessions.count_session(row=row, counts=counts, now=now):
-        modules = tuple(one.module for one in rows if isinstance(one, ModuleRow))
+        modules = tuple(one.module for one in rows if isinstance(one, counters.ModuleRow))
         synthesize.queue(row=row, modules=modules)
     row.observed = _observed(decision, row, promoted)
     row.finalized_at = now
@@ -169,12 +155,12 @@ def _observed(decision: _Decision, row: Session, promoted: list[dict[str, Any]])
     told = session_report.of_signals(
         seen=shown.seen, before=shown.before, proposed=shown.proposed, is_open=shown.is_open
     )
-    steps = earlier.get(step_timeline.STORED_AS)
+    steps = earlier.get(queries.STORED_AS)
     if not steps or not scratchpads.is_cut(row=row):  # once some are forgotten, the bars stay
-        steps = step_timeline.to_rows(bars=step_timeline.draw(scratchpad=shown.scratchpad))
+        steps = [asdict(bar) for bar in queries.draw(scratchpad=shown.scratchpad)]
     return {
         **session_report.of_scratchpad(scratchpad=shown.scratchpad),
-        step_timeline.STORED_AS: steps,
+        queries.STORED_AS: steps,
         **told,
         "dropped": {**told["dropped"], **{name: n for name, n in decision.dropped.items() if n}},
         experiments.REENTERED_KEY: [asdict(one) for one in decision.entered],

@@ -7,37 +7,49 @@ twice, whatever became of it.
 
 What waits for a person is a question of the trust of who opened the session; what is tainted, or
 reads like an order, an address or a command, waits whoever that is.
+
+In between a model may put those that would be kept into better words, in one call of a session's
+life (`phrase_signals`), within what the session and the month may spend: the call is for the end,
+which sees the most. What only its person sees is never shown to a model that is not on this
+machine, unless they agreed. Whatever goes wrong, the words of the template stay, and the session
+says so.
 """
 
 import hashlib
+import secrets
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
 from django.db import transaction
 from django.db.models import Func, TextField, Value
 
+from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import Forbidden, InvalidInput, NotFound
+from memory.extraction import actions as extraction
+from memory.extraction import model_answers
 from memory.intake import rules
-from memory.intake.actions import similar_memories
-from memory.intake.actions.remember import Outcome, Prepared, decide, prepare, recorded
-from memory.intake.validation import NewMemory
+from memory.intake.actions import remember, similar_memories
 from memory.observer import promotion, session_report
-from memory.observer.promotion import ObservedCandidate
 from memory.records.models import Memory
+from memory.secrets import scanner
 from memory.sessions.models import Session
 from memory.sessions.scratchpad import Scratchpad
 from memory.taxonomy import MemoryType, Source, Status
 from teams import trust
-from teams.trust import TrustLevel
 
 DIGEST_BYTES: Final = 8
 SAME: Final = 2.0  # above every cosine: what shows the same signal is novel in no project
 LONGEST_REASON: Final = 200  # characters, the column's
 MOST_PREPARED: Final = 60  # candidates of a session that are embedded, the surest; not measured
+MOST_PHRASED: Final = 20  # signals a call: as many as a session can promote
+LONGEST_SIGNAL: Final = 900  # characters of one in a call; default, not measured
+TOKENS_A_SIGNAL: Final = 160  # of an answer; default, not measured
+CALLS: Final = "phrasing_calls"  # of a session's result: it has one
+SPENT: Final = "phrased_before"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,20 +57,33 @@ class Proposing:
     """In whose name a session proposes memories, and how far they trust it."""
 
     caller: Caller
-    level: TrustLevel
+    level: trust.TrustLevel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
     """A candidate that may be stored, and where it says it came from."""
 
-    candidate: ObservedCandidate
+    candidate: promotion.ObservedCandidate
     origin: str
-    prepared: Prepared
+    prepared: remember.Prepared
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phrased:
+    """How many candidates have better words, what was dropped, and what was missing."""
+
+    phrased: int = 0
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    degraded: str = ""
 
 
 def prepare_offers(
-    *, who: Proposing, row: Session, proposed: tuple[ObservedCandidate, ...], dropped: Counter[str]
+    *,
+    who: Proposing,
+    row: Session,
+    proposed: tuple[promotion.ObservedCandidate, ...],
+    dropped: Counter[str],
 ) -> tuple[Offer, ...]:
     """Draft and embed the surest candidates. Outside of a unit; what is dropped is counted."""
     made: list[Offer] = []
@@ -66,36 +91,145 @@ def prepare_offers(
     for candidate in proposed[:MOST_PREPARED]:
         digest = hashlib.blake2b(candidate.key.encode(), digest_size=DIGEST_BYTES).hexdigest()
         origin = f"session:{row.id}#{candidate.key.partition(':')[0]}-{digest}"
-        try:
-            prepared = prepare(
-                caller=who.caller, new=_new_memory(row, candidate, origin, who.level)
-            )
-        except (InvalidInput, Forbidden):  # of this candidate; the others stand
+        offer = _offer(who, row, candidate, origin)
+        if offer is None:
             dropped["not_storable"] += 1
-            continue
-        made.append(Offer(candidate=candidate, origin=origin, prepared=prepared))
+        else:
+            made.append(offer)
     return tuple(made)
 
 
-def reword(
-    *, who: Proposing, row: Session, offered: tuple[Offer, ...], words: Mapping[str, str]
-) -> tuple[Offer, ...]:
-    """Draft and embed anew what was put into other words; refused ones keep their template's."""
-    made: list[Offer] = []
-    for one in offered:
-        candidate = replace(
-            one.candidate, content=words.get(one.candidate.key, one.candidate.content)
+def _offer(
+    who: Proposing, row: Session, candidate: promotion.ObservedCandidate, origin: str
+) -> Offer | None:
+    """Draft and embed a candidate; None where it cannot be stored: the others stand."""
+    new = replace(
+        proposed_memory(
+            row=row,
+            level=who.level,
+            content=candidate.content,
+            source=candidate.source,
+            type=candidate.type,
+            reason=candidate.reason,
+            is_doubtful=candidate.needs_review,
+        ),
+        related_files=candidate.files,
+        attributes=candidate.attributes,
+        confidence=candidate.confidence,
+        source_uri=origin,
+        source_line=(candidate.evidence[0].line or None) if candidate.evidence else None,
+        commit_sha=candidate.commit or row.commit,
+    )
+    try:
+        prepared = remember.prepare(caller=who.caller, new=new)
+    except (InvalidInput, Forbidden):
+        return None
+    return Offer(candidate=candidate, origin=origin, prepared=prepared)
+
+
+def proposed_memory(
+    *,
+    row: Session,
+    level: trust.TrustLevel,
+    content: str,
+    source: Source,
+    type: MemoryType,
+    reason: str,
+    is_doubtful: bool = False,
+) -> remember.NewMemory:
+    """Return what a session proposes, where the session stands; the rest its caller adds.
+
+    What is tainted (`reason`), doubtful, or reads like an order, an address or a command waits for
+    a person, however far its opener trusts memory.
+    """
+    has_alarm = bool(rules.of_content(content=content))
+    return remember.NewMemory(
+        content=content,
+        source=source.value,
+        type=type.value,
+        project=None if row.project_id is None else str(row.project_id),
+        scope=row.scope,
+        phase=row.phase,
+        methodology=row.methodology,
+        needs_review=trust.waits(level=level, is_doubtful=is_doubtful or has_alarm or bool(reason)),
+        taint_reason=reason[:LONGEST_REASON],
+        session_id=row.id,
+    )
+
+
+def phrase_signals(
+    *,
+    who: Proposing,
+    row: Session,
+    scratchpad: Scratchpad,
+    offered: tuple[Offer, ...],
+    now: datetime,
+) -> tuple[tuple[Offer, ...], Phrased]:
+    """Return the offers, those that would be kept in better words, with at most one call."""
+    with tenancy.unit():
+        allowance = extraction.of_session(row=row, now=now)
+        is_spent = bool(Session.objects.get(pk=row.pk).result.get(CALLS))
+    if not offered or allowance.mode is extraction.Mode.HEURISTIC:
+        return offered, Phrased()
+    if is_spent:
+        return offered, Phrased(degraded=SPENT)
+    missing, model = extraction.model_for(allowance=allowance, tenant=tenancy.current().schema_name)
+    if model is None:
+        return offered, Phrased(degraded="" if missing is None else missing.value)
+    with tenancy.unit():  # a look alone: what is kept is decided again when it is stored
+        worth = choose(
+            caller=who.caller, row=row, scratchpad=scratchpad, offered=offered, dropped=Counter()
         )
-        if candidate == one.candidate:
-            made.append(one)
-            continue
-        try:
-            new = _new_memory(row, candidate, one.origin, who.level)
-            prepared = prepare(caller=who.caller, new=new)
-            made.append(replace(one, candidate=candidate, prepared=prepared))
-        except (InvalidInput, Forbidden):  # the template's words stand
-            made.append(one)
-    return tuple(made)
+    asked = tuple(one.candidate for one in worth)[:MOST_PHRASED]
+    if not asked:
+        return offered, Phrased()
+    nonce = secrets.token_hex(extraction.NONCE_BYTES)
+    data, spent = extraction.ask(
+        model=model,
+        question=model_answers.PHRASE,
+        nonce=nonce,
+        text=written_signals(candidates=asked, nonce=nonce),
+        max_output_tokens=TOKENS_A_SIGNAL * (len(asked) + 1),
+    )
+    extraction.book(session_id=row.id, spent=spent, now=now, counted_as=CALLS)
+    if data is None:
+        return offered, Phrased(degraded=extraction.Degraded.MODEL_FAILED.value)
+    said = [" ".join((one.content, *one.files)) for one in asked]
+    found, dropped = model_answers.read_phrases(data=data, said=said)
+    words = {
+        asked[place].key: text
+        for place, text in found.items()
+        if not scanner.find_secrets(text=text)
+    }
+    dropped["secret"] += len(found) - len(words)
+    reworded = tuple(_reworded(who, row, one, words) for one in offered)
+    return reworded, Phrased(phrased=len(words), dropped=dict(+dropped))
+
+
+def written_signals(*, candidates: tuple[promotion.ObservedCandidate, ...], nonce: str) -> str:
+    """Return what a model is shown of signals, between its marks and without secrets."""
+    return model_answers.write_entries(
+        name="signal",
+        entries=(
+            {
+                "kind": one.key.partition(":")[0],
+                "becomes": one.type.value,
+                "files": one.files,
+                "says": one.content,
+            }
+            for one in candidates
+        ),
+        nonce=nonce,
+        longest=LONGEST_SIGNAL,
+    )
+
+
+def _reworded(who: Proposing, row: Session, one: Offer, words: Mapping[str, str]) -> Offer:
+    """Draft and embed an offer anew in other words; refused ones keep their template's."""
+    text = words.get(one.candidate.key)
+    if text is None:
+        return one
+    return _offer(who, row, replace(one.candidate, content=text), one.origin) or one
 
 
 def choose(
@@ -142,6 +276,37 @@ def choose(
     return tuple(one for one in fresh if one.candidate.key in keys)
 
 
+def _shown_before(row: Session, offered: tuple[Offer, ...]) -> frozenset[str]:
+    """Return the signals that are stored in this place already, in whatever words. In a unit."""
+    rows = Memory.objects.filter(
+        audience=row.audience,
+        project=row.project_id,
+        status=Status.ACTIVE.value,
+        source__in={one.candidate.source.value for one in offered},
+        source_uri__startswith="session:",
+    )
+    sign = Func("source_uri", Value("#"), 2, function="split_part", output_field=TextField())
+    found = rows.annotate(sign=sign).filter(sign__in={_sign(one.origin) for one in offered})
+    return frozenset(map(str, found.order_by().values_list("sign", flat=True)))
+
+
+def _sign(origin: str) -> str:
+    """Return which signal an origin names, of whichever session."""
+    return origin.partition("#")[2]
+
+
+def _nearest_surer(offer: Offer, surer: tuple[Offer, ...]) -> float:
+    """Return the highest cosine with a surer candidate of the same session."""
+    own = offer.prepared.embedded
+    others = (one.prepared.embedded for one in surer)
+    cosines = (
+        float(own.vector @ one.vector)
+        for one in others
+        if own is not None and one is not None and one.key == own.key
+    )
+    return max(cosines, default=0.0)
+
+
 def send(
     *, caller: Caller, offered: tuple[Offer, ...], now: datetime, dropped: Counter[str]
 ) -> tuple[list[dict[str, Any]], dict[str, int]]:
@@ -170,98 +335,13 @@ def send(
     return promoted, dict(ended)
 
 
-def proposed_memory(
-    *,
-    row: Session,
-    level: TrustLevel,
-    content: str,
-    source: Source,
-    type: MemoryType,
-    reason: str,
-    is_doubtful: bool = False,
-) -> NewMemory:
-    """Return what a session proposes, where the session stands; the rest its caller adds.
-
-    What is tainted (`reason`), doubtful, or reads like an order, an address or a command waits for
-    a person, however far its opener trusts memory.
-    """
-    has_alarm = bool(rules.of_content(content=content))
-    return NewMemory(
-        content=content,
-        source=source.value,
-        type=type.value,
-        project=None if row.project_id is None else str(row.project_id),
-        scope=row.scope,
-        phase=row.phase,
-        methodology=row.methodology,
-        needs_review=trust.waits(level=level, is_doubtful=is_doubtful or has_alarm or bool(reason)),
-        taint_reason=reason[:LONGEST_REASON],
-        session_id=row.id,
-    )
-
-
-def _new_memory(
-    row: Session, candidate: ObservedCandidate, origin: str, level: TrustLevel
-) -> NewMemory:
-    new = proposed_memory(
-        row=row,
-        level=level,
-        content=candidate.content,
-        source=candidate.source,
-        type=candidate.type,
-        reason=candidate.reason,
-        is_doubtful=candidate.needs_review,
-    )
-    line = candidate.evidence[0].line if candidate.evidence else 0
-    return replace(
-        new,
-        related_files=candidate.files,
-        attributes=candidate.attributes,
-        confidence=candidate.confidence,
-        source_uri=origin,
-        source_line=line or None,
-        commit_sha=candidate.commit or row.commit,
-    )
-
-
-def _shown_before(row: Session, offered: tuple[Offer, ...]) -> frozenset[str]:
-    """Return the signals that are stored in this place already, in whatever words. In a unit."""
-    signs = {_sign(one.origin) for one in offered}
-    rows = Memory.objects.filter(
-        audience=row.audience,
-        project=row.project_id,
-        status=Status.ACTIVE.value,
-        source__in={one.candidate.source.value for one in offered},
-        source_uri__startswith="session:",
-    )
-    sign = Func("source_uri", Value("#"), 2, function="split_part", output_field=TextField())
-    found = rows.annotate(sign=sign)
-    kept = found.filter(sign__in=signs).order_by().values_list("sign", flat=True)
-    return frozenset(str(one) for one in kept)
-
-
-def _sign(origin: str) -> str:
-    """Return which signal an origin names, of whichever session."""
-    return origin.partition("#")[2]
-
-
-def _nearest_surer(offer: Offer, surer: tuple[Offer, ...]) -> float:
-    """Return the highest cosine with a surer candidate of the same session."""
-    own = offer.prepared.embedded
-    others = (one.prepared.embedded for one in surer)
-    cosines = (
-        float(own.vector @ one.vector)
-        for one in others
-        if own is not None and one is not None and one.key == own.key
-    )
-    return max(cosines, default=0.0)
-
-
-def decided(*, caller: Caller, prepared: Prepared, now: datetime) -> Outcome | None:
+def decided(
+    *, caller: Caller, prepared: remember.Prepared, now: datetime
+) -> remember.Outcome | None:
     """Send a draft through the door; return None where its place would not take it. In a unit."""
     try:
         with transaction.atomic():
-            outcome = decide(caller=caller, prepared=prepared, now=now)
-            return recorded(caller=caller, outcome=outcome)
+            outcome = remember.decide(caller=caller, prepared=prepared, now=now)
+            return remember.recorded(caller=caller, outcome=outcome)
     except (InvalidInput, Forbidden, NotFound):  # of this candidate; the others stand
         return None

@@ -21,8 +21,7 @@ from django.db.models import Q
 from accounts import tenancy
 from memory import sql_queries
 from memory.experiments.queries import GRAPH_PART, LARGEST_DAYS
-from memory.observer.detect import Verdicts, Witnessed
-from memory.observer.detections import SignalKind
+from memory.observer.detections import Sighting, SignalKind
 from memory.records.models import ReviewVerdict
 from memory.sessions import counter_rows, counters
 from memory.sessions.actions import scratchpads
@@ -32,33 +31,31 @@ from memory.sessions.models import Session, Statistic, Stream, Turn
 from memory.taxonomy import Source, Verdict
 
 JUDGED: Final = (Verdict.KEEP.value, Verdict.EDIT.value, Verdict.MERGE.value, Verdict.REJECT.value)
+JUDGED_LEAST: Final = 10  # verdicts before their share replaces the guess; not measured
 MOST_VERDICTS: Final = 5_000  # the newest; default, not measured
 _SUMS: Final = "\tsums"  # under which name those who add wait for each other; no path of a note
 _PLACE: Final = 1  # the sequence of the one row
-_KINDS: Final = {kind.value: kind for kind in SignalKind}
 
 
-def signal_key(*, kind: SignalKind, key: str) -> str:
+def _signal_key(one: Sighting) -> str:
     """Return the key under which sessions with a signal are counted."""
-    return counters.key_of(text=f"{kind.value}:{key}")
+    return counters.key_of(text=f"{one.kind.value}:{one.key}")
 
 
-def of_signals(*, seen: Iterable[Witnessed]) -> tuple[Count, ...]:
+def of_signals(*, seen: Iterable[Sighting]) -> tuple[Count, ...]:
     """Return that a session showed these signals; what is tainted counts for none."""
-    sightings = (one.sighting for one in seen if not one.reason)
-    keys = {signal_key(kind=one.kind, key=one.key) for one in sightings}
+    keys = {_signal_key(one) for one in seen if not one.reason}
     return tuple(Count(kind=Kind.SIGNAL, key=key, counts={"sessions": 1}) for key in sorted(keys))
 
 
 def seen_before(
-    *, row: Session, seen: Iterable[Witnessed], own: Added
+    *, row: Session, seen: Iterable[Sighting], own: Added
 ) -> Mapping[tuple[SignalKind, str], int]:
     """Return by signal how many earlier sessions showed the same. In a unit.
 
     `own` is what the session itself has added at an earlier end, which is no other session's.
     """
-    sightings = [one.sighting for one in seen]
-    wanted = {signal_key(kind=one.kind, key=one.key): (one.kind, one.key) for one in sightings}
+    wanted = {_signal_key(one): (one.kind, one.key) for one in seen}
     found: Counter[tuple[SignalKind, str]] = Counter()
     for one in read(row=row, kind=Kind.SIGNAL, keys=tuple(wanted), is_compared=True):
         found[wanted[one.key]] += int(one.counts.get("sessions", 0))
@@ -105,8 +102,11 @@ def add(*, row: Session, counts: Iterable[Count], now: datetime) -> None:
             )
 
 
-def verdicts(*, row: Session) -> Mapping[SignalKind, Verdicts]:
-    """Return by signal what people said in this place of what it became. In a unit."""
+def rejected_shares(*, row: Session) -> Mapping[SignalKind, float]:
+    """Return by signal the share that people rejected in this place of what it became. In a unit.
+
+    Only of signals of which enough was judged to take the place of a guess.
+    """
     told = ReviewVerdict.objects.filter(
         memory__audience=row.audience,
         memory__project=row.project_id,
@@ -114,15 +114,16 @@ def verdicts(*, row: Session) -> Mapping[SignalKind, Verdicts]:
         verdict__in=JUDGED,
         undone_at__isnull=True,
     )
-    judged: Counter[SignalKind] = Counter()
-    rejected: Counter[SignalKind] = Counter()
+    judged: Counter[str] = Counter()
+    rejected: Counter[str] = Counter()
     newest = told.order_by("-decided_at", "-id").values_list("memory__source_uri", "verdict")
-    for origin_of, verdict in newest[:MOST_VERDICTS]:
-        kind = _KINDS.get(origin_of.partition("#")[2].partition("-")[0])
-        if kind is not None:
-            judged[kind] += 1
-            rejected[kind] += verdict == Verdict.REJECT
-    return {kind: Verdicts(judged=judged[kind], rejected=rejected[kind]) for kind in judged}
+    for origin, verdict in newest[:MOST_VERDICTS]:
+        name = origin.partition("#")[2].partition("-")[0]
+        judged[name] += 1
+        rejected[name] += verdict == Verdict.REJECT
+    return {
+        kind: rejected[kind] / judged[kind] for kind in SignalKind if judged[kind] >= JUDGED_LEAST
+    }
 
 
 def added_by(*, row: Session) -> Added:

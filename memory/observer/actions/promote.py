@@ -1,9 +1,14 @@
-"""Find what a session has shown, and promote a running build piece by piece.
+"""Find what a session has shown, and look at it while it runs.
 
 `show` reads what a session has shown and proposes candidates; `offers` sends them through the door.
-A long build is promoted while it runs (`promote_piece`): after each subtask that was validated it
-offers what it has shown so far, by templates. The sums over sessions, and what the session is said
-to have shown, wait for its end, where the same thing is never offered again.
+
+While a session runs, the job that an append queues folds what came, keeps a checkpoint, and writes
+down what fires early, each once for what it is about (`observe`). What fires is looked for as if
+nothing more came: events whose numbers leave gaps, as those of a transcript's lines do, wait in the
+checkpoint for what may yet come, and tell something already. Nothing becomes a memory then, except
+of a long build (`promote_piece`): after each subtask that was validated it offers what it has shown
+so far, by templates. The sums over sessions, and what the session is said to have shown, wait for
+its end, where the same thing is never offered again.
 """
 
 from collections import Counter
@@ -18,20 +23,31 @@ from django.db.models import Q
 
 from accounts import tenancy
 from memory.customization.queries import trust_level_of
+from memory.injection import session_start_rules
 from memory.injection.actions import delivery_log
-from memory.injection.session_start_rules import unprompted
 from memory.observer import detect, evidence_texts, promotion
 from memory.observer.actions import offers, prior_sessions
-from memory.observer.detect import Known, Witnessed
-from memory.observer.promotion import ObservedCandidate, SeenBefore
+from memory.observer.detections import Sighting, SignalKind
+from memory.sessions import file_paths, reducers
 from memory.sessions.actions import scratchpads
 from memory.sessions.events import Event, EventKind, from_row
 from memory.sessions.models import Session, Turn
 from memory.sessions.queries import opener_of
-from memory.sessions.scratchpad import Scratchpad
+from memory.sessions.scratchpad import Scratchpad, edited
 
 PRODUCT_MOST: Final = 500  # results of tools that drive the product; default, not measured
 DRIVES: Final = rf"(^|__)({'|'.join(sorted(evidence_texts.TOOLS))})$"
+MOST_EARLY: Final = 100  # that a session keeps, the first ones; default, not measured
+PRIORITIES: Final = {
+    SignalKind.SELF_CORRECTION: 0.9,
+    SignalKind.REPEATED_GREP: 0.8,
+    SignalKind.ERROR_RETRY: 0.75,
+    SignalKind.CONFIG_TOUCHED: 0.7,
+}
+ERRORS_LEAST: Final = 2  # distinct fingerprints
+EDITED_LEAST: Final = 2  # files
+
+Early = dict[str, Any]  # the kind of signal, how urgent (`priority`, 0..1), what it is `about`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,17 +55,15 @@ class SessionFindings:
     """What a session has shown, and what it offers.
 
     `habits` is what it did without being told; it is what signals and sums are taken from.
-    `counted` are the signals that sums are of.
     """
 
     row: Session
     who: offers.Proposing
     scratchpad: Scratchpad
     habits: Scratchpad
-    counted: Known
-    seen: tuple[Witnessed, ...]
-    before: SeenBefore
-    proposed: tuple[ObservedCandidate, ...]
+    seen: tuple[Sighting, ...]
+    before: promotion.SeenBefore
+    proposed: tuple[promotion.ObservedCandidate, ...]
     is_open: bool
 
 
@@ -63,11 +77,10 @@ def show(
     with tenancy.unit():
         caller = opener_of(row=row, now=now)
         level = trust_level_of(caller=caller, project_id=row.project_id)
-        verdicts = prior_sessions.verdicts(row=row)
+        rejected = prior_sessions.rejected_shares(row=row)
         named = delivery_log.suggested_files(session=row)
-    habits = unprompted(scratchpad=scratchpad, suggested=named)
-    counted = detect.find_counted(scratchpad=habits)
-    seen = detect.witnessed(scratchpad=habits, verdicts=verdicts, known=counted)
+    habits = session_start_rules.unprompted(scratchpad=scratchpad, suggested=named)
+    seen = detect.witnessed(scratchpad=habits, rejected=rejected)
     with tenancy.unit():
         own = prior_sessions.added_by(row=row)
         before = prior_sessions.seen_before(row=row, seen=seen, own=own)
@@ -77,7 +90,6 @@ def show(
         who=offers.Proposing(caller=caller, level=level),
         scratchpad=scratchpad,
         habits=habits,
-        counted=counted,
         seen=seen,
         before=before,
         proposed=promotion.propose(
@@ -89,6 +101,68 @@ def show(
         ),
         is_open=promotion.is_gate_open(scratchpad=scratchpad, is_piece=is_piece),
     )
+
+
+def _product_results(row: Session) -> tuple[Event, ...]:
+    """Return the results of tools that drive the running product, the first of them. In a unit.
+
+    A result that does not say its tool is that of its call.
+    """
+    done = Turn.done.filter(session_id=row.id)
+    driven = done.filter(body__name__regex=DRIVES)
+    calls = driven.filter(body__kind=EventKind.TOOL_CALL.value).exclude(body__call=None)
+    names = dict(calls.order_by().values_list("body__call", "body__name")[:PRODUCT_MOST])
+    is_result = Q(body__name__regex=DRIVES) | Q(body__call__in=list(names))
+    rows = done.filter(is_result, body__kind=EventKind.TOOL_RESULT.value).order_by("sequence")
+    found = (
+        from_row(sequence=sequence, row=body or {})
+        for sequence, body in rows.values_list("sequence", "body")[:PRODUCT_MOST]
+    )
+    return tuple(one if one.name else replace(one, name=names[one.call]) for one in found)
+
+
+def observe(*, session_id: UUID, now: datetime) -> Mapping[str, Any]:
+    """Fold a session's new events into its checkpoint, and note what fires; return the counts."""
+    with tenancy.unit():
+        row = Session.objects.filter(pk=session_id, memory_eligible=True).first()
+        opened = None if row is None else scratchpads.read(row=row)
+    if opened is None or not opened.events:
+        return {"events": 0}
+    scratchpad = scratchpads.folded(opened=opened)
+    so_far = reducers.settle(scratchpad=scratchpad)
+    with tenancy.unit():
+        row = Session.objects.select_for_update().filter(pk=session_id).first()
+        if row is None:
+            return {"events": 0}
+        before = (row.observed or {}).get("early", [])
+        early = [*before, *fired(scratchpad=so_far, already=before)][:MOST_EARLY]
+        is_kept = scratchpads.keep(row=row, scratchpad=scratchpad, now=now)
+        row.observed = {**(row.observed or {}), "early": early}
+        row.save(update_fields=["observed", "folded"])
+    return {"events": len(opened.events), "early": len(early), "kept": int(is_kept)}
+
+
+def fired(*, scratchpad: Scratchpad, already: list[Early]) -> list[Early]:
+    """Return what fires now and has not before, most urgent first.
+
+    Errors fire at the second distinct one, and for each further one.
+    """
+    about: dict[SignalKind, list[str]] = {
+        kind: [one.key for one in detect.find(kind=kind, scratchpad=scratchpad)]
+        for kind in (SignalKind.SELF_CORRECTION, SignalKind.REPEATED_GREP)
+    }
+    prints = (deed.fingerprint for deed in scratchpad.deeds.values() if deed.fingerprint)
+    about[SignalKind.ERROR_RETRY] = list(dict.fromkeys(prints))[ERRORS_LEAST - 1 :]
+    if len(edited(scratchpad=scratchpad)) >= EDITED_LEAST:
+        configs = [path for path in sorted(scratchpad.files) if file_paths.is_config(path=path)]
+        about[SignalKind.CONFIG_TOUCHED] = configs
+    now = [
+        {"kind": kind.value, "priority": PRIORITIES[kind], "about": one}
+        for kind, every in about.items()
+        for one in every
+    ]
+    fresh = (early for early in now if early not in already)
+    return sorted(fresh, key=lambda early: (-early["priority"], early["about"]))
 
 
 def promote_piece(*, session_id: UUID, now: datetime) -> Mapping[str, Any]:
@@ -127,21 +201,3 @@ def promote_piece(*, session_id: UUID, now: datetime) -> Mapping[str, Any]:
         held.observed = {**before, "piece": report, "promoted": told}
         held.save(update_fields=["observed"])
     return {"pieces": 1, **counts}
-
-
-def _product_results(row: Session) -> tuple[Event, ...]:
-    """Return the results of tools that drive the running product, the first of them. In a unit.
-
-    A result that does not say its tool is that of its call.
-    """
-    done = Turn.done.filter(session_id=row.id)
-    driven = done.filter(body__name__regex=DRIVES)
-    calls = driven.filter(body__kind=EventKind.TOOL_CALL.value).exclude(body__call=None)
-    names = dict(calls.order_by().values_list("body__call", "body__name")[:PRODUCT_MOST])
-    is_result = Q(body__name__regex=DRIVES) | Q(body__call__in=list(names))
-    rows = done.filter(is_result, body__kind=EventKind.TOOL_RESULT.value).order_by("sequence")
-    found = (
-        from_row(sequence=sequence, row=body or {})
-        for sequence, body in rows.values_list("sequence", "body")[:PRODUCT_MOST]
-    )
-    return tuple(one if one.name else replace(one, name=names[one.call]) for one in found)

@@ -16,9 +16,10 @@ says so.
 
 import secrets
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
+from itertools import combinations
 from typing import Any, Final
 from uuid import UUID
 
@@ -27,12 +28,12 @@ from django.db import transaction
 from accounts import jobs, tenancy
 from accounts.caller import Caller
 from accounts.errors import Conflict, Forbidden, InvalidInput
-from memory.extraction.actions import extraction
-from memory.extraction.prompts import schemas
+from memory.extraction import actions as extraction
+from memory.extraction import model_answers
 from memory.intake.actions.remember import NewMemory, Prepared, prepare
 from memory.intake.actions.similar_memories import nearest_cosine, thresholds_of
 from memory.observer import syntheses
-from memory.observer.actions import offers, phrase_signals, prior_sessions
+from memory.observer.actions import offers, prior_sessions
 from memory.records.models import Memory
 from memory.secrets import scanner
 from memory.sessions import counters, file_paths
@@ -46,21 +47,11 @@ MOST_KNOWN: Final = 2_000  # causal dependencies of a place that are looked at; 
 OUTPUT_TOKENS_EACH: Final = 200  # of an answer about a memory; default, not measured
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Due:
-    """A synthesis that is to be done: over the sums of a module, or with what it says."""
-
-    key: syntheses.Key
-    summary: syntheses.Summary | None = None
-    drafts: tuple[syntheses.Draft, ...] = ()
-
-
 def queue(*, row: Session, modules: tuple[str, ...]) -> None:
     """Queue the syntheses that a session has made due for these modules. In a unit."""
     done = _done(row)
-    touched = {module.module: module for module in _rows(row, counters.ModuleRow)}
-    due = (syntheses.due(module=touched[name], done=done) for name in modules if name in touched)
-    if any(key is not None for key in due):
+    touched = (one for one in _rows(row, counters.ModuleRow) if one.module in modules)
+    if any(syntheses.due(module=one, done=done) for one in touched):
         _enqueue(row, is_weekly=False)
 
 
@@ -90,10 +81,11 @@ def synthesize(*, session_id: UUID, is_weekly: bool, now: datetime) -> Mapping[s
         if row is None:
             return {"gone": 1}
         caller = sessions.opener_of(row=row, now=now)
-        due = _pairs(row) if is_weekly else _thresholds(row)
+        due: Iterable[tuple[str, syntheses.Summary | syntheses.SumStatement]]
+        due = _pairs(row) if is_weekly else tuple(_thresholds(row))
     counts: Counter[str] = Counter()
-    for one in due:
-        counts.update(_done_once(caller, row, one, now))
+    for key, what in due:
+        counts.update(_done_once(caller, row, key, what, now))
     return counts
 
 
@@ -106,66 +98,80 @@ def _enqueue(row: Session, *, is_weekly: bool) -> None:
     )
 
 
-def _thresholds(row: Session) -> tuple[_Due, ...]:
-    """Return what the modules of a place make due. In a unit."""
+def _thresholds(row: Session) -> Iterator[tuple[str, syntheses.Summary]]:
+    """Yield what the modules of a place make due. In a unit."""
     done = _done(row)
     files, edges = _rows(row, counters.FileRow), _rows(row, counters.EdgeRow)
-    errors = tuple(
-        one for one in _rows(row, counters.ErrorRow) if one.message
-    )  # else it is forgotten
-    found: list[_Due] = []
+    errors = [one for one in _rows(row, counters.ErrorRow) if one.message]  # else it is forgotten
     for module in _rows(row, counters.ModuleRow):
         key = syntheses.due(module=module, done=done)
-        if key is None:
+        if not key:
             continue
         name = module.module
         own = tuple(one for one in files if file_paths.module(path=one.path) == name)
         paths = frozenset(one.path for one in own)
-        summary = syntheses.Summary(
-            module=module,
-            files=own,
-            edges=tuple(one for one in edges if {one.first, one.second} <= paths),
-            errors=tuple(
-                one for one in errors if syntheses.is_of(module=name, error=one, paths=paths)
+        of_it = (one for one in errors if syntheses.is_of(module=name, error=one, paths=paths))
+        yield (
+            key,
+            syntheses.Summary(
+                module=module,
+                files=own,
+                edges=tuple(one for one in edges if {one.first, one.second} <= paths),
+                errors=tuple(of_it),
             ),
         )
-        found.append(_Due(key=key, summary=summary))
-    return tuple(found)
 
 
-def _pairs(row: Session) -> tuple[_Due, ...]:
-    """Return the pairs of modules that nobody has named. In a unit."""
-    found = syntheses.weekly(
+def _pairs(row: Session) -> tuple[tuple[str, syntheses.SumStatement], ...]:
+    """Return the pairs of modules that no causal dependency of the place names. In a unit."""
+    rows = Memory.objects.filter(
+        audience=row.audience,
+        project=row.project_id,
+        type=MemoryType.CAUSAL_DEPENDENCY.value,
+        status=Status.ACTIVE.value,
+    )
+    files = rows.order_by("-created_at", "id").values_list("related_files", flat=True)
+    named: set[tuple[str, str]] = set()
+    for paths in files[:MOST_KNOWN]:
+        modules = sorted({file_paths.module(path=path) for path in paths})
+        named.update(combinations(modules, 2))
+    return syntheses.weekly(
         edges=_rows(row, counters.EdgeRow),
         pairs=_rows(row, counters.PairRow),
-        known=_known_pairs(row),
+        known=frozenset(named),
         done=_done(row),
     )
-    return tuple(_Due(key=key, drafts=(draft,)) for key, draft in found)
 
 
-def _done_once(caller: Caller, row: Session, due: _Due, now: datetime) -> Mapping[str, int]:
+def _done_once(
+    caller: Caller,
+    row: Session,
+    key: str,
+    what: syntheses.Summary | syntheses.SumStatement,
+    now: datetime,
+) -> Mapping[str, int]:
     """Store what a synthesis says and its key together; nothing where somebody has."""
     with tenancy.unit():  # before a model is paid for
-        if prior_sessions.read(row=row, kind=counters.Kind.SYNTHESIS, keys=(_log_key(due.key),)):
+        if prior_sessions.read(row=row, kind=counters.Kind.SYNTHESIS, keys=(key,)):
             return {}
-    drafts, told, is_of_model = due.drafts, Counter[str](), False
-    if due.summary is not None:
-        drafts, told, is_of_model = draft_synthesis(row=row, summary=due.summary, now=now)
-    prepared = tuple(_prepared(caller, row, due.key, draft) for draft in drafts)
+    if isinstance(what, syntheses.Summary):
+        drafts, told, is_of_model = draft_synthesis(row=row, summary=what, now=now)
+    else:
+        drafts, told, is_of_model = (what,), Counter(), False
+    prepared = tuple(_prepared(caller, row, key, draft) for draft in drafts)
     bound = thresholds_of(project=row.project).novelty_cosine if is_of_model else offers.SAME
     try:
         with tenancy.unit(), transaction.atomic():
-            counts = _stored(caller, row, due.key, prepared, bound, now)
+            counts = _stored(caller, row, key, prepared, bound, now)
     except Conflict:  # somebody stored the same between our look and our write: look again
         with tenancy.unit():
-            counts = _stored(caller, row, due.key, prepared, bound, now)
+            counts = _stored(caller, row, key, prepared, bound, now)
     return Counter(counts) + told
 
 
 def draft_synthesis(
     *, row: Session, summary: syntheses.Summary, now: datetime
-) -> tuple[tuple[syntheses.Draft, ...], Counter[str], bool]:
+) -> tuple[tuple[syntheses.SumStatement, ...], Counter[str], bool]:
     """Return what the sums of a module justify, with at most one call of a model.
 
     Beside the drafts: what the call cost, was dropped and missing, and whether a model speaks.
@@ -188,12 +194,11 @@ def draft_synthesis(
         return templates, Counter(degraded), False
     nonce = secrets.token_hex(extraction.NONCE_BYTES)
     module = summary.module.module
-    data, spent = phrase_signals.ask(
+    data, spent = extraction.ask(
         model=model,
-        prompt="synthesize",
+        question=model_answers.SYNTHESIZE,
         nonce=nonce,
         text=syntheses.written_facts(module=module, told=told, nonce=nonce),
-        schema=("syntheses", schemas.SYNTHESIZE, schemas.SYNTHESIZE_LEAST),
         max_output_tokens=OUTPUT_TOKENS_EACH * (syntheses.DRAFTS_MOST + 1),
     )
     extraction.book(session_id=row.id, spent=spent, now=now)
@@ -211,9 +216,8 @@ def draft_synthesis(
 
 
 def _prepared(
-    caller: Caller, row: Session, key: syntheses.Key, draft: syntheses.Draft
+    caller: Caller, row: Session, key: str, draft: syntheses.SumStatement
 ) -> Prepared | None:
-    origin = f"synthesis:{key.threshold}:{key.module}"[:LONGEST_ORIGIN]
     new = NewMemory(
         content=draft.content,
         source=Source.OBSERVER_INFERRED.value,
@@ -222,8 +226,8 @@ def _prepared(
         scope=row.scope,
         related_files=draft.files,
         attributes=draft.attributes,
-        confidence=draft.confidence,
-        source_uri=origin,
+        confidence=syntheses.CONFIDENCE,
+        source_uri=f"synthesis:{key}"[:LONGEST_ORIGIN],
         needs_review=True,
     )
     try:
@@ -235,16 +239,15 @@ def _prepared(
 def _stored(
     caller: Caller,
     row: Session,
-    key: syntheses.Key,
+    key: str,
     prepared: tuple[Prepared | None, ...],
     bound: float,
     now: datetime,
 ) -> Mapping[str, int]:
     """Write the key and what the synthesis says; None is what cannot be stored. In a unit."""
-    logged = _log_key(key)
-    done = counters.Count(kind=counters.Kind.SYNTHESIS, key=logged, counts={"done": 1})
+    done = counters.Count(kind=counters.Kind.SYNTHESIS, key=key, counts={"done": 1})
     prior_sessions.add(row=row, counts=(done,), now=now)
-    first = prior_sessions.read(row=row, kind=counters.Kind.SYNTHESIS, keys=(logged,))
+    first = prior_sessions.read(row=row, kind=counters.Kind.SYNTHESIS, keys=(key,))
     if any(int(one.counts.get("done", 0)) > 1 for one in first):
         return {}  # who adds to one row waits for the other, so only one finds itself the first
     counts: Counter[str] = Counter({"syntheses": 1})
@@ -259,32 +262,10 @@ def _stored(
     return counts
 
 
-def _log_key(key: syntheses.Key) -> str:
-    return counters.key_of(text=f"{key.threshold}:{key.module}")
-
-
-def _done(row: Session) -> frozenset[syntheses.Key]:
+def _done(row: Session) -> frozenset[str]:
+    """Return the keys that the log of a place holds. In a unit."""
     found = prior_sessions.read(row=row, kind=counters.Kind.SYNTHESIS)
-    parts = (one.key.partition(":") for one in found)
-    return frozenset(
-        syntheses.Key(module=module, threshold=int(number)) for number, _, module in parts
-    )
-
-
-def _known_pairs(row: Session) -> frozenset[tuple[str, str]]:
-    """Return the pairs of modules that a causal dependency of the place names. In a unit."""
-    rows = Memory.objects.filter(
-        audience=row.audience,
-        project=row.project_id,
-        type=MemoryType.CAUSAL_DEPENDENCY.value,
-        status=Status.ACTIVE.value,
-    )
-    files = rows.order_by("-created_at", "id").values_list("related_files", flat=True)
-    named: set[tuple[str, str]] = set()
-    for paths in files[:MOST_KNOWN]:
-        modules = {file_paths.module(path=path) for path in paths}
-        named |= {(one, other) for one in modules for other in modules if one < other}
-    return frozenset(named)
+    return frozenset(one.key for one in found)
 
 
 def _rows(row: Session, type: type[counters.OfRow]) -> tuple[counters.OfRow, ...]:

@@ -1,12 +1,15 @@
 """Do what the methodology of a session does when its unit of work ends.
 
-Off as usual: only a methodology that names acts has any. What they remember goes through the one
-door under a name of the session's own, so that a session that ends twice says it once, as it is at
-its last end: anew in all that it says, and not at all where that end says no outcome. What somebody
-has put away does not come back. Whether a person looks first is a question of trust, as for all
-that agents show.
+Off as usual: only a methodology that names acts has any, of a fixed table. What they remember is
+figures of the session in templates, no model and no code of anybody's; nothing where the work was
+abandoned or nobody knows how it ended. It goes through the one door under a name of the session's
+own, so that a session that ends twice says it once, as it is at its last end: anew in all that it
+says, and not at all where that end says no outcome. What somebody has put away does not come back.
+Whether a person looks first is a question of trust, as for all that agents show.
 """
 
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
@@ -16,54 +19,66 @@ from django.db import transaction
 from accounts import tenancy
 from accounts.errors import CairnError, Conflict, Forbidden, InvalidInput
 from accounts.messages import message
-from memory.customization import phases
+from memory.customization.phases import OnComplete
 from memory.customization.queries import find_own_methodology
 from memory.intake.actions import remember, revise
-from memory.observer import unit_completion_rules
+from memory.observer import detections
 from memory.observer.actions import offers
 from memory.records import writes
 from memory.records.models import Memory
 from memory.review.actions import reactivation
+from memory.sessions import events, file_paths, tools
 from memory.sessions.models import Session
 from memory.sessions.scratchpad import Scratchpad
-from memory.taxonomy import Source, Status
+from memory.taxonomy import MemoryType, Source, Status
 
 NAME: Final = "{act}:{session}"  # the external id
 NO_MORE: Final = message("its session ended again and does not say how")
 ENDED_AGAIN: Final = message("its session ended again")
+CONFIDENCE: Final = 0.75  # of what a session's figures say; default, not measured
+ENDED: Final[Mapping[events.Outcome | None, str]] = {  # that say how it went
+    events.Outcome.SUCCESS: "ended well",
+    events.Outcome.FAILURE: "failed",
+}
+WHOLE: Final = "project"  # the module of work that edited no file
+
+CompletionText = tuple[OnComplete, MemoryType, str, Mapping[str, object]]  # content and attributes
 
 
 def prepare_completion(
     *, who: offers.Proposing, row: Session, scratchpad: Scratchpad
 ) -> tuple[remember.Prepared, ...]:
     """Draft and embed what the session's methodology remembers of it. Outside of a unit."""
-    named = {
-        name: str(row.work_unit.get(name, "")) for name in ("label", "hierarchy", "methodology")
-    }
-    label = (named["label"] or named["hierarchy"]).strip()
-    course = named["methodology"] or row.methodology
+    label, hierarchy, course = (
+        str(row.work_unit.get(name, "")) for name in ("label", "hierarchy", "methodology")
+    )
+    label, course = (label or hierarchy).strip(), course or row.methodology
     if not label or not course:
         return ()
     with tenancy.unit():
         own = find_own_methodology(caller=who.caller, name=course)
+    acts = own.on_complete if own else ()
+    files = edited_files(scratchpad=scratchpad)[: detections.FILES_MOST]
     made = []
-    for draft in unit_completion_rules.drafts(
-        acts=own.on_complete if own else (), label=label, methodology=course, scratchpad=scratchpad
+    for act, type, content, attributes in completion_texts(
+        label=label, methodology=course, scratchpad=scratchpad
     ):
+        if act not in acts:
+            continue
         new = offers.proposed_memory(
             row=row,
             level=who.level,
-            content=draft.content,
+            content=content,
             source=Source.OBSERVER_INFERRED,
-            type=draft.type,
-            reason=draft.reason,
+            type=type,
+            reason=scratchpad.taint.reason if scratchpad.taint else "",
         )
         new = replace(
             new,
-            external_id=NAME.format(act=draft.act.value, session=row.id),
-            related_files=draft.files,
-            attributes=draft.attributes,
-            confidence=unit_completion_rules.CONFIDENCE,
+            external_id=NAME.format(act=act.value, session=row.id),
+            related_files=files,
+            attributes=attributes,
+            confidence=CONFIDENCE,
             methodology=course,
             commit_sha=row.commit,
         )
@@ -72,6 +87,52 @@ def prepare_completion(
         except (InvalidInput, Forbidden):  # of this one; the others stand
             continue
     return tuple(made)
+
+
+def edited_files(*, scratchpad: Scratchpad) -> tuple[str, ...]:
+    """Return the files that a session edited, those edited most often first."""
+    edits = {path: use.edits for path, use in scratchpad.files.items() if use.edits}
+    return tuple(sorted(edits, key=lambda path: (-edits[path], path)))
+
+
+def completion_texts(
+    *, label: str, methodology: str, scratchpad: Scratchpad
+) -> Iterator[CompletionText]:
+    """Yield what acts remember of a session; nothing of work that goes on.
+
+    The outcome is told in the session's figures; the calibration, the steps against those planned,
+    where somebody planned.
+    """
+    if scratchpad.outcome not in ENDED:
+        return
+    deeds = scratchpad.deeds.values()
+    files = edited_files(scratchpad=scratchpad)
+    steps = scratchpad.steps_done or scratchpad.current_step
+    planned = scratchpad.setting.planned_steps
+    tests = sum(deed.act is tools.Act.TEST for deed in deeds)
+    errors = sum(deed.is_error for deed in deeds)
+    over = f" of {planned} planned" if planned else ""
+    yield (
+        OnComplete.RECORD_OUTCOME,
+        MemoryType.WORK_UNIT_OUTCOME,
+        f"{label} {ENDED[scratchpad.outcome]}: steps {steps}{over}, files edited "
+        f"{len(files)}, test runs {tests}, errors {errors}.",
+        {"succeeded": scratchpad.outcome is events.Outcome.SUCCESS, "steps": steps},
+    )
+    if planned and steps:
+        modules = Counter[str]()
+        for path in files:
+            modules[file_paths.module(path=path)] += scratchpad.files[path].edits
+        module = next((module for module, _ in modules.most_common(1)), "") or WHOLE
+        ratio = round(steps / planned, 2)
+        figures = {"module": module, "planned": planned, "actual": steps, "ratio": ratio}
+        yield (
+            OnComplete.CALIBRATE,
+            MemoryType.TASK_CALIBRATION,
+            f"{label} took {steps} steps where {planned} were planned "
+            f"({ratio} times as many), most of them in {module}.",
+            {**figures, "samples": 1, "methodology": methodology},
+        )
 
 
 def store_completion(
@@ -87,13 +148,13 @@ def store_completion(
     What it has remembered at an earlier end is brought to it, wherever that is by now; nothing of
     it stays where this end says no outcome.
     """
-    names = [NAME.format(act=act.value, session=row.id) for act in phases.OnComplete]
+    names = [NAME.format(act=act.value, session=row.id) for act in OnComplete]
     held = Memory.objects.select_for_update(of=("self",)).filter(
         session_id=row.id, external_id__in=names
     )
     earlier = sorted(held.order_by("id"), key=lambda one: one.status == Status.ACTIVE)
     before = {one.external_id: one for one in earlier}  # an active one goes before the rest
-    if not unit_completion_rules.is_completed(scratchpad=scratchpad):
+    if scratchpad.outcome not in ENDED:
         _archive(who, tuple(before.values()), now)
     taken = 0
     for one in prepared:

@@ -9,7 +9,7 @@ from django.conf import LazySettings
 from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
-from memory.extraction.actions.extraction import Spent, book_use
+from memory.extraction.actions import Spent, book_use
 from tests.support.api import Api
 
 SPENT = Spent(model="openai/small", calls=1, input_tokens=7, output_tokens=3)

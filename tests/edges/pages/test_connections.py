@@ -13,7 +13,7 @@ from accounts.authentication import entered
 from accounts.caller import Caller, TokenScope
 from accounts.models import Token, User
 from accounts.queries.credentials import TokenView
-from memory.injection.harnesses import adapters
+from memory.injection import harnesses
 from memory.records.models import Memory
 from memory.sessions.models import Session, Turn
 from teams.actions import create_project, switch_hooks
@@ -149,13 +149,13 @@ def test_an_old_hook_script_is_named_beside_its_agent(
 
     agent(caller).post("hooks/claude-code", told)
     old = page(owner_pages, shop)
-    agent(caller).post("hooks/claude-code", told, X_Cairn_Hook=str(adapters.HOOK_SCRIPT_VERSION))
+    agent(caller).post("hooks/claude-code", told, X_Cairn_Hook=str(harnesses.HOOK_SCRIPT_VERSION))
     both = page(owner_pages, shop)
 
     assert "hook script" not in before
     assert "hook script 1, old" in old
     assert "The newest hook script is version" in old
-    assert f"hook script {adapters.HOOK_SCRIPT_VERSION}<" in both
+    assert f"hook script {harnesses.HOOK_SCRIPT_VERSION}<" in both
 
 
 READ_WRITE = frozenset({TokenScope.READ, TokenScope.WRITE})

@@ -10,7 +10,7 @@ from django.test import Client
 from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
-from memory.extraction.actions.extraction import Spent, book_use
+from memory.extraction.actions import Spent, book_use
 from memory.records.models import Memory
 from tests.edges.pages.conftest import remembered
 

@@ -9,8 +9,7 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from memory.injection.harnesses import adapters
-from memory.injection.harnesses.adapters import Harness
+from memory.injection.harnesses import HOOK_SCRIPT_VERSION, Harness
 from tests.edges.plugin.test_hook_script import ANSWER, GIVEN, PATIENCE, SCRIPT, TOKEN, is_silent
 from tests.support.live import Place
 from tests.support.scripted import serving
@@ -54,7 +53,7 @@ def test_what_comes_back_is_printed_as_it_is(harness: str) -> None:
     told = {**EVENTS[harness]["fields"], **EVENTS[harness]["prompt"]}
     assert json.loads(server.bodies[0]) == told
     assert server.sent[0][1]["X-Cairn-Agent"] == harness
-    assert server.sent[0][1]["X-Cairn-Hook"] == str(adapters.HOOK_SCRIPT_VERSION)
+    assert server.sent[0][1]["X-Cairn-Hook"] == str(HOOK_SCRIPT_VERSION)
 
 
 @each_program

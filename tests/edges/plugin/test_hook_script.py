@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from memory.injection.harnesses.adapters import ADAPTERS, Harness, Meaning
+from memory.injection.harnesses import ADAPTERS, Harness, Meaning
 from tests.support.scripted import Answer, serving
 
 PLUGIN = Path(__file__).parents[3] / "deploy/plugin"

@@ -53,7 +53,7 @@ def wrong(*, session: Labelled) -> tuple[tuple[Sighting, ...], tuple[Label, ...]
 
 
 def _found(session: Labelled) -> tuple[Sighting, ...]:
-    return detect.find_all(scratchpad=session.story.scratchpad(), verdicts={})
+    return detect.find_all(scratchpad=session.story.scratchpad(), rejected={})
 
 
 def _quality(kind: SignalKind, seen: tuple[tuple[Labelled, tuple[Sighting, ...]], ...]) -> Quality:

@@ -237,9 +237,8 @@ VISIBILITY: Final = (
     ),
     guard(
         "agents are given memories of their project alone",
-        "memory.injection.actions.deliver:injection_candidates",
-        "if not view.needs_review and view.project_id in {None, session.project_id}",
-        "if not view.needs_review",
+        "memory.injection.actions.deliver:deliverable",
+        "and view.project_id in {None, session.project_id}", "",
         "tests/edges/api/test_hooks.py::test_a_session_of_no_project_is_given_nothing_of_projects",
     ),
     guard(

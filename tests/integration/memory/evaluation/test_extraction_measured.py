@@ -17,7 +17,7 @@ from memory.evaluation import conversations
 from memory.evaluation.actions import evaluate_extraction
 from memory.evaluation.conversations import CaseOutcome, Conversation
 from memory.evaluation.dataset import Split
-from memory.extraction.actions.extraction import Mode
+from memory.extraction.actions import Mode
 from memory.management.commands.evaluate_extraction import SHIPPED
 from memory.providers.guard import Limits
 from tests.support import vendors

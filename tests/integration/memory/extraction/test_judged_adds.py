@@ -11,10 +11,14 @@ from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.errors import InvalidInput
 from accounts.models import Job
-from memory.extraction.actions import llm_relation
-from memory.extraction.actions.extraction import Spent, book_use
-from memory.extraction.actions.judge_added import KIND, judge_added
-from memory.extraction.actions.llm_relation import Judgment
+from memory.extraction.actions import (
+    JUDGED_ADDS,
+    Judgment,
+    Spent,
+    ask_model,
+    book_use,
+    judge_added,
+)
 from memory.intake.actions.revise import revise
 from memory.intake.models import ActionLog
 from memory.records.models import Conflict, Memory, MemoryLink
@@ -87,7 +91,7 @@ def test_an_add_is_judged_by_its_job_and_the_answer_asks_no_model(
     with tenancy.unit():
         assert Memory.objects.filter(status="active").count() == 2
         assert ActionLog.objects.order_by("-id").values_list("outcome", flat=True)[0] == "extended"
-        assert Statistic.objects.get(kind=KIND).counts == {"calls": 1}
+        assert Statistic.objects.get(kind=JUDGED_ADDS).counts == {"calls": 1}
         assert Statistic.objects.get(kind="model_use").counts["calls"] == 1
 
 
@@ -229,7 +233,7 @@ def test_what_was_judged_of_a_text_is_not_said_of_another_one(
 
     def ask(**asked: Any) -> Judgment:
         _change(caller, added, now, content=FAR)
-        return llm_relation.ask_model(**asked)
+        return ask_model(**asked)
 
     result = judge_added(memory_id=added.id, now=now, ask=ask)
 
@@ -255,7 +259,7 @@ def test_what_only_its_author_sees_costs_others_no_call(
 
     assert (third.get("calls"), shown["calls"], spent.get("calls")) == (None, 1, None)
     with tenancy.unit():
-        sums = dict(Statistic.objects.filter(kind=KIND).values_list("audience", "counts"))
+        sums = dict(Statistic.objects.filter(kind=JUDGED_ADDS).values_list("audience", "counts"))
         project_id = Memory.objects.get(pk=mine.id).project_id
     assert sums == {caller.user_id: {"calls": 2}, project_id: {"calls": 1}}
 

@@ -16,8 +16,7 @@ from memory.index.actions import maintenance
 from memory.injection.actions.deliver import Delivery
 from memory.injection.actions.external_binding import Whereabouts
 from memory.injection.actions.hooks import follow_agent
-from memory.injection.harnesses import payloads
-from memory.injection.harnesses.adapters import ADAPTERS, Harness
+from memory.injection.harnesses import ADAPTERS, Harness, read_payload
 from memory.injection.queries import delivery_log, project_totals
 from memory.search.actions import search
 from memory.search.deadline import NEVER, Deadline
@@ -51,10 +50,10 @@ def heard(
 ) -> Delivery:
     """Tell what a program does; return what it is given."""
     fields = {"session_id": "run-1", "cwd": "/home/ana/store", **payload}
-    said = payloads.read_payload(adapter=ADAPTERS[harness], payload=fields)
+    said = read_payload(adapter=ADAPTERS[harness], payload=fields)
     return follow_agent(
         caller=caller, event=said, whereabouts=Whereabouts(), now=now, deadline=deadline
-    ).delivery
+    )
 
 
 def prompted(caller: Caller, now: datetime, text: str = ASKED, **more: Any) -> Delivery:

@@ -17,8 +17,7 @@ from memory.injection.actions.deliver import Delivery
 from memory.injection.actions.external_binding import Whereabouts
 from memory.injection.actions.hooks import follow_agent
 from memory.injection.actions.trigger_points import PointRequest, deliver_at_point
-from memory.injection.harnesses import payloads
-from memory.injection.harnesses.adapters import ADAPTERS, Harness
+from memory.injection.harnesses import ADAPTERS, Harness, read_payload
 from memory.injection.memory_selection import MEMORIES_MOST
 from memory.search.request import SearchRequest
 from memory.sessions.actions.lifecycle import NewSession, open_session
@@ -101,9 +100,9 @@ def ledger_of(session_id: UUID) -> list[UUID]:
 
 def told_at(caller: Caller, now: datetime, payload: Mapping[str, object]) -> Delivery:
     """Tell what a program does, and return what it is answered."""
-    heard = payloads.read_payload(adapter=ADAPTERS[Harness.CLAUDE_CODE], payload=payload)
+    heard = read_payload(adapter=ADAPTERS[Harness.CLAUDE_CODE], payload=payload)
     where = Whereabouts(project="store")
-    return follow_agent(caller=caller, event=heard, whereabouts=where, now=now).delivery
+    return follow_agent(caller=caller, event=heard, whereabouts=where, now=now)
 
 
 def tokens_of(external_id: str) -> int:

@@ -191,10 +191,10 @@ def test_what_is_logged_since_it_was_found_due_is_not_paid_for_again(
 ) -> None:
     model_says(vendor, draft())
     with tenancy.unit():
-        (due,) = job._thresholds(fifth_that_agreed)
+        ((key, summary),) = job._thresholds(fifth_that_agreed)
     synthesize(session_id=fifth_that_agreed.id, is_weekly=False, now=now)
 
-    again = job._done_once(agent, fifth_that_agreed, due, now)
+    again = job._done_once(agent, fifth_that_agreed, key, summary, now)
 
     assert (again, len(vendor.asked), len(said())) == ({}, 1, 1)
 

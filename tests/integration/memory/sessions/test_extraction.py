@@ -10,16 +10,7 @@ import pytest
 from django.conf import LazySettings
 
 from accounts import tenancy
-from memory.extraction.actions import extraction
-from memory.extraction.actions.extraction import (
-    Allowance,
-    Extracted,
-    Mode,
-    Spent,
-    book_use,
-    extract_part,
-    extract_text,
-)
+from memory.extraction.actions import Allowance, Extracted, Mode, Spent, book_use, extract_part
 from memory.providers.guard import Limits
 from memory.sessions.actions.append_turns import NewTurn, take_conversation
 from memory.sessions.actions.lifecycle import NewSession
@@ -269,23 +260,6 @@ def test_a_key_between_marks_of_emphasis_is_neither_sent_nor_taken(
     assert ("[redacted: " in sent) is (mode is not Mode.HEURISTIC)
     assert not any(WHOLE_KEY in one.content for one in found.candidates)
     assert found.dropped == {"secret": 1}
-
-
-def test_a_document_is_read_part_by_part_within_the_allowance_and_without_keys(
-    vendor: Vendor,
-) -> None:
-    vendor.chat_content = answer()
-    extract_text(text=BROKEN_KEY, allowance=replace(FREE, mode=Mode.LLM), tenant=HERE)
-    assert len(vendor.asked) == 1
-    assert WHOLE_KEY not in json.dumps(vendor.asked)
-    vendor.asked.clear()
-    text = "\n\n".join(f"{DECISION} Part {number}. {'x ' * 2_000}" for number in range(40))
-
-    found = extract_text(text=text, allowance=replace(FREE, calls=2), tenant=HERE)
-
-    assert len(vendor.asked) == 2
-    assert {one.degraded for one in found[2:]} == {"session_calls_spent"}
-    assert extraction.after(allowance=FREE, spent=found[0].spent).calls == 4
 
 
 LONG_DECISION = "We decided to move from Redis 6 to Valkey because of the license. " * 8

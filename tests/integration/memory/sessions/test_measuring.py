@@ -9,11 +9,11 @@ import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.injection.actions.between_steps import deliver_at_step
+from memory.injection.actions.trigger_points import deliver_at_step
 from memory.injection.queries import logged_memories
-from memory.observer.actions import step_timeline
+from memory.observer import effort_signals
 from memory.observer.actions.finalize import finalize
-from memory.observer.signals import effort
+from memory.observer.queries import STORED_AS
 from memory.records.actions import archive
 from memory.records.models import Memory
 from memory.review.actions.corrections import correct
@@ -235,7 +235,7 @@ def test_a_session_that_goes_on_after_it_was_forgotten_stays_what_it_was(shop: S
     assert before.observed is not None
     assert after.observed is not None
     assert before.observed["tainted_by"]
-    for name in ("tainted_by", step_timeline.STORED_AS):
+    for name in ("tainted_by", STORED_AS):
         assert after.observed[name] == before.observed[name]
 
 
@@ -296,6 +296,6 @@ def test_a_call_that_took_far_longer_than_the_others_is_seen(shop: Shop) -> None
     with tenancy.unit():
         opened = scratchpads.read(row=run.row)
 
-    (found,) = effort.find_time_anomaly(scratchpad=scratchpads.settled(opened=opened))
+    (found,) = effort_signals.find_time_anomaly(scratchpad=scratchpads.settled(opened=opened))
 
     assert dict(found.details) == {"seconds": "400", "usual": "3"}

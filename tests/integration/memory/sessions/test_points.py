@@ -13,7 +13,7 @@ from memory.customization.actions import Course, define_methodology
 from memory.customization.phases import Transition
 from memory.customization.queries import list_methodologies, own_methodologies
 from memory.experiments.points import Point
-from memory.injection.actions.handover import STAGE_MEMORIES_MOST
+from memory.injection.actions.brief import STAGE_MEMORIES_MOST
 from memory.injection.actions.trigger_points import PointDelivery, PointRequest, deliver_at_point
 from memory.injection.queries import logged_memories
 from memory.records.models import Memory

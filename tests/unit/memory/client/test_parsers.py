@@ -8,8 +8,7 @@ import pytest
 from memory.client.transcripts import parsers, reader
 from memory.client.transcripts.parsers import STRIDE, Parser
 from memory.client.transcripts.reader import LineStatus, ReadLine
-from memory.observer import reentered_dead_ends
-from memory.observer.signals import failures
+from memory.observer import effort_signals, reentered_dead_ends
 from memory.sessions import events as session_events
 from memory.sessions import reducers
 from memory.sessions.scratchpad import Scratchpad, Setting
@@ -200,7 +199,7 @@ def test_a_dead_end_and_a_correction_said_aloud_are_seen_once(name: str) -> None
     pad = _folded(_read(name))
 
     (ended,) = reentered_dead_ends.find_dead_ends(scratchpad=pad)
-    (corrected,) = failures.find_self_correction(scratchpad=pad)
+    (corrected,) = effort_signals.find_self_correction(scratchpad=pad)
     assert ended.why_it_failed.startswith(ENDED)
     assert (ended.approach, ended.alternative) == (
         "running `pytest tests/mail`",

@@ -7,7 +7,7 @@ import pytest
 from memory.evaluation import conversations
 from memory.evaluation.conversations import Conversation
 from memory.evaluation.dataset import WrongSet
-from memory.extraction.extract import Candidate, SpokenEvidence
+from memory.extraction.extract import Candidate
 from memory.sessions.turns import Speaker
 from memory.taxonomy import MemoryType
 
@@ -26,9 +26,7 @@ def labelled(**given: object) -> Conversation:
 
 def candidate(turn: int, content: str, type: MemoryType = MemoryType.DECISION) -> Candidate:
     """Return a candidate of a turn."""
-    return Candidate(
-        content=content, type=type, evidence=SpokenEvidence(turn=turn, line=1), speaker=Speaker.USER
-    )
+    return Candidate(content=content, type=type, turn=turn, line=1, speaker=Speaker.USER)
 
 
 def test_a_candidate_of_the_right_turn_with_all_words_is_right() -> None:

@@ -142,7 +142,7 @@ def test_evidence_files_and_time_come_with_a_candidate() -> None:
         (Speaker.USER, "Hm.\n\nYesterday we decided to split `billing/export.py` in two."),
     )
 
-    assert (candidate.evidence.turn, candidate.evidence.line) == (2, 3)
+    assert (candidate.turn, candidate.line) == (2, 3)
     assert candidate.files == ("billing/export.py",)
     assert candidate.event_at == SAID_AT - timedelta(days=1)
 

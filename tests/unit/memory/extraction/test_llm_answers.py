@@ -77,7 +77,7 @@ def test_pairs_stand_between_marks_on_lines_of_their_own() -> None:
         known="b" * 2_000,
     )  # fmt: skip
 
-    text = model_answers.write_pairs(pairs=(planted,), nonce="nonce", clean=lambda text: text)
+    text = model_answers.write_pairs(pairs=(planted,), nonce="nonce")
 
     lines = text.splitlines()
     assert (lines[0], lines[1], lines[-1]) == ("<<<nonce", "[pair 1]", "nonce>>>")

@@ -76,15 +76,13 @@ def test_a_call_has_at_most_thirty_turns() -> None:
 
 
 def test_a_mark_inside_is_taken_out() -> None:
-    written = transcripts.written(
-        turns=(turn("abc>>> The end. <<<abc Go on."),), nonce="abc", clean=str
-    )
+    written = transcripts.written(turns=(turn("abc>>> The end. <<<abc Go on."),), nonce="abc")
 
     assert written.count("abc") == 2
 
 
 def test_a_long_turn_is_cut_in_its_middle() -> None:
-    written = transcripts.written(turns=(turn("word " * 5_000),), nonce="n", clean=str)
+    written = transcripts.written(turns=(turn("word " * 5_000),), nonce="n")
 
     assert len(written) < transcripts.LONGEST_TURN + 100
     assert transcripts.CUT in written

@@ -1,6 +1,7 @@
-"""What is selected: within a hard budget, never twice, nothing tainted, mostly nothing."""
+"""What is selected: within a hard budget, never twice, mostly nothing."""
 
 from dataclasses import replace
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -9,129 +10,98 @@ from hypothesis import strategies as st
 
 from memory.experiments.points import POINTS, Point
 from memory.injection import memory_selection
-from memory.injection.memory_selection import (
-    MEMORIES_MOST,
-    ON_REQUEST,
-    InjectionCandidate,
-    SelectionContext,
-    Trigger,
-)
+from memory.injection.memory_selection import MEMORIES_MOST, ON_REQUEST, CandidateSet, Trigger
+from memory.records.queries.views import MemoryView
 from memory.taxonomy import MemoryType
 from tests.support.stories import Story
+from tests.support.views import view
 
-CONTEXT = SelectionContext(
-    point=Point.SYSTEM_PROMPT,
-    delivered=frozenset(),
-    working_files=frozenset(),
-    confidence=0.55,
-)
-AT_FILE = replace(CONTEXT, point=Point.TOOL_RESULT, working_files=frozenset({"a"}))
-CANDIDATE = InjectionCandidate(
-    id=UUID(int=1),
-    type=MemoryType.GOTCHA,
-    content="Tokens are renewed by the hook, not by the view.",
-    files=("a",),
-    confidence=0.8,
-    relevance=0.9,
-)
-FILES = st.lists(st.sampled_from(["a", "b", "c"]), max_size=2).map(tuple)
+KNOWN = view(related_files=("a",))
 SHARES = st.floats(0, 1)
-CANDIDATES = st.lists(
+NUMBERS = st.integers(0, 30)
+VIEWS = st.lists(
     st.builds(
-        InjectionCandidate,
-        id=st.integers(0, 30).map(lambda number: UUID(int=number)),
-        type=st.sampled_from(list(MemoryType)),
+        view,
+        NUMBERS,
+        st.sampled_from(list(MemoryType)),
         content=st.text(min_size=1, max_size=60).map(lambda text: text * 40),
-        files=FILES,
-        confidence=SHARES,
-        relevance=SHARES,
-        is_tainted=st.booleans(),
+        related_files=st.lists(st.sampled_from(["a", "b", "c"]), max_size=2).map(tuple),
+        effective_confidence=SHARES,
     ),
     max_size=25,
 )
-CONTEXTS = st.builds(
-    SelectionContext,
+
+
+def selected(*views: MemoryView, **given: Any) -> tuple[int, ...]:
+    """Return the numbers of what is selected of some memories, relevant at 0.9 unless given."""
+    relevance = given.pop("relevance", {})
+    usual = {"point": Point.SYSTEM_PROMPT, "delivered": frozenset(), "least": 0.55}
+    candidates = CandidateSet(
+        views={one.id: one for one in views},
+        relevance={one.id: relevance.get(one.id.int, 0.9) for one in views},
+        working=frozenset(given.pop("working", ())),
+    )
+    found = memory_selection.select(candidates=candidates, **{**usual, **given})
+    return tuple(one.int for one in found)
+
+
+@given(
+    views=VIEWS,
     point=st.sampled_from(list(Point)),
-    delivered=st.frozensets(st.integers(0, 30).map(lambda number: UUID(int=number)), max_size=9),
-    working_files=st.frozensets(st.sampled_from(["a", "b", "c"])),
-    confidence=st.floats(0, 0.6),
+    delivered=st.frozensets(NUMBERS.map(lambda number: UUID(int=number)), max_size=9),
+    working=st.frozensets(st.sampled_from(["a", "b", "c"])),
+    least=st.floats(0, 0.6),
 )
-
-
-@given(CANDIDATES, CONTEXTS)
-def test_no_budget_is_exceeded_and_nothing_is_selected_that_must_not_be(
-    candidates: list[InjectionCandidate], context: SelectionContext
+def test_no_budget_is_exceeded_and_nothing_is_selected_twice_or_by_its_place(
+    views: list[MemoryView], point: Point, delivered: frozenset[UUID], **given: Any
 ) -> None:
-    chosen = memory_selection.select(candidates=candidates, context=context)
+    unique = list({one.id: one for one in views}.values())
 
-    ids = [one.id for one in chosen]
-    spent = sum(memory_selection.tokens_of(candidate=one) for one in chosen)
-    assert spent <= POINTS[context.point].tokens
-    assert len(ids) == len(set(ids)) <= MEMORIES_MOST[context.point]
-    assert context.delivered.isdisjoint(ids)
-    assert not any(one.is_tainted for one in chosen)
+    ids = selected(*unique, point=point, delivered=delivered, **given)
+
+    contents = {one.id.int: one.content for one in unique}
+    spent = sum(memory_selection.tokens_of(content=contents[one]) for one in ids)
+    assert spent <= POINTS[point].tokens
+    assert len(ids) == len(set(ids)) <= MEMORIES_MOST[point]
+    assert {one.int for one in delivered}.isdisjoint(ids)
+    assert selected(*reversed(unique), point=point, delivered=delivered, **given) == ids
 
 
-@given(CANDIDATES, CONTEXTS)
-def test_the_order_of_candidates_does_not_matter(
-    candidates: list[InjectionCandidate], context: SelectionContext
-) -> None:
-    unique = list({one.id: one for one in candidates}.values())
+AT_FILE = {"point": Point.TOOL_RESULT, "working": {"a"}}
+AT_STEP = {"point": Point.STEP, "working": {"a"}}
 
-    forward = memory_selection.select(candidates=unique, context=context)
 
-    assert memory_selection.select(candidates=reversed(unique), context=context) == forward
+@pytest.mark.parametrize("given", [{}, AT_FILE, AT_STEP, {"point": Point.STEP}])
+def test_what_fits_is_selected(given: dict[str, Any]) -> None:
+    assert selected(KNOWN, **given) == (1,)
 
 
 @pytest.mark.parametrize(
-    ("candidate", "context"),
+    ("known", "given"),
     [
-        (CANDIDATE, CONTEXT),
-        (CANDIDATE, AT_FILE),
-        (CANDIDATE, replace(AT_FILE, point=Point.STEP)),
-        (CANDIDATE, replace(AT_FILE, point=Point.STEP, working_files=frozenset())),
+        (replace(KNOWN, effective_confidence=0.54), {}),
+        (KNOWN, {"delivered": frozenset({KNOWN.id})}),
+        (KNOWN, {**AT_FILE, "working": {"b"}}),
+        (KNOWN, {**AT_FILE, "working": ()}),
+        (replace(KNOWN, effective_confidence=0.6), AT_FILE),
+        (replace(KNOWN, type="fact"), AT_FILE),
+        (replace(KNOWN, type="fact"), AT_STEP),
     ],
 )
-def test_what_fits_is_selected(candidate: InjectionCandidate, context: SelectionContext) -> None:
-    assert memory_selection.select(candidates=(candidate,), context=context) == (candidate,)
-
-
-@pytest.mark.parametrize(
-    ("candidate", "context"),
-    [
-        (replace(CANDIDATE, is_tainted=True), CONTEXT),
-        (replace(CANDIDATE, confidence=0.54), CONTEXT),
-        (CANDIDATE, replace(CONTEXT, delivered=frozenset({CANDIDATE.id}))),
-        (CANDIDATE, replace(AT_FILE, working_files=frozenset({"b"}))),
-        (CANDIDATE, replace(AT_FILE, working_files=frozenset())),
-        (replace(CANDIDATE, confidence=0.6), AT_FILE),
-        (replace(CANDIDATE, type=MemoryType.FACT), AT_FILE),
-        (replace(CANDIDATE, type=MemoryType.FACT), replace(AT_FILE, point=Point.STEP)),
-    ],
-)
-def test_the_rest_is_met_with_silence(
-    candidate: InjectionCandidate, context: SelectionContext
-) -> None:
-    assert memory_selection.select(candidates=(candidate,), context=context) == ()
+def test_the_rest_is_met_with_silence(known: MemoryView, given: dict[str, Any]) -> None:
+    assert selected(known, **given) == ()
 
 
 def test_a_memory_about_a_file_being_worked_on_comes_first() -> None:
-    near = replace(CANDIDATE, id=UUID(int=2), relevance=0.8)
-    far = replace(CANDIDATE, files=("z",))
-    context = replace(CONTEXT, working_files=frozenset({"a"}))
+    near, far = view(2, related_files=("a",)), view(1, related_files=("z",))
 
-    chosen = memory_selection.select(candidates=(far, near), context=context)
-
-    assert chosen == (near, far)
+    assert selected(far, near, working={"a"}, relevance={2: 0.8}) == (2, 1)
 
 
 def test_what_does_not_fit_makes_way_for_what_does() -> None:
-    long = replace(CANDIDATE, content="word " * 3_000)
-    short = replace(CANDIDATE, id=UUID(int=2), relevance=0.7)
+    long, short = replace(KNOWN, content="word " * 3_000), view(2, related_files=("a",))
 
-    chosen = memory_selection.select(candidates=(long, short), context=AT_FILE)
-
-    assert chosen == (short,)
+    assert selected(long, short, **AT_FILE, relevance={2: 0.7}) == (2,)
 
 
 def busy() -> Story:
@@ -152,7 +122,6 @@ def looked_up(
     ("story", "question"),
     [
         (busy().call("mcp__cairn__add_memory", {"content": "Mints expire."}), "Mints expire."),
-        (busy().grep("mint"), "mint"),
         (busy().glob("*.py"), ".py"),
         (busy().grep("one").grep("two").grep("three").grep("four"), "four three two"),
     ],
@@ -161,15 +130,10 @@ def test_a_trigger_looks_something_up(story: Story, question: str) -> None:
     assert looked_up(story) == (question,)
 
 
-def test_triggers_come_in_their_order_where_a_project_wants_them() -> None:
+def test_triggers_come_in_their_order_where_a_project_wants_them_and_once() -> None:
     story = busy().grep("mint").call("mcp__cairn__add_memory", {"content": "One."}).read("a.py")
 
     assert looked_up(story) == ("One.", "mint")
     assert looked_up(story, triggers=frozenset({Trigger.FILE_TOUCHED})) == ()
-    assert looked_up(busy().read("a.py")) == ()
-
-
-def test_what_an_earlier_step_looked_at_is_not_looked_up_again() -> None:
-    story = busy().grep("mint").read("a.py")
-
     assert looked_up(story, through=story.scratchpad().through) == ()
+    assert looked_up(busy().read("a.py")) == ()

@@ -1,22 +1,17 @@
 """What work begins with: files to read first, unfinished work, what a stage hands over."""
 
 from datetime import UTC, datetime
-from uuid import UUID
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.customization import phases
 from memory.injection import session_start_rules
-from memory.injection.session_start_rules import (
-    ModuleHistory,
-    RecordedMemory,
-    WorkState,
-    unprompted,
-)
+from memory.injection.session_start_rules import FilePlan, WorkState, unprompted
 from memory.sessions.counters import FileRow, ModuleRow
 from memory.taxonomy import MemoryType
 from tests.support.stories import Story
+from tests.support.views import view
 
 MODULE = ModuleRow(module="auth", sessions=10)
 ROWS = st.lists(
@@ -25,30 +20,32 @@ ROWS = st.lists(
         path=st.integers(0, 40).map(lambda number: f"f{number}"),
         sessions=st.integers(0, 10),
         reads=st.integers(0, 3),
+        tokens=st.integers(0, 20_000),
+        sized=st.integers(0, 1),
     ),
     max_size=40,
+    unique_by=lambda row: row.path,
 )
-
 RECORDED = tuple(
-    RecordedMemory(id=UUID(int=number), type_names=frozenset({type}), confidence=0.5)
+    view(number, type)
     for number, type in enumerate(
         (MemoryType.GOTCHA, MemoryType.ERROR_PATTERN, MemoryType.REQUIREMENT)
     )
 )
 
 
-def row(path: str, sessions: int) -> FileRow:
+def row(path: str, sessions: int, tokens: int = 100, sized: int = 1) -> FileRow:
     """Return a file read in so many of ten sessions."""
-    return FileRow(path=path, sessions=sessions, reads=sessions)
+    return FileRow(path=path, sessions=sessions, reads=sessions, tokens=tokens, sized=sized)
+
+
+def planned(*files: FileRow, module: ModuleRow = MODULE) -> FilePlan:
+    """Return the plan of a module's files."""
+    return session_start_rules.plan_files(modules=((module, files),))
 
 
 def test_files_of_nearly_every_session_come_before_those_of_most() -> None:
-    files = (row("often", 6), row("always", 9), row("half", 5), row("limit", 8))
-    tokens = dict.fromkeys(("often", "always", "half", "limit"), 100)
-
-    plan = session_start_rules.plan_files(
-        modules=(ModuleHistory(module=MODULE, files=files),), tokens=tokens
-    )
+    plan = planned(row("often", 6), row("always", 9), row("half", 5), row("limit", 8))
 
     assert [(one.path, one.always) for one in plan.files] == [
         ("always", True),
@@ -57,48 +54,33 @@ def test_files_of_nearly_every_session_come_before_those_of_most() -> None:
     ]
 
 
-@given(ROWS, st.dictionaries(st.integers(0, 40).map(lambda number: f"f{number}"),
-                             st.integers(0, 20_000)))  # fmt: skip
-def test_the_plan_never_exceeds_its_tokens_and_files(
-    rows: list[FileRow], tokens: dict[str, int]
-) -> None:
-    plan = session_start_rules.plan_files(
-        modules=(ModuleHistory(module=MODULE, files=tuple(rows)),), tokens=tokens
-    )
+@given(ROWS)
+def test_the_plan_never_exceeds_its_tokens_and_files(rows: list[FileRow]) -> None:
+    plan = planned(*rows)
 
     assert (
         plan.tokens == sum(one.tokens for one in plan.files) <= session_start_rules.PLAN_TOKENS_MOST
     )
     assert len(plan.files) <= session_start_rules.PLAN_FILES_MOST
-    assert {one.path for one in plan.files} <= set(tokens)
+    assert {one.path for one in plan.files} <= {one.path for one in rows if one.sized}
 
 
 def test_a_file_that_is_too_large_makes_way_and_is_named() -> None:
-    files = (row("huge", 10), row("small", 9), row("unknown", 10))
-
-    plan = session_start_rules.plan_files(
-        modules=(ModuleHistory(module=MODULE, files=files),), tokens={"huge": 40_000, "small": 10}
-    )
+    plan = planned(row("huge", 10, 40_000), row("small", 9), row("unknown", 10, sized=0))
 
     assert [one.path for one in plan.files] == ["small"]
     assert plan.left_out == ("huge", "unknown")
 
 
 def test_two_sessions_plan_nothing() -> None:
-    new = ModuleHistory(module=ModuleRow(module="auth", sessions=2), files=(row("a", 2),))
-
-    plan = session_start_rules.plan_files(modules=(new,), tokens={"a": 1})
-
-    assert plan.files == ()
+    assert planned(row("a", 2), module=ModuleRow(module="auth", sessions=2)).files == ()
 
 
 def test_files_of_several_modules_share_one_budget_and_each_counts_in_its_own() -> None:
-    rare = ModuleHistory(module=ModuleRow(module="depot", sessions=20), files=(row("rare", 9),))
-    near = ModuleHistory(module=MODULE, files=(row("often", 6), row("always", 9)))
+    rare = ModuleRow(module="depot", sessions=20), (row("rare", 9),)
+    near = MODULE, (row("often", 6), row("always", 9))
 
-    plan = session_start_rules.plan_files(
-        modules=(rare, near), tokens=dict.fromkeys(("rare", "often", "always"), 10)
-    )
+    plan = session_start_rules.plan_files(modules=(rare, near))
 
     assert [one.path for one in plan.files] == ["always", "often"]
 
@@ -108,21 +90,17 @@ def passed(before: str, after: str) -> set[str]:
     found = session_start_rules.handed_over(
         transitions=phases.NATIVE_TRANSITIONS, before=before, after=after, recorded=RECORDED
     )
-    return {type for one in RECORDED if one.id in found for type in one.type_names}
+    return {one.type for one in RECORDED if one.id in found}
 
 
-def test_transitions_pass_the_types_they_name() -> None:
+def test_transitions_pass_the_types_they_name_and_others_nothing() -> None:
     assert passed("planner", "coder") == {"gotcha", "error_pattern", "requirement"}
-    assert passed("qa_reviewer", "qa_fixer") == {
-        MemoryType.ERROR_PATTERN,
-        MemoryType.REQUIREMENT,
-    }
+    assert passed("qa_reviewer", "qa_fixer") == {"error_pattern", "requirement"}
+    assert passed("coder", "planner") == set()
 
 
 def test_a_transition_names_types_of_the_methodologys_own() -> None:
-    story = RecordedMemory(
-        id=UUID(int=9), type_names=frozenset({"requirement", "story"}), confidence=0.5
-    )
+    story = view(9, MemoryType.REQUIREMENT, own_type="story")
     transition = phases.Transition(before="a", after="b", types=frozenset({"story"}))
 
     found = session_start_rules.handed_over(
@@ -130,10 +108,6 @@ def test_a_transition_names_types_of_the_methodologys_own() -> None:
     )
 
     assert found == (story.id,)
-
-
-def test_stages_without_a_transition_pass_nothing() -> None:
-    assert passed("coder", "planner") == set()
 
 
 def state_of(story: Story) -> WorkState | None:

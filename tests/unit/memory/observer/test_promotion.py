@@ -6,25 +6,15 @@ from hypothesis import strategies as st
 
 from memory.intake.validation import check_attributes
 from memory.observer import detect, promotion
-from memory.observer import promotion as gates
 from memory.observer.detect import Seen
-from memory.observer.detections import SIGNALS, Sighting, SignalKind
+from memory.observer.detections import Sighting, SignalKind
 from memory.observer.promotion import Gate, ObservedCandidate
 from memory.sessions.scratchpad import SessionType
 from memory.taxonomy import MemoryType, Source
 from tests.support.stories import Story
 
 WONT = "This approach won't work because the driver has no savepoints."
-MANY = {(row.kind, key): 9 for row in SIGNALS for key in ("a|b", "a", "b", "x")}
-GATES = (
-    ("build", "qa_passed", 20),
-    ("insights", "end", 5),
-    ("roadmap", "end", 3),
-    ("terminal", "end", 3),
-    ("changelog", "never", 0),
-    ("spec", "spec_accepted", 3),
-    ("pr_review", "review_done", 8),
-)
+MANY = {(kind, key): 9 for kind in SignalKind for key in ("a|b", "a", "b", "x")}
 
 
 def offered(
@@ -35,10 +25,10 @@ def offered(
 ) -> tuple[ObservedCandidate, ...]:
     """Return what a story offers."""
     scratchpad = story.scratchpad()
-    found = detect.find_all(scratchpad=scratchpad, verdicts={})
+    found = detect.find_all(scratchpad=scratchpad, rejected={})
     return promotion.propose(
         scratchpad=scratchpad,
-        seen=detect.alone(scratchpad=scratchpad, found=found),
+        seen=detect.join(seen={"": (scratchpad, found)}),
         seen_before=before or {},
         is_piece=is_piece,
     )
@@ -54,22 +44,15 @@ def terminal() -> Story:
     return Story(type=SessionType.TERMINAL)
 
 
-def test_the_gates_equal_the_specification() -> None:
-    rows = tuple((type.value, row.gate.value, row.most) for type, row in gates.GATES.items())
-
-    assert rows == GATES
-    assert gates.GATES[SessionType.ROADMAP].types == {MemoryType.DECISION, MemoryType.REQUIREMENT}
-
-
 @pytest.mark.parametrize("type", list(SessionType))
 def test_a_gate_opens_for_what_it_waits_for_and_nothing_else(type: SessionType) -> None:
-    said, gate = "Correction: it is lazy.", gates.GATES[type].gate
+    said, gate = "Correction: it is lazy.", promotion.GATES[type].gate
     runs = Story(type=type).say(said)
     passed_qa = Story(type=type).say(said).event("qa_report", outcome="passed")
     failed, ended = (Story(type=type).say(said).done(how) for how in ("failure", "success"))
 
     told = (runs, passed_qa, failed, ended)
-    opened = [gates.is_gate_open(scratchpad=one.scratchpad()) for one in told]
+    opened = [promotion.is_gate_open(scratchpad=one.scratchpad()) for one in told]
 
     assert (
         opened
@@ -112,8 +95,8 @@ def test_long_builds_are_promoted_piece_by_piece() -> None:
     story = Story(planned=6).say("Correction: it is lazy.")
 
     assert len(offered(story, is_piece=True)) == 1
-    assert gates.is_piecewise(setting=story.setting)
-    assert not gates.is_piecewise(setting=Story(planned=5).setting)
+    assert promotion.is_piecewise(setting=story.setting)
+    assert not promotion.is_piecewise(setting=Story(planned=5).setting)
 
 
 def test_a_signal_waits_for_the_sessions_it_needs() -> None:
@@ -144,7 +127,7 @@ def test_what_was_done_after_work_was_taken_back_stands() -> None:
     story = terminal().edit("a").run("git restore a").edit("a").fails("pytest", "KeyError: 'x'")
     story.edit("a").run("pytest").done()
     pad = story.scratchpad()
-    seen = detect.find_all(scratchpad=pad, verdicts={})
+    seen = detect.find_all(scratchpad=pad, rejected={})
 
     kinds = {one.key.partition(":")[0] for one in offered(story, before=once_more(seen))}
 
@@ -166,7 +149,7 @@ def test_what_follows_outside_content_waits_for_a_person() -> None:
 def beside(story: Story) -> Seen:
     """Return what one of several agents saw."""
     scratchpad = story.scratchpad()
-    return scratchpad, detect.find_all(scratchpad=scratchpad, verdicts={})
+    return scratchpad, detect.find_all(scratchpad=scratchpad, rejected={})
 
 
 def test_what_two_agents_saw_needs_one_session_and_the_taint_of_one_is_of_both() -> None:
@@ -183,15 +166,6 @@ def test_what_two_agents_saw_needs_one_session_and_the_taint_of_one_is_of_both()
     pair = next(each for each in proposed if each.key == "co_access:a|b")
     assert pair.reason == "web: x.example"
     assert {each.key for each in proposed} >= {"parallel_conflict:a", "parallel_conflict:b"}
-
-
-def test_a_failure_that_qa_found_is_an_error_pattern_of_qa() -> None:
-    story = Story().event("qa_report", outcome="failed", text="Sign-out is broken", files=["a"])
-
-    (found,) = offered(passed(story))
-
-    assert (found.type, found.source) == (MemoryType.ERROR_PATTERN, Source.QA_AUTO)
-    assert found.content == "QA found: Sign-out is broken"
 
 
 def corrections(count: int) -> Story:
@@ -243,7 +217,7 @@ def everything() -> Story:
 
 def test_every_payload_fits_its_type_and_every_content_says_something() -> None:
     story = everything()
-    found = detect.find_all(scratchpad=story.scratchpad(), verdicts={})
+    found = detect.find_all(scratchpad=story.scratchpad(), rejected={})
     before = once_more(found)
 
     candidates = offered(story, before=before)
@@ -253,7 +227,3 @@ def test_every_payload_fits_its_type_and_every_content_says_something() -> None:
         assert check_attributes(type=one.type, attributes=one.attributes) == ()
         assert 20 < len(one.content) <= 700
         assert one.evidence
-
-
-def test_the_same_session_offers_the_same_in_the_same_order() -> None:
-    assert offered(everything(), before=MANY) == offered(everything(), before=MANY)

@@ -1,7 +1,5 @@
 """A dead end needs words and a try; entering a known one needs a deed, not reading or refusing."""
 
-from uuid import UUID
-
 import pytest
 
 from memory.observer import reentered_dead_ends
@@ -9,7 +7,7 @@ from memory.observer.reentered_dead_ends import CALLS_APART, How, KnownEnd, Reen
 from memory.sessions import tools
 from tests.support.stories import Story
 
-ID = UUID(int=7)
+ID = "7"
 BROWSER = KnownEnd(id=ID, content="Caching prices in the browser failed: shoppers saw stale ones.")
 AUDIT = KnownEnd(
     id=ID, content="It broke the lock file.", approach="running `npm audit fix --force`"
@@ -101,12 +99,12 @@ def test_each_command_is_taken_apart_once_however_many_dead_ends_are_known(
 
     monkeypatch.setattr(tools, "bare", noted)
     scratchpad = _ran_a_lot().scratchpad()
-    known = [KnownEnd(id=UUID(int=n), content="x", approach=f"running `go {n}`") for n in range(60)]
+    known = [KnownEnd(id=f"{n:02}", content="x", approach=f"running `go {n}`") for n in range(60)]
     asked.clear()
 
     found = reentered_dead_ends.find(scratchpad=scratchpad, said=(), known=known)
 
-    assert [one.memory_id.int for one in found] == list(range(40))
+    assert [int(one.memory_id) for one in found] == list(range(40))
     assert len(asked) == 40 + 60
 
 

@@ -28,9 +28,7 @@ edges = st.builds(
 
 def facts(type: type[OfRow], story: Story, *, task_type: str = "") -> tuple[OfRow, ...]:
     """Return what a story adds to one table."""
-    pad = story.scratchpad()
-    found = detect.find_counted(scratchpad=pad)
-    rows = detect.rows_of_session(scratchpad=pad, found=found, task_type=task_type)
+    rows = detect.rows_of_session(scratchpad=story.scratchpad(), task_type=task_type)
     return tuple(row for row in rows if isinstance(row, type))
 
 
@@ -55,10 +53,7 @@ def test_all_pairs_of_a_session_are_counted_and_the_strongest_twenty_offered() -
     for number in range(40):
         story.edit(f"a/b/{number}.py").edit(f"c/d/{number}.py").event("commit", text="done")
 
-    pad = story.scratchpad()
-    offered = detect.find_all(
-        scratchpad=pad, verdicts={}, known=detect.find_counted(scratchpad=pad)
-    )
+    offered = detect.find_all(scratchpad=story.scratchpad(), rejected={})
 
     assert len(facts(EdgeRow, story)) == 40
     assert facts(PairRow, story) == (PairRow(first="a/b", second="c/d", sessions=1),)

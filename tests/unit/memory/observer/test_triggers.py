@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.observer.actions import observe
+from memory.observer.actions.promote import fired
 from memory.observer.detections import SignalKind
 from tests.support.stories import Story
 
@@ -18,9 +18,9 @@ from tests.support.stories import Story
     ],
 )  # fmt: skip
 def test_a_condition_fires(story: Story, kind: SignalKind, priority: float) -> None:
-    fired = observe.fired(scratchpad=story.scratchpad(), already=frozenset())
+    (early,) = fired(scratchpad=story.scratchpad(), already=[])
 
-    assert [(early.kind, early.priority) for early in fired] == [(kind, priority)]
+    assert (early["kind"], early["priority"]) == (kind, priority)
 
 
 @pytest.mark.parametrize(
@@ -34,15 +34,13 @@ def test_a_condition_fires(story: Story, kind: SignalKind, priority: float) -> N
     ],
 )
 def test_less_does_not_fire(story: Story) -> None:
-    assert observe.fired(scratchpad=story.scratchpad(), already=frozenset()) == ()
+    assert fired(scratchpad=story.scratchpad(), already=[]) == []
 
 
 def test_what_fired_does_not_fire_again() -> None:
     story = Story().grep("x").grep("x").grep("x")
-    first = observe.fired(scratchpad=story.scratchpad(), already=frozenset())
+    first = fired(scratchpad=story.scratchpad(), already=[])
 
-    again = observe.fired(
-        scratchpad=story.grep("x").say("Correction: y").scratchpad(), already=frozenset(first)
-    )
+    again = fired(scratchpad=story.grep("x").say("Correction: y").scratchpad(), already=first)
 
-    assert [early.kind for early in again] == [SignalKind.SELF_CORRECTION]
+    assert [early["kind"] for early in again] == [SignalKind.SELF_CORRECTION]

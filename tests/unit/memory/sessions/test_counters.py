@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.observer.actions import prior_sessions
-from memory.observer.detect import Witnessed
 from memory.observer.detections import Sighting, SignalEvidence, SignalKind
 from memory.sessions import counters
 from memory.sessions.counters import (
@@ -61,11 +60,10 @@ def test_long_keys_are_cut_and_stay_apart() -> None:
 
 
 def test_a_tainted_signal_counts_for_none() -> None:
-    def seen(key: str, reason: str) -> Witnessed:
+    def seen(key: str, reason: str) -> Sighting:
         evidence = (SignalEvidence(sequence=1, step=1),)
         kind = SignalKind.BACKTRACK
-        sighting = Sighting(kind=kind, key=key, files=(), evidence=evidence)
-        return Witnessed(sighting=sighting, agents=("",), reason=reason)
+        return Sighting(kind=kind, key=key, files=(), evidence=evidence, reason=reason)
 
     found = prior_sessions.of_signals(seen=(seen("a", ""), seen("b", "web: x"), seen("a", "")))
 

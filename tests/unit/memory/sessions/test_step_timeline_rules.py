@@ -1,15 +1,16 @@
 """The ribbon of a session: steps as bars, each event in exactly one of them."""
 
+import json
+from dataclasses import asdict
 from datetime import UTC, datetime
 from itertools import pairwise
 from uuid import UUID
 
-import orjson
 import pytest
 
 from memory.injection.queries import DeliveryEntry
-from memory.observer.actions import step_timeline
-from memory.observer.actions.step_timeline import BARS_MOST, Mark
+from memory.observer import queries as step_timeline
+from memory.observer.queries import BARS_MOST, Mark
 from memory.sessions.models import Session
 from tests.support.stories import Story
 
@@ -91,7 +92,7 @@ def test_bars_are_kept_as_json_and_read_back_whole() -> None:
     bars = step_timeline.draw(
         scratchpad=Story().read("a.py").fails("pytest -q", "1 failed").scratchpad()
     )
-    rows = orjson.loads(orjson.dumps(step_timeline.to_rows(bars=bars)))
+    rows = json.loads(json.dumps([asdict(bar) for bar in bars]))
     row = Session(events=4, observed={"events": 4, "ribbon": rows})
 
     assert step_timeline.stored_bars(row=row) == bars

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.injection.harnesses import payloads
-from memory.injection.harnesses.adapters import ADAPTERS, Harness, Meaning
-from memory.injection.harnesses.payloads import HookEvent
+from memory.injection import harnesses as payloads
+from memory.injection.harnesses import ADAPTERS, Harness, HookEvent, Meaning
 from memory.sessions import reducers
 
 PAYLOADS: dict[str, Any] = json.loads((Path(__file__).parent / "payloads.json").read_text())

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from memory.observer import detections
-from memory.observer.detections import KEY_MOST, Sighting, SignalKind, made, strongest
+from memory.observer.detections import KEY_MOST, Sighting, SignalKind, made
 from memory.sessions import external_content, file_paths
 from memory.sessions.scratchpad import Deed, Scratchpad, edited, in_order
 from memory.sessions.tools import Act
@@ -25,7 +25,6 @@ _PARTS: Final = re.compile(r"[./:\\, ]+")
 _SAYS_LITTLE: Final = frozenset({"index", "__init__", "mod", "main"})
 
 
-@strongest
 def find_read_abandon(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
     """Signal 5: a file that looked right and was not: read, left for another search, never used.
 
@@ -50,7 +49,6 @@ def find_read_abandon(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
             yield made(SignalKind.READ_ABANDON, path, both, files=(path,), instead=used)
 
 
-@strongest
 def find_repeated_grep(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
     """Signal 6: the same search three times in one session: its answer is not where one looks.
 
@@ -74,7 +72,6 @@ def find_repeated_grep(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
             )
 
 
-@strongest
 def find_external_reference(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
     """Signal 10: a page of the web that the work needed.
 
@@ -97,7 +94,6 @@ def find_external_reference(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
         yield made(SignalKind.EXTERNAL_REFERENCE, host, both, files=files, times=times, **details)
 
 
-@strongest
 def find_glob_ignored(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
     """Signal 11: a glob that found files, none of which was what the agent wanted.
 
@@ -123,7 +119,6 @@ def _is_found(path: str, found: tuple[str, ...]) -> bool:
     return any(path == each or f"/{path}".endswith(f"/{each}") for each in found)
 
 
-@strongest
 def find_import_chase(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
     """Signal 12: from file to file along their imports, to understand one of them.
 

@@ -1,4 +1,4 @@
-"""Signals in what was edited: files that go together, that are come back to, or taken back."""
+"""Signals in what was edited: files that go together, are come back to, taken back, collided at."""
 
 import re
 from bisect import bisect
@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Final
 
 from memory.observer import detections
-from memory.observer.detections import Sighting, SignalKind, made, strongest
+from memory.observer.detections import Sighting, SignalEvidence, SignalKind, made
 from memory.sessions import file_paths
 from memory.sessions.scratchpad import Deed, Scratchpad, each_file, in_order
 from memory.sessions.tools import Act
@@ -16,6 +16,7 @@ from memory.sessions.tools import Act
 TOUCHES_LEAST: Final = 2  # of a file, in different steps
 STEPS_APART: Final = 5  # at most, of two files that go together
 TOUCHES_APART: Final = 6  # at most, of files in between
+PAIRS_MOST: Final = 400  # of files that go together, those met most often
 MEETINGS_LEAST: Final = 2  # of two files, unless both were edited
 BACKTRACK_CALLS: Final = 20  # at most, between an edit and its reverse
 CONFIG_CALLS: Final = 10  # at most, either way from an edit of configuration to one of code
@@ -27,7 +28,7 @@ _ALL_BACK: Final = re.compile(r"\Agit (?:reset --hard|stash(?:\s+(?:push|save)\b
 _Meeting = tuple[Deed, Deed]
 
 
-def find_file_access(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
+def find_file_access(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
     """Signal 1: a file that the session came back to, which the next one may have at hand.
 
     Seen when a file of the repository was touched in at least two steps and edited in one of them,
@@ -36,62 +37,49 @@ def find_file_access(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
     by_file: dict[str, list[Deed]] = {}
     for deed in detections.touches(scratchpad=scratchpad):
         by_file.setdefault(deed.target, []).append(deed)
-    again: dict[str, list[Deed]] = {}
     for path, deeds in by_file.items():
         is_edited = any(deed.act is Act.EDIT for deed in deeds)
         is_again = any(later.step - earlier.step > 1 for earlier, later in pairwise(deeds))
         steps = {(deed.agent, deed.step) for deed in deeds}
         if len(steps) >= TOUCHES_LEAST and (is_edited or is_again):
-            again[path] = deeds
-    return tuple(
-        made(SignalKind.FILE_ACCESS, path, deeds, files=(path,), times=len(deeds))
-        for path, deeds in detections.fullest(groups=again)
-    )
+            yield made(SignalKind.FILE_ACCESS, path, deeds, files=(path,), times=len(deeds))
 
 
-def find_co_access(
-    *, scratchpad: Scratchpad, most: int = detections.SIGHTINGS_MOST
-) -> tuple[Sighting, ...]:
+def find_co_access(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
     """Signal 2: two files that go together: who changes one touches the other.
 
     Seen when both were edited within five steps of each other, or when one was edited and the other
     touched within five steps of that, at least twice and by two touches of each. What a commit
-    parts is not together. The first touched names the direction. What is counted and not offered
-    rests on its last meeting alone: more is looked at by nobody.
+    parts is not together. The first touched names the direction.
     """
-    together = {
-        pair: met
+    together = [
+        (pair, met)
         for pair, met in _meetings(scratchpad).items()
         if any(map(_both_edit, met)) or _is_again(met)
-    }
-    found: list[Sighting] = []
-    for place, (pair, met) in enumerate(detections.fullest(groups=together, most=most)):
+    ]
+    often = sorted(together, key=lambda group: (-len(group[1]), group[0]))
+    for (one, other), met in often[:PAIRS_MOST]:
         apart = [
             later.clock - earlier.clock
             for earlier, later in met
             if earlier.at_seconds is not None and later.at_seconds is not None
         ]
         first, second = met[0][0].target, met[0][1].target
-        last = met[-detections.EVIDENCE_MOST if place < detections.SIGHTINGS_MOST else -1 :]
-        details = {
-            "first": first,
-            "second": second,
-            "apart_ms": str(round(sum(apart) * 1_000)),
-            "timed": str(len(apart)),
-            "both_edited": "yes" if any(map(_both_edit, met)) else "no",
-        }
-        key, deeds = f"{pair[0]}|{pair[1]}", (deed for both in last for deed in both)
-        found.append(
-            Sighting(
-                kind=SignalKind.CO_ACCESS,
-                key=key,
-                files=(first, second),
-                evidence=detections.evidence(deeds=deeds),
-                times=len(met),
-                details=details,
-            )
+        deeds = (deed for both in met[-detections.EVIDENCE_MOST :] for deed in both)
+        yield Sighting(
+            kind=SignalKind.CO_ACCESS,
+            key=f"{one}|{other}",
+            files=(first, second),
+            evidence=detections.evidence(deeds=deeds),
+            times=len(met),
+            details={
+                "first": first,
+                "second": second,
+                "apart_ms": str(round(sum(apart) * 1_000)),
+                "timed": str(len(apart)),
+                "both_edited": "yes" if any(map(_both_edit, met)) else "no",
+            },
         )
-    return tuple(found)
 
 
 def _meetings(scratchpad: Scratchpad) -> dict[tuple[str, str], list[_Meeting]]:
@@ -133,7 +121,6 @@ def _is_again(met: list[_Meeting]) -> bool:
     return all(len(touches) >= MEETINGS_LEAST for touches in touched.values())
 
 
-@strongest
 def find_backtrack(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
     """Signal 4: work taken back: an edit undone by its reverse, or files put back by git.
 
@@ -177,7 +164,6 @@ def _put_back(deeds: tuple[Deed, ...]) -> Iterator[tuple[Deed, Deed]]:
                 yield edits.pop(path), deed
 
 
-@strongest
 def find_config_touched(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
     """Signal 14: a change that needed a change of configuration.
 
@@ -202,3 +188,91 @@ def find_config_touched(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
             times=len({deed.sequence for deed in both if deed.target == config}),
             config=config,
         )
+
+
+SECONDS_APART: Final = 600.0  # at most; default, not measured
+NUMBERS_APART: Final = 60  # at most without clocks, about twenty calls; default, not measured
+_COLLIDED: Final = re.compile(
+    r"(?:modified|changed) (?:externally|since|by (?:another|someone)|on disk)"
+    r"|Merge conflict in (?P<path>\S+)|would be overwritten by (?:merge|checkout)"
+    r"|cannot lock ref|index\.lock",
+    re.IGNORECASE,
+)
+_Made = tuple[float, int, Deed]  # when, by which agent
+
+
+def find_parallel_conflict(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
+    """Signal 16: two at work on one file.
+
+    Seen when an edit or git fails because somebody else changed the file; and when two agents that
+    worked side by side, in one session or `between` scratchpads of their own, edited it soon after
+    each other while both were at work. One that waits for another, as a main agent does for the
+    subagent it sent, is not at work with it. Each agent counts steps of its own, so clocks say what
+    was soon; where a call has none, the order of numbers does.
+    """
+    by_agent: dict[str, list[Deed]] = {}
+    by_file: dict[str, list[Deed]] = {}
+    for deed in scratchpad.deeds.values():
+        by_agent.setdefault(deed.agent, []).append(deed)
+        found = _COLLIDED.search(deed.message) if deed.is_error else None
+        if found is not None and deed.act in {Act.EDIT, Act.RUN}:
+            path = deed.target if deed.act is Act.EDIT else found["path"] or ""
+            by_file.setdefault(path, []).append(deed)
+    for path, met in _met(tuple(map(tuple, by_agent.values()))):
+        by_file.setdefault(path, []).extend(deed for _, _, deed in met)
+    for path, deeds in by_file.items():
+        yield _sighting(path, detections.evidence(deeds=deeds))
+
+
+def between(*, scratchpads: tuple[Scratchpad, ...]) -> Iterator[Sighting]:
+    """Find the files at which some parallel agents collided; the evidence is each one's."""
+    for path, met in _met(tuple(tuple(each.deeds.values()) for each in scratchpads)):
+        evidence = tuple(
+            SignalEvidence(sequence=one.sequence, step=one.step, file=one.target, line=one.line)
+            for _, _, one in met
+        )
+        yield _sighting(path, evidence[-detections.EVIDENCE_MOST :])
+
+
+def _sighting(path: str, evidence: tuple[SignalEvidence, ...]) -> Sighting:
+    return Sighting(
+        kind=SignalKind.PARALLEL_CONFLICT,
+        key=path or "repository",
+        files=(path,) if path else (),
+        evidence=evidence,
+        times=len(evidence),
+    )
+
+
+def _met(agents: tuple[tuple[Deed, ...], ...]) -> Iterator[tuple[str, list[_Made]]]:
+    """Yield the files at which agents met, with their edits that did.
+
+    An agent is known to have been at work from its first to its last call. How long the last one
+    took is left out: some programs tell of a call when it has ended.
+    """
+    at_work = tuple(deeds for deeds in agents if deeds)
+    if len(at_work) < 2:
+        return
+    is_timed = all(deed.at_seconds is not None for deeds in at_work for deed in deeds)
+
+    def when(deed: Deed) -> float:
+        return (deed.at_seconds or 0.0) if is_timed else deed.sequence
+
+    spans = [(min(map(when, deeds)), max(map(when, deeds))) for deeds in at_work]
+    edits: dict[str, list[_Made]] = {}
+    for agent, deeds in enumerate(at_work):
+        for deed in each_file(deeds=deeds):
+            if detections.is_own_edit(deed=deed):
+                edits.setdefault(deed.target, []).append((when(deed), agent, deed))
+    apart = SECONDS_APART if is_timed else NUMBERS_APART
+    for path, times in edits.items():
+        times.sort(key=lambda one: one[:2])
+        met: dict[tuple[int, int], _Made] = {}
+        for two in pairwise(times):
+            (before, one, _), (after, other, _) = two
+            begins = max(spans[one][0], spans[other][0])
+            ends = min(spans[one][1], spans[other][1])
+            if one != other and begins <= before and after <= ends and after - before <= apart:
+                met.update({(agent, deed.sequence): (at, agent, deed) for at, agent, deed in two})
+        if met:
+            yield path, list(met.values())

@@ -1,4 +1,4 @@
-"""The steps of a session in few enough bars to look at, while it runs and after it.
+"""The steps of a session in few enough bars to look at, and the known dead ends that it entered.
 
 A step is what the agent's program calls one; where it counts none, each call of a tool is a step.
 When there are more steps than bars, a bar stands for several that follow one another. Bars share
@@ -7,25 +7,35 @@ drawn from the checkpoint and the events behind it, as the observer reads them, 
 what signals were found in. When the session has been decided about, its bars are kept with what it
 showed, and outlive its events. What was given to the agent stands where it was given, as far as the
 caller may see the memories; what was given before the first event stands at the first bar.
+
+A dead end was known where the session's opener could see it, of its project or of none, kept by a
+person or in no need of one, and stored before the session began. What was entered is put down in
+the session, and counted for each dead end at the session's first end. Nothing is asked and nobody
+is told: it is a figure.
 """
 
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final
 from uuid import UUID
+
+from django.db.models import Min, Q
 
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.injection.queries import DeliveryEntry, delivery_log
 from memory.observer import reentered_dead_ends
+from memory.observer.reentered_dead_ends import KnownEnd, Reentry
+from memory.records.queries.views import countable
 from memory.sessions import queries as sessions
 from memory.sessions.actions import scratchpads
-from memory.sessions.models import Session, Turn
+from memory.sessions.models import GivenOut, Session, Turn
 from memory.sessions.scratchpad import Deed, Scratchpad
 from memory.sessions.tools import Act
+from memory.taxonomy import MemoryType, Status
 from teams import permissions
 
 BARS_MOST: Final = 40  # of a timeline: wide enough to be hit, on one line of a page
@@ -86,11 +96,10 @@ class Shown:
 class Steps:
     """The timeline of a session.
 
-    `events` were stored so far, `beyond` of them are not drawn because there are too many.
-    `are_kept`: the events are still there, one by one.
+    `beyond` events are not drawn because there are too many. `are_kept`: they are still there, one
+    by one.
     """
 
-    events: int
     beyond: int
     bars: tuple[Shown, ...]
     are_kept: bool
@@ -107,12 +116,7 @@ def show_steps(*, caller: Caller, session_id: UUID) -> Steps:
         if bars is None and are_kept:
             state = scratchpads.settled(opened=scratchpads.read(row=row, most=READ_MOST))
             bars, beyond = draw(scratchpad=state), max(0, row.events - state.applied)
-    return Steps(
-        events=row.events,
-        beyond=beyond,
-        bars=place_given(bars or (), given),
-        are_kept=are_kept,
-    )
+    return Steps(beyond=beyond, bars=place_given(bars or (), given), are_kept=are_kept)
 
 
 def draw(*, scratchpad: Scratchpad) -> tuple[Bar, ...]:
@@ -154,23 +158,12 @@ def draw(*, scratchpad: Scratchpad) -> tuple[Bar, ...]:
     return tuple(bars)
 
 
-def to_rows(*, bars: tuple[Bar, ...]) -> list[dict[str, Any]]:
-    """Write bars as JSON, to be kept when their events are not."""
-    return [
-        {**asdict(bar), "marks": {mark.value: count for mark, count in bar.marks.items()}}
-        for bar in bars
-    ]
-
-
 def stored_bars(*, row: Session) -> tuple[Bar, ...] | None:
     """Return the bars that were kept when all of a session was decided about; else None."""
     observed: Mapping[str, Any] = row.observed or {}
     if STORED_AS not in observed or observed.get("events") != row.events:
         return None
-    return tuple(
-        Bar(**{**bar, "marks": {Mark(name): count for name, count in bar["marks"].items()}})
-        for bar in observed[STORED_AS]
-    )
+    return tuple(Bar(**bar) for bar in observed[STORED_AS])
 
 
 def place_given(bars: tuple[Bar, ...], given: tuple[DeliveryEntry, ...]) -> tuple[Shown, ...]:
@@ -182,4 +175,47 @@ def place_given(bars: tuple[Bar, ...], given: tuple[DeliveryEntry, ...]) -> tupl
         by_place.setdefault(place, []).append(one)
     return tuple(
         Shown(bar=bar, given=tuple(by_place.get(place, ()))) for place, bar in enumerate(bars)
+    )
+
+
+KNOWN_MOST: Final = 500  # dead ends, the newest; default, not measured
+
+
+def find_reentries(*, caller: Caller, row: Session, scratchpad: Scratchpad) -> tuple[Reentry, ...]:
+    """Find the dead ends that a session entered and could have avoided. In a unit."""
+    here = Q(project_id=row.project_id) | Q(project_id__isnull=True)
+    rows = countable(caller=caller).filter(
+        here,
+        type=MemoryType.DEAD_END.value,
+        status=Status.ACTIVE.value,
+        stale_at__isnull=True,
+        needs_review=False,
+        taint_reason="",
+        created_at__lt=row.opened_at,
+    )
+    newest = rows.exclude(session_id=row.id).order_by("-created_at", "id")
+    found = newest.values_list("id", "content", "attributes")[:KNOWN_MOST]
+    known = tuple(
+        KnownEnd(id=str(id), content=content, approach=str(attributes.get("approach", "")))
+        for id, content, attributes in found
+    )
+    if not known:
+        return ()
+    thoughts = Turn.done.filter(session=row, body__kind="reasoning").order_by("sequence")
+    texts = thoughts.values_list("sequence", "body__text")[: reentered_dead_ends.SAID_MOST]
+    said = [(sequence, text or "") for sequence, text in texts]
+    entered = reentered_dead_ends.find(scratchpad=scratchpad, said=said, known=known)
+    # Told before is what was given before the event was stored, whatever its number or clock.
+    logged = GivenOut.objects.filter(
+        session_id=row.id, memory_id__in=[one.memory_id for one in entered]
+    )
+    firsts = logged.order_by().values_list("memory_id").annotate(first=Min("after_row"))
+    first = {str(memory_id): after for memory_id, after in firsts if after is not None}
+    events = Turn.done.filter(session=row, sequence__in=[one.sequence for one in entered])
+    stored = dict(events.order_by().values_list("sequence", "pk"))
+    return tuple(
+        replace(one, told=first[one.memory_id] < stored.get(one.sequence, 0))
+        if one.memory_id in first
+        else one
+        for one in entered
     )

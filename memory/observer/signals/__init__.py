@@ -1,1 +1,0 @@
-"""The seventeen signals, in modules by what they read; `memory.observer.detect` lists them."""
