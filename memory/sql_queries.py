@@ -21,9 +21,7 @@ def statements(file: str) -> dict[str, str]:
     return {name: _without_comments(body) for name, body in BLOCK.findall(text)}
 
 
-def rows(
-    name: str, *, file: str = "search/sql/candidates.sql", **parameters: Any
-) -> list[tuple[Any, ...]]:
+def rows(name: str, *, file: str, **parameters: Any) -> list[tuple[Any, ...]]:
     """Run a named query and return its rows."""
     return _fetched(_statement(file, name), parameters)
 
@@ -32,7 +30,7 @@ def filled(
     name: str,
     *,
     parts: Mapping[str, str],
-    file: str = "search/sql/candidates.sql",
+    file: str,
     **parameters: Any,
 ) -> list[tuple[Any, ...]]:
     """Run a named query whose {parts} are pieces of SQL of ours, and return its rows."""
@@ -42,12 +40,12 @@ def filled(
     return _fetched(statement, parameters)
 
 
-def text(name: str, *, file: str = "search/sql/candidates.sql") -> str:
+def text(name: str, *, file: str) -> str:
     """Return a named query's text, as a part of another."""
     return statements(file)[name]
 
 
-def execute(name: str, *, file: str = "search/sql/candidates.sql", **parameters: Any) -> int:
+def execute(name: str, *, file: str, **parameters: Any) -> int:
     """Run a named statement and return how many rows it touched."""
     with connection.cursor() as cursor:
         cursor.execute(_statement(file, name), parameters)

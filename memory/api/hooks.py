@@ -17,7 +17,7 @@ from memory.injection.actions import deliver
 from memory.injection.actions.external_binding import Whereabouts
 from memory.injection.actions.hooks import follow_agent
 from memory.injection.harnesses import ADAPTERS, Adapter, Harness
-from memory.search import deadline
+from memory.search.request import Deadline
 
 SILENCE: Final = "X-Cairn-Silence"
 LATE: Final = "late"
@@ -77,7 +77,7 @@ def hook(call: Call, body: HookPayload, headers: HookHeaders) -> Answer:
     payload = body.model_extra or {}
     adapter = _adapter(call.path["harness"])
     event = harnesses.read_payload(adapter=adapter, payload=payload, event=headers.event)
-    given_until = deadline.within(seconds=settings.HOOK_SECONDS, clock=time.monotonic)
+    ends_at = time.monotonic() + settings.HOOK_SECONDS
     delivery = deliver.SILENCE
     if headers.off.strip().lower() in NOT_OFF:
         whereabouts = Whereabouts(
@@ -92,7 +92,7 @@ def hook(call: Call, body: HookPayload, headers: HookHeaders) -> Answer:
             event=replace(event, waits=headers.waits.strip() != "0"),
             whereabouts=whereabouts,
             now=call.now,
-            deadline=given_until,
+            deadline=Deadline(ends_at=ends_at, clock=time.monotonic),
         )
     return Answer(
         harnesses.answer(adapter=adapter, event=event.event, text=delivery.text),

@@ -21,9 +21,9 @@ from uuid import UUID
 
 from accounts import jobs, tenancy
 from memory.entities import accurate, names
+from memory.entities import queries as entities
 from memory.entities.accurate import ENOUGH, FEW
 from memory.entities.models import Mention
-from memory.entities.sql import entities
 from memory.providers import name_reader, registry
 from memory.providers.contracts import NameReader, ReadSpan
 from memory.providers.errors import ProviderInvalidAnswer, ProviderRefused, ProviderUnavailable
@@ -139,7 +139,7 @@ def _enrich_batch(read: NameReader, most: int) -> tuple[int, int, int, int]:
             for row in held
             if row.content == texts[row.id]
         )
-        entities.write_read(rows=rows, read_by=NUMBER)
+        entities.rewrite(rows=rows, read_by=NUMBER)
         for number, ids in (
             (NUMBER, [row.id for row in rows if row.id in few]),
             (ENOUGH, [row.id for row in rows if row.id not in few]),

@@ -18,7 +18,6 @@ from enum import StrEnum
 from itertools import combinations
 from typing import Final
 
-from memory.entities.named_things import Name
 from memory.entities.names import TYPE_CODES
 from memory.entities.rules import CANONICAL, EntityType
 
@@ -30,6 +29,7 @@ SHARED: Final = 2  # things named beside both of a longer and a shorter name; de
 MOST_NAMES: Final = 2_000  # that are compared, the most often named first
 MOST_ALIKE: Final = 50  # names that begin alike and are compared with each other
 BEGINNING: Final = 3  # letters of a name of no person; a slip in them is not found
+Name = tuple[int, str]  # type code and key
 OF_TYPES: Final = (
     EntityType.PERSON,
     EntityType.PROJECT,

@@ -290,8 +290,7 @@ def _ndcg(
     """Return the nDCG of each query under some weights; paths without one keep the usual."""
     found = []
     for one, pool in gathered:
-        usual = fusion.WEIGHTS[pool.kind]
-        weights = {**fusion.WEIGHTS, pool.kind: {**usual, **given}}
+        weights = {**fusion.WEIGHTS[pool.kind], **given}
         task = replace(pools.task_of(pool=pool, request=BARE), weights=weights, shares={})
         standings = ranking.rank(
             candidates=pools.candidates_of(pool=pool), evidence=pool.known, task=task

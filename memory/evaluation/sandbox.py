@@ -23,9 +23,9 @@ from accounts.actions.organizations import create_organization
 from accounts.caller import ALL_SCOPES, Caller, Role
 from accounts.models import Organization, User
 from memory.evaluation.dataset import JudgedMemory, JudgedSet, merge_same
+from memory.index import queries as index_queries
 from memory.index.actions import embedding, maintenance
 from memory.index.models import MemoryKeyword, MemoryVector
-from memory.index.sql import search_rows
 from memory.intake.actions.remember import MOST, remember_all
 from memory.intake.validation import NewMemory
 from memory.records import writes
@@ -93,7 +93,7 @@ def taken_out(*, filled: Trial, names: frozenset[str]) -> Iterator[None]:
             with tenancy.unit():
                 MemoryKeyword.objects.filter(memory_id__in=ids).delete()
                 MemoryVector.objects.filter(memory_id__in=ids).delete()
-                search_rows.refresh_lexicon()
+                index_queries.refresh_lexicon()
             yield
         finally:
             transaction.set_rollback(True)

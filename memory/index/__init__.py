@@ -1,6 +1,6 @@
 """What searches read of memories: vectors, words, usage and topic membership, and their upkeep.
 
-Narrow rows beside the memory (`models`), written and read by the queries of `sql.search_rows`.
+Narrow rows beside the memory (`models`), written and read by the queries of `queries`.
 `actions.embedding` makes vectors, for a request or in a job; `actions.model_switch` and `.backfill`
 change the model while searches go on; `actions.maintenance` counts words and accesses, and makes
 indexes for large organizations.

@@ -155,7 +155,7 @@ class AccessLog(models.Model):
     """Memories that one search gave out, and to whom; append-only, unlogged, merged each minute.
 
     What was ranked for one project also says whether the graph took part, and whether it changed
-    the first eight; `memory/search/graph_effect.py` says what that means.
+    the first eight; `memory/search/pool.py` says what that means.
     """
 
     at = models.DateTimeField(auto_now_add=True)

@@ -5,20 +5,26 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from functools import lru_cache
 from threading import Lock
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
+from uuid import UUID
 
 import numpy as np
 from cryptography.fernet import InvalidToken
+from pgvector import HalfVector
 from redis.exceptions import RedisError
 
 from accounts import jobs, peppers, redis_backoff, tenancy
 from accounts.caller import Caller
 from accounts.errors import RoleNotSufficient
 from accounts.rights import manages
-from memory.index.sql import search_rows
+from memory import sql_queries
+from memory.index.models import LARGEST_PREFIX
 from memory.providers import registry
 from memory.providers.contracts import EmbeddingModel, Provider, Vectors
+from teams import visibility
+from teams.visibility import Sight, parameters
 
 # Vectors of queries that were asked before, kept for seven days.
 #
@@ -193,12 +199,255 @@ def check_chooses(*, caller: Caller) -> None:
 def list_models() -> Models:
     """Return the models of the entered organization, to whoever works at the machine."""
     with tenancy.unit():
-        found = tuple(ModelView(*row) for row in search_rows.list_models())
+        found = tuple(ModelView(*row) for row in _list_model_rows())
         active = next((one for one in found if one.active), None)
-        needed = 0 if active is None else search_rows.coverage(model_id=active.id)[0]
+        needed = 0 if active is None else coverage(model_id=active.id)[0]
     return Models(
         models=found,
         needed=needed,
         waits_for=jobs.last_error(name="memory.switch_model"),
         known=registry.known_embedders(),
     )
+
+
+FILE: Final = "index/sql/search_rows.sql"
+PREFIX_SURPLUS: Final = 2  # the best 60 of a prefix hold .979 of the whole's best 30 (measured)
+FIRST = UUID(int=0)  # every id comes after it
+
+
+def _list_model_rows() -> list[tuple[Any, ...]]:
+    """Return id, key, dimensions, active, filling, overlap, time of activation and vectors of the
+    organization's models, in the order in which they came."""
+    return sql_queries.rows("spaces", file=FILE)
+
+
+def without_vector(*, model_id: int, after: UUID, limit: int) -> tuple[UUID, ...]:
+    """Return memories that need a vector of a model and have none, by id, after one."""
+    found = sql_queries.filled(
+        "without_vector", file=FILE, parts=_needed(), model=model_id, after=after, limit=limit
+    )
+    return tuple(row[0] for row in found)
+
+
+def coverage(*, model_id: int) -> tuple[int, int]:
+    """Count the memories that need a vector, and those of them that have one of a model."""
+    [(needed, embedded)] = sql_queries.filled("needing", file=FILE, parts=_needed(), model=model_id)
+    return needed, embedded
+
+
+def hold_memories() -> None:
+    """Wait until nobody writes memories or vectors, and have writers wait until the unit ends.
+
+    Raises OperationalError, caused by LockNotAvailable, after two seconds.
+    """
+    sql_queries.execute("wait_briefly", file=FILE)
+    sql_queries.execute("hold_memories", file=FILE)
+
+
+def hashes(*, model_id: int, memory_ids: tuple[UUID, ...]) -> dict[UUID, str]:
+    """Return the hash of the text that each stored vector of a model came from."""
+    found = sql_queries.rows("hashes", file=FILE, model=model_id, ids=list(memory_ids))
+    return {row[0]: row[1] for row in found}
+
+
+def forget_others(*, model_id: int, texts: dict[UUID, str]) -> int:
+    """Delete vectors of other models than this whose text is not the one of this hash."""
+    return sql_queries.execute(
+        "forget_others", file=FILE, model=model_id, ids=list(texts), hashes=list(texts.values())
+    )
+
+
+def forget_some(*, model_id: int, limit: int) -> int:
+    """Delete some vectors of a model nobody searches by; return how many."""
+    return sql_queries.execute("forget_some", file=FILE, model=model_id, limit=limit)
+
+
+def overlap(*, first: int, second: int, sample: int, near: int) -> float | None:
+    """Return the mean share (0..1) of nearest memories that two models agree on, None without any.
+
+    Of the same memories each time.
+    """
+    [(share,)] = sql_queries.rows(
+        "overlap", file=FILE, first=first, second=second, sample=sample, near=near
+    )
+    return None if share is None else float(share)
+
+
+def whole_cosines(
+    *, vector: Vectors, memory_ids: tuple[UUID, ...], key: str = "", model_id: int = 0
+) -> dict[UUID, float]:
+    """Return cosines by whole vectors (dimensions,) of the model with this key or id.
+
+    Memories without a whole vector are left out.
+    """
+    found = sql_queries.rows(
+        "whole_cosines",
+        file=FILE,
+        key=key,
+        model=model_id,
+        query=HalfVector(vector).to_text(),
+        ids=list(memory_ids),
+    )
+    return {row[0]: float(row[1]) for row in found}
+
+
+def active_model() -> tuple[int, str] | None:
+    """Return the id and key of the active embedding model, None before the first vector."""
+    found = sql_queries.rows("active_model", file=FILE)
+    return (found[0][0], found[0][1]) if found else None
+
+
+def write_vectors(
+    *, model_id: int, rows: tuple[tuple[UUID, int, str], ...], vectors: Vectors
+) -> None:
+    """Store vectors (n, dimensions) of memories given as (id, type code, hash of the text)."""
+    ids, codes, hashes = (list(column) for column in zip(*rows, strict=True))
+    whole = vectors.shape[1] > LARGEST_PREFIX
+    sql_queries.execute(
+        "write_vectors",
+        file=FILE,
+        model=model_id,
+        prefix=min(vectors.shape[1], LARGEST_PREFIX),
+        ids=ids,
+        codes=codes,
+        units=[prefix_text(vector=vector) for vector in vectors],
+        wholes=[_text(vector) if whole else None for vector in vectors],
+        hashes=hashes,
+    )
+
+
+def unembedded(*, limit: int) -> dict[UUID, int]:
+    """Return the layers of active memories, not new, without a vector of the active model."""
+    return dict(sql_queries.rows("unembedded", file=FILE, limit=limit))
+
+
+def texts(
+    *, memory_ids: tuple[UUID, ...], statuses: tuple[str, ...], lock: bool = False
+) -> list[tuple[UUID, str, str, list[str], list[str]]]:
+    """Return id, type, content, files and modules of memories of some statuses, by id. In a unit.
+
+    `lock` holds their rows until the unit ends.
+    """
+    return sql_queries.filled(
+        "texts",
+        file=FILE,
+        parts={"lock": "FOR UPDATE" if lock else ""},
+        ids=list(memory_ids),
+        statuses=list(statuses),
+    )
+
+
+def nearest(
+    *, model_id: int, vector: Vectors, audience: UUID, project_id: UUID | None, limit: int
+) -> tuple[tuple[UUID, float], ...]:
+    """Return the nearest live memories of one audience and project with their cosines."""
+    is_long = len(vector) > LARGEST_PREFIX
+    found = sql_queries.rows(
+        "nearest",
+        file=FILE,
+        model=model_id,
+        query=prefix_text(vector=vector),
+        audience=audience,
+        project=project_id,
+        limit=limit * (PREFIX_SURPLUS if is_long else 1),
+    )
+    close = {row[0]: float(row[1]) for row in found}
+    if is_long:
+        close |= whole_cosines(model_id=model_id, vector=vector, memory_ids=tuple(close))
+    return tuple(sorted(close.items(), key=lambda item: (-item[1], item[0]))[:limit])
+
+
+def prefix_text(*, vector: Vectors) -> str:
+    """Return a vector as scans compare it: its first dimensions, at unit length."""
+    return _prefix_of(np.asarray(vector, dtype=np.float32).tobytes())
+
+
+@lru_cache(maxsize=16)  # one write compares the same vector up to six times
+def _prefix_of(raw: bytes) -> str:
+    vector = np.frombuffer(raw, dtype=np.float32)
+    head = vector[:LARGEST_PREFIX]
+    return _text(head if len(head) == len(vector) else head / np.linalg.norm(head))
+
+
+def _text(vector: Vectors) -> str:
+    return HalfVector(vector).to_text()
+
+
+def write_keywords(*, rows: tuple[tuple[UUID, int, str], ...]) -> None:
+    """Index the words of memories given as (id, type code, text)."""
+    ids, codes, texts = (list(column) for column in zip(*rows, strict=True))
+    sql_queries.execute("write_keywords", file=FILE, ids=ids, codes=codes, texts=texts)
+
+
+def list_holders(
+    *, facets: tuple[tuple[str, str], ...], project: UUID | None, limit: int, sight: Sight
+) -> tuple[UUID, ...]:
+    """Return memories that hold all of these facets (kind, name), in no order. In a unit."""
+    rows = sql_queries.filled(
+        "few",
+        file=FILE,
+        parts={"visible": visibility.as_sql(alias="k")},
+        kinds=[kind for kind, _ in facets],
+        names=[name for _, name in facets],
+        project=project,
+        limit=limit,
+        **parameters(sight=sight),
+    )
+    return tuple(row[0] for row in rows)
+
+
+def sync_filters(*, memory_ids: tuple[UUID, ...]) -> None:
+    """Repeat the filters of changed memories where searches read them."""
+    sql_queries.execute("sync_vectors", file=FILE, ids=list(memory_ids))
+    sql_queries.execute("sync_keywords", file=FILE, ids=list(memory_ids))
+
+
+def lexicon_drift() -> tuple[int, int]:
+    """Return how many memories have words now, and how many had when words were last counted."""
+    row = sql_queries.rows("lexicon_drift", file=FILE)[0]
+    return int(row[0]), int(row[1])
+
+
+def refresh_lexicon() -> int:
+    """Count anew in how many memories of each audience a word occurs; return the counts kept."""
+    sql_queries.execute("clear_lexicon", file=FILE)
+    return sql_queries.execute("fill_lexicon", file=FILE)
+
+
+def merge_access() -> int:
+    """Move the access log into the usage counts; return how many memories were counted."""
+    return sql_queries.execute("merge_access", file=FILE)
+
+
+def is_indexed() -> bool:
+    """Say whether the indexes of large organizations stand for the active model."""
+    found = sql_queries.rows("is_indexed", file=FILE)
+    return bool(found and found[0][0])
+
+
+def index_search(*, most: int) -> int | None:
+    """Make one of those that are missing; return how many were, None beyond `most` vectors."""
+    organization = tenancy.current().organization_id
+    ((lacked,),) = sql_queries.rows("index_search", file=FILE, organization=organization, most=most)
+    return None if lacked is None else int(lacked)
+
+
+def missing_indexes(*, least: int) -> tuple[tuple[str, str], ...]:
+    """Return name and definition of the missing ones beyond `least` vectors. As the owner."""
+    return tuple(
+        (row[0], row[1]) for row in sql_queries.rows("missing_indexes", file=FILE, least=least)
+    )
+
+
+def follow_topics(*, memory_ids: tuple[UUID, ...]) -> None:
+    """Let memories that were written or changed leave and join topics. In a unit."""
+    sql_queries.rows("follow_topics", file=FILE, ids=list(memory_ids))
+
+
+def leave_topics(*, memory_ids: tuple[UUID, ...]) -> None:
+    """Take memories out of their topics: what they say has changed. In a unit."""
+    sql_queries.execute("leave_topics", file=FILE, ids=list(memory_ids))
+
+
+def _needed() -> dict[str, str]:
+    return {"needed": sql_queries.text("needed", file=FILE)}

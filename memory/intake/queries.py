@@ -15,8 +15,8 @@ from accounts import tenancy
 from accounts.caller import Caller, principal
 from memory import sql_queries
 from memory.entities.names import TYPE_CODES
-from memory.entities.sql.entities import ABOUT
-from memory.index.sql import search_rows
+from memory.entities.queries import ABOUT
+from memory.index import queries as index_queries
 from memory.intake.integrate import StoredStatement
 from memory.intake.models import ActionLog
 from memory.intake.rules import DeliveredText
@@ -257,7 +257,7 @@ def delivered_to_person(
         in_any_way=in_any_way,
         most=most,
         model=model,
-        query=None if vector is None else search_rows.prefix_text(vector=vector),
+        query=None if vector is None else index_queries.prefix_text(vector=vector),
         **visibility.parameters(sight=sight),
     )
     texts = tuple(DeliveredText(memory_id=id, content=content) for id, content, _ in rows)

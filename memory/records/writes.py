@@ -17,9 +17,9 @@ from accounts import bulk_insert
 from accounts.audit import Actor
 from accounts.caller import Caller, principal
 from accounts.errors import Conflict
-from memory.entities.sql import entities
+from memory.entities import queries as entities
+from memory.index import queries as index_queries
 from memory.index.actions import embedding
-from memory.index.sql import search_rows
 from memory.records.models import Conflict as ConflictRow
 from memory.records.models import Memory
 from memory.taxonomy import Scope
@@ -50,7 +50,7 @@ def insert(*, caller: Caller, rows: tuple[Memory, ...]) -> None:
 def insert_settled(*, caller: Caller, rows: tuple[Memory, ...]) -> None:
     """Insert memories that have a state already, and queue their vectors. In a unit."""
     insert(caller=caller, rows=rows)
-    search_rows.sync_filters(memory_ids=tuple(row.id for row in rows))
+    index_queries.sync_filters(memory_ids=tuple(row.id for row in rows))
     layers = {row.id: row.governance for row in rows}
     embedding.enqueue(layers=layers, name="memory.embed_bulk", created_by=caller.user_id)
 
@@ -65,7 +65,7 @@ def index_words(*, rows: tuple[Memory, ...]) -> None:
             tags=tuple(row.tags),
         )
         found.append((row.id, embedding.code_of(row.type), words))
-    search_rows.write_keywords(rows=tuple(found))
+    index_queries.write_keywords(rows=tuple(found))
 
 
 def save(*, row: Memory, fields: tuple[str, ...], now: datetime) -> None:
@@ -73,8 +73,8 @@ def save(*, row: Memory, fields: tuple[str, ...], now: datetime) -> None:
     row.updated_at = now
     row.version += 1
     row.save(update_fields=[*fields, "updated_at", "version"])
-    search_rows.sync_filters(memory_ids=(row.id,))
-    search_rows.follow_topics(memory_ids=(row.id,))
+    index_queries.sync_filters(memory_ids=(row.id,))
+    index_queries.follow_topics(memory_ids=(row.id,))
 
 
 def save_unique(*, row: Memory, fields: tuple[str, ...], now: datetime) -> None:
@@ -99,7 +99,7 @@ def reindex(*, caller: Caller, row: Memory, is_same_text: bool) -> None:
         entities.move(row=row)
     else:
         entities.rewrite(rows=(row,))
-    search_rows.leave_topics(memory_ids=(row.id,))
+    index_queries.leave_topics(memory_ids=(row.id,))
     embedding.enqueue(layers={row.id: row.governance}, created_by=principal(caller=caller))
 
 

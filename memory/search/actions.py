@@ -10,24 +10,23 @@ inside of a unit.
 
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
 from typing import Any, Final
 from uuid import UUID
 
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import wrong_field
-from memory.entities.sql import entities
+from memory.entities import queries as entities
 from memory.index.actions import embedding
 from memory.records.queries import views as memory_views
-from memory.records.queries.views import GraphPart, MemoryView, give_out, views_of
+from memory.records.queries.views import GraphPart, MemoryView
 from memory.search import pool as pools
 from memory.search import presentation, queries, query, ranking, refinement
 from memory.search import request as search_request
-from memory.search.deadline import NEVER, Deadline
-from memory.search.request import Mode, SearchRequest
+from memory.search.request import NEVER, Deadline, Mode, SearchRequest, TooLate
 from memory.secrets import findings as secrets
 from memory.secrets import scanner
 from memory.taxonomy import LinkKind, MemoryKind, MemoryType, type_row
@@ -91,7 +90,8 @@ class _Watch:
         before = self.stages.get(stage, 0.0)
         self.stages[stage] = round(before + (now - self._last) * 1_000, 3)
         self._last = now
-        self._deadline.check()
+        if self._deadline.is_past():
+            raise TooLate
 
     def total(self) -> float:
         """Return the milliseconds since the start."""
@@ -124,9 +124,9 @@ class _Ordered:
 
     pool: pools.Pool
     standings: tuple[ranking.Standing, ...]
+    graph: GraphPart | None
     degraded: tuple[str, ...] = ()
     made_up: str = ""
-    graph: GraphPart | None = None
     hits: tuple[Hit, ...] | None = None
 
 
@@ -156,17 +156,17 @@ def search_each(
     runs = tuple(_understand(caller, request, now, NEVER) for request in once)
     hybrid = (run.asked.normalized for run in runs if run.request.mode == Mode.HYBRID)
     texts = tuple(dict.fromkeys(hybrid))
-
-    def answer_all(vectors: Mapping[str, embedding.Embedded]) -> tuple[SearchAnswer, ...]:
-        with tenancy.unit():
-            return tuple(_answer(replace(run, vectors=vectors)) for run in runs)
-
     for _ in range(MOST_EMBEDDED):
-        try:
-            return answer_all(embedding.embed_queries(texts=texts))
-        except pools.OtherModel:
-            continue  # another model became active meanwhile
-    return answer_all({})
+        with suppress(pools.OtherModel):  # another model may become active meanwhile
+            return _answer_together(runs, embedding.embed_queries(texts=texts))
+    return _answer_together(runs, {})
+
+
+def _answer_together(
+    runs: tuple[_Run, ...], vectors: Mapping[str, embedding.Embedded]
+) -> tuple[SearchAnswer, ...]:
+    with tenancy.unit():
+        return tuple(_answer(replace(run, vectors=vectors)) for run in runs)
 
 
 def _answer(run: _Run) -> SearchAnswer:
@@ -177,7 +177,9 @@ def _answer(run: _Run) -> SearchAnswer:
     if hits is None:
         if request.hyde:
             ordered = _add_made_up(run, ordered)
-        ordered = _rerank(run, ordered)
+        if _is_rerank_due(run, ordered):
+            ordered = _rerank(run, ordered)
+        run.watch.end("rerank")
         hits = _read(run, ordered)
     threshold = ordered.pool.threshold
     shown = sum(hit.explain["relevance"]["value"] >= threshold for hit in hits)
@@ -253,21 +255,18 @@ def _look(run: _Run, embedded: embedding.Embedded | None) -> _Ordered:
         )
         run.watch.end("candidates")
         is_degraded = embedded is None and request.mode == Mode.HYBRID
-        ordered = _rank(run, pool, degraded=(NO_VECTORS,) if is_degraded else ())
+        ordered = _rank(request, pool, degraded=(NO_VECTORS,) if is_degraded else ())
         run.watch.end("fusion")
-        is_asked = request.hyde or request.rerank in {refinement.Rerank.AUTO, refinement.Rerank.ON}
-        if is_asked or _is_rerank_due(run, ordered):
+        if request.hyde or request.rerank in refinement.ASKED or _is_rerank_due(run, ordered):
             return ordered
         return replace(ordered, hits=_read(run, ordered))
 
 
-def _rank(
-    run: _Run, pool: pools.Pool, *, degraded: tuple[str, ...] = (), made_up: str = ""
-) -> _Ordered:
+def _rank(request: SearchRequest, pool: pools.Pool, **more: Any) -> _Ordered:
     """Put a pool in order, and see what the graph did to it."""
-    standings = pools.rank(pool=pool, request=run.request)
-    graph = pools.graph_part_of(pool=pool, request=run.request, standings=standings)
-    return _Ordered(pool=pool, standings=standings, degraded=degraded, made_up=made_up, graph=graph)
+    standings = pools.rank(pool=pool, request=request)
+    graph = pools.graph_part_of(pool=pool, request=request, standings=standings)
+    return _Ordered(pool=pool, standings=standings, graph=graph, **more)
 
 
 def _add_made_up(run: _Run, ordered: _Ordered) -> _Ordered:
@@ -281,7 +280,7 @@ def _add_made_up(run: _Run, ordered: _Ordered) -> _Ordered:
     else:
         second = _find(replace(run, asked=replace(run.asked, normalized=text)))
         pool = pools.join(first=ordered.pool, second=second.pool)
-        ordered = _rank(run, pool, degraded=ordered.degraded, made_up=text)
+        ordered = _rank(run.request, pool, degraded=ordered.degraded, made_up=text)
     run.watch.end("hyde")
     return ordered
 
@@ -296,26 +295,25 @@ def _is_rerank_due(run: _Run, ordered: _Ordered) -> bool:
 
 
 def _rerank(run: _Run, ordered: _Ordered) -> _Ordered:
-    """Let a reranker look at the best, where that is due; texts are read where nobody asked."""
-    if not _is_rerank_due(run, ordered):
-        run.watch.end("rerank")
-        return ordered
-    pool, standings = ordered.pool, ordered.standings
+    """Let a reranker look at the best; texts are read here where nobody asked for it."""
+    pool = ordered.pool
     known = dict(pool.known)
-    is_asked = run.request.rerank != refinement.Rerank.USUAL
+    is_asked = run.request.rerank in refinement.ASKED
     if not is_asked:
         with tenancy.unit():
             known |= queries.read_evidence(
-                memory_ids=tuple(one.memory_id for one in standings[: refinement.TOP]),
+                memory_ids=tuple(one.memory_id for one in ordered.standings[: refinement.TOP]),
                 sight=visibility.sight_of(caller=run.caller),
                 asked=pool.asked,
                 with_text=True,
                 now=run.now,
             )
     standings, missing = refinement.rerank(
-        question=pool.asked.normalized, standings=standings, evidence=known, is_asked=is_asked
+        question=pool.asked.normalized,
+        standings=ordered.standings,
+        evidence=known,
+        is_asked=is_asked,
     )
-    run.watch.end("rerank")
     return replace(ordered, standings=standings, degraded=(*ordered.degraded, *missing))
 
 
@@ -326,13 +324,13 @@ def _read(run: _Run, ordered: _Ordered) -> tuple[Hit, ...]:
     judged = pools.judge(pool=pool, standings=best, anyway=run.request.anyway)
     run.watch.end("judge")
     with tenancy.unit():
-        sight = visibility.sight_of(caller=run.caller)
-        chosen = tuple(item.memory_id for item, _ in judged)
-        sides = memory_views.contradicting(memory_ids=chosen, sight=sight)
-        beside = (one.memory_id for others in sides.values() for one in others)
-        given = tuple(dict.fromkeys((*chosen, *beside)))
-        give = partial(give_out, graph=ordered.graph) if run.request.is_noted else views_of
-        views = give(memory_ids=given, sight=sight, now=run.now) if given else {}
+        views, sides = memory_views.give_out_together(
+            memory_ids=tuple(item.memory_id for item, _ in judged),
+            sight=visibility.sight_of(caller=run.caller),
+            now=run.now,
+            graph=ordered.graph,
+            is_noted=run.request.is_noted,
+        )
     run.watch.end("read")
     return tuple(
         Hit(

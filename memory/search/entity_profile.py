@@ -19,9 +19,9 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import wrong_field
 from memory.entities import close_names, names
-from memory.entities.named_things import Merge, Thing, Wanted
+from memory.entities import queries as entities
+from memory.entities.queries import Merge, Thing
 from memory.entities.rules import EntityType
-from memory.entities.sql import entities
 from memory.records.queries import views as memory_views
 from memory.records.queries.views import MemoryView
 from memory.search import queries, request
@@ -108,15 +108,14 @@ def list_things(
     plain = begins.strip().lstrip("@#`")
     keys = dict.fromkeys((names.word_key(text=plain), plain.casefold()))
     with tenancy.unit():
-        question = request.narrowed_question(caller=caller, narrowing=narrowing)
-        wanted = Wanted(
-            projects=question.projects,
+        found = entities.find_things(
+            projects=request.narrowed_question(caller=caller, narrowing=narrowing)["projects"],
             type=EntityType(type) if type else None,
             begins=tuple(f"{_literal(key)}%" for key in keys if key) or None,
             after=after,
+            limit=limit + 1,
+            sight=visibility.sight_of(caller=caller),
         )
-        sight = visibility.sight_of(caller=caller)
-        found = entities.find_things(wanted=wanted, limit=limit + 1, sight=sight)
     if len(found) <= limit:
         return found, None
     last = found[limit - 1]
@@ -141,7 +140,7 @@ def about(
         if thing is None:
             return Profile(thing=None)
         neighbors = entities.neighbors(
-            thing=thing, projects=question.projects, limit=MOST_NEIGHBORS, sight=sight
+            thing=thing, projects=question["projects"], limit=MOST_NEIGHBORS, sight=sight
         )
         ids = queries.list_of_thing(
             thing=thing, question=question, limit=narrowing.limit, sight=sight
@@ -166,12 +165,14 @@ def _find_thing(
     name: str, type: str | None, question: queries.Question, sight: Sight
 ) -> Thing | None:
     """Return the thing of a name in any spelling, the most often named one of several."""
-    wanted = Wanted(
-        projects=question.projects,
+    found = entities.find_things(
+        projects=question["projects"],
         type=EntityType(type) if type else None,
         keys=names.keys_of(name=name),
+        limit=1,
+        sight=sight,
     )
-    return next(iter(entities.find_things(wanted=wanted, limit=1, sight=sight)), None)
+    return found[0] if found else None
 
 
 def _quotes(thing: Thing, memories: tuple[MemoryView, ...]) -> tuple[Quote, ...]:
@@ -217,14 +218,15 @@ def suggest_names(
     first, *rest = map(_literal, letters)
     ways = product(*((sign, f" {sign}") for sign in rest))  # words may be apart anywhere
     with tenancy.unit():
-        projects = request.narrowed_question(caller=caller, narrowing=narrowing).projects
+        projects = request.narrowed_question(caller=caller, narrowing=narrowing)["projects"]
         sight = visibility.sight_of(caller=caller)
-        wanted = Wanted(
+        found = entities.find_things(
             projects=projects,
             type=thing.type,
             begins=tuple("".join((first, *way, "%")) for way in ways),
+            limit=MOST_COMPARED,
+            sight=sight,
         )
-        found = entities.find_things(wanted=wanted, limit=MOST_COMPARED, sight=sight)
         others = [one for one in found if not set(one.names) & set(thing.names)]
         suggestions = _compare(thing, others, lambda _: frozenset())
         if len(suggestions) < MOST_SUGGESTED:

@@ -11,15 +11,22 @@ say little each, and source text hardly has the question's words. What source te
 less, since it names all it is made of: a function called `check` is no answer to every question
 with that word.
 
+An episode is scored together with the turns before and after it in its session: an answer rarely
+repeats the words of its question. Only what a neighbor has above the lowest candidate of a path
+counts, so that an episode is not worth more than other memories for having neighbors at all. The
+files of the first ten say where the answer is; a memory further down that is about the same files
+is likely to belong to it.
+
 The result depends neither on the order of candidates nor of paths; ties are broken by id. Source of
 reciprocal rank fusion: Cormack, Clarke & Buettcher (2009).
 """
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -51,17 +58,22 @@ class Method(StrEnum):
     RECIPROCAL_RANK = "reciprocal_rank"
 
 
-Weights = Mapping[QueryKind, Mapping[str, float]]
 Shares = Mapping[Item, float]
+Turns = Mapping[UUID, tuple[UUID | None, UUID | None]]  # before and after an episode; None: an end
 
 RRF_K: Final = 60
 NAMED: Final = 0.15  # of entities beside the others; a default, the judged set decides none
 NAMED_BY_SOURCE: Final = 1 / 3  # of that for source text; measured
+BOOST: Final = 0.3  # of the range of the scores, for what shares all files of the first
+FIRST: Final = 10  # ranks whose files are the neighborhood
+LAST: Final = 50  # rank down to which the others may rise
+PREVIOUS: Final = 0.50  # of the turn before
+NEXT: Final = 0.25  # of the turn after
 SHARES: Final[Shares] = {  # of meaning in meaning and words; measured
     Item.DIALOGUE: 0.50,
     Item.CODE: 0.80,
 }
-WEIGHTS: Final[Weights] = {
+WEIGHTS: Final[Mapping[QueryKind, Mapping[str, float]]] = {
     kind: {
         Path.DENSE: dense,
         Path.KEYWORD: keyword,
@@ -109,26 +121,63 @@ class Fused(NamedTuple):
     contributions: tuple[Contribution, ...]
 
 
+class Boost(NamedTuple):
+    """What the neighborhood added, and how many of its files the memory shares."""
+
+    shared: int
+    value: float
+
+
+def with_sessions(
+    *, candidates: tuple[FusedCandidate, ...], turns: Turns
+) -> tuple[FusedCandidate, ...]:
+    """Add 0.5 · above(previous) + 0.25 · above(next) to each path's score of an episode.
+
+    above(x): its score minus the lowest of the path, 0 where it was not found. Episodes of `turns`
+    that no path found become candidates, at the lowest score of the path plus what is added.
+    """
+    every = {one.memory_id: one for one in candidates}
+    scores = {id: one.scores for id, one in every.items()}
+    lows: dict[str, float] = {}
+    for one in candidates:
+        for path, score in one.scores.items():
+            lows[path] = min(score, lows.get(path, score))
+    for id, (previous, next) in turns.items():
+        one = every.get(id) or FusedCandidate(memory_id=id, scores={}, item=Item.DIALOGUE)
+        found = dict(one.scores)
+        for path, low in lows.items():
+            added = sum(
+                weight * (scores[near][path] - low)
+                for near, weight in ((previous, PREVIOUS), (next, NEXT))
+                if near is not None and path in scores.get(near, {})
+            )
+            if added > 0:
+                found[path] = found.get(path, low) + added
+        every[id] = replace(one, scores=found)
+    return tuple(every.values())
+
+
 def fuse(
     *,
     candidates: tuple[FusedCandidate, ...],
-    kind: QueryKind,
+    weights: Mapping[str, float],
+    shares: Shares = MappingProxyType({}),
     method: Method = Method.MINMAX,
-    weights: Weights = WEIGHTS,
-    shares: Shares = SHARES,
 ) -> tuple[Fused, ...]:
     """Fuse by Σ w · (s - min) / (max - min), or Σ w · (k + 1) / (k + rank + 1); best first, 0..1.
 
-    On a path whose scores are all equal each of them counts 1. `shares` change the weights of a
-    semantic query for some kinds of memories. Reciprocal ranks, from 0, are those of the source
-    times a constant, so that the best possible score is 1 instead of 0.016; they know no shares.
-    Raises ValueError for a path without a weight, a score that is not finite, or a memory given
-    twice.
+    On a path whose scores are all equal each of them counts 1. `shares` change the weights for some
+    kinds of memories. Reciprocal ranks, from 0, are those of the source times a constant, so that
+    the best possible score is 1 instead of 0.016. Raises KeyError for a path without a weight,
+    ValueError for a score that is not finite.
     """
-    if len({candidate.memory_id for candidate in candidates}) != len(candidates):
-        raise ValueError("a memory is among the candidates twice")
-    by_path = _scores_by_path(candidates)
-    scaled = _scaled_weights(by_path, kind, method, weights, shares)
+    by_path: dict[str, dict[int, float]] = defaultdict(dict)
+    for at, candidate in enumerate(candidates):
+        for path, score in candidate.scores.items():
+            if not math.isfinite(score):
+                raise ValueError(f"the {path} score of {candidate.memory_id} is {score}")
+            by_path[path][at] = score
+    scaled = {item: _scaled_weights(item, by_path, weights, shares) for item in Item}
     parts: list[list[Contribution]] = [[] for _ in candidates]
     for path in sorted(by_path):
         scores = by_path[path]
@@ -142,44 +191,39 @@ def fuse(
             weight = scaled[candidates[at].item][path]
             parts[at].append(Contribution(path, scores[at], rank, weight, weight * share))
     fused = (
-        Fused(
-            memory_id=candidate.memory_id,
-            score=math.fsum([part.value for part in own]),
-            contributions=tuple(own),
-        )
+        Fused(candidate.memory_id, math.fsum([part.value for part in own]), tuple(own))
         for candidate, own in zip(candidates, parts, strict=True)
     )
     return tuple(sorted(fused, key=lambda each: (-each.score, each.memory_id)))
 
 
-def _scores_by_path(candidates: tuple[FusedCandidate, ...]) -> dict[str, dict[int, float]]:
-    """Return the scores of each path by the position of the candidate."""
-    found: dict[str, dict[int, float]] = defaultdict(dict)
-    for at, candidate in enumerate(candidates):
-        for path, score in candidate.scores.items():
-            if not math.isfinite(score):
-                raise ValueError(f"the {path} score of {candidate.memory_id} is {score}")
-            found[path][at] = score
+def boosts(*, fused: tuple[Fused, ...], files: Mapping[UUID, tuple[str, ...]]) -> dict[UUID, Boost]:
+    """Compute 0.3 · range of the scores · shared / |files of the first ten|, for ranks 11 to 50.
+
+    Of those that share a file; so it never drowns the scores.
+    """
+    near = {file for item in fused[:FIRST] for file in files.get(item.memory_id, ())}
+    if not near:
+        return {}
+    span = fused[0].score - fused[-1].score
+    found = {}
+    for item in fused[FIRST:LAST]:
+        shared = len(near.intersection(files.get(item.memory_id, ())))
+        if shared:
+            found[item.memory_id] = Boost(shared, BOOST * span * shared / len(near))
     return found
 
 
 def _scaled_weights(
-    paths: Mapping[str, object], kind: QueryKind, method: Method, weights: Weights, shares: Shares
-) -> dict[Item, dict[str, float]]:
-    """Return the weights of these paths for each kind of memory, scaled to sum to 1."""
-    given = weights[kind]
-    unknown = next((path for path in paths if path not in given), None)
-    if unknown is not None:
-        raise ValueError(f"no weight for the path {unknown!r}; known are {', '.join(given)}")
-    scaled = {}
-    for item in Item:
-        own = dict(given)
-        if item in shares and kind is QueryKind.SEMANTIC and method is Method.MINMAX:
-            both = given.get(Path.DENSE, 0.0) + given.get(Path.KEYWORD, 0.0)
-            own[Path.DENSE] = both * shares[item]
-            own[Path.KEYWORD] = both - own[Path.DENSE]
-            if item is Item.CODE:
-                own[Path.ENTITIES] = given.get(Path.ENTITIES, 0.0) * NAMED_BY_SOURCE
-        whole = math.fsum(own[path] for path in paths) or 1.0  # paths that count nothing found all
-        scaled[item] = {path: own[path] / whole for path in paths}
-    return scaled
+    item: Item, paths: Iterable[str], weights: Mapping[str, float], shares: Shares
+) -> dict[str, float]:
+    """Return the weights of these paths for a kind of memory, scaled to sum to 1."""
+    own = dict(weights)
+    if item in shares:
+        both = own.get(Path.DENSE, 0.0) + own.get(Path.KEYWORD, 0.0)
+        own[Path.DENSE] = both * shares[item]
+        own[Path.KEYWORD] = both - own[Path.DENSE]
+        if item is Item.CODE:
+            own[Path.ENTITIES] = own.get(Path.ENTITIES, 0.0) * NAMED_BY_SOURCE
+    whole = math.fsum(own[path] for path in paths) or 1.0  # paths that count nothing found all
+    return {path: own[path] / whole for path in paths}

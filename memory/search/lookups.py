@@ -138,8 +138,12 @@ def similar(
             memory_id=memory_id, question=question, limit=narrowing.limit, sight=sight
         )
         if not near:
-            near = queries.find_similar_words(
-                memory_id=memory_id, question=question, limit=narrowing.limit, sight=sight
+            near = queries.find_similar(
+                memory_id=memory_id,
+                question=question,
+                limit=narrowing.limit,
+                sight=sight,
+                by_words=True,
             )
             degraded = (WITHOUT_VECTORS,) if near else ()
         return ((id, round(value, 4)) for id, value in near)
@@ -229,7 +233,7 @@ def answer_by_words(
         question=asked.keyword_text, projects=scope.projects, limit=KEYWORD_LIMIT, sight=sight
     )
     calibration = relevances.CALIBRATIONS[NO_VECTORS]
-    least = search_request.threshold_of(request=request, scope=scope, usual=calibration.threshold)
+    least = calibration.threshold if scope.threshold is None else scope.threshold
 
     def judged(missing: Mapping[UUID, float]) -> dict[UUID, float]:
         observed = tuple(

@@ -2,31 +2,45 @@
 
 `gather` reads it in two statements, and in two more where it holds turns of sessions. The rest is
 pure: the order of the candidates, how relevant each is, and what the graph did to the order.
+
+The graph's part is what its path adds to the fusion, what the neighborhood of files adds, and the
+memories that no other path brought. Without it the other paths are ranked as if it had found
+nothing, and all else is equal; changed are the first eight if a memory among them, or their order,
+is another one. Both orders are those before a reranker looks and before silence. No second search
+is needed: which memories the other paths brought follows from their scores, since each brings its
+best ones up to its limit. Memories of equal score at a limit are told apart by id, and where a scan
+reads the beginnings of vectors, whole cosines stand for theirs.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
+from typing import Final
 from uuid import UUID
 
 from accounts.caller import Caller
-from memory.customization.phases import Own, Phase
-from memory.entities.sql import entities
+from memory.customization import phases
+from memory.entities import queries as entities
 from memory.index.actions.embedding import Embedded
 from memory.records.queries.views import GraphPart
-from memory.search import fusion, graph_effect, neighborhood, queries, ranking, refinement
-from memory.search import relevance as relevances
-from memory.search import request as requests
-from memory.search.fusion import FusedCandidate, Path
+from memory.search import fusion, queries, ranking, relevance
+from memory.search.fusion import FusedCandidate, Method, Path, Turns
 from memory.search.query import Query, QueryKind
 from memory.search.ranking import Evidence, Standing, Task
-from memory.search.relevance import Calibration, Observed, Relevance
-from memory.search.request import SearchRequest
+from memory.search.refinement import ASKED
+from memory.search.request import SearchRequest, is_narrowed, question_of, scope_of
 from memory.taxonomy import MemoryType
 from memory.topics import queries as topics_queries
-from memory.topics.queries import NearTopic
 from teams import visibility
+
+FIRST: Final = 8  # ranks in which the graph may change something
+LIMITS: Final = {  # of the paths but the graph's, in a question
+    Path.DENSE: "dense_limit",
+    Path.KEYWORD: "keyword_limit",
+    Path.ENTITIES: "named_limit",
+    Path.COMMUNITIES: "topics_limit",
+}
 
 
 class OtherModel(Exception):
@@ -48,21 +62,29 @@ class Pool:
     asked: Query
     found: tuple[FusedCandidate, ...]
     known: Mapping[UUID, Evidence]
-    calibration: Calibration
+    calibration: relevance.Calibration
     threshold: float
-    turns: Mapping[UUID, neighborhood.Neighbors] = field(default_factory=dict)
-    topic: NearTopic | None = None
+    turns: Turns = field(default_factory=dict)
+    topic: topics_queries.NearTopic | None = None
     limits: Mapping[str, int] = field(default_factory=dict)
     project_id: UUID | None = None
-    own: Own = field(default_factory=dict)
+    own: phases.Own = field(default_factory=dict)
 
     @property
     def kind(self) -> QueryKind:
         """The kind of the query; a structural one is semantic where the graph found nothing."""
-        is_lost = self.asked.kind is QueryKind.STRUCTURAL and not any(
-            Path.GRAPH in one.scores for one in self.found
-        )
-        return QueryKind.SEMANTIC if is_lost else self.asked.kind
+        return kind_of(asked=self.asked, has_graph=self.has_graph)
+
+    @property
+    def has_graph(self) -> bool:
+        """Whether the graph's path found anything."""
+        return any(Path.GRAPH in one.scores for one in self.found)
+
+
+def kind_of(*, asked: Query, has_graph: bool) -> QueryKind:
+    """Return the kind of a query; a structural one is semantic without a graph."""
+    is_lost = asked.kind is QueryKind.STRUCTURAL and not has_graph
+    return QueryKind.SEMANTIC if is_lost else asked.kind
 
 
 def gather(
@@ -78,12 +100,12 @@ def gather(
     Raises NotFound for a project the caller cannot see, OtherModel when the vector does not fit.
     """
     sight = visibility.sight_of(caller=caller)
-    scope = requests.scope_of(caller=caller, request=request)
-    question = requests.question_of(request=request, scope=scope, asked=asked, embedded=embedded)
-    named = dict(zip(question.named, question.spelled, strict=True))
-    named = entities.with_same_names(named=named, sight=sight)
-    question = replace(question, named=tuple(named), spelled=tuple(named.values()))
-    active, found = queries.find_candidates(question=question, sight=sight)
+    scope = scope_of(caller=caller, request=request)
+    named = entities.with_same_names(named=asked.named, sight=sight)
+    question = question_of(
+        request=request, scope=scope, asked=replace(asked, named=named), embedded=embedded
+    )
+    active, found = queries.find_candidates(question=question, embedded=embedded, sight=sight)
     if embedded is not None and active is not None and embedded.key != active:
         raise OtherModel(key=active)
 
@@ -91,21 +113,26 @@ def gather(
         queries.read_evidence,
         sight=sight,
         asked=asked,
-        with_text=request.rerank in {refinement.Rerank.AUTO, refinement.Rerank.ON},
+        with_text=request.rerank in ASKED,
         now=now,
     )
     known = read(memory_ids=tuple(one.memory_id for one in found))
-    turns, beside = _read_turns(request, known, sight)
-    if beside:
-        known |= read(memory_ids=beside)
-    calibration = relevances.calibration_of(
-        model=question.model, has_vectors=any(Path.DENSE in one.scores for one in found)
-    )
-    topic = None
+    turns, topic = {}, None
+    episodes = tuple(id for id, one in known.items() if one.type is MemoryType.EPISODE)
+    if episodes:
+        turns = turns_around(turns=queries.read_turns(memory_ids=episodes, sight=sight))
+        if is_narrowed(request=request):  # what is beside may not pass the filters
+            turns = {id: turn for id, turn in turns.items() if id in known}
+        elif beside := tuple(id for id in turns if id not in known):
+            known |= read(memory_ids=beside)
     if embedded is not None:
         topic = topics_queries.nearest(
             caller=caller, model=embedded.key, vector=embedded.vector, projects=scope.projects
         )
+    calibration = relevance.calibration_of(
+        model="" if embedded is None else embedded.key,
+        has_vectors=any(Path.DENSE in one.scores for one in found),
+    )
     return Pool(
         asked=asked,
         found=tuple(
@@ -114,26 +141,22 @@ def gather(
         ),
         known=known,
         calibration=calibration,
-        threshold=requests.threshold_of(request=request, scope=scope, usual=calibration.threshold),
+        threshold=calibration.threshold if scope.threshold is None else scope.threshold,
         turns=turns,
         topic=topic,
-        limits=question.limits,
+        limits={path: question[name] for path, name in LIMITS.items()},
         project_id=scope.projects[0] if scope.projects and len(scope.projects) == 1 else None,
         own=scope.own,
     )
 
 
-def _read_turns(
-    request: SearchRequest, known: Mapping[UUID, Evidence], sight: visibility.Sight
-) -> tuple[dict[UUID, neighborhood.Neighbors], tuple[UUID, ...]]:
-    """Return what stands beside the episodes that are known, and which of it is not known yet."""
-    episodes = tuple(id for id, one in known.items() if one.type is MemoryType.EPISODE)
-    if not episodes:
-        return {}, ()
-    turns = neighborhood.turns_around(turns=queries.read_turns(memory_ids=episodes, sight=sight))
-    if requests.is_narrowed(request=request):  # what is beside may not pass the filters
-        return {id: turn for id, turn in turns.items() if id in known}, ()
-    return turns, tuple(id for id in turns if id not in known)
+def turns_around(*, turns: Turns) -> dict[UUID, tuple[UUID | None, UUID | None]]:
+    """Return the turns of these episodes and of those beside them, as far as they are known."""
+    before = {id: previous for id, (previous, _) in turns.items() if previous}
+    after = {id: next for id, (_, next) in turns.items() if next}
+    before.update({next: id for id, next in tuple(after.items())})
+    after.update({previous: id for id, previous in tuple(before.items())})
+    return {id: (before.get(id), after.get(id)) for id in sorted({*before, *after})}
 
 
 def join(*, first: Pool, second: Pool) -> Pool:
@@ -145,8 +168,7 @@ def join(*, first: Pool, second: Pool) -> Pool:
     for one in second.found:
         before = closest.get(one.memory_id)
         if before is None:
-            scores = {path: score for path, score in one.scores.items() if path != Path.KEYWORD}
-            closest[one.memory_id] = replace(one, scores=scores, matched=0.0)
+            closest[one.memory_id] = replace(_without(one, Path.KEYWORD), matched=0.0)
         elif one.scores.get(Path.DENSE, 0.0) > before.scores.get(Path.DENSE, 0.0):
             scores = {**before.scores, Path.DENSE.value: one.scores[Path.DENSE]}
             closest[one.memory_id] = replace(before, scores=scores)
@@ -160,17 +182,16 @@ def join(*, first: Pool, second: Pool) -> Pool:
 
 
 def task_of(*, pool: Pool, request: SearchRequest, kind: QueryKind | None = None) -> Task:
-    """Return how a request wants its candidates ranked."""
-    profile = ranking.PROFILES[request.profile] if request.profile else ranking.DEFAULT
-    weights = fusion.WEIGHTS
-    if profile.paths:
-        weights = {kind: {**given, **profile.paths} for kind, given in weights.items()}
+    """Return how a request wants its candidates ranked, as a question of the pool's kind."""
+    kind = kind or pool.kind
+    profile = ranking.profile_of(name=request.profile)
+    phase = phases.Phase(request.phase) if request.phase else None
+    in_words = kind is QueryKind.SEMANTIC and profile.method is Method.MINMAX
     return Task(
-        kind=kind or pool.kind,
         profile=profile,
-        phase=Phase(request.phase) if request.phase else None,
-        weights=weights,
-        own=pool.own,
+        weights={**fusion.WEIGHTS[kind], **profile.paths},
+        shares=fusion.SHARES if in_words else {},
+        types=phases.weights_of(phase=phase, own=pool.own),
     )
 
 
@@ -178,27 +199,25 @@ def candidates_of(*, pool: Pool) -> tuple[FusedCandidate, ...]:
     """Return what each path says, for fusion; of episodes, with what is beside them."""
     if not pool.turns:
         return pool.found
-    return neighborhood.with_sessions(candidates=pool.found, turns=pool.turns)
+    return fusion.with_sessions(candidates=pool.found, turns=pool.turns)
 
 
 def rank(*, pool: Pool, request: SearchRequest) -> tuple[Standing, ...]:
     """Return the candidates in the order of the request's profile, best first."""
-    return ranking.rank(
-        candidates=candidates_of(pool=pool),
-        evidence=pool.known,
-        task=task_of(pool=pool, request=request),
-    )
+    task = task_of(pool=pool, request=request)
+    return ranking.rank(candidates=candidates_of(pool=pool), evidence=pool.known, task=task)
 
 
 def judge(
     *, pool: Pool, standings: tuple[Standing, ...], anyway: bool = False
-) -> tuple[tuple[Standing, Relevance], ...]:
+) -> tuple[tuple[Standing, relevance.Relevance], ...]:
     """Return those that are relevant enough, or all, with their relevance, in order."""
-    signs = relevances.signs_of(
-        observed=_observed(pool), usual=pool.calibration.rivals, wording=pool.asked.wording
+    calibration = pool.calibration
+    signs = relevance.signs_of(
+        observed=_observed(pool), usual=calibration.rivals, wording=pool.asked.wording
     )
     values = (
-        (one, relevances.relevance(signs=signs[one.memory_id], calibration=pool.calibration))
+        (one, relevance.relevance(signs=signs[one.memory_id], calibration=calibration))
         for one in standings
     )
     return tuple((one, value) for one, value in values if anyway or value.value >= pool.threshold)
@@ -210,53 +229,70 @@ def graph_part_of(
     """Return what the graph did to a ranking; None where it was not for one project."""
     if pool.project_id is None:
         return None
-    has_path = any(Path.GRAPH in one.scores for one in pool.found)
-    if has_path:
-        kind = pool.asked.kind  # without a graph, a structural query is a semantic one
-        kind = QueryKind.SEMANTIC if kind is QueryKind.STRUCTURAL else kind
-        without = graph_effect.without_graph(
-            candidates=graph_effect.take_graph_out(
-                candidates=pool.found, turns=pool.turns, limits=pool.limits
-            ),
-            standings=standings,
+    first = [one.memory_id for one in standings[:FIRST]]
+    without = first
+    if pool.has_graph or any(one.boost for one in standings[:FIRST]):  # a boost only raises
+        bare = without_graph(pool=pool) if pool.has_graph else pool
+        kind = kind_of(asked=pool.asked, has_graph=False)
+        others = ranking.rank(
+            candidates=candidates_of(pool=bare),
+            evidence=pool.known,
             task=task_of(pool=pool, request=request, kind=kind),
+            is_boosted=False,
         )
-    else:
-        without = graph_effect.without_boost(standings=standings)
+        without = [one.memory_id for one in others[:FIRST]]
     return GraphPart(
         project_id=pool.project_id,
-        took_part=has_path or any(one.boost for one in standings),
-        changed=without != graph_effect.first(standings=standings),
+        took_part=pool.has_graph or any(one.boost for one in standings),
+        changed=without != first,
     )
 
 
-def _observed(pool: Pool) -> tuple[Observed, ...]:
+def without_graph(*, pool: Pool) -> Pool:
+    """Return a pool as it were if the graph had found nothing.
+
+    Its candidates are those that another path brought, up to its limit, and what stands beside them
+    in their sessions.
+    """
+    brought: set[UUID] = set()
+    for path in LIMITS:
+        held = sorted(
+            (-one.scores[path], one.memory_id) for one in pool.found if path in one.scores
+        )
+        brought.update(memory_id for _, memory_id in held[: pool.limits[path]])
+    around = turns_around(turns={id: turn for id, turn in pool.turns.items() if id in brought})
+    return replace(
+        pool,
+        found=tuple(_without(one, Path.GRAPH) for one in pool.found if one.memory_id in brought),
+        turns={id: turn for id, turn in around.items() if id in pool.turns},
+    )
+
+
+def _without(one: FusedCandidate, left_out: Path) -> FusedCandidate:
+    scores = {path: score for path, score in one.scores.items() if path != left_out}
+    return replace(one, scores=scores)
+
+
+def _observed(pool: Pool) -> tuple[relevance.Observed, ...]:
     """Return what the paths say of each candidate, and of what only its neighbors brought.
 
     Those episodes are as close as by their neighbors, in part.
     """
     found = {one.memory_id: one for one in pool.found}
     beside = [id for id in pool.turns if id not in found and id in pool.known]
-    observed = [
-        Observed(
-            memory_id=id,
-            cosine=one.scores.get(Path.DENSE),
-            matched=one.matched,
-            missing=pool.known[id].missing,
-        )
-        for id, one in found.items()
-        if id in pool.known
-    ]
-    scores = {one.memory_id: one.scores for one in candidates_of(pool=pool)} if beside else {}
-    for id in beside:
-        previous = found.get(pool.turns[id].previous or id)
-        cosine = scores[id].get(Path.DENSE)
+    close = {one.memory_id: one for one in candidates_of(pool=pool)} if beside else {}
+    observed = []
+    for id in (*(id for id in found if id in pool.known), *beside):
+        one = found.get(id)
+        if one is not None:
+            cosine, matched = one.scores.get(Path.DENSE), one.matched
+        else:
+            previous = found.get(pool.turns[id][0] or id)
+            cosine = close[id].scores.get(Path.DENSE)
+            cosine = None if cosine is None else min(1.0, cosine)
+            matched = fusion.PREVIOUS * previous.matched if previous else 0.0
+        missing = pool.known[id].missing
         observed.append(
-            Observed(
-                memory_id=id,
-                cosine=None if cosine is None else min(1.0, cosine),
-                matched=neighborhood.PREVIOUS * previous.matched if previous else 0.0,
-                missing=pool.known[id].missing,
-            )
+            relevance.Observed(memory_id=id, cosine=cosine, matched=matched, missing=missing)
         )
     return tuple(observed)

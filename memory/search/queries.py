@@ -3,10 +3,10 @@
 `candidates` is the search itself: one statement returns what every path found, with visibility and
 filters applied inside each path. `read_evidence` reads what ranking looks at besides the paths.
 The rest asks without words: by pattern, by likeness, by file, in time. The SQL stands in `sql/`.
+A question is what `request.question_of` returns: the fields of the SQL type search_request.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
@@ -17,15 +17,14 @@ from psycopg import errors as postgres
 from psycopg.types.json import Jsonb
 
 from memory import sql_queries
-from memory.entities.named_things import Thing
-from memory.entities.sql import entities
-from memory.index.models import LARGEST_PREFIX
-from memory.index.sql import search_rows
-from memory.providers.contracts import Vectors
-from memory.records.filters import LIVE, States
+from memory.entities import queries as entities
+from memory.entities.queries import Thing
+from memory.index import queries as index_queries
+from memory.index.actions.embedding import Embedded
 from memory.records.formulas import effective_confidence
-from memory.search import neighborhood, patterns, query, ranking
-from memory.search.fusion import FusedCandidate, Item, Path
+from memory.search import patterns, ranking
+from memory.search.fusion import FusedCandidate, Item, Path, Turns
+from memory.search.query import Query
 from memory.taxonomy import (
     CODE_TAG,
     PROTECTED_TAGS,
@@ -34,17 +33,12 @@ from memory.taxonomy import (
     Source,
     Verification,
     activation_floor,
-    type_row,
 )
 from memory.text import globs as text_globs
 from teams import visibility
 from teams.visibility import Sight, parameters
 
-FILE: Final = "search/sql/candidates.sql"
-LOOKUPS: Final = "search/sql/lookups.sql"
-GRAPH_LIMIT: Final = 15
-NAMED_LIMIT: Final = 15  # a default, not measured
-MOST_NEAR: Final = 64  # names around which the graph path looks, the first ones
+FILE: Final = "search/sql/queries.sql"
 MOST_IDENTIFIERS: Final = 16  # of a query that are looked for, the first ones; a default
 FEW: Final = 1_000  # memories that hold the rarest words; what more hold answers nothing; a default
 OF_ITS_FOLDER: Final = 2  # how close what is about a file's folder is
@@ -55,15 +49,12 @@ EVIDENCE: Final = (
     "verification", "half_life_days", "pinned", "tainted", "governance", "tags", "missing", "text",
     "things",
 )  # fmt: skip
-SAME_IN_SQL: Final = (  # fields of a question as the SQL type search_request has them
-    "words", "projects", "moment", "since", "until", "least_sure", "most_sure", "named", "spelled",
-    "kinds", "keyword_limit", "graph_limit", "named_limit", "topics_limit",
-)  # fmt: skip
 PATHS: Final = tuple(  # in the order of the columns behind the share of words
     path.value for path in (Path.KEYWORD, Path.GRAPH, Path.ENTITIES, Path.COMMUNITIES)
 )
-_OF_VECTORS: Final = frozenset({"similar", "similar_words"})
-_TYPES: Final = {type_row(type=item).code: item.value for item in MemoryType}
+NARROWING: Final = ("by_tags", "by_author", "by_files", "by_globs", "by_topics")  # by facets
+
+Question = Mapping[str, Any]
 
 
 class PatternRefused(Exception):
@@ -74,94 +65,27 @@ class TookTooLong(Exception):
     """A statement was stopped because its time was over."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """What a search asks of the database; `model` is the key of the vector's model.
-
-    Filters that are empty let everything through: `tags` all of, `files` any of (paths, ends of
-    paths, globs), `modules` any of, learned at or after `since` and before `until`, `author` a
-    person's id, agent or tool, `states` whether only what is live, confidence from `least_sure` to
-    `most_sure`. `near` are paths and code names around which the graph path looks, `named` the keys
-    of things that may be named, `spelled` the words of the question that do, `kinds` those of links
-    that the question is about.
-    """
-
-    model: str
-    vector: Vectors | None
-    words: str
-    projects: tuple[UUID, ...] | None
-    type_codes: tuple[int, ...] | None
-    moment: datetime | None
-    dense_limit: int
-    keyword_limit: int
-    graph_limit: int = GRAPH_LIMIT
-    named_limit: int = NAMED_LIMIT
-    tags: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()
-    since: datetime | None = None
-    until: datetime | None = None
-    author: str | None = None
-    modules: tuple[str, ...] = ()
-    topics: tuple[UUID, ...] | None = None
-    topics_limit: int = 0
-    states: States = LIVE
-    least_sure: float | None = None
-    most_sure: float | None = None
-    near: tuple[str, ...] = ()
-    named: tuple[str, ...] = ()
-    spelled: tuple[str, ...] = ()
-    kinds: tuple[str, ...] = ()
-
-    @property
-    def is_long(self) -> bool:
-        """Whether the vector has more dimensions than a scan reads."""
-        return self.vector is not None and len(self.vector) > LARGEST_PREFIX
-
-    @property
-    def limits(self) -> dict[str, int]:
-        """How many memories each path but the graph's brings at most."""
-        surplus = search_rows.PREFIX_SURPLUS if self.is_long else 1
-        return {
-            Path.DENSE: self.dense_limit * surplus,
-            Path.KEYWORD: self.keyword_limit,
-            Path.ENTITIES: self.named_limit,
-            Path.COMMUNITIES: self.topics_limit,
-        }
-
-    @property
-    def plain_files(self) -> list[str]:
-        """The files that are no globs."""
-        return [file for file in self.files if not text_globs.is_glob(text=file)]
-
-    @property
-    def like_files(self) -> list[str]:
-        """The globs among the files, as patterns of LIKE."""
-        globs = (file for file in self.files if text_globs.is_glob(text=file))
-        return [text_globs.like(glob=file) for file in globs]
-
-
 def find_candidates(
-    *, question: Question, sight: Sight
+    *, question: Question, embedded: Embedded | None, sight: Sight
 ) -> tuple[str | None, tuple[FusedCandidate, ...]]:
     """Return the key of the model whose vectors are compared, if any, and the candidates of all
     paths that the sight allows, in no order. In a unit.
 
-    Of a model with more dimensions than a scan reads, twice as many are taken by the first ones,
-    and their cosines are those of the whole vectors.
+    Of a model with more dimensions than a scan reads, more are taken by the first ones, and their
+    cosines are those of the whole vectors.
     """
-    vector = question.vector
     rows = sql_queries.rows(  # at least one, with the active model
         "candidates",
         file=FILE,
-        model=question.model,
-        query=None if vector is None else search_rows.prefix_text(vector=vector),
-        request=Jsonb(_search_request(question, sight), dumps=orjson.dumps),
+        model="" if embedded is None else embedded.key,
+        query=None if embedded is None else index_queries.prefix_text(vector=embedded.vector),
+        request=Jsonb({**question, **parameters(sight=sight)}, dumps=orjson.dumps),
     )
     active, rows = rows[0][0], [row for row in rows if row[1] is not None]
     cosines = {row[1]: row[2] for row in rows if row[2] is not None}
-    if vector is not None and question.is_long:
-        cosines |= search_rows.whole_cosines(
-            key=question.model, vector=vector, memory_ids=tuple(cosines)
+    if embedded is not None and embedded.is_long:
+        cosines |= index_queries.whole_cosines(
+            key=embedded.key, vector=embedded.vector, memory_ids=tuple(cosines)
         )
     found = []
     for _, memory_id, _, bm25, matched, *others in rows:
@@ -174,31 +98,11 @@ def find_candidates(
     return active, tuple(found)
 
 
-def _search_request(question: Question, sight: Sight) -> dict[str, Any]:
-    """Return the fields of the SQL type search_request; a filter that is None lets all through."""
-    near = [name for name in question.near if len(name) <= text_globs.LONGEST]
-    return {
-        **{name: getattr(question, name) for name in SAME_IN_SQL},
-        **parameters(sight=sight),
-        "types": question.type_codes,
-        "by_tags": question.tags or None,
-        "by_files": question.plain_files or None,
-        "by_globs": question.like_files or None,
-        "by_modules": question.modules or None,
-        "by_author": question.author,
-        "by_states": question.states.all_of or None,
-        "no_states": question.states.none_of,
-        "near": near[:MOST_NEAR],
-        "by_topics": question.topics,
-        "dense_limit": question.limits[Path.DENSE],
-    }
-
-
 def read_evidence(
     *,
     memory_ids: tuple[UUID, ...],
     sight: Sight,
-    asked: query.Query,
+    asked: Query,
     with_text: bool,
     now: datetime,
 ) -> dict[UUID, ranking.Evidence]:
@@ -210,8 +114,8 @@ def read_evidence(
         "evidence",
         file=FILE,
         ids=list(memory_ids),
-        identifiers=list(asked.identifiers[:MOST_IDENTIFIERS]),
-        keys=list(asked.identifier_keys[:MOST_IDENTIFIERS]),
+        identifiers=list(asked.identifiers)[:MOST_IDENTIFIERS],
+        keys=list(asked.identifiers.values())[:MOST_IDENTIFIERS],
         with_text=with_text,
         now=now,
         **parameters(sight=sight),
@@ -249,7 +153,7 @@ def _evidence(row: Mapping[str, Any]) -> ranking.Evidence:
     )
 
 
-def read_turns(*, memory_ids: tuple[UUID, ...], sight: Sight) -> dict[UUID, neighborhood.Neighbors]:
+def read_turns(*, memory_ids: tuple[UUID, ...], sight: Sight) -> Turns:
     """Return what stands beside these episodes in their sessions, as far as visible. In a unit."""
     rows = sql_queries.filled(
         "turns",
@@ -258,7 +162,7 @@ def read_turns(*, memory_ids: tuple[UUID, ...], sight: Sight) -> dict[UUID, neig
         ids=list(memory_ids),
         **parameters(sight=sight),
     )
-    return {row[0]: neighborhood.Neighbors(previous=row[1], next=row[2]) for row in rows}
+    return {id: (before, after) for id, before, after in rows}
 
 
 def find_by_rarest_words(
@@ -287,7 +191,7 @@ def match_pattern(
     Of each its id, where the first match begins and ends (from 0, the end behind it), and its text.
     Raises PatternRefused, TookTooLong; the unit is over with either.
     """
-    sql_queries.rows("be_quick", file=LOOKUPS, milliseconds=str(milliseconds))
+    sql_queries.rows("be_quick", file=FILE, milliseconds=str(milliseconds))
     literal = "".join(text_globs.LITERAL.get(sign, sign) for sign in pattern.literal)
     try:
         rows = _lookup(
@@ -310,24 +214,20 @@ def match_pattern(
         if not isinstance(error.__cause__, postgres.QueryCanceled):
             raise
         raise TookTooLong(f"stopped after {milliseconds} ms") from error
-    sql_queries.execute("take_time", file=LOOKUPS)
+    sql_queries.execute("take_time", file=FILE)
     return tuple((row[0], row[1] - 1, row[2] - 1, row[3]) for row in rows)
 
 
 def find_similar(
-    *, memory_id: UUID, question: Question, limit: int, sight: Sight
+    *, memory_id: UUID, question: Question, limit: int, sight: Sight, by_words: bool = False
 ) -> tuple[tuple[UUID, float], ...]:
-    """Return the nearest memories with their cosines, none when it has no vector. In a unit."""
-    rows = _lookup("similar", question, sight, memory_id=memory_id, limit=limit)
-    return tuple((row[0], row[1]) for row in rows)
+    """Return the nearest memories with their cosines, none when it has no vector. In a unit.
 
-
-def find_similar_words(
-    *, memory_id: UUID, question: Question, limit: int, sight: Sight
-) -> tuple[tuple[UUID, float], ...]:
-    """Return the memories that share most words, with the share of its own, 0..1. In a unit."""
-    rows = _lookup("similar_words", question, sight, memory_id=memory_id, limit=limit)
-    return tuple((row[0], min(1.0, row[1])) for row in rows)
+    Or those that share most words, with the share of its own, 0..1.
+    """
+    name = "similar_words" if by_words else "similar"
+    rows = _lookup(name, question, sight, row="v", memory_id=memory_id, limit=limit)
+    return tuple((id, min(1.0, value) if by_words else value) for id, value in rows)
 
 
 def find_about_files(
@@ -342,7 +242,7 @@ def find_about_files(
         "about_files",
         question,
         sight,
-        parts={"called": "TRUE" if is_by_folder else sql_queries.text("called", file=LOOKUPS)},
+        parts={"called": "TRUE" if is_by_folder else sql_queries.text("called", file=FILE)},
         paths=list(files),
         closeness=closeness,
         limit=limit,
@@ -408,36 +308,22 @@ def _lookup(
     question: Question,
     sight: Sight,
     *,
+    row: str = "m",
     parts: Mapping[str, str] | None = None,
     **more: Any,
 ) -> list[tuple[Any, ...]]:
     """Run a lookup with the filters of a question; visibility is asked of the row that it reads."""
-    chosen = sql_queries.text("chosen", file=LOOKUPS)
-    if name in _OF_VECTORS:
-        filters = {"chosen": chosen, "visible": visibility.as_sql(alias="v")}
-    else:
-        narrowed = sql_queries.text("narrowed", file=LOOKUPS)
-        visible = visibility.as_sql(alias="m")
-        filters = {"narrowed": narrowed.replace("{visible}", visible).replace("{chosen}", chosen)}
-    codes = question.type_codes
+    pieces = {
+        "narrowed": sql_queries.text("narrowed", file=FILE),
+        "chosen": sql_queries.text("chosen", file=FILE),
+        "visible": visibility.as_sql(alias=row),
+    }
     return sql_queries.filled(
         name,
-        file=LOOKUPS,
-        parts={**filters, **(parts or {})},
-        projects=None if question.projects is None else list(question.projects),
-        codes=None if codes is None else list(codes),
-        types=None if codes is None else [_TYPES[code] for code in codes],
-        moment=question.moment,
-        since=question.since,
-        until=question.until,
-        is_narrowed=bool(question.tags or question.author or question.files)
-        or question.topics is not None,
-        topics=None if question.topics is None else list(question.topics),
-        tags=list(question.tags),
-        authors=[question.author] if question.author else [],
-        in_files=bool(question.files),
-        files=question.plain_files,
-        globs=question.like_files,
+        file=FILE,
+        parts={**(parts or {}), **pieces},
+        is_narrowed=any(question[field] is not None for field in NARROWING),
+        **question,
         **more,
         **parameters(sight=sight),
     )

@@ -9,8 +9,8 @@ question.
 """
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, NamedTuple
 
@@ -87,19 +87,16 @@ class Wording(NamedTuple):
 class Query:
     """A query understood: `normalized` is embedded, `keyword_text` goes to BM25.
 
-    `named` are the keys of things it may name, `spelled` the words of each in it;
-    `identifier_keys` the keys of its identifiers, empty for what no memory names; `kinds` those of
-    links that it is about.
+    `named` are the keys of things it may name, each with its words; `identifiers` have their keys,
+    empty for what no memory names; `kinds` are those of links that it is about.
     """
 
     normalized: str
     kind: QueryKind
     keyword_text: str
     wording: Wording
-    identifiers: tuple[str, ...]
-    identifier_keys: tuple[str, ...] = ()
-    named: tuple[str, ...] = ()
-    spelled: tuple[str, ...] = ()
+    identifiers: Mapping[str, str]
+    named: Mapping[str, str] = field(default_factory=dict)
     kinds: tuple[str, ...] = ()
 
 
@@ -115,6 +112,7 @@ def understand(*, text: str) -> Query:
     opaque = dict.fromkeys(found for found in _OPAQUE.findall(normalized) if found not in code)
     identifiers = code | dict.fromkeys(opaque, "")
     named = names.keys_asked(text=normalized, spans=spans)
+    layers = algorithms.route(text=normalized)  # in the order of the table
     kind = QueryKind.SEMANTIC
     if _GRAPH_WORDS.search(normalized):
         kind = QueryKind.STRUCTURAL
@@ -125,19 +123,9 @@ def understand(*, text: str) -> Query:
         kind=kind,
         keyword_text=texts.keyword_text(content=normalized, files=(), tags=()),
         wording=wording_of(text=normalized),
-        identifiers=tuple(identifiers),
-        identifier_keys=tuple(identifiers.values()),
-        named=tuple(named),
-        spelled=tuple(named.values()),
-        kinds=links_of(layers=algorithms.route(text=normalized)),
-    )
-
-
-def links_of(*, layers: Iterable[Layer]) -> tuple[LinkKind, ...]:
-    """Return the kinds of links that belong to some layers of the graph, in the table's order."""
-    wanted = frozenset(layers)
-    return tuple(
-        kind for layer, kinds in LINKS_OF_LAYERS.items() if layer in wanted for kind in kinds
+        identifiers=identifiers,
+        named=named,
+        kinds=tuple(kind for layer in layers for kind in LINKS_OF_LAYERS.get(layer, ())),
     )
 
 

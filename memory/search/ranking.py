@@ -11,20 +11,16 @@ Which one is the default is decided by evaluation.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
-from memory.customization import phases
-from memory.customization.phases import Own, Phase
 from memory.records import formulas
 from memory.records.formulas import Factor, checked_not_negative, checked_share, total
-from memory.search import fusion, neighborhood
-from memory.search.fusion import Fused, FusedCandidate, Item, Method, Path, Shares, Weights
-from memory.search.neighborhood import Boost
-from memory.search.query import QueryKind
+from memory.search import fusion
+from memory.search.fusion import Boost, Fused, FusedCandidate, Item, Method, Path, Shares
 from memory.taxonomy import MemoryType, Source, source_row
 
 NEIGHBORHOOD: Final = "neighborhood"  # the name of the boost among the parts
@@ -87,6 +83,11 @@ PROFILES: Final[Mapping[str, RankingProfile]] = {
 DEFAULT: Final = PROFILES["plain"]
 
 
+def profile_of(*, name: str | None) -> RankingProfile:
+    """Return a profile by its name, the default without one."""
+    return PROFILES[name] if name else DEFAULT
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     """What is known of a candidate besides its paths: ages in days, beliefs and shares 0..1.
@@ -113,21 +114,18 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """How a search ranks: kind of its query, profile, phase of the work, and weights of paths.
+    """How a search ranks: its profile, the weights of its paths, and those of types in its phase.
 
-    `own` are the weights of phases that a project has of its own.
+    `shares` change the weights of paths for some kinds of memories.
     """
 
-    kind: QueryKind
     profile: RankingProfile
-    phase: Phase | None = None
-    weights: Weights = field(default_factory=lambda: fusion.WEIGHTS)
-    shares: Shares = field(default_factory=lambda: fusion.SHARES)
-    own: Own = field(default_factory=dict)
+    weights: Mapping[str, float]
+    shares: Shares = field(default_factory=dict)
+    types: Mapping[MemoryType, float] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Moved:
+class Moved(NamedTuple):
     """What a reranker did: the rank before (from 0), and its own score 0..1."""
 
     rank_before: int
@@ -138,7 +136,7 @@ class Moved:
 class Standing:
     """A memory's place in the order: its score, the factors that sum to it, and where from.
 
-    `share` is what a point of fusion counts in the score; the multipliers are in every factor.
+    The multipliers are in every factor.
     """
 
     memory_id: UUID
@@ -146,71 +144,60 @@ class Standing:
     factors: tuple[Factor, ...]
     multipliers: tuple[Factor, ...]
     fused: Fused
-    share: float = 1.0
     boost: Boost | None = None
     moved: Moved | None = None
 
 
 def rank(
-    *, candidates: tuple[FusedCandidate, ...], evidence: Mapping[UUID, Evidence], task: Task
+    *,
+    candidates: tuple[FusedCandidate, ...],
+    evidence: Mapping[UUID, Evidence],
+    task: Task,
+    is_boosted: bool = True,
 ) -> tuple[Standing, ...]:
     """Put the candidates with evidence in order, best first; ties are broken by id.
 
-    Raises ValueError as `fusion.fuse` and `weigh` do.
+    Without `is_boosted`, as if none shared a file. Raises as `fusion.fuse` and `weigh` do.
     """
     fused = fusion.fuse(
-        candidates=candidates,
-        kind=task.kind,
-        method=task.profile.method,
-        weights=task.weights,
-        shares=task.shares,
+        candidates=candidates, weights=task.weights, shares=task.shares, method=task.profile.method
     )
-    weights = phases.weights_of(phase=task.phase, own=task.own)
-    files = {id: item.files for id, item in evidence.items()}
-    boosts = neighborhood.boosts(fused=fused, files=files)
+    files = {id: item.files for id, item in evidence.items()} if is_boosted else {}
+    boosts = fusion.boosts(fused=fused, files=files)
     cosines = {item.memory_id: item.scores.get(Path.DENSE) for item in candidates}
     standings = []
     for one in fused:
         if one.memory_id not in evidence:
             continue
-        share, factors, multipliers = weigh(
-            evidence=evidence[one.memory_id],
-            cosine=cosines[one.memory_id],
-            weights=weights,
-            profile=task.profile,
+        share, others, multipliers = weigh(
+            evidence=evidence[one.memory_id], cosine=cosines[one.memory_id], task=task
         )
         boost = boosts.get(one.memory_id) if share else None
-        if share:
-            paths = [Factor(name=p.path, value=p.value * share) for p in one.contributions]
-            if boost is not None:
-                paths.append(Factor(name=NEIGHBORHOOD, value=boost.value * share))
-            factors = (*paths, *factors)
+        factors = [Factor(name=p.path, value=p.value * share) for p in one.contributions if share]
+        if boost is not None:
+            factors.append(Factor(name=NEIGHBORHOOD, value=boost.value * share))
+        factors.extend(others)
         standings.append(
             Standing(
                 memory_id=one.memory_id,
-                score=total(factors=factors),
-                factors=factors,
+                score=total(factors=tuple(factors)),
+                factors=tuple(factors),
                 multipliers=multipliers,
                 fused=one,
-                share=share,
                 boost=boost,
             )
         )
     return in_order(standings=standings)
 
 
-def in_order(*, standings: list[Standing]) -> tuple[Standing, ...]:
+def in_order(*, standings: Iterable[Standing]) -> tuple[Standing, ...]:
     """Return them best first; ties are broken by id."""
     return tuple(sorted(standings, key=lambda each: (-each.score, each.memory_id)))
 
 
 def weigh(
-    *,
-    evidence: Evidence,
-    cosine: float | None,
-    weights: Mapping[MemoryType, float],
-    profile: RankingProfile,
-) -> tuple[float, tuple[Factor, ...], tuple[Factor, ...]]:
+    *, evidence: Evidence, cosine: float | None, task: Task
+) -> tuple[float, list[Factor], tuple[Factor, ...]]:
     """Compute (Σ weight · term) · Π multiplier: what a point of fusion counts, the other terms of
     the sum, each multiplied, and the multipliers.
 
@@ -218,24 +205,27 @@ def weigh(
     A = ln(n / 0.5) - 0.5 · ln(hours) above the layer's floor, n counting the creation; a missing or
     negative cosine counts 0. Raises ValueError for negative ages and counts.
     """
-    multipliers = []
-    for multiplier in Multiplier:
-        if multiplier not in profile.multipliers:
-            continue
-        if multiplier is Multiplier.PHASE:
-            value = weights.get(evidence.type, 1.0)
-        elif multiplier is Multiplier.TRUST:
-            value = source_row(source=evidence.source).trust_multiplier
-        else:
-            value = checked_share(name="confidence", value=evidence.confidence)
-        multipliers.append(Factor(name=_NAMES[multiplier], value=value))
+    profile = task.profile
+    multipliers = tuple(
+        Factor(name=multiplier.value, value=_multiplier(multiplier, evidence, task))
+        for multiplier in Multiplier
+        if multiplier in profile.multipliers
+    )
     whole = math.prod([factor.value for factor in multipliers])
     factors = [
-        Factor(name=_NAMES[term], value=weight * _term(term, evidence, cosine) * whole)
+        Factor(name=term.value, value=weight * _term(term, evidence, cosine) * whole)
         for term, weight in profile.terms.items()
         if term is not Term.FUSION
     ]
-    return profile.terms.get(Term.FUSION, 0.0) * whole, tuple(factors), tuple(multipliers)
+    return profile.terms.get(Term.FUSION, 0.0) * whole, factors, multipliers
+
+
+def _multiplier(multiplier: Multiplier, evidence: Evidence, task: Task) -> float:
+    if multiplier is Multiplier.PHASE:
+        return task.types.get(evidence.type, 1.0)
+    if multiplier is Multiplier.TRUST:
+        return source_row(source=evidence.source).trust_multiplier
+    return checked_share(name="confidence", value=evidence.confidence)
 
 
 def _term(term: Term, evidence: Evidence, cosine: float | None) -> float:
@@ -253,14 +243,3 @@ def _term(term: Term, evidence: Evidence, cosine: float | None) -> float:
     hours = evidence.age_days * HOURS_A_DAY
     base = formulas.base_level(accesses=accesses + 1, lifetime_hours=hours)
     return max(base, evidence.activation_floor) / ACTIVATION_SCALE
-
-
-def unboosted(*, standing: Standing, fused: Fused) -> float:
-    """Return the score that a standing had by this fusion and its other terms, without a boost."""
-    of_paths = [part.value * standing.share for part in fused.contributions]
-    others = [one.value for one in standing.factors if one.name in _TERM_NAMES]
-    return math.fsum((*of_paths, *others) if standing.share else others)
-
-
-_NAMES: Final = {name: name.value for name in (*Term, *Multiplier)}  # read often
-_TERM_NAMES: Final = frozenset(term.value for term in Term)

@@ -64,6 +64,9 @@ class Rerank(StrEnum):
     ON = "on"
 
 
+ASKED: Final = frozenset({Rerank.AUTO, Rerank.ON})  # of these it reads texts, a vendor's one too
+
+
 def is_due(
     *,
     wish: str,

@@ -1,14 +1,17 @@
 """What a search is asked: the request, checked, as a question to the database.
 
 Everything a caller may narrow a search by stands here. `Narrowing` holds the same filters for the
-lookups that ask without words.
+lookups that ask without words. Nothing is given after the deadline of who asks, nor written down as
+given: what comes later reaches nobody.
 """
 
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Final
+from itertools import islice
+from typing import Any, Final
 from uuid import UUID
 
 from accounts import tenancy
@@ -18,8 +21,9 @@ from accounts.messages import message
 from memory.customization import custom_type_rules, phases
 from memory.customization import queries as customization_queries
 from memory.index.actions.embedding import Embedded
+from memory.index.queries import PREFIX_SURPLUS
 from memory.records.filters import LIVE, States
-from memory.search import fusion, queries, ranking, refinement
+from memory.search import fusion, ranking, refinement
 from memory.search.query import Query, understand
 from memory.taxonomy import MemoryType, type_row
 from memory.text import globs
@@ -30,12 +34,34 @@ from teams import visibility
 
 DENSE_LIMIT: Final = 30
 KEYWORD_LIMIT: Final = 20
-TOPICS_LIMIT: Final = 15  # a default, not measured
+GRAPH_LIMIT: Final = 15
+NAMED_LIMIT: Final = 15
+TOPICS_LIMIT: Final = 15  # the last two are defaults, not measured
+MOST_NEAR: Final = 64  # names around which the graph path looks, the first ones
 LARGEST_LIMIT: Final = 100
 LARGEST_FILTER: Final = 10_000  # values of one filter
 LONGEST_QUERY: Final = 20_000  # characters
 PROFILES: Final = tuple(ranking.PROFILES)  # names
 NO_WORDS: Final = "anything"
+
+
+class TooLate(Exception):
+    """Whoever asked has left."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deadline:
+    """A moment of a clock that only goes forward, in its seconds."""
+
+    ends_at: float
+    clock: Callable[[], float]
+
+    def is_past(self) -> bool:
+        """Say whether whoever asked has left."""
+        return self.clock() >= self.ends_at
+
+
+NEVER: Final = Deadline(ends_at=math.inf, clock=lambda: 0.0)
 
 
 class Mode(StrEnum):
@@ -97,11 +123,11 @@ class SearchRequest(Narrowing):
 class SearchScope:
     """Where a search looks: the projects and topics (None: all of them).
 
-    `threshold` is what the only project sets, `own` its weights of phases.
+    `threshold` is the request's or the one that the only project sets, `own` its weights of phases.
     """
 
-    projects: tuple[UUID, ...] | None
-    threshold: float | None
+    projects: tuple[UUID, ...] | None = None
+    threshold: float | None = None
     topics: tuple[UUID, ...] | None = None
     own: phases.Own = field(default_factory=dict)
 
@@ -132,13 +158,13 @@ def scope_of(*, caller: Caller, request: SearchRequest) -> SearchScope:
     customization_queries.check_custom_types(caller=caller, names=request.types)
     named = dict.fromkeys((*((request.project,) if request.project else ()), *request.projects))
     found = tuple(_project_scope(caller, ref) for ref in named)
-    only = found[0] if len(found) == 1 else None
+    only = found[0] if len(found) == 1 else SearchScope()
     meant = topics_queries.named_by(caller=caller, refs=request.topics) if request.topics else None
     return SearchScope(
         topics=meant,
         projects=tuple(project_id for one in found for project_id in one.projects or ()) or None,
-        threshold=only.threshold if only else None,
-        own=only.own if only else {},
+        threshold=only.threshold if request.threshold is None else request.threshold,
+        own=only.own,
     )
 
 
@@ -157,12 +183,6 @@ def _project_scope(caller: Caller, ref: str) -> SearchScope:
     return found
 
 
-def threshold_of(*, request: SearchRequest, scope: SearchScope, usual: float) -> float:
-    """Return the least relevance: the request's, the project's, or what was fitted."""
-    given = (request.threshold, scope.threshold, usual)
-    return next(value for value in given if value is not None)
-
-
 def is_narrowed(*, request: SearchRequest) -> bool:
     """Say whether a request lets only some memories of its projects through."""
     lists = (request.types, request.tags, request.files, request.modules, request.topics)
@@ -175,40 +195,50 @@ def is_narrowed(*, request: SearchRequest) -> bool:
 
 
 def question_of(
-    *, request: SearchRequest, scope: SearchScope, asked: Query, embedded: Embedded | None
-) -> queries.Question:
-    """Return what the database is asked."""
+    *, request: SearchRequest, scope: SearchScope, asked: Query, embedded: Embedded | None = None
+) -> dict[str, Any]:
+    """Return what the database is asked: the fields of the SQL type search_request but visibility.
+
+    None lets everything through. `type_names` say the same as `types`, for where rows have names.
+    """
     own = _custom_types(request)
-    codes = tuple(type_row(type=MemoryType(name)).code for name in request.types if not own)
-    profile = ranking.PROFILES[request.profile] if request.profile else ranking.DEFAULT
-    return queries.Question(
-        model="" if embedded is None else embedded.key,
-        vector=None if embedded is None else embedded.vector,
-        words=asked.keyword_text,
-        projects=scope.projects,
-        type_codes=codes or None,
-        moment=request.as_of,
-        dense_limit=max(DENSE_LIMIT, request.limit),
-        keyword_limit=max(KEYWORD_LIMIT, request.limit),
-        tags=(*request.tags, *(custom_type_rules.mark(name=name) for name in own)),
-        files=request.files,
-        since=request.since,
-        until=request.until,
-        author=request.author,
-        modules=request.modules,
-        topics=scope.topics,
-        topics_limit=TOPICS_LIMIT if profile.paths.get(fusion.Path.COMMUNITIES) else 0,
-        states=request.states,
-        least_sure=request.least_sure,
-        most_sure=request.most_sure,
-        near=(*asked.identifiers, *request.files),
-        named=asked.named,
-        spelled=asked.spelled,
-        kinds=asked.kinds,
-    )
+    types = () if own else tuple(map(MemoryType, request.types))
+    marks = (custom_type_rules.mark(name=name) for name in own)
+    profile = ranking.profile_of(name=request.profile)
+    surplus = PREFIX_SURPLUS if embedded is not None and embedded.is_long else 1
+    near = (name for name in (*asked.identifiers, *request.files) if len(name) <= globs.LONGEST)
+    return {
+        "words": asked.keyword_text,
+        "projects": scope.projects and list(scope.projects),
+        "types": [type_row(type=one).code for one in types] or None,
+        "type_names": [one.value for one in types] or None,
+        "moment": request.as_of,
+        "since": request.since,
+        "until": request.until,
+        "by_tags": [*request.tags, *marks] or None,
+        "by_files": [file for file in request.files if not globs.is_glob(text=file)] or None,
+        "by_globs": [globs.like(glob=file) for file in request.files if globs.is_glob(text=file)]
+        or None,
+        "by_modules": list(request.modules) or None,
+        "by_author": request.author,
+        "by_topics": None if scope.topics is None else list(scope.topics),
+        "by_states": list(request.states.all_of) or None,
+        "no_states": request.states.none_of,
+        "least_sure": request.least_sure,
+        "most_sure": request.most_sure,
+        "near": list(islice(near, MOST_NEAR)),
+        "named": list(asked.named),
+        "spelled": list(asked.named.values()),
+        "kinds": asked.kinds,
+        "dense_limit": max(DENSE_LIMIT, request.limit) * surplus,
+        "keyword_limit": max(KEYWORD_LIMIT, request.limit),
+        "graph_limit": GRAPH_LIMIT,
+        "named_limit": NAMED_LIMIT,
+        "topics_limit": TOPICS_LIMIT if profile.paths.get(fusion.Path.COMMUNITIES) else 0,
+    }
 
 
-def narrowed_question(*, caller: Caller, narrowing: Narrowing) -> queries.Question:
+def narrowed_question(*, caller: Caller, narrowing: Narrowing) -> dict[str, Any]:
     """Return filters alone as the database takes them. In a unit.
 
     Raises NotFound for a project the caller cannot see.
@@ -218,7 +248,6 @@ def narrowed_question(*, caller: Caller, narrowing: Narrowing) -> queries.Questi
         request=request,
         scope=scope_of(caller=caller, request=request),
         asked=understand(text=NO_WORDS),
-        embedded=None,
     )
 
 

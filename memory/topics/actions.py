@@ -15,12 +15,12 @@ import numpy as np
 
 from accounts import jobs, tenancy
 from accounts.identifiers import new_id
+from memory.index import queries as index_queries
 from memory.index.actions import embedding
-from memory.index.sql import search_rows
 from memory.topics import clustering
+from memory.topics import queries as stored
 from memory.topics.clustering import Subject, Vectors
-from memory.topics.sql import topics as stored
-from memory.topics.sql.topics import SubjectRow, TopicScope
+from memory.topics.queries import SubjectRow, TopicScope
 
 JOB: Final = "memory.sort_topics"
 MOST: Final = 50_000  # memories of a place: a minute of CPU and 1 GB; the others join by nearness
@@ -117,5 +117,5 @@ def _let_others_join(place: TopicScope) -> None:
             ids = stored.left_out(place=place, after=after, limit=BATCH)
             if not ids:
                 return
-            search_rows.follow_topics(memory_ids=ids)
+            index_queries.follow_topics(memory_ids=ids)
         after = ids[-1]

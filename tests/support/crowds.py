@@ -14,16 +14,17 @@ import numpy as np
 
 from accounts import tenancy
 from accounts.caller import Caller
+from memory.entities import queries as entities
 from memory.entities.names import Name
 from memory.entities.rules import EntityType
-from memory.entities.sql import entities
+from memory.index import queries as index_queries
 from memory.index.actions import embedding
 from memory.index.models import EmbeddingModel
-from memory.index.sql import search_rows
 from memory.records.models import Memory
 from memory.search import query
 from memory.search.fusion import FusedCandidate
-from memory.search.queries import Question, find_candidates
+from memory.search.queries import find_candidates
+from memory.search.request import SearchRequest, SearchScope, question_of
 from teams import visibility
 from teams.models import Project
 
@@ -92,28 +93,40 @@ def settle(*, members: tuple[Member, ...], caller: Caller, now: datetime) -> Non
     for row in rows:
         row.names = tuple(named(word) for word in row.content.split())
     entities.write(rows=rows)
-    search_rows.write_keywords(
+    index_queries.write_keywords(
         rows=tuple((one.id, embedding.code_of(one.type), one.text) for one in members)
     )
     model, _ = EmbeddingModel.objects.get_or_create(
         key=MODEL,
         defaults={"dimensions": DIMENSIONS, "prefix_dimensions": DIMENSIONS, "active": True},
     )
-    search_rows.write_vectors(
+    index_queries.write_vectors(
         model_id=model.id,
         rows=tuple((one.id, embedding.code_of(one.type), one.id.hex) for one in members),
         vectors=np.array([one.vector for one in members], dtype=np.float32),
     )
 
 
-def ask(*, caller: Caller, **wanted: Any) -> tuple[FusedCandidate, ...]:
-    """Return the candidates of a question; what is not given stays open. In a unit."""
-    given: dict[str, Any] = {
-        "model": MODEL, "vector": None, "words": "", "projects": None, "type_codes": None,
-        "moment": None, "dense_limit": 1_000, "keyword_limit": 1_000, **wanted,
-    }  # fmt: skip
-    sight = visibility.sight_of(caller=caller)
-    return find_candidates(question=Question(**given), sight=sight)[1]
+def ask(*, caller: Caller, vector: Any = None, **wanted: Any) -> tuple[FusedCandidate, ...]:
+    """Return the candidates of a question; what is not given stays open. In a unit.
+
+    The filters of a request, ids of projects and topics, and fields of a question are taken.
+    """
+    fields = SearchRequest.__dataclass_fields__.keys() - {"projects", "topics"}
+    places = {name: wanted.pop(name) for name in ("projects", "topics") if name in wanted}
+    filters = {name: wanted.pop(name) for name in fields & wanted.keys()}
+    question = question_of(
+        request=SearchRequest(query="", **filters),
+        scope=SearchScope(**places),
+        asked=query.understand(text=""),
+    )
+    limits = {"dense_limit": 1_000, "keyword_limit": 1_000, "near": ()}
+    embedded = None if vector is None else embedding.Embedded(key=MODEL, vector=vector)
+    return find_candidates(
+        question={**question, **limits, **wanted},
+        embedded=embedded,
+        sight=visibility.sight_of(caller=caller),
+    )[1]
 
 
 def named(key: str, type: EntityType = EntityType.OTHER) -> Name:

@@ -15,7 +15,7 @@ from typing import Any
 from accounts import jobs
 from accounts.jobs import Claim
 from memory.api import memories
-from memory.index.sql import search_rows
+from memory.index import queries as index_queries
 from memory.records import writes
 
 FOLDER = Path(os.environ["FIRE_MOMENTS"])
@@ -108,8 +108,8 @@ def install() -> None:
     jobs.run_handler = lambda claim: _run_handler(claim, original=original)
     _count_slots()
     _around(jobs, "sweep", before="sweeping")
-    _around(search_rows, "write_vectors", after="inside")
-    _around(search_rows, "hold_memories", after="cutting")
+    _around(index_queries, "write_vectors", after="inside")
+    _around(index_queries, "hold_memories", after="cutting")
     _around(writes, "insert", after="inserted")
     _around(memories, "remember", after="committed")
     _around(memories, "remember_all", after="committed")

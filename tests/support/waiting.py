@@ -5,7 +5,7 @@ from typing import Any
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.index.sql import search_rows
+from memory.index import queries as index_queries
 from memory.intake.actions.remember import remember_all
 from memory.intake.validation import NewMemory
 from memory.records.models import Memory
@@ -19,7 +19,7 @@ def waiting(caller: Caller, now: datetime, content: str = REDIS, **given: Any) -
     memory = stored(as_agent(caller), now, content, source="agent_explicit", **given)
     with tenancy.unit():
         Memory.objects.filter(pk=memory.id).update(**fields)
-        search_rows.sync_filters(memory_ids=(memory.id,))
+        index_queries.sync_filters(memory_ids=(memory.id,))
     return memory
 
 
@@ -37,7 +37,7 @@ def many_waiting(caller: Caller, now: datetime, count: int, *, project: str) -> 
     ids = [one.memory.id for one in done if one.memory is not None]
     with tenancy.unit():
         Memory.objects.filter(pk__in=ids).update(needs_review=True)
-        search_rows.sync_filters(memory_ids=tuple(ids))
+        index_queries.sync_filters(memory_ids=tuple(ids))
 
 
 def fields_of(memory: MemoryView) -> dict[str, Any]:

@@ -19,8 +19,8 @@ from memory.search import queries as search_queries
 from memory.search.actions import lay_out, search
 from memory.search.context import ContextRequest, context
 from memory.search.entity_profile import about, list_things
+from memory.search.fusion import Turns
 from memory.search.lookups import Closeness, match, recall, similar, timeline
-from memory.search.neighborhood import Neighbors
 from memory.search.query import understand
 from memory.search.ranking import Evidence
 from memory.search.request import Narrowing, SearchRequest
@@ -168,7 +168,7 @@ def _evidence(a: Asking) -> dict[UUID, Evidence]:
         )
 
 
-def _turns(a: Asking) -> dict[UUID, Neighbors]:
+def _turns(a: Asking) -> Turns:
     with tenancy.unit():
         Memory.objects.filter(session_id=None).update(session_id=SESSION)
         sight = visibility.sight_of(caller=a.caller)

@@ -16,8 +16,8 @@ from accounts.caller import ALL_SCOPES, Caller, Role, TokenScope
 from accounts.errors import Forbidden, NotFound
 from accounts.models import Organization, User
 from frontend.consumers import same_origin
+from memory.index import queries as index_queries
 from memory.index.actions import embedding
-from memory.index.sql import search_rows
 from memory.injection.queries import milestones
 from memory.intake.actions.revise import revise
 from memory.mcp import server
@@ -25,7 +25,9 @@ from memory.mcp.app import _check_places
 from memory.mcp.server import TOOLS
 from memory.records.queries import memories
 from memory.records.queries.memories import lock_memory
-from memory.search.queries import Question, find_candidates
+from memory.search.queries import find_candidates
+from memory.search.query import understand
+from memory.search.request import SearchRequest, SearchScope, question_of
 from teams import idempotency, visibility
 from teams.actions import create_project
 from teams.errors import RoleNotSufficient
@@ -58,19 +60,14 @@ def songs(in_organization: object, caller: Caller, now: datetime) -> dict[str, U
 def _candidates(caller: Caller, *, words: str, by_meaning: bool) -> set[UUID]:
     embedded = embedding.embed_query(text=SONG)
     assert embedded is not None
-    question = Question(
-        model=embedded.key,
-        vector=embedded.vector if by_meaning else None,
-        words=words,
-        projects=None,
-        type_codes=None,
-        moment=None,
-        dense_limit=9,
-        keyword_limit=9,
+    question = question_of(
+        request=SearchRequest(query=""), scope=SearchScope(), asked=understand(text=words)
     )
     with tenancy.unit():
         sight = visibility.sight_of(caller=caller)
-        _, found = find_candidates(question=question, sight=sight)
+        _, found = find_candidates(
+            question=question, embedded=embedded if by_meaning else None, sight=sight
+        )
     return {item.memory_id for item in found}
 
 
@@ -102,7 +99,7 @@ def test_duplicates_are_looked_for_in_one_audience(
         about = {"model_id": embedding.active_model()[0], "vector": embedded.vector, "limit": 9}
 
         own, others = (
-            search_rows.nearest(audience=audience, project_id=project_id, **about)
+            index_queries.nearest(audience=audience, project_id=project_id, **about)
             for audience in (caller.user_id, member.id)
         )
 

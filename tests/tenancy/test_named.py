@@ -9,7 +9,7 @@ import pytest
 from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
-from memory.entities.sql import entities
+from memory.entities import queries as entities
 from memory.intake.actions.remember import remember_all
 from memory.search.fusion import FusedCandidate
 from teams import visibility

@@ -17,7 +17,7 @@ import pytest
 from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
-from memory.index.sql import search_rows
+from memory.index import queries as index_queries
 from memory.records.models import Memory
 from memory.search.actions import search
 from memory.search.request import SearchRequest
@@ -68,7 +68,7 @@ def _fill(caller: Caller, now: datetime, *, count: int, scope: str, draw: random
                 with tenancy.unit():
                     Memory.objects.filter(pk=row.id).update(session_id=uuid5(SESSION, "one"))
         with tenancy.unit():
-            search_rows.refresh_lexicon()
+            index_queries.refresh_lexicon()
 
 
 def _found(caller: Caller, now: datetime, **options: Any) -> list[tuple[Any, ...]]:

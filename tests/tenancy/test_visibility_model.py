@@ -18,12 +18,14 @@ from hypothesis import strategies as st
 
 from accounts import tenancy
 from accounts.caller import Caller, Role
-from memory.entities.sql import entities
+from memory.entities import queries as entities
+from memory.index import queries as index_queries
 from memory.index.actions import embedding
-from memory.index.sql import search_rows
 from memory.records.models import Memory
 from memory.records.queries.views import visible
-from memory.search.queries import Question, find_candidates
+from memory.search.queries import find_candidates
+from memory.search.query import understand
+from memory.search.request import SearchRequest, SearchScope, question_of
 from teams import visibility
 from teams.models import Project, ProjectMember, Team, TeamMember
 from tests.support import crowds
@@ -167,7 +169,7 @@ def _store(rows: dict[UUID, Stored], caller: Caller, now: datetime) -> None:
         entities.write(rows=(row,))
     if rows:
         code = embedding.code_of("fact")
-        search_rows.write_keywords(rows=tuple((key, code, "lantern") for key in rows))
+        index_queries.write_keywords(rows=tuple((key, code, "lantern") for key in rows))
 
 
 def by_sql(sight: visibility.Sight) -> set[UUID]:
@@ -183,11 +185,11 @@ def by_sql(sight: visibility.Sight) -> set[UUID]:
 
 def by_search(sight: visibility.Sight, **asked: Any) -> set[UUID]:
     """Ask the search function."""
-    question = Question(
-        model=embedding.active_model()[1], vector=None, projects=None, type_codes=None,
-        moment=None, dense_limit=MANY, keyword_limit=MANY, **asked,
-    )  # fmt: skip
-    _, found = find_candidates(question=question, sight=sight)
+    open_one = question_of(
+        request=SearchRequest(query=""), scope=SearchScope(), asked=understand(text="")
+    )
+    question = {**open_one, "keyword_limit": MANY, **asked}
+    _, found = find_candidates(question=question, embedded=None, sight=sight)
     return {one.memory_id for one in found}
 
 

@@ -9,7 +9,7 @@ import pytest
 from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
-from memory.index.sql import search_rows
+from memory.index import queries as index_queries
 from memory.intake.actions.remember import NewMemory, remember
 from memory.search.actions import search
 from memory.search.request import SearchRequest
@@ -29,7 +29,7 @@ def _remember(caller: Caller, content: str, *, scope: str, now: datetime) -> Non
 def _scores(caller: Caller, now: datetime, asked: SearchRequest = QUERY) -> list[Any]:
     with entered(caller):
         with tenancy.unit():
-            search_rows.refresh_lexicon()
+            index_queries.refresh_lexicon()
         hits = search(caller=caller, request=asked, now=now).hits
     return [(hit.relevance, hit.explain) for hit in hits if "proxy" in hit.memory.content]
 

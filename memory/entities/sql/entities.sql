@@ -1,30 +1,3 @@
--- name: write
--- Store what some memories name; their place stands in the rows that are given.
-INSERT INTO memory_mention (memory_id, type_code, key, name, audience, project_id)
-SELECT * FROM unnest(%(ids)s::uuid[], %(types)s::smallint[], %(keys)s::text[], %(names)s::text[],
-                     %(audiences)s::uuid[], %(projects)s::uuid[])
-
--- name: forget
--- Forget what some memories name, by primary key, before it is written anew.
-DELETE FROM memory_mention WHERE memory_id = ANY (%(ids)s::uuid[])
-
--- name: write_read
--- Store what a reader of the night found in some memories, beside what the patterns of their writing did.
-INSERT INTO memory_mention (memory_id, type_code, key, name, audience, project_id, read_by)
-SELECT n.*, %(read_by)s::smallint
-FROM unnest(%(ids)s::uuid[], %(types)s::smallint[], %(keys)s::text[], %(names)s::text[],
-            %(audiences)s::uuid[], %(projects)s::uuid[]) AS n
-ON CONFLICT DO NOTHING
-
--- name: forget_read
--- Forget what readers of the night found in some memories, by primary key.
-DELETE FROM memory_mention WHERE memory_id = ANY (%(ids)s::uuid[]) AND read_by > 0
-
--- name: move
--- Take along what a memory names to the place where it is now, by primary key.
-UPDATE memory_mention SET audience = %(audience)s::uuid, project_id = %(project)s::uuid
-WHERE memory_id = %(id)s::uuid
-
 -- name: only_read
 -- Whether a thing is named in what one may see by nothing but a reader of the night; by index
 -- memory_mention_named.
@@ -32,11 +5,6 @@ SELECT NOT EXISTS (
     SELECT FROM unnest(%(types)s::smallint[], %(keys)s::text[]) AS thing(type_code, key)
     JOIN memory_mention AS n ON n.key = thing.key AND n.type_code = thing.type_code
     WHERE n.read_by = 0 AND {visible})
-
--- name: counts
--- How many things the patterns found in some memories, by primary key.
-SELECT memory_id, count(*) FROM memory_mention WHERE memory_id = ANY (%(ids)s::uuid[]) AND read_by = 0
-GROUP BY memory_id
 
 -- name: shared
 -- What the memories name that everybody of the organization or of a project shares, the most often named

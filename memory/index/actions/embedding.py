@@ -27,7 +27,6 @@ from accounts import jobs, tenancy
 from memory.errors import EmbedderUnavailable
 from memory.index import queries
 from memory.index.models import LARGEST_PREFIX, EmbeddingModel
-from memory.index.sql import search_rows
 from memory.providers import registry
 from memory.providers.contracts import EmbeddingModel as Model
 from memory.providers.contracts import Vectors
@@ -60,13 +59,18 @@ class Embedded:
     key: str
     vector: Vectors
 
+    @property
+    def is_long(self) -> bool:
+        """Whether the vector has more dimensions than a scan reads."""
+        return len(self.vector) > LARGEST_PREFIX
+
 
 _last_seen: dict[str, str] = {}  # the active model's key by schema
 
 
 def active_model() -> tuple[int, str]:
     """Return id and key of the active model; the installation's default at first. In a unit."""
-    found = search_rows.active_model()
+    found = queries.active_model()
     if found is None:
         row = space(model=registry.embedder().model, active=True)
         found = (row.id, row.key)
@@ -134,7 +138,7 @@ def embed_query(*, text: str, key: str = "") -> Embedded | None:
     if found is not None or key:
         return found
     with tenancy.unit():
-        active = search_rows.active_model()
+        active = queries.active_model()
     if active is None or active[1] == expected:
         return None
     return _embedded_queries(active[1], (text,)).get(text)
@@ -148,7 +152,7 @@ def embed_queries(*, texts: tuple[str, ...]) -> dict[str, Embedded]:
     if not texts:
         return {}
     with tenancy.unit():
-        active = search_rows.active_model()
+        active = queries.active_model()
     return _embedded_queries(active[1] if active else _expected(), texts)
 
 
@@ -159,12 +163,12 @@ def store_vector(*, row: StoredMemory, text: str, embedded: Embedded) -> None:
     """
     active_id, active_key = active_model()
     is_active = active_key == embedded.key
-    search_rows.write_vectors(
+    queries.write_vectors(
         model_id=active_id if is_active else space_id(key=embedded.key),
         rows=((row.id, code_of(row.type), _digest(text)),),
         vectors=embedded.vector.reshape(1, -1),
     )
-    search_rows.follow_topics(memory_ids=(row.id,))
+    queries.follow_topics(memory_ids=(row.id,))
     if not is_active:
         enqueue(layers={row.id: row.governance})
 
@@ -204,7 +208,7 @@ def embed_batch(*, memory_ids: tuple[UUID, ...]) -> int:
         return 0
     with tenancy.unit():
         present = _store(model_id, texts_of, vectors, statuses=ACTIVE)
-        search_rows.forget_others(model_id=model_id, texts=present)
+        queries.forget_others(model_id=model_id, texts=present)
         is_still_active = active_model()[0] == model_id
     return len(present) if is_still_active else embed_batch(memory_ids=memory_ids)
 
@@ -276,7 +280,7 @@ def _texts(
     memory_ids: tuple[UUID, ...], *, statuses: tuple[str, ...], lock: bool = False
 ) -> tuple[dict[UUID, str], dict[UUID, str]]:
     """Return by id the texts that are embedded, and the types, of memories of these statuses."""
-    rows = search_rows.texts(memory_ids=memory_ids, statuses=statuses, lock=lock)
+    rows = queries.texts(memory_ids=memory_ids, statuses=statuses, lock=lock)
     texts_of = {
         id: text_of(files=tuple(files), modules=tuple(modules), type=type, content=content)
         for id, type, content, files, modules in rows
@@ -289,7 +293,7 @@ def _texts_to_embed(
 ) -> tuple[dict[UUID, str], dict[UUID, str]]:
     """Return the texts of memories, and those of which there is no vector of a model yet."""
     texts_of, _ = _texts(memory_ids, statuses=statuses)
-    stored = search_rows.hashes(model_id=model_id, memory_ids=tuple(texts_of))
+    stored = queries.hashes(model_id=model_id, memory_ids=tuple(texts_of))
     return texts_of, {id: text for id, text in texts_of.items() if stored.get(id) != _digest(text)}
 
 
@@ -305,14 +309,14 @@ def _store(
     same = {id: _digest(text) for id, text in now.items() if text == texts_of[id]}
     new = tuple(id for id in same if id in vectors)
     if new:
-        search_rows.write_vectors(
+        queries.write_vectors(
             model_id=model_id,
             rows=tuple((id, code_of(types[id]), same[id]) for id in new),
             vectors=np.stack([vectors[id] for id in new]),
         )
         # A memory may have joined a topic by the vector that it had before.
-        search_rows.leave_topics(memory_ids=new)
-    search_rows.follow_topics(memory_ids=tuple(same))
+        queries.leave_topics(memory_ids=new)
+    queries.follow_topics(memory_ids=tuple(same))
     return same
 
 

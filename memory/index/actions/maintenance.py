@@ -16,9 +16,9 @@ from django.db.models.functions import Now
 from accounts import audit as origins
 from accounts import jobs, tenancy
 from accounts.messages import message
+from memory.index import queries
 from memory.index.actions import embedding, model_switch
 from memory.index.models import EmbeddingModel
-from memory.index.sql import search_rows
 from teams import audit
 
 DRIFT: Final = 0.10  # share by which the collection must have changed before words are recounted
@@ -43,17 +43,17 @@ Tell = Callable[[int, int], object]
 def refresh_lexicon() -> int:
     """Recount words when the collection has changed by a tenth; return how many, 0 when not."""
     with tenancy.unit():
-        present, counted = search_rows.lexicon_drift()
+        present, counted = queries.lexicon_drift()
         queue_when_large(live=present)
         if abs(present - counted) <= DRIFT * counted:
             return 0
-        return search_rows.refresh_lexicon()
+        return queries.refresh_lexicon()
 
 
 def merge_access() -> int:
     """Count what searches gave out since the last merge; return how many memories."""
     with tenancy.unit():
-        return search_rows.merge_access()
+        return queries.merge_access()
 
 
 def embed_missing() -> int:
@@ -66,7 +66,7 @@ def embed_missing() -> int:
     model_switch.resume()
     model_switch.follow_installation()
     with tenancy.unit():
-        missing = search_rows.unembedded(limit=MOST_MISSING)
+        missing = queries.unembedded(limit=MOST_MISSING)
         known = jobs.known_keys(names=EMBED_NAMES, keys=tuple(id.hex for id in missing))
         left = {id: layer for id, layer in missing.items() if id.hex not in known}
         for id, layer in left.items():
@@ -77,7 +77,7 @@ def embed_missing() -> int:
 
 def queue_when_large(*, live: int) -> bool:
     """Queue the making of indexes where they are missing and needed. In a unit."""
-    if live <= LARGE or search_rows.is_indexed():
+    if live <= LARGE or queries.is_indexed():
         return False
     return jobs.enqueue(INDEX_SEARCH, payload={}, key="index") is not None
 
@@ -105,7 +105,7 @@ def make_beside(*, say: Callable[[str], object], memory: str | None) -> tuple[st
     is made anew. Below the size at which they help, none is made.
     """
     with tenancy.unit():
-        missing = search_rows.missing_indexes(least=LARGE)
+        missing = queries.missing_indexes(least=LARGE)
         schema = tenancy.current().schema_name
     with connection.cursor() as cursor:
         if memory is not None:
@@ -123,7 +123,7 @@ def make_beside(*, say: Callable[[str], object], memory: str | None) -> tuple[st
 def _make_one() -> int:
     """Make one of those that are missing; return how many were before."""
     with tenancy.unit():
-        lacked = search_rows.index_search(most=MOST_WAITED_FOR)
+        lacked = queries.index_search(most=MOST_WAITED_FOR)
     if lacked is None:
         raise jobs.PermanentFailure(
             message(
@@ -177,13 +177,13 @@ def work(*, key: str, tell: TellVectors) -> dict[str, object]:
             return {"state": "done", "embedded": embedded, "overlap": None}
         with tenancy.unit():
             first = embedding.active_model()[0]
-            share = search_rows.overlap(first=first, second=row.id, sample=SAMPLE, near=NEAR)
+            share = queries.overlap(first=first, second=row.id, sample=SAMPLE, near=NEAR)
             EmbeddingModel.objects.filter(pk=row.pk).update(overlap=share)
         for _ in range(CUT_OVER_TRIES):
             state = _cut_over(row)
             if state is not None:
                 with tenancy.unit():  # what searches of a large organization read of the model
-                    needed, _ = search_rows.coverage(model_id=row.id)
+                    needed, _ = queries.coverage(model_id=row.id)
                     queue_when_large(live=needed)
                 return {"state": state, "embedded": embedded, "overlap": share}
             embedded += _fill(row, tell)
@@ -198,7 +198,7 @@ def drop(*, model_id: int, tell: TellVectors) -> int:
     done = 0
     while True:
         with tenancy.unit():
-            gone = search_rows.forget_some(model_id=model_id, limit=DROPPED_TOGETHER)
+            gone = queries.forget_some(model_id=model_id, limit=DROPPED_TOGETHER)
             if gone == 0:
                 unused = EmbeddingModel.objects.filter(pk=model_id, active=False, filling=False)
                 unused.filter(activated_at=None).delete()
@@ -210,13 +210,11 @@ def drop(*, model_id: int, tell: TellVectors) -> int:
 def _fill(row: EmbeddingModel, tell: TellVectors) -> int:
     """Embed up to a part's worth of memories; return how many were taken."""
     with tenancy.unit():
-        needed, done = search_rows.coverage(model_id=row.id)
-    after, taken = search_rows.FIRST, 0
+        needed, done = queries.coverage(model_id=row.id)
+    after, taken = queries.FIRST, 0
     for _ in range(BATCHES):
         with tenancy.unit():
-            lacking = search_rows.without_vector(
-                model_id=row.id, after=after, limit=embedding.BATCH
-            )
+            lacking = queries.without_vector(model_id=row.id, after=after, limit=embedding.BATCH)
         if not lacking:
             break
         done += embedding.embed_beside(key=row.key, memory_ids=lacking)
@@ -229,8 +227,8 @@ def _cut_over(row: EmbeddingModel) -> str | None:
     """Make a model the active one; return done, stopped, or None where a vector is missing."""
     try:
         with tenancy.unit():
-            search_rows.hold_memories()
-            if search_rows.without_vector(model_id=row.id, after=search_rows.FIRST, limit=1):
+            queries.hold_memories()
+            if queries.without_vector(model_id=row.id, after=queries.FIRST, limit=1):
                 return None
             wanted = EmbeddingModel.objects.filter(pk=row.pk, filling=True)
             if not wanted.select_for_update().exists():

@@ -20,7 +20,7 @@ from memory.injection.actions import deliver, policy
 from memory.injection.memory_selection import TOKENS_MOST, CandidateSet
 from memory.injection.session_start_rules import handed_over
 from memory.records.queries.views import countable
-from memory.search import actions, deadline, packing, request
+from memory.search import actions, packing, request
 from memory.search.queries import list_always_in_effect
 from memory.sessions import queries as sessions
 from memory.sessions.models import Session
@@ -69,7 +69,7 @@ def brief(*, recipient: policy.Recipient, asked: BriefRequest) -> deliver.Delive
     )
     try:
         answer = actions.search(caller=caller, request=wanted, now=now, deadline=recipient.deadline)
-    except deadline.TooLate:
+    except request.TooLate:
         return deliver.LATE
     with tenancy.unit():
         session = sessions.hold(caller=caller, session_id=recipient.session.id)

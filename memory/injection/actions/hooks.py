@@ -29,8 +29,7 @@ from memory.injection.actions import (
     session_start,
     trigger_points,
 )
-from memory.search import deadline as deadlines
-from memory.search.request import SearchRequest
+from memory.search.request import NEVER, Deadline, SearchRequest, TooLate
 from memory.secrets import scanner
 from memory.sessions import queries as sessions
 from memory.sessions.actions import append_events, append_turns, lifecycle, scratchpads
@@ -53,7 +52,7 @@ def follow_agent(
     event: harnesses.HookEvent,
     whereabouts: external_binding.Whereabouts,
     now: datetime,
-    deadline: deadlines.Deadline = deadlines.NEVER,
+    deadline: Deadline = NEVER,
 ) -> deliver.Delivery:
     """Store what an agent's program reports, and return what is delivered to its model.
 
@@ -230,7 +229,7 @@ def deliver_with_brief(
             behind = replace(recipient, is_continued=bool(warnings.text))
             start = _in_time(_start(behind, asked.working))
             is_open = policy.is_open(recipient=recipient, point=Point.SYSTEM_PROMPT)
-    except deadlines.TooLate:
+    except TooLate:
         return deliver.LATE
     before = deliver.join(deliveries=(warnings, start))
     if not is_open:
@@ -256,7 +255,7 @@ def _lock(recipient: policy.Recipient) -> Session:
 
 def _in_time(delivery: deliver.Delivery) -> deliver.Delivery:
     if delivery.is_late:
-        raise deadlines.TooLate
+        raise TooLate
     return delivery
 
 

@@ -15,7 +15,7 @@ from memory.customization.queries import trust_level_of
 from memory.experiments.actions import measurement
 from memory.experiments.points import POINTS_OF_GROUP, Group, Point
 from memory.injection.memory_selection import Trigger
-from memory.search.deadline import NEVER, Deadline
+from memory.search.request import NEVER, Deadline
 from memory.sessions.models import Session
 from teams.models import Project
 from teams.queries import Hook, hooks_in, is_paused

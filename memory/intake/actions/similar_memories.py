@@ -22,8 +22,8 @@ from accounts import tenancy
 from accounts.caller import Caller, is_person
 from accounts.messages import message
 from memory.entities import names
+from memory.index import queries as index_queries
 from memory.index.actions import embedding
-from memory.index.sql import search_rows
 from memory.intake import classify, integrate, queries, rules, validation
 from memory.intake.actions import candidate
 from memory.records import actions
@@ -116,7 +116,7 @@ def find_similar(
         return alone, _candidate_statement(caller, checked, now, topic_id=None), ()
     thresholds = thresholds_of(project=where.project)
     model_id = embedding.space_id(key=embedded.key)
-    query = search_rows.prefix_text(vector=embedded.vector)
+    query = index_queries.prefix_text(vector=embedded.vector)
     spot = _spot(where, model_id)
     newest = queries.newest(
         spot=spot,
@@ -169,7 +169,7 @@ def nearest_cosine(
     beside = counterpart(caller=caller, where=where, model_id=model_id)
     nearest = 0.0
     for spot in (here,) if beside is None else (here, beside):
-        found = search_rows.nearest(
+        found = index_queries.nearest(
             model_id=spot.model_id,
             vector=embedded.vector,
             audience=spot.audience,
@@ -222,7 +222,7 @@ def _spot(where: candidate.Placement, model_id: int) -> queries.Spot:
 def _nearest(
     spot: queries.Spot, embedded: embedding.Embedded, limit: int = NEAREST
 ) -> dict[UUID, float]:
-    found = search_rows.nearest(
+    found = index_queries.nearest(
         model_id=spot.model_id,
         vector=embedded.vector,
         audience=spot.audience,

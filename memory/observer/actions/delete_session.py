@@ -17,7 +17,7 @@ from accounts import tenancy
 from accounts.caller import Caller, TokenScope, is_person
 from accounts.errors import Conflict, Forbidden
 from memory import sql_queries
-from memory.index.sql import search_rows
+from memory.index import queries as index_queries
 from memory.observer.actions import prior_sessions
 from memory.records.models import Memory
 from memory.sessions import queries as sessions
@@ -147,5 +147,5 @@ def _erased(caller: Caller, row: Session, now: datetime) -> int:
     place = {"audience": row.audience, "project": row.project_id}
     sql_queries.execute("uncount_words", file=FILE, ids=ids, **place)
     Memory.objects.filter(pk__in=ids).delete()
-    search_rows.sync_filters(memory_ids=left)
+    index_queries.sync_filters(memory_ids=left)
     return len(ids)

@@ -14,7 +14,7 @@ from accounts.errors import NotFound
 from memory import sql_queries
 from memory.customization import custom_type_rules
 from memory.customization.queries import check_custom_types
-from memory.index.sql import search_rows
+from memory.index import queries as index_queries
 from memory.records.filters import Filters, states_of
 from memory.records.models import Memory, MemoryLink, MemoryVersion
 from memory.records.queries import views as memory_views
@@ -343,7 +343,7 @@ def _few(caller: Caller, filters: Filters, project: UUID | None) -> tuple[UUID, 
     if not facets:
         return None
     sight = visibility.sight_of(caller=caller)
-    few = search_rows.list_holders(facets=facets, project=project, limit=FEW + 1, sight=sight)
+    few = index_queries.list_holders(facets=facets, project=project, limit=FEW + 1, sight=sight)
     return few if len(few) <= FEW else None
 
 

@@ -235,16 +235,24 @@ def sides_of(*, views: Iterable[MemoryView], sight: Sight) -> Sides:
 
 
 def give_out_together(
-    *, memory_ids: tuple[UUID, ...], sight: Sight, now: datetime
+    *,
+    memory_ids: tuple[UUID, ...],
+    sight: Sight,
+    now: datetime,
+    graph: GraphPart | None = None,
+    is_noted: bool = True,
 ) -> tuple[dict[UUID, MemoryView], Sides]:
     """Read memories that somebody is given, with what contradicts each of them. In a unit.
 
-    That the other sides were given out is noted, too.
+    That the other sides were given out is noted, too. The rest is as `give_out` has it.
     """
     sides = contradicting(memory_ids=memory_ids, sight=sight)
     beside = (one.memory_id for others in sides.values() for one in others)
     told = tuple(dict.fromkeys((*memory_ids, *beside)))
-    return (give_out(memory_ids=told, sight=sight, now=now) if told else {}), sides
+    if not told:
+        return {}, sides
+    views = give_out(memory_ids=told, sight=sight, now=now, graph=graph, is_noted=is_noted)
+    return views, sides
 
 
 def relations_of(*, memory_ids: tuple[UUID, ...], sight: Sight) -> tuple[Relation, ...]:

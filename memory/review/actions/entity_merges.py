@@ -21,8 +21,8 @@ from accounts import jobs, tenancy
 from accounts.caller import Caller
 from accounts.errors import Conflict, FieldError, NotFound, RoleNotSufficient, wrong_field
 from accounts.messages import message
-from memory.entities import close_names, named_things, names, rules
-from memory.entities.sql import entities
+from memory.entities import close_names, names, rules
+from memory.entities import queries as entities
 from memory.index.actions.model_switch import INSTALLATION
 from memory.records import protection
 from memory.records.models import SAME, ReviewVerdict
@@ -37,7 +37,7 @@ JOB: Final = "memory.join_names"
 MOST_JOINED: Final = 20  # pairs of a place in a night; default, not measured
 NOBODY: Final = UUID(int=0)  # decided it
 NIGHT: Final = "night"  # in place of an agent
-NamePair = tuple[named_things.Name, named_things.Name]
+NamePair = tuple[close_names.Name, close_names.Name]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ class Merged:
     """What is one thing now, and by which id that is taken back."""
 
     merge_id: UUID
-    thing: named_things.Thing
+    thing: entities.Thing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,10 +105,9 @@ def unmerge_names(*, caller: Caller, merge_id: UUID, now: datetime) -> None:
     with tenancy.unit():
         sight = visibility.sight_of(caller=caller)
         made = next((one for one in entities.merges(sight=sight) if one.id == merge_id), None)
-        seen: tuple[named_things.Thing, ...] = ()
+        seen: tuple[entities.Thing, ...] = ()
         if made is not None:
-            wanted = named_things.Wanted(keys=(made.first[1],))
-            seen = tuple(entities.find_things(wanted=wanted, limit=9, sight=sight))
+            seen = entities.find_things(keys=(made.first[1],), limit=9, sight=sight)
         if made is None or not any({made.first, made.second} <= set(one.names) for one in seen):
             raise NotFound(
                 detail="There is no such merge of names.", hint="It may have been undone already."
@@ -119,7 +118,7 @@ def unmerge_names(*, caller: Caller, merge_id: UUID, now: datetime) -> None:
         _record(caller, "entity.unmerged", made.id)
 
 
-def scope_of(*, merge: named_things.Merge, caller: Caller) -> str:
+def scope_of(*, merge: entities.Merge, caller: Caller) -> str:
     """Return for whom two names are one thing."""
     if merge.audience == caller.organization_id:
         return Scope.ORGANIZATION.value
@@ -187,12 +186,13 @@ def _check_for_others(caller: Caller) -> None:
         )
 
 
-def _find_thing(caller: Caller, name: str, type: str | None, pointer: str) -> named_things.Thing:
-    wanted = named_things.Wanted(
-        type=rules.EntityType(type) if type else None, keys=names.keys_of(name=name)
+def _find_thing(caller: Caller, name: str, type: str | None, pointer: str) -> entities.Thing:
+    found = entities.find_things(
+        type=rules.EntityType(type) if type else None,
+        keys=names.keys_of(name=name),
+        limit=1,
+        sight=visibility.sight_of(caller=caller),
     )
-    sight = visibility.sight_of(caller=caller)
-    found = entities.find_things(wanted=wanted, limit=1, sight=sight)
     if not found:
         detail = message("No memory that you may see has this name.")
         raise NotFound(
@@ -221,23 +221,23 @@ def _names_of(row: ReviewVerdict) -> NamePair:
 def _choose(
     sure: tuple[close_names.Close, ...],
     held: list[NamePair],
-    undone: set[frozenset[named_things.Name]],
+    undone: set[frozenset[close_names.Name]],
 ) -> list[NamePair]:
     """Choose the pairs to join: none that follows from others, none of what was taken apart.
 
     Whatever a pair connects becomes one thing, so both are asked of the whole groups.
     """
     chosen: list[NamePair] = []
-    numbers = named_things.groups(pairs=held)
+    numbers = entities.groups(pairs=held)
     for one in sure:
         group = numbers.get(one.first)
         if group is not None and group == numbers.get(one.second):
             continue
-        whole = named_things.merged_names(names=(one.first, one.second), numbers=numbers)
+        whole = entities.merged_names(names=(one.first, one.second), numbers=numbers)
         if any(pair <= whole for pair in undone):
             continue
         chosen.append((one.first, one.second))
         if len(chosen) == MOST_JOINED:
             break
-        numbers = named_things.groups(pairs=(*held, *chosen))
+        numbers = entities.groups(pairs=(*held, *chosen))
     return chosen

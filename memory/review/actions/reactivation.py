@@ -11,7 +11,7 @@ from typing import Any
 from django.db.models import Q
 
 from accounts.caller import Caller
-from memory.index.sql import search_rows
+from memory.index import queries as index_queries
 from memory.intake.actions import apply_decision
 from memory.intake.actions.apply_decision import LOWERED
 from memory.records import writes
@@ -78,5 +78,5 @@ def save_held(*, rows: tuple[Memory, ...], fields: tuple[str, ...]) -> None:
         return
     ids = tuple(row.id for row in rows)
     Memory.objects.bulk_update(rows, fields, batch_size=1_000)
-    search_rows.sync_filters(memory_ids=ids)
-    search_rows.follow_topics(memory_ids=ids)
+    index_queries.sync_filters(memory_ids=ids)
+    index_queries.follow_topics(memory_ids=ids)

@@ -23,7 +23,8 @@ from memory.records.queries.pending import STALE, TAINTED, WAITING, Group, Sugge
 from memory.records.queries.views import Contradiction, MemoryView, countable
 from memory.review.queries import conflicts
 from memory.review.queries.conflicts import ConflictView
-from memory.search.queries import Question, find_similar
+from memory.search.queries import find_similar
+from memory.search.request import Narrowing, narrowed_question
 from memory.sessions import queries as sessions
 from memory.sessions.models import Session
 from memory.taxonomy import Source, Status, Verdict
@@ -41,10 +42,6 @@ GROUP: Final = Case(  # of what waits; each waits in one
     When(IMPORTED, then=Value(Group.IMPORTS.value)),
     default=Value(Group.NEW.value),
 )
-ANYWHERE: Final = Question(
-    model="", vector=None, words="", projects=None, type_codes=None, moment=None, dense_limit=0,
-    keyword_limit=0,
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -332,7 +329,8 @@ def _of_project(rows: QuerySet[Memory], caller: Caller, project: str | None) -> 
 def _find_similar(caller: Caller, row: Memory, now: datetime) -> tuple[SimilarMemory, ...]:
     """Return what is nearest by meaning, what it can be merged into before the rest. In a unit."""
     sight = visibility.sight_of(caller=caller)
-    near = dict(find_similar(memory_id=row.id, question=ANYWHERE, limit=MOST_SIMILAR, sight=sight))
+    question = narrowed_question(caller=caller, narrowing=Narrowing())
+    near = dict(find_similar(memory_id=row.id, question=question, limit=MOST_SIMILAR, sight=sight))
     if not near:
         return ()
     views = memories.by_ids(caller=caller, memory_ids=tuple(near), now=now)

@@ -8,7 +8,7 @@ import pytest
 from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
-from memory.index.sql import search_rows
+from memory.index import queries as index_queries
 from memory.records.models import Memory
 from teams.trust import TrustLevel
 from tests.support.api import Api
@@ -120,7 +120,7 @@ def briefed(api: Api, caller: Caller, memory_id: str, **fields: object) -> str:
     """Change a memory, begin a session about it, and return what its agent is given."""
     with entered(caller), tenancy.unit():
         Memory.objects.filter(pk=memory_id).update(**fields)
-        search_rows.sync_filters(memory_ids=(UUID(memory_id),))
+        index_queries.sync_filters(memory_ids=(UUID(memory_id),))
     asked = {"event": "prompt", "prompt": SAID, "project": "shop", "session": str(uuid4())}
     text: str = api.post("hooks/generic", asked).json().get("context", "")
     return text

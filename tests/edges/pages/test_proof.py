@@ -10,7 +10,7 @@ from django.test import Client
 from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
-from memory.index.sql import search_rows
+from memory.index import queries as index_queries
 from memory.observer.actions.finalize import finalize
 from memory.records.models import Memory
 from memory.records.queries.views import MemoryView
@@ -65,7 +65,7 @@ def test_the_inbox_tells_the_same_and_nothing_of_a_hidden_session(
 ) -> None:
     with entered(caller), tenancy.unit():
         Memory.objects.filter(pk=memory.id).update(needs_review=True)
-        search_rows.sync_filters(memory_ids=(memory.id,))
+        index_queries.sync_filters(memory_ids=(memory.id,))
     session_id = learned(caller, memory, now, shared=False, sign="error_retry-1234")
     address = f"/o/acme/p/shop/inbox?peek={memory.id}"
 

@@ -19,7 +19,7 @@ from memory.customization.style import NewStyle
 from memory.documents.actions.import_batches import begin_import
 from memory.documents.actions.note_push import NewNote, push_note
 from memory.documents.actions.uploads import Upload
-from memory.index.sql import search_rows
+from memory.index import queries as index_queries
 from memory.intake.actions.revise import revise
 from memory.records.models import Conflict, Memory, MemoryLink
 from memory.review.actions.corrections import correct
@@ -253,7 +253,7 @@ def _topic(caller: Caller, label: str, memory_id: UUID, given: dict[str, Any]) -
         if label.endswith("/deleted"):
             Memory.objects.filter(pk=other.id).update(status="deleted")
             Change.objects.filter(object_id=other.id).delete()
-            search_rows.sync_filters(memory_ids=(memory_id, other.id))
+            index_queries.sync_filters(memory_ids=(memory_id, other.id))
     return topic.id
 
 

@@ -154,7 +154,7 @@ VISIBILITY: Final = (
     ),
     guard(
         "what answers between steps is of those one may see",
-        "memory/search/sql/candidates.sql",
+        "memory/search/sql/queries.sql",
         "AND k.live AND {visible}", "AND k.live",
         "tests/integration/memory/search/test_answering.py"
         "::test_what_is_somebody_elses_own_answers_nothing",

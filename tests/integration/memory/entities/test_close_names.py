@@ -10,7 +10,7 @@ from django.db import connection
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.entities.close_names import Reason
-from memory.entities.named_things import Thing
+from memory.entities.queries import Thing
 from memory.records.models import ReviewVerdict
 from memory.review.actions import entity_merges
 from memory.review.actions.entity_merges import MergePair, merge_names, scope_of, unmerge_names

@@ -29,7 +29,7 @@ PLAIN = "Nightly exports wait for the warehouse and give up after ten minutes."
 def named(caller: Caller, question: str, **wanted: Any) -> dict[UUID, float]:
     """Return the score of each memory that names what a question names."""
     with tenancy.unit():
-        found = crowds.ask(caller=caller, named=understand(text=question).named, **wanted)
+        found = crowds.ask(caller=caller, named=[*understand(text=question).named], **wanted)
     return {
         one.memory_id: round(one.scores["entities"], 4) for one in found if "entities" in one.scores
     }

@@ -12,10 +12,10 @@ from django.db import connection
 from accounts import jobs, tenancy
 from accounts.caller import Caller
 from accounts.models import Job, Organization
+from memory.index import queries as index_queries
 from memory.index.actions import embedding, maintenance
 from memory.index.actions import maintenance as indexing
 from memory.index.models import Lexeme
-from memory.index.sql import search_rows
 from memory.records.models import Memory
 from teams import visibility
 from tests.support import crowds
@@ -43,7 +43,7 @@ def members(caller: Caller, in_organization: tenancy.Tenant, now: datetime) -> M
     with tenancy.unit():
         made = crowds.crowd(size=SIZE, projects=crowds.make_projects("red"), now=now)
         crowds.settle(members=made, caller=caller, now=now)
-        search_rows.refresh_lexicon()
+        index_queries.refresh_lexicon()
         with (
             connection.cursor() as cursor
         ):  # what is checked at commit keeps indexes from being made
@@ -131,8 +131,8 @@ def test_the_best_by_words_are_those_of_a_whole_scan(
 ) -> None:
     rare = ((one.id, embedding.code_of(one.type), f"{one.text} rare") for one in members[:12])
     with tenancy.unit(), connection.cursor() as cursor:
-        search_rows.write_keywords(rows=tuple(rare))
-        search_rows.refresh_lexicon()
+        index_queries.write_keywords(rows=tuple(rare))
+        index_queries.refresh_lexicon()
         audiences = list(visibility.sight_of(caller=caller).audiences)
         cursor.execute(WHOLE_SCAN, [" ".join(words), audiences])
         best = {row[0] for row in cursor.fetchall()}
@@ -199,7 +199,7 @@ def test_what_is_personal_is_not_found_by_others_over_an_index(
     own = next(iter(found(caller, **path)))
     with tenancy.unit():
         Memory.objects.filter(pk=own).update(audience=caller.user_id)
-        search_rows.sync_filters(memory_ids=(own,))
+        index_queries.sync_filters(memory_ids=(own,))
 
     assert own in found(caller, **path)
     assert own not in found(member_caller, **path)

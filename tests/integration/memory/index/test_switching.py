@@ -15,8 +15,6 @@ from memory.index import queries as index_queries
 from memory.index.actions import embedding, maintenance, model_switch
 from memory.index.models import EmbeddingModel, MemoryVector
 from memory.index.queries import Part
-from memory.index.sql import search_rows
-from memory.index.sql import search_rows as vectors
 from memory.intake.actions.revise import revise
 from memory.providers import registry
 from memory.records.actions import archive
@@ -144,7 +142,7 @@ def test_what_is_written_meanwhile_is_embedded_before_the_cut_over(
 @pytest.mark.django_db(transaction=True)
 def test_the_cut_over_holds_off_writers_of_memories_and_vectors(in_organization: object) -> None:
     with tenancy.unit(), connection.cursor() as cursor:
-        search_rows.hold_memories()
+        index_queries.hold_memories()
         cursor.execute(
             "SELECT c.relname FROM pg_locks AS l JOIN pg_class AS c ON c.oid = l.relation"
             " WHERE l.pid = pg_backend_pid() AND l.mode = 'ShareLock' ORDER BY 1"
@@ -158,13 +156,13 @@ def test_a_memory_that_lacks_a_vector_at_the_last_moment_stops_the_cut_over(
     caller: Caller, switching: None, now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     late = iter((lambda: stored(caller, now, "A supplier's broken row stops the import."),))
-    inner = search_rows.hold_memories
+    inner = index_queries.hold_memories
 
     def hold() -> None:
         next(late, lambda: None)()
         inner()
 
-    monkeypatch.setattr(vectors, "hold_memories", hold)
+    monkeypatch.setattr(index_queries, "hold_memories", hold)
 
     do_jobs()
 

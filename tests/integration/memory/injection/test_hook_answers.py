@@ -19,8 +19,7 @@ from memory.injection.actions.hooks import follow_agent
 from memory.injection.harnesses import ADAPTERS, Harness, read_payload
 from memory.injection.queries import delivery_log, project_totals
 from memory.search.actions import search
-from memory.search.deadline import NEVER, Deadline
-from memory.search.request import SearchRequest
+from memory.search.request import NEVER, Deadline, SearchRequest
 from memory.sessions.models import GivenOut, Session, Turn
 from memory.text import tokens
 from teams.actions import switch_hooks

@@ -7,8 +7,8 @@ import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller
+from memory.index import queries as index_queries
 from memory.index.models import Lexeme
-from memory.index.sql import search_rows
 from memory.records.actions import archive
 from memory.search import lookups, queries
 from memory.sessions.actions.lifecycle import NewSession, open_session
@@ -66,7 +66,7 @@ def test_words_that_more_memories_hold_than_are_looked_at_answer_nothing(
 def test_one_word_that_is_common_is_not_even_looked_up(caller: Caller, now: datetime) -> None:
     memories.stored(caller, now, KNOWN, project="store")
     with tenancy.unit():
-        search_rows.refresh_lexicon()
+        index_queries.refresh_lexicon()
         Lexeme.objects.filter(word="price").update(documents=10**6)
 
     assert found(caller, now, "price") == ()

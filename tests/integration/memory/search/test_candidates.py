@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.index.actions import embedding
 from memory.records.filters import EITHER_END, ENDED, LIVE, States, parse, states_of
 from memory.search.fusion import FusedCandidate
 from tests.support import crowds
@@ -62,12 +61,11 @@ def fits(path: str, wanted: str) -> bool:
 def passes(one: Member, wanted: dict[str, Any]) -> bool:
     """Say whether a memory passes all filters."""
     files = wanted.get("files") or ()
-    types = {embedding.code_of(one.type)}
     return (
         set(wanted.get("tags", ())) <= set(one.tags)
         and (not files or any(fits(path, file) for path in one.files for file in files))
         and (one.project is None or one.project in (wanted.get("projects") or (one.project,)))
-        and not types.isdisjoint(wanted.get("type_codes") or types)
+        and one.type in (wanted.get("types") or (one.type,))
         and wanted.get("since", one.known_from) <= one.known_from
         and (wanted.get("until") is None or one.known_from < wanted["until"])
         and wanted.get("author", one.agent).lower() in (one.agent.lower(), "import")
@@ -97,7 +95,7 @@ def filters(projects: tuple[UUID, ...], now: datetime) -> st.SearchStrategy[dict
             "tags": st.lists(st.sampled_from(crowds.TAGS), max_size=2).map(tuple),
             "files": st.lists(st.sampled_from(some_files), max_size=3).map(tuple),
             "projects": st.sampled_from((None, projects[:1], projects)),
-            "type_codes": st.sampled_from((None, (embedding.code_of("gotcha"),))),
+            "types": st.sampled_from(((), ("gotcha",))),
             "since": moments,
             "until": moments,
             "author": st.sampled_from((*crowds.AUTHORS, "codex", "import", "nobody")),

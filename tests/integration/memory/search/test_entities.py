@@ -7,7 +7,7 @@ import pytest
 
 from accounts.caller import Caller
 from accounts.errors import InvalidInput, NotFound
-from memory.entities.named_things import Thing
+from memory.entities.queries import Thing
 from memory.records.actions import archive
 from memory.search.entity_profile import Place, Profile, about, list_things
 from memory.search.request import Narrowing

@@ -17,8 +17,8 @@ from memory.index.actions.embedding import Embedded
 from memory.index.models import AccessLog
 from memory.injection.actions.trigger_points import PointRequest, deliver_at_point
 from memory.observer.actions.prior_sessions import forget_counted
-from memory.search import graph_effect, queries, query
 from memory.search import pool as pools
+from memory.search import queries, query
 from memory.search import request as search_request
 from memory.search.actions import search
 from memory.search.context import ContextRequest, context
@@ -64,7 +64,9 @@ def gathered(caller: Caller, request: SearchRequest, now: datetime, seed: int) -
             request=request, scope=scope, asked=asked, embedded=embedded
         )
         _, bare = queries.find_candidates(
-            question=replace(question, graph_limit=0), sight=visibility.sight_of(caller=caller)
+            question={**question, "graph_limit": 0},
+            embedded=embedded,
+            sight=visibility.sight_of(caller=caller),
         )
     known = {id: replace(one, files=()) for id, one in pool.known.items()}
     return pool, replace(pool, found=bare, known=known)
@@ -84,9 +86,8 @@ def test_what_changed_is_what_two_real_searches_show(
 
         without = pools.rank(pool=bare, request=request)
         assert found is not None
-        assert found.changed == (
-            graph_effect.first(standings=without) != graph_effect.first(standings=standings)
-        )
+        firsts = ([one.memory_id for one in each[: pools.FIRST]] for each in (without, standings))
+        assert found.changed == (next(firsts) != next(firsts))
         has_path = any("graph" in one.scores for one in pool.found)
         assert found.took_part == (has_path or any(one.boost for one in standings))
 

@@ -9,7 +9,7 @@ import pytest
 
 from accounts.caller import Caller, Role, TokenScope
 from accounts.errors import CairnError, Conflict, InvalidInput, NotFound
-from memory.entities.named_things import Thing
+from memory.entities.queries import Thing
 from memory.review.actions.entity_merges import (
     Merged,
     MergePair,

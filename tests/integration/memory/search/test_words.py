@@ -10,8 +10,8 @@ from django.db import connection
 
 from accounts import tenancy
 from accounts.caller import Caller
+from memory.index import queries as index_queries
 from memory.index.models import Lexeme
-from memory.index.sql import search_rows
 from memory.intake.actions.remember import remember_all
 from memory.search.actions import search
 from memory.search.request import SearchRequest
@@ -41,7 +41,7 @@ def known(caller: Caller, store: str, now: datetime) -> Known:
     texts = (REDIS, CARTS, PARSER, CACHE, CARDS)
     found = {text: stored(caller, now, text, project=store).id for text in texts}
     with tenancy.unit():
-        search_rows.refresh_lexicon()
+        index_queries.refresh_lexicon()
     return found
 
 
@@ -86,7 +86,7 @@ def test_a_known_word_is_never_read_as_another(
 ) -> None:
     other = stored(caller, now, "The advisors meet on Mondays about the budget.", project=store).id
     with tenancy.unit():
-        search_rows.refresh_lexicon()
+        index_queries.refresh_lexicon()
 
     assert set(by_words(caller=caller, text="advisory")) == {known[CARTS]}
     assert set(by_words(caller=caller, text="advisor")) == {other}
@@ -246,7 +246,7 @@ def kiosk(caller: Caller, now: datetime) -> UUID:
     doors = tuple(f"Door {number} of the kiosk has a lock of its own." for number in range(KIOSKS))
     fill(caller, now, "kiosks", doors)
     with tenancy.unit():
-        search_rows.refresh_lexicon()
+        index_queries.refresh_lexicon()
     return first
 
 

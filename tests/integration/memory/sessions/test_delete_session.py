@@ -10,7 +10,7 @@ from django.db import connection
 from accounts import tenancy
 from accounts.caller import Caller, Role, TokenScope
 from accounts.errors import Conflict, Forbidden, NotFound
-from memory.index.sql import search_rows
+from memory.index import queries as index_queries
 from memory.observer.actions.delete_session import Fate, Receipt, delete_session
 from memory.search.actions import search
 from memory.search.request import SearchRequest
@@ -48,11 +48,11 @@ def run(shop: Shop) -> Run:
     run.does({"sequence": 1, "kind": "reasoning", "text": f"{CANARY} is what it is about."})
     run.ends().consolidated()
     with tenancy.unit():
-        search_rows.refresh_lexicon()
+        index_queries.refresh_lexicon()
     request = SearchRequest(query=f"{CANARY} license", threshold=0.0)
     assert search(caller=shop.agent, request=request, now=shop.now).hits
     with tenancy.unit():
-        search_rows.merge_access()
+        index_queries.merge_access()
     return run
 
 

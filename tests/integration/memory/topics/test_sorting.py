@@ -15,7 +15,7 @@ from memory.topics.actions import Sorted, sort_topics
 from memory.topics.clustering import Member
 from memory.topics.clustering import Topic as Sortable
 from memory.topics.models import Topic, TopicMember
-from memory.topics.sql.topics import places, write
+from memory.topics.queries import places, write
 from tests.support.memories import stored
 
 pytestmark = pytest.mark.usefixtures("in_organization")

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.entities import named_things
+from memory.entities import queries as named_things
 
 A, B, C, D = (5, "auth"), (5, "auth-svc"), (1, "maria"), (5, "redis")
 NAMES = st.sampled_from([A, B, C, D])

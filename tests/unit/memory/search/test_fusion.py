@@ -1,4 +1,4 @@
-"""Fusion ignores the order of candidates and paths, and its parts sum to its score."""
+"""Fusion ignores the order of candidates, its parts sum to its score; neighbors lift some."""
 
 import math
 from uuid import UUID
@@ -8,13 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.search import fusion
-from memory.search.fusion import Fused, FusedCandidate, Item, Method
+from memory.search.fusion import SHARES, WEIGHTS, Fused, FusedCandidate, Item, Method, Turns
 from memory.search.query import QueryKind
 
-METHODS = pytest.mark.parametrize("method", Method)
+SEMANTIC = WEIGHTS[QueryKind.SEMANTIC]
 PATHS = ("dense", "keyword", "graph")
 SCORES = st.dictionaries(st.sampled_from(PATHS), st.floats(-100, 100), min_size=1)
-KINDS = st.sampled_from(QueryKind)
 
 
 def _candidate(id: int, item: Item = Item.PROSE, **scores: float) -> FusedCandidate:
@@ -23,7 +22,9 @@ def _candidate(id: int, item: Item = Item.PROSE, **scores: float) -> FusedCandid
 
 def _fused(*candidates: FusedCandidate, kind: QueryKind = QueryKind.SEMANTIC) -> dict[int, float]:
     """Return the scores by id, in their order."""
-    return {one.memory_id.int: one.score for one in fusion.fuse(candidates=candidates, kind=kind)}
+    shares = SHARES if kind is QueryKind.SEMANTIC else {}
+    fused = fusion.fuse(candidates=candidates, weights=WEIGHTS[kind], shares=shares)
+    return {one.memory_id.int: one.score for one in fused}
 
 
 def test_minmax_weighs_normalized_scores_by_kind() -> None:
@@ -34,7 +35,7 @@ def test_minmax_weighs_normalized_scores_by_kind() -> None:
     )
 
     assert scores == pytest.approx({1: 0.5, 2: 0.5, 3: 0.25 + 0.125})
-    assert list(scores) == [1, 2, 3]
+    assert list(scores) == [1, 2, 3]  # ties are broken by id
 
 
 def test_the_kind_of_the_query_turns_the_ranking() -> None:
@@ -54,14 +55,9 @@ def test_reciprocal_rank_counts_ranks_alone() -> None:
         _candidate(2, dense=0.8, keyword=5.0),
         _candidate(3, dense=0.1, keyword=3.0),
     )
-    weights = {kind: {"keyword": 0.5, "dense": 0.5} for kind in QueryKind}
+    weights = {"keyword": 0.5, "dense": 0.5}
 
-    fused = fusion.fuse(
-        candidates=candidates,
-        kind=QueryKind.SEMANTIC,
-        method=Method.RECIPROCAL_RANK,
-        weights=weights,
-    )
+    fused = fusion.fuse(candidates=candidates, weights=weights, method=Method.RECIPROCAL_RANK)
 
     scores = {one.memory_id.int: one.score for one in fused}
     assert scores == pytest.approx(  # ranks from 0; 61 / (61 + rank) each
@@ -73,10 +69,6 @@ def test_a_missing_path_lowers_nobody() -> None:
     assert _fused(_candidate(1, keyword=5.0), _candidate(2, keyword=1.0)) == {1: 1.0, 2: 0.0}
 
 
-def test_ties_are_broken_by_id() -> None:
-    assert list(_fused(*(_candidate(id, dense=0.5) for id in (3, 1, 2)))) == [1, 2, 3]
-
-
 def test_what_a_memory_is_made_of_turns_the_ranking_of_a_question() -> None:
     shares = {
         item: _fused(
@@ -86,16 +78,6 @@ def test_what_a_memory_is_made_of_turns_the_ranking_of_a_question() -> None:
     }
 
     assert shares == pytest.approx({Item.PROSE: 2 / 3, Item.DIALOGUE: 0.5, Item.CODE: 0.8})
-
-
-@pytest.mark.parametrize("kind", [QueryKind.IDENTIFIER, QueryKind.STRUCTURAL])
-def test_queries_for_names_and_connections_weigh_everything_alike(kind: QueryKind) -> None:
-    other = _candidate(9, dense=0.0, keyword=0.0)
-    found = {
-        _fused(_candidate(1, item, dense=1.0, keyword=0.5), other, kind=kind)[1] for item in Item
-    }
-
-    assert len(found) == 1
 
 
 def test_what_source_text_names_counts_less_for_a_question_in_words() -> None:
@@ -112,50 +94,71 @@ def test_what_source_text_names_counts_less_for_a_question_in_words() -> None:
     assert name == pytest.approx({1: 0.429, 2: 0.429, 3: 0.571}, abs=0.001)
 
 
-@METHODS
-def test_nothing_found_is_fused_to_nothing(method: Method) -> None:
-    assert fusion.fuse(candidates=(), kind=QueryKind.SEMANTIC, method=method) == ()
-
-
-def _whole(
-    candidates: tuple[FusedCandidate, ...], kind: QueryKind, method: Method
-) -> tuple[Fused, ...]:
-    return fusion.fuse(candidates=candidates, kind=kind, method=method)
-
-
-@METHODS
-@given(scores=st.lists(SCORES, min_size=1, max_size=6), kind=KINDS)
+@pytest.mark.parametrize("method", Method)
+@given(scores=st.lists(SCORES, max_size=6))
 def test_scores_are_shares_and_their_parts_sum_to_them(
-    method: Method, scores: list[dict[str, float]], kind: QueryKind
+    method: Method, scores: list[dict[str, float]]
 ) -> None:
     candidates = tuple(_candidate(id, **each) for id, each in enumerate(scores))
 
-    for each in _whole(candidates, kind, method):
+    fused = fusion.fuse(candidates=candidates, weights=SEMANTIC, method=method)
+
+    assert len(fused) == len(scores)
+    for each in fused:
         assert math.fsum(part.value for part in each.contributions) == each.score
         assert -1e-9 <= each.score <= 1 + 1e-9
 
 
-@METHODS
-@given(scores=st.lists(st.floats(-100, 100), min_size=2, max_size=6, unique=True))
-def test_one_path_keeps_its_own_order(method: Method, scores: list[float]) -> None:
-    candidates = tuple(_candidate(id, dense=score) for id, score in enumerate(scores))
-
-    first = _whole(candidates, QueryKind.SEMANTIC, method)[0]
-
-    assert scores[first.memory_id.int] == pytest.approx(max(scores))
+def test_a_path_without_a_weight_and_a_score_without_a_size_are_refused() -> None:
+    with pytest.raises(KeyError, match="astrology"):
+        _fused(_candidate(1, astrology=1.0))
+    with pytest.raises(ValueError, match="score"):
+        _fused(_candidate(1, dense=math.nan))
 
 
-@METHODS
-@pytest.mark.parametrize(
-    ("candidates", "message"),
-    [
-        ((_candidate(1, astrology=1.0),), "no weight"),
-        ((_candidate(1, dense=math.nan),), "score"),
-        ((_candidate(1, dense=0.1), _candidate(1, dense=0.2)), "twice"),
-    ],
-)
-def test_impossible_candidates_are_refused(
-    method: Method, candidates: tuple[FusedCandidate, ...], message: str
-) -> None:
-    with pytest.raises(ValueError, match=message):
-        fusion.fuse(candidates=candidates, kind=QueryKind.SEMANTIC, method=method)
+RANKED = tuple(Fused(UUID(int=number), 1.0 - number / 100, ()) for number in range(60))
+TOP = {UUID(int=0): ("a.py", "b.py"), UUID(int=9): ("c.py", "d.py")}
+
+
+def test_a_memory_further_down_rises_by_the_share_of_files_it_has() -> None:
+    files = {**TOP, UUID(int=20): ("a.py", "d.py", "x.py")}
+
+    boost = fusion.boosts(fused=RANKED, files=files)[UUID(int=20)]
+
+    assert boost.shared == 2
+    assert boost.value == pytest.approx(0.3 * 0.59 * 2 / 4)
+
+
+def test_only_the_ranks_after_ten_and_up_to_fifty_rise() -> None:
+    files = {**TOP, **{UUID(int=place): ("a.py",) for place in (3, 10, 49, 50)}}
+
+    assert fusion.boosts(fused=RANKED, files=files).keys() == {UUID(int=10), UUID(int=49)}
+    assert fusion.boosts(fused=RANKED, files={UUID(int=20): ("a.py",)}) == {}
+
+
+def _turns(*ids: int) -> Turns:
+    whole = (None, *(UUID(int=id) for id in ids), None)
+    every = zip(whole, whole[1:], whole[2:], strict=False)
+    return {id: (before, after) for before, id, after in every if id is not None}
+
+
+def test_an_episode_gains_half_of_what_stands_before_it_and_a_quarter_of_what_stands_after() -> (
+    None
+):
+    candidates = tuple(
+        _candidate(id, dense=score) for id, score in ((1, 0.9), (2, 0.4), (3, 0.6), (9, 0.2))
+    )
+
+    found = fusion.with_sessions(candidates=candidates, turns=_turns(1, 2, 3, 4, 5))
+
+    scores = {one.memory_id.int: one.scores.get("dense") for one in found}
+    assert scores == pytest.approx(
+        {
+            1: 0.9 + 0.25 * 0.2,
+            2: 0.4 + 0.5 * 0.7 + 0.25 * 0.4,
+            3: 0.6 + 0.5 * 0.2,
+            9: 0.2,
+            4: 0.2 + 0.5 * 0.4,  # an answer that no path found comes with its question
+            5: None,
+        }
+    )

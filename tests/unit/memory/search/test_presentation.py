@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memory.search import presentation, ranking
 from memory.search import relevance as relevances
-from memory.search.fusion import Contribution, Fused, FusedCandidate
+from memory.search.fusion import WEIGHTS, Contribution, Fused, FusedCandidate
 from memory.search.presentation import Link, Order, Result
 from memory.search.query import QueryKind, Wording
 from memory.search.ranking import PROFILES, Evidence, Standing, Task
@@ -161,7 +161,7 @@ ROW = CALIBRATIONS[NO_VECTORS]
 def _explained() -> dict[str, object]:
     candidate = FusedCandidate(memory_id=ID, scores={"dense": 0.8, "graph": 2.0})
     known = Evidence(memory_id=ID, type=MemoryType.FACT, source=Source.USER_TAUGHT)
-    task = Task(kind=QueryKind.SEMANTIC, profile=PROFILES["plain"])
+    task = Task(profile=PROFILES["plain"], weights=WEIGHTS[QueryKind.SEMANTIC])
     (standing,) = ranking.rank(candidates=(candidate,), evidence={ID: known}, task=task)
     observed = (Observed(memory_id=ID, cosine=None, matched=0.5),)
     signs = relevances.signs_of(observed=observed, usual=ROW.rivals, wording=WORDING)[ID]

@@ -8,13 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.customization import phases
-from memory.customization.phases import Phase
+from memory.customization.phases import Phase, weights_of
 from memory.records.formulas import total
 from memory.search import ranking
-from memory.search.fusion import FusedCandidate
+from memory.search.fusion import WEIGHTS, FusedCandidate
 from memory.search.query import QueryKind
-from memory.search.ranking import PROFILES, Evidence, Multiplier, Task
+from memory.search.ranking import PROFILES, Evidence, Task
 from memory.taxonomy import MemoryType, Source
 
 SCORES = st.dictionaries(
@@ -34,9 +33,9 @@ EVIDENCE = st.builds(
 ITEMS = st.lists(st.tuples(SCORES, EVIDENCE), max_size=30)
 TASKS = st.builds(
     Task,
-    kind=st.sampled_from(QueryKind),
     profile=st.sampled_from(tuple(PROFILES.values())),
-    phase=st.none() | st.sampled_from(Phase),
+    weights=st.sampled_from(tuple(WEIGHTS.values())),
+    types=st.sampled_from((None, *Phase)).map(lambda phase: weights_of(phase=phase, own={})),
 )
 
 
@@ -67,7 +66,7 @@ def test_parts_sum_to_the_score_and_scores_fall(
 
 def test_a_candidate_that_may_not_be_seen_any_more_is_left_out() -> None:
     candidate = FusedCandidate(memory_id=UUID(int=1), scores={"dense": 0.5})
-    task = Task(kind=QueryKind.SEMANTIC, profile=PROFILES["plain"])
+    task = Task(profile=PROFILES["plain"], weights=WEIGHTS[QueryKind.SEMANTIC])
 
     assert ranking.rank(candidates=(candidate,), evidence={}, task=task) == ()
 
@@ -78,12 +77,9 @@ GOTCHA = Evidence(memory_id=UUID(int=1), type=MemoryType.GOTCHA, source=Source.I
 
 def _parts(profile: str, evidence: Evidence = GOTCHA, phase: Phase | None = None) -> list[float]:
     """Return the part of the fusion and those of the other terms."""
-    share, others, _ = ranking.weigh(
-        evidence=evidence,
-        cosine=CLOSE,
-        weights=phases.weights_of(phase=phase, own={}),
-        profile=PROFILES[profile],
-    )
+    types = weights_of(phase=phase, own={})
+    task = Task(profile=PROFILES[profile], weights={}, types=types)
+    share, others, _ = ranking.weigh(evidence=evidence, cosine=CLOSE, task=task)
     return [share * CLOSE, *(factor.value for factor in others)]
 
 
@@ -135,14 +131,6 @@ def test_no_profile_rises_with_idle_days(
     assert (
         0.0 <= sum(_parts(name, replace(fresh, idle_days=days + later))) <= sum(_parts(name, fresh))
     )
-
-
-def test_multipliers_are_named_beside_the_parts_they_are_in() -> None:
-    _, _, multipliers = ranking.weigh(
-        evidence=GOTCHA, cosine=CLOSE, weights={}, profile=PROFILES["coding"]
-    )
-
-    assert [factor.name for factor in multipliers] == [item.value for item in Multiplier]
 
 
 @pytest.mark.parametrize(

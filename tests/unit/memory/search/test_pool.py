@@ -1,4 +1,4 @@
-"""In which order the paths return what they found changes neither the order of hits nor a score."""
+"""The order of what the paths found changes no score; what the graph brought can be taken out."""
 
 from dataclasses import replace
 from uuid import UUID
@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from memory.search import pool as pools
 from memory.search import query
 from memory.search.fusion import FusedCandidate, Item
-from memory.search.neighborhood import Neighbors
 from memory.search.pool import Pool
 from memory.search.ranking import Evidence
 from memory.search.relevance import CALIBRATIONS
@@ -47,9 +46,9 @@ def _pools(draw: st.DrawFn) -> Pool:
         calibration=draw(st.sampled_from(tuple(CALIBRATIONS.values()))),
         threshold=0.0,
         turns={
-            id: Neighbors(
-                previous=turns[place - 1] if place else None,
-                next=turns[place + 1] if place + 1 < len(turns) else None,
+            id: (
+                turns[place - 1] if place else None,
+                turns[place + 1] if place + 1 < len(turns) else None,
             )
             for place, id in enumerate(turns)
         },
@@ -81,3 +80,41 @@ def test_the_order_of_what_was_found_does_not_matter(
 
     assert first == second
     assert pools.judge(pool=pool, standings=first) == pools.judge(pool=mixed, standings=second)
+
+
+def test_what_the_graph_alone_brought_is_known_by_the_limits_of_the_others() -> None:
+    scores = (
+        {"dense": 0.9},
+        {"dense": 0.5, "graph": 1.0},  # behind the limit of meaning
+        {"dense": 0.6, "keyword": 2.0},
+        {"dense": 0.4, "keyword": 1.0, "graph": 0.2},
+        {"dense": 0.3, "graph": 0.2, "entities": 0.7},
+    )
+    pool = Pool(
+        asked=query.understand(text="a.py"),
+        found=tuple(
+            FusedCandidate(memory_id=UUID(int=place), scores=each)
+            for place, each in enumerate(scores)
+        ),
+        known={},
+        calibration=CALIBRATIONS["any"],
+        threshold=0.0,
+        limits={"dense": 2, "keyword": 2, "entities": 1, "communities": 0},
+    )
+
+    left = {one.memory_id.int: dict(one.scores) for one in pools.without_graph(pool=pool).found}
+
+    assert left == {
+        0: {"dense": 0.9},
+        2: {"dense": 0.6, "keyword": 2.0},
+        3: {"dense": 0.4, "keyword": 1.0},
+        4: {"dense": 0.3, "entities": 0.7},
+    }
+
+
+def test_what_is_beside_a_turn_knows_what_is_beside_it() -> None:
+    first, middle, last = (UUID(int=number) for number in (1, 2, 3))
+
+    around = pools.turns_around(turns={middle: (first, last)})
+
+    assert around == {first: (None, middle), middle: (first, last), last: (middle, None)}

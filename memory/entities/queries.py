@@ -1,16 +1,22 @@
-"""Typed callers of the queries about named things."""
+"""Typed callers of the queries about named things, and names that are said to be one as groups.
+
+What is said is a list of pairs; a group is what they connect. Nothing is lost by joining, because a
+pair that is taken back leaves the groups that the others make.
+"""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final, Protocol
 from uuid import UUID
 
+from django.db.models import Count
+
 from accounts import tenancy
 from memory import sql_queries
-from memory.entities import named_things
-from memory.entities.close_names import Known
-from memory.entities.named_things import Merge, Name, Thing, Wanted
+from memory.entities.close_names import Known, Name
+from memory.entities.models import Mention
 from memory.entities.names import TYPE_CODES, TYPES
 from memory.entities.names import Name as ReadName
 from memory.entities.rules import EntityType
@@ -27,6 +33,53 @@ ABOUT: Final = (  # what a memory may be about; dates, versions and addresses on
 )
 MOST_SPELLINGS: Final = 20  # of a thing that are told
 PARTS: Final = {"visible": visibility.as_sql(alias="n"), "spellings": str(MOST_SPELLINGS)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thing:
+    """What some visible memories name: type, key, usual spelling, how many, every spelling."""
+
+    type: EntityType
+    key: str
+    name: str
+    memories: int
+    spellings: tuple[str, ...] = ()
+    members: tuple[Name, ...] = ()
+
+    @property
+    def names(self) -> tuple[Name, ...]:
+        """The names that are this thing, as type codes and keys."""
+        return self.members or ((TYPE_CODES[self.type], self.key),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merge:
+    """Somebody said that two names are one thing, for an audience that the reader is in."""
+
+    id: UUID
+    first: Name
+    second: Name
+    audience: UUID
+    made_by: UUID
+    made_at: datetime
+
+
+def groups(*, pairs: Iterable[tuple[Name, Name]]) -> dict[Name, int]:
+    """Return the number of the group of each name in a pair; numbers follow the pairs' order."""
+    found: dict[Name, int] = {}
+    for first, second in pairs:
+        numbers = {found[name] for name in (first, second) if name in found}
+        number = min(numbers, default=len(found))
+        joined = [name for name, old in found.items() if old in numbers]
+        found |= dict.fromkeys((*joined, first, second), number)
+    return found
+
+
+def merged_names(*, names: Iterable[Name], numbers: dict[Name, int]) -> frozenset[Name]:
+    """Return all names of the groups that some names are in, and those that are in none."""
+    asked = frozenset(names)
+    wanted = {numbers[name] for name in asked if name in numbers}
+    return asked | {name for name, number in numbers.items() if number in wanted}
 
 
 class NamingMemory(Protocol):
@@ -49,22 +102,40 @@ class ReadMemory:
     names: tuple[ReadName, ...] = ()
 
 
-def write(*, rows: Iterable[NamingMemory]) -> None:
-    """Store what new memories name. In a unit."""
-    sent = _columns_of(rows)
-    if sent["ids"]:
-        sql_queries.execute("write", file=FILE, **sent)
+def write(*, rows: Iterable[NamingMemory], read_by: int = 0) -> None:
+    """Store what memories name, found by the patterns or by a reader of the night. In a unit."""
+    Mention.objects.bulk_create(
+        [
+            Mention(
+                memory_id=row.id,
+                type_code=TYPE_CODES[name.type],
+                key=name.key,
+                name=name.written,
+                audience=row.audience,
+                project_id=row.project_id,
+                read_by=read_by,
+            )
+            for row in rows
+            for name in row.names
+        ],
+        ignore_conflicts=read_by > 0,  # with what the patterns found
+    )
 
 
-def rewrite(*, rows: tuple[NamingMemory, ...]) -> None:
-    """Store what memories name now, in the place where they are now. In a unit."""
-    sql_queries.execute("forget", file=FILE, ids=[row.id for row in rows])
-    write(rows=rows)
+def rewrite(*, rows: tuple[NamingMemory, ...], read_by: int = 0) -> None:
+    """Store what memories name now, in the place where they are now. In a unit.
+
+    With a reader of the night, in place of what one found before.
+    """
+    found = Mention.objects.filter(memory__in=[row.id for row in rows])
+    (found.filter(read_by__gt=0) if read_by else found).delete()
+    write(rows=rows, read_by=read_by)
 
 
 def move(*, row: NamingMemory) -> None:
     """Take along what a memory of the same text names to its place of now. In a unit."""
-    sql_queries.execute("move", file=FILE, id=row.id, audience=row.audience, project=row.project_id)
+    found = Mention.objects.filter(memory=row.id)
+    found.update(audience=row.audience, project_id=row.project_id)
 
 
 def count_unread(*, version: int) -> tuple[int, int]:
@@ -129,17 +200,10 @@ def is_only_read(*, thing: Thing, sight: Sight) -> bool:
     return bool(row[0])
 
 
-def write_read(*, rows: tuple[NamingMemory, ...], read_by: int) -> None:
-    """Store what a reader of the night found, in place of what one found before. In a unit."""
-    sql_queries.execute("forget_read", file=FILE, ids=[row.id for row in rows])
-    sent = _columns_of(rows)
-    if sent["ids"]:
-        sql_queries.execute("write_read", file=FILE, read_by=read_by, **sent)
-
-
 def counts_of(*, memory_ids: tuple[UUID, ...]) -> dict[UUID, int]:
-    """Return how many things the patterns found in memories, without those of none. In a unit."""
-    return {row[0]: row[1] for row in sql_queries.rows("counts", file=FILE, ids=list(memory_ids))}
+    """Count the things that the patterns found in memories, where any. In a unit."""
+    found = Mention.objects.filter(memory__in=memory_ids, read_by=0).values_list("memory")
+    return dict(found.annotate(names=Count("key")).order_by())
 
 
 def things_of(*, memory_ids: tuple[UUID, ...], sight: Sight) -> dict[UUID, frozenset[str]]:
@@ -178,17 +242,9 @@ def shared_names(*, most: int) -> dict[UUID, tuple[Known, ...]]:
 def merges(*, sight: Sight) -> tuple[Merge, ...]:
     """Return what is said to be one thing, for those whom the reader belongs to. In a unit."""
     rows = sql_queries.rows("merges", file=FILE, audiences=list(sight.audiences))
-    return tuple(
-        Merge(
-            id=row[0],
-            first=(row[1], row[2]),
-            second=(row[3], row[4]),
-            audience=row[5],
-            made_by=row[6],
-            made_at=row[7],
-        )
-        for row in rows
-    )
+    names = ("id", "first", "second", "audience", "made_by", "made_at")
+    pairs = ((id, (a, b), (c, d), *rest) for id, a, b, c, d, *rest in rows)
+    return tuple(Merge(**dict(zip(names, row, strict=True))) for row in pairs)
 
 
 def columns(*, names: Iterable[Name]) -> tuple[list[int], list[str]]:
@@ -197,11 +253,26 @@ def columns(*, names: Iterable[Name]) -> tuple[list[int], list[str]]:
     return [code for code, _ in every], [key for _, key in every]
 
 
-def find_things(*, wanted: Wanted, limit: int, sight: Sight) -> tuple[Thing, ...]:
-    """Return things that visible memories name, the most often named first. In a unit."""
-    count, key, type = wanted.after or (None, None, None)
-    said = merges(sight=sight)
-    numbers = named_things.groups(pairs=((one.first, one.second) for one in said))
+def find_things(
+    *,
+    limit: int,
+    sight: Sight,
+    projects: Collection[UUID] | None = None,
+    type: EntityType | None = None,
+    keys: tuple[str, ...] | None = None,
+    begins: tuple[str, ...] | None = None,
+    after: tuple[int, str, EntityType] | None = None,
+) -> tuple[Thing, ...]:
+    """Return things that visible memories name, the most often named first. In a unit.
+
+    None lets everything through. `begins` are patterns of LIKE; `after`: those behind this one.
+    """
+    after_count, after_key, after_type = after or (None, None, None)
+    numbers = _groups_of(sight)
+    near = None
+    if keys is not None:  # of all names that may belong to what is asked for
+        asked = [name for name in numbers if name[1] in keys]
+        near = [*keys, *(key for _, key in merged_names(names=asked, numbers=numbers))]
     rows = sql_queries.filled(
         "known_together" if numbers else "known",
         file=FILE,
@@ -209,28 +280,31 @@ def find_things(*, wanted: Wanted, limit: int, sight: Sight) -> tuple[Thing, ...
         same_types=[code for code, _ in numbers],
         same_keys=[name for _, name in numbers],
         same_groups=list(numbers.values()),
-        near=_near(wanted, numbers),
-        within=None if wanted.projects is None else list(wanted.projects),
-        type=None if wanted.type is None else TYPE_CODES[wanted.type],
-        keys=None if wanted.keys is None else list(wanted.keys),
-        begins=None if wanted.begins is None else list(wanted.begins),
-        after_count=count,
-        after_key=key,
-        after_type=None if type is None else TYPE_CODES[type],
+        near=near,
+        within=None if projects is None else list(projects),
+        type=type and TYPE_CODES[type],
+        keys=keys and list(keys),
+        begins=begins and list(begins),
+        after_count=after_count,
+        after_key=after_key,
+        after_type=after_type and TYPE_CODES[after_type],
         limit=limit,
         **parameters(sight=sight),
     )
-    return tuple(
-        Thing(
-            type=TYPES[row[0]],
-            key=row[1],
-            name=row[2],
-            memories=row[3],
-            spellings=tuple(row[4]),
-            members=tuple(_member(text) for text in row[5]) if numbers else (),
+    things = []
+    for code, key, name, memories, spellings, *members in rows:
+        pairs = (text.partition(" ") for text in (members[0] if members else ()))
+        things.append(
+            Thing(
+                type=TYPES[code],
+                key=key,
+                name=name,
+                memories=memories,
+                spellings=tuple(spellings),
+                members=tuple((int(code), key) for code, _, key in pairs),
+            )
         )
-        for row in rows
-    )
+    return tuple(things)
 
 
 def with_same_names(*, named: Mapping[str, str], sight: Sight) -> dict[str, str]:
@@ -241,50 +315,29 @@ def with_same_names(*, named: Mapping[str, str], sight: Sight) -> dict[str, str]
     found = dict(named)
     if not found:
         return found
-    numbers = named_things.groups(pairs=((one.first, one.second) for one in merges(sight=sight)))
+    numbers = _groups_of(sight)
     for key, words in named.items():
         own = [name for name in numbers if name[1] == key]
-        for _, other in sorted(named_things.merged_names(names=own, numbers=numbers)):
+        for _, other in sorted(merged_names(names=own, numbers=numbers)):
             found.setdefault(other, words)
     return found
 
 
-def _columns_of(rows: Iterable[NamingMemory]) -> dict[str, list[object]]:
-    every = [(row, name) for row in rows for name in row.names]
-    return {
-        "ids": [row.id for row, _ in every],
-        "types": [TYPE_CODES[name.type] for _, name in every],
-        "keys": [name.key for _, name in every],
-        "names": [name.written for _, name in every],
-        "audiences": [row.audience for row, _ in every],
-        "projects": [row.project_id for row, _ in every],
-    }
-
-
-def _near(wanted: Wanted, numbers: Mapping[Name, int]) -> list[str] | None:
-    """Return all keys that may belong to what is asked for by key, None without keys."""
-    if wanted.keys is None:
-        return None
-    asked = [name for name in numbers if name[1] in wanted.keys]
-    every = named_things.merged_names(names=asked, numbers=dict(numbers))
-    return [*wanted.keys, *(key for _, key in every)]
-
-
-def _member(text: str) -> Name:
-    code, _, key = text.partition(" ")
-    return int(code), key
+def _groups_of(sight: Sight) -> dict[Name, int]:
+    return groups(pairs=((one.first, one.second) for one in merges(sight=sight)))
 
 
 def neighbors(
-    *, thing: Thing, projects: tuple[UUID, ...] | None, limit: int, sight: Sight
+    *, thing: Thing, projects: Collection[UUID] | None, limit: int, sight: Sight
 ) -> tuple[Thing, ...]:
     """Return what is named beside a thing, with in how many visible memories. In a unit."""
+    types, keys = columns(names=thing.names)
     rows = sql_queries.filled(
         "neighbors",
         file=FILE,
         parts=PARTS,
-        types=columns(names=thing.names)[0],
-        keys=columns(names=thing.names)[1],
+        types=types,
+        keys=keys,
         within=None if projects is None else list(projects),
         limit=limit,
         **parameters(sight=sight),
