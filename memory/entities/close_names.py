@@ -74,34 +74,25 @@ class Known:
         return TYPE_CODES[self.type], self.key
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Close:
-    """Two names that are taken for one thing, and why; `is_sure` where nobody need be asked."""
-
-    first: Name
-    second: Name
-    reason: Reason
-
-    @property
-    def is_sure(self) -> bool:
-        """Whether the reason is certain by itself."""
-        return self.reason is Reason.JOINED
-
-
-def compare(*, first: Known, second: Known) -> Close | None:
-    """Say why two names are of one thing; None when nothing says so."""
+def compare(*, first: Known, second: Known) -> Reason | None:
+    """Say why two names are of one thing; None when nothing says so. JOINED is certain."""
     if first.type is not second.type or first.key == second.key or first.type not in OF_TYPES:
         return None
     if _is_apart(first.key, second.key):
         return None
-    reason = _reason(first, second)
-    if reason is None:
-        return None
-    return Close(first=first.name, second=second.name, reason=reason)
+    letters = _letters(first.key)
+    if letters == _letters(second.key):
+        return Reason.JOINED if len(letters) >= SHORTEST else None
+    if _is_misspelled(first, second):
+        return Reason.MISSPELLED
+    shorter, longer = sorted((first, second), key=lambda one: len(_words(one.key)))
+    if first.type is EntityType.PERSON and _has_initial(shorter.key, longer.key):
+        return Reason.INITIAL
+    return Reason.LONGER if _is_longer(shorter, longer) else None
 
 
-def pairs(*, names: Iterable[Known]) -> tuple[Close, ...]:
-    """Return the close pairs among names, the surest first; names that come first are preferred.
+def sure_pairs(*, names: Iterable[Known]) -> tuple[tuple[Name, Name], ...]:
+    """Return the pairs of names that certainly are one thing; those that come first are preferred.
 
     Only names that begin alike are compared, so this is nearly linear in their number.
     """
@@ -111,12 +102,12 @@ def pairs(*, names: Iterable[Known]) -> tuple[Close, ...]:
         if len(group) < MOST_ALIKE:
             group.append(known)
     every = (
-        found
+        (first.name, second.name)
         for group in alike.values()
         for first, second in combinations(group, 2)
-        if (found := compare(first=first, second=second)) is not None
+        if compare(first=first, second=second) is Reason.JOINED
     )
-    return tuple(sorted(every, key=lambda one: (tuple(Reason).index(one.reason), one.first)))
+    return tuple(sorted(every, key=lambda pair: pair[0]))
 
 
 def beginning(*, type: EntityType, key: str) -> str:
@@ -131,18 +122,6 @@ def _is_apart(first: str, second: str) -> bool:
     if _PATH.search(first) or _PATH.search(second):
         return True
     return first in CANONICAL and second in CANONICAL and CANONICAL[first] != CANONICAL[second]
-
-
-def _reason(first: Known, second: Known) -> Reason | None:
-    letters = _letters(first.key), _letters(second.key)
-    if letters[0] == letters[1]:
-        return Reason.JOINED if len(letters[0]) >= SHORTEST else None
-    if _is_misspelled(first, second):
-        return Reason.MISSPELLED
-    shorter, longer = sorted((first, second), key=lambda one: len(_words(one.key)))
-    if first.type is EntityType.PERSON and _has_initial(shorter.key, longer.key):
-        return Reason.INITIAL
-    return Reason.LONGER if _is_longer(shorter, longer) else None
 
 
 def _is_misspelled(first: Known, second: Known) -> bool:

@@ -1,17 +1,25 @@
-"""The embedding models of an organization: which is active, being filled, or kept."""
+"""Queries about what searches read: models, vectors, words, and topics' members.
+
+Vectors of queries that were asked before are kept for seven days: `embedding` looks here before it
+asks a remote embedder, whose answer takes a tenth of a second and costs money. Queries of a local
+model are not kept: one takes 3 ms of processor time, looking here in vain and keeping it 0.8 ms
+(measured), so that would pay only if more than a quarter of all queries came again. Neither the
+query nor its vector can be read in Redis: from a vector short texts can be recovered nearly whole
+(Morris et al. 2023), so the key is a digest under the server's pepper and the value is encrypted.
+Both belong to one organization. Without Redis nothing is kept.
+"""
 
 import logging
-from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from functools import lru_cache
-from threading import Lock
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from uuid import UUID
 
 import numpy as np
 from cryptography.fernet import InvalidToken
+from django.db.models import Count, Q
 from pgvector import HalfVector
 from redis.exceptions import RedisError
 
@@ -20,22 +28,12 @@ from accounts.caller import Caller
 from accounts.errors import RoleNotSufficient
 from accounts.rights import manages
 from memory import sql_queries
-from memory.index.models import LARGEST_PREFIX
+from memory.index.models import LARGEST_PREFIX, EmbeddingModel, Lexeme, MemoryVector
 from memory.providers import registry
-from memory.providers.contracts import EmbeddingModel, Provider, Vectors
+from memory.providers.contracts import EmbeddingModel as Model
+from memory.providers.contracts import Provider, Vectors
 from teams import visibility
 from teams.visibility import Sight, parameters
-
-# Vectors of queries that were asked before, kept for seven days.
-#
-# In the flow: `actions.embedding` looks here before it asks a remote embedder, whose answer takes
-# a tenth of a second and costs money. Queries of a local model are not kept: one takes 3 ms of
-# processor time, looking here in vain and keeping it 0.8 ms (measured), so that would pay only if
-# more than a quarter of all queries came again.
-#
-# Neither the query nor its vector can be read in Redis: from a vector short texts can be
-# recovered nearly whole (Morris et al. 2023), so the key is a digest under the server's pepper
-# and the value is encrypted. Both belong to one organization. Without Redis nothing is kept.
 
 log = logging.getLogger(__name__)
 
@@ -43,27 +41,26 @@ KEPT_SECONDS: Final = 7 * 24 * 3_600
 AREA: Final = "query-vector"
 COUNTED: Final = "queries-to-vendors"
 ON_THIS_MACHINE: Final = frozenset({Provider.LOCAL, Provider.STATIC, Provider.HASHING})
+FILE: Final = "index/sql/search_rows.sql"
+PREFIX_SURPLUS: Final = 2  # the best 60 of a prefix hold .979 of the whole's best 30 (measured)
+FIRST: Final = UUID(int=0)  # every id comes after it
 
-_lock = Lock()
-_counts: Counter[tuple[str, str]] = Counter()
 
-
-def find(*, model: EmbeddingModel, text: str) -> Vectors | None:
+def find(*, model: Model, text: str) -> Vectors | None:
     """Return the vector (dimensions,) a query had in this space, or None."""
     if model.provider in ON_THIS_MACHINE or redis_backoff.redis.is_active():
         return None
     try:
         sealed = tenancy.cached(AREA, _digest(model, text))
         vector = None if sealed is None else _opened(sealed, model)
-        tenancy.count(COUNTED, "kept" if vector is not None else "not_kept", seconds=KEPT_SECONDS)
+        tenancy.count(COUNTED, "not_kept" if vector is None else "kept", seconds=KEPT_SECONDS)
     except (RedisError, OSError) as error:
         _rest(error)
         return None
-    _count(model, "kept" if vector is not None else "not_kept")
     return vector
 
 
-def keep(*, model: EmbeddingModel, text: str, vector: Vectors) -> None:
+def keep(*, model: Model, text: str, vector: Vectors) -> None:
     """Keep the vector (dimensions,) of a query."""
     if model.provider in ON_THIS_MACHINE or redis_backoff.redis.is_active():
         return
@@ -75,31 +72,13 @@ def keep(*, model: EmbeddingModel, text: str, vector: Vectors) -> None:
         _rest(error)
 
 
-def counts() -> dict[tuple[str, str], int]:
-    """Return how often a vector was kept and not kept in this process, by provider and event."""
-    with _lock:
-        return dict(_counts)
-
-
-def counts_here() -> tuple[int, int]:
-    """Return how many queries of the entered organization found their vector, and how many not.
-
-    Each count is of seven days at most; without Redis nothing was counted.
-    """
-    try:
-        return tenancy.counted(COUNTED, "kept"), tenancy.counted(COUNTED, "not_kept")
-    except (RedisError, OSError) as error:
-        _rest(error)
-        return 0, 0
-
-
-def _digest(model: EmbeddingModel, text: str) -> str:
+def _digest(model: Model, text: str) -> str:
     organization = tenancy.current().organization_id.hex
     parts = (AREA, organization, model.key, str(model.dimensions), text)
     return peppers.digest(text="\x00".join(parts))
 
 
-def _opened(sealed: bytes, model: EmbeddingModel) -> Vectors | None:
+def _opened(sealed: bytes, model: Model) -> Vectors | None:
     """Return what was kept; nothing when it is another server's, or not of this length."""
     try:
         written = peppers.cipher(purpose=peppers.QUERY_VECTORS).decrypt(sealed)
@@ -107,11 +86,6 @@ def _opened(sealed: bytes, model: EmbeddingModel) -> Vectors | None:
         return None
     vector = np.frombuffer(written, dtype=np.float32)
     return vector if vector.shape == (model.dimensions,) else None
-
-
-def _count(model: EmbeddingModel, event: str) -> None:
-    with _lock:
-        _counts[model.provider.value, event] += 1
 
 
 def _rest(error: Exception) -> None:
@@ -181,9 +155,16 @@ def models(*, caller: Caller) -> Models:
 
 
 def queries_kept(*, caller: Caller) -> QueriesKept:
-    """Return how many queries did without a vendor of late. Raises RoleNotSufficient."""
+    """Return how many queries did without a vendor of late. Raises RoleNotSufficient.
+
+    Without Redis nothing was counted.
+    """
     check_chooses(caller=caller)
-    kept, not_kept = counts_here()
+    try:
+        kept, not_kept = (tenancy.counted(COUNTED, event) for event in ("kept", "not_kept"))
+    except (RedisError, OSError) as error:
+        _rest(error)
+        kept, not_kept = 0, 0
     return QueriesKept(kept=kept, asked=kept + not_kept)
 
 
@@ -198,8 +179,10 @@ def check_chooses(*, caller: Caller) -> None:
 
 def list_models() -> Models:
     """Return the models of the entered organization, to whoever works at the machine."""
+    present = Count("vectors", filter=~Q(vectors__memory__status="deleted"))
     with tenancy.unit():
-        found = tuple(ModelView(*row) for row in _list_model_rows())
+        rows = EmbeddingModel.objects.annotate(embedded=present).order_by("id")
+        found = tuple(ModelView(*row) for row in rows.values_list(*ModelView._fields))
         active = next((one for one in found if one.active), None)
         needed = 0 if active is None else coverage(model_id=active.id)[0]
     return Models(
@@ -208,17 +191,6 @@ def list_models() -> Models:
         waits_for=jobs.last_error(name="memory.switch_model"),
         known=registry.known_embedders(),
     )
-
-
-FILE: Final = "index/sql/search_rows.sql"
-PREFIX_SURPLUS: Final = 2  # the best 60 of a prefix hold .979 of the whole's best 30 (measured)
-FIRST = UUID(int=0)  # every id comes after it
-
-
-def _list_model_rows() -> list[tuple[Any, ...]]:
-    """Return id, key, dimensions, active, filling, overlap, time of activation and vectors of the
-    organization's models, in the order in which they came."""
-    return sql_queries.rows("spaces", file=FILE)
 
 
 def without_vector(*, model_id: int, after: UUID, limit: int) -> tuple[UUID, ...]:
@@ -244,10 +216,11 @@ def hold_memories() -> None:
     sql_queries.execute("hold_memories", file=FILE)
 
 
-def hashes(*, model_id: int, memory_ids: tuple[UUID, ...]) -> dict[UUID, str]:
-    """Return the hash of the text that each stored vector of a model came from."""
-    found = sql_queries.rows("hashes", file=FILE, model=model_id, ids=list(memory_ids))
-    return {row[0]: row[1] for row in found}
+def forget_some(*, model_id: int, limit: int) -> int:
+    """Delete some vectors of a model nobody searches by; return how many."""
+    rows = MemoryVector.objects.filter(model=model_id, model__active=False, model__filling=False)
+    some = rows.order_by("id").values("id")[:limit]
+    return MemoryVector.objects.filter(id__in=some).delete()[0]
 
 
 def forget_others(*, model_id: int, texts: dict[UUID, str]) -> int:
@@ -255,11 +228,6 @@ def forget_others(*, model_id: int, texts: dict[UUID, str]) -> int:
     return sql_queries.execute(
         "forget_others", file=FILE, model=model_id, ids=list(texts), hashes=list(texts.values())
     )
-
-
-def forget_some(*, model_id: int, limit: int) -> int:
-    """Delete some vectors of a model nobody searches by; return how many."""
-    return sql_queries.execute("forget_some", file=FILE, model=model_id, limit=limit)
 
 
 def overlap(*, first: int, second: int, sample: int, near: int) -> float | None:
@@ -293,8 +261,7 @@ def whole_cosines(
 
 def active_model() -> tuple[int, str] | None:
     """Return the id and key of the active embedding model, None before the first vector."""
-    found = sql_queries.rows("active_model", file=FILE)
-    return (found[0][0], found[0][1]) if found else None
+    return EmbeddingModel.objects.filter(active=True).values_list("id", "key").first()
 
 
 def write_vectors(
@@ -410,7 +377,7 @@ def lexicon_drift() -> tuple[int, int]:
 
 def refresh_lexicon() -> int:
     """Count anew in how many memories of each audience a word occurs; return the counts kept."""
-    sql_queries.execute("clear_lexicon", file=FILE)
+    Lexeme.objects.all().delete()
     return sql_queries.execute("fill_lexicon", file=FILE)
 
 

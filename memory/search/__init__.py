@@ -8,7 +8,7 @@ Start at `actions.search`. It reads as its stages; each has one module:
    by meaning, by words (BM25), around files, by named things and by topics; visibility and filters
    are inside each path, before its limit.
 4. fuse (`fusion`): one score of all paths, by the kind of the question.
-5. neighbors (`neighborhood`): turns of a session count for each other; files of the first ten lift
+5. neighbors (`fusion` too): turns of a session count for each other; files of the first ten lift
    what is about them.
 6. rank (`ranking`): the terms and multipliers of a named profile; every score is the sum of parts.
 7. rerank (`refinement`): a second model looks at the best 30 where that pays.
@@ -16,9 +16,9 @@ Start at `actions.search`. It reads as its stages; each has one module:
 9. read: the chosen memories, with what contradicts them; that they were given out is logged.
 10. organize (`presentation`) and pack (`packing`, `context`) where that is asked for.
 
-`pool` holds the candidates of one search with what is known of each; `request` checks what is asked
-and turns it into the question of the database; `lookups` asks without a ranking (pattern, file,
-likeness, time, rarest words); `graph_effect` says whether the graph changed the first hits.
+`pool` holds the candidates of one search with what is known of each, and says whether the graph
+changed the first hits; `request` checks what is asked and turns it into the question of the
+database; `lookups` asks without a ranking (pattern, file, likeness, time, rarest words).
 
 Why a result is where it is: `presentation.explain` names each part, and `sql/functions.sql` how the
 paths found it.

@@ -130,9 +130,7 @@ def context(*, caller: Caller, request: ContextRequest, now: datetime) -> Contex
         others = _read_other_sides(caller, hits, contradictions.keys(), now)
     views = {hit.memory.id: hit.memory for hit in hits} | others
     blocks, overlaps = packing.blocks_of(
-        ranked=tuple(entry_of(view=hit.memory) for hit in hits),
-        contradictions=contradictions,
-        others={memory_id: entry_of(view=view) for memory_id, view in others.items()},
+        ranked=tuple(hit.memory for hit in hits), contradictions=contradictions, others=others
     )
     style = _style(caller, request, budget)
     heading = "" if style is None else style.text
@@ -140,7 +138,7 @@ def context(*, caller: Caller, request: ContextRequest, now: datetime) -> Contex
     fitting, unpacked = _pack(blocks, replace(budget, tokens=rest), order, ids)
     text = heading + packing.write(blocks=fitting)
     relevance = {hit.memory.id: hit.relevance for hit in hits}
-    packed = [entry.memory_id for block in fitting for entry in block.entries]
+    packed = [view.id for block in fitting for view in block.memories]
     told = tuple(
         PackedMemory(
             memory=views[id],
@@ -169,20 +167,6 @@ def context(*, caller: Caller, request: ContextRequest, now: datetime) -> Contex
         took_ms=round((time.perf_counter() - started) * 1_000, 2),
         profile=answer.profile,
         style=style,
-    )
-
-
-def entry_of(*, view: MemoryView, file: str = "") -> packing.Entry:
-    """Return a memory as it is written, under a file or the first one that it is about."""
-    return packing.Entry(
-        memory_id=view.id,
-        type=view.type,
-        content=view.content,
-        citation=view.citation,
-        file=file or next(iter(view.related_files), ""),
-        verification=view.verification,
-        needs_review=view.needs_review,
-        own_type=view.own_type,
     )
 
 
@@ -249,13 +233,13 @@ def _pack(
     """Return the blocks that fit beside the notice, as they are written, and those that do not."""
     room = max(0, budget.tokens - tokens.count(text=f"{packing.NOTICE}\n"))
     costs = tuple(
-        (MemoryType(block.entries[0].type), tokens.count(text=packing.alone(block=block)))
+        (MemoryType(block.memories[0].type), tokens.count(text=packing.alone(block=block)))
         for block in blocks
     )
     places = packing.pack(costs=costs, budget=replace(budget, tokens=room))
     fitting = sorted(
         (blocks[place] for place in places),
-        key=lambda block: ids.index(block.entries[0].memory_id),
+        key=lambda block: ids.index(block.memories[0].id),
     )
     unpacked = tuple(block for place, block in enumerate(blocks) if place not in places)
     if order is presentation.Order.SCORE:
@@ -273,10 +257,7 @@ def _left_out(
         for id, other in overlaps.items()
     ]
     for block in unpacked:
-        is_alone = len(block.entries) == 1
+        is_alone = len(block.memories) == 1
         reason = Reason.OVER_BUDGET if is_alone else Reason.CONTRADICTION_OVER_BUDGET
-        left += [
-            LeftOut(memory=views[entry.memory_id], reason=reason, stands_for_it=None)
-            for entry in block.entries
-        ]
+        left += [LeftOut(memory=view, reason=reason, stands_for_it=None) for view in block.memories]
     return tuple(left)

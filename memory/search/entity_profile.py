@@ -254,9 +254,9 @@ def _compare(
     suggestions = []
     for one in others:
         second = close_names.Known(type=one.type, key=one.key, beside=beside(one))
-        found = close_names.compare(first=first, second=second)
-        if found is not None:
-            suggestions.append(Suggestion(thing=one, reason=found.reason))
+        reason = close_names.compare(first=first, second=second)
+        if reason is not None:
+            suggestions.append(Suggestion(thing=one, reason=reason))
     return suggestions
 
 

@@ -2,8 +2,14 @@
 
 Each is one statement over what the caller may see, narrowed by the filters of a search. What was
 found goes to the access log like any search's.
+
+A pattern is written as for grep, and made ready for the database. Postgres matches without
+backtracking, unless a pattern refers back to a group: those are refused here, and so is what would
+switch its dialect. Word boundaries are written differently there. Like ripgrep, a pattern in small
+letters alone matches large ones too.
 """
 
+import re
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -14,12 +20,12 @@ from uuid import UUID
 
 from accounts import tenancy
 from accounts.caller import Caller
-from accounts.errors import wrong_field
+from accounts.errors import InvalidInput, wrong_field
 from accounts.messages import message
 from memory.records.queries import memories
 from memory.records.queries import views as memory_views
 from memory.records.queries.views import MemoryView, Sides, views_of
-from memory.search import patterns, queries, query
+from memory.search import queries, query
 from memory.search import relevance as relevances
 from memory.search import request as search_request
 from memory.search.relevance import NO_VECTORS, Observed
@@ -33,6 +39,20 @@ from teams.visibility import Sight
 LONGEST_MS: Final = 250  # a statement with a pattern may take; 5 at 10,000 memories
 FOUND_MOST: Final = 8  # memories that an answer is chosen from; both defaults, not measured
 WITHOUT_VECTORS: Final = "no_vectors"  # only words were compared
+
+
+LONGEST_PATTERN: Final = 200  # characters, ours
+AROUND: Final = 60  # characters shown at each side of a match, ours
+_ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
+_BACK: Final = re.compile(r"[1-9]")
+_UNSURE: Final = re.compile(r"\(\?[a-z]|\[[:.=]")  # switches of the dialect, named classes
+_PIECE: Final = re.compile(
+    r"(?P<any>\[\^?\]?(?:\\.|[^\]\\])*\]|\\\w|[.^$+])"  # any of several signs, or a place
+    r"|(?P<maybe>[*?]|\{[^}]*\})"  # what stands before may be missing
+    r"|(?P<open>\()|(?P<close>\))|(?P<either>\|)|\\?(?P<sign>.)",
+    re.DOTALL,
+)
+_BOUNDARIES: Final = {"b": r"\y", "B": r"\Y"}
 
 
 class Closeness(StrEnum):
@@ -71,21 +91,28 @@ def match(*, caller: Caller, pattern: str, narrowing: Narrowing, now: datetime) 
     """
 
     def find(question: queries.Question, sight: Sight) -> Iterable[tuple[UUID, str]]:
-        read = patterns.read(text=pattern)
+        text, literal, ignores_case = read_pattern(text=pattern)
         try:
             found = queries.match_pattern(
-                pattern=read,
+                pattern=text,
+                literal=literal,
+                ignores_case=ignores_case,
                 question=question,
                 limit=narrowing.limit,
                 milliseconds=LONGEST_MS,
                 sight=sight,
             )
         except queries.PatternRefused as error:
-            raise patterns.refusal(why=str(error)) from error
+            raise _refusal(why=str(error)) from error
         except queries.TookTooLong as error:
-            raise patterns.too_slow() from error
+            raise wrong_field(
+                pointer="/query",
+                detail="This pattern takes too long over so many memories.",
+                hint="Narrow it by project, types, files or time, or ask with mode “keyword”.",
+                code="slow_pattern",
+            ) from error
         return (
-            (memory_id, patterns.excerpt(content=content, start=start, end=end))
+            (memory_id, excerpt(content=content, start=start, end=end))
             for memory_id, start, end, content in found
         )
 
@@ -209,6 +236,75 @@ def _look_up(
         sides=sides,
         took_ms=round((time.perf_counter() - started) * 1_000, 2),
     )
+
+
+def read_pattern(*, text: str) -> tuple[str, str, bool]:
+    """Return a pattern for the database, a text that every match holds, and if case is ignored.
+
+    Where it is, that text is in small letters; empty for none. Raises InvalidInput for a pattern
+    that is not taken.
+    """
+    if not 1 <= len(text) <= LONGEST_PATTERN:
+        raise _refusal(
+            why=message(
+                "it has {length} characters; 1 to {most} are taken",
+                length=len(text),
+                most=LONGEST_PATTERN,
+            )
+        )
+    if check_text(text=text):
+        raise _refusal(why=message("it holds a sign that no text can have"))
+    if text.startswith("***"):
+        raise _refusal(why=message("it begins with ***"))
+    if any(_BACK.match(sign) for sign in _ESCAPE.findall(text)):
+        raise _refusal(why=message("it refers back to a group, which can take forever"))
+    plain = _ESCAPE.sub("", text)
+    is_small = plain == plain.lower()
+    translated = _ESCAPE.sub(lambda found: _BOUNDARIES.get(found[1], found[0]), text)
+    return translated, _literal(text), is_small
+
+
+def _refusal(*, why: str) -> InvalidInput:
+    """Return the refusal of a pattern."""
+    return wrong_field(
+        pointer="/query",
+        detail=message("This pattern cannot be used: {why}.", why=why),
+        hint="Write a regular expression as for grep -E; put a backslash before . * + ? ( ) [ {.",
+        code="broken_pattern",
+    )
+
+
+def excerpt(*, content: str, start: int, end: int) -> str:
+    """Return the place of a match with some text around it, on one line."""
+    first, last = max(0, start - AROUND), min(len(content), max(end, start) + AROUND)
+    shown = " ".join(content[first:last].split())
+    return f"{'…' if first else ''}{shown}{'…' if last < len(content) else ''}"
+
+
+def _literal(text: str) -> str:
+    """Return the longest run of signs that every match holds; empty when there is none.
+
+    What stands in groups, or may be missing, is not among them.
+    """
+    if _UNSURE.search(text):
+        return ""
+    runs, depth = [""], 0
+    for piece in _PIECE.finditer(text):
+        kind = piece.lastgroup
+        depth += {"open": 1, "close": -1}.get(kind or "", 0)
+        if kind == "either" and not depth:
+            return ""
+        runs = _longer(runs, kind, piece["sign"] or "") if not depth else [*runs, ""]
+    return max(runs, key=len)
+
+
+def _longer(runs: list[str], kind: str | None, sign: str) -> list[str]:
+    """Add a piece outside of groups; a letter beyond ASCII has forms that bytes do not show."""
+    if kind == "maybe":
+        return [*runs[:-1], runs[-1][:-1], ""]
+    if kind == "sign" and sign.isascii():
+        return [*runs[:-1], runs[-1] + sign]
+    return [*runs, ""]
 
 
 def answer_by_words(

@@ -16,11 +16,13 @@ somebody wrote.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from types import MappingProxyType
 from typing import Final
 from uuid import UUID
 
 from memory.customization.phases import Budget
 from memory.records import assertions
+from memory.records.queries.views import MemoryView
 from memory.taxonomy import MemoryType
 from memory.text.text import visible_text
 
@@ -36,65 +38,50 @@ DOUBTS: Final = ("stale", "contradicted")  # verifications that a reader must kn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """One memory as it is written; `file` is the first that it is about, empty for none.
+class Block:
+    """What is written together or not at all: one memory, or those that contradict each other.
 
-    `own_type` is what a methodology calls its type, empty where none does.
+    `heading` is the file under which it stands.
     """
 
-    memory_id: UUID
-    type: str
-    content: str
-    citation: str
-    file: str
-    verification: str
-    needs_review: bool
-    own_type: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
-    """What is written together or not at all: one memory, or those that contradict each other."""
-
-    entries: tuple[Entry, ...]
-
-    @property
-    def heading(self) -> str:
-        """The file under which the block stands."""
-        return self.entries[0].file or NO_FILE
+    memories: tuple[MemoryView, ...]
+    heading: str
 
 
 def blocks_of(
     *,
-    ranked: tuple[Entry, ...],
+    ranked: tuple[MemoryView, ...],
     contradictions: Mapping[UUID, frozenset[UUID]],
-    others: Mapping[UUID, Entry],
+    others: Mapping[UUID, MemoryView] = MappingProxyType({}),
+    files: Mapping[UUID, str] = MappingProxyType({}),
 ) -> tuple[tuple[Block, ...], dict[UUID, UUID]]:
     """Return the blocks of a ranking, best first, and the memories left out because another says
     the same, each with that other.
 
     `contradictions` are the ids that each memory contradicts, in both directions; `others` the
     memories among them that were not found by the search. A contradiction of a memory that is in
-    neither is not named. A side of a contradiction always stays, overlap or not.
+    neither is not named. A side of a contradiction always stays, overlap or not. `files` are those
+    under which memories stand, where it is not the first that they are about.
     """
-    firsts = assertions.first_of_same(contents=tuple(entry.content for entry in ranked))
-    kept: list[Entry] = []
+    firsts = assertions.first_of_same(contents=tuple(view.content for view in ranked))
+    kept: list[MemoryView] = []
     overlaps: dict[UUID, UUID] = {}
-    for position, entry in enumerate(ranked):
+    for position, view in enumerate(ranked):
         first = ranked[firsts[position]]
-        if first is entry or contradictions.get(entry.memory_id):
-            kept.append(entry)
+        if first is view or contradictions.get(view.id):
+            kept.append(view)
         else:
-            overlaps[entry.memory_id] = first.memory_id
-    entries = {**others, **{entry.memory_id: entry for entry in kept}}
+            overlaps[view.id] = first.id
+    views = {**others, **{view.id: view for view in kept}}
     placed: set[UUID] = set()
     blocks = []
-    for entry in kept:
-        if entry.memory_id in placed:
+    for view in kept:
+        if view.id in placed:
             continue
-        sides = _sides(entry.memory_id, contradictions, entries.keys() - placed)
+        sides = _sides(view.id, contradictions, views.keys() - placed)
         placed.update(sides)
-        blocks.append(Block(entries=tuple(entries[memory_id] for memory_id in sides)))
+        heading = files.get(view.id) or next(iter(view.related_files), NO_FILE)
+        blocks.append(Block(memories=tuple(views[id] for id in sides), heading=heading))
     return tuple(blocks), overlaps
 
 
@@ -169,12 +156,12 @@ def alone(*, block: Block) -> str:
 
 def _body(block: Block) -> str:
     """Write each memory as one item of a list; further lines of it are indented."""
-    lines = [] if len(block.entries) == 1 else [f"{DISAGREE}\n"]
-    for entry in block.entries:
-        content = "\n  ".join(entry.content.strip().splitlines())
-        doubts = [entry.verification] if entry.verification in DOUBTS else []
-        doubts += ["needs review"] if entry.needs_review else []
+    lines = [] if len(block.memories) == 1 else [f"{DISAGREE}\n"]
+    for view in block.memories:
+        content = "\n  ".join(view.content.strip().splitlines())
+        doubts = [view.verification] if view.verification in DOUBTS else []
+        doubts += ["needs review"] if view.needs_review else []
         doubt = f" ({', '.join(doubts)})" if doubts else ""
-        name = entry.own_type or entry.type
-        lines.append(f"- {name}{doubt}: {content} [^ Memory: {entry.citation}]\n")
+        name = view.own_type or view.type
+        lines.append(f"- {name}{doubt}: {content} [^ Memory: {view.citation}]\n")
     return "".join(lines)

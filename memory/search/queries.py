@@ -22,7 +22,7 @@ from memory.entities.queries import Thing
 from memory.index import queries as index_queries
 from memory.index.actions.embedding import Embedded
 from memory.records.formulas import effective_confidence
-from memory.search import patterns, ranking
+from memory.search import ranking
 from memory.search.fusion import FusedCandidate, Item, Path, Turns
 from memory.search.query import Query
 from memory.taxonomy import (
@@ -184,23 +184,32 @@ def find_by_rarest_words(
 
 
 def match_pattern(
-    *, pattern: patterns.Pattern, question: Question, limit: int, milliseconds: int, sight: Sight
+    *,
+    pattern: str,
+    literal: str,
+    ignores_case: bool,
+    question: Question,
+    limit: int,
+    milliseconds: int,
+    sight: Sight,
 ) -> tuple[tuple[UUID, int, int, str], ...]:
     """Return the newest memories that a regular expression matches. In a unit.
 
-    Of each its id, where the first match begins and ends (from 0, the end behind it), and its text.
-    Raises PatternRefused, TookTooLong; the unit is over with either.
+    Every match holds `literal`, in small letters where case is ignored; a point matches no line
+    break, and lines have beginnings and ends. Of each its id, where the first match begins and ends
+    (from 0, the end behind it), and its text. Raises PatternRefused, TookTooLong; the unit is over
+    with either.
     """
     sql_queries.rows("be_quick", file=FILE, milliseconds=str(milliseconds))
-    literal = "".join(text_globs.LITERAL.get(sign, sign) for sign in pattern.literal)
+    literal = "".join(text_globs.LITERAL.get(sign, sign) for sign in literal)
     try:
         rows = _lookup(
             "matching",
             question,
             sight,
-            parts={"literal": ANY_CASE if pattern.ignores_case else EXACTLY},
-            pattern=pattern.text,
-            flags=pattern.flags,
+            parts={"literal": ANY_CASE if ignores_case else EXACTLY},
+            pattern=pattern,
+            flags="ni" if ignores_case else "n",
             literal=f"%{literal}%",
             limit=limit,
         )

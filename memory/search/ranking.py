@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from memory.records import formulas
-from memory.records.formulas import Factor, checked_not_negative, checked_share, total
+from memory.records.formulas import Factor, total
 from memory.search import fusion
 from memory.search.fusion import Boost, Fused, FusedCandidate, Item, Method, Path, Shares
 from memory.taxonomy import MemoryType, Source, source_row
@@ -157,7 +157,7 @@ def rank(
 ) -> tuple[Standing, ...]:
     """Put the candidates with evidence in order, best first; ties are broken by id.
 
-    Without `is_boosted`, as if none shared a file. Raises as `fusion.fuse` and `weigh` do.
+    Without `is_boosted`, as if none shared a file. Raises as `fusion.fuse` does.
     """
     fused = fusion.fuse(
         candidates=candidates, weights=task.weights, shares=task.shares, method=task.profile.method
@@ -203,7 +203,7 @@ def weigh(
 
     recency = exp(-idle days · volatility), use = ln(1 + n) / ln(101), activation = A / 10 with
     A = ln(n / 0.5) - 0.5 · ln(hours) above the layer's floor, n counting the creation; a missing or
-    negative cosine counts 0. Raises ValueError for negative ages and counts.
+    negative cosine counts 0.
     """
     profile = task.profile
     multipliers = tuple(
@@ -225,7 +225,7 @@ def _multiplier(multiplier: Multiplier, evidence: Evidence, task: Task) -> float
         return task.types.get(evidence.type, 1.0)
     if multiplier is Multiplier.TRUST:
         return source_row(source=evidence.source).trust_multiplier
-    return checked_share(name="confidence", value=evidence.confidence)
+    return evidence.confidence
 
 
 def _term(term: Term, evidence: Evidence, cosine: float | None) -> float:
@@ -233,13 +233,11 @@ def _term(term: Term, evidence: Evidence, cosine: float | None) -> float:
     if term is Term.COSINE:
         return max(cosine or 0.0, 0.0)
     if term is Term.CONFIDENCE:
-        return checked_share(name="confidence", value=evidence.confidence)
+        return evidence.confidence
     if term is Term.RECENCY:
-        idle = checked_not_negative(name="idle_days", value=evidence.idle_days)
-        return math.exp(-idle * VOLATILITY)
-    accesses = int(checked_not_negative(name="accesses", value=evidence.accesses))
+        return math.exp(-evidence.idle_days * VOLATILITY)
     if term is Term.USE:
-        return math.log1p(accesses) / math.log(USE_SCALE)
+        return math.log1p(evidence.accesses) / math.log(USE_SCALE)
     hours = evidence.age_days * HOURS_A_DAY
-    base = formulas.base_level(accesses=accesses + 1, lifetime_hours=hours)
+    base = formulas.base_level(accesses=evidence.accesses + 1, lifetime_hours=hours)
     return max(base, evidence.activation_floor) / ACTIVATION_SCALE

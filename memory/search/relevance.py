@@ -40,8 +40,6 @@ ANY: Final = "any"
 RIVALS: Final = slice(3, 12)  # best ones of a sign after the first three; a default, not measured
 CROWD: Final = 12  # candidates from which on a query has rivals of its own
 STEADY: Final = 0.03  # cosine added to the spread, so that few equal candidates do not blow it up
-ROUNDING: Final = 1e-6  # of a database sum
-HALF_ROUNDING: Final = 1.01  # the cosine of half-precision vectors, at most
 
 
 class Sign(StrEnum):
@@ -155,11 +153,8 @@ def signs_of(
     A lead is the value minus the mean of the 4th to 12th best; a standing is (cosine - mean) /
     (standard deviation + 0.03). Fewer than 12 are filled up with the usual rivals; for a standing,
     with 0. `closest` is 1 / (1 + how many are closer), `cosine_words` the cosine times the telling
-    words of the query; what begins with `french` is 0 unless the query is French. Raises ValueError
-    for impossible evidence.
+    words of the query; what begins with `french` is 0 unless the query is French.
     """
-    for one in observed:
-        _check(one)
     cosines = [max(one.cosine, 0.0) for one in observed if one.cosine is not None]
     rival_cosine = _rivals(cosines, usual.cosine)
     rival_matched = _rivals([min(one.matched, 1.0) for one in observed], usual.matched)
@@ -211,11 +206,3 @@ def logistic(x: float) -> float:
 def _rivals(values: list[float], usual: float) -> float:
     best = sorted(values, reverse=True)
     return fmean([*best, *[usual] * (CROWD - len(best))][RIVALS])
-
-
-def _check(one: Observed) -> None:
-    for name, value in (("matched", one.matched), ("missing", one.missing)):
-        if not 0.0 <= value <= 1.0 + ROUNDING:
-            raise ValueError(f"{name} must be within 0..1, not {value}")
-    if one.cosine is not None and not -HALF_ROUNDING <= one.cosine <= HALF_ROUNDING:
-        raise ValueError(f"cosine must be within -1..1, not {one.cosine}")

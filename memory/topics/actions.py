@@ -9,24 +9,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
-from uuid import UUID
-
-import numpy as np
 
 from accounts import jobs, tenancy
 from accounts.identifiers import new_id
 from memory.index import queries as index_queries
 from memory.index.actions import embedding
-from memory.topics import clustering
-from memory.topics import queries as stored
-from memory.topics.clustering import Subject, Vectors
-from memory.topics.queries import SubjectRow, TopicScope
+from memory.topics import clustering, queries
+from memory.topics.queries import TopicScope
 
 JOB: Final = "memory.sort_topics"
 MOST: Final = 50_000  # memories of a place: a minute of CPU and 1 GB; the others join by nearness
 BATCH: Final = 1_000  # memories that join at once
-TAG: Final = 0.5  # of a shared tag beside a shared file or name; default, not measured
-FIRST: Final = UUID(int=0)  # every id comes after it
 
 Tell = Callable[[int, int], None]
 
@@ -49,7 +42,7 @@ def queue() -> None:
 def sort_topics(*, now: datetime, tell: Tell) -> Sorted:
     """Sort every place of the organization; `tell` is given memories looked at, and all."""
     with tenancy.unit():
-        places = stored.places()
+        places = queries.places()
     total, done, kept, inside = sum(place.memories for place in places), 0, 0, 0
     for place in places:
         found = _sort(place, now)
@@ -62,35 +55,16 @@ def sort_topics(*, now: datetime, tell: Tell) -> Sorted:
 def _sort(place: TopicScope, now: datetime) -> tuple[clustering.Topic, ...]:
     with tenancy.unit():
         model_id = embedding.active_model()[0]
-        rows = stored.subjects(place=place, model_id=model_id, most=MOST)
-        links, before = stored.links(place=place), stored.before(place=place)
-    position = {row.memory_id: number for number, row in enumerate(rows)}
-    found = clustering.sort(
-        subjects=tuple(
-            Subject(
-                memory_id=row.memory_id,
-                words=clustering.words_of(text=row.content),
-                marks={
-                    **{f"tag {tag}": TAG for tag in row.tags},
-                    **{f"file {file}": 1.0 for file in row.files},
-                    **{f"name {name}": 1.0 for name in row.names},
-                },
-            )
-            for row in rows
-        ),
-        vectors=_vectors(rows),
-        links=tuple(
-            (position[source], position[target], confidence)
-            for source, target, confidence in links
-            if source in position and target in position
-        ),
-        before=before,
-    )
+        rows = queries.subject_rows(place=place, model_id=model_id, most=MOST)
+        links = queries.links(place=place, memory_ids=(row[0] for row in rows))
+        before = queries.before(place=place)
+    subjects, vectors = queries.subjects_of(rows=rows)
+    found = clustering.sort(subjects=subjects, vectors=vectors, links=links, before=before)
     with tenancy.unit():
-        stored.write(
+        queries.write(
             place=place,
             topics=tuple((topic.id or new_id(), topic) for topic in found),
-            versions={row.memory_id: row.version for row in rows},
+            versions={row[0]: row[1] for row in rows},
             model_id=model_id,
             now=now,
         )
@@ -99,22 +73,11 @@ def _sort(place: TopicScope, now: datetime) -> tuple[clustering.Topic, ...]:
     return found
 
 
-def _vectors(rows: tuple[SubjectRow, ...]) -> Vectors:
-    """Return unit vectors, a row a memory; zeros where it has none."""
-    width = max((len(row.unit) for row in rows), default=1)
-    vectors = np.zeros((len(rows), max(width, 1)), dtype=np.float32)
-    for place, row in enumerate(rows):
-        length = float(np.linalg.norm(row.unit))
-        if length:
-            vectors[place] = row.unit / length
-    return vectors
-
-
 def _let_others_join(place: TopicScope) -> None:
-    after = FIRST
+    after = index_queries.FIRST
     while True:
         with tenancy.unit():
-            ids = stored.left_out(place=place, after=after, limit=BATCH)
+            ids = queries.left_out(place=place, after=after, limit=BATCH)
             if not ids:
                 return
             index_queries.follow_topics(memory_ids=ids)

@@ -93,31 +93,27 @@ def distinctive(*, topics: Sequence[Sequence[Mapping[str, str]]]) -> tuple[tuple
     A topic is the words of its memories, by key.
     """
     held = [Counter(key for words in memories for key in words) for memories in topics]
-    everywhere: Counter[str] = Counter()
+    everywhere = Counter[str]()
     for counted in held:
         everywhere.update(counted)
-    mean = sum(everywhere.values()) / max(len(held), 1)
-    return tuple(_best(counted, everywhere, mean) for counted in held)
+    mean = everywhere.total() / max(len(held), 1)
 
-
-def holders(*, key: str, memories: Iterable[Mapping[str, str]]) -> int:
-    """Count the memories that have a word."""
-    return sum(key in words for words in memories)
+    found = []
+    for counted in held:
+        weights = {
+            key: count * math.log1p(mean / everywhere[key])
+            for key, count in counted.items()
+            if count >= LEAST_HOLDERS
+        }
+        best = sorted(weights, key=lambda key: (-weights[key], key))
+        found.append(tuple(best[:MOST_WORDS]))
+    return tuple(found)
 
 
 def usual_spelling(*, key: str, memories: Iterable[Mapping[str, str]]) -> str:
     """Return a word as most memories write it."""
     written = Counter(words[key] for words in memories if key in words)
     return min(written, key=lambda one: (-written[one], one))
-
-
-def _best(counted: Counter[str], everywhere: Counter[str], mean: float) -> tuple[str, ...]:
-    weights = {
-        key: count * math.log1p(mean / everywhere[key])
-        for key, count in counted.items()
-        if count >= LEAST_HOLDERS
-    }
-    return tuple(sorted(weights, key=lambda key: (-weights[key], key))[:MOST_WORDS])
 
 
 SMALLEST: Final = 3  # memories of a topic; ours
@@ -321,7 +317,7 @@ def _still_told(
 ) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
     """Return keys and words of an earlier topic, None where a word is not told any more."""
     keys = tuple(next(iter(words_of(text=word)), "") for word in old.words)
-    counts = (holders(key=key, memories=texts) for key in keys)
+    counts = (sum(key in words for words in texts) for key in keys)
     if not keys or any(count < LEAST_HOLDERS for count in counts):
         return None
     return keys, old.words

@@ -6,10 +6,10 @@ memories have.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 import numpy as np
@@ -19,11 +19,12 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import NotFound
 from accounts.identifiers import as_uuid
+from graph.algorithms import Edge
 from memory import sql_queries
 from memory.index import queries as index_queries
 from memory.taxonomy import Scope
 from memory.text.text import check_text
-from memory.topics.clustering import LEAST_HOLDERS, Before, Topic, Vectors
+from memory.topics.clustering import LEAST_HOLDERS, Before, Subject, Topic, Vectors, words_of
 from teams import queries as teams_queries
 from teams import visibility
 from teams.visibility import parameters
@@ -203,6 +204,7 @@ def _list_topics(
     return tuple(found)
 
 
+TAG: Final = 0.5  # of a shared tag beside a shared file or name; default, not measured
 HEAD: Final = 4  # bytes before the numbers of a half vector as Postgres sends it
 
 
@@ -215,53 +217,60 @@ class TopicScope:
     memories: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SubjectRow:
-    """A memory as it is read for sorting; `unit` is empty when it has no vector."""
-
-    memory_id: UUID
-    version: int
-    content: str
-    tags: tuple[str, ...]
-    files: tuple[str, ...]
-    names: tuple[str, ...]
-    unit: Vectors
-
-
 def places() -> tuple[TopicScope, ...]:
     """Return the places that have memories or topics. In a unit."""
     rows = sql_queries.rows("places", file=FILE)
     return tuple(TopicScope(audience=row[0], project_id=row[1], memories=row[2]) for row in rows)
 
 
-def subjects(*, place: TopicScope, model_id: int, most: int) -> tuple[SubjectRow, ...]:
-    """Return what the newest memories of a place are sorted by, by id. In a unit."""
-    found = sql_queries.rows("subjects", file=FILE, model=model_id, most=most, **_of(place))
-    return tuple(
-        SubjectRow(
-            memory_id=row[0],
-            version=row[1],
-            content=row[2],
-            tags=tuple(row[3]),
-            files=tuple(row[4]),
-            names=tuple(row[5] or ()),
-            unit=_received(row[6]),
+def subject_rows(*, place: TopicScope, model_id: int, most: int) -> list[tuple[Any, ...]]:
+    """Return id, version, text, tags, files, names and vector of the newest memories of a place.
+
+    By id. In a unit.
+    """
+    return sql_queries.rows("subjects", file=FILE, model=model_id, most=most, **_of(place))
+
+
+def subjects_of(*, rows: Sequence[tuple[Any, ...]]) -> tuple[tuple[Subject, ...], Vectors]:
+    """Return such rows as they are sorted, and unit vectors; zeros for what has none."""
+    subjects = tuple(
+        Subject(
+            memory_id=id,
+            words=words_of(text=content),
+            marks={
+                **{f"tag {tag}": TAG for tag in tags},
+                **{f"file {file}": 1.0 for file in files},
+                **{f"name {name}": 1.0 for name in names or ()},
+            },
         )
-        for row in found
+        for id, _, content, tags, files, names, _ in rows
     )
+    sent = [np.frombuffer(bytes(row[-1] or b"")[HEAD:], dtype=">f2") for row in rows]
+    vectors = np.zeros((len(rows), max(map(len, sent), default=0) or 1), dtype=np.float32)
+    for number, unit in enumerate(sent):
+        length = float(np.linalg.norm(unit.astype(np.float32)))
+        if length:
+            vectors[number] = unit.astype(np.float32) / length
+    return subjects, vectors
 
 
-def links(*, place: TopicScope) -> tuple[tuple[UUID, UUID, float], ...]:
-    """Return the links between live memories of a place with how sure they are. In a unit."""
-    rows = sql_queries.rows("links", file=FILE, **_of(place))
-    return tuple((row[0], row[1], float(row[2])) for row in rows)
+def links(*, place: TopicScope, memory_ids: Iterable[UUID]) -> tuple[Edge, ...]:
+    """Return the links between some memories of a place, by their positions, with how sure they
+    are. In a unit."""
+    position = {id: number for number, id in enumerate(memory_ids)}
+    return tuple(
+        (position[source], position[target], float(confidence))
+        for source, target, confidence in sql_queries.rows("links", file=FILE, **_of(place))
+        if source in position and target in position
+    )
 
 
 def before(*, place: TopicScope) -> tuple[Before, ...]:
     """Return the topics of a place as they are. In a unit."""
     rows = sql_queries.rows("before", file=FILE, **_of(place))
     return tuple(
-        Before(id=row[0], words=tuple(row[1]), members=frozenset(row[2] or ())) for row in rows
+        Before(id=id, words=tuple(words), members=frozenset(members or ()))
+        for id, words, members in rows
     )
 
 
@@ -321,9 +330,3 @@ def left_out(*, place: TopicScope, after: UUID, limit: int) -> tuple[UUID, ...]:
 
 def _of(place: TopicScope) -> dict[str, UUID | None]:
     return {"audience": place.audience, "project": place.project_id}
-
-
-def _received(sent: bytes | memoryview | None) -> Vectors:
-    if sent is None:
-        return np.zeros(0, dtype=np.float32)
-    return np.frombuffer(bytes(sent)[HEAD:], dtype=">f2").astype(np.float32)

@@ -26,7 +26,7 @@ from django.db.models.functions import Now
 from accounts import jobs, tenancy
 from memory.errors import EmbedderUnavailable
 from memory.index import queries
-from memory.index.models import LARGEST_PREFIX, EmbeddingModel
+from memory.index.models import LARGEST_PREFIX, EmbeddingModel, MemoryVector
 from memory.providers import registry
 from memory.providers.contracts import EmbeddingModel as Model
 from memory.providers.contracts import Vectors
@@ -293,7 +293,8 @@ def _texts_to_embed(
 ) -> tuple[dict[UUID, str], dict[UUID, str]]:
     """Return the texts of memories, and those of which there is no vector of a model yet."""
     texts_of, _ = _texts(memory_ids, statuses=statuses)
-    stored = queries.hashes(model_id=model_id, memory_ids=tuple(texts_of))
+    vectors = MemoryVector.objects.filter(model=model_id, memory__in=texts_of)
+    stored = dict(vectors.values_list("memory", "text_hash"))
     return texts_of, {id: text for id, text in texts_of.items() if stored.get(id) != _digest(text)}
 
 

@@ -1,12 +1,3 @@
--- name: spaces
--- The models an organization has vectors of, or makes them of, with how many of the memories that
--- need one have it; a few rows, one pass over the vectors, for a page that is seldom opened.
-SELECT e.id, e.key, e.dimensions, e.active, e.filling, e.overlap, e.activated_at,
-       (SELECT count(*) FROM memory_memoryvector AS v
-        JOIN memory_memory AS m ON m.id = v.memory_id AND m.status <> 'deleted'
-        WHERE v.model_id = e.id)
-FROM memory_embeddingmodel AS e ORDER BY e.id
-
 -- name: without_vector
 -- Memories that need a vector of a model and have none, after an id: the active ones, and what
 -- answers for the past because the active model knows it. Reads memory_vector_once, by primary key.
@@ -45,24 +36,12 @@ SELECT m.id, m.type, m.content, m.related_files, m.related_modules FROM memory_m
 WHERE m.id = ANY (%(ids)s::uuid[]) AND m.status = ANY (%(statuses)s::text[])
 ORDER BY m.id {lock}
 
--- name: hashes
--- The hashes of the texts that vectors of a model came from; by memory_vector_once.
-SELECT v.memory_id, v.text_hash FROM memory_memoryvector AS v
-WHERE v.model_id = %(model)s AND v.memory_id = ANY (%(ids)s::uuid[])
-
 -- name: forget_others
 -- Delete vectors of other models whose text has changed: what is kept beside the active model is
 -- missing or true, never of an earlier text.
 DELETE FROM memory_memoryvector AS v
 USING unnest(%(ids)s::uuid[], %(hashes)s::text[]) AS given(id, text_hash)
 WHERE v.memory_id = given.id AND v.model_id <> %(model)s AND v.text_hash <> given.text_hash
-
--- name: forget_some
--- Delete some vectors of a model that is neither active nor being filled.
-DELETE FROM memory_memoryvector WHERE id IN (
-    SELECT v.id FROM memory_memoryvector AS v
-    JOIN memory_embeddingmodel AS e ON e.id = v.model_id AND NOT e.active AND NOT e.filling
-    WHERE v.model_id = %(model)s ORDER BY v.id LIMIT %(limit)s)
 
 -- name: overlap
 -- How much two models agree: of the ten nearest to some memories among those of the same audience
@@ -192,10 +171,6 @@ ON CONFLICT (memory_id) DO UPDATE SET
 SELECT (SELECT count(*) FROM memory_memorykeyword WHERE live),
        coalesce((SELECT sum(documents) FROM memory_lexeme WHERE word = ''), 0)
 
--- name: clear_lexicon
--- Forget word counts before they are taken anew, in the same transaction.
-DELETE FROM memory_lexeme
-
 -- name: fill_lexicon
 -- Take word counts anew: in how many live memories each word occurs, by who may see them; the empty
 -- word counts all.
@@ -224,10 +199,6 @@ WHERE e.active
   AND NOT EXISTS (SELECT FROM pg_index AS x
                   WHERE x.indexrelid = to_regclass(i.name) AND x.indisvalid)
 ORDER BY i.name
-
--- name: active_model
--- The model whose vectors searches compare; one row or none.
-SELECT id, key FROM memory_embeddingmodel WHERE active ORDER BY id LIMIT 1
 
 -- name: unembedded
 -- Active memories without a vector of the active model, the oldest first; those of the last minutes

@@ -20,7 +20,6 @@ from memory.injection.memory_selection import TOKENS_MOST, CandidateSet, select
 from memory.records.queries import views
 from memory.records.queries.views import GraphPart, MemoryView, views_of
 from memory.search.actions import SearchAnswer
-from memory.search.context import entry_of
 from memory.search.packing import NOTICE, Block, blocks_of, by_file, write
 from memory.search.queries import Question, find_about_files, list_of_modules
 from memory.search.request import Narrowing, narrowed_question
@@ -184,7 +183,7 @@ def deliver(*, recipient: policy.Recipient, point: Point, candidates: CandidateS
     blocks = _blocks(recipient, selected, candidates, most)
     if recipient.deadline.is_past():
         return LATE
-    ids = tuple(entry.memory_id for block in blocks for entry in block.entries)
+    ids = tuple(view.id for block in blocks for view in block.memories)
     withheld = measurement.withhold(
         session=session,
         point=point,
@@ -255,10 +254,8 @@ def _blocks(
     kept = memory_ids
     while left := [one for one in kept if sides.get(one, frozenset()).difference(kept)]:
         kept = tuple(one for one in kept if one not in left)
-    entries = tuple(
-        entry_of(view=candidates.views[one], file=candidates.files.get(one, "")) for one in kept
-    )
-    blocks, _ = blocks_of(ranked=entries, contradictions=sides, others={})
+    ranked = tuple(candidates.views[one] for one in kept)
+    blocks, _ = blocks_of(ranked=ranked, contradictions=sides, files=candidates.files)
     blocks = by_file(blocks=blocks)
     while blocks and tokens.count(text=write(blocks=blocks)) > most:
         blocks = blocks[:-1]
@@ -280,8 +277,8 @@ def _log(
     before = tokens.count(text=OPENING) - tokens.count(text=opening)
     for place, block in enumerate(blocks, start=1):
         through = tokens.count(text=write(blocks=blocks[:place]))
-        costs.update(dict.fromkeys((entry.memory_id for entry in block.entries), 0))
-        costs[block.entries[0].memory_id] = through - before
+        costs.update(dict.fromkeys((view.id for view in block.memories), 0))
+        costs[block.memories[0].id] = through - before
         before = through
     views = delivery_log.read_and_count(recipient=recipient, memory_ids=tuple(costs), graph=graph)
     delivery_log.record_deliveries(recipient=recipient, point=point, costs=costs)

@@ -140,7 +140,7 @@ def join_names(*, now: datetime) -> Joined:
         shared = entities.shared_names(most=close_names.MOST_NAMES)
     joined = 0
     for audience, known in shared.items():
-        sure = tuple(one for one in close_names.pairs(names=known) if one.is_sure)
+        sure = close_names.sure_pairs(names=known)
         if not sure:
             continue
         with tenancy.unit():
@@ -219,7 +219,7 @@ def _names_of(row: ReviewVerdict) -> NamePair:
 
 
 def _choose(
-    sure: tuple[close_names.Close, ...],
+    sure: tuple[NamePair, ...],
     held: list[NamePair],
     undone: set[frozenset[close_names.Name]],
 ) -> list[NamePair]:
@@ -229,14 +229,14 @@ def _choose(
     """
     chosen: list[NamePair] = []
     numbers = entities.groups(pairs=held)
-    for one in sure:
-        group = numbers.get(one.first)
-        if group is not None and group == numbers.get(one.second):
+    for first, second in sure:
+        group = numbers.get(first)
+        if group is not None and group == numbers.get(second):
             continue
-        whole = entities.merged_names(names=(one.first, one.second), numbers=numbers)
+        whole = entities.merged_names(names=(first, second), numbers=numbers)
         if any(pair <= whole for pair in undone):
             continue
-        chosen.append((one.first, one.second))
+        chosen.append((first, second))
         if len(chosen) == MOST_JOINED:
             break
         numbers = entities.groups(pairs=(*held, *chosen))

@@ -70,40 +70,29 @@ def test_a_list_is_told_page_by_page(caller: Caller) -> None:
     assert pages == list(every)
 
 
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
+def test_a_list_is_narrowed_by_beginning_and_kind(caller: Caller) -> None:
+    for given, expected in (
         ({"begins": "auth"}, ["AuthService"]),
         ({"begins": "AuthS"}, ["AuthService"]),
         ({"begins": "docs/re"}, ["docs/restart.md"]),
         ({"begins": "%"}, []),
         ({"type": "person"}, ["maria"]),
         ({"type": "url"}, []),
-    ],
-)
-def test_a_list_is_narrowed_by_beginning_and_kind(
-    caller: Caller, given: Told, expected: list[str]
-) -> None:
-    assert [one.name for one in listed(caller, **given)] == expected
+    ):
+        assert [one.name for one in listed(caller, **given)] == expected, given
 
 
-@pytest.mark.parametrize("name", ["AuthService", "auth service", "auth_services", "`AuthService`"])
-def test_a_thing_is_known_in_every_spelling(
-    caller: Caller, told: Told, now: datetime, name: str
-) -> None:
-    found = asked(caller, now, name)
-
-    assert found.thing is not None
-    assert set(found.thing.spellings) == {"auth-service", "AuthService"}
-    assert {one.id for one in found.memories} == {told[FIRST].id, told[SECOND].id}
-    assert [(one.name, one.memories) for one in found.neighbors] == [
-        ("Redis", 2), ("docs/restart.md", 1), ("maria", 1),
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize("name", ["postgresql", "@maria", "docs/restart.md", "./docs/restart.md"])
-def test_a_name_is_read_as_memories_are(caller: Caller, now: datetime, name: str) -> None:
-    assert len(asked(caller, now, name).memories) == 1
+def test_a_thing_is_known_in_every_spelling(caller: Caller, told: Told, now: datetime) -> None:
+    for name in ("AuthService", "auth service", "auth_services", "`AuthService`"):
+        found = asked(caller, now, name)
+        assert found.thing is not None, name
+        assert set(found.thing.spellings) == {"auth-service", "AuthService"}
+        assert {one.id for one in found.memories} == {told[FIRST].id, told[SECOND].id}
+        assert [(one.name, one.memories) for one in found.neighbors] == [
+            ("Redis", 2), ("docs/restart.md", 1), ("maria", 1),
+        ]  # fmt: skip
+    for name in ("postgresql", "@maria", "docs/restart.md", "./docs/restart.md"):
+        assert len(asked(caller, now, name).memories) == 1, name
 
 
 def test_filters_narrow_what_is_known_about_a_thing(
@@ -134,18 +123,17 @@ def test_spellings_and_counts_are_of_what_one_may_see(
     assert asked(caller, now, "OtherThing").thing is not None
 
 
-@pytest.mark.parametrize("name", ["x" * 121, "a\x00b", "\ud800"])
-def test_what_is_no_name_is_refused(caller: Caller, now: datetime, name: str) -> None:
-    with pytest.raises(InvalidInput):
-        asked(caller, now, name)
-    with pytest.raises(InvalidInput):
-        listed(caller, begins=name)
-
-
-@pytest.mark.parametrize("name", ["'; DROP TABLE x", "%", "_", "\\", "🦊", "((((", "a" * 120])
-def test_any_other_text_names_nothing(caller: Caller, now: datetime, name: str) -> None:
-    assert asked(caller, now, name).thing is None
-    assert listed(caller, begins=name) == ()
+def test_what_is_no_name_is_refused_and_any_other_text_names_nothing(
+    caller: Caller, now: datetime
+) -> None:
+    for name in ("x" * 121, "a\x00b", "\ud800"):
+        with pytest.raises(InvalidInput):
+            asked(caller, now, name)
+        with pytest.raises(InvalidInput):
+            listed(caller, begins=name)
+    for name in ("'; DROP TABLE x", "%", "_", "\\", "🦊", "((((", "a" * 120):
+        assert asked(caller, now, name).thing is None, name
+        assert listed(caller, begins=name) == (), name
 
 
 def test_a_project_that_is_not_there_is_not_found(caller: Caller) -> None:

@@ -49,43 +49,38 @@ def link(source: UUID, target: UUID, confidence: float = 1.0, kind: str = "relat
         )
 
 
-def test_the_very_file_counts_more_than_an_end_of_its_path(caller: Caller, held: Held) -> None:
+def test_a_file_is_known_by_any_end_of_its_path_and_the_very_file_counts_more(
+    caller: Caller, held: Held
+) -> None:
+    for name in ("/home/ada/work/src/shop/cart.py", "SRC/shop/Cart.py", "cart.py"):
+        assert held[CARTS] in around(caller, name), name
     found = around(caller, "src/shop/cart.py", "shop/cart.py")
-
     assert found[held[CARTS]] > found[held[PARSER]] > 0
 
 
-@pytest.mark.parametrize(
-    "name", ["src/shop/cart.py", "/home/ada/work/src/shop/cart.py", "SRC/shop/Cart.py", "cart.py"]
-)
-def test_a_path_is_known_by_any_end_of_it(caller: Caller, held: Held, name: str) -> None:
-    assert held[CARTS] in around(caller, name)
-
-
-def test_a_file_that_many_hold_says_less(caller: Caller, held: Held) -> None:
+def test_a_file_that_many_hold_says_less_and_each_shared_one_adds(
+    caller: Caller, held: Held
+) -> None:
     alone = around(caller, "other/shop/cart.py")[held[PARSER]]
     shared = around(caller, "src/shop/common.py")[held[REDIS]]
+    both = around(caller, "src/shop/cart.py", "src/shop/common.py")
 
     assert alone == 1.0
     assert shared == pytest.approx(1 / (1 + 0.6931), abs=1e-3)
-
-
-def test_each_shared_file_adds(caller: Caller, held: Held) -> None:
-    found = around(caller, "src/shop/cart.py", "src/shop/common.py")
-
-    assert found[held[CARTS]] > found[held[REDIS]]
-
-
-def test_a_module_is_found_by_its_name(caller: Caller, held: Held) -> None:
-    assert set(around(caller, "warehouse")) == {held[OTHER]}
+    assert both[held[CARTS]] > both[held[REDIS]]
+    assert set(around(caller, "warehouse")) == {held[OTHER]}  # a module, by its name
 
 
 @pytest.mark.parametrize("outgoing", [True, False])
-def test_what_is_linked_comes_along_for_less(caller: Caller, held: Held, outgoing: bool) -> None:
+def test_what_is_linked_comes_along_for_less_and_for_more_where_the_question_is_about_links(
+    caller: Caller, held: Held, outgoing: bool
+) -> None:
     ends = (held[PARSER], held[OTHER])
-    link(*(ends if outgoing else ends[::-1]), confidence=0.8)
+    link(*(ends if outgoing else ends[::-1]), confidence=0.8, kind="caused_by")
+    name = "other/shop/cart.py"
 
-    assert around(caller, "other/shop/cart.py") == {held[PARSER]: 1.0, held[OTHER]: 0.4}
+    assert around(caller, name) == {held[PARSER]: 1.0, held[OTHER]: 0.4}
+    assert around(caller, name, kinds=("caused_by",)) == {held[PARSER]: 1.0, held[OTHER]: 0.6}
 
 
 def test_a_link_reaches_nothing_that_filters_or_scopes_leave_out(
@@ -119,17 +114,6 @@ def test_the_path_has_a_limit_of_its_own(caller: Caller, held: Held) -> None:
 
     assert len(around(caller, *names)) == 4
     assert len(around(caller, *names, graph_limit=2)) == 2
-
-
-@pytest.mark.parametrize(("kinds", "worth"), [((), 0.5), (("caused_by",), 0.75)])
-def test_a_link_of_the_layer_that_a_question_is_about_hands_on_more(
-    caller: Caller, held: Held, kinds: tuple[str, ...], worth: float
-) -> None:
-    link(held[PARSER], held[OTHER], kind="caused_by")
-
-    found = around(caller, "other/shop/cart.py", kinds=kinds)
-
-    assert found == {held[PARSER]: 1.0, held[OTHER]: worth}
 
 
 def test_what_is_linked_to_a_thing_that_is_named_comes_along(

@@ -50,52 +50,32 @@ def told(caller: Caller, store: str, now: datetime) -> None:
         stored(caller, now, text, project=store)
 
 
-@pytest.mark.parametrize("name", ["LoginGate", "entry portal", "ENTRY-PORTAL"])
-def test_a_profile_is_that_of_every_name(caller: Caller, now: datetime, name: str) -> None:
-    merge_names(caller=caller, pair=ALL, now=now)
-
-    profile = asked(caller, now, name)
-
-    assert profile.thing is not None
-    assert set(profile.thing.spellings) == {"LoginGate", "EntryPortal"}
-    assert profile.thing.memories == 3
-    assert {one.content for one in profile.memories} == {LOGIN, PORTAL, BOTH}
-    assert {one.name for one in profile.neighbors} == {"Redis", "Postgres"}
-    assert len(profile.merges) == 1
-    assert profile.quotes[0].text in {LOGIN, PORTAL, BOTH}
-
-
-def test_lists_and_beginnings_tell_one_thing(caller: Caller, now: datetime) -> None:
-    merge_names(caller=caller, pair=ALL, now=now)
-
-    every = [one.name for one in listed(caller)]
-    assert len([name for name in every if name in {"LoginGate", "EntryPortal"}]) == 1
-    assert listed(caller, "entry") == listed(caller, "login")
-
-
-def test_taking_it_back_tells_all_as_before(caller: Caller, now: datetime) -> None:
+def test_names_that_are_one_thing_are_told_as_one_until_that_is_taken_back(
+    caller: Caller, store: str, now: datetime
+) -> None:
     before = (listed(caller), asked(caller, now, "LoginGate").thing)
     made = merge_names(caller=caller, pair=ALL, now=now)
+
+    for name in ("LoginGate", "entry portal", "ENTRY-PORTAL"):
+        profile = asked(caller, now, name)
+        assert profile.thing is not None
+        assert set(profile.thing.spellings) == {"LoginGate", "EntryPortal"}
+        assert profile.thing.memories == 3
+        assert {one.content for one in profile.memories} == {LOGIN, PORTAL, BOTH}
+        assert {one.name for one in profile.neighbors} == {"Redis", "Postgres"}
+        assert len(profile.merges) == 1
+        assert profile.quotes[0].text in {LOGIN, PORTAL, BOTH}
+    assert len([one for one in listed(caller) if one.name in {"LoginGate", "EntryPortal"}]) == 1
+    assert listed(caller, "entry") == listed(caller, "login")
+    request = SearchRequest(query="LoginGate", project=store, threshold=0.0)
+    hits = search(caller=caller, request=request, now=now).hits
+    assert PORTAL in {hit.memory.content for hit in hits}
+    with pytest.raises(Conflict):
+        merge_names(caller=caller, pair=ALL, now=now)
 
     unmerge_names(caller=caller, merge_id=made.merge_id, now=now)
 
     assert (listed(caller), asked(caller, now, "LoginGate").thing) == before
-
-
-def test_a_search_finds_what_names_it_otherwise(caller: Caller, store: str, now: datetime) -> None:
-    merge_names(caller=caller, pair=ALL, now=now)
-    request = SearchRequest(query="LoginGate", project=store, threshold=0.0)
-
-    hits = search(caller=caller, request=request, now=now).hits
-
-    assert PORTAL in {hit.memory.content for hit in hits}
-
-
-def test_names_that_are_one_thing_are_not_merged_again(caller: Caller, now: datetime) -> None:
-    merge_names(caller=caller, pair=ALL, now=now)
-
-    with pytest.raises(Conflict):
-        merge_names(caller=caller, pair=ALL, now=now)
 
 
 def test_a_personal_merge_is_for_one_person(

@@ -54,66 +54,41 @@ def test_words_alone_ask_no_model(caller: Caller, known: Known, now: datetime) -
     assert answer.degraded == ()
 
 
-@pytest.mark.parametrize(
-    ("pattern", "found"),
-    [
-        (r"\bECONN\w+", {0}),
-        ("redis", {0, 3}),
-        ("Redis re", {3}),
-        ("redis (is|refuses)", {0, 3}),
-        ("^parse_[a-z_]+ in", {2}),
-        ("no such thing", set()),
-        (r"100%|carts\.x", set()),
-    ],
+PATTERNS: dict[str, set[int]] = {
+    r"\bECONN\w+": {0}, "redis": {0, 3}, "Redis re": {3}, "redis (is|refuses)": {0, 3},
+    "^parse_[a-z_]+ in": {2}, "no such thing": set(), r"100%|carts\.x": set(),
+}  # fmt: skip
+NARROWED: tuple[tuple[dict[str, Any], set[int]], ...] = (
+    ({"tags": ("auth",)}, {0}),
+    ({"files": ("token.py",)}, {0, 3}),
+    ({"files": ("src/*.py",)}, {3}),
+    ({"types": ("decision",)}, set()),
+    ({"author": "nobody"}, set()),
+    ({"project": "store", "tags": ("src",)}, {3}),
 )
-def test_a_pattern_finds_what_it_matches(
-    caller: Caller, known: Known, now: datetime, pattern: str, found: set[int]
+
+
+def test_a_pattern_finds_what_it_matches_and_passes_the_filters(
+    caller: Caller, known: Known, now: datetime
 ) -> None:
-    matches = _matched(caller, now, pattern)
-
-    assert {one.id for one, _ in matches.items} == {known[n].id for n in found}
-
-
-def test_a_match_is_shown_in_its_place(caller: Caller, now: datetime) -> None:
+    asked = (*((text, {}, found) for text, found in PATTERNS.items()),
+             *(("redis", narrowed, found) for narrowed, found in NARROWED))  # fmt: skip
+    for pattern, narrowed, found in asked:
+        matches = _matched(caller, now, pattern, **narrowed)
+        assert {one.id for one, _ in matches.items} == {known[n].id for n in found}, pattern
     ((_, excerpt),) = _matched(caller, now, "ECONN[A-Z]+").items
-
     assert "catch ECONNREFUSED." in excerpt
 
 
-@pytest.mark.parametrize(
-    ("narrowed", "found"),
-    [
-        ({"tags": ("auth",)}, {0}),
-        ({"files": ("token.py",)}, {0, 3}),
-        ({"files": ("src/*.py",)}, {3}),
-        ({"types": ("decision",)}, set()),
-        ({"author": "nobody"}, set()),
-        ({"project": "store", "tags": ("src",)}, {3}),
-    ],
-)
-def test_filters_narrow_a_pattern_too(
-    caller: Caller, known: Known, now: datetime, narrowed: dict[str, Any], found: set[int]
+def test_a_broken_pattern_is_refused_by_its_field_and_one_without_end_is_stopped(
+    caller: Caller, now: datetime
 ) -> None:
-    matches = _matched(caller, now, "redis", **narrowed)
-
-    assert {one.id for one, _ in matches.items} == {known[n].id for n in found}
-
-
-@pytest.mark.parametrize("pattern", ["(", "[z-a]", "a{9,1}", "*a", "a{999}", r"(a)\1", "\x00"])
-def test_a_broken_pattern_is_refused_by_its_field(
-    caller: Caller, now: datetime, pattern: str
-) -> None:
-    with pytest.raises(InvalidInput) as refused:
-        _matched(caller, now, pattern)
-
-    assert [fault.pointer for fault in refused.value.errors] == ["/query"]
-
-
-def test_a_pattern_without_end_is_stopped(caller: Caller, now: datetime) -> None:
-    with pytest.raises(InvalidInput) as refused:
-        _matched(caller, now, ENDLESS)
-
-    assert refused.value.errors[0].code == "slow_pattern"
+    for pattern in ("(", "[z-a]", "a{9,1}", "*a", "a{999}", r"(a)\1", "\x00", ENDLESS):
+        with pytest.raises(InvalidInput) as refused:
+            _matched(caller, now, pattern)
+        (fault,) = refused.value.errors
+        code = "slow_pattern" if pattern == ENDLESS else "broken_pattern"
+        assert (fault.pointer, fault.code) == ("/query", code), pattern
 
 
 def test_statements_after_a_pattern_take_their_time(caller: Caller, now: datetime) -> None:
@@ -129,26 +104,19 @@ def statement_timeout() -> str:
         return str(cursor.fetchone()[0])
 
 
-def test_what_is_alike_comes_nearest_first(caller: Caller, known: Known, now: datetime) -> None:
+def test_what_is_alike_comes_nearest_first_or_by_words_without_a_vector(
+    caller: Caller, known: Known, now: datetime
+) -> None:
     found = similar(caller=caller, memory_id=known[0].id, narrowing=Narrowing(), now=now)
+    with tenancy.unit():
+        MemoryVector.objects.filter(memory_id=known[0].id).delete()
+    worded = similar(caller=caller, memory_id=known[0].id, narrowing=Narrowing(), now=now)
 
-    assert found.items[0][0].id == known[3].id
     assert known[0].id not in {one.id for one, _ in found.items}
     values = [value for _, value in found.items]
     assert values == sorted(values, reverse=True)
-    assert found.degraded == ()
-
-
-def test_without_a_vector_words_say_what_is_alike(
-    caller: Caller, known: Known, now: datetime
-) -> None:
-    with tenancy.unit():
-        MemoryVector.objects.filter(memory_id=known[0].id).delete()
-
-    found = similar(caller=caller, memory_id=known[0].id, narrowing=Narrowing(), now=now)
-
-    assert found.items[0][0].id == known[3].id
-    assert found.degraded == ("no_vectors",)
+    assert [one.items[0][0].id for one in (found, worded)] == [known[3].id] * 2
+    assert (found.degraded, worded.degraded) == ((), ("no_vectors",))
 
 
 def test_likeness_to_what_one_may_not_see_is_not_found(
@@ -160,36 +128,27 @@ def test_likeness_to_what_one_may_not_see_is_not_found(
         similar(caller=member_caller, memory_id=own.id, narrowing=Narrowing(), now=now)
 
 
-@pytest.mark.parametrize(
-    ("path", "closeness", "found"),
-    [
-        ("auth/token.py", Closeness.FILE, [(0, "file")]),
-        ("./auth/token.py", Closeness.NAME, [(0, "file"), (3, "name")]),
-        ("auth/other.py", Closeness.FOLDER, [(0, "folder")]),
-        ("home/me/src/auth/token.py", Closeness.NAME, [(3, "name"), (0, "name")]),
-        ("ken.py", Closeness.FOLDER, []),
-        ("README.md", Closeness.FOLDER, []),
-    ],
+OF_FILES = (
+    ("auth/token.py", Closeness.FILE, [(0, "file")]),
+    ("./auth/token.py", Closeness.NAME, [(0, "file"), (3, "name")]),
+    ("auth/other.py", Closeness.FOLDER, [(0, "folder")]),
+    ("home/me/src/auth/token.py", Closeness.NAME, [(3, "name"), (0, "name")]),
+    ("ken.py", Closeness.FOLDER, []),
+    ("README.md", Closeness.FOLDER, []),
 )
+
+
 def test_what_is_known_about_a_file_comes_closest_first(
-    caller: Caller,
-    known: Known,
-    now: datetime,
-    path: str,
-    closeness: Closeness,
-    found: list[tuple[int, str]],
+    caller: Caller, known: Known, now: datetime
 ) -> None:
-    told = recall(caller=caller, path=path, closeness=closeness, narrowing=Narrowing(), now=now)
-
-    said = [(one.id, how.value) for one, how in told.items]
-    assert sorted(said) == sorted((known[n].id, how) for n, how in found)
-    assert [how for _, how in said] == [how for _, how in found]
-
-
-@pytest.mark.parametrize("path", [" ", "./", "a" * 401, "a\x00b"])
-def test_what_is_no_path_is_refused(caller: Caller, now: datetime, path: str) -> None:
-    with pytest.raises(InvalidInput):
-        recall(caller=caller, path=path, closeness=Closeness.FILE, narrowing=Narrowing(), now=now)
+    for path, closeness, found in OF_FILES:
+        told = recall(caller=caller, path=path, closeness=closeness, narrowing=Narrowing(), now=now)
+        said = [(one.id, how.value) for one, how in told.items]
+        assert sorted(said) == sorted((known[n].id, how) for n, how in found), path
+        assert [how for _, how in said] == [how for _, how in found], path
+    for path in (" ", "./", "a" * 401, "a\x00b"):
+        with pytest.raises(InvalidInput):
+            recall(caller=caller, path=path, closeness=closeness, narrowing=Narrowing(), now=now)
 
 
 def test_a_timeline_tells_page_by_page_what_happened(

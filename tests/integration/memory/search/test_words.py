@@ -45,31 +45,22 @@ def known(caller: Caller, store: str, now: datetime) -> Known:
     return found
 
 
-@pytest.mark.parametrize(
-    ("text", "meant"),
-    [
-        ("advisry", CARTS),
-        ("advisroy", CARTS),
-        ("adviisory", CARTS),
-        ("adbisory", CARTS),
-        ("Optimsitic", CARTS),
-        ("unreacheable", REDIS),
-        ("parse_invioce", PARSER),
-    ],
-)
-def test_one_letter_away_is_near_enough(
-    caller: Caller, known: Known, text: str, meant: str
-) -> None:
-    assert known[meant] in by_words(caller=caller, text=text)
+NEAR = {
+    "advisry": CARTS, "advisroy": CARTS, "adviisory": CARTS, "adbisory": CARTS,
+    "Optimsitic": CARTS, "unreacheable": REDIS, "parse_invioce": PARSER,
+}  # fmt: skip
+FAR = ("advi", "adivsroy", "xyzzy", "E4O4X", "catr", "cakes", "bdvisory")
 
 
-@pytest.mark.parametrize(
-    "text", ["advi", "adivsroy", "xyzzy", "E4O4X", "catr", "cakes", "bdvisory"]
-)
-def test_what_is_further_away_or_short_or_has_a_digit_is_left_alone(
-    caller: Caller, known: Known, text: str
+def test_one_letter_away_is_near_enough_but_in_short_words_and_those_with_digits(
+    caller: Caller, known: Known
 ) -> None:
-    assert by_words(caller=caller, text=text) == {}
+    for text, meant in NEAR.items():
+        assert known[meant] in by_words(caller=caller, text=text), text
+    for text in FAR:
+        assert by_words(caller=caller, text=text) == {}, text
+    assert set(by_words(caller=caller, text="billing/parser.py")) == {known[PARSER]}
+    assert set(by_words(caller=caller, text="ECONNREFUSED")) == {known[REDIS]}
 
 
 def test_the_right_word_counts_for_more(caller: Caller, known: Known) -> None:
@@ -90,11 +81,6 @@ def test_a_known_word_is_never_read_as_another(
 
     assert set(by_words(caller=caller, text="advisory")) == {known[CARTS]}
     assert set(by_words(caller=caller, text="advisor")) == {other}
-
-
-def test_identifiers_paths_and_codes_are_still_hit_exactly(caller: Caller, known: Known) -> None:
-    assert set(by_words(caller=caller, text="billing/parser.py")) == {known[PARSER]}
-    assert set(by_words(caller=caller, text="ECONNREFUSED")) == {known[REDIS]}
 
 
 def test_a_word_written_after_the_count_is_found_as_it_is(
@@ -132,43 +118,35 @@ def test_few_of_many_words_are_read_before_anything_is_known_of_them(
         assert cursor.fetchone()[0] - before < 1_000
 
 
-@pytest.mark.parametrize(
-    ("text", "is_french"),
-    [
-        (CACHE, True),
-        ("Pourquoi les signatures échouaient-elles ?", True),
-        ("l'erreur n'est pas attendue", True),
-        (CARTS, False),
-        ("Amélie owns the design system and decides about new tokens", False),
-        ("du -sh shows the size of the cache", False),
-        ("redis", False),
-        ("", False),
-    ],
-)
-def test_small_words_tell_french(caller: Caller, text: str, is_french: bool) -> None:
+FRENCH = {
+    CACHE: True, "Pourquoi les signatures échouaient-elles ?": True,
+    "l'erreur n'est pas attendue": True, CARTS: False, "redis": False, "": False,
+    "Amélie owns the design system and decides about new tokens": False,
+    "du -sh shows the size of the cache": False,
+}  # fmt: skip
+FORMS = {
+    "vider les caches lors des déploiements": CACHE,
+    "conserver un jeton dans la base": CACHE,
+    "stockage des paiements par carte": CARDS,
+}
+
+
+def test_small_words_tell_french(in_organization: object) -> None:
     with tenancy.unit(), connection.cursor() as cursor:
-        cursor.execute("SELECT is_french(%s)", [text])
+        for text, is_french in FRENCH.items():
+            cursor.execute("SELECT is_french(%s)", [text])
+            assert cursor.fetchone() == (is_french,), text
 
-        assert cursor.fetchone() == (is_french,)
 
-
-@pytest.mark.parametrize(
-    ("text", "meant"),
-    [
-        ("vider les caches lors des déploiements", CACHE),
-        ("conserver un jeton dans la base", CACHE),
-        ("stockage des paiements par carte", CARDS),
-    ],
-)
-def test_another_form_of_a_french_word_is_found(
-    caller: Caller, known: Known, text: str, meant: str
+def test_french_words_are_found_in_other_forms_and_technical_ones_across_languages(
+    caller: Caller, known: Known
 ) -> None:
-    found = by_words(caller=caller, text=text)
-
-    assert max(found.values(), key=lambda one: one.scores["keyword"]).memory_id == known[meant]
-
-
-def test_technical_words_are_found_across_languages(caller: Caller, known: Known) -> None:
+    for text, meant in FORMS.items():
+        found = by_words(caller=caller, text=text)
+        first = max(found.values(), key=lambda one: one.scores["keyword"])
+        assert first.memory_id == known[meant], text
+    whole = by_words(caller=caller, text="les jeton conservé dans la base")
+    assert whole[known[CACHE]].matched == pytest.approx(1.0)
     assert known[CACHE] in by_words(caller=caller, text="is the redis cache flushed")
     assert known[CARTS] in by_words(
         caller=caller, text="pourquoi des verrous advisory dans postgres"
@@ -181,12 +159,6 @@ def test_an_english_word_of_the_same_stem_counts_little(caller: Caller, known: K
     assert found[known[CARDS]].scores["keyword"] > 5 * found[known[CARTS]].scores["keyword"]
 
 
-def test_a_form_that_is_known_makes_a_full_match(caller: Caller, known: Known) -> None:
-    found = by_words(caller=caller, text="les jeton conservé dans la base")
-
-    assert found[known[CACHE]].matched == pytest.approx(1.0)
-
-
 def signs(caller: Caller, question: str, now: datetime) -> dict[UUID, Mapping[str, Any]]:
     """Return the signs of relevance of every candidate."""
     request = SearchRequest(query=question, threshold=0.0)
@@ -194,36 +166,21 @@ def signs(caller: Caller, question: str, now: datetime) -> dict[UUID, Mapping[st
     return {hit.memory.id: hit.explain["relevance"]["signs"] for hit in hits}
 
 
-@pytest.mark.parametrize(
-    "written", ["auth_service", "`auth-service`", "authService", "AuthService"]
-)
-def test_a_code_name_in_another_spelling_is_not_missing(
-    caller: Caller, store: str, now: datetime, written: str
+def test_another_spelling_or_name_of_a_thing_is_neither_missing_nor_unmatched(
+    caller: Caller, store: str, now: datetime
 ) -> None:
     memory = stored(caller, now, TOKENS, project=store)
     other = stored(caller, now, EXPORTS, project=store)
 
-    found = signs(caller, f"{written} tokens, exports", now)
-
-    assert (found[memory.id]["missing"], found[other.id]["missing"]) == (0.0, 1.0)
-
-
-@pytest.mark.parametrize("written", ["kubernetes", "Kube", "k8s"])
-def test_another_name_of_a_tool_is_a_matched_word(
-    caller: Caller, store: str, now: datetime, written: str
-) -> None:
-    memory = stored(caller, now, TOKENS, project=store)
-
-    assert signs(caller, f"{written} tokens", now)[memory.id]["matched"] == pytest.approx(1.0)
-
-
-def test_what_nothing_names_stays_unmatched(caller: Caller, store: str, now: datetime) -> None:
-    memory = stored(caller, now, TOKENS, project=store)
-
-    found = signs(caller, "terraform tokens of token_store", now)[memory.id]
-
-    assert found["matched"] < 0.5
-    assert found["missing"] == 1.0
+    for written in ("auth_service", "`auth-service`", "authService", "AuthService"):
+        found = signs(caller, f"{written} tokens, exports", now)
+        assert (found[memory.id]["missing"], found[other.id]["missing"]) == (0.0, 1.0), written
+    for written in ("kubernetes", "Kube", "k8s"):
+        found = signs(caller, f"{written} tokens", now)
+        assert found[memory.id]["matched"] == pytest.approx(1.0), written
+    unknown = signs(caller, "terraform tokens of token_store", now)[memory.id]
+    assert unknown["matched"] < 0.5
+    assert unknown["missing"] == 1.0
 
 
 def fill(caller: Caller, now: datetime, project: str, texts: tuple[str, ...]) -> tuple[UUID, ...]:

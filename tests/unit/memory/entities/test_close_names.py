@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.entities import close_names
-from memory.entities.close_names import MOST_ALIKE, Close, Known, Reason
+from memory.entities.close_names import MOST_ALIKE, Known, Reason
 from memory.entities.rules import EntityType
 from tests import support
 
@@ -53,7 +53,7 @@ def _known(key: str, type: str = "system", beside: int = 0) -> Known:
     return Known(type=EntityType(type), key=key, beside=names)
 
 
-def _compared(first: str, second: str, type: str = "system", beside: int = 0) -> Close | None:
+def _compared(first: str, second: str, type: str = "system", beside: int = 0) -> Reason | None:
     return close_names.compare(
         first=_known(first, type, beside), second=_known(second, type, beside)
     )
@@ -74,9 +74,11 @@ def test_pairs_that_people_labelled(held: bool, figure: Callable[[str], None]) -
 
 
 def test_what_is_certain_is_never_wrong() -> None:
-    found = [(one, close_names.compare(first=one.first, second=one.second)) for one in _labelled()]
-
-    sure = [one.same for one, close in found if close is not None and close.is_sure]
+    sure = [
+        one.same
+        for one in _labelled()
+        if close_names.compare(first=one.first, second=one.second) is Reason.JOINED
+    ]
 
     assert len(sure) >= 10
     assert all(sure)
@@ -101,9 +103,7 @@ def test_what_is_certain_is_never_wrong() -> None:
     ],
 )
 def test_reasons(first: str, second: str, type: str, beside: int, reason: Reason | None) -> None:
-    found = _compared(first, second, type, beside)
-
-    assert (None if found is None else found.reason) is reason
+    assert _compared(first, second, type, beside) is reason
 
 
 def test_things_of_two_kinds_are_never_one() -> None:
@@ -117,17 +117,14 @@ def test_things_of_two_kinds_are_never_one() -> None:
     second=st.text(alphabet="abcdefgh 1/", min_size=1, max_size=16),
 )
 def test_order_does_not_matter(first: str, second: str) -> None:
-    one, other = _compared(first, second), _compared(second, first)
-
-    assert (one is None) == (other is None)
-    assert one is None or other is None or one.reason is other.reason
+    assert _compared(first, second) is _compared(second, first)
 
 
-def test_pairs_are_found_among_many_the_surest_first() -> None:
+def test_sure_pairs_are_found_among_many() -> None:
     names = [_known(f"thing{number:04} of many") for number in range(3_000)]
     mine = [_known("auth gate"), _known("conection broker"), _known("connection broker")]
 
-    found = close_names.pairs(names=(*mine, _known("authgate"), *names))
+    found = close_names.sure_pairs(names=(*mine, _known("authgate"), *names))
 
-    assert [one.reason for one in found] == [Reason.JOINED, Reason.MISSPELLED]
+    assert found == ((_known("auth gate").name, _known("authgate").name),)
     assert len(names) > MOST_ALIKE

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.customization.phases import BUDGETS, Budget, Phase
+from memory.records.queries.views import MemoryView
 from memory.search import packing
-from memory.search.packing import DISAGREE, NOTICE, Block, Entry
+from memory.search.packing import DISAGREE, NO_FILE, NOTICE, Block
 from memory.taxonomy import MemoryType
 from memory.text import tokens
 
@@ -61,25 +62,25 @@ REDIS = "Token refresh fails silently when Redis is unreachable, so catch the er
 CARTS = "Merging carts takes Postgres advisory locks instead of optimistic retries."
 
 
-def _entry(number: int, content: str, file: str = "", **given: object) -> Entry:
-    usual: dict[str, object] = {
-        "type": "gotcha", "citation": content[:40], "verification": "unverified",
-        "needs_review": False,
+def _view(number: int, content: str, file: str = "", **given: object) -> MemoryView:
+    usual = dict.fromkeys(MemoryView.__dataclass_fields__)
+    values = {
+        "id": UUID(int=number), "type": "gotcha", "content": content, "citation": content[:40],
+        "related_files": (file,) if file else (), "verification": "unverified", **given,
     }  # fmt: skip
-    values = {**usual, **given}
-    return Entry(memory_id=UUID(int=number), content=content, file=file, **values)  # type: ignore[arg-type]
+    return MemoryView(**{**usual, **values})  # type: ignore[arg-type]
 
 
-def _block(*entries: Entry) -> Block:
-    return Block(entries=entries)
+def _blocks(*views: MemoryView) -> tuple[Block, ...]:
+    return packing.blocks_of(ranked=views, contradictions={})[0]
+
+
+def _block(*views: MemoryView) -> Block:
+    return Block(memories=views, heading=NO_FILE)
 
 
 def test_memories_stand_under_their_files_with_their_citations() -> None:
-    blocks = (
-        _block(_entry(1, "One.", "a.py")),
-        _block(_entry(2, "Two.")),
-        _block(_entry(3, "Three.", "a.py")),
-    )
+    blocks = _blocks(_view(1, "One.", "a.py"), _view(2, "Two."), _view(3, "Three.", "a.py"))
 
     text = packing.write(blocks=packing.by_file(blocks=blocks))
 
@@ -90,31 +91,18 @@ def test_memories_stand_under_their_files_with_their_citations() -> None:
     )
 
 
-def test_nothing_is_written_of_nothing() -> None:
-    assert packing.write(blocks=()) == ""
+def test_sides_doubts_and_further_lines_are_written_as_what_they_are() -> None:
+    told = _view(1, "Mind this.\n## Orders\nDo it.", verification="stale", needs_review=True)
 
+    text = packing.write(blocks=(_block(told, _view(2, "No.")),))
 
-def test_further_lines_cannot_pass_for_a_heading() -> None:
-    text = packing.write(blocks=(_block(_entry(1, "Mind this.\n## Orders\nDo it.")),))
-
-    assert "\n  ## Orders\n  Do it." in text
-
-
-def test_doubts_are_told() -> None:
-    entry = _entry(1, "It was so.", verification="stale", needs_review=True)
-
-    assert "- gotcha (stale, needs review): It was so." in packing.write(blocks=(_block(entry),))
-
-
-def test_two_sides_stand_together_under_a_line_that_says_so() -> None:
-    text = packing.write(blocks=(_block(_entry(1, "Yes."), _entry(2, "No.")),))
-
-    assert f"{DISAGREE}\n- gotcha: Yes. [^ Memory: Yes.]\n- gotcha: No." in text
+    assert f"{DISAGREE}\n- gotcha (stale, needs review): Mind this.\n  ## Orders\n  Do it." in text
+    assert "\n- gotcha: No. [^ Memory: No.]\n" in text
 
 
 @given(items=st.lists(st.tuples(CONTENTS, FILES), max_size=8))
 def test_a_text_never_costs_more_than_its_parts(items: list[tuple[str, str]]) -> None:
-    blocks = tuple(_block(_entry(n, *item)) for n, item in enumerate(items))
+    blocks = tuple(_blocks(_view(n, *item))[0] for n, item in enumerate(items))
 
     text = packing.write(blocks=packing.by_file(blocks=blocks))
 
@@ -123,39 +111,39 @@ def test_a_text_never_costs_more_than_its_parts(items: list[tuple[str, str]]) ->
 
 
 def test_what_says_the_same_is_left_out_and_named() -> None:
-    ranked = (_entry(1, REDIS), _entry(2, CARTS), _entry(3, f"{REDIS} Always."))
+    ranked = (_view(1, REDIS), _view(2, CARTS), _view(3, f"{REDIS} Always."))
 
-    blocks, overlaps = packing.blocks_of(ranked=ranked, contradictions={}, others={})
+    blocks, overlaps = packing.blocks_of(ranked=ranked, contradictions={})
 
-    assert [block.entries[0].memory_id.int for block in blocks] == [1, 2]
+    assert [block.memories[0].id.int for block in blocks] == [1, 2]
     assert overlaps == {UUID(int=3): UUID(int=1)}
 
 
 def test_the_other_side_joins_the_better_ranked_one() -> None:
-    ranked = (_entry(1, REDIS), _entry(2, CARTS), _entry(3, "Redis is never asked for tokens."))
+    ranked = (_view(1, REDIS), _view(2, CARTS), _view(3, "Redis is never asked for tokens."))
     sides = {UUID(int=1): frozenset({UUID(int=3)}), UUID(int=3): frozenset({UUID(int=1)})}
 
-    blocks, _ = packing.blocks_of(ranked=ranked, contradictions=sides, others={})
+    blocks, _ = packing.blocks_of(ranked=ranked, contradictions=sides)
 
-    assert [[one.memory_id.int for one in block.entries] for block in blocks] == [[1, 3], [2]]
+    assert [[one.id.int for one in block.memories] for block in blocks] == [[1, 3], [2]]
 
 
 def test_a_side_that_was_not_found_is_brought_in() -> None:
-    other = _entry(9, "Redis is never asked for tokens.")
-    sides = {UUID(int=1): frozenset({other.memory_id}), other.memory_id: frozenset({UUID(int=1)})}
+    other = _view(9, "Redis is never asked for tokens.")
+    sides = {UUID(int=1): frozenset({other.id}), other.id: frozenset({UUID(int=1)})}
 
     blocks, _ = packing.blocks_of(
-        ranked=(_entry(1, REDIS),), contradictions=sides, others={other.memory_id: other}
+        ranked=(_view(1, REDIS),), contradictions=sides, others={other.id: other}
     )
 
-    assert [one.memory_id.int for one in blocks[0].entries] == [1, 9]
+    assert [one.id.int for one in blocks[0].memories] == [1, 9]
 
 
 def test_sides_of_a_contradiction_are_no_overlap() -> None:
-    ranked = (_entry(1, "Retries are switched on."), _entry(2, "Retries are switched on !"))
+    ranked = (_view(1, "Retries are switched on."), _view(2, "Retries are switched on !"))
     sides = {UUID(int=1): frozenset({UUID(int=2)}), UUID(int=2): frozenset({UUID(int=1)})}
 
-    blocks, overlaps = packing.blocks_of(ranked=ranked, contradictions=sides, others={})
+    blocks, overlaps = packing.blocks_of(ranked=ranked, contradictions=sides)
 
-    assert [len(block.entries) for block in blocks] == [2]
+    assert [len(block.memories) for block in blocks] == [2]
     assert overlaps == {}

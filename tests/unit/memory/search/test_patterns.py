@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accounts.errors import InvalidInput
-from memory.search import patterns
+from memory.search import lookups
 
 SIGNS = st.sampled_from(
     ["a", "b", "_", ".", r"\.", r"\d", "[ab]", "[^]a]", "é", "(ab)", "(a|b)", " "]
@@ -18,25 +18,24 @@ TEXTS = st.text(alphabet="abé_. 1", max_size=40)
 
 
 @pytest.mark.parametrize(
-    ("given_text", "text", "flags"),
+    ("given_text", "text", "ignores_case"),
     [
-        ("redis", "redis", "ni"),
-        ("Redis", "Redis", "n"),
-        (r"\bredis\b", r"\yredis\y", "ni"),
-        (r"\Wredis\B", r"\Wredis\Y", "ni"),
-        (r"C:\\b", r"C:\\b", "n"),
+        ("Redis", "Redis", False),
+        (r"\bredis\b", r"\yredis\y", True),
+        (r"\Wredis\B", r"\Wredis\Y", True),
+        (r"C:\\b", r"C:\\b", False),
     ],
 )
-def test_patterns_are_made_ready(given_text: str, text: str, flags: str) -> None:
-    read = patterns.read(text=given_text)
+def test_patterns_are_made_ready(given_text: str, text: str, ignores_case: bool) -> None:
+    read = lookups.read_pattern(text=given_text)
 
-    assert (read.text, read.flags) == (text, flags)
+    assert (read[0], read[2]) == (text, ignores_case)
 
 
 @pytest.mark.parametrize("text", ["", "a" * 201, r"(a)\1", "***=a"])
 def test_what_could_take_forever_is_refused(text: str) -> None:
     with pytest.raises(InvalidInput) as refused:
-        patterns.read(text=text)
+        lookups.read_pattern(text=text)
 
     assert refused.value.errors[0].code == "broken_pattern"
 
@@ -57,21 +56,21 @@ def test_what_could_take_forever_is_refused(text: str) -> None:
     ],
 )
 def test_what_every_match_must_hold_is_found(text: str, literal: str) -> None:
-    assert patterns.read(text=text).literal == literal
+    assert lookups.read_pattern(text=text)[1] == literal
 
 
 @given(pattern=PATTERNS, text=TEXTS)
 def test_a_text_without_it_is_no_match(pattern: str, text: str) -> None:
-    read = patterns.read(text=pattern)
+    _, literal, ignores_case = lookups.read_pattern(text=pattern)
 
-    if re.search(pattern, text, re.IGNORECASE if read.ignores_case else 0):
-        assert read.literal in text
+    if re.search(pattern, text, re.IGNORECASE if ignores_case else 0):
+        assert literal in text
 
 
 def test_a_match_is_shown_with_what_stands_around_it() -> None:
     content = f"{'x' * 80} needle\nin {'y' * 80}"
     start = content.index("needle")
 
-    shown = patterns.excerpt(content=content, start=start, end=start + 6)
+    shown = lookups.excerpt(content=content, start=start, end=start + 6)
 
     assert shown == f"…{'x' * 59} needle in {'y' * 56}…"

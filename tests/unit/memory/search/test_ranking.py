@@ -131,17 +131,3 @@ def test_no_profile_rises_with_idle_days(
     assert (
         0.0 <= sum(_parts(name, replace(fresh, idle_days=days + later))) <= sum(_parts(name, fresh))
     )
-
-
-@pytest.mark.parametrize(
-    ("name", "evidence"),
-    [
-        ("coding", replace(GOTCHA, accesses=-1)),
-        ("coding", replace(GOTCHA, idle_days=-1.0)),
-        ("cognitive", replace(GOTCHA, age_days=-1.0)),
-        ("cognitive", replace(GOTCHA, confidence=math.nan)),
-    ],
-)
-def test_impossible_evidence_is_refused(name: str, evidence: Evidence) -> None:
-    with pytest.raises(ValueError, match="must be"):
-        _parts(name, evidence)

@@ -126,11 +126,3 @@ def test_an_unknown_model_and_no_vectors_have_rows_without_the_size_of_a_cosine(
 
     assert (chosen.key, worded.key) == (ANY, NO_VECTORS)
     assert {Sign.COSINE, Sign.COSINE_LEAD}.isdisjoint({*chosen.slopes, *worded.slopes})
-
-
-@pytest.mark.parametrize(("cosine", "matched"), [(1.5, 0.0), (0.0, 1.5), (0.0, -0.1), (0.0, None)])
-def test_impossible_evidence_is_refused(cosine: float, matched: float | None) -> None:
-    value = float("nan") if matched is None else matched
-
-    with pytest.raises(ValueError, match="must be within"):
-        relevances.signs_of(observed=_observed((cosine, value)), usual=USUAL, wording=ENGLISH)
