@@ -29,7 +29,7 @@ from memory.search import request as search_request
 from memory.search.request import NEVER, Deadline, Mode, SearchRequest, TooLate
 from memory.secrets import findings as secrets
 from memory.secrets import scanner
-from memory.taxonomy import LinkKind, MemoryKind, MemoryType, type_row
+from memory.taxonomy import LinkKind
 from memory.topics.queries import NearTopic
 from teams import visibility
 from teams.permissions import Act, require
@@ -399,20 +399,6 @@ def organize_hits(
         sight = visibility.sight_of(caller=caller)
         related = memory_views.relations_of(memory_ids=ids, sight=sight)
         things = entities.things_of(memory_ids=ids, sight=sight)
-    items = tuple(
-        presentation.Result(
-            memory_id=hit.memory.id,
-            is_event=type_row(type=MemoryType(hit.memory.type)).kind is MemoryKind.EPISODIC,
-            at=hit.memory.event_at or hit.memory.created_at,
-            things=things.get(hit.memory.id, frozenset()),
-        )
-        for hit in hits
-    )
-    links = tuple(
-        (one.memory_id, one.other_id, one.kind)
-        if one.outgoing
-        else (one.other_id, one.memory_id, one.kind)
-        for one in related
-    )
-    order, told = presentation.organize(items=items, links=links)
+    views = tuple(hit.memory for hit in hits)
+    order, told = presentation.organize(views=views, things=things, relations=related)
     return order, told, related

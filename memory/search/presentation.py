@@ -9,15 +9,15 @@ not ask for this. Pure: results, what they name and the links between them come 
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
 from memory.records.formulas import Factor
+from memory.records.queries.views import MemoryView, Relation
 from memory.search.ranking import Standing
 from memory.search.relevance import Calibration, Relevance
-from memory.taxonomy import LinkKind
+from memory.taxonomy import LinkKind, MemoryKind, MemoryType, type_row
 
 DOMINANT_SHARE: Final = 0.5  # of the results must be of one structure; a default, not measured
 DESCRIPTIONS: Final = {
@@ -33,9 +33,6 @@ CAUSE_COMES_FIRST: Final = {  # whether the link's target is told before its sou
 }
 
 
-Link = tuple[UUID, UUID, LinkKind]  # from one memory to another, and what it says
-
-
 class Order(StrEnum):
     """How results are put in order."""
 
@@ -43,16 +40,6 @@ class Order(StrEnum):
     CAUSES = "causes"
     THINGS = "things"
     SCORE = "score"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
-    """A result: what it is, when it happened or was learned, and the keys of what it names."""
-
-    memory_id: UUID
-    is_event: bool
-    at: datetime
-    things: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,19 +54,27 @@ class Funnel:
 
 
 def organize(
-    *, items: tuple[Result, ...], links: tuple[Link, ...]
+    *,
+    views: tuple[MemoryView, ...],
+    things: Mapping[UUID, frozenset[str]],
+    relations: tuple[Relation, ...],
 ) -> tuple[Order, tuple[UUID, ...]]:
-    """Order results, given best first; nothing is added and nothing gets lost."""
-    ids = tuple(item.memory_id for item in items)
-    if items and sum(item.is_event for item in items) >= DOMINANT_SHARE * len(items):
-        by_time = sorted(items, key=lambda item: (item.at, item.memory_id))
-        return Order.TIMELINE, tuple(one.memory_id for one in by_time)
-    causes = _causes(frozenset(ids), links)
+    """Order results, given best first; nothing is added and nothing gets lost.
+
+    `things` are the keys of what each names.
+    """
+    ids = tuple(view.id for view in views)
+    least = DOMINANT_SHARE * len(ids)
+    events = sum(type_row(type=MemoryType(view.type)).kind is MemoryKind.EPISODIC for view in views)
+    if views and events >= least:
+        by_time = sorted(views, key=lambda view: (view.event_at or view.created_at, view.id))
+        return Order.TIMELINE, tuple(view.id for view in by_time)
+    causes = _causes(frozenset(ids), relations)
     bound = causes.keys() | {cause for found in causes.values() for cause in found}
-    if items and len(bound) >= DOMINANT_SHARE * len(items):
+    if views and len(bound) >= least:
         return Order.CAUSES, _roots_first(ids, causes)
-    about = _about(items)
-    if len(set(about.values())) > 1 and len(about) >= DOMINANT_SHARE * len(items):
+    about = _about({id: things.get(id, frozenset()) for id in ids})
+    if len(set(about.values())) > 1 and len(about) >= least:
         first: dict[str, int] = {}  # each result, best first, then what else is about its thing
         for position, memory_id in enumerate(ids):
             first.setdefault(about.get(memory_id, memory_id.hex), position)
@@ -156,31 +151,32 @@ def _by_name(factors: Iterable[Factor]) -> dict[str, float]:
     return {factor.name: factor.value for factor in factors}
 
 
-def _about(items: tuple[Result, ...]) -> dict[UUID, str]:
+def _about(things: Mapping[UUID, frozenset[str]]) -> dict[UUID, str]:
     """Return which thing a result is about, of those that are about one that others are about too.
 
     That is what most of the others name as well, of equals what the best of them does; what all of
     them name parts none from the others.
     """
-    named = Counter(thing for item in items for thing in sorted(item.things))
-    parting = {thing: count for thing, count in named.items() if 1 < count < len(items)}
+    named = Counter(thing for own in things.values() for thing in sorted(own))
+    parting = {thing: count for thing, count in named.items() if 1 < count < len(things)}
     about = {
-        item.memory_id: max(shared, key=lambda thing: parting[thing])
-        for item in items
-        if (shared := [thing for thing in parting if thing in item.things])
+        memory_id: max(shared, key=lambda thing: parting[thing])
+        for memory_id, own in things.items()
+        if (shared := [thing for thing in parting if thing in own])
     }
     members = Counter(about.values())
     return {memory_id: thing for memory_id, thing in about.items() if members[thing] > 1}
 
 
-def _causes(among: frozenset[UUID], links: tuple[Link, ...]) -> dict[UUID, set[UUID]]:
+def _causes(among: frozenset[UUID], relations: tuple[Relation, ...]) -> dict[UUID, set[UUID]]:
     """Return for each result the results that must be told before it."""
     before: dict[UUID, set[UUID]] = {}
-    for source, target, kind in links:
-        if kind not in CAUSE_COMES_FIRST or not {source, target} <= among:
+    for one in relations:
+        if one.kind not in CAUSE_COMES_FIRST or not {one.memory_id, one.other_id} <= among:
             continue
-        first, then = (target, source) if CAUSE_COMES_FIRST[kind] else (source, target)
-        before.setdefault(then, set()).add(first)
+        is_cause_first = CAUSE_COMES_FIRST[one.kind] is one.outgoing
+        ends = (one.other_id, one.memory_id) if is_cause_first else (one.memory_id, one.other_id)
+        before.setdefault(ends[1], set()).add(ends[0])
     return before
 
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from accounts.caller import Caller, Role
 from memory.intake.actions.remember import NewMemory, Outcome, remember
@@ -29,6 +29,13 @@ def stored(caller: Caller, now: datetime, content: str = REDIS, **given: Any) ->
 def sent(caller: Caller, now: datetime, content: str = REDIS, **given: Any) -> Outcome:
     """Send a candidate through the door."""
     return remember(caller=caller, new=new(content, **given), now=now)
+
+
+def view(number: int, content: str = "", **given: Any) -> MemoryView:
+    """Return a memory of this id as a value; what is not given is None."""
+    usual = dict.fromkeys(MemoryView.__dataclass_fields__)
+    known = {"id": UUID(int=number), "type": "gotcha", "content": content, "related_files": ()}
+    return MemoryView(**{**usual, **known, "citation": content[:40], **given})
 
 
 def as_agent(caller: Caller, **given: Any) -> Caller:

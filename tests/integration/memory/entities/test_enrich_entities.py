@@ -5,7 +5,6 @@ from datetime import datetime
 from io import StringIO
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -87,23 +86,16 @@ def test_a_person_in_a_memory_is_found_at_night(
     assert mentions() == {("priya raman", NUMBER)}
 
 
-def test_a_memory_with_two_names_is_not_read(caller: Caller, store: str, now: datetime) -> None:
+def test_a_memory_with_two_names_is_passed_over_once(
+    caller: Caller, store: str, now: datetime
+) -> None:
     stored(caller, now, NAMED, project=store)
     heard: list[str] = []
 
     enrich(marking(heard=heard))
-
     assert (heard, marks()) == ([], [ENOUGH])
-
-
-def test_one_stored_before_marks_were_kept_is_passed_over_once(
-    caller: Caller, store: str, now: datetime
-) -> None:
-    stored(caller, now, NAMED, project=store)
     with tenancy.unit():
-        Memory.objects.update(enriched_by=0)
-    heard: list[str] = []
-
+        Memory.objects.update(enriched_by=0)  # as before marks were kept
     first, second = enrich(marking(heard=heard)), enrich(marking(heard=heard))
 
     assert (first["read"], second["read"], heard, marks()) == (1, 0, [], [ENOUGH])
@@ -122,30 +114,21 @@ def test_each_is_read_once_and_nothing_a_person_sees_of_it_changes(moved: Memory
         assert Memory.objects.values("version", "updated_at").get(pk=moved.id) == before
 
 
-def test_a_changed_text_is_read_anew(moved: MemoryView, caller: Caller, now: datetime) -> None:
-    enrich(marking())
-
-    changes = {"content": MOVED.replace("Priya Raman", "Marco")}
-    revise(caller=caller, memory_id=moved.id, changes=changes, if_version=None, now=now)
-    between = mentions()
-    enrich(marking())
-
-    assert between == set()
-    assert mentions() == {("marco", NUMBER)}
-
-
-def test_what_was_changed_while_it_was_read_is_read_the_next_time(
+def test_a_text_that_is_changed_before_or_while_it_is_read_is_read_anew(
     moved: MemoryView, caller: Caller, now: datetime
 ) -> None:
-    def change() -> None:
-        changes = {"content": MOVED.replace("Priya Raman", "Marco")}
+    def change(name: str) -> None:
+        changes = {"content": MOVED.replace("Priya Raman", name)}
         revise(caller=caller, memory_id=moved.id, changes=changes, if_version=None, now=now)
 
-    enrich(marking(meanwhile=change))
+    enrich(marking())
+    change("Globex")
+    before = mentions()
+    enrich(marking(meanwhile=lambda: change("Marco")))
     between = (mentions(), marks())
     enrich(marking())
 
-    assert between == (set(), [0])
+    assert (before, between) == (set(), (set(), [0]))
     assert mentions() == {("marco", NUMBER)}
 
 
@@ -183,21 +166,17 @@ def test_a_batch_is_of_few_characters(
     assert (done["read"], sizes) == (2, [1, 1])
 
 
-def test_two_parts_at_once_store_each_name_once(moved: MemoryView) -> None:
-    enrich(marking(meanwhile=lambda: enrich(marking())))
-
-    assert (mentions(), marks()) == ({("priya raman", NUMBER)}, [NUMBER])
-
-
-def test_a_part_that_is_killed_is_done_again(moved: MemoryView) -> None:
+def test_a_part_that_is_killed_or_done_twice_at_once_stores_each_name_once(
+    moved: MemoryView,
+) -> None:
     def die() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         enrich(marking(meanwhile=die))
-    enrich(marking())
+    enrich(marking(meanwhile=lambda: enrich(marking())))
 
-    assert mentions() == {("priya raman", NUMBER)}
+    assert (mentions(), marks()) == ({("priya raman", NUMBER)}, [NUMBER])
 
 
 def test_a_night_has_an_end_and_is_done_in_parts(
@@ -223,8 +202,11 @@ def test_a_night_has_an_end_and_is_done_in_parts(
 def test_the_job_is_queued_where_something_waits_and_once(
     caller: Caller, store: str, now: datetime
 ) -> None:
+    archived = stored(caller, now, MOVED, project=store)
+    with tenancy.unit():
+        Memory.objects.filter(pk=archived.id).update(status="archived")
     nothing = queue_enrich_entities()
-    stored(caller, now, MOVED, project=store)
+    stored(caller, now, "Marco wants short names.", project=store)
 
     assert not nothing
     assert queue_enrich_entities()
@@ -259,13 +241,6 @@ def test_a_grown_reader_of_patterns_leaves_it_to_the_night(moved: MemoryView) ->
     assert (between, mentions()) == ([0], {("priya raman", NUMBER)})
 
 
-def test_what_is_archived_is_not_read(moved: MemoryView) -> None:
-    with tenancy.unit():
-        Memory.objects.filter(pk=moved.id).update(status="archived")
-
-    assert (enrich(marking())["read"], queue_enrich_entities()) == (0, False)
-
-
 def test_a_name_stays_with_those_who_may_read_its_memory(
     caller: Caller, member_caller: Caller, store: str, now: datetime
 ) -> None:
@@ -283,21 +258,6 @@ def test_a_name_stays_with_those_who_may_read_its_memory(
         caller=member_caller, begins="", type=None, narrowing=Narrowing(), after=None, limit=9
     )
     assert [(one.name, one.memories) for one in listed] == [("Marco", 1)]
-
-
-def test_a_mention_has_the_place_of_its_memory(caller: Caller, store: str, now: datetime) -> None:
-    ids: list[UUID] = [
-        stored(caller, now, MOVED, project=store, scope="personal").id,
-        stored(caller, now, "Marco wants short names.", project=store).id,
-        stored(caller, now, "Globex wants long ones.", scope="organization").id,
-    ]
-
-    enrich(marking())
-
-    with tenancy.unit():
-        rows = Memory.objects.in_bulk(ids)
-        places = {one.memory_id: (one.audience, one.project_id) for one in Mention.objects.all()}
-    assert places == {id: (row.audience, row.project_id) for id, row in rows.items()}
 
 
 def test_what_was_read_is_taken_back_and_not_read_again(

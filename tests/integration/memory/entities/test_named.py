@@ -87,35 +87,17 @@ def test_a_correction_names_its_own(caller: Caller, store: str, now: datetime) -
     assert named(caller, "AuthService") == {}
 
 
-@pytest.mark.parametrize(
-    "question",
-    ["AuthService", "what does the auth service do", "auth_services", "restart auth-service now"],
-)
-def test_every_spelling_finds_every_spelling(
-    caller: Caller, store: str, now: datetime, question: str
-) -> None:
-    both = {stored(caller, now, text, project=store).id for text in (TOKENS, OTHER)}
-    stored(caller, now, PLAIN, project=store)
-
-    assert set(named(caller, question)) == both
-
-
-def test_a_rare_thing_counts_more_than_a_common_one(
+def test_every_spelling_finds_every_spelling_and_a_rare_thing_counts_more(
     caller: Caller, store: str, now: datetime
 ) -> None:
     rare, common = (stored(caller, now, text, project=store).id for text in (TOKENS, OTHER))
+    stored(caller, now, PLAIN, project=store)
 
-    found = named(caller, "auth service on kubernetes")
-
+    for question in ("AuthService", "what does the auth service do", "restart auth-services now"):
+        assert set(named(caller, question)) == {rare, common}, question
     once, twice = 1.0, 1 / (1 + math.log(2))
+    found = named(caller, "auth service on kubernetes")
     assert found == {rare: round(once + twice, 4), common: round(twice, 4)}
-
-
-def test_a_question_that_names_nothing_asks_nobody(
-    caller: Caller, store: str, now: datetime
-) -> None:
-    stored(caller, now, TOKENS, project=store)
-
     assert named(caller, "why is it so?") == {}
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 
 import pytest
 
@@ -55,19 +56,7 @@ def test_a_memory_that_changes_meanwhile_keeps_no_vector_of_its_old_text(
     assert hashes() == []
 
 
-def test_a_second_embedding_replaces_the_first(caller: Caller, now: datetime) -> None:
-    memory = stored(caller, now)
-    [before] = hashes()
-    changes = {"content": CARTS}
-    revise(caller=caller, memory_id=memory.id, changes=changes, if_version=None, now=now)
-
-    assert embedding.embed_batch(memory_ids=(memory.id,)) == 1
-
-    [after] = hashes()
-    assert after != before
-
-
-def test_a_text_that_has_its_vector_is_not_embedded_again(
+def test_only_an_active_memory_with_another_text_is_embedded_again(
     caller: Caller, now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory = stored(caller, now)
@@ -76,41 +65,34 @@ def test_a_text_that_has_its_vector_is_not_embedded_again(
 
     assert embedding.embed_batch(memory_ids=(memory.id,)) == 1
     assert asked == []
-
-
-def test_what_is_archived_is_not_embedded(caller: Caller, now: datetime) -> None:
-    memory = stored(caller, now)
+    [before] = hashes()
+    changes = {"content": CARTS}
+    revise(caller=caller, memory_id=memory.id, changes=changes, if_version=None, now=now)
+    assert embedding.embed_batch(memory_ids=(memory.id,)) == 1
+    [after] = hashes()
+    assert after != before
     archive(caller=caller, memory_id=memory.id, reason="", if_version=None, now=now)
-
     assert embedding.embed_batch(memory_ids=(memory.id,)) == 0
 
 
-@pytest.mark.parametrize(
-    ("fault", "told"),
-    [
-        (ProviderTimeout(detail="Too slow."), EmbedderUnavailable),
-        (CircuitOpen(detail="Left alone for a while."), EmbedderUnavailable),
-        (ProviderRefused(detail="Wrong key."), PermanentFailure),
-    ],
-    ids=["later", "circuit", "never"],
-)
 def test_a_fault_of_the_embedder_stores_nothing_and_says_whether_to_try_again(
-    caller: Caller,
-    now: datetime,
-    monkeypatch: pytest.MonkeyPatch,
-    fault: Exception,
-    told: type[Exception],
+    caller: Caller, now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory = stored(caller, now)
     with tenancy.unit():
         MemoryVector.objects.update(text_hash="of an earlier text")
     before = hashes()
 
-    def fail() -> None:
+    def fail(fault: Exception) -> None:
         raise fault
 
-    monkeypatch.setattr(registry, "embedder", lambda **_: Meanwhile(fail))
-
-    with pytest.raises(told):
-        embedding.embed_batch(memory_ids=(memory.id,))
+    for fault, told in (
+        (ProviderTimeout(detail="Too slow."), EmbedderUnavailable),
+        (CircuitOpen(detail="Left alone for a while."), EmbedderUnavailable),
+        (ProviderRefused(detail="Wrong key."), PermanentFailure),
+    ):
+        away = Meanwhile(partial(fail, fault))
+        monkeypatch.setattr(registry, "embedder", lambda away=away, **_: away)
+        with pytest.raises(told):
+            embedding.embed_batch(memory_ids=(memory.id,))
     assert hashes() == before

@@ -66,30 +66,20 @@ def found(caller: Caller, **wanted: Any) -> set[UUID]:
         return {one.memory_id for one in crowds.ask(caller=caller, **wanted)}
 
 
-def test_below_the_size_nothing_is_queued(members: Members) -> None:
+def test_above_a_size_one_job_makes_the_indexes_once(members: Members) -> None:
+    told: list[tuple[int, int]] = []
     with tenancy.unit():
         assert not maintenance.queue_when_large(live=maintenance.LARGE)
-
-    assert not Job.objects.filter(name=maintenance.INDEX_SEARCH).exists()
-
-
-def test_above_it_one_job_is_queued_until_the_indexes_stand(members: Members) -> None:
-    with tenancy.unit():
         assert maintenance.queue_when_large(live=maintenance.LARGE + 1)
         assert not maintenance.queue_when_large(live=maintenance.LARGE + 1)
-
-    maintenance.make_indexes(tell=unheard)
-
-    with tenancy.unit():
-        assert not maintenance.queue_when_large(live=maintenance.LARGE + 1)
-
-
-def test_indexes_are_made_once(members: Members) -> None:
-    told: list[tuple[int, int]] = []
+    assert Job.objects.filter(name=maintenance.INDEX_SEARCH).count() == 1
 
     assert maintenance.make_indexes(tell=lambda made, missing: told.append((made, missing))) == 2
     assert told == TOLD
     assert maintenance.make_indexes(tell=unheard) == 0
+    Job.objects.all().delete()
+    with tenancy.unit():
+        assert not maintenance.queue_when_large(live=maintenance.LARGE + 1)
 
 
 def test_what_would_keep_writers_waiting_is_left_to_an_operator(
@@ -112,61 +102,44 @@ def test_an_organization_makes_no_index_of_another(
         cursor.execute("SELECT cairn.index_search(%s, 9)", [other_organization.id])
 
 
-def test_the_nearest_are_found_over_the_index(large: Members, caller: Caller) -> None:
-    exactly = sorted(large, key=lambda one: -float(ASKED @ one.vector))[:20]
-
-    near = found(caller, vector=ASKED, dense_limit=20)
-
-    assert len(near) == 20
-    assert len(near & {one.id for one in exactly}) >= 19
-
-
-@pytest.mark.parametrize(
-    "words",
-    [("lantern",), ("rare", "lantern"), ("rare", *crowds.WORDS[:4]), ("unheard", *crowds.WORDS)],
-    ids=len,
-)
-def test_the_best_by_words_are_those_of_a_whole_scan(
-    members: Members, caller: Caller, words: tuple[str, ...]
-) -> None:
+def test_the_best_by_words_are_those_of_a_whole_scan(members: Members, caller: Caller) -> None:
     rare = ((one.id, embedding.code_of(one.type), f"{one.text} rare") for one in members[:12])
     with tenancy.unit(), connection.cursor() as cursor:
         index_queries.write_keywords(rows=tuple(rare))
         index_queries.refresh_lexicon()
         audiences = list(visibility.sight_of(caller=caller).audiences)
-        cursor.execute(WHOLE_SCAN, [" ".join(words), audiences])
-        best = {row[0] for row in cursor.fetchall()}
-
-        found = crowds.ask(caller=caller, words=" ".join(words), keyword_limit=7)
-
-    assert {one.memory_id for one in found} == best
-    assert len(best) == 7
-
-
-def test_words_are_found_over_the_index(large: Members, caller: Caller) -> None:
-    both = {one.id for one in large if {"lantern", "violin"} <= set(one.text.split())}
-
-    best = found(caller, words="lantern violin", keyword_limit=len(both))
-
-    assert best == both
+        for words in ("lantern", "rare lantern", " ".join(("rare", *crowds.WORDS[:4])),
+                      " ".join(("unheard", *crowds.WORDS))):  # fmt: skip
+            cursor.execute(WHOLE_SCAN, [words, audiences])
+            best = {row[0] for row in cursor.fetchall()}
+            found = crowds.ask(caller=caller, words=words, keyword_limit=7)
+            assert {one.memory_id for one in found} == best, words
+            assert len(best) == 7
 
 
-@pytest.mark.parametrize(
-    "wanted", [{"tags": ("auth", "cache")}, {"files": (".env",)}, {"author": "codex"}], ids=str
-)
-def test_a_filter_behind_the_index_returns_as_many_as_there_are(
-    large: Members, caller: Caller, wanted: dict[str, Any]
+def test_searches_over_the_indexes_find_what_whole_scans_do(
+    large: Members, caller: Caller, now: datetime
 ) -> None:
-    passing = {
-        one.id
-        for one in large
-        if set(wanted.get("tags", ())) <= set(one.tags)
-        and set(wanted.get("files", ())) <= set(one.files)
-        and wanted.get("author", one.agent.lower()) == one.agent.lower()
-    }
+    exactly = sorted(large, key=lambda one: -float(ASKED @ one.vector))[:20]
+    near = found(caller, vector=ASKED, dense_limit=20)
+    assert len(near) == 20
+    assert len(near & {one.id for one in exactly}) >= 19
+    both = {one.id for one in large if {"lantern", "violin"} <= set(one.text.split())}
+    assert found(caller, words="lantern violin", keyword_limit=len(both)) == both
+    past = {one.id for one in large if one.known_from <= now}
+    assert found(caller, vector=ASKED, moment=now) == past
 
-    assert found(caller, vector=ASKED, **wanted) == passing
-    assert found(caller, words=" ".join(crowds.WORDS), **wanted) == passing
+    wanted: dict[str, Any]
+    for wanted in ({"tags": ("auth", "cache")}, {"files": (".env",)}, {"author": "codex"}):
+        passing = {
+            one.id
+            for one in large
+            if set(wanted.get("tags", ())) <= set(one.tags)
+            and set(wanted.get("files", ())) <= set(one.files)
+            and wanted.get("author", one.agent.lower()) == one.agent.lower()
+        }
+        assert found(caller, vector=ASKED, **wanted) == passing
+        assert found(caller, words=" ".join(crowds.WORDS), **wanted) == passing
 
 
 def test_a_small_part_is_read_alone_and_exactly(members: Members, caller: Caller) -> None:
@@ -182,33 +155,20 @@ def test_a_small_part_is_read_alone_and_exactly(members: Members, caller: Caller
     assert {one.memory_id for one in words} == {one.id for one in members if "lantern" in one.text}
 
 
-@pytest.mark.parametrize("path", [{"vector": ASKED}, {"words": "lantern"}], ids=["dense", "words"])
 def test_who_may_not_see_finds_nothing_over_an_index(
-    large: Members, caller: Caller, member_caller: Caller, path: dict[str, Any]
+    large: Members, caller: Caller, member_caller: Caller
 ) -> None:
     bound = replace(member_caller, bound_projects=(UUID(int=9),))
 
-    assert found(caller, **path)
-    assert found(bound, **path) == set()
+    for path in ({"vector": ASKED}, {"words": "lantern"}):
+        own = next(iter(found(caller, **path)))
+        with tenancy.unit():
+            Memory.objects.filter(pk=own).update(audience=caller.user_id)
+            index_queries.sync_filters(memory_ids=(own,))
 
-
-@pytest.mark.parametrize("path", [{"vector": ASKED}, {"words": "lantern"}], ids=["dense", "words"])
-def test_what_is_personal_is_not_found_by_others_over_an_index(
-    large: Members, caller: Caller, member_caller: Caller, path: dict[str, Any]
-) -> None:
-    own = next(iter(found(caller, **path)))
-    with tenancy.unit():
-        Memory.objects.filter(pk=own).update(audience=caller.user_id)
-        index_queries.sync_filters(memory_ids=(own,))
-
-    assert own in found(caller, **path)
-    assert own not in found(member_caller, **path)
-
-
-def test_the_past_is_still_scanned(large: Members, caller: Caller, now: datetime) -> None:
-    known = {one.id for one in large if one.known_from <= now}
-
-    assert found(caller, vector=ASKED, moment=now) == known
+        assert own in found(caller, **path)
+        assert own not in found(member_caller, **path)
+        assert found(bound, **path) == set()
 
 
 @pytest.mark.django_db(transaction=True)

@@ -50,22 +50,21 @@ def dense(caller: Caller, now: datetime, query: str) -> float:
     return score
 
 
-def test_until_everything_is_embedded_the_old_model_answers(
+def test_the_old_model_answers_until_everything_is_embedded_then_the_other(
     caller: Caller, switching: None, now: datetime
 ) -> None:
     assert active_key() == WORDS
     assert dense(caller, now, REDIS) > OF_ITSELF
 
-
-def test_when_everything_is_embedded_the_other_model_answers(
-    caller: Caller, switching: None, now: datetime
-) -> None:
     do_jobs()
 
     assert active_key() == TURNED
     assert spaces_of(caller) == {WORDS: 3, TURNED: 3}
     assert dense(caller, now, REDIS) > OF_ITSELF
     assert true_vectors() == 6
+    views = {view.key: view for view in index_queries.models(caller=caller).models}
+    assert views[TURNED].overlap == 1.0  # of two others each finds both
+    assert (views[WORDS].part, views[TURNED].part) == (Part.KEPT, Part.ACTIVE)
 
 
 def test_a_search_that_began_before_the_cut_over_compares_nothing_across(
@@ -198,28 +197,19 @@ def test_the_way_back_is_open_until_the_vectors_are_dropped(
     caller: Caller, switching: None, now: datetime
 ) -> None:
     do_jobs()
+    stored(caller, now, "The nightly import stops at the first broken row of a supplier.")
+    do_jobs()
 
     assert model_switch.roll_back(caller=caller) == WORDS
+    do_jobs()
+    assert spaces_of(caller) == {WORDS: 4, TURNED: 4}  # with what came since
     assert dense(caller, now, PARSER) > OF_ITSELF
     model_switch.drop(caller=caller, key=TURNED)
     do_jobs()
 
-    assert spaces_of(caller) == {WORDS: 3}
+    assert spaces_of(caller) == {WORDS: 4}
     with pytest.raises(NotSwitchable, match="no earlier model"):
         model_switch.roll_back(caller=caller)
-
-
-def test_after_going_back_what_came_since_is_embedded(
-    caller: Caller, switching: None, now: datetime
-) -> None:
-    do_jobs()
-    stored(caller, now, "The nightly import stops at the first broken row of a supplier.")
-    do_jobs()
-
-    model_switch.roll_back(caller=caller)
-    do_jobs()
-
-    assert spaces_of(caller) == {WORDS: 4, TURNED: 4}
 
 
 def test_a_cancelled_switch_stops_and_is_not_begun_again_by_itself(
@@ -267,22 +257,18 @@ def test_a_switch_whose_job_was_lost_goes_on(switching: None) -> None:
     assert active_key() == TURNED
 
 
-@pytest.mark.parametrize(
-    ("key", "refusal"),
-    [
+def test_a_model_that_cannot_take_over_is_refused_and_nothing_begins(
+    caller: Caller, three: None
+) -> None:
+    for key, refusal in (
         ("nobody/knows", InvalidInput),
         ("openai/x" + "x" * 200, InvalidInput),
         ("openai/small@20000", InvalidInput),
         (WORDS, NotSwitchable),
         ("cohere/away", NotSwitchable),
-    ],
-    ids=["unknown", "long", "dimensions", "active", "away"],
-)
-def test_a_model_that_cannot_take_over_is_refused_and_nothing_begins(
-    caller: Caller, three: None, key: str, refusal: type[Exception]
-) -> None:
-    with pytest.raises(refusal):
-        model_switch.switch(caller=caller, key=key)
+    ):
+        with pytest.raises(refusal):
+            model_switch.switch(caller=caller, key=key)
 
     assert spaces_of(caller) == {WORDS: 3}
     assert not Job.objects.filter(name=model_switch.SWITCH).exists()
@@ -301,39 +287,25 @@ def test_only_one_switch_is_under_way_the_last_one_wanted(caller: Caller, three:
     assert parts == {WORDS: Part.ACTIVE, TURNED: Part.FILLING, "gone/model": Part.LEFT}
 
 
-@pytest.mark.parametrize(
-    "act",
-    [
-        lambda who: model_switch.switch(caller=who, key=TURNED),
-        lambda who: model_switch.cancel(caller=who),
-        lambda who: model_switch.roll_back(caller=who),
-        lambda who: model_switch.drop(caller=who, key=WORDS),
-        lambda who: index_queries.models(caller=who),
-    ],
-    ids=["switch", "cancel", "back", "drop", "look"],
-)
-def test_a_member_does_not_choose_the_model(
-    member_caller: Caller, act: Callable[[Caller], object]
-) -> None:
-    with pytest.raises(RoleNotSufficient):
-        act(member_caller)
+def test_a_member_does_not_choose_the_model(member_caller: Caller) -> None:
+    acts: tuple[Callable[[], object], ...] = (
+        lambda: model_switch.switch(caller=member_caller, key=TURNED),
+        lambda: model_switch.cancel(caller=member_caller),
+        lambda: model_switch.roll_back(caller=member_caller),
+        lambda: model_switch.drop(caller=member_caller, key=WORDS),
+        lambda: index_queries.models(caller=member_caller),
+        lambda: index_queries.queries_kept(caller=member_caller),
+    )
+
+    for act in acts:
+        with pytest.raises(RoleNotSufficient):
+            act()
 
 
 def test_what_is_in_use_is_not_dropped(caller: Caller, switching: None) -> None:
     for key in (WORDS, TURNED):
         with pytest.raises(NotSwitchable, match="in use"):
             model_switch.drop(caller=caller, key=key)
-
-
-def test_the_two_models_are_compared_on_what_they_find_near(
-    caller: Caller, switching: None
-) -> None:
-    do_jobs()
-
-    views = {view.key: view for view in index_queries.models(caller=caller).models}
-
-    assert views[TURNED].overlap == 1.0  # of two others each finds both
-    assert (views[WORDS].part, views[TURNED].part) == (Part.KEPT, Part.ACTIVE)
 
 
 def test_an_unreachable_model_leaves_the_switch_waiting_with_its_reason(
@@ -349,26 +321,22 @@ def test_an_unreachable_model_leaves_the_switch_waiting_with_its_reason(
     assert active_key() == WORDS
 
 
-def test_vectors_of_other_dimensions_than_their_models_are_refused_by_the_database(
+def test_the_database_keeps_to_one_active_model_and_to_its_dimensions(
     caller: Caller, now: datetime
 ) -> None:
     stored(caller, now)
-    row = MemoryVector.objects
+    vectors, spaces = MemoryVector.objects, EmbeddingModel.objects
+    second = {"key": TURNED, "dimensions": 384, "prefix_dimensions": 384, "active": True}
+    wrong: tuple[Callable[[], object], ...] = (
+        lambda: vectors.update(prefix_dimensions=256),
+        lambda: vectors.update(unit=[1.0] * 256),
+        lambda: spaces.create(**second),
+        lambda: spaces.update(filling=True),
+    )
 
-    for wrong in ({"prefix_dimensions": 256}, {"unit": [1.0] * 256}):
+    for change in wrong:
         with tenancy.unit(), pytest.raises(IntegrityError), transaction.atomic():
-            row.update(**wrong)
-
-
-def test_there_is_one_active_model(caller: Caller, now: datetime) -> None:
-    stored(caller, now)
-
-    with tenancy.unit(), pytest.raises(IntegrityError), transaction.atomic():
-        EmbeddingModel.objects.create(
-            key=TURNED, dimensions=384, prefix_dimensions=384, active=True
-        )
-    with tenancy.unit(), pytest.raises(IntegrityError), transaction.atomic():
-        EmbeddingModel.objects.update(filling=True)
+            change()
 
 
 def _filling(key: str) -> str:

@@ -79,49 +79,43 @@ def like(caller: Caller, store: str, now: datetime) -> UUID:
     return stored(caller, now, LIKE, project=store).id
 
 
-@pytest.mark.parametrize("way", WAYS)
 def test_every_way_to_read_tells_the_other_side_and_its_conflict(
-    caller: Caller, member_caller: Caller, store: str, like: UUID, now: datetime, way: str
+    caller: Caller, member_caller: Caller, store: str, like: UUID, now: datetime
 ) -> None:
     older = stored(caller, now, OLD, project=store)
     newer = sent(caller, now, NEW, project=store)
     assert newer.memory is not None
 
-    (other,) = WAYS[way](member_caller, older.id, like, now)[older.id]
+    for way, read in WAYS.items():
+        (other,) = read(member_caller, older.id, like, now)[older.id]
+        told = (other.memory_id, other.content, other.conflict_id)
+        assert told == (newer.memory.id, NEW, newer.conflict_id), way
 
-    told = (other.memory_id, other.content, other.conflict_id)
-    assert told == (newer.memory.id, NEW, newer.conflict_id)
 
-
-@pytest.mark.parametrize("way", WAYS)
 def test_no_way_to_read_hints_at_a_side_that_others_may_not_see(
-    caller: Caller, member_caller: Caller, store: str, like: UUID, now: datetime, way: str
+    caller: Caller, member_caller: Caller, store: str, like: UUID, now: datetime
 ) -> None:
     older = stored(caller, now, OLD, project=store)
     mine = sent(caller, now, NEW, project=store, scope="personal")
     assert mine.conflict_id is not None
 
-    told = WAYS[way](member_caller, older.id, like, now)
+    for way, read in WAYS.items():
+        assert not any(read(member_caller, older.id, like, now).values()), way
+        assert any(read(caller, older.id, like, now).values()), way
 
-    assert not any(told.values())
-    assert any(WAYS[way](caller, older.id, like, now).values())
 
-
-@pytest.mark.parametrize("name", TOOL)
 def test_every_tool_tells_both(
-    agent: Caller, caller: Caller, store: str, like: UUID, now: datetime, name: str
+    agent: Caller, caller: Caller, store: str, like: UUID, now: datetime
 ) -> None:
     older = stored(caller, now, OLD, project=store)
     newer = stored(caller, now, NEW, project=store)
-    ids = {"get": {"id": str(older.id)}, "find_similar": {"id": str(like)}}.get(name, {})
+    ids = {"get": {"id": str(older.id)}, "find_similar": {"id": str(like)}}
 
-    tool = TOOLS[name]
-    given = tool.check(given={**TOOL[name], **ids}, project=None)
-    found = tool.respond(call=Call(caller=agent, now=now), arguments=given).model_dump()
-
-    shown = [found["memory"]] if name == "get" else found["results"]
-    (one,) = (memory for memory in shown if memory["id"] == older.id)
-    assert [other["id"] for other in one["contradictions"]] == [newer.id]
+    for name, given in TOOL.items():
+        found = _call(agent, now, name, **given, **ids.get(name, {}))
+        shown = [found["memory"]] if name == "get" else found["results"]
+        (one,) = (memory for memory in shown if memory["id"] == older.id)
+        assert [other["id"] for other in one["contradictions"]] == [newer.id], name
 
 
 def test_what_contradicts_nothing_has_no_other_side(

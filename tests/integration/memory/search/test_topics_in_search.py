@@ -68,36 +68,22 @@ def test_a_search_that_is_near_no_topic_reads_none(
     assert not any("t.sorted_at" in sql for sql in sent)
 
 
-@pytest.mark.parametrize("by", ["id", "label", "word"])
-def test_a_search_keeps_to_a_topic(caller: Caller, told: Told, now: datetime, by: str) -> None:
+def test_a_search_keeps_to_a_topic(caller: Caller, told: Told, now: datetime) -> None:
     topic = carts_topic(caller)
-    ref = {"id": str(topic.id), "label": topic.label, "word": "MERGE"}[by]
+    nowhere = "00000000-0000-4000-8000-000000000000"
 
-    found = asked(caller, now, "proxy of carts", topics=(ref,))
-
-    assert ids(found) == {told[text] for text in CARTS}
-
-
-@pytest.mark.parametrize("ref", ["nothing", "merge proxy", "00000000-0000-4000-8000-000000000000"])
-def test_a_topic_that_is_not_there_has_no_memories(
-    caller: Caller, told: Told, now: datetime, ref: str
-) -> None:
-    assert ids(asked(caller, now, "proxy of carts", topics=(ref,))) == set()
-
-
-def test_a_topic_narrows_together_with_files(caller: Caller, told: Told, now: datetime) -> None:
-    found = asked(caller, now, "carts", topics=("merge",), files=("deploy/run.sh",))
-
-    assert ids(found) == set()
-
-
-def test_patterns_keep_to_a_topic(caller: Caller, told: Told, now: datetime) -> None:
-    found = match(
+    for ref in (str(topic.id), topic.label, "MERGE"):
+        found = asked(caller, now, "proxy of carts", topics=(ref,))
+        assert ids(found) == {told[text] for text in CARTS}, ref
+    for ref in ("nothing", "merge proxy", nowhere):
+        assert ids(asked(caller, now, "proxy of carts", topics=(ref,))) == set(), ref
+    both = asked(caller, now, "carts", topics=("merge",), files=("deploy/run.sh",))
+    assert ids(both) == set()
+    matched = match(
         caller=caller, pattern="the", narrowing=Narrowing(topics=("proxy",), limit=20), now=now
     )
-
-    assert {one.id for one, _ in found.items} <= {told[text] for text in DEPLOYS}
-    assert found.items
+    assert {one.id for one, _ in matched.items} <= {told[text] for text in DEPLOYS}
+    assert matched.items
 
 
 def test_a_list_keeps_to_a_topic(caller: Caller, told: Told, now: datetime) -> None:
@@ -142,18 +128,13 @@ def test_centers_of_another_model_are_compared_with_nothing(
     assert topic_of(new.id) is None
 
 
-@pytest.mark.parametrize("profile", ["plain", "topical"])
 def test_topics_of_the_first_hits_are_explained_and_weigh_what_the_profile_says(
-    caller: Caller, told: Told, now: datetime, profile: str
+    caller: Caller, told: Told, now: datetime
 ) -> None:
-    best = asked(caller, now, "advisory lock of Postgres", profile=profile).hits[0]
-
-    shown = best.explain["paths"]["communities"]
-    assert shown["score"] > 0
-    assert (shown["weight"] > 0, shown["value"] > 0) == (profile == "topical",) * 2
-
-
-def test_what_topics_bring_passes_the_filters(caller: Caller, told: Told, now: datetime) -> None:
+    for profile in ("plain", "topical"):
+        best = asked(caller, now, "advisory lock of Postgres", profile=profile).hits[0]
+        shown = best.explain["paths"]["communities"]
+        assert shown["score"] > 0
+        assert (shown["weight"] > 0, shown["value"] > 0) == (profile == "topical",) * 2
     found = asked(caller, now, "merge of carts", profile="topical", files=("deploy/run.sh",))
-
     assert ids(found) <= {told[text] for text in DEPLOYS}

@@ -75,34 +75,22 @@ def held(memory_id: UUID) -> set[str]:
     return {word for bit, word in enumerate(found.topic.words) if found.holds >> bit & 1}
 
 
-def test_memories_of_one_place_are_sorted_by_what_they_share(told: dict[str, UUID]) -> None:
-    expected = [{told[text] for text in texts} for texts in (CARTS, DEPLOYS)]
-
-    assert groups() == sorted(expected, key=sorted)
-    assert {word for row in topics().values() for word in row.words} >= {"merge", "proxy"}
-
-
-def test_sorting_again_changes_nothing(told: dict[str, UUID], now: datetime) -> None:
-    before = {id: tuple(row.words) for id, row in topics().items()}
-    members = groups()
-
-    sort(now)
-
-    assert {id: tuple(row.words) for id, row in topics().items()} == before
-    assert groups() == members
-
-
-def test_progress_is_told_place_by_place(
+def test_memories_of_one_place_are_sorted_by_what_they_share_and_again_alike(
     told: dict[str, UUID], caller: Caller, now: datetime
 ) -> None:
+    expected = [{told[text] for text in texts} for texts in (CARTS, DEPLOYS)]
+    assert groups() == sorted(expected, key=sorted)
+    before = {id: tuple(row.words) for id, row in topics().items()}
+    assert {word for words in before.values() for word in words} >= {"merge", "proxy"}
     stored(caller, now, "A note of mine that nobody else sees at all.", scope="personal")
     steps: list[tuple[int, int]] = []
 
     found = sort_topics(now=now, tell=lambda done, total: steps.append((done, total)))
 
     assert found == Sorted(places=2, topics=2, memories=8)
-    assert steps[-1] == (9, 9)
-    assert len(steps) == 2
+    assert (steps[-1], len(steps)) == ((9, 9), 2)
+    assert {id: tuple(row.words) for id, row in topics().items()} == before
+    assert groups() == sorted(expected, key=sorted)
 
 
 def test_what_different_people_may_see_is_sorted_apart(
@@ -118,23 +106,24 @@ def test_what_different_people_may_see_is_sorted_apart(
     assert all(group <= own or group <= shared for group in groups())
 
 
-def test_a_memory_written_since_joins_the_nearest_topic(
-    told: dict[str, UUID], caller: Caller, store: str, now: datetime
-) -> None:
-    new = stored(caller, now, LATER, project=store)
-
-    assert topic_of(new.id) == topic_of(told[CARTS[0]])
-
-
-def test_only_whole_words_of_a_topic_are_held(
+def test_a_memory_written_since_joins_the_nearest_topic_of_its_place(
     told: dict[str, UUID], caller: Caller, store: str, now: datetime
 ) -> None:
     submerged = LATER.replace("Merging", "Submerged")
     merges = "Two merges of one cart in shop/carts.py wait for the same advisory lock."
-    part, whole = (stored(caller, now, text, project=store).id for text in (submerged, merges))
+    new, part, whole = (
+        stored(caller, now, text, project=store).id for text in (LATER, submerged, merges)
+    )
+    far = stored(caller, now, "Whales sing at night below the frozen harbor.", project=store).id
+    elsewhere = [
+        stored(caller, now, f"{LATER} Mine.", project=store, scope="personal").id,
+        stored(caller, now, f"{LATER} Everywhere.").id,
+    ]
 
-    assert "merge" not in held(part)
+    assert topic_of(new) == topic_of(told[CARTS[0]])
+    assert "merge" not in held(part)  # only whole words are held
     assert "merge" in held(whole)
+    assert [topic_of(id) for id in (far, *elsewhere)] == [None] * 3
 
 
 def test_what_came_and_what_changed_while_topics_were_sorted_joins_by_itself(
@@ -169,23 +158,6 @@ def _as_sorted(row: Any, memories: set[UUID]) -> Sortable:
     )
 
 
-def test_a_memory_of_another_place_joins_none(
-    told: dict[str, UUID], caller: Caller, store: str, now: datetime
-) -> None:
-    own = stored(caller, now, LATER, project=store, scope="personal")
-    everywhere = stored(caller, now, LATER)
-
-    assert (topic_of(own.id), topic_of(everywhere.id)) == (None, None)
-
-
-def test_a_memory_about_something_else_joins_none(
-    told: dict[str, UUID], caller: Caller, store: str, now: datetime
-) -> None:
-    other = stored(caller, now, "Whales sing at night below the frozen harbor.", project=store)
-
-    assert topic_of(other.id) is None
-
-
 def test_what_is_archived_leaves_and_what_is_restored_comes_back(
     told: dict[str, UUID], caller: Caller, now: datetime
 ) -> None:
@@ -200,21 +172,17 @@ def test_what_is_archived_leaves_and_what_is_restored_comes_back(
     assert topic_of(id) in {topic, None}  # where it reaches as far
 
 
-def test_what_becomes_personal_leaves(told: dict[str, UUID], caller: Caller, now: datetime) -> None:
-    id = told[CARTS[1]]
-
-    revise(caller=caller, memory_id=id, changes={"scope": "personal"}, if_version=None, now=now)
-
-    assert topic_of(id) is None
-
-
-def test_what_is_rewritten_leaves_until_it_is_embedded_anew(
-    told: dict[str, UUID], caller: Caller, now: datetime
+@pytest.mark.parametrize(
+    "changes",
+    [{"scope": "personal"}, {"content": "Whales sing at night below the frozen harbor."}],
+    ids=["personal", "rewritten"],
+)
+def test_what_is_moved_or_rewritten_leaves(
+    told: dict[str, UUID], caller: Caller, now: datetime, changes: dict[str, str]
 ) -> None:
     id = told[CARTS[1]]
-    new = "Whales sing at night below the frozen harbor."
 
-    revise(caller=caller, memory_id=id, changes={"content": new}, if_version=None, now=now)
+    revise(caller=caller, memory_id=id, changes=changes, if_version=None, now=now)
 
     assert topic_of(id) is None
 

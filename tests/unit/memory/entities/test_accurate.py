@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.entities import accurate, names
-from memory.entities import rules as entities_rules
 from memory.entities.accurate import ENOUGH, SOFTWARE
 from memory.entities.names import Name
 from memory.entities.rules import CANONICAL
@@ -112,10 +111,6 @@ def test_a_text_with_two_names_waits_for_no_reader() -> None:
 def test_software_and_tools_have_no_name_in_common() -> None:
     assert not SOFTWARE & set(CANONICAL)
     assert all(name == name.casefold() for name in SOFTWARE)
-
-
-def test_every_label_is_a_kind_with_a_type() -> None:
-    assert set(accurate.KINDS.values()) <= set(entities_rules.ENTITY_TYPES)
 
 
 @given(

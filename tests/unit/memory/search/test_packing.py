@@ -12,6 +12,7 @@ from memory.search import packing
 from memory.search.packing import DISAGREE, NO_FILE, NOTICE, Block
 from memory.taxonomy import MemoryType
 from memory.text import tokens
+from tests.support import memories
 
 BUDGET = Budget(tokens=100, shares={MemoryType.GOTCHA: 0.5, MemoryType.DECISION: 0.3}, other=0.2)
 ITEMS = st.lists(st.tuples(st.sampled_from(MemoryType), st.integers(1, 900)), max_size=16)
@@ -63,12 +64,7 @@ CARTS = "Merging carts takes Postgres advisory locks instead of optimistic retri
 
 
 def _view(number: int, content: str, file: str = "", **given: object) -> MemoryView:
-    usual = dict.fromkeys(MemoryView.__dataclass_fields__)
-    values = {
-        "id": UUID(int=number), "type": "gotcha", "content": content, "citation": content[:40],
-        "related_files": (file,) if file else (), "verification": "unverified", **given,
-    }  # fmt: skip
-    return MemoryView(**{**usual, **values})  # type: ignore[arg-type]
+    return memories.view(number, content, related_files=(file,) if file else (), **given)
 
 
 def _blocks(*views: MemoryView) -> tuple[Block, ...]:

@@ -1,6 +1,5 @@
 """Results are told by what most of them are, and each says why it stands where it does."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
@@ -8,40 +7,56 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory.records.queries.views import MemoryView, Relation
 from memory.search import presentation, ranking
 from memory.search import relevance as relevances
 from memory.search.fusion import WEIGHTS, Contribution, Fused, FusedCandidate
-from memory.search.presentation import Link, Order, Result
+from memory.search.presentation import Order
 from memory.search.query import QueryKind, Wording
 from memory.search.ranking import PROFILES, Evidence, Standing, Task
 from memory.search.relevance import CALIBRATIONS, NO_VECTORS, Observed
 from memory.taxonomy import LinkKind, MemoryType, Source
+from tests.support import memories
 
 START = datetime(2026, 11, 20, tzinfo=UTC)
+Results = tuple[tuple[MemoryView, ...], dict[UUID, frozenset[str]]]
 PAIRS = st.tuples(st.integers(0, 5), st.integers(0, 5), st.sampled_from(LinkKind))
 
 
-def _items(*days: int, events: int = 0) -> tuple[Result, ...]:
-    return tuple(
-        Result(memory_id=UUID(int=n), is_event=n < events, at=START + timedelta(days=day))
-        for n, day in enumerate(days)
+def _items(*days: int, events: int = 0) -> Results:
+    """Return results, best first; the first ones are events."""
+    views = tuple(
+        memories.view(
+            number,
+            type="event" if number < events else "fact",
+            created_at=START + timedelta(days=day),
+        )
+        for number, day in enumerate(days)
     )
+    return views, {}
 
 
-def _link(source: int, kind: LinkKind, target: int) -> Link:
-    return UUID(int=source), UUID(int=target), kind
-
-
-def _about(*things: str) -> tuple[Result, ...]:
+def _about(*things: str) -> Results:
     """Return results, best first, each with the things that its words name."""
-    return tuple(
-        replace(item, things=frozenset(named.split()))
-        for item, named in zip(_items(*[0] * len(things)), things, strict=True)
-    )
+    views, _ = _items(*[0] * len(things))
+    return views, {
+        view.id: frozenset(names.split()) for view, names in zip(views, things, strict=True)
+    }
 
 
-def _told(items: tuple[Result, ...], *links: Link) -> tuple[Order, list[int]]:
-    order, ids = presentation.organize(items=items, links=links)
+def _link(source: int, kind: LinkKind, target: int) -> Relation:
+    """Return a link as its source sees it, or as its target does where it resolves."""
+    is_outgoing = kind is not LinkKind.RESOLVED_BY
+    ends = (source, target) if is_outgoing else (target, source)
+    return Relation(
+        memory_id=UUID(int=ends[0]), kind=kind, outgoing=is_outgoing, confidence=1.0,
+        other_id=UUID(int=ends[1]), type="fact", citation="",
+    )  # fmt: skip
+
+
+def _told(items: Results, *links: Relation) -> tuple[Order, list[int]]:
+    views, things = items
+    order, ids = presentation.organize(views=views, things=things, relations=links)
     return order, [one.int for one in ids]
 
 
@@ -84,7 +99,7 @@ def _told(items: tuple[Result, ...], *links: Link) -> tuple[Order, list[int]]:
     ],
 )
 def test_what_most_results_are_decides_their_order(
-    items: tuple[Result, ...], links: tuple[Link, ...], told: tuple[Order, list[int]]
+    items: Results, links: tuple[Relation, ...], told: tuple[Order, list[int]]
 ) -> None:
     assert _told(items, *links) == told
 
@@ -120,18 +135,14 @@ def test_without_several_things_to_part_them_the_best_stands_first(things: tuple
 def test_nothing_is_added_nothing_gets_lost_and_things_keep_the_best_first(
     drawn: list[tuple[int, frozenset[str]]], events: int, links: set[tuple[int, int, LinkKind]]
 ) -> None:
-    items = tuple(
-        replace(item, things=things)
-        for item, (_, things) in zip(
-            _items(*(day for day, _ in drawn), events=events), drawn, strict=True
-        )
-    )
+    views, _ = _items(*(day for day, _ in drawn), events=events)
+    things = {view.id: own for view, (_, own) in zip(views, drawn, strict=True)}
     given = tuple(_link(source, kind, target) for source, target, kind in sorted(links))
 
-    order, ids = presentation.organize(items=items, links=given)
+    order, ids = presentation.organize(views=views, things=things, relations=given)
 
-    assert sorted(ids) == [item.memory_id for item in items]
-    assert order is not Order.THINGS or ids[0] == items[0].memory_id
+    assert sorted(ids) == [view.id for view in views]
+    assert order is not Order.THINGS or ids[0] == views[0].id
 
 
 @pytest.mark.parametrize(
