@@ -33,6 +33,7 @@ from memory.search.request import SearchRequest, is_narrowed, question_of, scope
 from memory.taxonomy import MemoryType
 from memory.topics import queries as topics_queries
 from teams import visibility
+from teams.visibility import Sight
 
 FIRST: Final = 8  # ranks in which the graph may change something
 LIMITS: Final = {  # of the paths but the graph's, in a question
@@ -117,14 +118,10 @@ def gather(
         now=now,
     )
     known = read(memory_ids=tuple(one.memory_id for one in found))
-    turns, topic = {}, None
-    episodes = tuple(id for id, one in known.items() if one.type is MemoryType.EPISODE)
-    if episodes:
-        turns = turns_around(turns=queries.read_turns(memory_ids=episodes, sight=sight))
-        if is_narrowed(request=request):  # what is beside may not pass the filters
-            turns = {id: turn for id, turn in turns.items() if id in known}
-        elif beside := tuple(id for id in turns if id not in known):
-            known |= read(memory_ids=beside)
+    turns = _read_turns(request, known, sight)
+    if beside := tuple(id for id in turns if id not in known):
+        known |= read(memory_ids=beside)
+    topic = None
     if embedded is not None:
         topic = topics_queries.nearest(
             caller=caller, model=embedded.key, vector=embedded.vector, projects=scope.projects
@@ -148,6 +145,17 @@ def gather(
         project_id=scope.projects[0] if scope.projects and len(scope.projects) == 1 else None,
         own=scope.own,
     )
+
+
+def _read_turns(request: SearchRequest, known: Mapping[UUID, Evidence], sight: Sight) -> Turns:
+    """Return what stands beside the episodes that are known, where it may pass the filters."""
+    episodes = tuple(id for id, one in known.items() if one.type is MemoryType.EPISODE)
+    if not episodes:
+        return {}
+    turns = turns_around(turns=queries.read_turns(memory_ids=episodes, sight=sight))
+    if is_narrowed(request=request):
+        return {id: turn for id, turn in turns.items() if id in known}
+    return turns
 
 
 def turns_around(*, turns: Turns) -> dict[UUID, tuple[UUID | None, UUID | None]]:
