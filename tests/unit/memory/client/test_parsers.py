@@ -11,7 +11,7 @@ from memory.client.transcripts.reader import LineStatus, ReadLine
 from memory.observer import effort_signals, reentered_dead_ends
 from memory.sessions import events as session_events
 from memory.sessions import reducers
-from memory.sessions.scratchpad import Scratchpad, Setting
+from memory.sessions.scratchpad import Setting
 from tests.support.stories import read_events
 
 FOLDER = Path(__file__).with_name("transcripts")
@@ -38,36 +38,29 @@ def _events(name: str, kind: str) -> list[dict[str, Any]]:
     return [row for row in rows if row["kind"] == kind]
 
 
-def test_what_people_and_agent_said_becomes_turns_and_nothing_else_does() -> None:
-    assert _turns("claude_code_2.jsonl") == [
+def test_what_people_and_agent_said_and_did_becomes_turns_and_events() -> None:
+    name = "claude_code_2.jsonl"
+    read, edit, _ = _events(name, "tool_call")
+    first, second, ours = _events(name, "tool_result")
+
+    assert _turns(name) == [
         ("user", "The cart tests see old prices.  Find out why."),
         ("assistant", "I look at the price service."),
         ("assistant", "Prices are cached for 30 s."),
     ]
-
-
-def test_tools_are_told_by_paths_from_the_folder_of_the_work_and_edits_by_digests() -> None:
-    read, edit, _ = _events("claude_code_2.jsonl", "tool_call")
-
+    # Paths begin at the folder of the work, and edits are told by digests.
     assert (read["name"], read["call"]) == ("Read", "toolu_1")
     assert read["args"] == {"path": "cart/prices.py", "line": 10}
     assert edit["args"]["path"] == "cart/prices.py"
     assert edit["args"]["before"] != edit["args"]["after"]
     assert "CACHE" not in str(edit)
-
-
-def test_results_say_what_came_and_whether_it_failed_but_not_what_we_said_ourselves() -> None:
-    first, second, ours = _events("claude_code_2.jsonl", "tool_result")
-
     assert (first["text"], first.get("is_error")) == ("CACHE_SECONDS = 30", None)
     assert second["is_error"] is True
-    assert "text" not in ours
-
-
-def test_an_answer_over_several_lines_is_one_step_completed_by_the_next() -> None:
-    steps = _events("claude_code_2.jsonl", "step_complete")
-
-    assert [row["tokens"] for row in steps] == [50, 15, 15]
+    assert "text" not in ours  # what Cairn itself said
+    # An answer over several lines is one step, completed by the next.
+    assert [row["tokens"] for row in _events(name, "step_complete")] == [50, 15, 15]
+    for number, one in enumerate(_read(name), 1):
+        assert {row["sequence"] // STRIDE for row in (*one.turns, *one.events)} <= {number}
 
 
 @pytest.mark.parametrize(
@@ -81,36 +74,24 @@ def test_kinds_that_nobody_knows_are_kept_by_their_names_alone(name: str, kinds:
     assert "cube" not in str(unknown)
 
 
-def test_sequence_follows_from_the_line() -> None:
-    for number, one in enumerate(_read("claude_code_2.jsonl"), 1):
-        for row in (*one.turns, *one.events):
-            assert row["sequence"] // STRIDE == number
+def test_the_first_versions_are_read_too() -> None:
+    for name in ("claude_code_1.jsonl", "rollout-2025.jsonl"):
+        assert _turns(name) == [("user", "Why are prices old?"), ("assistant", "They are cached.")]
+    (claude,), (codex,) = (
+        _events(name, "tool_call") for name in ("claude_code_1.jsonl", "rollout-2025.jsonl")
+    )
+    (result,) = _events("rollout-2025.jsonl", "tool_result")
+    assert (claude["args"], claude["agent"]) == ({"command": "cat cart/prices.py"}, "sidechain")
+    assert codex["args"] == {"command": "bash -lc pytest"}
+    assert (result["text"], result["is_error"]) == ("1 failed", True)
 
 
-def test_the_first_version_is_read_too_with_its_side_chains() -> None:
-    assert _turns("claude_code_1.jsonl") == [
-        ("user", "Why are prices old?"),
-        ("assistant", "They are cached."),
-    ]
-    (call,) = _events("claude_code_1.jsonl", "tool_call")
-    assert call["args"] == {"command": "cat cart/prices.py"}
-    assert call["agent"] == "sidechain"
+def test_tools_of_ours_are_known_by_every_name_that_programs_give_them() -> None:
+    ours = ("mcp__cairn__search", "mcp__plugin_cairn_cairn__search", "cairn.search")
+    others = ("mcp__plugin_evil_cairn__search", "mcp__cairnish__search")
 
-
-@pytest.mark.parametrize(
-    ("name", "is_own"),
-    [
-        ("mcp__cairn__search", True),
-        ("mcp__plugin_cairn_cairn__search", True),
-        ("cairn.search", True),
-        ("mcp__plugin_evil_cairn__search", False),
-        ("mcp__cairnish__search", False),
-    ],
-)
-def test_tools_of_ours_are_known_by_every_name_that_programs_give_them(
-    name: str, is_own: bool
-) -> None:
-    assert parsers.is_own(name=name) is is_own
+    assert all(parsers.is_own(name=name) for name in ours)
+    assert not any(parsers.is_own(name=name) for name in others)
 
 
 def test_of_a_command_as_much_is_told_as_the_server_keeps() -> None:
@@ -149,18 +130,6 @@ def test_calls_and_their_results_are_paired_and_exit_codes_tell_failures() -> No
     assert [row["tokens"] for row in _events("rollout-2026.jsonl", "step_complete")] == [120]
 
 
-def test_bare_items_of_the_first_version_are_read_too() -> None:
-    assert _turns("rollout-2025.jsonl") == [
-        ("user", "Why are prices old?"),
-        ("assistant", "They are cached."),
-    ]
-    (call,), (result,) = (
-        _events("rollout-2025.jsonl", kind) for kind in ("tool_call", "tool_result")
-    )
-    assert call["args"] == {"command": "bash -lc pytest"}
-    assert (result["text"], result["is_error"]) == ("1 failed", True)
-
-
 @pytest.mark.parametrize(
     ("line", "folder"),
     [
@@ -174,37 +143,24 @@ def test_folder_of_the_work_is_told_by_whoever_knows_it(line: dict[str, Any], fo
     assert parsers.place_of_codex(line).cwd == folder
 
 
-def _thoughts(read: list[ReadLine]) -> list[dict[str, Any]]:
-    return [row for one in read for row in one.events if row["kind"] == "reasoning"]
-
-
-def _folded(read: list[ReadLine]) -> Scratchpad:
-    rows = tuple(row for one in read for row in one.events)
-    return reducers.rebuild(setting=Setting(root="/home/mia/shop"), events=read_events(rows))
-
-
 @both
-def test_what_is_said_aloud_is_a_turn_and_a_thought_of_the_same_number(name: str) -> None:
-    read = _read(name)
+def test_what_is_said_aloud_is_a_turn_and_a_thought_and_its_lessons_are_seen_once(
+    name: str,
+) -> None:
+    turns = {row["sequence"]: row["text"] for one in _read(name) for row in one.turns}
+    rows = tuple(row for one in _read(name) for row in one.events)
+    pad = reducers.rebuild(setting=Setting(root="/home/mia/shop"), events=read_events(rows))
 
-    turns = {row["sequence"]: row["text"] for one in read for row in one.turns}
-    aloud = {row["sequence"]: row["text"] for row in _thoughts(read) if row["sequence"] in turns}
+    thoughts = _events(name, "reasoning")
+    aloud = {row["sequence"]: row["text"] for row in thoughts if row["sequence"] in turns}
     assert set(aloud.values()) >= {WRONG, ENDED}
     assert aloud.items() <= turns.items()
     assert "The cart tests see old prices. Find out why." not in aloud.values()
-
-
-@both
-def test_a_dead_end_and_a_correction_said_aloud_are_seen_once(name: str) -> None:
-    pad = _folded(_read(name))
-
     (ended,) = reentered_dead_ends.find_dead_ends(scratchpad=pad)
     (corrected,) = effort_signals.find_self_correction(scratchpad=pad)
     assert ended.why_it_failed.startswith(ENDED)
-    assert (ended.approach, ended.alternative) == (
-        "running `pytest tests/mail`",
-        "running `pytest tests/cart`",
-    )
+    assert ended.approach == "running `pytest tests/mail`"
+    assert ended.alternative == "running `pytest tests/cart`"
     assert (corrected.times, dict(corrected.details)["text"]) == (1, WRONG)
     assert pad.missing == 0
 
