@@ -7,9 +7,9 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from accounts.authentication import entered
 from memory.mcp.server import TOOLS
-from tests.support import payloads, stored
+from tests.edges.payloads.conftest import rows_of, tools_of
+from tests.support import payloads
 from tests.support.goals import Scale
 from tests.support.live import Place
 from tests.support.payloads import Value
@@ -48,7 +48,7 @@ def test_a_hostile_argument_never_breaks_a_tool(
 ) -> None:
     step = scale.of(short=SOME, long=1)
 
-    with _client(address, place) as http:
+    with tools_of(address, place) as http:
         GOOD["find_similar"]["id"] = _kept(http)
         sent = [one for number, one in enumerate(_combinations()) if number % step == 0]
         faults = [
@@ -71,15 +71,6 @@ def _kept(http: httpx.Client) -> str:
     return str(answer["result"]["structuredContent"]["memory"]["id"])
 
 
-def _client(address: str, place: Place) -> httpx.Client:
-    headers = {
-        "Authorization": f"Bearer {place.token}",
-        "Content-Type": "application/json",
-        "Accept": "application/json, text/event-stream",
-    }
-    return httpx.Client(base_url=address, headers=headers, timeout=30)
-
-
 def _combinations() -> Iterator[tuple[str, str, Value]]:
     for name, tool in TOOLS.items():
         for field in tool.arguments.model_fields:
@@ -91,18 +82,13 @@ def _fault(http: httpx.Client, place: Place, tool: str, field: str, value: Value
     given = payloads.body_with(example=GOOD[tool], field=field, value=value)
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
     body = json.dumps({**message, "params": {"name": tool, "arguments": payloads.MARK}}).encode()
-    before = _rows(place)
+    before = rows_of(place)
     answer = http.post("/mcp", content=body.replace(json.dumps(payloads.MARK).encode(), given))
     wrong = _wrong(answer, field, value)
     is_refused = wrong is None and _is_refused(answer)
-    if is_refused and _rows(place) != before:
+    if is_refused and rows_of(place) != before:
         wrong = "half stored"
     return wrong and f"{wrong}: {answer.status_code} {answer.text[:300]}"
-
-
-def _rows(place: Place) -> dict[str, int]:
-    with entered(place.caller):
-        return stored.rows()
 
 
 def _is_refused(answer: httpx.Response) -> bool:

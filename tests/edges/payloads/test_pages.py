@@ -13,13 +13,11 @@ import pytest
 from django.db import transaction
 from django.test import Client
 
-from accounts.authentication import entered
-from accounts.caller import Caller
-from accounts.models import Organization, User
-from tests.edges.audit import pages, world
+from tests.edges.audit import pages
 from tests.edges.audit.world import World
 from tests.edges.audit.writes import Write
-from tests.support import payloads, stored
+from tests.edges.payloads.conftest import rows_of
+from tests.support import payloads
 from tests.support.goals import Scale
 
 FORM: Final = "application/x-www-form-urlencoded"
@@ -75,30 +73,24 @@ class Sent:
         return f"{self.write.path} {self.name}"
 
 
-@pytest.fixture
-def place(caller: Caller, organization: Organization, member: User, clean_cache: None) -> World:
-    """The world in which all of this is written."""
-    return world.made(caller=caller, organization=organization, member=member)
-
-
 @pytest.mark.goal(name="G8")
 def test_a_hostile_form_never_breaks_a_page(
-    place: World, scale: Scale, figure: Callable[[str], None]
+    acme: World, scale: Scale, figure: Callable[[str], None]
 ) -> None:
     step = scale.of(short=SOME, long=1)
-    before = _rows(place)
+    before = rows_of(acme)
 
-    sent = [one for number, one in enumerate(_combinations(place)) if number % step == 0]
-    faults = [f"{one} {said}" for one in sent if (said := _fault(place, one, before))]
+    sent = [one for number, one in enumerate(_combinations(acme)) if number % step == 0]
+    faults = [f"{one} {said}" for one in sent if (said := _fault(acme, one, before))]
 
     assert not faults, "\n".join(faults[:40])
     count = f"{len(payloads.FORM_VALUES)} values, {len(FORMS)} forms"
     figure(f"pages: 0 of {len(sent):,} forms broke, {count}")
 
 
-def _combinations(place: World) -> Iterator[Sent]:
+def _combinations(acme: World) -> Iterator[Sent]:
     for write in FORMS:
-        given = {name: str(value).format(**place.names) for name, value in write.send.items()}
+        given = {name: str(value).format(**acme.names) for name, value in write.send.items()}
         for field in (*given, *OPTIONAL.get(write.path.rpartition("/")[2], ())):
             others = urlencode({name: value for name, value in given.items() if name != field})
             for name, text in payloads.FORM_VALUES:
@@ -113,26 +105,21 @@ def _encoded(name: str, text: str) -> str:
     return text if is_escaped else quote(text)
 
 
-def _fault(place: World, sent: Sent, before: dict[str, int]) -> str | None:
+def _fault(acme: World, sent: Sent, before: dict[str, int]) -> str | None:
     """Send it and take back what it wrote; return what is wrong about the answer."""
     undo = transaction.savepoint()
-    path = sent.write.path.format(**place.names)
-    browser = place.browsers.get(sent.write.by) or Client(raise_request_exception=False)
+    path = sent.write.path.format(**acme.names)
+    browser = acme.browsers.get(sent.write.by) or Client(raise_request_exception=False)
     answer = browser.generic("POST", path, sent.body, sent.kind)
-    wrong = _wrong(place, answer, before)
+    wrong = _wrong(acme, answer, before)
     is_refused = wrong is None and answer.status_code >= 400
     (transaction.savepoint_commit if is_refused else transaction.savepoint_rollback)(undo)
     return wrong and f"{wrong}: {answer.status_code} {answer.content[:200]!r}"
 
 
-def _rows(place: World) -> dict[str, int]:
-    with entered(place.caller):
-        return stored.rows()
-
-
-def _wrong(place: World, answer: Any, before: dict[str, int]) -> str | None:
+def _wrong(acme: World, answer: Any, before: dict[str, int]) -> str | None:
     if answer.status_code >= 500:
         return "broke"
     if answer.status_code < 400:
         return None
-    return None if _rows(place) == before else "half stored"
+    return None if rows_of(acme) == before else "half stored"

@@ -15,10 +15,8 @@ from pydantic import BaseModel
 
 from accounts import tenancy
 from accounts.api.endpoints import Endpoint
-from accounts.caller import Caller
-from accounts.models import Organization, User
 from config.api_urls import ENDPOINTS
-from tests.edges.audit import surfaces, world
+from tests.edges.audit import surfaces
 from tests.edges.audit.world import World
 from tests.edges.audit.writes import Write
 from tests.support import payloads, stored
@@ -51,21 +49,15 @@ class Sent:
         return f"{self.endpoint.name}.{self.field}: {self.value.name}"
 
 
-@pytest.fixture
-def place(caller: Caller, organization: Organization, member: User, clean_cache: None) -> World:
-    """The world in which all of this is written."""
-    return world.made(caller=caller, organization=organization, member=member)
-
-
 @pytest.mark.goal(name="G8")
 def test_a_hostile_value_is_refused_by_name_or_kept_as_sent(
-    place: World, in_organization: tenancy.Tenant, scale: Scale, figure: Callable[[str], None]
+    acme: World, in_organization: tenancy.Tenant, scale: Scale, figure: Callable[[str], None]
 ) -> None:
     step = scale.of(short=SOME, long=1)
     before = stored.rows()
 
     sent = [one for number, one in enumerate(_combinations()) if number % step == 0]
-    faults = [f"{one} {said}" for one in sent if (said := _fault(place, one, before))]
+    faults = [f"{one} {said}" for one in sent if (said := _fault(acme, one, before))]
 
     assert not faults, "\n".join(faults[:40])
     figure(
@@ -88,19 +80,19 @@ def _fields(body: Any) -> Iterator[tuple[str, Any]]:
         yield field.alias or name, elements[0] if elements else None
 
 
-def _fault(place: World, sent: Sent, before: dict[str, int]) -> str | None:
+def _fault(acme: World, sent: Sent, before: dict[str, int]) -> str | None:
     """Send it and take back what it wrote; return what is wrong about the answer.
 
     What a refusal leaves stays, such as when the token was last used: no call notes it again.
     """
     undo = transaction.savepoint()
-    path = sent.write.path.format(**place.names)
+    path = sent.write.path.format(**acme.names)
     example = {
-        name: given.format(**place.names) if isinstance(given, str) else given
+        name: given.format(**acme.names) if isinstance(given, str) else given
         for name, given in sent.write.send.items()
     }
     body = payloads.body_with(example=example, field=sent.field, value=_shaped(sent))
-    answer = place.apis["writer"].call(sent.endpoint.method, path, body, If_Match="*")
+    answer = acme.apis["writer"].call(sent.endpoint.method, path, body, If_Match="*")
     wrong = _wrong(sent, answer, before)
     is_refused = wrong is None and answer.status_code >= 400
     (transaction.savepoint_commit if is_refused else transaction.savepoint_rollback)(undo)

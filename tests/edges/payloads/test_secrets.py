@@ -15,13 +15,11 @@ from django.test import Client
 
 from accounts.api.endpoints import Endpoint
 from accounts.authentication import entered
-from accounts.caller import Caller
-from accounts.models import Organization, User
 from config.telemetry import LineFormatter
 from memory.mcp.server import TOOLS
-from tests.edges.audit import world
 from tests.edges.audit.world import World
 from tests.edges.audit.writes import Write
+from tests.edges.payloads.conftest import tools_of
 from tests.edges.payloads.test_mcp import GOOD
 from tests.edges.payloads.test_pages import FORMS, OPTIONAL
 from tests.edges.payloads.test_rest import CALLS
@@ -39,12 +37,6 @@ HEADERS: Final = ("Idempotency_Key", "X_Request_Id", "X_Cairn_Agent", "User_Agen
 QUERIES: Final = ("memories?q={}", "projects/{}", "memories?nothing={}")
 
 
-@pytest.fixture
-def place(caller: Caller, organization: Organization, member: User, clean_cache: None) -> World:
-    """The world in which all of this is written."""
-    return world.made(caller=caller, organization=organization, member=member)
-
-
 @pytest.fixture(scope="module")
 def apart(django_db_setup: None, django_db_blocker: pytest.FixtureRequest) -> Iterator[Place]:
     """The organization whose agent calls by MCP."""
@@ -55,7 +47,7 @@ def apart(django_db_setup: None, django_db_blocker: pytest.FixtureRequest) -> It
 @pytest.mark.goal(name="G16")
 @pytest.mark.usefixtures("in_organization")
 def test_no_call_keeps_a_secret(
-    place: World,
+    acme: World,
     scale: Scale,
     caplog: pytest.LogCaptureFixture,
     figure: Callable[[str], None],
@@ -63,7 +55,7 @@ def test_no_call_keeps_a_secret(
     caplog.set_level(logging.DEBUG)
     sent = list(_calls())[:: scale.of(short=SOME, long=1)]
 
-    faults = [fault for one in sent if (fault := _called(place, *one))]
+    faults = [fault for one in sent if (fault := _called(acme, *one))]
 
     assert faults == []
     assert secret_sending.kept() == []
@@ -74,10 +66,10 @@ def test_no_call_keeps_a_secret(
 @pytest.mark.parametrize("secret", SENT, ids=("short", "long", "ours", "password"))
 @pytest.mark.usefixtures("in_organization")
 def test_no_header_and_no_query_keeps_a_secret(
-    place: World, caplog: pytest.LogCaptureFixture, secret: str
+    acme: World, caplog: pytest.LogCaptureFixture, secret: str
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    api, memory = place.apis["writer"], f"memories/{place.names['memory']}"
+    api, memory = acme.apis["writer"], f"memories/{acme.names['memory']}"
 
     answers = [
         *(api.post("projects", {"slug": f"n{n}"}, **{HEADERS[n]: secret}) for n in range(4)),
@@ -92,7 +84,7 @@ def test_no_header_and_no_query_keeps_a_secret(
 
 @pytest.mark.goal(name="G16")
 def test_no_form_keeps_a_secret(
-    place: World,
+    acme: World,
     scale: Scale,
     caplog: pytest.LogCaptureFixture,
     figure: Callable[[str], None],
@@ -100,10 +92,10 @@ def test_no_form_keeps_a_secret(
     caplog.set_level(logging.DEBUG)
     sent = list(_forms())[:: scale.of(short=SOME, long=1)]
 
-    faults = [fault for one in sent if (fault := _posted(place, *one))]
+    faults = [fault for one in sent if (fault := _posted(acme, *one))]
 
     assert faults == []
-    with entered(place.caller):
+    with entered(acme.caller):
         assert secret_sending.kept() == []
     assert not _is_logged(caplog)
     figure(f"pages: 0 of {len(sent):,} secrets kept, logged or repeated, {len(FORMS)} forms")
@@ -116,7 +108,7 @@ def test_no_tool_keeps_a_secret(
     caplog.set_level(logging.DEBUG)
     sent = list(_arguments())
 
-    with _client(address, apart) as http:
+    with tools_of(address, apart) as http:
         answers = [(name, given, _asked(http, name, given)) for name, given in sent]
 
     assert [f"{name}: {given}" for name, given, said in answers if held_in(said)] == []
@@ -126,8 +118,8 @@ def test_no_tool_keeps_a_secret(
     figure(f"MCP: 0 of {len(sent):,} secrets kept, logged or repeated, {len(TOOLS)} tools")
 
 
-def test_a_refusal_names_field_kind_and_place(place: World) -> None:
-    api = place.apis["writer"]
+def test_a_refusal_names_field_kind_and_place(acme: World) -> None:
+    api = acme.apis["writer"]
 
     answer = api.post("projects", {"slug": "x", "name": f"Shop {SENT[0]}"})
 
@@ -138,8 +130,8 @@ def test_a_refusal_names_field_kind_and_place(place: World) -> None:
     assert "vendor_key at line 1, column 6" in fault["detail"]
 
 
-def test_a_question_goes_on_without_a_secret(place: World) -> None:
-    api = place.apis["writer"]
+def test_a_question_goes_on_without_a_secret(acme: World) -> None:
+    api = acme.apis["writer"]
 
     found = api.post("search", {"query": f"when do carts expire with {SENT[0]}", "project": "shop"})
     alone = api.post("search", {"query": SENT[0]})
@@ -177,17 +169,17 @@ def _arguments() -> Iterator[tuple[str, Any]]:
                 yield name, planted(example=example, path=path, shape=shape, secret=secret)
 
 
-def _called(place: World, endpoint: Endpoint, write: Write, body: Any) -> str | None:
+def _called(acme: World, endpoint: Endpoint, write: Write, body: Any) -> str | None:
     """Send a call; return what is wrong about the answer."""
-    path = write.path.format(**place.names)
-    said = _wrong(place.apis["writer"].call(endpoint.method, path, body, If_Match="*"))
+    path = write.path.format(**acme.names)
+    said = _wrong(acme.apis["writer"].call(endpoint.method, path, body, If_Match="*"))
     return said and f"{endpoint.name} {body}: {said}"
 
 
-def _posted(place: World, write: Write, field: str, secret: str) -> str | None:
-    given = {name: str(value).format(**place.names) for name, value in write.send.items()}
-    browser = place.browsers.get(write.by) or Client(raise_request_exception=False)
-    said = _wrong(browser.post(write.path.format(**place.names), {**given, field: secret}))
+def _posted(acme: World, write: Write, field: str, secret: str) -> str | None:
+    given = {name: str(value).format(**acme.names) for name, value in write.send.items()}
+    browser = acme.browsers.get(write.by) or Client(raise_request_exception=False)
+    said = _wrong(browser.post(write.path.format(**acme.names), {**given, field: secret}))
     return said and f"{write.path} {field}: {said}"
 
 
@@ -196,14 +188,6 @@ def _wrong(answer: Any) -> str | None:
         return "broke"
     text = answer.getvalue().decode() + str(dict(answer.headers))
     return f"{answer.status_code} repeats it: {text[:300]}" if held_in(text) else None
-
-
-def _client(address: str, place: Place) -> httpx.Client:
-    headers = {
-        "Authorization": f"Bearer {place.token}",
-        "Accept": "application/json, text/event-stream",
-    }
-    return httpx.Client(base_url=address, headers=headers, timeout=30)
 
 
 def _asked(http: httpx.Client, name: str, given: Any) -> str:

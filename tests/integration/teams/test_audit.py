@@ -359,36 +359,30 @@ def test_the_export_holds_every_entry_with_its_hash(noted: None) -> None:
     assert [line["hash"] for line in lines] == [entry.hash for entry in entries()]
 
 
-def test_managers_read_the_newest_first_page_by_page(caller: Caller, noted: None) -> None:
+def test_managers_alone_read_the_log_the_newest_first_page_by_page(
+    caller: Caller, member_caller: Caller, noted: None
+) -> None:
     first = page_of_audit(caller=caller, filters=Filters(), cursor=None, limit=3)
     second = page_of_audit(caller=caller, filters=Filters(), cursor=first.next_cursor, limit=3)
 
-    assert [one.number for one in first.items] == [5, 4, 3]
-    assert [one.number for one in second.items] == [2, 1]
+    assert [one.number for one in (*first.items, *second.items)] == [5, 4, 3, 2, 1]
     assert second.next_cursor is None
-
-
-@pytest.mark.parametrize(
-    ("wanted", "count"),
-    [
-        ({"area": "token"}, 5),
-        ({"area": "tok"}, 0),
-        ({"object_id": "3"}, 1),
-        ({"request_id": "none"}, 0),
-        ({"actor": uuid4()}, 0),
-    ],
-)
-def test_the_log_is_filtered(
-    caller: Caller, noted: None, wanted: dict[str, Any], count: int
-) -> None:
-    page = page_of_audit(caller=caller, filters=Filters(**wanted), cursor=None, limit=50)
-
-    assert len(page.items) == count
-
-
-def test_only_managers_read_the_log(member_caller: Caller) -> None:
     with pytest.raises(RoleNotSufficient):
         page_of_audit(caller=member_caller, filters=Filters(), cursor=None, limit=50)
+
+
+def test_the_log_is_filtered(caller: Caller, noted: None) -> None:
+    asked = (
+        (Filters(area="token"), 5),
+        (Filters(area="tok"), 0),
+        (Filters(object_id="3"), 1),
+        (Filters(request_id="none"), 0),
+        (Filters(actor=uuid4()), 0),
+    )
+
+    for filters, count in asked:
+        page = page_of_audit(caller=caller, filters=filters, cursor=None, limit=50)
+        assert len(page.items) == count, filters
 
 
 @pytest.mark.parametrize("cursor", ["", "-1", "9" * 30, "٣"])

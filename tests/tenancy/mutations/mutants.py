@@ -269,7 +269,7 @@ CREDENTIALS: Final = (
     guard(
         "the audit log is for managers", "teams.audit:page",
         "    rights.check_manages(caller=caller)\n    wanted", "    wanted",
-        "tests/integration/teams/test_audit.py::test_only_managers_read_the_log",
+        "tests/integration/teams/test_audit.py::test_managers_alone_read_the_log_the_newest_first_page_by_page",
     ),
     guard(
         "every act is in the audit log", "teams.audit:append",
