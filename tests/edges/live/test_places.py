@@ -69,34 +69,30 @@ def heard(line: ClientConnection, kind: str) -> dict[str, object]:
             return message
 
 
+def closed_with(line: ClientConnection) -> int:
+    """Return the code with which a page is told to end."""
+    with pytest.raises(ConnectionClosed) as closed:
+        line.recv(timeout=PATIENCE_S)
+    assert closed.value.rcvd is not None
+    return closed.value.rcvd.code
+
+
 def test_an_open_page_of_the_project_ends(
     place: Place, address: str, someone: Someone, figure: Figure
 ) -> None:
     with listening(place=place, address=address, http=someone.http, project="vault") as line:
         heard(line, "project.member_added")
         began = take_out(place, someone, Kind.PROJECT)
-        with pytest.raises(ConnectionClosed) as closed:
-            line.recv(timeout=PATIENCE_S)
-
+        assert closed_with(line) == NOT_A_MEMBER
     took = time.monotonic() - began
-    assert closed.value.rcvd is not None
-    assert closed.value.rcvd.code == NOT_A_MEMBER
-    assert took < WITHIN_S
-    figure(f"page of a closed project: closed {took * 1000:.0f} ms after its person was taken out")
-
-
-def test_an_open_page_ends_when_its_project_closes(
-    place: Place, address: str, someone: Someone
-) -> None:
     with listening(place=place, address=address, http=someone.http, project="shop") as line:
         heard(line, "project.created")
         with entered(place.caller):
             close_project(caller=place.caller, ref="shop")
-        with pytest.raises(ConnectionClosed) as closed:
-            line.recv(timeout=PATIENCE_S)
+        assert closed_with(line) == NOT_A_MEMBER
 
-    assert closed.value.rcvd is not None
-    assert closed.value.rcvd.code == NOT_A_MEMBER
+    assert took < WITHIN_S
+    figure(f"page of a closed project: closed {took * 1000:.0f} ms after its person was taken out")
 
 
 @pytest.mark.parametrize("kind", list(Kind))

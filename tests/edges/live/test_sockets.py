@@ -34,19 +34,13 @@ def test_a_foreign_page_opens_no_socket(origin: str | None) -> None:
     assert not same_origin(scope=_scope(origin))
 
 
-@pytest.mark.parametrize(
-    ("origin", "is_ours"), [(f"https://{HOST}", True), (f"http://{HOST}", False)]
-)
-def test_under_https_a_page_without_tls_opens_no_socket(
-    settings: Any, origin: str, is_ours: bool
-) -> None:
+def test_our_page_opens_a_socket_under_https_with_tls_alone(settings: Any) -> None:
+    assert same_origin(scope=_scope(f"http://{HOST}"))
+
     settings.SESSION_COOKIE_SECURE = True
 
-    assert same_origin(scope=_scope(origin)) is is_ours
-
-
-def test_without_tls_our_page_opens_a_socket() -> None:
-    assert same_origin(scope=_scope(f"http://{HOST}"))
+    assert same_origin(scope=_scope(f"https://{HOST}"))
+    assert not same_origin(scope=_scope(f"http://{HOST}"))
 
 
 class Page(ChangesConsumer):

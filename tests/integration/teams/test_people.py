@@ -1,5 +1,7 @@
 """People are added to closed projects and teams, and see from then on; taken out, no longer."""
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from datetime import datetime
 from uuid import UUID, uuid4
@@ -28,8 +30,13 @@ from tests.support.people import outside
 
 pytestmark = pytest.mark.usefixtures("in_organization")
 
-KINDS = pytest.mark.parametrize("kind", list(Kind))
 SECRET = "The vault opens at seven in the morning with both of the keys."
+
+
+@pytest.fixture(params=list(Kind))
+def kind(request: pytest.FixtureRequest) -> Kind:
+    """A project, or a team."""
+    return Kind(request.param)
 
 
 @pytest.fixture
@@ -58,26 +65,18 @@ def acts() -> list[str]:
         return list(AuditEntry.objects.order_by("number").values_list("act", flat=True))
 
 
-@KINDS
+@pytest.mark.parametrize("unit", [nullcontext, tenancy.unit], ids=["at once", "in one unit"])
 def test_a_person_who_is_added_sees_and_who_is_taken_out_does_not(
-    caller: Caller, member_caller: Caller, places: dict[Kind, UUID], now: datetime, kind: Kind
+    caller: Caller,
+    member_caller: Caller,
+    places: dict[Kind, UUID],
+    now: datetime,
+    kind: Kind,
+    unit: Callable[[], AbstractContextManager[object]],
 ) -> None:
-    seen = [sees(member_caller, places[kind], now)]
-    add_person(caller=caller, kind=kind, ref="vault", person="member@acme.test")
-    seen.append(sees(member_caller, places[kind], now))
-    remove_person(caller=caller, kind=kind, ref="vault", user_id=user_id(member_caller))
-    seen.append(sees(member_caller, places[kind], now))
-
-    assert seen == [False, True, False]
-
-
-@KINDS
-def test_it_holds_within_one_unit_that_has_looked_before(
-    caller: Caller, member_caller: Caller, places: dict[Kind, UUID], now: datetime, kind: Kind
-) -> None:
-    with tenancy.unit():
+    with unit():
         seen = [sees(member_caller, places[kind], now)]
-        add_person(caller=caller, kind=kind, ref="vault", person=str(member_caller.user_id))
+        add_person(caller=caller, kind=kind, ref="vault", person="member@acme.test")
         seen.append(sees(member_caller, places[kind], now))
         remove_person(caller=caller, kind=kind, ref="vault", user_id=user_id(member_caller))
         seen.append(sees(member_caller, places[kind], now))
@@ -85,7 +84,6 @@ def test_it_holds_within_one_unit_that_has_looked_before(
     assert seen == [False, True, False]
 
 
-@KINDS
 def test_who_is_added_finds_the_place_once_and_stands_in_log_and_feed(
     caller: Caller, member_caller: Caller, places: dict[Kind, UUID], kind: Kind
 ) -> None:
@@ -112,7 +110,6 @@ def test_who_is_added_finds_the_place_once_and_stands_in_log_and_feed(
     assert last.details == {"user": str(member_caller.user_id)}
 
 
-@KINDS
 @pytest.mark.parametrize(
     "narrowed",
     [
@@ -144,7 +141,6 @@ def test_a_token_bound_to_a_project_is_not_told_its_people(
         people_in(caller=bound, kind=Kind.PROJECT, ref="vault")
 
 
-@KINDS
 def test_a_person_takes_out_themselves_in_person(
     caller: Caller, member_caller: Caller, places: dict[Kind, UUID], kind: Kind
 ) -> None:
@@ -161,7 +157,6 @@ def test_a_person_takes_out_themselves_in_person(
         people_in(caller=member_caller, kind=kind, ref="vault")
 
 
-@KINDS
 def test_nobody_is_added_who_is_not_of_the_organization(
     caller: Caller, places: dict[Kind, UUID], kind: Kind, other_organization: Organization,
     stranger: User,
@@ -171,7 +166,6 @@ def test_nobody_is_added_who_is_not_of_the_organization(
             add_person(caller=caller, kind=kind, ref="vault", person=person)
 
 
-@KINDS
 def test_who_was_taken_out_of_the_organization_is_in_none_of_its_places(
     caller: Caller, member_caller: Caller, places: dict[Kind, UUID], kind: Kind, now: datetime
 ) -> None:
@@ -187,7 +181,6 @@ def test_who_was_taken_out_of_the_organization_is_in_none_of_its_places(
         add_person(caller=caller, kind=kind, ref="vault", person="member@acme.test")
 
 
-@KINDS
 def test_a_place_of_another_organization_is_as_if_it_did_not_exist(
     other_caller: Caller, places: dict[Kind, UUID], kind: Kind, organization: Organization
 ) -> None:

@@ -85,23 +85,18 @@ def test_planted_groups_are_found(seed: int) -> None:
     assert together >= 76  # a node may be drawn with more edges into another group than its own
 
 
-def test_modularity_of_two_triangles_is_that_of_the_formula() -> None:
+def test_modularity_is_that_of_the_formula() -> None:
     triangles = [(0, 1, 1.0), (1, 2, 1.0), (0, 2, 1.0), (3, 4, 1.0), (4, 5, 1.0), (3, 5, 1.0)]
     graph = algorithms.build(nodes=6, edges=[*triangles, (2, 3, 1.0)])
+    alone = algorithms.build(nodes=3, edges=[])
 
     value = algorithms.quality(graph=graph, communities=[(0, 1, 2), (3, 4, 5)])
 
     assert value == pytest.approx(6 / 7 - 2 * (7 / 14) ** 2)  # Σ inside/m - (K/2m)²
-
-
-@pytest.mark.parametrize("nodes", [0, 3])
-def test_without_edges_everybody_is_alone(nodes: int) -> None:
-    graph = algorithms.build(nodes=nodes, edges=[])
-
-    found = algorithms.find(graph=graph)
-
-    assert found == tuple((node,) for node in range(nodes))
-    assert algorithms.quality(graph=graph, communities=found) == 0
+    found = algorithms.find(graph=alone)
+    assert found == ((0,), (1,), (2,))
+    assert algorithms.quality(graph=alone, communities=found) == 0
+    assert algorithms.find(graph=algorithms.build(nodes=0, edges=[])) == ()
 
 
 def test_what_is_no_community_or_edge_is_refused_and_edges_add_up() -> None:

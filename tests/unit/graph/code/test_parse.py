@@ -75,25 +75,20 @@ def test_a_file_with_errors_is_read_as_far_as_it_goes() -> None:
     assert [symbol.name for symbol in parsed.symbols][:1] == ["f"]
 
 
-def test_functions_of_tests_are_tests_only_in_files_of_tests() -> None:
-    source = b"def test_a():\n    pass\n\nclass TestB:\n    def test_c(self):\n        pass\n"
+def test_tests_are_known_in_files_of_tests_by_their_names_and_sentences() -> None:
+    python = b"def test_a():\n    pass\n\nclass TestB:\n    def test_c(self):\n        pass\n"
+    ecma = b'describe("a shop", () => {\n  it("opens", () => { open(); });\n});\n'
 
-    in_tests, elsewhere = (parse(path=path, source=source) for path in ("test_x.py", "x.py"))
+    in_tests, elsewhere = (parse(path=path, source=python) for path in ("test_x.py", "x.py"))
+    cases = parse(path="a.test.ts", source=ecma)
 
     assert [s.kind for s in in_tests.symbols] == [NodeKind.TEST, NodeKind.CLASS, NodeKind.TEST]
     assert [s.kind for s in elsewhere.symbols] == [
         NodeKind.FUNCTION, NodeKind.CLASS, NodeKind.METHOD,
     ]  # fmt: skip
-
-
-def test_cases_of_ecma_are_tests_by_their_sentences() -> None:
-    source = b'describe("a shop", () => {\n  it("opens", () => { open(); });\n});\n'
-
-    parsed = parse(path="a.test.ts", source=source)
-
-    assert [s.qualified for s in parsed.symbols] == ["a shop", "a shop.opens"]
-    assert parse(path="a.ts", source=source).symbols == ()
-    assert (parsed.references[0].kind, parsed.references[0].target) == ("tests", "a")
+    assert [s.qualified for s in cases.symbols] == ["a shop", "a shop.opens"]
+    assert parse(path="a.ts", source=ecma).symbols == ()
+    assert (cases.references[0].kind, cases.references[0].target) == ("tests", "a")
 
 
 @given(path=NAMES, source=st.binary(max_size=300) | SCRAPS.map(str.encode))
