@@ -50,43 +50,23 @@ def the_session() -> Session:
     return row
 
 
-@pytest.mark.parametrize("harness", ["claude-code", "codex", "cline", "generic"])
-def test_the_first_prompt_is_answered_with_a_brief_and_the_second_with_silence(
-    api: Api, harness: str
-) -> None:
-    api.remember(STATEMENT)
-
-    first = text_of(told(api, harness, "prompt"))
-    second = text_of(told(api, harness, "prompt"))
-
-    assert STATEMENT in first
-    assert second == ""
-
-
-@pytest.mark.parametrize("harness", ["cursor", "copilot"])
-def test_where_a_prompt_cannot_be_answered_the_next_tool_carries_the_brief(
-    api: Api, harness: str
-) -> None:
-    api.remember(STATEMENT)
-
-    at_prompt = text_of(told(api, harness, "prompt"))
-    at_tool = text_of(told(api, harness, "read"))
-
-    assert at_prompt == ""
-    assert STATEMENT in at_tool
-
-
 @pytest.mark.parametrize("harness", sorted(EVENTS))
-def test_the_touch_of_a_file_brings_its_warnings_once(api: Api, harness: str) -> None:
+def test_each_program_is_briefed_of_its_task_and_warned_of_its_file_once(
+    api: Api, harness: str
+) -> None:
+    api.remember(STATEMENT)
     api.remember(WARNING, related_files=[FILE])
     api.remember("Deploys need the tunnel.", related_files=["deploy.sh"])
 
-    first = text_of(told(api, harness, "read"))
-    second = text_of(told(api, harness, "read"))
+    at_prompt, at_file, *again = (
+        text_of(told(api, harness, event)) for event in ("prompt", "read", "prompt", "read")
+    )
 
-    assert WARNING in first
-    assert "tunnel" not in first
-    assert second == ""
+    takes_answers = harness not in {"cursor", "copilot"}  # else the next tool carries the brief
+    assert (STATEMENT in at_prompt, STATEMENT in at_file) == (takes_answers, not takes_answers)
+    assert WARNING in at_prompt + at_file
+    assert "tunnel" not in at_file
+    assert again == ["", ""]
 
 
 def test_every_event_of_a_session_is_kept_under_one_session_of_its_project(
@@ -224,27 +204,14 @@ def test_an_answer_that_comes_too_late_says_so_and_was_not_given(
     assert "X-Cairn-Silence" not in in_time.headers
 
 
-def test_an_unknown_event_is_answered_emptily(api: Api) -> None:
-    for harness in EVENTS:
-        assert text_of(told(api, harness, "unknown")) == ""
-
-
-def test_an_unknown_program_is_told_which_there_are(api: Api) -> None:
+def test_an_unknown_event_is_answered_emptily_and_an_unknown_program_told_which_there_are(
+    api: Api,
+) -> None:
     answer = api.post("hooks/emacs", {"session": "r"})
 
+    assert {text_of(told(api, harness, "unknown")) for harness in EVENTS} == {""}
     assert answer.status_code == 404
     assert "claude-code" in answer.json()["hint"]
-
-
-def test_a_secret_in_a_prompt_is_not_stored(api: Api, in_organization: object) -> None:
-    body = {"session": "r", "event": "prompt", "prompt": "The password is `hunter2Xq9!zLm4` here."}
-
-    answer = api.post("hooks/generic", body)
-
-    with tenancy.unit():
-        turn = Turn.objects.get()
-    assert answer.status_code == 200
-    assert "hunter2" not in turn.text
 
 
 def test_a_token_that_only_reads_keeps_nothing(reading_api: Api) -> None:
@@ -294,35 +261,17 @@ def test_a_session_id_or_folder_that_holds_a_secret_is_not_kept(
     assert secret not in f"{row.external_id} {row.cwd}"
 
 
-def test_two_windows_of_a_program_work_beside_each_other(api: Api, in_organization: object) -> None:
+def test_each_window_program_and_person_has_sessions_of_its_own(
+    api: Api, member_api: Api, in_organization: object
+) -> None:
     for session in ("left", "right", "left"):
         payload = {"session": session, "event": "prompt", "prompt": "Clear the price cache."}
         api.post("hooks/generic", payload)
-
-    assert [row.state for row in sessions()] == ["open", "open"]
-
-
-def test_the_end_of_a_program_ends_the_session_in_which_it_went_on(
-    api: Api, in_organization: object
-) -> None:
-    told(api, "generic", "read")
-    with tenancy.unit():
-        Session.objects.update(events=MOST_OF_SESSION, folded=MOST_OF_SESSION)
-    told(api, "generic", "read")
-
-    told(api, "generic", "end")
-
-    assert {one.state for one in sessions()} == {"ended"}
-
-
-def test_another_program_session_of_the_same_name_is_another_session(
-    api: Api, member_api: Api, in_organization: object
-) -> None:
+    told(api, "codex", "prompt")
     told(api, "generic", "prompt")
     told(member_api, "generic", "prompt")
-    told(api, "codex", "prompt")
 
-    assert len(sessions()) == 3
+    assert [row.state for row in sessions()] == ["open"] * 5
 
 
 def test_a_session_of_no_project_is_given_nothing_of_projects(api: Api) -> None:
@@ -374,7 +323,7 @@ def test_what_is_said_is_kept_when_there_is_no_room_for_events(
         assert Turn.objects.count() == 2
 
 
-def test_what_a_full_session_has_no_room_for_goes_on_in_another_of_its_thread(
+def test_what_a_full_session_has_no_room_for_goes_on_in_another_and_ends_with_it(
     api: Api, in_organization: object
 ) -> None:
     told(api, "generic", "read")
@@ -393,6 +342,8 @@ def test_what_a_full_session_has_no_room_for_goes_on_in_another_of_its_thread(
     assert first.thread == second.thread == first.external_id
     assert (second.project_id, second.audience) == (first.project_id, first.audience)
     assert stored == second.events == 4
+    told(api, "generic", "end")
+    assert {one.state for one in sessions()} == {"ended"}
 
 
 def test_a_session_that_is_full_of_turns_goes_on_in_another(
@@ -411,38 +362,29 @@ def test_a_session_that_is_full_of_turns_goes_on_in_another(
     assert second.external_id == f"{first.external_id}#2"
 
 
-def deep(levels: int) -> object:
-    """Return an object that is nested so deep."""
-    value: object = "the bottom"
-    for _ in range(levels):
-        value = {"in": value}
-    return value
+def test_what_a_tool_printed_is_not_lost_for_a_character(api: Api, in_organization: object) -> None:
+    tree: object = "the bottom"
+    for _ in range(60):
+        tree = {"in": tree}
+    odd: tuple[dict[str, object], ...] = (
+        {"result": "first\x00 after"},
+        {"result": "second\ud83d after"},
+        {"result": "third", "arguments": {"path": FILE, "tree": tree}},
+        {"result": "fourth", "arguments": {"path": FILE, "size": 10**40}},
+    )
+    said = {"session": "r", "project": "shop", "event": "result", "tool": "bash"}
 
-
-@pytest.mark.parametrize(
-    "odd",
-    [
-        {"result": "before\x00 after"},
-        {"result": "before\ud83d after"},
-        {"result": "before", "arguments": {"path": FILE, "tree": deep(60)}},
-        {"result": "before", "arguments": {"path": FILE, "size": 10**40}},
-    ],
-)
-def test_what_a_tool_printed_is_not_lost_for_a_character(
-    api: Api, in_organization: object, odd: dict[str, object]
-) -> None:
-    said = {"session": "r", "project": "shop", "event": "result", "tool": "bash", **odd}
-
-    assert api.post("hooks/generic", said).status_code == 200
+    assert [api.post("hooks/generic", {**said, **one}).status_code for one in odd] == [200] * 4
 
     with tenancy.unit():
-        told = [str(row.body) for row in Turn.done.all()]
-    assert any("before" in one for one in told)
+        told = " ".join(str(row.body) for row in Turn.done.all())
+    assert all(word in told for word in ("first", "second", "third", "fourth"))
 
 
 @pytest.mark.parametrize(
     "said",
     [
+        {"event": "prompt", "prompt": "The password is `hunter2Xq9!zLm4` here."},
         {"event": "message", "message": "The password is `hunter2Xq9!zLm4` here."},
         {
             "event": "result",
@@ -465,9 +407,8 @@ def test_no_part_of_a_payload_keeps_a_secret(
     assert "hunter2" not in json.dumps([*kept, answer.json()], default=str)
 
 
-@pytest.mark.parametrize(
-    "payload",
-    [
+def test_odd_payloads_break_nothing(api: Api) -> None:
+    for payload in (
         {},
         {"session": 7, "event": ["prompt"]},
         {"session": "r", "event": "prompt", "prompt": {"text": "x"}},
@@ -475,9 +416,7 @@ def test_no_part_of_a_payload_keeps_a_secret(
         {"session": "r", "event": "result", "calls": [None, {"tool": "read", "arguments": []}]},
         {"session": "x" * 5_000, "event": "prompt", "prompt": "y" * 300_000},
         {"session": "r", "event": "end"},
-    ],
-)
-def test_odd_payloads_break_nothing(api: Api, payload: dict[str, object]) -> None:
-    answer = api.post("hooks/generic", {"project": "shop", **payload})
+    ):
+        answer = api.post("hooks/generic", {"project": "shop", **payload})
 
-    assert answer.status_code in {200, 422}
+        assert answer.status_code in {200, 422}

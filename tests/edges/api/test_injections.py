@@ -90,28 +90,24 @@ def test_the_ledger_of_a_shared_session_hides_what_only_its_opener_sees(
     assert theirs == {"items": [], "memories": 0, "beside": 0, "tokens": 0}
 
 
-def test_a_paused_project_is_told_and_gives_nothing_until_it_is_resumed(api: Api) -> None:
+def test_a_paused_project_or_token_is_told_and_given_nothing_until_it_is_resumed(
+    api: Api, member_api: Api
+) -> None:
     api.remember(WARNING, related_files=[FILE])
+    mine = api.get("me").json()["token_id"]
 
     paused = api.post("projects/shop/pause", {"paused": True}).json()
     silent = touched(api)
     still = api.get("projects/shop/pause").json()
     api.post("projects/shop/pause", {"paused": False})
+    own = api.post("projects/shop/pause", {"token": mine}).json()
 
     assert paused == still == {"paused": True, "this_token_paused": False}
-    assert silent == ""
-    assert WARNING in touched(api)
-
-
-def test_one_token_is_paused_and_the_others_are_not(api: Api, member_api: Api) -> None:
-    api.remember(WARNING, related_files=[FILE])
-    mine = api.get("me").json()["token_id"]
-
-    done = api.post("projects/shop/pause", {"token": mine})
-
-    assert done.json() == {"paused": False, "this_token_paused": True}
-    assert touched(api) == ""
+    assert own == {"paused": False, "this_token_paused": True}
+    assert silent == touched(api) == ""
     assert WARNING in touched(member_api)
+    api.post("projects/shop/pause", {"token": mine, "paused": False})
+    assert WARNING in touched(api)
 
 
 def test_all_agents_of_a_person_are_paused_and_resumed_together_or_one_by_one(

@@ -1,5 +1,6 @@
 """What each point of a session gives over REST: once, within its tokens, where it is on."""
 
+from itertools import product
 from typing import Any
 
 import pytest
@@ -89,53 +90,44 @@ def test_the_first_message_is_told_unfinished_work_once(api: Api) -> None:
     ]
 
 
-@pytest.mark.parametrize("point", list(Point))
-def test_a_hook_that_is_off_gives_nothing_at_its_point(api: Api, point: Point) -> None:
+def at_all(api: Api) -> set[tuple[str, int, int]]:
+    """Ask each point of a session; return texts, numbers of memories and tokens."""
+    session = opened(api)
+    given = [
+        at(api, point.value, session, working_files=[FILE], modules=["src/cart"]) for point in Point
+    ]
+    return {(one["text"], len(one["memories"]), one["tokens"]) for one in given}
+
+
+@pytest.mark.parametrize("is_paused", [True, False])
+def test_where_hooks_are_off_or_paused_no_point_gives_anything(api: Api, is_paused: bool) -> None:
     api.remember(WARNING, related_files=[FILE])
     api.remember(KNOWN)
     off = dict.fromkeys(("brief", "prefetch", "warnings", "step", "planner"), False)
-    api.patch("projects/shop/hooks", off)
+    if is_paused:
+        api.post("projects/shop/pause")
+    else:
+        api.patch("projects/shop/hooks", off)
 
-    given = at(api, point.value, opened(api), working_files=[FILE], modules=["src/cart"])
-
-    assert (given["text"], given["memories"], given["tokens"]) == ("", [], 0)
-
-
-@pytest.mark.parametrize("point", list(Point))
-def test_a_paused_project_gives_nothing_at_any_point(api: Api, point: Point) -> None:
-    api.remember(WARNING, related_files=[FILE])
-    api.remember(KNOWN)
-    api.post("projects/shop/pause")
-
-    given = at(api, point.value, opened(api), working_files=[FILE], modules=["src/cart"])
-
-    assert (given["text"], given["memories"]) == ("", [])
+    assert at_all(api) == {("", 0, 0)}
 
 
-@pytest.mark.parametrize("point", list(Point))
 def test_a_point_of_somebody_elses_session_is_not_there(
-    api: Api, member_api: Api, other_api: Api, point: Point
+    api: Api, member_api: Api, other_api: Api
 ) -> None:
     session = opened(api)
 
-    for stranger in (member_api, other_api):
+    for stranger, point in product((member_api, other_api), Point):
         body = {"query": TASK, "point": point.value, "session": session}
         assert stranger.post("context", body).status_code == 404
 
 
-@pytest.mark.parametrize("point", list(Point))
-def test_a_point_gives_nothing_that_is_personal_to_somebody_else(
-    api: Api, member_api: Api, point: Point
-) -> None:
+def test_no_point_gives_what_is_personal_to_somebody_else(api: Api, member_api: Api) -> None:
     modules = {"related_files": [FILE], "related_modules": ["src/cart"], "scope": "personal"}
     for type in ("gotcha", "prefetch_pattern", "dead_end"):
         api.remember(f"{KNOWN} ({type})", type=type, **modules)
 
-    given = at(
-        member_api, point.value, opened(member_api), working_files=[FILE], modules=["src/cart"]
-    )
-
-    assert (given["text"], given["memories"], given["tokens"]) == ("", [], 0)
+    assert at_all(member_api) == {("", 0, 0)}
 
 
 def test_a_point_without_a_session_is_refused_by_its_place(api: Api) -> None:

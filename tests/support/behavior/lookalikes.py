@@ -87,7 +87,7 @@ def thinks_aloud(t: Teller) -> None:
 
 def reads_a_page_for_nothing(t: Teller) -> None:
     """A page is read, and then only other files are read for a long time."""
-    t.story.fetch(f"https://blog{t.chance.randrange(99)}.example.com/post")
+    t.fetch(f"https://blog{t.chance.randrange(99)}.example.com/post")
     for _ in range(11):
         t.read(t.file())
 

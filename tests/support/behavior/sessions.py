@@ -36,7 +36,7 @@ def _made(place: int) -> Labelled:
     shown = [SHOWN[(place * EACH + each) % len(SHOWN)] for each in range(EACH)]
     episodes = [*shown, *chance.sample(LOOKALIKES, EACH)]
     chance.shuffle(episodes)
-    teller.story.prompt("Please do the next thing on the list")
+    teller.prompt("Please do the next thing on the list")
     for episode in episodes:
         teller.pause()
         episode(teller)

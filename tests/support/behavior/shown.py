@@ -138,7 +138,7 @@ def works_from_a_page(t: Teller) -> None:
     if t.chance.random() < 0.5:
         t.run(f"curl -sL {url}", "a page")
     else:
-        t.story.fetch(url)
+        t.fetch(url)
     t.read(path).edit(path)
     t.means(SignalKind.EXTERNAL_REFERENCE, host)
     t.means(SignalKind.FILE_ACCESS, path)

@@ -30,15 +30,13 @@ class Labelled:
     is_held: bool
 
 
-class Teller:
-    """Tells one session; `seed` is the only chance there is."""
+class Teller(Story):
+    """Tells one session in the words of a harness; `seed` is the only chance there is."""
 
     def __init__(self, *, seed: int, harness: str, is_held: bool, planned: int = 0) -> None:
-        self.story = Story(type=SessionType.BUILD, planned=planned)
+        super().__init__(type=SessionType.BUILD, planned=planned)
+        self.names = dict(zip(NAMES["claude"], NAMES[harness], strict=True))
         self.chance = random.Random(seed)
-        self.read_name, self.edit_name, self.grep_name, self.glob_name, self.run_name = NAMES[
-            harness
-        ]
         self.is_shell = harness == "codex"
         self.is_held = is_held
         self.end = self.chance.choice(ENDS)
@@ -52,7 +50,7 @@ class Teller:
     def file(self, area: str = "") -> str:
         """Return a file that the session has not touched yet."""
         while True:
-            folder = area or f"{self.chance.choice(AREAS)}/{self.chance.choice(PARTS)}"
+            folder = area or self.area()
             path = f"{folder}/{self.chance.choice(PARTS)}{self.chance.randrange(9)}.{self.end}"
             if path not in self.used:
                 self.used.add(path)
@@ -66,63 +64,34 @@ class Teller:
         """Return one of some wordings; those of held sessions occur in no other."""
         return self.chance.choice(held if self.is_held else usual)
 
-    def read(self, path: str, text: str = "…", **more: object) -> "Teller":
-        """Read a file."""
-        if self.is_shell:
-            return self.run(f"sed -n '1,200p' {path}", text, **more)
-        self.story.call(self.read_name, {"file_path": f"{ROOT}/{path}"}, text=text, **more)
-        return self
+    def call(self, name: str, args: dict[str, object], **result: object) -> Story:
+        """Call a tool by the name that the harness has for it; a shell does nearly all."""
+        if self.is_shell and name == "Read":
+            path = str(args["file_path"]).removeprefix(f"{ROOT}/")
+            args = {"command": f"sed -n '1,200p' {path}"}
+        elif self.is_shell and name == "Grep":
+            args = {"command": f"rg -n '{args['pattern']}'"}
+        elif self.is_shell and name == "Glob":
+            return super().call(name, args, **result)
+        return super().call(self.names.get(name, name), args, **result)
 
-    def edit(self, path: str, old: str = "", new: str = "", **more: object) -> "Teller":
+    def edit(self, path: str, old: str = "", new: str = "", **more: object) -> Story:
         """Change a file."""
         old, new = old or f"old {self.chance.random()}", new or f"new {self.chance.random()}"
-        args = {"file_path": f"{ROOT}/{path}", "old_string": old, "new_string": new}
-        self.story.call(self.edit_name, args, **more)
-        return self
-
-    def grep(self, pattern: str, text: str = "") -> "Teller":
-        """Search texts."""
-        if self.is_shell:
-            return self.run(f"rg -n '{pattern}'", text)
-        self.story.call(self.grep_name, {"pattern": pattern}, text=text)
-        return self
-
-    def glob(self, pattern: str, *found: str) -> "Teller":
-        """Search paths."""
-        name = "Glob" if self.is_shell else self.glob_name
-        self.story.call(name, {"pattern": pattern}, text="\n".join(found))
-        return self
-
-    def run(self, command: str, text: str = "", **more: object) -> "Teller":
-        """Run a command."""
-        self.story.call(self.run_name, {"command": command}, text=text, **more)
-        return self
-
-    def fails(self, command: str, text: str, **more: object) -> "Teller":
-        """Run a command that fails."""
-        return self.run(command, text, is_error=True, **more)
-
-    def say(self, text: str) -> "Teller":
-        """Think aloud."""
-        self.story.say(text)
-        return self
+        return super().edit(path, old, new, **more)
 
     def pause(self) -> None:
         """Look around a little, as sessions do between two things."""
+        looks = (
+            lambda: self.read(self.file()),
+            lambda: self.run(self.chance.choice(("git status", "git diff", "git log --oneline"))),
+            lambda: self.run(f"ls {self.area()}"),
+        )
         for _ in range(self.chance.randrange(5, 8)):
-            self.chance.choice((self._look, self._status, self._list))()
-
-    def _look(self) -> None:
-        self.read(self.file())
-
-    def _status(self) -> None:
-        self.run(self.chance.choice(("git status", "git diff", "git log --oneline")))
-
-    def _list(self) -> None:
-        self.run(f"ls {self.area()}")
+            self.chance.choice(looks)()
 
     def labelled(self, *, name: str) -> Labelled:
         """End the session."""
-        self.story.done()
+        self.done()
         labels = frozenset(self.labels)
-        return Labelled(name=name, story=self.story, labels=labels, is_held=self.is_held)
+        return Labelled(name=name, story=self, labels=labels, is_held=self.is_held)

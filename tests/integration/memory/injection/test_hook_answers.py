@@ -114,46 +114,43 @@ def by_then(checks: int) -> Deadline:
 pytestmark = pytest.mark.usefixtures("store")
 
 
-@pytest.mark.parametrize("harness", [Harness.CURSOR, Harness.COPILOT])
 def test_the_first_file_is_warned_of_where_the_brief_comes_with_the_first_tool(
-    caller: Caller, program: Caller, now: datetime, harness: Harness
+    caller: Caller, program: Caller, now: datetime
 ) -> None:
     warned(caller, now)
     known(caller, now)
-    names: dict[str, Any] = {"sessionId": "run-1", "conversation_id": "run-1", "toolName": "view"}
-    tool: dict[str, Any] = {
-        **names,
-        "tool_name": "Read",
-        "toolArgs": {"path": FILE},
-        "tool_input": {"path": FILE},
-    }
-    prompt = "userPromptSubmitted" if harness is Harness.COPILOT else "beforeSubmitPrompt"
-    heard(program, now, harness=harness, hook_event_name=prompt, prompt=ASKED, **names)
+    of: dict[str, Any] = {"harness": Harness.CURSOR, "conversation_id": "run-1"}
+    heard(program, now, hook_event_name="beforeSubmitPrompt", prompt=ASKED, **of)
+    read = {"hook_event_name": "postToolUse", "tool_name": "Read", "tool_input": {"path": FILE}}
 
-    back = heard(program, now, harness=harness, hook_event_name="postToolUse", **tool)
+    back = heard(program, now, **read, **of)
 
     assert back.text.index(WARNING) < back.text.index(VAT)
     assert ledger() == [("tool_result", ""), ("system_prompt", "")]
     assert tokens.count(text=back.text) == back.tokens == tokens_of_the_ledger()
 
 
-@pytest.mark.parametrize("checks", range(12))
 def test_what_nobody_waits_for_any_more_is_not_given_and_not_written_down(
-    caller: Caller, program: Caller, now: datetime, checks: int
+    caller: Caller, program: Caller, now: datetime
 ) -> None:
     warned(caller, now)
     known(caller, now)
+    for checks in range(12):
+        run = {"session_id": f"run-{checks}"}
+        before = len(ledger())
 
-    back = prompted(program, now, deadline=by_then(checks))
-    file = used(program, now, deadline=by_then(0))
+        back = prompted(program, now, deadline=by_then(checks), **run)
+        file = used(program, now, deadline=by_then(0), **run)
 
-    told = [one for one in (back, file) if one.text]
-    assert file.is_late
-    assert back.is_late is not bool(back.text)
-    assert len(ledger()) == sum(len(one.memories) for one in told)
-    assert (row().briefed_at is not None) is bool(back.text)
-    assert row().brief_tries <= int(back.is_late)  # it may have been looked for too long
-    assert WARNING in back.text + used(program, now).text  # it is given when there is time
+        with tenancy.unit():
+            session = Session.objects.get(external_id=f"claude-code/run-{checks}")
+        told = [one for one in (back, file) if one.text]
+        assert file.is_late
+        assert back.is_late is not bool(back.text)
+        assert len(ledger()) - before == sum(len(one.memories) for one in told)
+        assert (session.briefed_at is not None) is bool(back.text)
+        assert session.brief_tries <= int(back.is_late)  # it may have been looked for too long
+        assert WARNING in back.text + used(program, now, **run).text  # when there is time
 
 
 def late_search(caller: Caller, now: datetime) -> Delivery:
@@ -326,16 +323,15 @@ def test_what_was_forgotten_is_warned_of_once_more_and_briefed_no_more(
     assert len([one for one in ledger() if one[0] == "tool_result"]) in {1, 2}
 
 
-@pytest.mark.parametrize("source", ["startup", "resume", "clear"])
 def test_a_session_that_starts_for_another_reason_has_forgotten_nothing(
-    caller: Caller, program: Caller, now: datetime, source: str
+    caller: Caller, program: Caller, now: datetime
 ) -> None:
     warned(caller, now)
     used(program, now)
 
-    heard(program, now, hook_event_name="SessionStart", source=source)
-
-    assert used(program, now).text == ""
+    for source in ("startup", "resume", "clear"):
+        heard(program, now, hook_event_name="SessionStart", source=source)
+        assert used(program, now).text == ""
 
 
 @pytest.mark.parametrize("is_merged", [False, True])

@@ -42,7 +42,7 @@ KNOWN = st.lists(
         st.sampled_from(((), FILES[:1], FILES)),
     ),
     min_size=1,
-    max_size=8,
+    max_size=6,
 )
 HOOK_MOST: Final = POINTS[Point.SYSTEM_PROMPT].tokens + POINTS[Point.TOOL_RESULT].tokens
 _HERE: Final = {"cwd": "/home/ana/store", "tool_response": "x"}
@@ -114,7 +114,7 @@ def tokens_of(external_id: str) -> int:
 
 
 @settings(
-    max_examples=10,
+    max_examples=6,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
@@ -152,7 +152,7 @@ def _left_unfinished(caller: Caller, now: datetime, style: int) -> tuple[Caller,
 
 
 @settings(
-    max_examples=8,
+    max_examples=6,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

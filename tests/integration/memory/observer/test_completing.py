@@ -88,19 +88,7 @@ def test_outcome_and_calibration_are_remembered_and_wait(
     assert (calibration.type, calibration.attributes["ratio"]) == ("task_calibration", 1.5)
 
 
-def test_it_is_said_once_however_often_a_session_ends(
-    agent: Caller, kanban: str, now: datetime
-) -> None:
-    session = worked(agent, kanban, now)
-
-    again(agent, session, now, outcome="failure", steps=4)
-
-    found = remembered()
-    assert set(found) == {"record_outcome", "calibrate"}
-    assert found["record_outcome"].content.startswith("Login form failed: steps 4 of 2 planned")
-
-
-def test_all_that_was_said_is_that_of_the_last_end(
+def test_it_is_said_once_as_it_is_at_the_last_end(
     agent: Caller, kanban: str, now: datetime
 ) -> None:
     session = worked(agent, kanban, now)
@@ -112,7 +100,9 @@ def test_all_that_was_said_is_that_of_the_last_end(
     again(agent, session, now, FETCHED, outcome="failure", steps=4)
 
     found = remembered()
+    assert set(found) == {"record_outcome", "calibrate"}
     outcome, calibration = found["record_outcome"], found["calibrate"]
+    assert outcome.content.startswith("Login form failed: steps 4 of 2 planned")
     assert outcome.attributes == {"succeeded": False, "steps": 4}
     assert (calibration.attributes["actual"], calibration.attributes["ratio"]) == (4, 2.0)
     assert outcome.related_files == ["auth/form.py"]
@@ -158,17 +148,19 @@ def test_what_somebody_has_put_away_does_not_come_back(
     [
         {"outcome": "abandoned"},
         {"work_unit": {"methodology": "kanban"}},
-        {"work_unit": {"label": "Login form"}},
-        {"work_unit": {"methodology": "native", "label": "Login form"}},
+        {"work_unit": {**UNIT, "methodology": "native"}},
+        {"work_unit": {**UNIT, "methodology": "somebody-elses"}},
     ],
-    ids=("abandoned", "nameless", "no methodology", "one of ours"),
+    ids=("abandoned", "nameless", "one of ours", "one of others"),
 )
 def test_nothing_is_remembered_of_other_work(
-    agent: Caller, kanban: str, now: datetime, given: dict[str, Any]
+    agent: Caller, kanban: str, now: datetime, other_caller: Caller, given: dict[str, Any]
 ) -> None:
     worked(agent, kanban, now, **given)
 
     assert remembered() == {}
+    with tenancy.unit():
+        assert find_own_methodology(caller=other_caller, name="kanban") is None
 
 
 def test_a_methodology_does_nothing_unless_it_says_so(
@@ -180,14 +172,3 @@ def test_a_methodology_does_nothing_unless_it_says_so(
 
     assert remembered() == {}
     assert [one.on_complete for one in list_methodologies(caller=caller) if one.is_own] == [()]
-
-
-def test_what_another_organization_does_is_its_own(
-    agent: Caller, kanban: str, now: datetime, other_caller: Caller
-) -> None:
-    with tenancy.unit():
-        seen = find_own_methodology(caller=other_caller, name="kanban")
-    worked(agent, kanban, now, work_unit={**UNIT, "methodology": "somebody-elses"})
-
-    assert seen is None
-    assert remembered() == {}

@@ -16,7 +16,7 @@ from memory.sessions.models import Session, Statistic
 from teams.actions import change_project
 from tests.support import memories, vendors
 from tests.support.agent_runs import ran, run_jobs
-from tests.support.vendor_server import Fault, Status, Vendor
+from tests.support.vendor_server import Fault, Vendor
 
 pytestmark = pytest.mark.usefixtures("in_organization")
 
@@ -41,24 +41,19 @@ def fifth(agent: Caller, store: str, now: datetime) -> Session:
     return lived(agent, now, 5, project=store)
 
 
-def test_the_fifth_session_of_a_module_makes_a_synthesis_due(
+def test_the_fifth_session_makes_a_synthesis_due_that_rests_on_the_sums_and_waits(
     agent: Caller, store: str, now: datetime
 ) -> None:
     lived(agent, now, 4, project=store)
     before = Job.objects.filter(name="memory.synthesize").count()
 
-    ran(agent, now + timedelta(days=9), project=store)
-
-    assert (before, Job.objects.filter(name="memory.synthesize").count()) == (0, 1)
-
-
-def test_what_it_says_rests_on_the_sums_and_waits(fifth: Session, now: datetime) -> None:
-    counts = synthesize(session_id=fifth.id, is_weekly=False, now=now)
+    row = ran(agent, now + timedelta(days=9), project=store)
+    after = Job.objects.filter(name="memory.synthesize").count()
+    counts = synthesize(session_id=row.id, is_weekly=False, now=now)
 
     found = said()
-    assert counts["syntheses"] == 1
-    assert {one.type for one in found} >= {"prefetch_pattern"}
-    assert all(one.needs_review and one.audience == fifth.audience for one in found)
+    assert (before, after, counts["syntheses"]) == (0, 1, 1)
+    assert all(one.needs_review and one.audience == row.audience for one in found)
     assert "src/shop/cart.py" in said("prefetch_pattern")[0].attributes["always_read"]
 
 
@@ -156,47 +151,27 @@ def bounded(caller: Caller, store: str, novelty: float) -> None:
     change_project(caller=caller, ref=store, changes=changes, if_version=None)
 
 
-def test_a_model_says_it_in_one_call_and_all_of_it_waits(
-    fifth_that_agreed: Session, vendor: Vendor, now: datetime
+def test_a_model_says_it_in_one_call_all_of_it_waits_and_nobody_is_asked_again(
+    fifth_that_agreed: Session, agent: Caller, vendor: Vendor, now: datetime
 ) -> None:
     model_says(vendor, draft())
+    row = fifth_that_agreed
+    with tenancy.unit():
+        ((key, summary),) = job._thresholds(row)
 
-    counts = synthesize(session_id=fifth_that_agreed.id, is_weekly=False, now=now)
+    counts, again = (synthesize(session_id=row.id, is_weekly=False, now=now) for _ in range(2))
+    late = job._done_once(agent, row, key, summary, now)  # who had found it due before
 
     (found,) = said()
     assert (found.content, found.type) == (TEXT, "module_insight")
     assert {"src/shop/pricing.py", "src/shop/cart.py"} <= set(found.related_files)
-    assert found.needs_review
-    assert (found.audience, found.scope) == (fifth_that_agreed.audience, "personal")
+    assert (found.needs_review, found.audience, found.scope) == (True, row.audience, "personal")
     assert (len(vendor.asked), counts["calls"], counts["added"]) == (1, 1, 1)
+    assert (again, late) == ({}, {})
     with tenancy.unit():
         booked = Statistic.objects.get(kind="model_use").counts
-        assert Session.objects.get(pk=fifth_that_agreed.id).result["calls"] == 1
+        assert Session.objects.get(pk=row.id).result["calls"] == 1
     assert (booked["calls"], booked["fallbacks"]) == (1, 0)
-
-
-def test_a_second_run_asks_nobody(
-    fifth_that_agreed: Session, vendor: Vendor, now: datetime
-) -> None:
-    model_says(vendor, draft())
-    synthesize(session_id=fifth_that_agreed.id, is_weekly=False, now=now)
-
-    again = synthesize(session_id=fifth_that_agreed.id, is_weekly=False, now=now)
-
-    assert (again, len(vendor.asked), len(said())) == ({}, 1, 1)
-
-
-def test_what_is_logged_since_it_was_found_due_is_not_paid_for_again(
-    fifth_that_agreed: Session, agent: Caller, vendor: Vendor, now: datetime
-) -> None:
-    model_says(vendor, draft())
-    with tenancy.unit():
-        ((key, summary),) = job._thresholds(fifth_that_agreed)
-    synthesize(session_id=fifth_that_agreed.id, is_weekly=False, now=now)
-
-    again = job._done_once(agent, fifth_that_agreed, key, summary, now)
-
-    assert (again, len(vendor.asked), len(said())) == ({}, 1, 1)
 
 
 def test_a_model_that_finds_nothing_worth_it_says_nothing(
@@ -210,9 +185,9 @@ def test_a_model_that_finds_nothing_worth_it_says_nothing(
     assert (counts["syntheses"], counts["calls"]) == (1, 1)
 
 
-@pytest.mark.parametrize("fault", vendors.FAILING, ids=str)
+@pytest.mark.parametrize("fault", [Fault.GARBAGE, Fault.DISCONNECT], ids=str)
 def test_templates_speak_where_the_model_fails_and_the_job_says_so(
-    fifth_that_agreed: Session, vendor: Vendor, now: datetime, fault: Fault | Status
+    fifth_that_agreed: Session, vendor: Vendor, now: datetime, fault: Fault
 ) -> None:
     vendor.script = [fault]
 
@@ -260,7 +235,6 @@ def test_what_is_near_to_what_is_known_is_not_novel(
     ("wish", "missing"),
     [
         ({"max_llm_calls_per_session": 0}, "degraded_session_calls_spent"),
-        ({"max_llm_calls_per_turn": 0}, "degraded_session_calls_spent"),
         ({"extraction_mode": "heuristic"}, ""),
     ],
 )

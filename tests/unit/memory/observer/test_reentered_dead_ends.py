@@ -4,7 +4,6 @@ import pytest
 
 from memory.observer import reentered_dead_ends
 from memory.observer.reentered_dead_ends import CALLS_APART, How, KnownEnd, Reentry
-from memory.sessions import tools
 from tests.support.stories import Story
 
 ID = "7"
@@ -18,6 +17,7 @@ SAVEPOINTS = KnownEnd(
     "has no savepoints.",
     approach="changing imports/run.py",
 )
+TESTED = KnownEnd(id=ID, content="x", approach="running `pytest imports -x`")
 WONT = "This approach won't work because the driver has no savepoints."
 GOES = "Let me cache prices in the browser."
 
@@ -26,8 +26,10 @@ def _found(story: Story, known: KnownEnd, *said: tuple[int, str]) -> tuple[Reent
     return reentered_dead_ends.find(scratchpad=story.scratchpad(), said=said, known=(known,))
 
 
-def test_the_same_command_is_an_entry() -> None:
-    (found,) = _found(Story().run("cd web && npm audit fix --force"), AUDIT)
+def test_the_same_command_is_an_entry_once() -> None:
+    story = Story().run("cd web && npm audit fix --force").run("npm audit fix --force")
+
+    (found,) = _found(story, AUDIT)
 
     assert (found.memory_id, found.how) == (ID, How.RAN)
 
@@ -68,51 +70,11 @@ def test_a_commit_of_it_is_an_entry() -> None:
         (Story().say("x").edit("a"), "I'll not cache prices in the browser.", BROWSER),
         (Story().say("x").edit("a"), "Let me cache the images on disk.", BROWSER),
         (Story().edit("imports/run.py"), "", SAVEPOINTS),
-        (Story(), "", BROWSER),
+        (Story().fails("pytest imports -x", "FAILED"), "", TESTED),
     ],
 )
 def test_what_is_no_entry(story: Story, said: str, known: KnownEnd) -> None:
     assert _found(story, known, (1, said)) == ()
-
-
-def test_a_test_that_failed_then_is_run_by_everybody() -> None:
-    known = KnownEnd(id=ID, content="x", approach="running `pytest imports -x`")
-
-    assert _found(Story().fails("pytest imports -x", "FAILED"), known) == ()
-
-
-def test_a_dead_end_is_entered_once() -> None:
-    story = Story().run("npm audit fix --force").run("npm audit fix --force")
-
-    assert len(_found(story, AUDIT)) == 1
-
-
-def test_each_command_is_taken_apart_once_however_many_dead_ends_are_known(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    asked: list[str] = []
-    bare = tools.bare
-
-    def noted(*, command: str) -> str:
-        asked.append(command)
-        return bare(command=command)
-
-    monkeypatch.setattr(tools, "bare", noted)
-    scratchpad = _ran_a_lot().scratchpad()
-    known = [KnownEnd(id=f"{n:02}", content="x", approach=f"running `go {n}`") for n in range(60)]
-    asked.clear()
-
-    found = reentered_dead_ends.find(scratchpad=scratchpad, said=(), known=known)
-
-    assert [int(one.memory_id) for one in found] == list(range(40))
-    assert len(asked) == 40 + 60
-
-
-def _ran_a_lot() -> Story:
-    story = Story()
-    for number in range(40):
-        story.run(f"go {number}")
-    return story
 
 
 def test_an_intention_is_followed_by_the_next_calls_alone() -> None:

@@ -25,7 +25,6 @@ MEANINGS = {
     "end": Meaning.ENDED,
     "unknown": Meaning.OTHER,
 }
-EACH = [(name, event) for name, rows in PAYLOADS.items() for event in rows if event != "fields"]
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner),
@@ -48,25 +47,17 @@ def test_every_program_has_its_payloads() -> None:
     assert set(PAYLOADS) == set(Harness) == set(ADAPTERS)
 
 
-@pytest.mark.parametrize(("harness", "event"), EACH)
-def test_events_mean_what_they_are(harness: str, event: str) -> None:
-    found = heard(harness, event)
-
-    assert found.meaning is MEANINGS[event]
-    assert (found.session, found.folder) == ("run-1", "/home/ada/shop")
-
-
 @pytest.mark.parametrize("harness", sorted(PAYLOADS))
-def test_a_file_that_was_read_has_one_name_whoever_says_so(harness: str) -> None:
-    assert heard(harness, "read").files == ("src/cart/prices.py",)
-    assert heard(harness, "prompt").files == ()
+def test_events_mean_what_they_are_whoever_says_so(harness: str) -> None:
+    events = {name: heard(harness, name) for name in PAYLOADS[harness] if name != "fields"}
 
-
-@pytest.mark.parametrize("harness", sorted(PAYLOADS))
-def test_what_was_asked_and_answered_is_heard(harness: str) -> None:
-    assert heard(harness, "prompt").prompt == "Clear the price cache."
-    replies = [heard(harness, "reply").message] if "reply" in PAYLOADS[harness] else ["Done."]
-    assert replies == ["Done."]
+    assert {name: one.meaning for name, one in events.items()} == {
+        name: MEANINGS[name] for name in events
+    }
+    assert {(one.session, one.folder) for one in events.values()} == {("run-1", "/home/ada/shop")}
+    assert events["read"].files == ("src/cart/prices.py",)
+    assert (events["prompt"].files, events["prompt"].prompt) == ((), "Clear the price cache.")
+    assert "reply" not in events or events["reply"].message == "Done."
 
 
 @pytest.mark.parametrize("harness", sorted(set(PAYLOADS) - {"codex"}))

@@ -1,4 +1,4 @@
-"""Commits that were posted to a session: what of them is kept, whence, and for whom."""
+"""Posted commits and what the running product showed: what is kept, whence, and for whom."""
 
 from datetime import datetime
 from typing import Any
@@ -9,9 +9,11 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory.records.models import Memory
 from memory.sessions.actions import trust
+from teams.trust import TrustLevel
 from tests.integration.memory.sessions.test_heard import recalled
 from tests.support import memories
 from tests.support.agent_runs import ran
+from tests.support.trusting import stand
 
 SHA = "3f2a9c14b7d0"
 WHY = "Pin lxml to 5.2\n\nIt stays there because 5.3 segfaults on our feeds."
@@ -55,6 +57,8 @@ def test_a_commit_with_a_reason_is_kept_with_its_hash_and_files(
     assert (found.session_id, found.audience, found.scope) == (row.id, row.audience, "personal")
     assert found.needs_review
     assert found.source_uri.startswith(f"session:{row.id}#commit-")
+    with tenancy.unit():  # and it counts for trust in its session
+        assert trust.count_session(row=row, since=None).shown == 1
 
 
 def test_the_cap_of_the_session_holds_for_commits(agent: Caller, store: str, now: datetime) -> None:
@@ -113,7 +117,6 @@ def test_a_commit_after_outside_content_is_tainted(
     ("given", "events"),
     [
         ({}, posted(WHY, outcome="failure")),
-        ({"type": "changelog"}, posted(WHY)),
         ({"type": "build"}, posted(WHY)),
         ({"memory_eligible": False}, posted(WHY)),
     ],
@@ -126,13 +129,37 @@ def test_nothing_is_kept_of_failed_work_behind_a_shut_gate_or_unasked(
     assert kept() == []
 
 
-def test_what_was_kept_of_commits_counts_for_trust_in_their_session(
-    agent: Caller, store: str, now: datetime
+SHOWN = "The checkout button stays disabled until the address form is valid."
+CLICK, READ = "mcp__browser__browser_click", {"name": "Read", "call": "c2"}
+EVENTS = (
+    {"sequence": 1, "kind": "tool_call", "name": CLICK, "call": "c1", "args": {"element": "Pay"}},
+    {"sequence": 2, "kind": "tool_result", "call": "c1", "name": "", "text": SHOWN},
+    {"sequence": 3, "kind": "tool_call", **READ, "args": {"file_path": "a.py"}},
+    {"sequence": 4, "kind": "tool_result", **READ, "text": SHOWN},
+    {"sequence": 5, "kind": "session_complete", "outcome": "success", "steps": 2},
+)
+
+
+@pytest.mark.parametrize("level", [TrustLevel.CAUTIOUS, TrustLevel.AUTONOMOUS])
+def test_a_result_of_such_a_tool_becomes_one_observation_that_waits(
+    caller: Caller, store: str, now: datetime, level: TrustLevel
 ) -> None:
-    row = ran(agent, now, posted(WHY), project=store)
-    assert row.project_id is not None
+    stand(caller, store, level, now)
+
+    row = ran(memories.as_agent(caller), now, EVENTS, project=store)
 
     with tenancy.unit():
-        found = trust.count_session(row=row, since=None)
+        found = Memory.objects.get()
+    assert (found.type, found.source, found.content) == ("e2e_observation", "tool_auto", SHOWN)
+    assert found.needs_review
+    assert found.audience == row.audience == caller.user_id
+    assert found.attributes["ui_behavior"] == SHOWN
 
-    assert found.shown == 1
+
+def test_what_is_not_worth_it_becomes_nothing(agent: Caller, store: str, now: datetime) -> None:
+    dull = ({**EVENTS[1], "name": "browser_snapshot", "text": "12 nodes."}, *EVENTS[2:])
+
+    ran(agent, now, dull, project=store)
+
+    with tenancy.unit():
+        assert not Memory.objects.exists()
