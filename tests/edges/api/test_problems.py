@@ -1,11 +1,12 @@
 """Every error is a problem document with a stable type, a hint and the request's id."""
 
+import itertools
 import logging
 
 import pytest
 
 from config.telemetry import LineFormatter
-from tests.support.api import STATEMENT, Api
+from tests.support.api import Api
 
 
 @pytest.mark.parametrize(
@@ -34,63 +35,40 @@ def test_an_error_is_a_problem_document(
     assert int(answer["Content-Length"]) == len(answer.content)
 
 
-def test_a_request_id_given_is_kept_and_a_wrong_one_replaced(api: Api) -> None:
-    kept = api.get("me", X_Request_Id="build-42")
-    replaced = api.get("me", X_Request_Id="<script>")
-
-    assert kept["X-Request-Id"] == "build-42"
-    assert len(replaced["X-Request-Id"]) == 32
-
-
-def test_what_is_logged_for_a_request_carries_its_id(
+def test_a_request_id_given_is_kept_and_logged_and_a_wrong_one_replaced(
     api: Api, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING, logger="django.request")
     caplog.handler.setFormatter(LineFormatter())
 
-    api.get("nothing-here", X_Request_Id="build-42")
+    kept = api.get("nothing-here", X_Request_Id="build-42")
+    replaced = api.get("me", X_Request_Id="<script>")
 
+    assert kept["X-Request-Id"] == "build-42"
     assert "[build-42]: Not Found: /api/v1/nothing-here" in caplog.text
+    assert len(replaced["X-Request-Id"]) == 32
 
 
-def test_an_unknown_field_is_refused_with_the_allowed_ones(api: Api) -> None:
-    answer = api.post("memories", {"project": "shop", "content": STATEMENT, "colour": "red"})
+def test_all_faults_of_a_body_are_told_together_and_allowed_fields_named(api: Api) -> None:
+    sent = {"content": 7, "type": "Poem", "tags": ["x", 3], "confidence": 2, "colour": "red"}
 
-    fault = answer.json()["errors"][0]
+    answer = api.post("memories", sent)
+
+    faults = {one["pointer"]: one["detail"] for one in answer.json()["errors"]}
     assert answer.status_code == 422
-    assert fault["pointer"] == "/colour"
-    assert "related_files" in fault["detail"]
+    assert list(faults) == ["/content", "/type", "/tags/1", "/confidence", "/colour"]
+    assert "related_files" in faults["/colour"]
 
 
-def test_all_faults_of_a_body_are_told_together(api: Api) -> None:
-    sent = {"content": 7, "type": "Poem", "tags": ["x", 3], "confidence": 2}
-
-    errors = api.post("memories", sent).json()["errors"]
-
-    assert [one["pointer"] for one in errors] == ["/content", "/type", "/tags/1", "/confidence"]
-
-
-def test_an_allowed_method_is_named(api: Api) -> None:
-    answer = api.call("PUT", "search", {})
-
-    assert answer["Allow"] == "POST"
-
-
-def test_limits_are_said_in_headers(api: Api) -> None:
+def test_headers_say_limits_which_a_check_uses_by_its_size_and_methods(api: Api) -> None:
     first, second = api.get("me"), api.get("me")
+    plans = ("1. Measure.", f"1. Measure.{' ' * 40_000}")
+    checked = [api.post("checks/plan", {"project": "shop", "plan": plan}) for plan in plans]
 
-    assert int(second["RateLimit-Remaining"]) == int(first["RateLimit-Remaining"]) - 1
+    left = [int(answer["RateLimit-Remaining"]) for answer in (first, second, *checked)]
+    assert [before - after for before, after in itertools.pairwise(left)] == [1, 1, 3]
     assert int(first["RateLimit-Reset"]) <= 60
-
-
-def test_a_check_counts_by_its_size(api: Api) -> None:
-    before = int(api.get("me")["RateLimit-Remaining"])
-
-    small = api.post("checks/plan", {"project": "shop", "plan": "1. Measure."})
-    large = api.post("checks/plan", {"project": "shop", "plan": f"1. Measure.{' ' * 40_000}"})
-
-    left = [int(answer["RateLimit-Remaining"]) for answer in (small, large)]
-    assert [before - left[0], left[0] - left[1]] == [1, 3]
+    assert api.call("PUT", "search", {})["Allow"] == "POST"
 
 
 def test_programs_are_refused_in_english_whatever_language_they_ask_for(api: Api) -> None:

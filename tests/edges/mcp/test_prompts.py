@@ -37,22 +37,17 @@ async def test_a_checklist_holds_what_failed_before(address: str, place: Place, 
     assert said(nothing).startswith("Nothing is recorded")
 
 
-@pytest.mark.parametrize(
-    ("name", "given"),
-    [
-        ("pre-brief", {}),
-        ("pre-brief", {"task": " "}),
-        ("pre-brief", {"task": TASK, "project": "nowhere"}),
-        ("pre-brief", {"task": TASK, "mood": "good"}),
-        ("post-mortem", {"task": TASK}),
-    ],
-)
-async def test_what_a_prompt_does_not_take_is_refused(
-    address: str, place: Place, name: str, given: dict[str, str]
-) -> None:
+async def test_what_a_prompt_does_not_take_is_refused(address: str, place: Place) -> None:
     async with agent(address=address, token=place.token, mode="legacy") as client:
-        with pytest.raises(MCPError):
-            await client.get_prompt(name, given)
+        for name, given in (
+            ("pre-brief", {}),
+            ("pre-brief", {"task": " "}),
+            ("pre-brief", {"task": TASK, "project": "nowhere"}),
+            ("pre-brief", {"task": TASK, "mood": "good"}),
+            ("post-mortem", {"task": TASK}),
+        ):
+            with pytest.raises(MCPError):
+                await client.get_prompt(name, given)
 
 
 async def test_a_checklist_holds_nothing_of_another_organization(

@@ -81,16 +81,6 @@ async def test_a_reading_token_is_offered_no_writing_tool(address: str, place: P
     assert "write scope" in result.content[0].text
 
 
-async def test_the_address_can_name_the_project(address: str, place: Place) -> None:
-    given = {"content": STATEMENT.format("nine")}
-
-    result = await ask(
-        address=address, token=place.token, tool="add_memory", suffix="?project=shop", **given
-    )
-
-    assert result.structured_content["memory"]["project"] == "shop"
-
-
 async def test_a_type_of_a_methodology_is_added_and_found(address: str, place: Place) -> None:
     story = OwnType(name="agent-wish", base=MemoryType.REQUIREMENT, says="What an agent needs.")
     await sync_to_async(_define)(place, story)
@@ -108,38 +98,41 @@ async def test_a_type_of_a_methodology_is_added_and_found(address: str, place: P
         assert [one["id"] for one in answer.structured_content["results"]] == [memory["id"]]
 
 
-async def test_a_list_sent_as_text_is_taken_for_a_list(address: str, place: Place) -> None:
-    given = {"content": STATEMENT.format("five"), "project": "shop", "tags": '["pay"]'}
-
-    result = await ask(address=address, token=place.token, tool="add_memory", **given)
-
-    assert result.structured_content["memory"]["tags"] == ["pay"]
-
-
-@pytest.mark.parametrize(
-    ("tool", "given", "says"),
-    [
-        ("add_memory", {"content": "short"}, "20"),
-        ("add_memory", {"content": STATEMENT, "colour": "red"}, "No such field"),
-        ("add_memory", {"content": STATEMENT, "type": "user-story"}, "gotcha"),
-        ("search", {"query": "x", "types": ["user-story"]}, "gotcha"),
-        ("search", {"query": "x", "limit": 10**6}, "at most 50"),
-        ("search", {"query": "x", "project": "nowhere"}, "no project"),
-        ("search", {"query": "x", "states": ["asleep"]}, "archived"),
-        ("search", {"query": "x", "mode": "pattern", "states": ["any"]}, "what is live"),
-        ("search_history", {"query": "?!"}, "The query has no word in it."),
-        ("get", {"id": "not-an-id"}, "UUID"),
-        ("forget_everything", {}, "no tool"),
-    ],
-)
-async def test_a_refusal_tells_the_agent_what_to_do(
-    address: str, place: Place, tool: str, given: dict[str, object], says: str
+async def test_a_list_sent_as_text_is_taken_for_a_list_and_the_address_names_the_project(
+    address: str, place: Place
 ) -> None:
-    async with agent(address=address, token=place.token, mode="legacy") as client:
-        result = await client.call_tool(tool, given)
+    given = {"content": STATEMENT.format("five"), "tags": '["pay"]'}
 
-    assert result.is_error
-    assert says in result.content[0].text
+    result = await ask(
+        address=address, token=place.token, tool="add_memory", suffix="?project=shop", **given
+    )
+
+    memory = result.structured_content["memory"]
+    assert (memory["tags"], memory["project"]) == (["pay"], "shop")
+
+
+REFUSED: tuple[tuple[str, dict[str, object], str], ...] = (
+    ("add_memory", {"content": "short"}, "20"),
+    ("add_memory", {"content": STATEMENT, "colour": "red"}, "No such field"),
+    ("add_memory", {"content": STATEMENT, "type": "user-story"}, "gotcha"),
+    ("search", {"query": "x", "types": ["user-story"]}, "gotcha"),
+    ("search", {"query": "x", "limit": 10**6}, "at most 50"),
+    ("search", {"query": "x", "project": "nowhere"}, "no project"),
+    ("search", {"query": "x", "states": ["asleep"]}, "archived"),
+    ("search", {"query": "x", "mode": "pattern", "states": ["any"]}, "what is live"),
+    ("search_history", {"query": "?!"}, "The query has no word in it."),
+    ("get", {"id": "not-an-id"}, "UUID"),
+    ("forget_everything", {}, "no tool"),
+)
+
+
+async def test_a_refusal_tells_the_agent_what_to_do(address: str, place: Place) -> None:
+    async with agent(address=address, token=place.token, mode="legacy") as client:
+        for tool, given, says in REFUSED:
+            result = await client.call_tool(tool, given)
+
+            assert result.is_error
+            assert says in result.content[0].text
 
 
 TURNS = [
@@ -187,32 +180,23 @@ async def test_a_document_is_followed_as_it_changes(address: str, place: Place) 
     ]
 
 
-async def test_a_document_with_a_secret_is_refused_whole_and_not_repeated(
-    address: str, place: Place
-) -> None:
-    here = {"address": address, "token": place.token, "project": "shop"}
-
-    refused = await ask(**here, tool="push_note", path="SECRET.md", text=SECRET)
-
-    assert refused.is_error
-    assert "hunter2" not in refused.content[0].text
-    assert "line 7" in refused.content[0].text
-
-
-async def test_a_document_of_no_project_and_of_a_strangers_is_refused(
+async def test_a_document_with_a_secret_of_no_project_and_of_a_strangers_is_refused(
     address: str, place: Place, other_place: Place
 ) -> None:
+    said = []
     for token, given in (
+        (place.token, {"project": "shop", "text": SECRET}),
         (place.token, {"project": "nowhere"}),
         (other_place.token, {"project": "vault"}),
         (place.token, {}),
     ):
-        refused = await ask(
-            address=address, token=token, tool="push_note", path="a.md", text=TEXT, **given
-        )
-
+        sent = {"path": "a.md", "text": TEXT, **given}
+        refused = await ask(address=address, token=token, tool="push_note", **sent)
         assert refused.is_error
-        assert "mill" not in refused.content[0].text
+        said.append(refused.content[0].text)
+
+    assert "line 7" in said[0]
+    assert [text for text in said if "hunter2" in text or "miller" in text] == []
 
 
 NAMED = ("The `ConnectionBroker` waits for a lock.", "The `ConectionBroker` is slow at night.")

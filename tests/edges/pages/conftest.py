@@ -12,12 +12,16 @@ from accounts.caller import Caller, Role
 from accounts.models import Organization, User
 from memory.intake.actions.remember import NewMemory, remember
 from memory.records.queries.views import MemoryView
+from memory.review.queries import conflicts
+from memory.review.queries.conflicts import ConflictView
 from teams.actions import create_project
 from tests.edges.pages.session_pages import SessionPages
 from tests.support import people
 from tests.support.browser_client import PageClient
+from tests.support.memories import sent
 
 STATEMENT = "Token refresh fails silently when Redis is unreachable; catch ECONNREFUSED."
+RETRIES = "The checkout worker in `shop/checkout.py` retries a payment {} times before it gives up."
 HTMX = {"HTTP_HX_REQUEST": "true"}
 
 
@@ -80,6 +84,28 @@ def member_pages(member: User, signed_in: Callable[[User], Client]) -> Client:
 def stranger_pages(stranger: User, signed_in: Callable[[User], Client]) -> Client:
     """The browser of a person of another organization."""
     return signed_in(stranger)
+
+
+def contradicting(caller: Caller, **given: str) -> ConflictView:
+    """Store two memories that contradict each other, the newer one as `given`."""
+    now = datetime.now(UTC)
+    with entered(caller):
+        sent(caller, now, RETRIES.format(3), project="shop")
+        found = sent(caller, now, RETRIES.format(5), project="shop", **given).conflict_id
+        assert found is not None
+        return conflicts.get_conflict(caller=caller, conflict_id=found, now=now)
+
+
+def looked_at(caller: Caller, one: ConflictView) -> ConflictView:
+    """Return a conflict as it is now."""
+    with entered(caller):
+        return conflicts.get_conflict(caller=caller, conflict_id=one.id, now=datetime.now(UTC))
+
+
+@pytest.fixture
+def pair(caller: Caller, shop: str) -> ConflictView:
+    """Two memories that contradict each other."""
+    return contradicting(caller)
 
 
 def verb(memory_id: UUID, name: str) -> str:

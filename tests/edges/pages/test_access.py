@@ -35,36 +35,28 @@ PAGES = (
 REQUEST_ID = re.compile(rb"<code>[0-9a-f]{32}</code>|value=\"[A-Za-z0-9]{64}\"|/[a-z0-9/.-]+\"")
 
 
-@pytest.mark.parametrize("address", PAGES)
-def test_owner_sees_the_page(owner_pages: Client, memory: MemoryView, address: str) -> None:
-    response = owner_pages.get(address.format(memory=memory.id))
-
-    assert response.status_code == 200
-    assert "no-store" in response["Cache-Control"]
-
-
-@pytest.mark.parametrize("address", PAGES)
-def test_stranger_sees_what_nonexistent_looks_like(
-    stranger_pages: Client, memory: MemoryView, address: str
+@pytest.mark.usefixtures("clean_cache")
+def test_its_people_see_each_page_and_strangers_what_nonexistent_looks_like(
+    owner_pages: Client, stranger_pages: Client, memory: MemoryView, subtests: pytest.Subtests
 ) -> None:
-    page = address.format(memory=memory.id)
+    for page in (address.format(memory=memory.id) for address in PAGES):
+        with subtests.test(page):
+            own, foreign = owner_pages.get(page), stranger_pages.get(page)
+            nonexistent = stranger_pages.get(page.replace("/o/acme/", "/o/nowhere/"))
 
-    foreign = stranger_pages.get(page)
-    nonexistent = stranger_pages.get(page.replace("/o/acme/", "/o/nowhere/"))
-
-    assert foreign.status_code == nonexistent.status_code == 404
-    assert REQUEST_ID.sub(b"", foreign.content) == REQUEST_ID.sub(b"", nonexistent.content)
-    assert memory.content.encode() not in foreign.content
-
-
-def test_foreign_permalink_leads_nowhere(stranger_pages: Client, memory: MemoryView) -> None:
-    assert stranger_pages.get(f"/m/{memory.id}").status_code == 404
+            assert (own.status_code, "no-store" in own["Cache-Control"]) == (200, True)
+            assert foreign.status_code == nonexistent.status_code == 404
+            assert REQUEST_ID.sub(b"", foreign.content) == REQUEST_ID.sub(b"", nonexistent.content)
+            assert memory.content.encode() not in foreign.content
 
 
-def test_permalink_leads_to_the_memory(owner_pages: Client, memory: MemoryView) -> None:
+def test_permalink_leads_its_people_to_the_memory(
+    owner_pages: Client, stranger_pages: Client, memory: MemoryView
+) -> None:
     response = owner_pages.get(f"/m/{memory.id}")
 
     assert response["Location"] == f"/o/acme/p/shop/memories/{memory.id}"
+    assert stranger_pages.get(f"/m/{memory.id}").status_code == 404
 
 
 @pytest.mark.parametrize(

@@ -55,11 +55,16 @@ def test_a_plan_is_stopped_by_a_memory_that_is_linked(
     assert "<main" not in told
 
 
-def test_a_diff_is_stopped_in_its_lines(viewer_pages: Client, tried: MemoryView) -> None:
+def test_a_diff_is_stopped_in_its_lines_and_the_unknown_is_met_with_silence(
+    viewer_pages: Client, tried: MemoryView
+) -> None:
     told = answer(viewer_pages, kind="diff", text=DIFF.replace("\n", "\r\n"))
+    unknown = answer(viewer_pages, text="1. Paint the shed green.")
 
     assert "Stop and read first" in told
     assert "<code>shop/prices.ts:1-2</code>" in told
+    assert "No objections found" in unknown
+    assert "memories/" not in unknown
 
 
 @pytest.mark.usefixtures("tried")
@@ -75,14 +80,6 @@ def test_without_scripts_the_whole_page_answers_and_keeps_the_text(owner_pages: 
         assert "2. Cache prices in the browser, in localStorage.</textarea>" in page.replace(
             "\n</textarea>", "</textarea>"
         )
-
-
-@pytest.mark.usefixtures("tried")
-def test_what_nothing_is_known_of_is_met_with_silence(owner_pages: Client) -> None:
-    told = answer(owner_pages, text="1. Paint the shed green.")
-
-    assert "No objections found" in told
-    assert "memories/" not in told
 
 
 @pytest.mark.parametrize(

@@ -7,43 +7,24 @@ from django.test import Client
 
 from accounts.authentication import entered
 from accounts.caller import Caller
-from memory.review.queries import conflicts
 from memory.review.queries.conflicts import ConflictView
-from tests.conftest import NOW
+from tests.edges.pages.conftest import looked_at
 from tests.support.memories import sent
 
-OLD = "The checkout worker in `shop/checkout.py` retries a payment 3 times before it gives up."
-NEW = "The checkout worker in `shop/checkout.py` retries a payment 5 times before it gives up."
 PAGE = "/o/acme/p/shop/conflicts"
 
 
-def _pair(caller: Caller, **given: str) -> ConflictView:
-    with entered(caller):
-        sent(caller, NOW, OLD, project="shop")
-        found = sent(caller, NOW, NEW, project="shop", **given).conflict_id
-        assert found is not None
-        return conflicts.get_conflict(caller=caller, conflict_id=found, now=NOW)
-
-
-def _look(caller: Caller, one: ConflictView) -> ConflictView:
-    with entered(caller):
-        return conflicts.get_conflict(caller=caller, conflict_id=one.id, now=NOW)
-
-
-@pytest.fixture
-def pair(caller: Caller, shop: str) -> ConflictView:
-    """Two memories that contradict each other."""
-    return _pair(caller)
-
-
-def test_the_list_shows_both_sides_and_what_differs(
+def test_both_sides_are_shown_with_what_differs_and_below_each_memory(
     owner_pages: Client, pair: ConflictView
 ) -> None:
     shown = owner_pages.get(PAGE).content.decode()
 
-    for text in ("retries a payment 3 times", "retries a payment 5 times", "<ins", "<del"):
+    for text in (*(f"retries a payment {n} times" for n in (3, 5)), "<ins", "<del"):
         assert text in shown
     assert "Keep the older one" in shown
+    for query in ("", "?q=payment"):
+        listed = owner_pages.get(f"/o/acme/p/shop/memories{query}").content.decode()
+        assert listed.count("Contradicts") >= 2
 
 
 def test_without_conflicts_it_says_what_would_stand_there(owner_pages: Client, shop: str) -> None:
@@ -60,11 +41,11 @@ def test_it_is_settled_and_taken_back_on_its_page(
     settled = owner_pages.post(address, form)
 
     assert settled["Location"] == address
-    assert _look(caller, pair).verdict == "keep_newer"
+    assert looked_at(caller, pair).verdict == "keep_newer"
     assert "Raised." in owner_pages.get(f"{PAGE}?state=settled").content.decode()
-    version = str(_look(caller, pair).version)
+    version = str(looked_at(caller, pair).version)
     owner_pages.post(address, {"verdict": "reopen", "version": version})
-    assert _look(caller, pair).verdict == ""
+    assert looked_at(caller, pair).verdict == ""
 
 
 @pytest.mark.parametrize(
@@ -84,7 +65,7 @@ def test_what_cannot_be_settled_stays_in_the_form(
 
     assert answer.status_code == status
     assert 'role="alert"' in answer.content.decode()
-    assert _look(caller, pair).verdict == ""
+    assert looked_at(caller, pair).verdict == ""
 
 
 def test_a_reader_sees_both_sides_and_settles_nothing(
@@ -98,14 +79,6 @@ def test_a_reader_sees_both_sides_and_settles_nothing(
     assert "Viewers read. Members and above decide." in shown
     assert shown.count('name="verdict"') == shown.count(" disabled aria-describedby") == 4
     assert answer.status_code == 403
-
-
-def test_the_list_of_memories_shows_the_other_side_below(
-    owner_pages: Client, pair: ConflictView
-) -> None:
-    for query in ("", "?q=payment"):
-        shown = owner_pages.get(f"/o/acme/p/shop/memories{query}").content.decode()
-        assert shown.count("Contradicts") >= 2
 
 
 def test_activity_counts_what_became_of_what_was_sent(

@@ -1,6 +1,5 @@
 """The page of connections: what agents were given, pauses that hold, and a token that is tried."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
@@ -11,7 +10,7 @@ from accounts import tenancy
 from accounts.actions.tokens import NewToken, create_token, revoke_token
 from accounts.authentication import entered
 from accounts.caller import Caller, TokenScope
-from accounts.models import Token, User
+from accounts.models import Token
 from accounts.queries.credentials import TokenView
 from memory.injection import harnesses
 from memory.records.models import Memory
@@ -47,43 +46,36 @@ def settings(caller: Caller) -> dict[str, object]:
     return found
 
 
-def test_what_agents_were_given_is_counted(owner_pages: Client, shop: str, caller: Caller) -> None:
+def test_what_ones_own_agents_were_given_is_counted(
+    owner_pages: Client, member_pages: Client, member_caller: Caller, shop: str, caller: Caller
+) -> None:
     remembered(caller, WARNING, type="gotcha", related_files=(FILE,))
-    before = page(owner_pages, shop)
+    counted, before = "1 memory was given to agents", page(owner_pages, shop)
 
-    given = agent(caller).post("hooks/generic", TOUCH).json()["context"]
+    given = agent(member_caller).post("hooks/generic", TOUCH).json()["context"]
+    of_others = page(owner_pages, shop)
+    agent(caller).post("hooks/generic", TOUCH)
 
     assert WARNING in given
-    assert "memory was given to agents" not in before
-    assert "1 memory was given to agents" in page(owner_pages, shop)
+    assert [counted in text for text in (before, of_others)] == [False, False]
+    for pages in (owner_pages, member_pages):
+        assert counted in page(pages, shop)
 
 
-def test_sessions_of_others_are_not_counted(
-    owner_pages: Client,
-    member: User,
-    member_caller: Caller,
-    shop: str,
-    caller: Caller,
-    signed_in: Callable[[User], Client],
+def test_a_project_is_paused_and_resumed_on_the_page_by_who_manages_it(
+    owner_pages: Client, member_pages: Client, shop: str, caller: Caller
 ) -> None:
     remembered(caller, WARNING, type="gotcha", related_files=(FILE,))
+    pause = f"{shop}connections/pause"
 
-    agent(member_caller).post("hooks/generic", TOUCH)
-
-    assert "given to agents in the last" not in page(owner_pages, shop)
-    assert "1 memory was given to agents" in page(signed_in(member), shop)
-
-
-def test_a_project_is_paused_and_resumed_on_the_page(
-    owner_pages: Client, shop: str, caller: Caller
-) -> None:
-    remembered(caller, WARNING, type="gotcha", related_files=(FILE,))
-
-    owner_pages.post(f"{shop}connections/pause", {"paused": "1"})
+    refused = member_pages.post(pause, {"paused": "1"})
+    untouched, seen = settings(caller), page(member_pages, shop)
+    owner_pages.post(pause, {"paused": "1"})
     paused = page(owner_pages, shop)
     silent = agent(caller).post("hooks/generic", TOUCH).json()
-    owner_pages.post(f"{shop}connections/pause", {"paused": "0"})
+    owner_pages.post(pause, {"paused": "0"})
 
+    assert (refused.status_code, untouched, "Pause for all agents" in seen) == (403, {}, False)
     assert "Paused: agents of this project" in paused
     assert silent == {}
     assert "Pause for all agents" in page(owner_pages, shop)
@@ -92,40 +84,19 @@ def test_a_project_is_paused_and_resumed_on_the_page(
 def test_one_agent_is_paused_beside_its_name(
     owner_pages: Client, shop: str, caller: Caller
 ) -> None:
-    client = agent(caller)
-    token = client.get("me").json()["token_id"]
+    token = agent(caller).get("me").json()["token_id"]
 
+    refused = owner_pages.post(f"{shop}connections/pause", {"paused": "1", "token": "laptop"})
+    before = settings(caller)
     owner_pages.post(f"{shop}connections/pause", {"paused": "1", "token": token})
 
+    assert (refused.status_code, before) == (404, {})
     assert settings(caller) == {"injection_paused_tokens": [token]}
     assert f'value="{token}"' in page(owner_pages, shop)
 
 
-def test_what_is_no_token_pauses_nothing(owner_pages: Client, shop: str, caller: Caller) -> None:
-    answer = owner_pages.post(f"{shop}connections/pause", {"paused": "1", "token": "laptop"})
-
-    assert answer.status_code == 404
-    assert settings(caller) == {}
-
-
-def test_a_member_is_offered_no_pause_of_the_project(
-    member: User, shop: str, signed_in: Callable[[User], Client], caller: Caller
-) -> None:
-    client = signed_in(member)
-
-    answer = client.post(f"{shop}connections/pause", {"paused": "1"})
-
-    assert answer.status_code == 403
-    assert "Pause for all agents" not in page(client, shop)
-    assert settings(caller) == {}
-
-
 def test_an_agent_that_falls_silent_is_told_everywhere_to_its_person_alone(
-    owner_pages: Client,
-    member: User,
-    shop: str,
-    caller: Caller,
-    signed_in: Callable[[User], Client],
+    owner_pages: Client, member_pages: Client, shop: str, caller: Caller
 ) -> None:
     agent(caller).post("hooks/generic", TOUCH)
     told = "an agent of yours has been silent for a day"
@@ -135,7 +106,7 @@ def test_an_agent_that_falls_silent_is_told_everywhere_to_its_person_alone(
 
     after = owner_pages.get(f"{shop}memories").content.decode()
     listed = page(owner_pages, shop)
-    theirs = signed_in(member).get(f"{shop}memories").content.decode()
+    theirs = member_pages.get(f"{shop}memories").content.decode()
 
     assert (told in before, told in after, told in theirs) == (False, True, False)
     assert "Silent for a day" in listed
@@ -200,20 +171,14 @@ def test_a_token_that_works_is_told_so_and_nothing_is_kept(
     before = kept(caller)
 
     told = tried(owner_pages, shop, token.id)
+    page = owner_pages.post(f"{shop}connections/test", {"token": str(token.id)}).text
 
-    assert WORKS in told
+    for text in (told, page):
+        assert WORKS in text
     assert "It has never called." in told
+    assert "Send a test event" in page
     assert kept(caller) == before
     assert Token.objects.get(pk=token.id).last_used_at is None
-
-
-def test_without_scripts_the_page_says_the_same(
-    owner_pages: Client, shop: str, token: TokenView
-) -> None:
-    page = owner_pages.post(f"{shop}connections/test", {"token": str(token.id)})
-
-    assert WORKS in page.content.decode()
-    assert "Send a test event" in page.content.decode()
 
 
 def test_pauses_are_told_apart(owner_pages: Client, shop: str, token: TokenView) -> None:
@@ -226,52 +191,40 @@ def test_pauses_are_told_apart(owner_pages: Client, shop: str, token: TokenView)
     assert "agents of this project get no memories" in everybody
 
 
-def test_hooks_that_are_off_are_told(
-    owner_pages: Client, shop: str, caller: Caller, token: TokenView
-) -> None:
-    with entered(caller):
-        switch_hooks(caller=caller, ref="shop", switched=dict.fromkeys(Hook, False))
-
-    assert "all hooks of this project are off" in tried(owner_pages, shop, token.id)
-
-
-def test_a_token_that_has_ended_is_told_why(
+def test_what_keeps_a_token_from_working_is_told(
     owner_pages: Client, shop: str, caller: Caller, token: TokenView
 ) -> None:
     now = datetime.now(UTC)
-    other = made(caller)
-    revoke_token(caller=caller, token_id=token.id, now=now)
-    Token.objects.filter(pk=other.id).update(expires_at=now - timedelta(days=1))
-
-    assert "this token was revoked" in tried(owner_pages, shop, token.id)
-    assert "this token has expired" in tried(owner_pages, shop, other.id)
-
-
-def test_what_a_token_may_not_is_told(owner_pages: Client, shop: str, caller: Caller) -> None:
-    reading = made(caller, scopes=frozenset({TokenScope.READ}))
+    expired, bound, reading = (
+        made(caller), made(caller), made(caller, scopes=frozenset({TokenScope.READ})),
+    )  # fmt: skip
     with entered(caller):
-        elsewhere = create_project(caller=caller, slug="depot", name="Depot", now=datetime.now(UTC))
-    bound = made(caller)
+        elsewhere = create_project(caller=caller, slug="depot", name="Depot", now=now)
+        switch_hooks(caller=caller, ref="shop", switched=dict.fromkeys(Hook, False))
+    off = tried(owner_pages, shop, token.id)
+    revoke_token(caller=caller, token_id=token.id, now=now)
+    Token.objects.filter(pk=expired.id).update(expires_at=now - timedelta(days=1))
     Token.objects.filter(pk=bound.id).update(projects=[elsewhere.id])
 
-    assert "this token may read, and hooks also write" in tried(owner_pages, shop, reading.id)
-    assert "this token does not reach this project" in tried(owner_pages, shop, bound.id)
+    assert "all hooks of this project are off" in off
+    for one, why in (
+        (token, "this token was revoked"),
+        (expired, "this token has expired"),
+        (reading, "this token may read, and hooks also write"),
+        (bound, "this token does not reach this project"),
+    ):
+        assert why in tried(owner_pages, shop, one.id)
 
 
 def test_a_token_of_somebody_else_is_as_none(
-    owner_pages: Client,
-    member: User,
-    member_caller: Caller,
-    shop: str,
-    token: TokenView,
-    signed_in: Callable[[User], Client],
+    owner_pages: Client, member_pages: Client, member_caller: Caller, shop: str, token: TokenView
 ) -> None:
     theirs = made(member_caller)
     none = tried(owner_pages, shop, uuid4(), status=404)
 
     assert tried(owner_pages, shop, theirs.id, status=404) == none
     assert tried(owner_pages, shop, "laptop", status=404) == none
-    assert "laptop" not in tried(signed_in(member), shop, token.id, status=404)
-    listed = signed_in(member).get(f"{shop}connections").content.decode()
+    assert "laptop" not in tried(member_pages, shop, token.id, status=404)
+    listed = member_pages.get(f"{shop}connections").content.decode()
     assert f'<option value="{theirs.id}"' in listed
     assert str(token.id) not in listed

@@ -101,27 +101,21 @@ def taken(owner_pages: Client, shop: str, caller: Caller) -> str:
     return f"{HERE}/{found.id}"
 
 
-def test_what_waits_of_an_import_is_kept_at_once_and_taken_back(
+def test_what_waits_of_an_import_is_kept_at_once_when_counted_right_and_taken_back(
     owner_pages: Client, caller: Caller, taken: str
 ) -> None:
+    wrong = owner_pages.post(f"{taken}/change", {"verb": "reject", "count": "3"})
+    waits = the_import(caller).to_review
     kept = owner_pages.post(f"{taken}/change", {"verb": "keep", "count": "2"})
     left = the_import(caller).to_review
     text = owner_pages.get(kept["Location"]).content.decode()
     review = kept["Location"].partition("decided=")[2]
     back = owner_pages.post(f"{taken}/change", {"verb": "take_back", "review": review})
 
+    assert (wrong.status_code, waits) == (409, 2)
+    assert "2 wait here now, not 3." in wrong.content.decode()
     assert f'name="review" value="{review}"' in text
     assert (left, back["Location"], the_import(caller).to_review) == (0, taken, 2)
-
-
-def test_nothing_is_rejected_when_others_wait_than_were_counted(
-    owner_pages: Client, caller: Caller, taken: str
-) -> None:
-    answer = owner_pages.post(f"{taken}/change", {"verb": "reject", "count": "3"})
-
-    assert answer.status_code == 409
-    assert "2 wait here now, not 3." in answer.content.decode()
-    assert the_import(caller).to_review == 2
 
 
 def test_imports_with_something_to_review_stand_beside_the_inbox(

@@ -45,26 +45,23 @@ def due(shop: str, caller: Caller) -> MemoryView:
     return proposed(caller, tags=("auth",))
 
 
-def test_the_page_shows_groups_the_list_and_the_first_item(
-    owner_pages: Client, due: MemoryView
+def test_the_page_shows_groups_the_list_and_the_first_item_and_all_count_it(
+    owner_pages: Client, due: MemoryView, shop: str
 ) -> None:
-    page = owner_pages.get(INBOX).content.decode()
+    page, rows, groups, overview, home = (
+        owner_pages.get(address).content.decode()
+        for address in (INBOX, f"{INBOX}/rows", f"{INBOX}/groups", shop, "/o/acme/")
+    )
 
-    assert f'id="row-{due.id}"' in page
-    assert f'data-memory="{due.id}"' in page
-    assert "≈ 1 minute left" in page
-    assert "Suggested" in page
-    assert "claude-code" in page
-
-
-def test_a_group_narrows_the_list(owner_pages: Client, due: MemoryView, caller: Caller) -> None:
-    tainted = proposed(caller, OTHER, set={"taint_reason": "web search"})
-
-    page = owner_pages.get(INBOX, {"group": "tainted"}).content.decode()
-
-    assert f'id="row-{tainted.id}"' in page
-    assert f'id="row-{due.id}"' not in page
-    assert "web search" in page
+    for text in (f'data-memory="{due.id}"', "Suggested", "claude-code"):
+        assert text in page
+    for text in (page, rows):
+        assert f'id="row-{due.id}"' in text
+    for text in (page, groups):
+        assert "≈ 1 minute left" in text
+    assert "<html" not in rows + groups
+    assert 'Review inbox<span class="n num">1</span>' in overview
+    assert '<b class="num">1</b>to review' in home
 
 
 def test_peek_opens_that_item_and_no_other_project_has_it(
@@ -99,37 +96,20 @@ def test_keeping_shows_the_next_item_and_offers_to_undo(
         assert fields_of(due) == before
 
 
-@pytest.mark.parametrize("verb", ["reject", "merge", "snooze"])
-def test_a_verdict_that_needs_words_asks_for_them(
-    owner_pages: Client, due: MemoryView, verb: str
-) -> None:
-    fragment = owner_pages.get(f"{INBOX}/{due.id}/{verb}", **HTMX)
-    page = owner_pages.get(f"{INBOX}/{due.id}/{verb}")
-
-    assert (fragment.status_code, page.status_code) == (200, 200)
-    assert "modal-title" in fragment.content.decode()
-    assert "<html" in page.content.decode()
-
-
-def test_a_reason_with_a_secret_is_refused_and_shown_without_it(
+def test_a_verdict_that_needs_words_asks_for_them_and_takes_no_secret(
     owner_pages: Client, due: MemoryView, caller: Caller
 ) -> None:
+    for verb in ("reject", "merge", "snooze"):
+        fragment = owner_pages.get(f"{INBOX}/{due.id}/{verb}", **HTMX)
+        page = owner_pages.get(f"{INBOX}/{due.id}/{verb}")
+        assert (fragment.status_code, page.status_code) == (200, 200)
+        assert "modal-title" in fragment.content.decode()
+        assert "<html" in page.content.decode()
     secret = f"{'AKIA'}Q7RZ1VB9KX3TN5WM"
-
     response = owner_pages.post(f"{INBOX}/{due.id}/reject", {"reason": f"key {secret}"}, **HTMX)
 
     assert response.status_code == 422
     assert secret not in response.content.decode()
-    assert now_of(caller, due).status == "active"
-
-
-@pytest.mark.parametrize("into", ["", "x"])
-def test_merging_into_nothing_is_refused(
-    owner_pages: Client, due: MemoryView, caller: Caller, into: str
-) -> None:
-    response = owner_pages.post(f"{INBOX}/{due.id}/merge", {"into": into} if into else {})
-
-    assert response.status_code == 422
     assert now_of(caller, due).status == "active"
 
 
@@ -178,12 +158,19 @@ def test_all_of_a_group_takes_its_count(
 
 
 @pytest.mark.parametrize(
-    "form", [{"verb": "keep"}, {"verb": "burn", "memory": str(uuid4())}, {"memory": "no-id"}]
+    ("path", "form"),
+    [
+        ("bulk", {"verb": "keep"}),
+        ("bulk", {"verb": "burn", "memory": str(uuid4())}),
+        ("bulk", {"memory": "no-id"}),
+        ("{id}/merge", {}),
+        ("{id}/merge", {"into": "x"}),
+    ],
 )
-def test_an_odd_selection_decides_nothing(
-    owner_pages: Client, due: MemoryView, caller: Caller, form: dict[str, str]
+def test_an_odd_form_decides_nothing(
+    owner_pages: Client, due: MemoryView, caller: Caller, path: str, form: dict[str, str]
 ) -> None:
-    response = owner_pages.post(f"{INBOX}/bulk", form)
+    response = owner_pages.post(f"{INBOX}/{path.format(id=due.id)}", form)
 
     assert response.status_code in {404, 422}
     assert (now_of(caller, due).status, now_of(caller, due).needs_review) == ("active", True)
@@ -205,45 +192,20 @@ def test_more_rows_are_shown_on_demand(owner_pages: Client, shop: str, caller: C
     assert "Show more" not in pages[2]
 
 
-def test_an_empty_inbox_says_what_the_week_brought(
-    owner_pages: Client, due: MemoryView, shop: str
+def test_an_empty_inbox_says_what_the_week_brought_and_viewers_decide_nothing(
+    owner_pages: Client, viewer_pages: Client, due: MemoryView, caller: Caller
 ) -> None:
+    seen = viewer_pages.get(INBOX).content.decode()
+    refused = viewer_pages.post(f"{INBOX}/{due.id}/keep", **HTMX)
+    untouched = now_of(caller, due).confirmations
     owner_pages.post(f"{INBOX}/{due.id}/keep")
 
     page = owner_pages.get(INBOX).content.decode()
 
+    assert "Viewers read" in seen
+    assert (refused.status_code, untouched) == (403, 0)
     assert "No memories need review" in page
     assert "1 decision in the last seven days." in page
-
-
-def test_the_navigation_and_the_overview_count_what_waits(
-    owner_pages: Client, due: MemoryView, shop: str
-) -> None:
-    overview = owner_pages.get(shop).content.decode()
-    home = owner_pages.get("/o/acme/").content.decode()
-
-    assert 'Review inbox<span class="n num">1</span>' in overview
-    assert '<b class="num">1</b>to review' in home
-
-
-def test_viewers_read_and_decide_nothing(
-    viewer_pages: Client, due: MemoryView, caller: Caller
-) -> None:
-    page = viewer_pages.get(INBOX).content.decode()
-    response = viewer_pages.post(f"{INBOX}/{due.id}/keep", **HTMX)
-
-    assert "Viewers read" in page
-    assert response.status_code == 403
-    assert now_of(caller, due).confirmations == 0
-
-
-def test_the_live_fragments_are_the_page_s_own(owner_pages: Client, due: MemoryView) -> None:
-    rows = owner_pages.get(f"{INBOX}/rows").content.decode()
-    groups = owner_pages.get(f"{INBOX}/groups").content.decode()
-
-    assert f'id="row-{due.id}"' in rows
-    assert "<html" not in rows + groups
-    assert "≈ 1 minute left" in groups
 
 
 def test_editing_goes_on_with_the_next_item_and_is_undone(

@@ -19,60 +19,30 @@ from memory.review.queries import conflicts, inbox, overview
 from memory.review.queries.conflicts import ConflictView
 from teams.errors import RoleNotSufficient
 from teams.models import AuditEntry
-from tests.support.memories import as_agent, as_role, sent
+from tests.edges.pages.conftest import contradicting, looked_at
+from tests.support.memories import as_agent, as_role
 from tests.support.waiting import waiting
 
-OLD = "The checkout worker in `shop/checkout.py` retries a payment 3 times before it gives up."
-NEW = "The checkout worker in `shop/checkout.py` retries a payment 5 times before it gives up."
 OTHER = "We chose Postgres advisory locks for merging carts instead of optimistic retries."
 HTMX = {"HX-Request": "true"}
 INBOX = "/o/acme/p/shop/inbox"
+WEEK = timedelta(days=7)
 FORM = {"verdict": "keep_newer", "reason": "It was raised."}
-
-
-def _pair(caller: Caller, **given: str) -> ConflictView:
-    now = datetime.now(UTC)
-    with entered(caller):
-        sent(caller, now, OLD, project="shop")
-        found = sent(caller, now, NEW, project="shop", **given).conflict_id
-        assert found is not None
-        return conflicts.get_conflict(caller=caller, conflict_id=found, now=now)
-
-
-def _look(caller: Caller, one: ConflictView) -> ConflictView:
-    with entered(caller):
-        return conflicts.get_conflict(caller=caller, conflict_id=one.id, now=datetime.now(UTC))
-
-
-@pytest.fixture
-def pair(caller: Caller, shop: str) -> ConflictView:
-    """Two memories that contradict each other."""
-    return _pair(caller)
 
 
 def test_a_conflict_waits_in_the_inbox_with_both_sides(
     owner_pages: Client, pair: ConflictView
 ) -> None:
     page = owner_pages.get(INBOX).content.decode()
+    moved = owner_pages.get(f"{INBOX}/conflicts/{pair.id}")
 
     assert f'id="row-{pair.id}"' in page
-    assert f'data-memory="{pair.id}"' in page
     for text in ("retries a payment 3 times", "retries a payment 5 times", "<ins", "<del"):
         assert text in page
     assert 'data-key="1"' in page
     assert "≈ 1 minute left" in page
-
-
-def test_every_count_of_what_waits_has_the_conflict(caller: Caller, pair: ConflictView) -> None:
-    now = datetime.now(UTC)
-
-    with entered(caller):
-        waits = inbox.count_waiting(caller=caller, project="shop", now=now)
-        tally = overview.count_project(caller=caller, project="shop", now=now)
-        (card,) = overview.list_projects(caller=caller, now=now)
-
-    assert (waits.total, tally.due, card.due) == (1, 1, 1)
-    assert waits.oldest_at == tally.oldest_review_at == pair.found_at
+    for text in (page, owner_pages.get(moved["Location"]).content.decode()):
+        assert f'data-memory="{pair.id}"' in text
 
 
 @pytest.mark.parametrize(("group", "there"), [("", True), ("conflicts", True), ("new", False)])
@@ -95,12 +65,12 @@ def test_it_is_settled_in_the_pane_and_taken_back_by_the_toast(
 
     done = owner_pages.post(address, {**FORM, "version": str(pair.version)}, headers=HTMX)
 
-    assert _look(caller, pair).verdict == "keep_newer"
+    assert looked_at(caller, pair).verdict == "keep_newer"
     assert "No memories need review" in done.content.decode()
     undo = json.loads(done["HX-Trigger"])["cairn:toast"]["undo"]
     again = owner_pages.post(undo, headers=HTMX)
     assert f'data-memory="{pair.id}"' in again.content.decode()
-    assert _look(caller, pair).verdict == ""
+    assert looked_at(caller, pair).verdict == ""
 
 
 def test_who_was_slower_is_told_what_happened(
@@ -118,34 +88,7 @@ def test_who_was_slower_is_told_what_happened(
     assert answer.status_code == 412
     for text in ("This conflict was settled meanwhile.", "The older one was kept.", "Rolled back."):
         assert text in shown
-    assert _look(caller, pair).verdict == "keep_older"
-
-
-def test_a_conflict_with_a_personal_memory_is_in_nobody_elses_inbox(
-    viewer_pages: Client, stranger_pages: Client, caller: Caller, member_caller: Caller, shop: str
-) -> None:
-    mine = _pair(caller, scope="personal")
-
-    assert f"row-{mine.id}" not in viewer_pages.get(INBOX).content.decode()
-    for pages in (viewer_pages, stranger_pages):
-        assert pages.get(f"{INBOX}/conflicts/{mine.id}", headers=HTMX).status_code == 404
-        assert pages.post(f"{INBOX}/conflicts/{mine.id}/undo", headers=HTMX).status_code == 404
-    with entered(member_caller):
-        waits = inbox.count_waiting(caller=member_caller, project="shop", now=datetime.now(UTC))
-        tally = overview.count_project(caller=member_caller, project="shop", now=datetime.now(UTC))
-        cards = overview.list_projects(caller=member_caller, now=datetime.now(UTC))
-    assert (waits.total, waits.oldest_at, tally.due, tally.oldest_review_at) == (0, None, 0, None)
-    assert [card.due for card in cards] == [0]
-
-
-def test_without_scripts_the_list_opens_with_it(owner_pages: Client, pair: ConflictView) -> None:
-    moved = owner_pages.get(f"{INBOX}/conflicts/{pair.id}")
-
-    shown = owner_pages.get(moved["Location"]).content.decode()
-    assert f'data-memory="{pair.id}"' in shown
-
-
-WEEK = timedelta(days=7)
+    assert looked_at(caller, pair).verdict == "keep_older"
 
 
 def _counted(caller: Caller, now: datetime) -> tuple[int, int, int]:
@@ -154,7 +97,32 @@ def _counted(caller: Caller, now: datetime) -> tuple[int, int, int]:
         waits = inbox.count_waiting(caller=caller, project="shop", now=now)
         tally = overview.count_project(caller=caller, project="shop", now=now)
         (card,) = overview.list_projects(caller=caller, now=now)
+    assert waits.oldest_at == tally.oldest_review_at
     return waits.total, tally.due, card.due
+
+
+def test_a_conflict_with_a_personal_memory_is_in_nobody_elses_inbox(
+    viewer_pages: Client,
+    stranger_pages: Client,
+    caller: Caller,
+    member_caller: Caller,
+    other_caller: Caller,
+    shop: str,
+) -> None:
+    mine, now = contradicting(caller, scope="personal"), datetime.now(UTC)
+    address = f"{INBOX}/conflicts/{mine.id}"
+
+    assert f"row-{mine.id}" not in viewer_pages.get(INBOX).content.decode()
+    for pages in (viewer_pages, stranger_pages):
+        assert pages.get(address, headers=HTMX).status_code == 404
+        assert pages.post(f"{address}/undo", headers=HTMX).status_code == 404
+        assert pages.get(f"{address}/snooze", headers=HTMX).status_code == 404
+        sent = pages.post(f"{address}/snooze", {"for": "day"}, headers=HTMX)
+        assert sent.status_code == 404
+    for each in (member_caller, other_caller):
+        with entered(each), pytest.raises(NotFound):
+            snooze_conflict(caller=each, conflict_id=mine.id, until=now + WEEK, now=now)
+    assert _counted(member_caller, now) == (0, 0, 0)
 
 
 def test_it_rests_for_who_snoozed_it_and_comes_back_by_itself(
@@ -190,21 +158,17 @@ def test_the_pane_asks_how_long_and_the_toast_takes_it_back(
     address = f"{INBOX}/conflicts/{pair.id}/snooze"
 
     asked = owner_pages.get(address, headers=HTMX).content.decode()
+    wrong = owner_pages.post(address, {"for": "ever"}, headers=HTMX)
     done = owner_pages.post(address, {"for": "week"}, headers=HTMX)
     undo_at = json.loads(done["HX-Trigger"])["cairn:toast"]["undo"]
     again = owner_pages.post(undo_at, headers=HTMX)
 
     assert "Snooze this conflict" in asked
+    assert wrong.status_code == 422
+    assert "This is not a moment until which to snooze." in wrong.content.decode()
     assert "No memories need review" in done.content.decode()
     assert f'data-memory="{pair.id}"' in again.content.decode()
     assert _counted(caller, datetime.now(UTC)) == (1, 1, 1)
-
-
-def test_without_a_time_the_dialog_comes_back(owner_pages: Client, pair: ConflictView) -> None:
-    answer = owner_pages.post(f"{INBOX}/conflicts/{pair.id}/snooze", {"for": "ever"}, headers=HTMX)
-
-    assert answer.status_code == 422
-    assert "This is not a moment until which to snooze." in answer.content.decode()
 
 
 def test_one_that_is_settled_does_not_rest(caller: Caller, pair: ConflictView) -> None:
@@ -220,51 +184,23 @@ def test_one_that_is_settled_does_not_rest(caller: Caller, pair: ConflictView) -
     assert (week.settled, week.total) == (1, 1)
 
 
-def test_nobody_snoozes_a_conflict_with_a_personal_memory_of_somebody_else(
-    viewer_pages: Client,
-    stranger_pages: Client,
-    caller: Caller,
-    member_caller: Caller,
-    other_caller: Caller,
-    shop: str,
-) -> None:
-    mine, now = _pair(caller, scope="personal"), datetime.now(UTC)
-
-    for pages in (viewer_pages, stranger_pages):
-        assert pages.get(f"{INBOX}/conflicts/{mine.id}/snooze", headers=HTMX).status_code == 404
-        sent = pages.post(f"{INBOX}/conflicts/{mine.id}/snooze", {"for": "day"}, headers=HTMX)
-        assert sent.status_code == 404
-    for each in (member_caller, other_caller):
-        with entered(each), pytest.raises(NotFound):
-            snooze_conflict(caller=each, conflict_id=mine.id, until=now + WEEK, now=now)
-
-
-def test_nobody_counts_what_somebody_settled_about_a_personal_memory(
+def test_neither_the_log_nor_the_week_says_what_was_decided_about_a_personal_memory(
     caller: Caller, member_caller: Caller, shop: str
 ) -> None:
-    mine, now = _pair(caller, scope="personal"), datetime.now(UTC)
+    mine, now = contradicting(caller, scope="personal"), datetime.now(UTC)
     settlement = Settlement(verdict=ConflictVerdict.BOTH, reason="Each in its case.")
-    with entered(caller):
-        settle(caller=caller, conflict_id=mine.id, settlement=settlement, now=now)
-
-    with entered(member_caller):
-        week = inbox.count_decided(caller=member_caller, project="shop", now=now)
-
-    assert (week.settled, week.total) == (0, 0)
-
-
-def test_the_log_does_not_say_which_conflict_of_a_personal_memory_rests(
-    caller: Caller, shop: str
-) -> None:
-    mine, now = _pair(caller, scope="personal"), datetime.now(UTC)
 
     with entered(caller):
         snooze_conflict(caller=caller, conflict_id=mine.id, until=now + WEEK, now=now)
+        settle(caller=caller, conflict_id=mine.id, settlement=settlement, now=now)
         with tenancy.unit():
             entry = AuditEntry.objects.filter(act="memory.conflict_snoozed").get()
+    with entered(member_caller):
+        week = inbox.count_decided(caller=member_caller, project="shop", now=now)
 
     assert entry.object_id == str(mine.newer.id)
     assert str(mine.id) not in json.dumps(entry.details)
+    assert (week.settled, week.total) == (0, 0)
 
 
 def test_viewers_do_not_snooze_and_others_do_not_undo_it(

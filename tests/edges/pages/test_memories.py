@@ -25,38 +25,25 @@ def _now(caller: Caller, memory: MemoryView) -> MemoryView:
         return memories.get(caller=caller, memory_id=memory.id, now=datetime.now(UTC))
 
 
-def test_list_shows_what_the_filter_lets_through(
+def test_a_search_tells_what_each_step_kept_what_is_kept_back_and_what_was_missing(
     owner_pages: Client, memory: MemoryView, caller: Caller
 ) -> None:
-    remembered(caller, "We decided to keep amounts as integers everywhere.", type="decision")
+    bread, refresh = {"q": "bread refresh baking oven flour sugar butter"}, "token refresh redis"
+    page, silent, open_ = (
+        owner_pages.get(LIST, query).content.decode()
+        for query in ({"q": refresh, "why": "1"}, bread, {**bread, "anyway": "1", "why": "1"})
+    )
+    with entered(caller), tenancy.unit():
+        EmbeddingModel.objects.update(key="gone/model")
+    missing = owner_pages.get(LIST, {"q": refresh}).content.decode()
 
-    page = owner_pages.get(LIST, {"q": "type:gotcha"}).content.decode()
-
-    assert "Token refresh" in page
-    assert "amounts as integers" not in page
-    assert "1 memory" in page
-
-
-def test_the_funnel_tells_what_each_step_kept(owner_pages: Client, memory: MemoryView) -> None:
-    page = owner_pages.get(LIST, {"q": "token refresh redis", "why": "1"}).content.decode()
-
-    assert "Why this order" in page
-    assert "by words: 1 of 1" in page
-    assert "1 of 1 shown" in page
-    assert "shown from" in page
-
-
-def test_what_is_kept_back_is_shown_when_asked_for(owner_pages: Client, memory: MemoryView) -> None:
-    query = {"q": "bread refresh baking oven flour sugar butter"}
-
-    silent = owner_pages.get(LIST, query).content.decode()
-    open_ = owner_pages.get(LIST, {**query, "anyway": "1", "why": "1"}).content.decode()
-
-    assert "No results" in silent
-    assert "Show the closest match anyway" in silent
-    assert "Token refresh" in open_
-    assert "row withheld" in open_
-    assert "Agents do not get it" in open_
+    for text in ("Why this order", "by words: 1 of 1", "1 of 1 shown", "shown from"):
+        assert text in page
+    for text in ("No results", "Show the closest match anyway"):
+        assert text in silent
+    for text in ("Token refresh", "row withheld", "Agents do not get it"):
+        assert text in open_
+    assert "keyword search only" in missing
 
 
 def test_a_file_narrows_a_search_before_its_limit(
@@ -69,17 +56,6 @@ def test_a_file_narrows_a_search_before_its_limit(
     page = owner_pages.get(LIST, {"q": "token refresh redis file:bakery/Ov", "anyway": "1"})
 
     assert "oven of the bakery" in page.content.decode()
-
-
-def test_a_search_without_vectors_says_so(
-    owner_pages: Client, memory: MemoryView, caller: Caller
-) -> None:
-    with entered(caller), tenancy.unit():
-        EmbeddingModel.objects.update(key="gone/model")
-
-    page = owner_pages.get(LIST, {"q": "token refresh redis"}).content.decode()
-
-    assert "keyword search only" in page
 
 
 @pytest.mark.parametrize(
@@ -100,49 +76,34 @@ def test_filter_that_is_none_says_what_would_be(
     assert hint in response.content.decode()
 
 
-@pytest.mark.parametrize("query", ["\x00", '"', "a" * 5_000, "is:stale" * 40, "%s{{ x }}", "😀"])
-def test_odd_query_never_breaks_the_page(
-    owner_pages: Client, memory: MemoryView, query: str
-) -> None:
-    assert owner_pages.get(LIST, {"q": query}).status_code in {200, 422}
-
-
-def test_statement_is_shown_as_text_whatever_it_contains(
-    owner_pages: Client, shop: str, caller: Caller
+def test_the_list_shows_as_text_what_the_filter_lets_through(
+    owner_pages: Client, memory: MemoryView, caller: Caller
 ) -> None:
     remembered(caller, "The banner <script>alert(1)</script> breaks in `Safari <16>` sometimes.")
 
-    page = owner_pages.get(LIST).content.decode()
+    every = owner_pages.get(LIST).content.decode()
+    some = owner_pages.get(LIST, {"q": "type:gotcha"}).content.decode()
 
-    assert "<script>alert(1)" not in page
-    assert "<code>Safari &lt;16&gt;</code>" in page
+    assert "<script>alert(1)" not in every
+    assert "<code>Safari &lt;16&gt;</code>" in every
+    assert ["Token refresh" in some, "Safari" in some, "1 memory" in some] == [True, False, True]
+    for query in ("\x00", '"', "a" * 5_000, "is:stale" * 40, "%s{{ x }}", "😀"):
+        assert owner_pages.get(LIST, {"q": query}).status_code in {200, 422}
 
 
-def test_peek_stands_in_the_address(owner_pages: Client, memory: MemoryView) -> None:
+def test_a_memory_is_peeked_at_given_as_a_file_and_compared_word_by_word(
+    owner_pages: Client, memory: MemoryView
+) -> None:
+    form = {"content": memory.content.replace("silently", "loudly")}
+
     page = owner_pages.get(LIST, {"peek": str(memory.id)}).content.decode()
+    compared = owner_pages.post(verb(memory.id, "diff"), form).content.decode()
 
     assert f'data-memory="{memory.id}"' in page
     assert "split open" in page
-
-
-def test_correcting_keeps_the_old_text_readable(
-    owner_pages: Client, memory: MemoryView, caller: Caller
-) -> None:
-    form = {"content": "Token refresh fails loudly when Redis is unreachable.", "kind": "wrong"}
-
-    response = owner_pages.post(verb(memory.id, "correct"), form, **HTMX)
-
-    old = _now(caller, memory)
-    assert response.status_code == 200
-    assert (old.status, old.content) == ("superseded", memory.content)
-
-
-def test_difference_marks_the_words(owner_pages: Client, memory: MemoryView) -> None:
-    form = {"content": memory.content.replace("silently", "loudly")}
-
-    page = owner_pages.post(verb(memory.id, "diff"), form).content.decode()
-
-    assert "<del>silently</del><ins>loudly</ins>" in page
+    assert "<del>silently</del><ins>loudly</ins>" in compared
+    assert owner_pages.get(f"{LIST}/{memory.id}.json").json()["content"] == memory.content
+    assert memory.content in owner_pages.get(f"{LIST}/{memory.id}.md").content.decode()
 
 
 def test_earlier_version_can_come_back(
@@ -158,34 +119,24 @@ def test_earlier_version_can_come_back(
     assert _now(caller, memory).content == memory.content
 
 
-def test_selection_is_confirmed_at_once(
+def test_selection_is_confirmed_at_once_or_not_at_all(
     owner_pages: Client, memory: MemoryView, caller: Caller
 ) -> None:
     second = remembered(caller, "Auth tests hang without a Redis address in the environment.")
+    odd: list[tuple[dict[str, object], int]] = [
+        ({"memory": [str(memory.id), str(uuid4())], "verb": "confirm"}, 404),
+        ({"verb": "confirm"}, 422),
+        ({"verb": "delete", "memory": "x"}, 422),
+        ({"memory": ["no-id"]}, 422),
+    ]
 
+    for form, status in odd:
+        assert owner_pages.post(f"{LIST}/bulk", form).status_code == status
+    before = _now(caller, memory).confirmations
     owner_pages.post(f"{LIST}/bulk", {"memory": [memory.id, second.id], "verb": "confirm"})
 
+    assert before == 0
     assert {_now(caller, one).confirmations for one in (memory, second)} == {1}
-
-
-def test_selection_with_one_that_refuses_changes_none(
-    owner_pages: Client, memory: MemoryView, caller: Caller
-) -> None:
-    chosen = [str(memory.id), str(uuid4())]
-
-    response = owner_pages.post(f"{LIST}/bulk", {"memory": chosen, "verb": "confirm"})
-
-    assert response.status_code == 404
-    assert _now(caller, memory).confirmations == 0
-
-
-@pytest.mark.parametrize(
-    "form", [{"verb": "confirm"}, {"verb": "delete", "memory": "x"}, {"memory": ["no-id"]}]
-)
-def test_odd_selection_is_refused(
-    owner_pages: Client, memory: MemoryView, form: dict[str, object]
-) -> None:
-    assert owner_pages.post(f"{LIST}/bulk", form).status_code == 422
 
 
 def test_viewer_sees_the_verbs_disabled_and_is_refused(
@@ -199,28 +150,19 @@ def test_viewer_sees_the_verbs_disabled_and_is_refused(
     assert _now(caller, memory).confirmations == 0
 
 
-def test_markdown_and_json_carry_the_statement(owner_pages: Client, memory: MemoryView) -> None:
-    as_json = owner_pages.get(f"{LIST}/{memory.id}.json")
-    as_markdown = owner_pages.get(f"{LIST}/{memory.id}.md")
-
-    assert as_json.json()["content"] == memory.content
-    assert memory.content in as_markdown.content.decode()
-
-
 PAGES_OF_ONE = ("confirm", "pin", "unpin", "restore", "correct", "archive", "diff", "versions/1")
 
 
-@pytest.mark.parametrize("headers", [{}, HTMX], ids=["page", "fragment"])
-@pytest.mark.parametrize("name", PAGES_OF_ONE)
 def test_memory_of_another_place_has_no_verbs_here(
-    owner_pages: Client, shop: str, caller: Caller, name: str, headers: dict[str, str]
+    owner_pages: Client, shop: str, caller: Caller
 ) -> None:
     elsewhere = remembered(caller, project=None, scope="personal")
     form = {"content": "Token refresh fails silently when the cache is away.", "kind": "wrong"}
 
-    response = owner_pages.post(verb(elsewhere.id, name), form, **headers)
-
-    assert response.status_code == 404
+    for name in PAGES_OF_ONE:
+        for headers in ({}, HTMX):
+            response = owner_pages.post(verb(elsewhere.id, name), form, **headers)
+            assert (name, response.status_code) == (name, 404)
     assert _now(caller, elsewhere).updated_at == elsewhere.updated_at
 
 
@@ -236,18 +178,22 @@ def test_cursor_that_is_no_moment_starts_at_the_beginning(
     assert ("Token refresh" in response.content.decode()) == (moment != "2024-01-01")
 
 
-def test_correcting_says_who_is_affected_and_who_sees_it(
+def test_correcting_says_who_is_affected_and_keeps_the_old_text_readable(
     owner_pages: Client, memory: MemoryView, caller: Caller
 ) -> None:
     second = remembered(caller, "Auth tests hang without a Redis address in the environment.")
     with entered(caller), tenancy.unit():
         MemoryLink.objects.create(source_id=second.id, target_id=memory.id, kind="derive")
+    form = {"content": "Token refresh fails loudly when Redis is unreachable.", "kind": "wrong"}
 
     page = owner_pages.get(verb(memory.id, "correct"), **HTMX).content.decode()
+    response = owner_pages.post(verb(memory.id, "correct"), form, **HTMX)
 
-    assert "1 memory derives from it" in page
-    assert second.citation in page
-    assert 'name="scope"' in page
+    for text in ("1 memory derives from it", second.citation, 'name="scope"'):
+        assert text in page
+    old = _now(caller, memory)
+    assert response.status_code == 200
+    assert (old.status, old.content) == ("superseded", memory.content)
 
 
 RULE = "Invoices are numbered by the ledger alone, whatever a shop would like."
@@ -268,17 +214,21 @@ def rule_page(rule: MemoryView) -> str:
     return f"/o/acme/memories/{rule.id}"
 
 
-def test_its_link_leads_to_its_page(owner_pages: Client, rule: MemoryView, rule_page: str) -> None:
-    assert owner_pages.get(f"/m/{rule.id}")["Location"] == rule_page
+def test_its_one_page_is_reached_by_its_link_and_by_searches_of_a_project(
+    owner_pages: Client, rule: MemoryView, rule_page: str, memory: MemoryView
+) -> None:
     shown = owner_pages.get(rule_page).content.decode()
+    listed = owner_pages.get(f"{LIST}?q=ledger+invoices").content.decode()
+    peeked = owner_pages.get(f"{LIST}?peek={rule.id}").content.decode()
 
-    for text in (
-        "ledger/numbers.py",
-        "invoices",
-        f'action="{rule_page}/confirm"',
-        f'href="{rule_page}.json"',
-    ):
+    assert owner_pages.get(f"/m/{rule.id}")["Location"] == rule_page
+    for text in ("ledger/numbers.py", "invoices", f'href="{rule_page}.json"'):
         assert text in shown
+    for text in (shown, peeked):
+        assert f'action="{rule_page}/confirm"' in text
+    assert f'href="{rule_page}"' in listed
+    assert owner_pages.get(f"{LIST}/{rule.id}").status_code == 404
+    assert owner_pages.get(f"/o/acme/memories/{memory.id}").status_code == 404
 
 
 def test_its_verbs_work(
@@ -290,37 +240,14 @@ def test_its_verbs_work(
     archived = owner_pages.post(f"{rule_page}/archive", {"reason": "an old rule"}, **HTMX)
     gone = _now(caller, rule)
     owner_pages.post(f"{rule_page}/restore")
+    back = _now(caller, rule)
+    dialog = owner_pages.get(f"{rule_page}/correct").content.decode()
+    form = {"content": f"{RULE} Since May.", "kind": "outdated"}
+    answer = owner_pages.post(f"{rule_page}/correct", form)
 
     assert (confirmed.confirmations, confirmed.pinned) == (1, True)
     assert f"{rule_page}/restore" in archived["HX-Trigger"]
-    assert (gone.status, _now(caller, rule).status) == ("archived", "active")
-
-
-def test_it_is_corrected_on_its_page(owner_pages: Client, rule_page: str) -> None:
-    assert (
-        f'action="{rule_page}/correct"' in owner_pages.get(f"{rule_page}/correct").content.decode()
-    )
-    form = {"content": f"{RULE} Since May.", "kind": "outdated"}
-
-    answer = owner_pages.post(f"{rule_page}/correct", form)
-
+    assert (gone.status, back.status) == ("archived", "active")
+    assert f'action="{rule_page}/correct"' in dialog
     assert answer["Location"].startswith("/o/acme/memories/")
     assert "Since May." in owner_pages.get(answer["Location"]).content.decode()
-
-
-def test_searches_of_a_project_show_it_too(
-    owner_pages: Client, rule: MemoryView, rule_page: str
-) -> None:
-    listed = owner_pages.get("/o/acme/p/shop/memories?q=ledger+invoices").content.decode()
-    peeked = owner_pages.get(f"/o/acme/p/shop/memories?peek={rule.id}")
-
-    assert f'href="{rule_page}"' in listed
-    assert peeked.status_code == 200
-    assert f'action="{rule_page}/confirm"' in peeked.content.decode()
-
-
-def test_each_memory_has_one_address(
-    owner_pages: Client, rule: MemoryView, memory: MemoryView
-) -> None:
-    assert owner_pages.get(f"/o/acme/p/shop/memories/{rule.id}").status_code == 404
-    assert owner_pages.get(f"/o/acme/memories/{memory.id}").status_code == 404

@@ -37,10 +37,6 @@ def test_an_owner_switches_watches_goes_back_and_drops(
         assert active_key() == WORDS
 
 
-def test_before_the_first_memory_there_is_nothing_to_show(owner_pages: Client, shop: str) -> None:
-    assert "No memory has been embedded yet." in said(owner_pages)
-
-
 @pytest.mark.parametrize(
     ("form", "status", "sentence"),
     [
@@ -63,8 +59,11 @@ def test_what_cannot_be_is_said_on_the_page(
     assert WORDS in answer.content.decode()
 
 
-def test_others_are_told_who_chooses(viewer_pages: Client, shop: str) -> None:
+def test_before_the_first_memory_there_is_nothing_and_others_are_told_who_chooses(
+    owner_pages: Client, viewer_pages: Client, shop: str
+) -> None:
     answer = viewer_pages.get(PAGE)
 
+    assert "No memory has been embedded yet." in said(owner_pages)
     assert answer.status_code == 403
     assert b"Owners and admins choose the embedding model." in answer.content

@@ -2,7 +2,6 @@
 
 from datetime import datetime
 
-import pytest
 from django.test import Client
 
 from accounts.authentication import entered
@@ -52,13 +51,6 @@ def test_a_document_is_kept_brought_to_its_new_text_and_removed(
     assert "docs/mill.md" not in owner_pages.get(f"{shop}notes").content.decode()
 
 
-@pytest.mark.parametrize("scope", ["banana", "organization", "team"])
-def test_a_note_is_for_the_project_or_personal(owner_pages: Client, shop: str, scope: str) -> None:
-    form = {"path": "a.md", "text": TEXT, "scope": scope}
-
-    assert owner_pages.post(f"{shop}notes", form).status_code == 422
-
-
 def test_a_personal_note_is_not_told_to_others_by_its_next_text(
     owner_pages: Client, shop: str, caller: Caller
 ) -> None:
@@ -74,17 +66,17 @@ def test_a_personal_note_is_not_told_to_others_by_its_next_text(
     assert (note.scope, note.version) == ("personal", 2)
 
 
-def test_what_is_refused_stays_in_the_form(owner_pages: Client, shop: str) -> None:
-    form = {"path": "../mill.md", "text": TEXT}
+def test_what_is_refused_stays_in_the_form(
+    owner_pages: Client, viewer_pages: Client, shop: str
+) -> None:
+    form = {"path": "a.md", "text": TEXT}
+    wrong = ({"path": "../mill.md"}, *({"scope": one} for one in ("banana", "organization")))
 
-    refused = owner_pages.post(f"{shop}notes", form)
-    page = refused.content.decode()
+    answers = [owner_pages.post(f"{shop}notes", {**form, **more}) for more in wrong]
 
-    assert refused.status_code == 422
-    assert 'role="alert"' in page
-    assert "&lt;b&gt;nine&lt;/b&gt;" in page
-
-
-def test_viewers_read_notes_and_keep_none(viewer_pages: Client, shop: str) -> None:
+    assert [answer.status_code for answer in answers] == [422] * 3
+    for answer in answers:
+        assert 'role="alert"' in answer.content.decode()
+        assert "&lt;b&gt;nine&lt;/b&gt;" in answer.content.decode()
     assert 'name="text"' not in viewer_pages.get(f"{shop}notes").content.decode()
-    assert viewer_pages.post(f"{shop}notes", {"path": "a.md", "text": TEXT}).status_code == 403
+    assert viewer_pages.post(f"{shop}notes", form).status_code == 403

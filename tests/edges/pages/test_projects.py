@@ -1,7 +1,5 @@
 """Settings of a project: gates, extraction, hooks, people; and teams, on pages."""
 
-from collections.abc import Callable
-
 import pytest
 from django.test import Client
 
@@ -41,14 +39,18 @@ def core(caller: Caller, shop: str) -> TeamView:
 
 
 def test_settings_of_a_project_are_saved(owner_pages: Client, shop: str, caller: Caller) -> None:
-    answer = owner_pages.post(SETTINGS, FORM)
+    answers = [
+        owner_pages.post(SETTINGS, {**FORM, "keep_events_days": days, "version": version})
+        for days, version in (("", "1"), ("7", "2"))
+    ]
     shown = owner_pages.get(SETTINGS).content.decode()
 
-    assert answer["Location"] == SETTINGS
     changed = here(caller)
+    assert [answer["Location"] for answer in answers] == [SETTINGS] * 2
     assert (changed.name, changed.description) == ("Web shop", "Sells.")
-    assert changed.relevance_threshold == 0.4
+    assert (changed.relevance_threshold, changed.keep_events_days) == (0.4, 7)
     assert 'value="0.4"' in shown
+    assert 'aria-describedby="events-days-help" value="7"' in shown
 
 
 @pytest.mark.parametrize(
@@ -69,18 +71,6 @@ def test_what_cannot_be_saved_stays_in_the_form(
     assert here(caller).version == 1
 
 
-@pytest.mark.parametrize(("text", "days"), [("7", 7), ("", None), ("30", 30)])
-def test_a_project_says_how_long_it_is_kept_what_agents_did(
-    owner_pages: Client, shop: str, caller: Caller, text: str, days: int | None
-) -> None:
-    answer = owner_pages.post(SETTINGS, {**FORM, "keep_events_days": text})
-    shown = owner_pages.get(SETTINGS).content.decode()
-
-    assert answer["Location"] == SETTINGS
-    assert here(caller).keep_events_days == days
-    assert f'aria-describedby="events-days-help" value="{text}"' in shown
-
-
 def test_the_order_says_whose_threshold_it_is(owner_pages: Client, memory: MemoryView) -> None:
     address = "/o/acme/p/shop/memories?q=token+refresh&why=1"
     fitted = owner_pages.get(address).content.decode()
@@ -91,28 +81,21 @@ def test_the_order_says_whose_threshold_it_is(owner_pages: Client, memory: Memor
     assert [text in own for text in ("set for this project", "at least 0.40")] == [True, True]
 
 
-def test_a_project_is_closed_and_opened(
-    owner_pages: Client, member_pages: Client, shop: str, caller: Caller
+def test_a_project_is_closed_and_opened_and_says_why_it_cannot(
+    owner_pages: Client, member_pages: Client, viewer_pages: Client, shop: str, caller: Caller
 ) -> None:
-    seen = [member_pages.get(shop).status_code]
+    address, seen = f"{SETTINGS}/openness", [member_pages.get(shop).status_code]
     for verb in ("close", "open"):
-        answer = owner_pages.post(f"{SETTINGS}/openness", {"verb": verb})
-        assert answer["Location"] == SETTINGS
+        assert owner_pages.post(address, {"verb": verb})["Location"] == SETTINGS
         seen.append(member_pages.get(shop).status_code)
-
-    assert seen == [200, 404, 200]
-
-
-def test_a_project_that_cannot_be_closed_says_why(
-    owner_pages: Client, viewer_pages: Client, shop: str, caller: Caller
-) -> None:
     remembered(caller, "Amounts are integers everywhere, in cents.", scope="organization")
 
     answers = [
-        pages.post(f"{SETTINGS}/openness", {"verb": verb})
+        pages.post(address, {"verb": verb})
         for pages, verb in ((owner_pages, "close"), (owner_pages, "lock"), (viewer_pages, "close"))
     ]
 
+    assert seen == [200, 404, 200]
     assert [answer.status_code for answer in answers] == [409, 422, 403]
     assert "shared with a team or the organization: 1." in answers[0].content.decode()
     assert here(caller).open_to_all
@@ -167,24 +150,17 @@ def test_a_team_is_made_renamed_and_filled(
         assert [team.slug for team in teams(caller=caller)] == ["payments"]
 
 
-@pytest.mark.parametrize(
-    ("form", "status"),
-    [({"name": "Core", "slug": "core"}, 409), ({"name": "Core", "slug": "Core!"}, 422)],
-)
-def test_a_team_that_cannot_be_made_is_explained(
-    owner_pages: Client, core: TeamView, form: dict[str, str], status: int
+def test_a_team_that_cannot_be_made_is_explained_and_others_make_none(
+    owner_pages: Client, viewer_pages: Client, organization: Organization, core: TeamView
 ) -> None:
-    answer = owner_pages.post(TEAMS, form)
-
-    assert answer.status_code == status
-    assert b'role="alert"' in answer.content
-
-
-def test_others_make_no_team_and_see_none(
-    viewer_pages: Client, organization: Organization, core: TeamView
-) -> None:
+    for form, status in (
+        ({"name": "Core", "slug": "core"}, 409),
+        ({"name": "Core", "slug": "Core!"}, 422),
+    ):
+        answer = owner_pages.post(TEAMS, form)
+        assert answer.status_code == status
+        assert b'role="alert"' in answer.content
     page = viewer_pages.get(TEAMS).content.decode()
-
     assert "You are in no team." in page
     assert "core" not in page.partition("<main")[2]
     assert viewer_pages.post(TEAMS, {"name": "Ops", "slug": "ops"}).status_code == 403
@@ -195,48 +171,25 @@ def test_others_make_no_team_and_see_none(
 EXTRACTION = f"{SETTINGS}/extraction"
 
 
-def test_how_conversations_are_read_is_saved(
+def test_how_conversations_are_read_is_saved_and_no_number_refused_where_it_stands(
     owner_pages: Client, caller: Caller, shop: str
 ) -> None:
     sent = {"version": "1", "extraction_mode": "heuristic", "max_llm_calls_per_session": "3"}
 
+    wrong = owner_pages.post(EXTRACTION, {**sent, "max_llm_calls_per_turn": "many"})
+    before = here(caller).extraction_mode
     answer = owner_pages.post(EXTRACTION, sent)
 
     found = here(caller)
-    assert answer.status_code == 302
+    assert (wrong.status_code, before, answer.status_code) == (422, None, 302)
+    for text in ("This is not a number.", 'value="many"'):
+        assert text in wrong.content.decode()
     assert (found.extraction_mode, found.max_llm_calls_per_session) == ("heuristic", 3)
     assert found.max_llm_calls_per_turn is None
-    shown = owner_pages.get(SETTINGS).content.decode()
-    assert '<option value="heuristic" selected>' in shown
-
-
-def test_what_is_no_number_is_refused_where_it_stands(
-    owner_pages: Client, caller: Caller, shop: str
-) -> None:
-    sent = {"version": "1", "max_llm_calls_per_turn": "many", "extraction_mode": "heuristic"}
-
-    answer = owner_pages.post(EXTRACTION, sent)
-
-    assert answer.status_code == 422
-    assert "This is not a number." in answer.content.decode()
-    assert 'value="many"' in answer.content.decode()
-    assert here(caller).extraction_mode is None
+    assert '<option value="heuristic" selected>' in owner_pages.get(SETTINGS).content.decode()
 
 
 ALL = ("brief", "prefetch", "warnings", "step", "step_recorded", "step_searched", "planner")
-
-
-def settings_page(client: Client, shop: str) -> str:
-    """Return the text of the settings_page."""
-    response = client.get(f"{shop}settings")
-    assert response.status_code == 200
-    return response.content.decode()
-
-
-def hooks_on(caller: Caller) -> set[Hook]:
-    """Return the hooks that are hooks_on."""
-    with entered(caller):
-        return {hook for hook, is_on in hooks_of(caller=caller, ref="shop").items() if is_on}
 
 
 def ticked(text: str) -> set[str]:
@@ -244,60 +197,41 @@ def ticked(text: str) -> set[str]:
     return {name for name in ALL if f'id="hook-{name}" name="on" value="{name}" checked' in text}
 
 
-def test_hooks_are_switched_on_the_page_and_stay(
+def test_hooks_are_switched_on_the_page_by_who_may(
+    owner_pages: Client, member_pages: Client, shop: str, caller: Caller
+) -> None:
+    usual, seen = (owner_pages.get(SETTINGS).text, member_pages.get(SETTINGS).text)
+
+    refused = member_pages.post(f"{SETTINGS}/hooks", {"on": "step"})
+    owner_pages.post(f"{SETTINGS}/hooks", {"on": ["brief", "step_searched"]})
+
+    assert ticked(usual) == set(ALL) - {"step_recorded", "step_searched"}
+    assert '<fieldset class="field" disabled>' in seen
+    assert refused.status_code == 403
+    assert ticked(owner_pages.get(SETTINGS).text) == {"brief", "step_searched"}
+    with entered(caller):
+        on = {hook for hook, is_on in hooks_of(caller=caller, ref="shop").items() if is_on}
+    assert on == {Hook.BRIEF, Hook.STEP_SEARCHED}
+
+
+def test_thresholds_of_the_gates_are_saved_and_taken_back_and_stay_in_the_form(
     owner_pages: Client, shop: str, caller: Caller
 ) -> None:
-    usual = ticked(settings_page(owner_pages, shop))
+    def now() -> tuple[int | None, float | None]:
+        return here(caller).minimum_length, here(caller).conflict_cosine
 
-    answer = owner_pages.post(f"{shop}settings/hooks", {"on": ["brief", "step_searched"]})
-
-    assert usual == set(ALL) - {"step_recorded", "step_searched"}
-    assert answer.status_code in {200, 204, 302}
-    assert ticked(settings_page(owner_pages, shop)) == {"brief", "step_searched"}
-    assert hooks_on(caller) == {Hook.BRIEF, Hook.STEP_SEARCHED}
-
-
-def test_a_member_sees_the_switches_and_changes_none(
-    shop: str, member: User, signed_in: Callable[[User], Client], caller: Caller
-) -> None:
-    client = signed_in(member)
-
-    before, answer = (
-        settings_page(client, shop),
-        client.post(f"{shop}settings/hooks", {"on": "step"}),
-    )
-
-    assert '<fieldset class="field" disabled>' in before
-    assert answer.status_code == 403
-    assert Hook.BRIEF in hooks_on(caller)
-
-
-def test_thresholds_of_the_gates_are_saved_and_taken_back(
-    owner_pages: Client, shop: str, caller: Caller
-) -> None:
-    owner_pages.post(
-        f"{SETTINGS}/gates", {"minimum_length": "40", "conflict_cosine": "0,8", "version": "1"}
-    )
-
-    assert (here(caller).minimum_length, here(caller).conflict_cosine) == (40, 0.8)
-    owner_pages.post(f"{SETTINGS}/gates", {"version": "2"})
-    assert (here(caller).minimum_length, here(caller).conflict_cosine) == (None, None)
-
-
-@pytest.mark.parametrize(
-    ("field", "text"),
-    [
+    for field, text in (
         ("minimum_length", "20.5"),
         ("near_duplicate_cosine", "0.1"),
         ("conflict_cosine", "nan"),
         ("novelty_cosine", "much"),
-    ],
-)
-def test_thresholds_out_of_bounds_stay_in_the_form(
-    owner_pages: Client, shop: str, caller: Caller, field: str, text: str
-) -> None:
-    answer = owner_pages.post(f"{SETTINGS}/gates", {field: text, "version": "1"})
-
-    assert answer.status_code == 422
-    assert f'value="{text}"' in answer.content.decode()
-    assert getattr(here(caller), field) is None
+    ):
+        answer = owner_pages.post(f"{SETTINGS}/gates", {field: text, "version": "1"})
+        assert answer.status_code == 422
+        assert f'value="{text}"' in answer.content.decode()
+    assert (now(), here(caller).version) == ((None, None), 1)
+    form = {"minimum_length": "40", "conflict_cosine": "0,8", "version": "1"}
+    owner_pages.post(f"{SETTINGS}/gates", form)
+    assert now() == (40, 0.8)
+    owner_pages.post(f"{SETTINGS}/gates", {"version": "2"})
+    assert now() == (None, None)

@@ -91,15 +91,6 @@ def test_what_is_no_id_and_no_moment_is_said(
         assert says in answer.content.decode()
 
 
-def test_nothing_to_take_back_is_said(owner_pages: Client, shop: str) -> None:
-    seen = owner_pages.get(f"{shop}rollback", {"until": "2020-01-01T00:00"}).content.decode()
-    answer = owner_pages.post(f"{shop}rollback", {"until": "2020-01-01T00:00"})
-    told = owner_pages.get(answer["Location"]).content.decode()
-
-    assert "No memories match, or they were already rolled back" in seen
-    assert "There was nothing to roll back." in told
-
-
 @pytest.fixture
 def fails(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a job fail for good after it has done its work."""
@@ -167,15 +158,20 @@ def test_a_moment_of_another_place_is_taken_for_what_it_is(
     assert kept(caller) == ([] if is_taken else [REDIS])
 
 
-def test_counts_that_end_say_so(
+def test_counts_that_end_and_nothing_to_take_back_are_said(
     owner_pages: Client, shop: str, caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(plan, "COUNTED", 1)
     for text in (REDIS, CARTS):
         remembered(caller, text)
+    ago = {"until": "2020-01-01T00:00"}
 
     seen = owner_pages.get(f"{shop}rollback", {"person": str(caller.user_id)}).content.decode()
-    none = owner_pages.get(f"{shop}rollback", {"until": "2020-01-01T00:00"}).content.decode()
+    none = owner_pages.get(f"{shop}rollback", ago).content.decode()
+    answer = owner_pages.post(f"{shop}rollback", ago)
 
     assert "1 means that many or more." in seen
     assert "means that many or more." not in none
+    assert "No memories match, or they were already rolled back" in none
+    told = owner_pages.get(answer["Location"]).content.decode()
+    assert "There was nothing to roll back." in told

@@ -1,6 +1,5 @@
 """The Teach panel: what is stored, what is refused, and what the live look says."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
@@ -8,7 +7,6 @@ from django.test import Client
 
 from accounts.authentication import entered
 from accounts.caller import Caller
-from accounts.models import User
 from frontend.views import base
 from memory.records.filters import Filters
 from memory.records.queries import memories
@@ -26,13 +24,19 @@ def _count(caller: Caller) -> int:
         return memories.count(caller=caller, filters=Filters(project="shop"))
 
 
-def test_what_is_taught_is_stored(owner_pages: Client, shop: str, caller: Caller) -> None:
+def test_what_is_taught_is_stored_and_confirmed_the_second_time(
+    owner_pages: Client, viewer_pages: Client, shop: str, caller: Caller
+) -> None:
     form = {"content": STATEMENT, "type": "gotcha", "tags": "auth, redis", "files": "auth.ts"}
 
-    response = owner_pages.post(TEACH, form, **HTMX)
+    refused = viewer_pages.post(TEACH, form, **HTMX)
+    none = _count(caller)
+    first, again = (owner_pages.post(TEACH, form, **HTMX) for _ in range(2))
 
-    assert response.status_code == 204
-    assert "Remembered" in response["HX-Trigger"]
+    assert (refused.status_code, none) == (403, 0)
+    assert first.status_code == 204
+    assert "Remembered" in first["HX-Trigger"]
+    assert "known already" in again["HX-Trigger"]
     assert _count(caller) == 1
 
 
@@ -50,21 +54,12 @@ def test_what_takes_the_place_of_another_or_contradicts_it_says_so(
 
 
 def test_only_who_may_write_for_everybody_is_offered_it(
-    owner_pages: Client, member: User, shop: str, signed_in: Callable[[User], Client]
+    owner_pages: Client, member_pages: Client, shop: str
 ) -> None:
     barred = 'value="organization" disabled'
 
     assert barred not in owner_pages.get(TEACH, **HTMX).content.decode()
-    assert barred in signed_in(member).get(TEACH, **HTMX).content.decode()
-
-
-def test_known_statement_is_confirmed_instead(
-    owner_pages: Client, memory: MemoryView, caller: Caller
-) -> None:
-    response = owner_pages.post(TEACH, {"content": memory.content}, **HTMX)
-
-    assert "known already" in response["HX-Trigger"]
-    assert _count(caller) == 1
+    assert barred in member_pages.get(TEACH, **HTMX).content.decode()
 
 
 @pytest.mark.parametrize(
@@ -88,16 +83,6 @@ def test_refused_text_is_kept_in_the_form_and_not_stored(
     assert _count(caller) == 0
 
 
-def test_look_replaces_a_secret_on_demand(owner_pages: Client, shop: str) -> None:
-    form = {"content": SECRET, "redact": "1"}
-
-    page = owner_pages.post(f"{TEACH}/look", form, **HTMX).content.decode()
-
-    assert "The key is [redacted: vendor_key] for every upload" in page
-    assert KEY not in page
-    assert "will not be stored" not in page
-
-
 def test_a_refused_secret_is_replaced_in_the_form_and_the_rest_can_be_stored(
     owner_pages: Client, shop: str, caller: Caller
 ) -> None:
@@ -113,29 +98,23 @@ def test_a_refused_secret_is_replaced_in_the_form_and_the_rest_can_be_stored(
     assert _count(caller) == 1
 
 
-def test_look_counts_as_no_use(owner_pages: Client, memory: MemoryView) -> None:
-    owner_pages.post(f"{TEACH}/look", {"content": memory.content}, **HTMX)
+def test_look_says_why_the_type_and_what_is_named_replaces_a_secret_and_is_no_use(
+    owner_pages: Client, memory: MemoryView
+) -> None:
+    named = "Make sure that AuthService reads middleware/auth.ts before each call."
 
-    page = owner_pages.get(f"/o/acme/p/shop/memories/{memory.id}").content.decode()
+    page, redacted, _known = (
+        owner_pages.post(f"{TEACH}/look", {"content": text, **more}, **HTMX).text
+        for text, more in ((named, {}), (SECRET, {"redact": "1"}), (memory.content, {}))
+    )
 
-    assert "0 times" in page
-
-
-def test_viewer_cannot_teach(viewer_pages: Client, shop: str, caller: Caller) -> None:
-    response = viewer_pages.post(TEACH, {"content": STATEMENT}, **HTMX)
-
-    assert response.status_code == 403
-    assert _count(caller) == 0
-
-
-def test_look_says_why_the_type_and_what_is_named(owner_pages: Client, shop: str) -> None:
-    form = {"content": "Make sure that AuthService reads middleware/auth.ts before each call."}
-
-    page = owner_pages.post(f"{TEACH}/look", form, **HTMX).content.decode()
-
-    assert "from the form of the text" in page
-    assert "AuthService" in page
+    for text in ("from the form of the text", "AuthService"):
+        assert text in page
     assert '<code class="mut">middleware/auth.ts</code>' in page
+    assert "The key is [redacted: vendor_key] for every upload" in redacted
+    assert KEY not in redacted
+    assert "will not be stored" not in redacted
+    assert "0 times" in owner_pages.get(f"/o/acme/p/shop/memories/{memory.id}").text
 
 
 def test_what_is_known_is_confirmed_instead(

@@ -30,30 +30,19 @@ def carts(shop: str, caller: Caller, now: datetime) -> TopicView:
         return topics_queries.topics(caller=caller, project="shop", after=None, limit=9).items[0]
 
 
-def test_the_list_names_topics_with_how_many_memories_they_have(
+def test_topics_are_listed_and_each_shows_its_memories_and_leads_to_the_list(
     owner_pages: Client, shop: str, carts: TopicView
 ) -> None:
-    page = owner_pages.get(f"{shop}topics").content.decode()
-
-    assert carts.label in page
-    assert f'href="{shop}topics/{carts.id}"' in page
-    assert carts.memories == 3
-
-
-def test_a_topic_shows_its_memories_and_leads_to_the_list(
-    owner_pages: Client, shop: str, carts: TopicView
-) -> None:
+    listed = owner_pages.get(f"{shop}topics").content.decode()
     page = owner_pages.get(f"{shop}topics/{carts.id}").content.decode()
 
+    assert carts.label in listed
+    assert f'href="{shop}topics/{carts.id}"' in listed
+    assert carts.memories == 3
     assert all(text in page for text in CARTS)
     assert f'topic:"{carts.label}"' in unquote_plus(page).replace("&quot;", '"')
-
-
-@pytest.mark.parametrize("after", ["x", "1~x", "-1~", f"{10**20}~{'0' * 32}", "3~" + "f" * 32])
-def test_a_place_that_is_none_starts_at_the_beginning(
-    owner_pages: Client, shop: str, carts: TopicView, after: str
-) -> None:
-    assert owner_pages.get(f"{shop}topics", {"after": after}).status_code == 200
+    for after in ("x", "1~x", "-1~", f"{10**20}~{'0' * 32}", "3~" + "f" * 32):
+        assert owner_pages.get(f"{shop}topics", {"after": after}).status_code == 200
 
 
 LOGIN = "LoginGate keeps its tokens in Redis and never in a cookie of the browser."
@@ -68,45 +57,29 @@ def named(shop: str, caller: Caller) -> None:
         remembered(caller, text)
 
 
-def test_the_list_tells_names_and_narrows_by_beginning_and_kind(
+def test_names_are_listed_narrowed_and_each_quotes_its_memories(
     owner_pages: Client, named: None
 ) -> None:
-    every = owner_pages.get(NAMES).content.decode()
-    some = owner_pages.get(NAMES, {"q": "login", "kind": "system"}).content.decode()
-    none = owner_pages.get(NAMES, {"kind": "person"}).content.decode()
-
-    assert "LoginGate" in every
-    assert "EntryPortal" in every
-    assert "LoginGate" in some
-    assert "EntryPortal" not in some
-    assert "No names found" in none
-
-
-@pytest.mark.parametrize("after", ["x", "1~x~y", "-1~system~a", "9~system~" + "a" * 500])
-def test_a_place_that_is_none_never_breaks_the_list(
-    owner_pages: Client, named: None, after: str
-) -> None:
-    assert owner_pages.get(NAMES, {"after": after}).status_code == 200
-
-
-def test_a_profile_quotes_its_memories_and_what_stands_beside(
-    owner_pages: Client, named: None
-) -> None:
+    every, some, none = (
+        owner_pages.get(NAMES, asked).content.decode()
+        for asked in ({}, {"q": "login", "kind": "system"}, {"kind": "person"})
+    )
     page = owner_pages.get(f"{NAMES}/about", {"name": "login gate"}).content.decode()
 
-    assert "From its memories" in page
-    assert "LoginGate keeps its tokens in Redis" in page
-    assert ">Redis</a>" in page
-    assert "EntryPortal" not in page
+    for text in (every, some):
+        assert "LoginGate" in text
+    assert ["EntryPortal" in text for text in (every, some, page)] == [True, False, False]
+    assert "No names found" in none
+    for text in ("From its memories", "LoginGate keeps its tokens in Redis", ">Redis</a>"):
+        assert text in page
+    for after in ("x", "1~x~y", "-1~system~a", "9~system~" + "a" * 500):
+        assert owner_pages.get(NAMES, {"after": after}).status_code == 200
 
 
-@pytest.mark.parametrize("scope", ["organization", "project"])
-def test_names_are_joined_and_taken_apart_again(
-    owner_pages: Client, named: None, scope: str
-) -> None:
+def test_names_are_joined_and_taken_apart_again(owner_pages: Client, named: None) -> None:
     address = f"{NAMES}/about?name=LoginGate"
 
-    owner_pages.post(address, {"same_as": "EntryPortal", "scope": scope})
+    owner_pages.post(address, {"same_as": "EntryPortal", "scope": "project"})
     joined = owner_pages.get(address).content.decode()
     take_apart = joined.partition(f'action="{NAMES}/merges/')[2].partition('"')[0]
     owner_pages.post(f"{NAMES}/merges/{take_apart}")
@@ -117,19 +90,17 @@ def test_names_are_joined_and_taken_apart_again(
     assert PORTAL not in apart
 
 
-def test_a_name_nobody_knows_is_not_joined(owner_pages: Client, named: None) -> None:
-    response = owner_pages.post(f"{NAMES}/about?name=LoginGate", {"same_as": "Nowhere"})
+def test_a_name_nobody_knows_is_not_joined_and_viewers_join_nothing(
+    owner_pages: Client, viewer_pages: Client, named: None
+) -> None:
+    address = f"{NAMES}/about?name=LoginGate"
 
-    assert response.status_code == 404
-    assert "has this name" in response.content.decode()
+    unknown = owner_pages.post(address, {"same_as": "Nowhere"})
+    refused = viewer_pages.post(address, {"same_as": "EntryPortal"})
 
-
-def test_viewers_read_profiles_and_join_nothing(viewer_pages: Client, named: None) -> None:
-    page = viewer_pages.get(f"{NAMES}/about", {"name": "LoginGate"}).content.decode()
-    response = viewer_pages.post(f"{NAMES}/about?name=LoginGate", {"same_as": "EntryPortal"})
-
-    assert "Merge the names" not in page
-    assert response.status_code == 403
+    assert (unknown.status_code, refused.status_code) == (404, 403)
+    assert "has this name" in unknown.content.decode()
+    assert "Merge the names" not in viewer_pages.get(address).content.decode()
 
 
 def test_a_close_name_is_suggested_and_joined_with_one_press(

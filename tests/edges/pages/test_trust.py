@@ -32,10 +32,13 @@ def test_a_new_person_sees_what_is_missing_and_can_set_nothing_else(
     member_pages: Client, shop: str
 ) -> None:
     text = page(member_pages, shop)
+    answer = member_pages.post(f"{shop}trust", {"level": "confident"})
 
     assert "3 sessions to go" in text
     assert "1 confirmation to go" in text
     assert shut(text) == [False, True, True, True]
+    assert answer.status_code == 403
+    assert "not reached" in answer.content.decode()
 
 
 def test_an_owner_sets_autonomy_and_steps_back(owner_pages: Client, shop: str) -> None:
@@ -45,13 +48,6 @@ def test_an_owner_sets_autonomy_and_steps_back(owner_pages: Client, shop: str) -
 
     assert '<span class="chip">Autonomous</span>' in autonomous
     assert '<span class="chip">Cautious</span>' in page(owner_pages, shop)
-
-
-def test_what_is_not_reached_is_refused_in_words(member_pages: Client, shop: str) -> None:
-    answer = member_pages.post(f"{shop}trust", {"level": "confident"})
-
-    assert answer.status_code == 403
-    assert "not reached" in answer.content.decode()
 
 
 @pytest.mark.parametrize(

@@ -32,39 +32,25 @@ def spent(shop: str, caller: Caller, settings: LazySettings) -> None:
 
 
 @pytest.mark.usefixtures("spent")
-def test_a_month_is_told_against_its_cap(owner_pages: Client) -> None:
-    page = owner_pages.get(PAGE).content.decode()
+def test_a_month_is_told_against_its_cap_and_a_project_tells_of_itself_alone(
+    owner_pages: Client, shop: str
+) -> None:
+    page, project, empty = (
+        owner_pages.get(address).content.decode()
+        for address in (PAGE, f"{shop}usage", f"{PAGE}?month=2025-02")
+    )
 
-    assert "20,000 of 20,000 tokens" in page
-    assert "The cap is reached" in page
-    assert "Each cost 2.2000." in page
+    for text in ("20,000 of 20,000 tokens", "The cap is reached", "Each cost 2.2000."):
+        assert text in page
     assert 'href="/o/acme/p/shop/usage"' in page
-    assert "no project" in page
-
-
-@pytest.mark.usefixtures("spent")
-def test_a_project_tells_of_itself_alone(owner_pages: Client, shop: str) -> None:
-    page = owner_pages.get(f"{shop}usage").content.decode()
-
-    assert "10,000 tokens" in page
-    assert "There is no cap." in page
-    assert "no project" not in page
-
-
-@pytest.mark.usefixtures("spent")
-def test_another_month_is_empty_and_leads_back(owner_pages: Client) -> None:
-    page = owner_pages.get(f"{PAGE}?month=2025-02").content.decode()
-
-    assert "February 2025" in page
-    assert "No model was asked" in page
-    assert ('?month=2025-01"' in page, '?month=2025-03"' in page) == (True, True)
-
-
-@pytest.mark.parametrize("month", ["x", "2999-01", "0001-01", "2026-13"])
-def test_what_is_no_month_is_the_present_one(owner_pages: Client, shop: str, month: str) -> None:
-    page = owner_pages.get(f"{PAGE}?month={month}").content.decode()
-
-    assert f"{datetime.now(UTC):%B %Y}" in page
+    assert ["no project" in text for text in (page, project)] == [True, False]
+    for text in ("10,000 tokens", "There is no cap."):
+        assert text in project
+    for text in ("February 2025", "No model was asked", '?month=2025-01"', '?month=2025-03"'):
+        assert text in empty
+    for month in ("x", "2999-01", "0001-01", "2026-13"):
+        present = owner_pages.get(f"{PAGE}?month={month}").content.decode()
+        assert f"{datetime.now(UTC):%B %Y}" in present
 
 
 @pytest.mark.usefixtures("spent")
