@@ -24,6 +24,23 @@ RANDOMNESS: Final = 0.01  # θ of the paper: how readily a refinement takes what
 
 Edge = tuple[int, int, float]
 Communities = tuple[tuple[int, ...], ...]
+WORDS: Final[Mapping[Layer, frozenset[str]]] = {
+    Layer.MAGMA_TEMPORAL: frozenset({
+        "before", "after", "when", "since", "until", "during", "meanwhile", "timeline", "history",
+        "avant", "après", "quand", "depuis", "pendant", "chronologie", "historique",
+    }),
+    Layer.MAGMA_CAUSAL: frozenset({
+        "why", "because", "cause", "caused", "causes", "causing", "happened", "reason", "led",
+        "triggered", "resolved", "prevented", "enabled", "pourquoi", "car", "parce", "raison",
+        "causé", "provoqué", "résolu", "empêché",
+    }),
+    Layer.MAGMA_ENTITY: frozenset({
+        "who", "whom", "whose", "maintains", "maintainer", "maintained", "owns", "owner",
+        "responsible", "built", "decided", "decides", "qui", "maintient", "responsable", "décide",
+        "décidé",
+    }),
+}  # fmt: skip
+_WORD: Final = re.compile(r"[^\W\d_]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,24 +146,6 @@ def _connected_parts(graph: Graph, numbers: dict[int, int]) -> Iterable[tuple[in
 #
 # before, after, when: what came when; why, because, caused: what led to what; who, maintains: who
 # has to do with it, and so what it is part of; anything else: what is related.
-
-WORDS: Final[Mapping[Layer, frozenset[str]]] = {
-    Layer.MAGMA_TEMPORAL: frozenset({
-        "before", "after", "when", "since", "until", "during", "meanwhile", "timeline", "history",
-        "avant", "après", "quand", "depuis", "pendant", "chronologie", "historique",
-    }),
-    Layer.MAGMA_CAUSAL: frozenset({
-        "why", "because", "cause", "caused", "causes", "causing", "happened", "reason", "led",
-        "triggered", "resolved", "prevented", "enabled", "pourquoi", "car", "parce", "raison",
-        "causé", "provoqué", "résolu", "empêché",
-    }),
-    Layer.MAGMA_ENTITY: frozenset({
-        "who", "whom", "whose", "maintains", "maintainer", "maintained", "owns", "owner",
-        "responsible", "built", "decided", "decides", "qui", "maintient", "responsable", "décide",
-        "décidé",
-    }),
-}  # fmt: skip
-_WORD: Final = re.compile(r"[^\W\d_]+")
 
 
 def route(*, text: str) -> tuple[Layer, ...]:

@@ -69,6 +69,8 @@ from teams.queries import (
 )
 
 SLUG: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?\Z")
+DESCRIPTION_LENGTH: Final = 400  # characters, the column's
+CHANGEABLE: Final = ("name", "description", *SETTINGS)
 
 
 def check_slug(*, slug: str) -> None:
@@ -108,10 +110,6 @@ def check_version(*, row: Project | Team, if_version: int | None) -> None:
         ),
         hint="Read it again, merge your change, and send it with the new ETag.",
     )
-
-
-DESCRIPTION_LENGTH: Final = 400  # characters, the column's
-CHANGEABLE: Final = ("name", "description", *SETTINGS)
 
 
 def create_project(

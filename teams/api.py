@@ -41,6 +41,8 @@ from teams.queries import (
 )
 
 SLUG = actions.SLUG.pattern.replace(r"\Z", "")  # refused by the action, in better words
+LONGEST = 254  # characters of an e-mail address
+ADDED = "They were there already."
 
 
 def _number(name: str, description: str, **more: Any) -> Any:
@@ -284,10 +286,6 @@ def change_experiments(call: Call, body: ExperimentChanges) -> Experiments:
 def _pauses(caller: Caller, found: Pauses) -> dict[str, bool]:
     is_own = caller.token_id in found.tokens or caller.user_id in found.people
     return {"paused": found.paused, "this_token_paused": is_own}
-
-
-LONGEST = 254  # characters of an e-mail address
-ADDED = "They were there already."
 
 
 class NewTeam(Body):

@@ -46,6 +46,12 @@ APPEND: Final = """
     UPDATE accounts_auditroot SET count = %(number)s, hash = %(hash)s
     WHERE organization_id = %(tenant)s
 """
+CHUNK: Final = 2_000  # entries read at once
+AREAS: Final = (
+    "organization", "member", "invitation", "token", "project", "team", "memory", "entity",
+    "session", "import", "note", "model", "job",
+)  # fmt: skip
+COLUMNS: Final = tuple(column.name for column in dataclasses.fields(Entry))
 
 
 class HeadLost(RuntimeError):
@@ -108,14 +114,6 @@ def _head(tenant_id: UUID) -> audit_chain.Head:
         if count
         else audit_chain.genesis(tenant_id=tenant_id)
     )
-
-
-CHUNK: Final = 2_000  # entries read at once
-AREAS: Final = (
-    "organization", "member", "invitation", "token", "project", "team", "memory", "entity",
-    "session", "import", "note", "model", "job",
-)  # fmt: skip
-COLUMNS: Final = tuple(column.name for column in dataclasses.fields(Entry))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -52,6 +52,17 @@ BOUNDS: Final[dict[str, tuple[float, float]]] = {  # of the settings that are nu
 WHOLE: Final = frozenset({  # of these the whole ones
     "minimum_length", "maximum_length", "near_duplicate_window", *SPENDING, KEEP_EVENTS,
 })  # fmt: skip
+EXPERIMENTS: Final = "experiments"  # settings of a project
+PERCENTS: Final[dict[str, tuple[float, float]]] = {  # least and most
+    "control_percent": (0, 50),
+    "passive_percent": (0, 50),
+    "withheld_percent": (0, 50),
+}
+MOST_TOGETHER: Final = 90.0  # percent of the sessions in both smaller groups; a default
+SWITCHED: Final = "injection_hooks"  # settings of a project
+PAUSED: Final = "injection_paused"  # settings of a project
+PAUSED_TOKENS: Final = "injection_paused_tokens"
+PAUSED_PEOPLE: Final = "injection_paused_people"  # with every token of theirs, later ones too
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -384,15 +395,6 @@ def _persons(caller: Caller, place: Project | Team) -> tuple[PersonView, ...]:
     )
 
 
-EXPERIMENTS: Final = "experiments"  # settings of a project
-PERCENTS: Final[dict[str, tuple[float, float]]] = {  # least and most
-    "control_percent": (0, 50),
-    "passive_percent": (0, 50),
-    "withheld_percent": (0, 50),
-}
-MOST_TOGETHER: Final = 90.0  # percent of the sessions in both smaller groups; a default
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Experiments:
     """Whether sessions are compared, and in which shares.
@@ -428,9 +430,6 @@ def experiments_in(*, project: Project | None) -> Experiments:
     return Experiments(enabled=kept.get("enabled") is True, **percents)
 
 
-SWITCHED: Final = "injection_hooks"  # settings of a project
-
-
 class Hook(StrEnum):
     """What gives memory back by itself, or at a point that an agent names."""
 
@@ -459,11 +458,6 @@ def hooks_in(*, project: Project | None) -> Hooks:
     kept = {} if project is None else project.settings.get(SWITCHED)
     said = kept if isinstance(kept, dict) else {}
     return {hook: bool(said.get(hook.value, hook not in ASKED_FOR)) for hook in Hook}
-
-
-PAUSED: Final = "injection_paused"  # settings of a project
-PAUSED_TOKENS: Final = "injection_paused_tokens"
-PAUSED_PEOPLE: Final = "injection_paused_people"  # with every token of theirs, later ones too
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

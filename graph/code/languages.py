@@ -6,6 +6,26 @@ from enum import StrEnum
 from pathlib import PurePosixPath
 from posixpath import splitext
 
+_ECMA_FILE = re.compile(r"\.(?:test|spec)\.[cm]?[jt]sx?$|(?:^|/)(?:__tests__|tests?)/")
+_STEM = re.compile(r"^test_(?P<after>.+)$|^(?P<before>.+?)(?:_test|[.](?:test|spec))$")
+_ECMA = frozenset({
+    "Array", "BigInt", "Boolean", "Date", "Error", "Map", "Number", "Object", "Promise", "Proxy",
+    "RangeError", "RegExp", "Set", "String", "Symbol", "TypeError", "URL", "WeakMap", "WeakSet",
+    "clearInterval", "clearTimeout", "decodeURIComponent", "encodeURIComponent", "fetch", "isNaN",
+    "parseFloat", "parseInt", "queueMicrotask", "require", "setInterval", "setTimeout",
+    "structuredClone", "describe", "it", "test", "suite", "expect", "beforeEach", "afterEach",
+    "beforeAll", "afterAll",
+})  # fmt: skip
+_ECMA_METHODS = frozenset({
+    "add", "apply", "at", "bind", "call", "catch", "concat", "delete", "endsWith", "entries",
+    "every", "filter", "find", "findIndex", "finally", "flat", "flatMap", "forEach", "get", "has",
+    "includes", "indexOf", "join", "keys", "map", "match", "padEnd", "padStart", "pop", "push",
+    "reduce", "replace", "replaceAll", "reverse", "set", "shift", "slice", "some", "sort",
+    "splice", "split", "startsWith", "substring", "then", "toFixed", "toLowerCase", "toString",
+    "toUpperCase", "trim", "unshift", "values",
+})  # fmt: skip
+_PYTHON_TYPES = (str, bytes, int, float, list, tuple, dict, set, frozenset, type(iter(())), object)
+
 
 class Language(StrEnum):
     """The languages that are parsed."""
@@ -39,7 +59,6 @@ def language_of(*, path: str) -> Language | None:
     return EXTENSIONS.get(splitext(path)[1].lower())
 
 
-_ECMA_FILE = re.compile(r"\.(?:test|spec)\.[cm]?[jt]sx?$|(?:^|/)(?:__tests__|tests?)/")
 _FILES = {
     Language.PYTHON: re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$|(?:^|/)tests?/"),
     Language.JAVASCRIPT: _ECMA_FILE,
@@ -52,7 +71,6 @@ _FUNCTIONS = {
     Language.PYTHON: re.compile(r"test"),
     Language.GO: re.compile(r"(?:Test|Benchmark|Fuzz|Example)(?![a-z])"),
 }
-_STEM = re.compile(r"^test_(?P<after>.+)$|^(?P<before>.+?)(?:_test|[.](?:test|spec))$")
 
 
 def is_test_file(*, path: str, language: Language) -> bool:
@@ -76,14 +94,6 @@ def tested_name(*, path: str) -> str:
     return (found["after"] or found["before"]) if found else ""
 
 
-_ECMA = frozenset({
-    "Array", "BigInt", "Boolean", "Date", "Error", "Map", "Number", "Object", "Promise", "Proxy",
-    "RangeError", "RegExp", "Set", "String", "Symbol", "TypeError", "URL", "WeakMap", "WeakSet",
-    "clearInterval", "clearTimeout", "decodeURIComponent", "encodeURIComponent", "fetch", "isNaN",
-    "parseFloat", "parseInt", "queueMicrotask", "require", "setInterval", "setTimeout",
-    "structuredClone", "describe", "it", "test", "suite", "expect", "beforeEach", "afterEach",
-    "beforeAll", "afterAll",
-})  # fmt: skip
 NAMES: dict[Language, frozenset[str]] = {
     Language.PYTHON: frozenset(dir(builtins)),
     Language.JAVASCRIPT: _ECMA,
@@ -102,15 +112,6 @@ NAMES: dict[Language, frozenset[str]] = {
     }),
 }  # fmt: skip
 
-_ECMA_METHODS = frozenset({
-    "add", "apply", "at", "bind", "call", "catch", "concat", "delete", "endsWith", "entries",
-    "every", "filter", "find", "findIndex", "finally", "flat", "flatMap", "forEach", "get", "has",
-    "includes", "indexOf", "join", "keys", "map", "match", "padEnd", "padStart", "pop", "push",
-    "reduce", "replace", "replaceAll", "reverse", "set", "shift", "slice", "some", "sort",
-    "splice", "split", "startsWith", "substring", "then", "toFixed", "toLowerCase", "toString",
-    "toUpperCase", "trim", "unshift", "values",
-})  # fmt: skip
-_PYTHON_TYPES = (str, bytes, int, float, list, tuple, dict, set, frozenset, type(iter(())), object)
 METHODS: dict[Language, frozenset[str]] = {  # of the types that a language brings along
     Language.PYTHON: frozenset(name for one in _PYTHON_TYPES for name in dir(one)),
     Language.JAVASCRIPT: _ECMA_METHODS,

@@ -65,6 +65,8 @@ ACTOR: Final = Person(user_id=None, source_interface="installation")
 OF_CODE: Final[Mapping[str, str]] = {"layer": Layer.STRUCTURAL, "source": NodeSource.AST}
 _HASH: Final = re.compile(r"[0-9a-f]{64}")
 _CONTROLS: Final = frozenset(map(chr, (*range(32), 127)))
+Key = tuple[int, str, int | None, str]  # from, type, to, text
+Worth = tuple[float, float]  # weight, confidence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -428,9 +430,6 @@ def _keep(node: Node, sent: Sent, found: Parsed | Refused, now: datetime) -> Non
 
 
 # Edges.
-
-Key = tuple[int, str, int | None, str]  # from, type, to, text
-Worth = tuple[float, float]  # weight, confidence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -46,6 +46,10 @@ _FOREVER: Final = -1
 _GRACE_SECONDS: Final = 1.0  # for a process that nobody asks any more
 _LEFT: Final[list[object]] = []  # of the process this was forked from
 _ROOT: Final = Path(__file__).resolve().parents[2]
+AT_ONCE: Final = 2  # calls of an organization; a default
+AGAIN_SECONDS: Final = 5  # until one of them may be done, which takes less as a rule
+LEASE_SECONDS: Final = 120  # of a slot; a call begins no file after 20, and one takes 10 at most
+log = logging.getLogger(__name__)
 
 
 class _Lost(Exception):
@@ -196,12 +200,6 @@ def _read(answer: dict[str, Any]) -> Parsed:
 # calls take all of them: what is more than a few is told to come again. The slots are in Redis,
 # where all processes see them; no call holds a connection to the database meanwhile. One whose
 # process died is free when its lease ends. Where Redis is away, each process counts for itself.
-
-# Defaults, not measured.
-AT_ONCE: Final = 2  # calls of an organization
-AGAIN_SECONDS: Final = 5  # until one of them may be done, which takes less as a rule
-LEASE_SECONDS: Final = 120  # of a slot; a call begins no file after 20, and one takes 10 at most
-log = logging.getLogger(__name__)
 
 
 class ParseSlots:

@@ -30,6 +30,8 @@ FILES: Final = Q(kind=NodeKind.FILE, file=None)
 JOB: Final = "graph.resolve"
 REFUSED: Final = 0.0  # how sure it is what a file defines that could not be read
 MOST_REFUSED_SHOWN: Final = 100
+LATEST_SECONDS: Final = 600  # after the first, however long files keep coming; a default
+LATER_SECONDS: Final = 30  # after the last file that came where some are missing; a default
 
 
 class State(StrEnum):
@@ -218,10 +220,6 @@ def _file_view(row: Node, count: int) -> FileView:
 
 
 # The node of a project's code as a whole, which whoever writes its index holds.
-
-# Defaults, not measured.
-LATEST_SECONDS: Final = 600  # after the first, however long files keep coming
-LATER_SECONDS: Final = 30  # after the last file that came of an index that is not whole
 
 
 def check_may_index(*, caller: Caller) -> None:

@@ -31,6 +31,22 @@ from .configuration import FILE_MODE, Connection, Places, replace
 from .errors import ClientError
 
 _INDENT: Final = re.compile(r"\A\s*\{\n([ \t]+)\"")
+RECEIPTS: Final = "installed.json"
+ANYBODY: Final = Connection(url="http://127.0.0.1", token="-")  # noqa: S106  takes nothing but keys
+HARNESSES: Final[Mapping[str, tuple[str, ...]]] = {  # what is below the home of who uses them
+    "claude-code": (".claude", ".claude.json"),
+    "cursor": (".cursor",),
+    "codex": (".codex",),
+    "copilot": (".copilot",),
+}
+NAME: Final = "cairn"  # what the server is called in other programs' files
+SERVERS: Final = "mcpServers"  # where they name servers
+PLUGIN_FOLDER: Final = ".cairn/plugin"  # below one's home
+SCRIPT: Final = f"{PLUGIN_FOLDER}/bin/hook.sh"  # stands in every command that runs it
+_SCRIPT_MARK: Final = "# Tell Cairn what an agent does"
+_ROOTS: Final = ("${CLAUDE_PLUGIN_ROOT}", "${CURSOR_PLUGIN_ROOT}", "${PLUGIN_ROOT}")
+_INSTALLED: Final = Path(__file__).parent / "plugin"
+_CHECKOUT: Final = Path(__file__).parents[2] / "deploy" / "plugin"
 
 
 class NotEditable(ClientError):
@@ -260,10 +276,6 @@ def _write_object(whole: Mapping[str, Any], before: str) -> str:
     return text + end
 
 
-RECEIPTS: Final = "installed.json"
-ANYBODY: Final = Connection(url="http://127.0.0.1", token="-")  # noqa: S106  takes nothing but keys
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedEdit:
     """A file as it is and as it is to be; `fault` says why it is left alone.
@@ -443,22 +455,6 @@ def _fault_of(path: Path, error: NotEditable | UnicodeDecodeError | OSError) -> 
     if isinstance(error, OSError):
         return NotEditable(f"{path}: {error.strerror}", command="cairn doctor")
     return NotEditable(f"{path} is no text.")
-
-
-HARNESSES: Final[Mapping[str, tuple[str, ...]]] = {  # what is below the home of who uses them
-    "claude-code": (".claude", ".claude.json"),
-    "cursor": (".cursor",),
-    "codex": (".codex",),
-    "copilot": (".copilot",),
-}
-NAME: Final = "cairn"  # what the server is called in other programs' files
-SERVERS: Final = "mcpServers"  # where they name servers
-PLUGIN_FOLDER: Final = ".cairn/plugin"  # below one's home
-SCRIPT: Final = f"{PLUGIN_FOLDER}/bin/hook.sh"  # stands in every command that runs it
-_SCRIPT_MARK: Final = "# Tell Cairn what an agent does"
-_ROOTS: Final = ("${CLAUDE_PLUGIN_ROOT}", "${CURSOR_PLUGIN_ROOT}", "${PLUGIN_ROOT}")
-_INSTALLED: Final = Path(__file__).parent / "plugin"
-_CHECKOUT: Final = Path(__file__).parents[2] / "deploy" / "plugin"
 
 
 def is_there(*, harness: str, home: Path) -> bool:

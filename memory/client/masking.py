@@ -42,6 +42,68 @@ _PIECE: Final = re.compile(r"[A-Za-z0-9+/=]+")
 _PIECE_SHORTEST: Final = 16  # characters of a line of a key
 _PIECE_FARTHEST: Final = 40  # characters between two of them, such as quotes and numbers of lines
 _LAST_PIECES: Final = 2  # that may be shorter: a rest and a checksum
+MINIMUM_ENTROPY: Final = 2.3  # bits a character of a short assigned value
+TOKEN_ENTROPY: Final = 3.0  # bits a character of a long unquoted one
+PASSWORD_LENGTH: Final = 6  # characters, shorter values are not judged
+KEY_LENGTH: Final = 16  # characters from which something called a key may be one
+_STOP_WORDS: Final = (
+    "example", "placeholder", "your", "changeme", "change_me", "redacted", "dummy", "xxxx", "****",
+    "....", "<", "${", "{{", "$(", "%(", "process.env", "os.environ", "getenv", "insert", "replace",
+    "todo", "sample", "fake", "foobar", "lorem", "vault:", "secret:", "env.", "config.",
+    "settings.", "secrets.", "…",
+)  # fmt: skip
+_PLAIN_VALUES: Final = frozenset({
+    "password", "passwd", "secret", "token", "string", "text", "required", "optional", "none",
+    "null", "true", "false", "default", "undefined", "empty", "number", "integer", "boolean",
+    "hidden", "masked", "unset", "value", "variable", "bearer", "basic", "guest", "postgres",
+    "user", "username", "pass", "admin", "test", "root",
+})  # fmt: skip
+_CODE_SHAPE: Final = re.compile(r"[A-Za-z_][\w]*(?:\)*(?:\.|::|->)\w+|\[.*|\(.*)*[;,)]*")
+_REDACTED: Final = re.compile(r"\[[a-z0-9_: -]+\]?.*")
+_TEMPLATE: Final = re.compile(r"\{[A-Za-z_][\w.]*\}")  # a name in braces, to be filled in
+_VARIABLE: Final = re.compile(  # whole references; $ECRET2024 is no name but a password
+    r"\$\{.+\}.*|\$(?![A-Z]+\d{2,}\W?\Z)[A-Z_][A-Z0-9_]*(?:[/:].*|\W?)"
+    r"|\$[A-Za-z_]+(?:(?:->|::)\w+)*(?:[\[(].*[\])])?\W?"
+    r"|%[A-Za-z_]\w*%(?:[/\\:].*)?|\{\d*\}.*|\{\w+\}"
+)
+_HASH: Final = re.compile(  # bcrypt, crypt, argon2: what is kept of a password, not the password
+    r"\$(?:2[abxy]|[156y]|argon2(?:id?|d)|scrypt|pbkdf2-sha\d+)\$[\w./+=,$-]{16,}\W?"
+)
+_NAME_SHAPE: Final = re.compile(r"[a-z]+(?:_[a-z]+)+")  # a name of code, never a good password
+_FIGURES: Final = re.compile(  # days, moments, parts of a whole, versions
+    r"\d{4}-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?|\d+(?:[/.]\d+)+"
+)
+_TERM: Final = re.compile(  # RS256-signed, OAuth2-based, OWASP-2023, base64-encoded
+    r"[A-Z]{2,}[A-Za-z]*\d{0,4}(?:-[a-z]{2,}|-\d{1,4})*|[A-Za-z]+\d{1,4}[a-z]{0,2}-(?:[a-z]+ed|bound|only)"
+)
+_CALL: Final = re.compile(r"[A-Za-z_][\w.:]*\([\w.,:|+'\"()-]*")
+_WORDS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_WORD_LENGTH: Final = 3  # characters of a name's words on average, drawn ones have fewer
+_MOST_DIGITS: Final = 3  # in a name of code
+_AT_THE_END: Final = ".,;:!?\"'`)]}"
+_SIGN: Final = re.compile(  # between a name and its value, behind a letter that ends a name below
+    r"[=:](?:(?<=[delnpstwyDELNPSTWY][=:])|(?<=[\"'`\s][=:]))(?:(?<==)>?|(?<=:)=?)\s{0,3}\(?"
+)
+_NAME_ENDS: Final = (
+    *("ord", "swd", "ase", "ode", "pwd", "ret", "key", "ken"),
+    *("ial", "als", "ass", "sse", "mdp", "pw"),
+)
+_NAME_LETTERS: Final = 28  # before a sign that are looked at
+_NAME: Final = re.compile(
+    r"(?i)(?:password|passwd|passphrase|passcode|pwd|secret|api[_ -]?key|access[_-]?key|token"
+    r"|private[_-]?key|signing[_-]?key|credentials?|(?:secret|account|storage|license|master"
+    r"|encryption|service|webhook|sdk|admin|session|deploy|shared|client|root|auth|app|insert"
+    r"|ingest|write|server)[_-]?key|mot[ _-]?de[ _-]?passe|(?<![a-z])mdp"
+    r"|(?:(?<![a-z])|db|user|root|admin|bind|mail|smtp|ftp|sql)p(?:ass|w)"
+    r"|(?-i:(?<=[a-z])P(?:ass|w)))\Z"
+)
+_KEY: Final = re.compile(  # public, primary and cache keys open nothing
+    r"(?i)(?<!public)(?<!primary)(?<!foreign)(?<!cache)(?<!sort)(?<!partition)(?<!idempotency)"
+    r"(?:[_-]|\b)key\Z"
+)
+_QUOTED: Final = re.compile(r"(?P<quote>[\"'`])(?P<value>[^\"'`\n]{6,200})(?P=quote)")
+_BARE: Final = re.compile(r"(?P<value>(?:[^\s\"'`,;&]|&(?!\w+=)){6,200})")
+_QUOTED_KEY: Final = re.compile(r"(?P<quote>[\"'`])(?P<value>[^\"'`\s]{20,400})(?P=quote)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,48 +152,6 @@ def _headless_keys(text: str) -> Iterator[tuple[str, int, int]]:
                 break
         if length:
             yield "private_key", found.start() - length, found.end()
-
-
-MINIMUM_ENTROPY: Final = 2.3  # bits a character of a short assigned value
-TOKEN_ENTROPY: Final = 3.0  # bits a character of a long unquoted one
-PASSWORD_LENGTH: Final = 6  # characters, shorter values are not judged
-KEY_LENGTH: Final = 16  # characters from which something called a key may be one
-
-_STOP_WORDS: Final = (
-    "example", "placeholder", "your", "changeme", "change_me", "redacted", "dummy", "xxxx", "****",
-    "....", "<", "${", "{{", "$(", "%(", "process.env", "os.environ", "getenv", "insert", "replace",
-    "todo", "sample", "fake", "foobar", "lorem", "vault:", "secret:", "env.", "config.",
-    "settings.", "secrets.", "…",
-)  # fmt: skip
-_PLAIN_VALUES: Final = frozenset({
-    "password", "passwd", "secret", "token", "string", "text", "required", "optional", "none",
-    "null", "true", "false", "default", "undefined", "empty", "number", "integer", "boolean",
-    "hidden", "masked", "unset", "value", "variable", "bearer", "basic", "guest", "postgres",
-    "user", "username", "pass", "admin", "test", "root",
-})  # fmt: skip
-_CODE_SHAPE: Final = re.compile(r"[A-Za-z_][\w]*(?:\)*(?:\.|::|->)\w+|\[.*|\(.*)*[;,)]*")
-_REDACTED: Final = re.compile(r"\[[a-z0-9_: -]+\]?.*")
-_TEMPLATE: Final = re.compile(r"\{[A-Za-z_][\w.]*\}")  # a name in braces, to be filled in
-_VARIABLE: Final = re.compile(  # whole references; $ECRET2024 is no name but a password
-    r"\$\{.+\}.*|\$(?![A-Z]+\d{2,}\W?\Z)[A-Z_][A-Z0-9_]*(?:[/:].*|\W?)"
-    r"|\$[A-Za-z_]+(?:(?:->|::)\w+)*(?:[\[(].*[\])])?\W?"
-    r"|%[A-Za-z_]\w*%(?:[/\\:].*)?|\{\d*\}.*|\{\w+\}"
-)
-_HASH: Final = re.compile(  # bcrypt, crypt, argon2: what is kept of a password, not the password
-    r"\$(?:2[abxy]|[156y]|argon2(?:id?|d)|scrypt|pbkdf2-sha\d+)\$[\w./+=,$-]{16,}\W?"
-)
-_NAME_SHAPE: Final = re.compile(r"[a-z]+(?:_[a-z]+)+")  # a name of code, never a good password
-_FIGURES: Final = re.compile(  # days, moments, parts of a whole, versions
-    r"\d{4}-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?|\d+(?:[/.]\d+)+"
-)
-_TERM: Final = re.compile(  # RS256-signed, OAuth2-based, OWASP-2023, base64-encoded
-    r"[A-Z]{2,}[A-Za-z]*\d{0,4}(?:-[a-z]{2,}|-\d{1,4})*|[A-Za-z]+\d{1,4}[a-z]{0,2}-(?:[a-z]+ed|bound|only)"
-)
-_CALL: Final = re.compile(r"[A-Za-z_][\w.:]*\([\w.,:|+'\"()-]*")
-_WORDS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_WORD_LENGTH: Final = 3  # characters of a name's words on average, drawn ones have fewer
-_MOST_DIGITS: Final = 3  # in a name of code
-_AT_THE_END: Final = ".,;:!?\"'`)]}"
 
 
 def entropy_bits(*, text: str) -> float:
@@ -375,30 +395,6 @@ RULES: Final = (
         is_key,
     ),
 )
-
-_SIGN: Final = re.compile(  # between a name and its value, behind a letter that ends a name below
-    r"[=:](?:(?<=[delnpstwyDELNPSTWY][=:])|(?<=[\"'`\s][=:]))(?:(?<==)>?|(?<=:)=?)\s{0,3}\(?"
-)
-_NAME_ENDS: Final = (
-    *("ord", "swd", "ase", "ode", "pwd", "ret", "key", "ken"),
-    *("ial", "als", "ass", "sse", "mdp", "pw"),
-)
-_NAME_LETTERS: Final = 28  # before a sign that are looked at
-_NAME: Final = re.compile(
-    r"(?i)(?:password|passwd|passphrase|passcode|pwd|secret|api[_ -]?key|access[_-]?key|token"
-    r"|private[_-]?key|signing[_-]?key|credentials?|(?:secret|account|storage|license|master"
-    r"|encryption|service|webhook|sdk|admin|session|deploy|shared|client|root|auth|app|insert"
-    r"|ingest|write|server)[_-]?key|mot[ _-]?de[ _-]?passe|(?<![a-z])mdp"
-    r"|(?:(?<![a-z])|db|user|root|admin|bind|mail|smtp|ftp|sql)p(?:ass|w)"
-    r"|(?-i:(?<=[a-z])P(?:ass|w)))\Z"
-)
-_KEY: Final = re.compile(  # public, primary and cache keys open nothing
-    r"(?i)(?<!public)(?<!primary)(?<!foreign)(?<!cache)(?<!sort)(?<!partition)(?<!idempotency)"
-    r"(?:[_-]|\b)key\Z"
-)
-_QUOTED: Final = re.compile(r"(?P<quote>[\"'`])(?P<value>[^\"'`\n]{6,200})(?P=quote)")
-_BARE: Final = re.compile(r"(?P<value>(?:[^\s\"'`,;&]|&(?!\w+=)){6,200})")
-_QUOTED_KEY: Final = re.compile(r"(?P<quote>[\"'`])(?P<value>[^\"'`\s]{20,400})(?P=quote)")
 
 
 def find_by_table(*, text: str, is_joined: bool = False) -> Iterator[tuple[str, int, int]]:

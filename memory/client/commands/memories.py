@@ -29,6 +29,32 @@ REFUSED: Final = frozenset({"refused", "error"})
 _RUNNING: Final = frozenset({"queued", "running"})
 _FORMATS: Final = ("json", "ndjson", "markdown", "csv", "claude")
 _STDIN: Final = Path("-")
+COUNTED_MOST: Final = 20_000  # memories that `stats` reads; default, not measured
+PARSE_ERROR: Final = -32_700  # JSON-RPC 2.0
+SERVER_ERROR: Final = -32_000  # JSON-RPC 2.0: free for servers
+Everybody = Annotated[
+    bool, typer.Option("--everybody", help="All agents of the project, not yours alone.")
+]
+BYTES_MOST: Final = 4 * 1024 * 1024  # that are read; the server takes a million characters
+SHORT_ID: Final = 13  # characters of an id that people are shown
+_UNSEEN: Final = frozenset(  # with one of these not all of the work was looked at
+    {"paused", "steps_left_out", "not_all_parts", "not_all_searched", "not_all_files"}
+)
+_REASONS: Final[Mapping[str, str]] = {
+    "tried_before": "was tried and did not work",
+    "tried_in_part": "was tried in part and did not work",
+    "decided_against": "was decided against",
+    "takes_away": "takes away what was decided",
+    "other_value": "names another number",
+    "left_behind": "changes without what goes with it",
+    "of_the_file": "about this file",
+    "relevant": "bears on this",
+}
+Plan = Annotated[Path | None, typer.Option("--plan", help="A file with a plan; - reads stdin.")]
+Diff = Annotated[Path | None, typer.Option("--diff", help="A file with a diff; - reads stdin.")]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="Caution fails as well, and what was not looked at whole.")
+]
 
 
 def add(
@@ -182,14 +208,6 @@ def _counts(counts: object) -> str:
     return ", ".join(f"{count} {name}" for name, count in pairs) or "nothing"
 
 
-COUNTED_MOST: Final = 20_000  # memories that `stats` reads; default, not measured
-PARSE_ERROR: Final = -32_700  # JSON-RPC 2.0
-SERVER_ERROR: Final = -32_000  # JSON-RPC 2.0: free for servers
-Everybody = Annotated[
-    bool, typer.Option("--everybody", help="All agents of the project, not yours alone.")
-]
-
-
 def search(
     context: typer.Context,
     words: Annotated[list[str], typer.Argument(help="The question.")],
@@ -329,28 +347,6 @@ def _set_pause(terminal: Terminal, project: str, *, is_all: bool, paused: bool) 
 
 def _line(memory: "Memory") -> str:
     return f"{memory.type}  {shortened(text=memory.content)}"
-
-
-BYTES_MOST: Final = 4 * 1024 * 1024  # that are read; the server takes a million characters
-SHORT_ID: Final = 13  # characters of an id that people are shown
-_UNSEEN: Final = frozenset(  # with one of these not all of the work was looked at
-    {"paused", "steps_left_out", "not_all_parts", "not_all_searched", "not_all_files"}
-)
-_REASONS: Final[Mapping[str, str]] = {
-    "tried_before": "was tried and did not work",
-    "tried_in_part": "was tried in part and did not work",
-    "decided_against": "was decided against",
-    "takes_away": "takes away what was decided",
-    "other_value": "names another number",
-    "left_behind": "changes without what goes with it",
-    "of_the_file": "about this file",
-    "relevant": "bears on this",
-}
-Plan = Annotated[Path | None, typer.Option("--plan", help="A file with a plan; - reads stdin.")]
-Diff = Annotated[Path | None, typer.Option("--diff", help="A file with a diff; - reads stdin.")]
-Strict = Annotated[
-    bool, typer.Option("--strict", help="Caution fails as well, and what was not looked at whole.")
-]
 
 
 def check(

@@ -29,6 +29,23 @@ from ..transcripts import reader
 if TYPE_CHECKING:
     from ..api import Client
 
+SLOWER_SECONDS: Final = 5  # RFC 8628, 3.5: what slow_down adds to the interval
+NAME_MOST: Final = 80  # characters, the server's
+PENDING: Final = "authorization_pending"
+SLOW_DOWN: Final = "slow_down"
+SKEW_MOST_SECONDS: Final = 120  # between two clocks; default
+NEEDED: Final = ("read", "write")  # scopes
+HELLO: Final = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "cairn-cli", "version": "1"},
+    },
+}
+
 
 def init(
     context: typer.Context,
@@ -158,12 +175,6 @@ def _confirm(terminal: Terminal, yes: bool, question: str, command: str) -> None
         )
 
 
-SLOWER_SECONDS: Final = 5  # RFC 8628, 3.5: what slow_down adds to the interval
-NAME_MOST: Final = 80  # characters, the server's
-PENDING: Final = "authorization_pending"
-SLOW_DOWN: Final = "slow_down"
-
-
 def login(
     context: typer.Context,
     address: Annotated[str, typer.Argument(help="Address of the server.")] = "",
@@ -276,20 +287,6 @@ def _prompt(what: str, *, hide: bool = False) -> str:
             command="cairn login https://HOST < FILE",
         )
     return text
-
-
-SKEW_MOST_SECONDS: Final = 120  # between two clocks; default
-NEEDED: Final = ("read", "write")  # scopes
-HELLO: Final = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "cairn-cli", "version": "1"},
-    },
-}
 
 
 class Probe(NamedTuple):

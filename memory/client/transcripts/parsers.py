@@ -37,6 +37,37 @@ _DIGESTED: Final[Mapping[str, tuple[str, ...]]] = {
 _LINES: Final = ("offset", "line", "start_line", "insert_line")
 
 Line = Mapping[str, Any]
+_SILENT_LINES: Final = frozenset({
+    "agent-name", "attachment", "custom-title", "file-history-snapshot", "last-prompt", "mode",
+    "permission-mode", "pr-link", "progress", "queue-operation", "summary", "system", "tag",
+    "worktree-state",
+})  # fmt: skip
+_COMMAND: Final = re.compile(  # commands of the program and their output: nobody said them
+    r"\s*<(?:command-|local-command|bash-(?:input|stdout|stderr)|user-memory)"
+)
+_GIVEN: Final = re.compile(  # what the program puts before a person's words
+    r"\s*(?:<(?:environment_context|user_instructions|turn_aborted|permissions|ENVIRONMENT_CONTEXT)"
+    r"|# AGENTS\.md instructions)"
+)
+_FOLDER: Final = re.compile(r"\s*<environment_context>.*?<cwd>([^<]+)</cwd>", re.DOTALL)
+_EXIT: Final = re.compile(r"(?:Exit code:|Process exited with code) (-?\d{1,5})")
+_FILE: Final = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
+FILES_MOST: Final = 50  # of one patch; default
+_ENVELOPES: Final = frozenset({"event_msg", "response_item"})
+_SILENT_KINDS: Final = frozenset({"session_meta", "turn_context", "compacted", "world_state"})
+_SILENT_MESSAGES: Final = frozenset({
+    "agent_message_delta", "agent_reasoning_delta", "agent_reasoning_raw_content",
+    "agent_reasoning_section_break", "background_event", "context_compacted", "entered_review_mode",
+    "error", "exec_approval_request", "exec_command_begin", "exec_command_end",
+    "exec_command_output_delta", "exited_review_mode", "get_history_entry_response",
+    "item_completed", "item_started", "mcp_startup_complete", "mcp_tool_call_begin",
+    "mcp_tool_call_end", "patch_apply_begin", "patch_apply_end", "plan_update",
+    "session_configured", "stream_error", "task_complete", "task_started",
+    "thread_name_updated", "turn_aborted",
+    "turn_complete", "turn_diff", "turn_started", "undo_completed", "undo_started",
+    "view_image_tool_call", "warning", "web_search_begin", "web_search_end",
+})  # fmt: skip
+_SILENT_ITEMS: Final = frozenset({"compaction", "ghost_snapshot", "item_reference", "other"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,15 +263,6 @@ def _first(given: Line, names: tuple[str, ...]) -> object:
 # model is written over several lines of one message id: that is a step. Notes of the program to
 # itself (summaries, snapshots of files, results of its own commands) are silent.
 
-_SILENT_LINES: Final = frozenset({
-    "agent-name", "attachment", "custom-title", "file-history-snapshot", "last-prompt", "mode",
-    "permission-mode", "pr-link", "progress", "queue-operation", "summary", "system", "tag",
-    "worktree-state",
-})  # fmt: skip
-_COMMAND: Final = re.compile(  # commands of the program and their output: nobody said them
-    r"\s*<(?:command-|local-command|bash-(?:input|stdout|stderr)|user-memory)"
-)
-
 
 def read_claude_code(state: ParserState, line: Line) -> Entries:
     """Yield the turns and events of a line. Raises UnknownKind."""
@@ -318,30 +340,6 @@ def _blocks(message: Line) -> Iterator[Line]:
 # A line is `{timestamp, type, payload}`: `event_msg` is for people, `response_item` is what went to
 # and came from the model. Many messages are in both, so the second of a pair is left out. Tools are
 # read of items alone. The first versions wrote items without an envelope.
-
-_GIVEN: Final = re.compile(  # what the program puts before a person's words
-    r"\s*(?:<(?:environment_context|user_instructions|turn_aborted|permissions|ENVIRONMENT_CONTEXT)"
-    r"|# AGENTS\.md instructions)"
-)
-_FOLDER: Final = re.compile(r"\s*<environment_context>.*?<cwd>([^<]+)</cwd>", re.DOTALL)
-_EXIT: Final = re.compile(r"(?:Exit code:|Process exited with code) (-?\d{1,5})")
-_FILE: Final = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
-FILES_MOST: Final = 50  # of one patch; default
-_ENVELOPES: Final = frozenset({"event_msg", "response_item"})
-_SILENT_KINDS: Final = frozenset({"session_meta", "turn_context", "compacted", "world_state"})
-_SILENT_MESSAGES: Final = frozenset({
-    "agent_message_delta", "agent_reasoning_delta", "agent_reasoning_raw_content",
-    "agent_reasoning_section_break", "background_event", "context_compacted", "entered_review_mode",
-    "error", "exec_approval_request", "exec_command_begin", "exec_command_end",
-    "exec_command_output_delta", "exited_review_mode", "get_history_entry_response",
-    "item_completed", "item_started", "mcp_startup_complete", "mcp_tool_call_begin",
-    "mcp_tool_call_end", "patch_apply_begin", "patch_apply_end", "plan_update",
-    "session_configured", "stream_error", "task_complete", "task_started",
-    "thread_name_updated", "turn_aborted",
-    "turn_complete", "turn_diff", "turn_started", "undo_completed", "undo_started",
-    "view_image_tool_call", "warning", "web_search_begin", "web_search_end",
-})  # fmt: skip
-_SILENT_ITEMS: Final = frozenset({"compaction", "ghost_snapshot", "item_reference", "other"})
 
 
 def read_codex(state: ParserState, line: Line) -> Entries:

@@ -47,6 +47,17 @@ BRANCH_MOST: Final = 200  # characters, the server's
 SIGN_MOST: Final = 20_000  # bytes in which a transcript of Claude Code names its session
 NO_RANKS: Final[Mapping[str, int]] = {}
 _COMMIT: Final = re.compile(r"[0-9a-f]{7,64}")
+LINE_MOST: Final = 16 * 1024 * 1024  # bytes of a line that is read; default, not measured
+TURN_MOST: Final = 40_000  # characters of a turn, default; the server takes 100,000
+TEXT_MOST: Final = 12_000  # characters of an event's text, default; the server keeps 16,000
+NAME_MOST: Final = 120  # characters of the name of a tool, a call or an agent
+EARLIEST: Final = 2020  # the year from which a timestamp is believed; default
+FIRST_BLOCK: Final = 2**30  # where the sequence numbers of subagents begin, of 2**31
+BLOCK: Final = 2**21  # of them for each: 16,384 lines
+VERSION: Final = b"1"  # of the parsers: a newer one reads transcripts anew
+HEAD: Final = 512  # bytes at the start of a file, by which it is recognized
+_CHUNK: Final = 1024 * 1024  # bytes
+Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,20 +254,6 @@ def _source(path: Path, name: str) -> TranscriptSource:
         hint="Say so with --from claude-code or --from codex.",
         command="cairn replay --help",
     )
-
-
-LINE_MOST: Final = 16 * 1024 * 1024  # bytes of a line that is read; default, not measured
-TURN_MOST: Final = 40_000  # characters of a turn, default; the server takes 100,000
-TEXT_MOST: Final = 12_000  # characters of an event's text, default; the server keeps 16,000
-NAME_MOST: Final = 120  # characters of the name of a tool, a call or an agent
-EARLIEST: Final = 2020  # the year from which a timestamp is believed; default
-FIRST_BLOCK: Final = 2**30  # where the sequence numbers of subagents begin, of 2**31
-BLOCK: Final = 2**21  # of them for each: 16,384 lines
-VERSION: Final = b"1"  # of the parsers: a newer one reads transcripts anew
-HEAD: Final = 512  # bytes at the start of a file, by which it is recognized
-_CHUNK: Final = 1024 * 1024  # bytes
-
-Row = dict[str, Any]
 
 
 class LineStatus(StrEnum):

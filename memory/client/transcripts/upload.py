@@ -34,6 +34,11 @@ _GONE: Final = 404  # a session that was deleted since
 _STOPS_ALL: Final = (401, 403)  # refusals that the next transcript would meet as well
 
 Progress = Callable[[int], None]  # bytes that were read since the last call
+LIVE_SECONDS: Final = 3_600.0  # a transcript that was written within the last hour is followed
+LONGEST_WAIT_SECONDS: Final = 60.0
+_AWAY: Final = 500  # from this status on the server is at fault, and is asked again
+_BUSY: Final = frozenset({408, 429})  # it has no time, whatever is sent
+Stamp = tuple[tuple[str, int, int], ...]  # name, size and time of a transcript's files
 
 
 @dataclass(slots=True, kw_only=True)
@@ -283,14 +288,6 @@ def _end(api: "Client", session_id: str) -> None:
 
 def _unreadable(transcript: Transcript, error: OSError) -> ClientError:
     return ClientError(detail=f"{transcript.path} cannot be read: {error.strerror}")
-
-
-LIVE_SECONDS: Final = 3_600.0  # a transcript that was written within the last hour is followed
-LONGEST_WAIT_SECONDS: Final = 60.0
-_AWAY: Final = 500  # from this status on the server is at fault, and is asked again
-_BUSY: Final = frozenset({408, 429})  # it has no time, whatever is sent
-
-Stamp = tuple[tuple[str, int, int], ...]  # name, size and time of a transcript's files
 
 
 class Round(NamedTuple):
