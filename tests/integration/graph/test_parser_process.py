@@ -8,15 +8,20 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from subprocess import PIPE
 
 import pytest
+from django.core.cache import cache
 
+from accounts import redis_backoff, tenancy
+from accounts.errors import RateLimited
+from accounts.redis_backoff import Backoff
 from graph.code.parse import Problem, parse
 from graph.code.values import Parsed, Refused
 from graph.index import parse_worker, parser_process
-from graph.index.parser_process import Parser
+from graph.index.parser_process import LEASE_SECONDS, Parser, ParseSlots
 
 ROOT = Path(__file__).resolve().parents[3]
 GOOD = b"import json\n\n\nclass A(B):\n    def f(self):\n        return json.dumps(1)\n"
@@ -162,3 +167,60 @@ def test_a_process_that_was_forked_off_starts_its_own() -> None:
 
     assert os.waitpid(child, 0)[1] == 0
     assert parser_process.PARSER.process_id == before
+
+
+@pytest.fixture
+def awake(monkeypatch: pytest.MonkeyPatch) -> Backoff:
+    """Nobody rests from Redis."""
+    rest = Backoff()
+    monkeypatch.setattr(redis_backoff, "redis", rest)
+    return rest
+
+
+of_an_organization = pytest.mark.usefixtures("in_organization", "clean_cache", "awake")
+
+
+@of_an_organization
+def test_the_places_are_those_of_all_processes() -> None:
+    one, two, three = ParseSlots(), ParseSlots(), ParseSlots()  # of a process each
+
+    with one.hold(), two.hold(), pytest.raises(RateLimited, match="2 calls"), three.hold():
+        raise AssertionError("there was a third place")
+
+    with three.hold(), one.hold():
+        assert cache.get(tenancy.key("reading", "1")) is not None
+
+
+@of_an_organization
+def test_a_place_whose_process_died_is_free_when_its_lease_ends() -> None:
+    with ParseSlots().hold():
+        key = tenancy.key("reading", "0")
+        client = cache._cache.get_client()  # type: ignore[attr-defined]
+        left = client.ttl(cache.make_and_validate_key(key))
+
+    assert 0 < left <= LEASE_SECONDS
+    assert cache.get(key) is None
+
+
+@of_an_organization
+def test_a_place_that_somebody_else_has_by_now_stays_theirs() -> None:
+    key = tenancy.key("reading", "0")
+
+    with ParseSlots().hold():
+        cache.set(key, "somebody else", LEASE_SECONDS)
+
+    assert cache.get(key) == "somebody else"
+
+
+@of_an_organization
+def test_where_redis_is_away_each_process_counts_for_itself(awake: Backoff) -> None:
+    awake.start()
+    own = ParseSlots()
+
+    with ExitStack() as held:
+        for turns in (own, own, ParseSlots()):
+            held.enter_context(turns.hold())
+        with pytest.raises(RateLimited), own.hold():
+            raise AssertionError("there was a third place in one process")
+
+    assert cache.get(tenancy.key("reading", "0")) is None

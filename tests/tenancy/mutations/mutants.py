@@ -12,7 +12,6 @@ WALL: Final = "tests/tenancy/test_second_wall.py::"
 PEOPLE: Final = "tests/tenancy/test_accounts_queries.py::"
 TOKENS: Final = "tests/integration/accounts/actions/test_tokens.py::"
 PLACES: Final = "tests/integration/teams/test_people.py::"
-TEAMS: Final = "tests/integration/teams/test_teams.py::"
 PROJECTS: Final = "tests/integration/teams/test_projects.py::"
 INVITATIONS: Final = "tests/integration/accounts/actions/test_invitations.py::"
 AUTHENTICATION: Final = "tests/integration/accounts/test_authentication.py::"
@@ -301,18 +300,18 @@ CREDENTIALS: Final = (
     guard(
         "teams are for those in them", "teams.queries:_visible_teams",
         "return Team.objects.filter(id__in=mine)", "return Team.objects.all()",
-        f"{TEAMS}test_a_team_is_there_for_those_in_it_and_for_managers",
+        f"{PROJECTS}test_a_team_is_there_for_those_in_it_and_for_managers",
     ),
     guard(
         "teams are not for tokens bound to projects", "teams.queries:_visible_teams",
         "if caller.bound_projects is not None or caller.user_id is None:",
         "if caller.user_id is None:",
-        f"{TEAMS}test_a_team_is_there_for_those_in_it_and_for_managers",
+        f"{PROJECTS}test_a_team_is_there_for_those_in_it_and_for_managers",
     ),
     guard(
         "teams are named by managers", "teams.actions:rename_team",
         "    rights.check_manages(caller=caller)\n    wanted", "    wanted",
-        f"{TEAMS}test_others_make_and_rename_none",
+        f"{PROJECTS}test_others_make_and_rename_none",
     ),
     guard(
         "projects are changed by managers", "teams.actions:change_project",

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from graph import algorithms
 from graph.algorithms import Edge, Graph
+from graph.code.values import Layer
 
 MOST = 24  # nodes of a drawn graph
 WEIGHTS = st.floats(min_value=0.01, max_value=10)
@@ -108,3 +109,30 @@ def test_what_is_no_community_or_edge_is_refused_and_edges_add_up() -> None:
     for edge in ((0, 0, 1.0), (0, 2, 1.0), (-1, 0, 1.0), (0, 1, 0.0), (0, 1, float("nan"))):
         with pytest.raises(ValueError, match=r"edge|weight"):
             algorithms.build(nodes=2, edges=[edge])
+
+
+TEMPORAL, CAUSAL = Layer.MAGMA_TEMPORAL, Layer.MAGMA_CAUSAL
+ENTITY, SEMANTIC = Layer.MAGMA_ENTITY, Layer.MAGMA_SEMANTIC
+
+
+@pytest.mark.parametrize(
+    ("question", "layers"),
+    [
+        ("what happened before the deploy?", (TEMPORAL, CAUSAL)),  # the seed's own
+        ("who maintains the auth service?", (ENTITY, SEMANTIC)),  # the seed's own
+        ("how are prices cached", (SEMANTIC,)),
+        ("Pourquoi les prix sont-ils faux après la mise en ligne ?", (TEMPORAL, CAUSAL)),
+        ("whenever the whole thing is beforehand", (SEMANTIC,)),
+        ("", (SEMANTIC,)),
+    ],
+)
+def test_words_lead_to_layers(question: str, layers: tuple[Layer, ...]) -> None:
+    assert algorithms.route(text=question) == layers
+
+
+@given(text=st.text(max_size=200))
+def test_every_text_leads_somewhere(text: str) -> None:
+    layers = algorithms.route(text=text)
+
+    assert layers
+    assert len(set(layers)) == len(layers)
