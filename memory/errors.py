@@ -2,8 +2,7 @@
 
 CairnError                              (accounts.errors)
 ├── InvalidInput
-│   ├── RefusedByGate            422    an intake gate refused the candidate
-│   └── UnknownMemoryType        422    not a type of the registry
+│   └── RefusedByGate            422    an intake gate refused the candidate
 ├── Forbidden
 │   ├── ProtectedMemory          403    an agent may not forget or edit this
 │   ├── GovernanceDenied         403    only a steward in person places a memory in layer 1
@@ -13,8 +12,7 @@ CairnError                              (accounts.errors)
 │   └── NotSwitchable            409    the embedding model cannot be changed like this now
 └── Unavailable
     ├── EmbedderUnavailable      503    no vectors can be made now; other paths still answer
-    ├── ModelUnavailable         503    no text model answers; heuristics are used where they exist
-    └── ExternalModelsForbidden  503    the organization is “local only”
+    └── ModelUnavailable         503    no text model answers; heuristics are used where they exist
 """
 
 from accounts.errors import Conflict, FieldError, Forbidden, InvalidInput, Unavailable
@@ -32,13 +30,6 @@ class RefusedByGate(InvalidInput):
         """Keep the gate's name beside the reason and how to fix it."""
         super().__init__(detail=detail, hint=hint, errors=errors)
         self.gate = gate
-
-
-class UnknownMemoryType(InvalidInput):
-    """The type is not in the registry."""
-
-    code = "unknown_memory_type"
-    title = "Unknown memory type"
 
 
 class ProtectedMemory(Forbidden):
@@ -88,10 +79,3 @@ class ModelUnavailable(Unavailable):
 
     code = "model_unavailable"
     title = "The model is unavailable"
-
-
-class ExternalModelsForbidden(Unavailable):
-    """The organization forbids calls to external models."""
-
-    code = "external_models_forbidden"
-    title = "External models are switched off"

@@ -2,11 +2,11 @@
 
 Everything that must agree on what a memory can be reads these tables. A type's code is its order:
 it is stored, so rows are appended and never moved. Typed payloads of some types are checked by
-`memory.intake.attributes`.
+`memory.intake.validation`.
 """
 
-from dataclasses import dataclass
 from enum import IntEnum, StrEnum
+from typing import NamedTuple
 
 
 class MemoryType(StrEnum):
@@ -199,8 +199,7 @@ class Authority(IntEnum):
     EXTRACTOR = 6
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TypeRow:
+class TypeRow(NamedTuple):
     """One type: stored code, defaults, what it says; `half_life_days` None = never decays."""
 
     type: MemoryType
@@ -212,8 +211,7 @@ class TypeRow:
     says: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceRow:
+class SourceRow(NamedTuple):
     """One source: how far it is trusted and whose word it is."""
 
     source: Source
@@ -256,16 +254,8 @@ _TYPE_TABLE: tuple[tuple[str, str, int, int | None, str, str], ...] = (
 # fmt: on
 
 TYPES: tuple[TypeRow, ...] = tuple(
-    TypeRow(
-        type=MemoryType(type),
-        code=code,
-        kind=MemoryKind(kind),
-        governance=Governance(governance),
-        half_life_days=half_life_days,
-        chip=Chip(chip),
-        says=says,
-    )
-    for code, (type, kind, governance, half_life_days, chip, says) in enumerate(_TYPE_TABLE, 1)
+    TypeRow(MemoryType(type), code, MemoryKind(kind), Governance(layer), days, Chip(chip), says)
+    for code, (type, kind, layer, days, chip, says) in enumerate(_TYPE_TABLE, 1)
 )
 
 ACTIVATION_FLOORS: dict[Governance, float] = {  # of ACT-R's base level, by layer
@@ -276,14 +266,14 @@ ACTIVATION_FLOORS: dict[Governance, float] = {  # of ACT-R's base level, by laye
 }
 
 SOURCES: tuple[SourceRow, ...] = (  # authority: ours
-    SourceRow(source=Source.USER_TAUGHT, trust_multiplier=1.4, authority=Authority.HUMAN),
-    SourceRow(source=Source.AGENT_EXPLICIT, trust_multiplier=1.2, authority=Authority.AGENT),
-    SourceRow(source=Source.QA_AUTO, trust_multiplier=1.1, authority=Authority.QA),
-    SourceRow(source=Source.TOOL_AUTO, trust_multiplier=1.0, authority=Authority.TOOL),
-    SourceRow(source=Source.COMMIT_AUTO, trust_multiplier=1.0, authority=Authority.TOOL),
-    SourceRow(source=Source.IMPORT, trust_multiplier=1.0, authority=Authority.TOOL),
-    SourceRow(source=Source.OBSERVER_INFERRED, trust_multiplier=0.85, authority=Authority.OBSERVER),
-    SourceRow(source=Source.EXTRACTED, trust_multiplier=0.85, authority=Authority.EXTRACTOR),
+    SourceRow(Source.USER_TAUGHT, 1.4, Authority.HUMAN),
+    SourceRow(Source.AGENT_EXPLICIT, 1.2, Authority.AGENT),
+    SourceRow(Source.QA_AUTO, 1.1, Authority.QA),
+    SourceRow(Source.TOOL_AUTO, 1.0, Authority.TOOL),
+    SourceRow(Source.COMMIT_AUTO, 1.0, Authority.TOOL),
+    SourceRow(Source.IMPORT, 1.0, Authority.TOOL),
+    SourceRow(Source.OBSERVER_INFERRED, 0.85, Authority.OBSERVER),
+    SourceRow(Source.EXTRACTED, 0.85, Authority.EXTRACTOR),
 )
 
 CODE_TAG = "code"  # marks source text, of which searches weigh the meaning more
@@ -302,18 +292,12 @@ DEFAULT_CONFIDENCE = 0.8  # 0..1
 CITATION_LENGTH = 40  # characters
 
 _TYPE_ROWS = {row.type: row for row in TYPES}
-_TYPES_BY_CODE = {row.code: row.type for row in TYPES}
 _SOURCE_ROWS = {row.source: row for row in SOURCES}
 
 
 def type_row(*, type: MemoryType) -> TypeRow:
     """Return the registry's row of a type."""
     return _TYPE_ROWS[type]
-
-
-def type_of_code(*, code: int) -> MemoryType:
-    """Return the type stored under a code; raise KeyError for a code that no row has."""
-    return _TYPES_BY_CODE[code]
 
 
 def source_row(*, source: Source) -> SourceRow:

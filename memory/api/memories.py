@@ -277,9 +277,9 @@ def list_actions(call: Call, query: ActionQuery) -> Answer:
     """
     page = action_log.page(
         caller=call.caller,
-        filters=action_log.ActionFilters(
-            project=query.project, outcome=query.outcome, gate=query.gate
-        ),
+        project=query.project,
+        outcome=query.outcome,
+        gate=query.gate,
         after=call.after(int),
         limit=query.limit,
     )

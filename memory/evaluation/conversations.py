@@ -64,15 +64,6 @@ class CaseOutcome:
     missed: tuple[Expected, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scores:
-    """Shares with 95 % bootstrap intervals; None where there is nothing to divide by."""
-
-    precision: Interval | None
-    recall: Interval | None
-    type: Interval | None
-
-
 def parse(*, text: str) -> tuple[Conversation, ...]:
     """Read a set of JSON lines. Raises WrongSet naming the line."""
     lines = read_lines(file="conversations.jsonl", text=text, shape=_Line).values()
@@ -112,20 +103,21 @@ def judge(*, conversation: Conversation, candidates: Sequence[Candidate]) -> Cas
     )
 
 
-def scores(*, outcomes: Sequence[CaseOutcome]) -> Scores:
-    """Return precision, recall and the share of right types among the right ones."""
-    right = tuple(float(one.right) for one in outcomes)
-    return Scores(
-        precision=quotient(
-            numerators=right, denominators=tuple(float(one.found) for one in outcomes)
-        ),
-        recall=quotient(
-            numerators=right, denominators=tuple(float(one.expected) for one in outcomes)
-        ),
-        type=quotient(
-            numerators=tuple(float(one.right_type) for one in outcomes), denominators=right
-        ),
-    )
+def scores(*, outcomes: Sequence[CaseOutcome]) -> dict[str, Interval | None]:
+    """Return precision, recall and the share of right types among the right ones.
+
+    With 95 % bootstrap intervals; None where there is nothing to divide by.
+    """
+    right = [one.right for one in outcomes]
+    shares = {
+        "precision": (right, [one.found for one in outcomes]),
+        "recall": (right, [one.expected for one in outcomes]),
+        "type": ([one.right_type for one in outcomes], right),
+    }
+    return {
+        name: quotient(numerators=above, denominators=below)
+        for name, (above, below) in shares.items()
+    }
 
 
 def _meets(candidate: Candidate, expected: Expected) -> bool:

@@ -306,11 +306,6 @@ class PublicSet(NamedTuple):
     convert: Callable[[Files], Converted]
 
 
-def convert(*, public: str, files: Files) -> Converted:
-    """Convert the files of a public set, given by name. Raises WrongSet; KeyError: no such set."""
-    return PUBLIC[public].convert(files)
-
-
 def _beir(files: Files) -> Converted:
     """Convert a corpus, queries and judgments of BEIR's format; grades above 3 become 3."""
     corpus, queries, qrels = PUBLIC["beir"].files

@@ -118,13 +118,13 @@ class Choice:
 
     weights: Mapping[str, float]
     value: float
-    gain: Interval
+    gain: Interval | None
     usual: float
 
     @property
     def is_better(self) -> bool:
         """Whether the gain is no accident of the queries."""
-        return self.gain.low > 0
+        return self.gain is not None and self.gain.low > 0
 
 
 def fit(*, key: str, pairs: Sequence[ScoredPair], signs: tuple[Sign, ...]) -> Calibration:
@@ -156,7 +156,7 @@ def fit(*, key: str, pairs: Sequence[ScoredPair], signs: tuple[Sign, ...]) -> Ca
             matched=_mean_rival(pairs, Sign.MATCHED, Sign.MATCHED_LEAD),
         ),
     )
-    answered, _ = part(pairs=pairs, best=best_of(pairs=pairs, calibration=free))
+    answered, _ = _part(pairs, _best_of(pairs, free))
     return replace(free, threshold=threshold_of(answered=answered))
 
 
@@ -188,7 +188,7 @@ def threshold_of(*, answered: Sequence[float]) -> float:
     return max(LEAST, float(np.floor(quantile * 10**DIGITS) / 10**DIGITS))
 
 
-def best_of(*, pairs: Sequence[ScoredPair], calibration: Calibration) -> dict[str, float]:
+def _best_of(pairs: Sequence[ScoredPair], calibration: Calibration) -> dict[str, float]:
     """Return the relevance of the best hit of each query."""
     best: dict[str, float] = {}
     for pair in pairs:
@@ -196,19 +196,17 @@ def best_of(*, pairs: Sequence[ScoredPair], calibration: Calibration) -> dict[st
     return best
 
 
-def part(
-    *, pairs: Sequence[ScoredPair], best: Mapping[str, float]
+def _part(
+    pairs: Sequence[ScoredPair], best: Mapping[str, float]
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Return the best relevances of the answerable queries, and of the others."""
-    answerable = {pair.query_id: pair.answerable for pair in pairs}
-    answered = tuple(value for id, value in best.items() if answerable[id])
-    return answered, tuple(value for id, value in best.items() if not answerable[id])
+    answerable = {pair.query_id for pair in pairs if pair.answerable}
+    answered = tuple(value for id, value in best.items() if id in answerable)
+    return answered, tuple(value for id, value in best.items() if id not in answerable)
 
 
 def reliability(*, pairs: Sequence[ScoredPair], calibration: Calibration) -> Reliability:
-    """Compare what is said with what is so. Raises ValueError without pairs."""
-    if not pairs:
-        raise ValueError("reliability needs pairs")
+    """Compare what is said with what is so."""
     said = np.array([_value(pair, calibration) for pair in pairs])
     true = np.array([pair.answers for pair in pairs], dtype=float)
     number = np.minimum((said * BINS).astype(int), BINS - 1)
@@ -224,8 +222,7 @@ def reliability(*, pairs: Sequence[ScoredPair], calibration: Calibration) -> Rel
 
 def silence(*, pairs: Sequence[ScoredPair], calibration: Calibration) -> Silence:
     """Return what silence below the threshold does to the queries that have candidates."""
-    answered, others = part(pairs=pairs, best=best_of(pairs=pairs, calibration=calibration))
-    return _silence(answered, others, calibration.threshold)
+    return _silence(*_part(pairs, _best_of(pairs, calibration)), calibration.threshold)
 
 
 def cross_validate(*, pairs: Sequence[ScoredPair], signs: tuple[Sign, ...]) -> Crossed:
@@ -248,15 +245,14 @@ def choose_signs(
 ) -> tuple[Calibration, Crossed]:
     """Fit the signs that part unseen queries best; of `options`, the fewest first.
 
-    A later option is taken where it is better by CLEARLY. Raises ValueError without options.
+    A later option is taken where it is better by CLEARLY.
     """
-    best, found = None, None
-    for signs in options:
+    best, *more = options
+    found = cross_validate(pairs=pairs, signs=best)
+    for signs in more:
         measured = cross_validate(pairs=pairs, signs=signs)
-        if found is None or measured.parting > found.parting + CLEARLY:
+        if measured.parting > found.parting + CLEARLY:
             best, found = signs, measured
-    if best is None or found is None:
-        raise ValueError("there is nothing to choose from")
     row = fit(key=key, pairs=pairs, signs=best)
     return replace(row, threshold=found.threshold), found
 
@@ -277,8 +273,8 @@ def _deals(
         for fold in range(FOLDS):
             seen = tuple(pair for pair in pairs if folds[pair.query_id] != fold)
             unseen = tuple(pair for pair in pairs if folds[pair.query_id] == fold)
-            best |= best_of(pairs=unseen, calibration=fit(key="", pairs=seen, signs=signs))
-        yield part(pairs=pairs, best=best)
+            best |= _best_of(unseen, fit(key="", pairs=seen, signs=signs))
+        yield _part(pairs, best)
 
 
 def _area(answered: Sequence[float], others: Sequence[float]) -> float:
@@ -314,12 +310,7 @@ def weight_grid() -> dict[Point, Mapping[str, float]]:
 
 
 def choose_weights(*, measured: Mapping[Point, Sequence[float]], usual: Sequence[float]) -> Choice:
-    """Choose from a measured grid; values are per query, in the order of the usual ones.
-
-    Raises ValueError without queries or with another number of them.
-    """
-    if not usual:
-        raise ValueError("weights are chosen by queries, and there are none")
+    """Choose from a measured grid; values are per query, in the order of the usual ones."""
     means = {point: fmean(values) for point, values in measured.items()}
     moves = ((0, 0, 0), (1, -1, 0), (-1, 1, 0), (1, 0, -1), (-1, 0, 1), (0, 1, -1), (0, -1, 1))
     smooth = {}
@@ -327,8 +318,9 @@ def choose_weights(*, measured: Mapping[Point, Sequence[float]], usual: Sequence
         near = ((dense + a, keyword + b, graph + c) for a, b, c in moves)
         smooth[dense, keyword, graph] = fmean(means[point] for point in near if point in means)
     best = max(smooth, key=lambda point: (smooth[point], point))
-    gain = measures.paired(first=usual, second=measured[best])
-    if gain is None:
-        raise ValueError("a point was measured on no query")
-    weights = weight_grid()[best]
-    return Choice(weights=weights, value=smooth[best], gain=gain, usual=fmean(usual))
+    return Choice(
+        weights=weight_grid()[best],
+        value=smooth[best],
+        gain=measures.paired(first=usual, second=measured[best]),
+        usual=fmean(usual),
+    )

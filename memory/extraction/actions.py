@@ -367,7 +367,7 @@ def _pairs_of_candidate(
                 caller=caller,
                 checked=prepared.checked,
                 where=where,
-                embedded=remember.in_use(embedded=prepared.embedded),
+                embedded=similar_memories.in_use(embedded=prepared.embedded),
                 now=now,
             )
     except (InvalidInput, Forbidden, NotFound):  # the door says so again, and counts it

@@ -6,7 +6,7 @@ knows. Counts are of the rows that one may see, so they tell nothing more.
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from django.db.models import Count, Q, QuerySet
@@ -16,11 +16,8 @@ from accounts.caller import Caller, principal
 from memory import sql_queries
 from memory.entities.names import TYPE_CODES
 from memory.entities.queries import ABOUT
-from memory.index import queries as index_queries
 from memory.intake.integrate import StoredStatement
 from memory.intake.models import ActionLog
-from memory.intake.rules import DeliveredText
-from memory.providers.contracts import Vectors
 from memory.records.queries.views import countable
 from memory.taxonomy import (
     Authority,
@@ -32,7 +29,6 @@ from memory.taxonomy import (
 )
 from teams import queries as places
 from teams import visibility
-from teams.visibility import Sight
 
 LARGEST_PAGE: Final = 200
 FILE: Final = "intake/sql/neighbors.sql"
@@ -64,15 +60,6 @@ class ActionView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ActionFilters:
-    """Which rows are asked for."""
-
-    project: str | None = None
-    outcome: str | None = None
-    gate: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ActionPage:
     """Some rows, newest first, and after which one the next page starts."""
 
@@ -89,13 +76,22 @@ class Tally:
     count: int
 
 
-def page(*, caller: Caller, filters: ActionFilters, after: int | None, limit: int) -> ActionPage:
+def page(
+    *,
+    caller: Caller,
+    project: str | None = None,
+    outcome: str | None = None,
+    gate: str | None = None,
+    after: int | None,
+    limit: int,
+) -> ActionPage:
     """Return rows, the newest first. Raises NotFound for a project the caller cannot see."""
     size = min(limit, LARGEST_PAGE)
+    asked = {"outcome": outcome, "gate": gate, "id__lt": after}
     with tenancy.unit():
-        rows = _chosen(caller, filters)
-        if after is not None:
-            rows = rows.filter(id__lt=after)
+        rows = _seen(caller, project).filter(
+            **{name: value for name, value in asked.items() if value is not None}
+        )
         found = _views(caller, rows.order_by("-id")[: size + 1])
     items = found[:size]
     return ActionPage(items=items, next_after=items[-1].id if len(found) > size else None)
@@ -104,32 +100,21 @@ def page(*, caller: Caller, filters: ActionFilters, after: int | None, limit: in
 def tallies(*, caller: Caller, project: str | None, days: int, now: datetime) -> tuple[Tally, ...]:
     """Count how candidates of some days ended, by outcome and gate, the most first."""
     with tenancy.unit():
-        rows = _chosen(caller, ActionFilters(project=project))
-        counted = (
-            rows.filter(at__gte=now - timedelta(days=days))
-            .order_by()
-            .values("outcome", "gate")
-            .annotate(number=Count("id"))
-        )
-        found = [
-            Tally(outcome=row["outcome"], gate=row["gate"], count=row["number"]) for row in counted
-        ]
+        rows = _seen(caller, project).filter(at__gte=now - timedelta(days=days)).order_by()
+        counted = rows.values("outcome", "gate").annotate(count=Count("id"))
+        found = [Tally(**row) for row in counted]
     return tuple(sorted(found, key=lambda one: (-one.count, one.outcome, one.gate)))
 
 
-def _chosen(caller: Caller, filters: ActionFilters) -> QuerySet[ActionLog]:
+def _seen(caller: Caller, project: str | None) -> QuerySet[ActionLog]:
     own = principal(caller=caller)
     seen = visibility.as_q(sight=visibility.sight_of(caller=caller))
     if own is not None and caller.user_id is None:
         seen |= Q(audience=own)
     rows = ActionLog.objects.filter(seen)
-    if filters.project is not None:
-        rows = rows.filter(project_id=places.find_project(caller=caller, ref=filters.project).id)
-    if filters.outcome is not None:
-        rows = rows.filter(outcome=filters.outcome)
-    if filters.gate is not None:
-        rows = rows.filter(gate=filters.gate)
-    return rows
+    if project is None:
+        return rows
+    return rows.filter(project_id=places.find_project(caller=caller, ref=project).id)
 
 
 def _views(caller: Caller, rows: QuerySet[ActionLog]) -> tuple[ActionView, ...]:
@@ -147,20 +132,18 @@ def _views(caller: Caller, rows: QuerySet[ActionLog]) -> tuple[ActionView, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spot:
-    """Where vectors are compared: an audience and a project, in one model."""
+class Spot(NamedTuple):
+    """Where vectors are compared: in a model, an audience and a project."""
 
-    model_id: int
+    model: int
     audience: UUID
-    project_id: UUID | None
+    project: UUID | None
 
 
 def newest(*, spot: Spot, query: str, window: int, least: float) -> Close:
     """Return the close ones among the newest entries, the closest first. In a unit."""
-    rows = sql_queries.rows(
-        "newest", file=FILE, query=query, window=window, least=least, **_of(spot)
-    )
+    asked = {"query": query, "window": window, "least": least, **spot._asdict()}
+    rows = sql_queries.rows("newest", file=FILE, **asked)
     return tuple((row[0], float(row[1])) for row in rows)
 
 
@@ -182,7 +165,7 @@ def nearest_topic(*, spot: Spot, query: str) -> tuple[UUID | None, float] | None
 
     The topic is None where it does not reach so far, all is None where the place has no topics.
     """
-    rows = sql_queries.rows("center", file=FILE, query=query, **_of(spot))
+    rows = sql_queries.rows("center", file=FILE, query=query, **spot._asdict())
     return next(((id if reaches else None, cosine) for id, cosine, reaches in rows), None)
 
 
@@ -228,49 +211,3 @@ def subjects(
     marks += [f"name {name}" for name in names]
     marks += [f"file {file}" for file in files]
     return frozenset((*marks, *(f"tag {tag.lower()}" for tag in tags)))
-
-
-def delivered_to_person(
-    *,
-    person: UUID | None,
-    token: UUID | None,
-    since: datetime,
-    in_any_way: bool,
-    sight: Sight,
-    model: str | None,
-    vector: Vectors | None,
-    most: int,
-) -> tuple[tuple[DeliveredText, ...], dict[UUID, float]]:
-    """Return the newest `most` memories delivered since a time that may still be seen, by id.
-
-    Delivered to a token, or to any token of a person; `in_any_way`: also what the person was shown
-    without a token. Logs of their open sessions count since ever. Second their cosines with
-    `vector`, which is of the space whose key is `model`, as far as known. In a unit.
-    """
-    rows = sql_queries.filled(
-        "delivered_to_person",
-        file=FILE,
-        parts={"visible": visibility.as_sql(alias="m")},
-        person=person,
-        token=token,
-        since=since,
-        in_any_way=in_any_way,
-        most=most,
-        model=model,
-        query=None if vector is None else index_queries.prefix_text(vector=vector),
-        **visibility.parameters(sight=sight),
-    )
-    texts = tuple(DeliveredText(memory_id=id, content=content) for id, content, _ in rows)
-    return texts, {id: float(cosine) for id, _, cosine in rows if cosine is not None}
-
-
-def was_delivered_to_agents(*, memory_id: UUID, person: UUID | None, since: datetime) -> bool:
-    """Say whether any agent of a person was given a memory after a time. In a unit."""
-    rows = sql_queries.rows(
-        "was_delivered_to_agents", file=FILE, memory_id=memory_id, person=person, since=since
-    )
-    return bool(rows[0][0])
-
-
-def _of(spot: Spot) -> dict[str, int | UUID | None]:
-    return {"model": spot.model_id, "audience": spot.audience, "project": spot.project_id}

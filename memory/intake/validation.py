@@ -275,50 +275,35 @@ def check_attributes(
 
 def _check_fields(
     required: Fields, optional: Fields, given: Mapping[str, object], *, at: str
-) -> list[FieldError]:
+) -> Iterator[FieldError]:
     fields = {**required, **optional}
-    missing = [
-        FieldError(pointer=f"{at}/{name}", detail="This field is required.", code="required")
-        for name in required
-        if given.get(name) is None
-    ]
-    unknown = [
-        FieldError(
-            pointer=f"{at}/{name}",
-            detail=message("Unknown field; known are {names}.", names=tuple(sorted(fields))),
-            code="unknown",
-        )
-        for name in given
-        if name not in fields
-    ]
-    wrong = [
-        error
-        for name, holds in fields.items()
-        if given.get(name) is not None
-        for error in _check_value(holds, given[name], at=f"{at}/{name}")
-    ]
-    return missing + unknown + wrong
+    for name in required:
+        if given.get(name) is None:
+            yield _fault(f"{at}/{name}", "This field is required.", "required")
+    for name in given:
+        if name not in fields:
+            known = message("Unknown field; known are {names}.", names=tuple(sorted(fields)))
+            yield _fault(f"{at}/{name}", known, "unknown")
+    for name, holds in fields.items():
+        if given.get(name) is not None:
+            yield from _check_value(holds, given[name], at=f"{at}/{name}")
 
 
-def _check_value(holds: str, value: object, *, at: str) -> list[FieldError]:
+def _check_value(holds: str, value: object, *, at: str) -> Iterator[FieldError]:
     if holds != "steps":
         is_right, expected = _CHECKS[holds]
-        if is_right(value):
-            return []
-        detail: str = message("Expected {what}.", what=expected)
-        return [FieldError(pointer=at, detail=detail, code="wrong_type")]
-    if not isinstance(value, list | tuple) or not value:
-        detail = "Expected a list of at least one step."
-        return [FieldError(pointer=at, detail=detail, code="wrong_type")]
-    errors: list[FieldError] = []
-    for position, step in enumerate(value):
-        where = f"{at}/{position}"
-        if isinstance(step, Mapping):
-            errors += _check_fields(*_STEP, step, at=where)
-        else:
-            detail = "Expected an object with order and description."
-            errors.append(FieldError(pointer=where, detail=detail, code="wrong_type"))
-    return errors
+        if not is_right(value):
+            yield _fault(at, message("Expected {what}.", what=expected), "wrong_type")
+    elif not isinstance(value, list | tuple) or not value:
+        yield _fault(at, message("Expected a list of at least one step."), "wrong_type")
+    else:
+        for position, step in enumerate(value):
+            where = f"{at}/{position}"
+            if isinstance(step, Mapping):
+                yield from _check_fields(*_STEP, step, at=where)
+            else:
+                detail = message("Expected an object with order and description.")
+                yield _fault(where, detail, "wrong_type")
 
 
 def _is_text(value: object) -> bool:

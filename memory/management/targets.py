@@ -3,7 +3,6 @@
 from abc import ABC, abstractmethod
 from argparse import ArgumentParser
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
 from typing import Any
 
 from django.contrib.auth import get_user_model
@@ -43,10 +42,13 @@ class OrganizationCommand(BaseCommand, ABC):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Do the work; say for each organization what came of it. One refused stops no other."""
-        tenants = list_organizations(options)
+        slug = options["tenant"]
+        tenants = [one for one in tenancy.each_organization() if slug in {None, one.slug}]
+        if slug is not None and not tenants:
+            raise CommandError(f"There is no organization {slug!r}.")
         refused = 0
         for tenant in tenants:
-            with enter(tenant):
+            with tenancy.enter(tenant):
                 try:
                     for line in self.work(tenant, options).splitlines():
                         self.stdout.write(f"{tenant.slug}: {line}")
@@ -63,17 +65,3 @@ class OrganizationCommand(BaseCommand, ABC):
     def tell_progress(self, tenant: Tenant) -> Callable[[int, int], None]:
         """Return what says how many memories are done."""
         return lambda done, total: self.stdout.write(f"{tenant.slug}: {done} of {total} memories")
-
-
-def list_organizations(options: Mapping[str, Any]) -> tuple[Tenant, ...]:
-    """Return the organization that is named, or all. Raises CommandError for one that is none."""
-    slug = options["tenant"]
-    found = tuple(one for one in tenancy.each_organization() if slug in {None, one.slug})
-    if slug is not None and not found:
-        raise CommandError(f"There is no organization {slug!r}.")
-    return found
-
-
-def enter(tenant: Tenant) -> AbstractContextManager[object]:
-    """Return a context inside of an organization."""
-    return tenancy.enter(tenant)

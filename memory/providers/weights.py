@@ -157,32 +157,34 @@ OPTIONAL_MODELS: Final = (NAME_READER,)  # what an extra brings
 # ruff: noqa: PLC0415 - what only set-up needs is imported there; every process imports this module
 
 
-def fetch_models(*, into: Path, operator_folder: Path | None, say: Report) -> None:
+def fetch_models(
+    *, into: Path, operator_folder: Path | None, say: Report, names: bool = False
+) -> None:
     """Fetch what is missing and make the encoder's graph; do nothing if all is there.
+
+    `names`: only the model that an extra reads names with.
 
     Raises:
         ProviderUnavailable: the weights cannot be had.
         OSError: the folder cannot be written.
     """
     with _only_process(into, say):
-        for model in PINNED_MODELS:
+        for model in OPTIONAL_MODELS if names else PINNED_MODELS:
             fetch(model=model, into=into, operator_folder=operator_folder, say=say)
-        say(f"{MINILM.name}: preparing the graph")
-        recipe = prepare_encoder(folder=into / MINILM.name)
-        say(f"{MINILM.name}: {recipe.precision}, smallest cosine {recipe.smallest_cosine}")
+        if not names:
+            say(f"{MINILM.name}: preparing the graph")
+            recipe = prepare_encoder(folder=into / MINILM.name)
+            say(f"{MINILM.name}: {recipe.precision}, smallest cosine {recipe.smallest_cosine}")
 
 
-def fetch_optional_models(*, into: Path, operator_folder: Path | None, say: Report) -> None:
-    """Fetch what is missing of the models that an extra uses; raise as `fetch_models` does."""
-    with _only_process(into, say):
-        for model in OPTIONAL_MODELS:
-            fetch(model=model, into=into, operator_folder=operator_folder, say=say)
-
-
-def faults(*, folder: Path) -> tuple[str, ...]:
+def faults(*, folder: Path, names: bool = False) -> tuple[str, ...]:
     """Return one message for each model file that is absent or altered; read-only."""
-    found = [fault for model in PINNED_MODELS for fault in _faults_of(model, folder)]
-    if not is_graph_intact(folder=folder / MINILM.name):
+    found = [
+        f"{model.name}/{file.name} is missing or not as pinned."
+        for model in (OPTIONAL_MODELS if names else PINNED_MODELS)
+        for file in missing_files(model=model, folder=folder / model.name)
+    ]
+    if not names and not is_graph_intact(folder=folder / MINILM.name):
         found.append(f"{MINILM.name}: the graph is missing, outdated or altered.")
     return tuple(found)
 
@@ -200,12 +202,17 @@ def main(*, arguments: list[str] | None = None) -> int:
     parser.add_argument("--check", action="store_true", help="only compare, change nothing")
     chosen = parser.parse_args(arguments)
     if chosen.check:
-        return _check(chosen.into, names=chosen.names)
+        found = faults(folder=chosen.into, names=chosen.names)
+        for fault in found:
+            print(fault, file=sys.stderr)
+        if not found:
+            _say(f"models in {chosen.into} are as pinned")
+        return 1 if found else 0
     given = os.environ.get("CAIRN_MODELS_FROM")
     started = time.monotonic()
-    work = fetch_optional_models if chosen.names else fetch_models
+    source = Path(given) if given else None
     try:
-        work(into=chosen.into, operator_folder=Path(given) if given else None, say=_say)
+        fetch_models(into=chosen.into, operator_folder=source, say=_say, names=chosen.names)
     except ProviderError as error:
         print(f"{error.detail} {error.hint}", file=sys.stderr)
         return 1
@@ -331,25 +338,8 @@ def _copy_if_pinned(source: IO[bytes], pinned: PinnedFile, path: Path) -> bool:
 
 
 def _is_intact(path: Path, pinned: PinnedFile) -> bool:
-    if not path.is_file() or path.stat().st_size != pinned.size_bytes:
-        return False
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest() == pinned.sha256
-
-
-def _faults_of(model: PinnedModel, folder: Path) -> list[str]:
-    missing = missing_files(model=model, folder=folder / model.name)
-    return [f"{model.name}/{file.name} is missing or not as pinned." for file in missing]
-
-
-def _check(folder: Path, *, names: bool) -> int:
-    optional = (fault for model in OPTIONAL_MODELS for fault in _faults_of(model, folder))
-    found = tuple(optional) if names else faults(folder=folder)
-    for fault in found:
-        print(fault, file=sys.stderr)
-    if not found:
-        _say(f"models in {folder} are as pinned")
-    return 1 if found else 0
+    is_there = path.is_file() and path.stat().st_size == pinned.size_bytes
+    return is_there and _sha256_of(path) == pinned.sha256
 
 
 def _say(line: str) -> None:

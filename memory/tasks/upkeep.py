@@ -46,65 +46,31 @@ def embed(claim: Claim) -> Mapping[str, Any]:
     return {"embedded": embedded, "gone": len(ids) - embedded, "integrated": changed}
 
 
-@jobs.handler("memory.switch_model")
-def switch_model(claim: Claim) -> Mapping[str, Any]:
-    """Do one part of a switch to another embedding model."""
-    tell = partial(jobs.progress, claim)
-    return maintenance.work(key=claim.payload["key"], tell=tell)
+def _tell(claim: Claim) -> Callable[[int, int], None]:
+    return partial(jobs.progress, claim)
 
 
-@jobs.handler("memory.drop_vectors")
-def drop_vectors(claim: Claim) -> Mapping[str, Any]:
-    """Delete the vectors of a model that is not used any more."""
-    tell = partial(jobs.progress, claim)
-    return {"dropped": maintenance.drop(model_id=claim.payload["model"], tell=tell)}
-
-
-@jobs.handler("memory.refresh_lexicon")
-def refresh_lexicon(claim: Claim) -> Mapping[str, Any]:
-    """Count words anew when the organization's memories have changed enough."""
-    del claim
-    return {"words": maintenance.refresh_lexicon()}
-
-
-@jobs.handler("memory.index_search")
-def index_search(claim: Claim) -> Mapping[str, Any]:
-    """Make the indexes that searches of a large organization read, with progress."""
-    return {"indexes": maintenance.make_indexes(tell=partial(jobs.progress, claim))}
-
-
-@jobs.handler("memory.sort_topics")
-def sort_topics(claim: Claim) -> Mapping[str, Any]:
-    """Sort an organization's memories into topics."""
-    tell = partial(jobs.progress, claim)
-    return asdict(topics_actions.sort_topics(now=timezone.now(), tell=tell))
-
-
-@jobs.handler("memory.prove")
-def prove_memories(claim: Claim) -> Mapping[str, Any]:
-    """Set memories aside that surely harm."""
-    del claim
-    return consequences.demote_harmful(now=timezone.now())
-
-
-@jobs.handler("memory.join_names")
-def join_names_of(claim: Claim) -> Mapping[str, Any]:
-    """Say that names are one thing which surely are."""
-    del claim
-    return asdict(entity_merges.join_names(now=timezone.now()))
-
-
-@jobs.handler("memory.enrich_entities")
-def enrich_entities_of(claim: Claim) -> Mapping[str, Any]:
-    """Read the names in memories in which patterns found few."""
-    left, tell = int(claim.payload["left"]), partial(jobs.progress, claim)
-    return enrich_entities(left=left, tell=tell)
-
-
-@jobs.handler("memory.read_names")
-def read_names_again(claim: Claim) -> Mapping[str, Any]:
-    """Read what memories name that an older reader has read."""
-    return read_names(tell=partial(jobs.progress, claim))
+JOBS: Final[Mapping[str, Callable[[Claim], Mapping[str, Any]]]] = {  # that are one call
+    "memory.switch_model": lambda claim: maintenance.work(
+        key=claim.payload["key"], tell=_tell(claim)
+    ),
+    "memory.drop_vectors": lambda claim: {
+        "dropped": maintenance.drop(model_id=claim.payload["model"], tell=_tell(claim))
+    },
+    "memory.refresh_lexicon": lambda _: {"words": maintenance.refresh_lexicon()},
+    "memory.index_search": lambda claim: {"indexes": maintenance.make_indexes(tell=_tell(claim))},
+    "memory.sort_topics": lambda claim: asdict(
+        topics_actions.sort_topics(now=timezone.now(), tell=_tell(claim))
+    ),
+    "memory.prove": lambda _: consequences.demote_harmful(now=timezone.now()),
+    "memory.join_names": lambda _: asdict(entity_merges.join_names(now=timezone.now())),
+    "memory.enrich_entities": lambda claim: enrich_entities(
+        left=int(claim.payload["left"]), tell=_tell(claim)
+    ),
+    "memory.read_names": lambda claim: read_names(tell=_tell(claim)),
+}
+for _name, _work in JOBS.items():
+    jobs.handler(_name)(_work)
 
 
 def _forget_actions() -> int:

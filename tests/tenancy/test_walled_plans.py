@@ -12,12 +12,13 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory import sql_queries
 from memory.injection.actions import delivery_log
-from memory.intake.queries import delivered_to_person
+from memory.intake.actions.similar_memories import find_delivered
 from memory.records.queries.views import visible
 from memory.search import request
 from memory.search.queries import list_always_in_effect
 from memory.search.request import Narrowing
 from teams import visibility
+from tests.support.memories import as_agent
 
 pytestmark = pytest.mark.usefixtures("tables_of_its_own", "in_organization")
 
@@ -93,18 +94,9 @@ def test_what_stands_is_looked_up_among_what_stands(caller: Caller, now: datetim
 
 def _asked_of_whom_was_told(caller: Caller, now: datetime) -> tuple[str, Any]:
     """Return the statement that asks whom was told what, and its values."""
-    sight = visibility.sight_of(caller=caller)
+    agent = as_agent(caller)
     return _asked(
-        lambda: delivered_to_person(
-            person=caller.user_id,
-            token=uuid4(),
-            since=now,
-            in_any_way=False,
-            sight=sight,
-            model=None,
-            vector=None,
-            most=100,
-        ),
+        lambda: find_delivered(caller=agent, source="agent_explicit", embedded=None, now=now),
         of="memory_givenout",
     )
 

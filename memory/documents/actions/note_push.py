@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from accounts import free_texts, identifiers, tenancy
@@ -44,8 +44,7 @@ class NewNote:
     scope: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RefusedStatement:
+class RefusedStatement(NamedTuple):
     """A statement that became no memory: its line, the gate, and why."""
 
     line: int | None
@@ -147,7 +146,7 @@ def _take_out(
         stale=gone.stale,
         held=gone.held,
         refused=tuple(
-            RefusedStatement(line=one.line, gate=outcome.gate, reason=outcome.reason)
+            RefusedStatement(one.line, outcome.gate, outcome.reason)
             for one, outcome in zip(fresh, outcomes, strict=True)
             if outcome.memory is None
         ),
@@ -218,12 +217,7 @@ def _restore(memory: Memory, said: str) -> None:
     Its wait ends where that began it: of the words the note says, which ring no alarm.
     """
     if memory.stale_at is not None and memory.verification == taxonomy.Verification.STALE:
-        was = (
-            taxonomy.Verification.VERIFIED
-            if memory.verified_at
-            else taxonomy.Verification.UNVERIFIED
-        )
-        memory.verification = was.value
+        memory.verification = "verified" if memory.verified_at else "unverified"
     is_same = memory.content_hash == content_hash(content=said)
     waits_for_it = memory.archived_reason == versions.HELD and is_same
     ends = waits_for_it and not rules.of_content(content=memory.content)
@@ -246,9 +240,7 @@ def _make_stale(caller: Caller, rows: Iterable[Memory], reason: str, now: dateti
     for memory in fresh:
         memory.needs_review = memory.needs_review and memory.archived_reason != versions.HELD
         memory.stale_at, memory.archived_reason = now, reason
-        if (
-            memory.verification != taxonomy.Verification.CONTRADICTED
-        ):  # what people found stays known
+        if memory.verification != taxonomy.Verification.CONTRADICTED:  # people found that
             memory.verification = taxonomy.Verification.STALE.value
         writes.save(row=memory, fields=BELIEF, now=now)
     kept = {memory.id for memory in fresh}
@@ -273,10 +265,5 @@ def _may_make_stale(caller: Caller, memory: Memory) -> bool:
 
 
 def _record(caller: Caller, row: models.NoteVersion, act: str) -> None:
-    audit.append(
-        act=act,
-        object_type="note",
-        object_id=str(row.note),
-        caller=caller,
-        details={"version": row.number},
-    )
+    id, details = str(row.note), {"version": row.number}
+    audit.append(act=act, object_type="note", object_id=id, caller=caller, details=details)

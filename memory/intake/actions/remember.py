@@ -121,7 +121,7 @@ def prepare(*, caller: Caller, new: NewMemory) -> Prepared:
 def decide(*, caller: Caller, prepared: Prepared, now: datetime) -> Outcome:
     """Compare a prepared candidate with what is there, store what follows, log it. In a unit."""
     where = candidate.find_placement(caller=caller, new=prepared.checked.new)
-    usable = replace(prepared, embedded=in_use(embedded=prepared.embedded))
+    usable = replace(prepared, embedded=similar_memories.in_use(embedded=prepared.embedded))
     outcome = _decide_at(caller, usable, where, now)
     entry = log_entry(new=prepared.checked.new, where=where, outcome=outcome)
     apply_decision.log_actions(caller=caller, entries=(entry,), now=now)
@@ -217,13 +217,6 @@ def enqueue_model_look(*, row: Memory, created_by: UUID | None) -> None:
         priority=row.governance,
         created_by=created_by,
     )
-
-
-def in_use(*, embedded: embedding.Embedded | None) -> embedding.Embedded | None:
-    """Return a vector if it is of the model that searches use, else None. In a unit."""
-    if embedded is None or embedded.key != embedding.active_model()[1]:
-        return None
-    return embedded
 
 
 def log_entry(
@@ -340,6 +333,8 @@ def replace_content(
 
 MOST: Final = 1_000  # memories a call
 
+Checked = candidate.CheckedCandidate
+Placement = candidate.Placement
 Key = tuple[UUID, UUID | None, str, str]  # audience, project, column, and a value unique there
 
 
@@ -356,7 +351,7 @@ def remember_all(
             detail=message("{count} memories were sent.", count=len(new)),
             hint=message("Send at most {most}.", most=MOST),
         )
-    checked: list[candidate.CheckedCandidate | Outcome] = []
+    checked: list[Checked | Outcome] = []
     for item in new:
         try:
             checked.append(candidate.check_candidate(caller=caller, new=item))
@@ -368,7 +363,7 @@ def remember_all(
 def _take_all(
     caller: Caller,
     new: tuple[NewMemory, ...],
-    checked: list[candidate.CheckedCandidate | Outcome],
+    checked: list[Checked | Outcome],
     now: datetime,
 ) -> tuple[Outcome, ...]:
     """Place all, look up what is stored, decide each in order, write, and log. In a unit."""
@@ -422,16 +417,12 @@ class _Batch:
         self.rows: list[Memory] = []
         self.new: dict[Key, Memory] = {}
         self.stored: dict[Key, Memory] = {}
-        self.places: dict[tuple[str | None, str | None, str | None], candidate.Placement] = {}
-        self.seen: defaultdict[candidate.Placement, assertions.Seen] = defaultdict(assertions.Seen)
-        self.by_position: dict[
-            tuple[candidate.Placement, int], Memory
-        ] = {}  # in what was seen of a place
+        self.places: dict[tuple[str | None, str | None, str | None], Placement] = {}
+        self.seen: defaultdict[Placement, assertions.Seen] = defaultdict(assertions.Seen)
+        self.by_position: dict[tuple[Placement, int], Memory] = {}  # in what was seen of a place
         self.delivered: dict[str, similar_memories.Delivered] = {}
 
-    def place(
-        self, checked: candidate.CheckedCandidate
-    ) -> tuple[candidate.CheckedCandidate, candidate.Placement] | Outcome:
+    def place(self, checked: Checked) -> tuple[Checked, Placement] | Outcome:
         """Find where one item goes. Raises NotFound for a project the caller cannot see."""
         new = checked.new
         key = (new.project, new.scope, new.team)
@@ -442,13 +433,9 @@ class _Batch:
         self.places[key] = where
         return checked, where
 
-    def load_stored(
-        self, items: list[tuple[candidate.CheckedCandidate, candidate.Placement]]
-    ) -> None:
+    def load_stored(self, items: list[tuple[Checked, Placement]]) -> None:
         """Find in one query a place what the store has of these texts and external ids; lock it."""
-        by_place: defaultdict[candidate.Placement, list[candidate.CheckedCandidate]] = defaultdict(
-            list
-        )
+        by_place: defaultdict[Placement, list[Checked]] = defaultdict(list)
         for item, where in items:
             by_place[where].append(item)
         for where, checked in by_place.items():
@@ -458,9 +445,7 @@ class _Batch:
                 for key in _keys_of(row):
                     self.stored.setdefault(key, row)
 
-    def take(
-        self, item: candidate.CheckedCandidate, where: candidate.Placement
-    ) -> Outcome | Memory:
+    def take(self, item: Checked, where: Placement) -> Outcome | Memory:
         """Decide one item: an outcome, or the row that will be written."""
         place = (where.audience, where.project.id if where.project else None)
         text_key: Key = (*place, "content_hash", item.content_hash)
@@ -506,9 +491,7 @@ class _Batch:
             created_by=principal(caller=self.caller),
         )
 
-    def _resend(
-        self, item: candidate.CheckedCandidate, id_key: Key, text_key: Key, same_id: UUID | None
-    ) -> Outcome:
+    def _resend(self, item: Checked, id_key: Key, text_key: Key, same_id: UUID | None) -> Outcome:
         """Bring the memory of an external id to what was sent now, once a call."""
         earlier = self.new.get(id_key)
         if earlier is not None and item.content_hash == earlier.content_hash:
@@ -535,9 +518,7 @@ class _Batch:
             row.content_hash = item.content_hash
         return outcome
 
-    def _add(
-        self, item: candidate.CheckedCandidate, where: candidate.Placement
-    ) -> Outcome | Memory:
+    def _add(self, item: Checked, where: Placement) -> Outcome | Memory:
         """Compose a new row, unless an earlier item of this call says nearly the same."""
         new = item.new
         is_compared = item.classification.type is not MemoryType.EPISODE and not new.external_id

@@ -21,6 +21,7 @@ from uuid import UUID
 from accounts import tenancy
 from accounts.caller import Caller, is_person
 from accounts.messages import message
+from memory import sql_queries
 from memory.entities import names
 from memory.index import queries as index_queries
 from memory.index.actions import embedding
@@ -31,9 +32,9 @@ from memory.records.models import Memory
 from memory.records.queries import memories, views
 from memory.secrets import findings
 from memory.taxonomy import MemoryType, Scope, Source, source_row
+from teams import models as team_models
 from teams import permissions, visibility
 from teams import queries as places
-from teams.models import Project
 
 NEAREST: Final = 5  # memories compared
 JUST_HOURS: Final = 24  # within which an agent was “just” given something; default, not measured
@@ -78,7 +79,7 @@ class Preview:
     similar: tuple[Similar, ...]
 
 
-def thresholds_of(*, project: Project | None) -> integrate.Thresholds:
+def thresholds_of(*, project: team_models.Project | None) -> integrate.Thresholds:
     """Return the thresholds of the gates in a project; the usual ones outside of projects."""
     return (
         integrate.Thresholds()
@@ -115,9 +116,8 @@ def find_similar(
         alone = integrate.Neighborhood(exact_duplicate_id=exact)
         return alone, _candidate_statement(caller, checked, now, topic_id=None), ()
     thresholds = thresholds_of(project=where.project)
-    model_id = embedding.space_id(key=embedded.key)
     query = index_queries.prefix_text(vector=embedded.vector)
-    spot = _spot(where, model_id)
+    spot, *others = _spots(caller, where, embedding.space_id(key=embedded.key))
     newest = queries.newest(
         spot=spot,
         query=query,
@@ -125,8 +125,7 @@ def find_similar(
         least=thresholds.near_duplicate_cosine,
     )
     close = {**dict(newest), **_nearest(spot, embedded)}
-    other = counterpart(caller=caller, where=where, model_id=model_id)
-    beyond = {} if other is None else _nearest(other, embedded)
+    beyond = {id: cosine for one in others for id, cosine in _nearest(one, embedded).items()}
     least = min(thresholds.near_duplicate_cosine, thresholds.conflict_cosine)
     stored = queries.stored_statements(
         cosines={id: cosine for id, cosine in {**beyond, **close}.items() if cosine >= least}
@@ -144,40 +143,23 @@ def find_similar(
     return neighborhood, _candidate_statement(caller, checked, now, topic_id=topic_id), compared
 
 
-def counterpart(
-    *, caller: Caller, where: candidate.Placement, model_id: int
-) -> queries.Spot | None:
-    """Return where else the writer sees memories about the same: personal or the project's."""
-    if where.project is None or caller.user_id is None:
+def in_use(*, embedded: embedding.Embedded | None) -> embedding.Embedded | None:
+    """Return a vector if it is of the model that searches use, else None. In a unit."""
+    if embedded is None or embedded.key != embedding.active_model()[1]:
         return None
-    other = {Scope.PERSONAL: where.project.id, Scope.PROJECT: caller.user_id}.get(where.scope)
-    if other is None:
-        return None
-    return queries.Spot(model_id=model_id, audience=other, project_id=where.project.id)
+    return embedded
 
 
 def nearest_cosine(
     *, caller: Caller, new: validation.NewMemory, embedded: embedding.Embedded | None
 ) -> float:
     """Return the highest cosine with what is stored there; 0 while it cannot be compared."""
-    if embedded is None or embedded.key != embedding.active_model()[1]:
+    usable = in_use(embedded=embedded)
+    if usable is None:
         return 0.0
     where = candidate.find_placement(caller=caller, new=new)
-    model_id = embedding.space_id(key=embedded.key)
-    project_id = None if where.project is None else where.project.id
-    here = queries.Spot(model_id=model_id, audience=where.audience, project_id=project_id)
-    beside = counterpart(caller=caller, where=where, model_id=model_id)
-    nearest = 0.0
-    for spot in (here,) if beside is None else (here, beside):
-        found = index_queries.nearest(
-            model_id=spot.model_id,
-            vector=embedded.vector,
-            audience=spot.audience,
-            project_id=spot.project_id,
-            limit=1,
-        )
-        nearest = max(nearest, found[0][1] if found else 0.0)
-    return nearest
+    spots = _spots(caller, where, embedding.space_id(key=usable.key))
+    return max((0.0, *(cosine for spot in spots for cosine in _nearest(spot, usable, 1).values())))
 
 
 def compared_with(
@@ -214,42 +196,59 @@ def _candidate_statement(
     )
 
 
-def _spot(where: candidate.Placement, model_id: int) -> queries.Spot:
+def _spots(caller: Caller, where: candidate.Placement, model_id: int) -> tuple[queries.Spot, ...]:
+    """Return the place itself, and where else its writer sees memories about the same, if any.
+
+    That is of a personal one its project, and of a project's what the writer keeps personally.
+    """
     project_id = where.project.id if where.project else None
-    return queries.Spot(model_id=model_id, audience=where.audience, project_id=project_id)
+    here = queries.Spot(model_id, where.audience, project_id)
+    other = {Scope.PERSONAL: project_id, Scope.PROJECT: caller.user_id}.get(where.scope)
+    if project_id is None or caller.user_id is None or other is None:
+        return (here,)
+    return here, queries.Spot(model_id, other, project_id)
 
 
 def _nearest(
     spot: queries.Spot, embedded: embedding.Embedded, limit: int = NEAREST
 ) -> dict[UUID, float]:
-    found = index_queries.nearest(
-        model_id=spot.model_id,
-        vector=embedded.vector,
-        audience=spot.audience,
-        project_id=spot.project_id,
-        limit=limit,
+    return dict(
+        index_queries.nearest(
+            model_id=spot.model,
+            vector=embedded.vector,
+            audience=spot.audience,
+            project_id=spot.project,
+            limit=limit,
+        )
     )
-    return dict(found)
 
 
 def find_delivered(
     *, caller: Caller, source: str, embedded: embedding.Embedded | None, now: datetime
 ) -> Delivered:
-    """Return what counts as delivered to a caller who sends something now. In a unit."""
+    """Return what counts as delivered to a caller who sends something now, by id. In a unit.
+
+    The newest that may still be seen, and their cosines with a vector as far as they are known.
+    """
     if is_person(caller=caller) or source not in SAYS_AGAIN:
         return (), {}
     is_extracted = source == Source.EXTRACTED
     lasting = timedelta(days=LONG_DAYS) if is_extracted else timedelta(hours=JUST_HOURS)
-    return queries.delivered_to_person(
+    rows = sql_queries.filled(
+        "delivered_to_person",
+        file=queries.FILE,
+        parts={"visible": visibility.as_sql(alias="m")},
         person=caller.user_id,
         token=caller.token_id,
         since=now - lasting,
         in_any_way=is_extracted,
-        sight=visibility.sight_of(caller=caller),
-        model=None if embedded is None else embedded.key,
-        vector=None if embedded is None else embedded.vector,
         most=MOST,
+        model=None if embedded is None else embedded.key,
+        query=None if embedded is None else index_queries.prefix_text(vector=embedded.vector),
+        **visibility.parameters(sight=visibility.sight_of(caller=caller)),
     )
+    texts = tuple(rules.DeliveredText(memory_id=id, content=content) for id, content, _ in rows)
+    return texts, {id: float(cosine) for id, _, cosine in rows if cosine is not None}
 
 
 def is_restatement(*, row: Memory, delivered_id: UUID) -> bool:
@@ -261,10 +260,14 @@ def is_restatement(*, row: Memory, delivered_id: UUID) -> bool:
         return False
     if row.source == Source.EXTRACTED:
         return True  # a conversation alone confirms nothing
-    since = row.created_at - timedelta(hours=JUST_HOURS)
-    return queries.was_delivered_to_agents(
-        memory_id=delivered_id, person=row.author_user, since=since
+    ((was_delivered,),) = sql_queries.rows(
+        "was_delivered_to_agents",
+        file=queries.FILE,
+        memory_id=delivered_id,
+        person=row.author_user,
+        since=row.created_at - timedelta(hours=JUST_HOURS),
     )
+    return bool(was_delivered)
 
 
 def find_echo(
@@ -326,17 +329,15 @@ def _find_shown(
     caller: Caller, checked: candidate.CheckedCandidate, now: datetime
 ) -> tuple[Similar, ...]:
     embedded = embed(checked=checked)
-    if embedded is None:
-        return ()
     with tenancy.unit():
-        model_id, key = embedding.active_model()
-        if key != embedded.key:
+        usable = in_use(embedded=embedded)
+        if usable is None:
             return ()
         where = candidate.find_placement(caller=caller, new=checked.new)
-        spot = _spot(where, model_id)
+        spot, *_ = _spots(caller, where, embedding.space_id(key=usable.key))
         close = {
             id: cosine
-            for id, cosine in _nearest(spot, embedded, SIMILAR_LIMIT).items()
+            for id, cosine in _nearest(spot, usable, SIMILAR_LIMIT).items()
             if cosine >= SIMILAR_COSINE
         }
         shown = memories.by_ids(caller=caller, memory_ids=tuple(close), now=now)

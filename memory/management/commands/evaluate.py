@@ -142,8 +142,8 @@ def _set(given: str) -> JudgedSet:
 
 
 def _converted(public: str, folder: Path) -> Converted:
-    files = {name: _read(folder / name) for name in dataset.PUBLIC[public].files}
-    return dataset.convert(public=public, files=files)
+    names, convert = dataset.PUBLIC[public]
+    return convert({name: _read(folder / name) for name in names})
 
 
 def _report(path: Path) -> dict[str, Any]:

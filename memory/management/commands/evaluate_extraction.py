@@ -15,7 +15,6 @@ from django.core.management.base import BaseCommand, CommandError
 from memory.evaluation import conversations
 from memory.evaluation.actions import evaluate_extraction
 from memory.evaluation.dataset import Split, WrongSet
-from memory.evaluation.measures import Interval
 from memory.extraction.actions import Mode
 
 SHIPPED: Final = Path(conversations.__file__).parent / "sets/conversations/conversations.jsonl"
@@ -45,9 +44,7 @@ class Command(BaseCommand):
         outcomes = tuple(one.outcome for one in found)
         turns, expected = sum(len(one.turns) for one in chosen), sum(o.expected for o in outcomes)
         lines = [f"{len(found)} conversations, {turns} turns, {expected} memories worth keeping"]
-        scores = conversations.scores(outcomes=outcomes)
-        for name in ("precision", "recall", "type"):
-            share: Interval | None = getattr(scores, name)
+        for name, share in conversations.scores(outcomes=outcomes).items():
             figure = (
                 "-" if share is None else f"{share.mean:.2f} [{share.low:.2f}, {share.high:.2f}]"
             )

@@ -42,10 +42,7 @@ def test_an_owner_switches_watches_goes_back_and_drops(
     [
         ({"verb": "switch", "key": "nobody/knows"}, 422, "No embedder is called"),
         ({"verb": "switch", "key": ""}, 422, "There is no such model."),
-        ({"verb": "switch", "key": WORDS}, 409, "is the active model already"),
         ({"verb": "drop", "key": WORDS}, 409, "is in use"),
-        ({"verb": "rollback"}, 409, "no earlier model"),
-        ({"verb": "cancel"}, 409, "No other model is being filled"),
         ({"verb": "nonsense"}, 422, "There is no such model."),
     ],
 )

@@ -15,16 +15,6 @@ def test_codes_are_the_order_of_the_rows() -> None:
     assert [row.type for row in taxonomy.TYPES] == list(MemoryType)
 
 
-@pytest.mark.parametrize("row", taxonomy.TYPES, ids=lambda row: row.type)
-def test_a_stored_code_leads_back_to_its_type(row: taxonomy.TypeRow) -> None:
-    assert taxonomy.type_of_code(code=row.code) is row.type
-
-
-def test_a_code_without_a_row_is_an_error() -> None:
-    with pytest.raises(KeyError):
-        taxonomy.type_of_code(code=999)
-
-
 @pytest.mark.parametrize(
     ("type", "tags", "pinned", "layer"),
     [

@@ -25,7 +25,7 @@ from teams.models import AuditEntry
 from tests.support import memories, people, records
 from tests.support.goals import Scale
 
-pytestmark = pytest.mark.usefixtures("in_organization")
+pytestmark = pytest.mark.usefixtures("store")
 
 ALL = "is:any"
 LOSSLESS = (ExportFormat.JSON, ExportFormat.LINES, ExportFormat.MARKDOWN)
@@ -202,7 +202,7 @@ def test_an_export_is_told_once(caller: Caller, store: str, now: datetime) -> No
         assert entry.details == {"memories": 1, "format": "json"}
 
 
-def test_words_are_no_filter(caller: Caller, store: str, now: datetime) -> None:
+def test_words_are_no_filter(caller: Caller, now: datetime) -> None:
     with pytest.raises(InvalidInput):
         exported(caller, now, query="redis tokens")
 

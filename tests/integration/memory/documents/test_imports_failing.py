@@ -22,11 +22,11 @@ from memory.tasks import job_handlers
 from tests.support import memories, work
 from tests.support.taking_in import active, run, upload
 
-pytestmark = pytest.mark.usefixtures("in_organization")
+pytestmark = pytest.mark.usefixtures("store")
 
 
 def test_a_job_that_died_between_two_parts_goes_on(
-    caller: Caller, store: str, now: datetime, monkeypatch: pytest.MonkeyPatch
+    caller: Caller, now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("memory.documents.actions.import_batches.PART", 2)
     begun = begin_import(caller=caller, upload=upload(), now=now)
@@ -59,7 +59,7 @@ def token(caller: Caller, now: datetime) -> Token:
 
 @pytest.mark.parametrize("end", ["revoked_at", "expires_at"])
 def test_import_of_a_token_that_has_ended_fails_and_says_so(
-    caller: Caller, store: str, now: datetime, token: Token, end: str
+    caller: Caller, now: datetime, token: Token, end: str
 ) -> None:
     agent = memories.as_agent(caller, token_id=token.id)
     begun = begin_import(caller=agent, upload=upload(), now=now)
@@ -75,16 +75,14 @@ def test_import_of_a_token_that_has_ended_fails_and_says_so(
 
 
 def test_import_of_a_token_that_is_good_goes_on(
-    caller: Caller, store: str, now: datetime, token: Token
+    caller: Caller, now: datetime, token: Token
 ) -> None:
     done = run(memories.as_agent(caller, token_id=token.id), upload(), now)
 
     assert (done.state, dict(done.counts)) == ("done", {"added": 3})
 
 
-def test_row_that_the_database_refuses_stops_no_other(
-    caller: Caller, store: str, now: datetime
-) -> None:
+def test_row_that_the_database_refuses_stops_no_other(caller: Caller, now: datetime) -> None:
     begun = begin_import(caller=caller, upload=upload(), now=now)
 
     def no_ledger(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
@@ -107,7 +105,7 @@ def test_row_that_the_database_refuses_stops_no_other(
     ],
 )
 def test_import_whose_job_ended_without_success_says_why_and_is_tried_again(
-    caller: Caller, store: str, now: datetime, state: str, error: str
+    caller: Caller, now: datetime, state: str, error: str
 ) -> None:
     begun = begin_import(caller=caller, upload=upload(), now=now)
     Job.objects.filter(pk=str(begun.job_id)).update(state=state, error=error)
@@ -122,7 +120,7 @@ def test_import_whose_job_ended_without_success_says_why_and_is_tried_again(
     assert (done.state, done.error, dict(done.counts)) == ("done", "", {"added": 3})
 
 
-def test_import_of_a_job_put_aside_is_taken_back(caller: Caller, store: str, now: datetime) -> None:
+def test_import_of_a_job_put_aside_is_taken_back(caller: Caller, now: datetime) -> None:
     begun = begin_import(caller=caller, upload=upload(), now=now)
     Job.objects.filter(pk=str(begun.job_id)).update(state=Job.State.QUARANTINED)
 
@@ -131,9 +129,7 @@ def test_import_of_a_job_put_aside_is_taken_back(caller: Caller, store: str, now
     assert undone.batch.state == "undone"
 
 
-def test_import_whose_job_is_forgotten_gets_a_new_one(
-    caller: Caller, store: str, now: datetime
-) -> None:
+def test_import_whose_job_is_forgotten_gets_a_new_one(caller: Caller, now: datetime) -> None:
     begun = begin_import(caller=caller, upload=upload(), now=now)
     fail_import(batch_id=begun.id, reason="The project was archived.", now=now)
     Job.objects.filter(pk=str(begun.job_id)).delete()
@@ -145,7 +141,7 @@ def test_import_whose_job_is_forgotten_gets_a_new_one(
 
 
 def test_only_an_import_that_failed_is_tried_again(
-    caller: Caller, member_caller: Caller, store: str, now: datetime
+    caller: Caller, member_caller: Caller, now: datetime
 ) -> None:
     waits = begin_import(caller=caller, upload=upload(), now=now)
     own = begin_import(caller=caller, upload=upload(scope="personal"), now=now)

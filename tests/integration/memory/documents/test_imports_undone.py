@@ -23,7 +23,7 @@ from memory.taxonomy import LinkKind
 from tests.support import memories
 from tests.support.taking_in import active, run, upload
 
-pytestmark = pytest.mark.usefixtures("in_organization")
+pytestmark = pytest.mark.usefixtures("store")
 
 
 def test_undoing_leaves_everything_as_it_was(caller: Caller, store: str, now: datetime) -> None:
@@ -42,9 +42,7 @@ def test_undoing_leaves_everything_as_it_was(caller: Caller, store: str, now: da
         assert set(reasons) == {("the import was undone",)}
 
 
-def test_undoing_leaves_what_somebody_has_touched(
-    caller: Caller, store: str, now: datetime
-) -> None:
+def test_undoing_leaves_what_somebody_has_touched(caller: Caller, now: datetime) -> None:
     done = run(caller, upload(), now)
     with tenancy.unit():
         touched = Memory.objects.order_by("content").first()
@@ -59,7 +57,7 @@ def test_undoing_leaves_what_somebody_has_touched(
 
 
 def test_a_link_that_was_taken_back_keeps_nothing_of_an_import(
-    caller: Caller, store: str, now: datetime
+    caller: Caller, now: datetime
 ) -> None:
     done = run(caller, upload(), now)
     with tenancy.unit():
@@ -73,7 +71,7 @@ def test_a_link_that_was_taken_back_keeps_nothing_of_an_import(
     assert (undone.archived, undone.kept) == (3, 0)
 
 
-def test_what_was_undone_can_be_imported_again(caller: Caller, store: str, now: datetime) -> None:
+def test_what_was_undone_can_be_imported_again(caller: Caller, now: datetime) -> None:
     done = run(caller, upload(), now)
     undo_import(caller=caller, batch_id=done.id, now=now)
 
@@ -85,7 +83,7 @@ def test_what_was_undone_can_be_imported_again(caller: Caller, store: str, now: 
 
 
 def test_only_who_imported_or_a_steward_undoes(
-    caller: Caller, member_caller: Caller, store: str, now: datetime
+    caller: Caller, member_caller: Caller, now: datetime
 ) -> None:
     by_owner = run(caller, upload(), now)
     by_member = run(member_caller, upload("The gate of the mill opens at nine.\n"), now)

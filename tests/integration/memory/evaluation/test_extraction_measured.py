@@ -42,9 +42,9 @@ def measured(half: Split) -> tuple[CaseOutcome, ...]:
 def told(outcomes: tuple[CaseOutcome, ...]) -> str:
     """Return precision and recall in words."""
     found = conversations.scores(outcomes=outcomes)
-    assert found.precision is not None
-    assert found.recall is not None
-    shares = (("precision", found.precision), ("recall", found.recall))
+    assert found["precision"] is not None
+    assert found["recall"] is not None
+    shares = (("precision", found["precision"]), ("recall", found["recall"]))
     return ", ".join(
         f"{name} {one.mean:.2f} [{one.low:.2f}, {one.high:.2f}]" for name, one in shares
     )
@@ -63,10 +63,10 @@ def test_words_alone_are_precise(half: Split, figure: Figure) -> None:
 
     found = conversations.scores(outcomes=outcomes)
     figure(f"{half}: {told(outcomes)}")
-    assert found.precision is not None
-    assert found.precision.mean >= 0.85
-    assert found.recall is not None
-    assert found.recall.mean >= 0.6
+    assert found["precision"] is not None
+    assert found["precision"].mean >= 0.85
+    assert found["recall"] is not None
+    assert found["recall"].mean >= 0.6
 
 
 def test_of_recorded_answers_what_holds_is_taken(vendor: Vendor, figure: Figure) -> None:
@@ -75,8 +75,8 @@ def test_of_recorded_answers_what_holds_is_taken(vendor: Vendor, figure: Figure)
 
     figure(told(outcomes))
     found = conversations.scores(outcomes=outcomes)
-    assert found.precision is not None
-    assert found.precision.mean >= 0.9
+    assert found["precision"] is not None
+    assert found["precision"].mean >= 0.9
     wrong = " ".join(text for one in outcomes for text in one.wrong).lower()
     assert not any(word in wrong for word in PLANTED)
 

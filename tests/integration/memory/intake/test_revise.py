@@ -167,10 +167,6 @@ def both(team: str, member_caller: Caller) -> str:
     return team
 
 
-def moved(caller: Caller, memory: MemoryView, now: datetime, **changes: str) -> MemoryView:
-    return revise(caller=caller, memory_id=memory.id, changes=changes, if_version=None, now=now)
-
-
 def citations(caller: Caller) -> str:
     return repr(places.changes_since(caller=caller, after=0, limit=200))
 
@@ -181,8 +177,8 @@ def test_a_memory_moves_between_teams(store: str, both: str, caller: Caller, now
         TeamMember.objects.create(team=other, user_id=caller.user_id)
     memory = stored(caller, now, OURS, project=store)
 
-    first = moved(caller, memory, now, scope="team", team=both)
-    second = moved(caller, memory, now, team="night")
+    first = changed(caller, memory, now, scope="team", team=both)
+    second = changed(caller, memory, now, team="night")
 
     assert (first.scope, second.scope) == ("team", "team")
     assert first.team_id != second.team_id == other.id
@@ -192,15 +188,15 @@ def test_a_team_needs_its_scope(store: str, both: str, caller: Caller, now: date
     memory = stored(caller, now, OURS, project=store)
 
     with pytest.raises(InvalidInput, match="scope team"):
-        moved(caller, memory, now, team=both)
+        changed(caller, memory, now, team=both)
 
 
 def test_what_a_note_said_before_it_was_shared_stays_its_authors(
     store: str, caller: Caller, member_caller: Caller, now: datetime
 ) -> None:
     memory = stored(caller, now, MINE, project=store, scope="personal")
-    moved(caller, memory, now, content=OURS)
-    moved(caller, memory, now, scope="project", reason="for all")
+    changed(caller, memory, now, content=OURS)
+    changed(caller, memory, now, scope="project", reason="for all")
 
     shown = queries.history(caller=member_caller, memory_id=memory.id)
 
@@ -211,7 +207,7 @@ def test_what_a_note_said_before_it_was_shared_stays_its_authors(
 
 def test_versions_do_not_tell_ids_of_audiences(store: str, caller: Caller, now: datetime) -> None:
     memory = stored(caller, now, OURS, project=store)
-    moved(caller, memory, now, content=f"{OURS} It ends at six.")
+    changed(caller, memory, now, content=f"{OURS} It ends at six.")
 
     shown = queries.history(caller=caller, memory_id=memory.id)
 
@@ -224,7 +220,7 @@ def test_the_feed_forgets_a_memory_for_those_it_is_taken_from(
     memory = stored(caller, now, OURS, project=store)
     assert str(memory.id) in citations(member_caller)
 
-    moved(caller, memory, now, scope="personal")
+    changed(caller, memory, now, scope="personal")
 
     assert str(memory.id) not in citations(member_caller)
     assert str(memory.id) in citations(caller)
@@ -234,7 +230,7 @@ def test_agents_share_no_team_memory(store: str, both: str, caller: Caller, now:
     memory = stored(caller, now, OURS, project=store, scope="team", team=both)
 
     with pytest.raises(Forbidden, match="Only a person"):
-        moved(as_agent(caller), memory, now, scope="project")
+        changed(as_agent(caller), memory, now, scope="project")
 
 
 def test_only_its_author_or_a_steward_takes_a_memory_from_others(
@@ -243,10 +239,10 @@ def test_only_its_author_or_a_steward_takes_a_memory_from_others(
     memory = stored(caller, now, OURS, project=store)
 
     with pytest.raises(Forbidden, match="author or a steward"):
-        moved(member_caller, memory, now, scope="team", team=both)
+        changed(member_caller, memory, now, scope="team", team=both)
 
     steward = as_role(member_caller, Role.STEWARD)
-    assert moved(steward, memory, now, scope="team", team=both).scope == "team"
+    assert changed(steward, memory, now, scope="team", team=both).scope == "team"
 
 
 @pytest.mark.parametrize("scope", ["team", "organization"])

@@ -71,12 +71,12 @@ def test_newest_entries_are_compared_too(caller: Caller, store: str, now: dateti
     with tenancy.unit():
         vector = MemoryVector.objects.get(memory_id=memory.id)
         row = Memory.objects.get(pk=memory.id)
-        spot = Spot(model_id=vector.model_id, audience=row.audience, project_id=row.project_id)
+        spot = Spot(vector.model_id, row.audience, row.project_id)
         query = HalfVector(vector.unit).to_text()
         found = queries.newest(spot=spot, query=query, window=100, least=0.95)
         assert [id for id, _ in found] == [memory.id]
         assert queries.newest(spot=spot, query=query, window=0, least=0.95) == ()
-        elsewhere = Spot(model_id=vector.model_id, audience=row.id, project_id=row.project_id)
+        elsewhere = Spot(vector.model_id, row.id, row.project_id)
         assert queries.newest(spot=elsewhere, query=query, window=100, least=0.95) == ()
 
 

@@ -20,23 +20,14 @@ def configured(models_dir: Path) -> Iterator[None]:
     registry.reset()
 
 
-def test_the_default_embedder_is_local_and_answers() -> None:
-    embedder = registry.embedder(tenant="acme")
+def test_the_default_models_are_local_and_answer() -> None:
+    embedder, reranker = registry.embedder(tenant="acme"), registry.reranker(tenant="acme")
 
     assert embedder.model.key == "local/all-minilm-l6-v2"
-    assert embedder.is_local
     assert embedder.embed_queries(texts=("anything",))[0].shape == (384,)
-
-
-def test_the_default_reranker_is_local_and_answers() -> None:
-    reranker = registry.reranker(tenant="acme")
-
     assert reranker is not None
-    assert reranker.is_local
     assert len(reranker.rerank(query="a", texts=("b", "c"))) == 2
-
-
-def test_without_a_chat_model_there_is_none() -> None:
+    assert (embedder.is_local, reranker.is_local) == (True, True)
     assert registry.chat_model(tenant="acme") is None
 
 

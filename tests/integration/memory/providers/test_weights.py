@@ -1,5 +1,6 @@
 """Bringing the models to a folder, and noticing what is wrong there."""
 
+import os
 import shutil
 from pathlib import Path
 
@@ -12,8 +13,8 @@ MODEL = "all-minilm-l6-v2"
 
 @pytest.fixture
 def copy(models_dir: Path, tmp_path: Path) -> Path:
-    """A models folder that a test may damage."""
-    return Path(shutil.copytree(models_dir, tmp_path / "models"))
+    """A models folder of links; a test that damages a file puts another in its place."""
+    return Path(shutil.copytree(models_dir, tmp_path / "models", copy_function=os.symlink))
 
 
 def said(capsys: pytest.CaptureFixture[str]) -> str:
@@ -40,7 +41,9 @@ def test_check_names_an_altered_file(
     copy: Path, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
     path = copy / MODEL / name
-    path.write_bytes(path.read_bytes()[:-9])
+    cut = path.read_bytes()[:-9]
+    path.unlink()
+    path.write_bytes(cut)
 
     assert weights.main(arguments=["--into", str(copy), "--check"]) == 1
 

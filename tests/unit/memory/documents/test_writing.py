@@ -1,7 +1,6 @@
 """What is written can be read again as it was; every column of a memory is decided."""
 
 import io
-import json
 import zipfile
 from datetime import UTC, datetime
 from typing import Any
@@ -161,10 +160,3 @@ def test_claude_md_keeps_to_its_budget_and_to_what_matters() -> None:
     assert "Never lock gate 5." in text
     assert "Gate 99 " in text
     assert "Gate 1 " not in text
-
-
-def test_json_lines_say_what_they_are() -> None:
-    first, second = written(ExportFormat.LINES, record()).splitlines()
-
-    assert json.loads(first) == {"format": "cairn-export", "version": 1}
-    assert json.loads(second)["content"] == "The gate of the mill opens at nine."

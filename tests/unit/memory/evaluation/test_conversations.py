@@ -58,15 +58,15 @@ def test_shares_are_over_all_conversations() -> None:
 
     found = conversations.scores(outcomes=(one, two))
 
-    assert found.precision is not None
-    assert found.recall is not None
-    assert (found.precision.mean, found.recall.mean) == (0.5, 0.5)
+    assert found["precision"] is not None
+    assert found["recall"] is not None
+    assert (found["precision"].mean, found["recall"].mean) == (0.5, 0.5)
 
 
 def test_without_candidates_there_is_no_precision() -> None:
     none = conversations.judge(conversation=labelled(), candidates=())
 
-    assert conversations.scores(outcomes=(none,)).precision is None
+    assert conversations.scores(outcomes=(none,))["precision"] is None
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ LONG = [
 
 
 def _set(public: str, files: dict[str, str]) -> tuple[JudgedSet, Converted]:
-    found = dataset.convert(public=public, files=files)
+    found = dataset.PUBLIC[public].convert(files)
     return dataset.parse(name=public, memories=found.memories, queries=found.queries), found
 
 
@@ -143,7 +143,7 @@ def test_a_fault_of_a_public_file_is_named_by_its_place(
     files = {"beir": BEIR, "cosqa": COSQA}[public]
 
     with pytest.raises(WrongSet, match=message):
-        dataset.convert(public=public, files={**files, file: text})
+        dataset.PUBLIC[public].convert({**files, file: text})
 
 
 @pytest.mark.parametrize(
@@ -168,11 +168,11 @@ def test_a_conversation_of_another_shape_is_refused(
     text = json.dumps([{**LOCOMO[0], **change}])
 
     with pytest.raises(WrongSet, match=message):
-        dataset.convert(public="locomo", files={"locomo10.json": text})
+        dataset.PUBLIC["locomo"].convert({"locomo10.json": text})
 
 
 def test_a_haystack_has_a_date_for_each_session() -> None:
     text = json.dumps([{**LONG[0], "haystack_dates": []}])
 
     with pytest.raises(WrongSet, match="field 'haystack_dates': There is one date"):
-        dataset.convert(public="longmemeval", files={"longmemeval_s.json": text})
+        dataset.PUBLIC["longmemeval"].convert({"longmemeval_s.json": text})

@@ -26,12 +26,6 @@ def test_what_is_left_out_has_a_sensible_value() -> None:
     assert found.queries[0].split is Split.HELD
 
 
-def test_a_query_without_grades_is_one_that_nothing_answers() -> None:
-    found = _parse([MEMORY], [{**QUERY, "relevant": {}}])
-
-    assert not found.queries[0].answerable
-
-
 def test_pairs_are_named_once_whichever_side_says_so() -> None:
     first = {**MEMORY, "contradicts": ["m2"]}
     second = {**OTHER, "contradicts": ["m1"]}
@@ -62,12 +56,6 @@ def test_halves_differ_by_one_at_most_within_each_kind() -> None:
     for kind in ("odd", "even"):
         halves = [found[id] for id, given in items if given == kind]
         assert abs(halves.count(Split.TRAIN) - halves.count(Split.HELD)) <= 1
-
-
-def test_halves_do_not_depend_on_the_order_of_lines() -> None:
-    items = [(f"q{number}", "kind") for number in range(9)]
-
-    assert dataset.split_of(items=items) == dataset.split_of(items=items[::-1])
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,10 @@
 """What is fitted says what is so, is chosen by unseen queries, and only where it is no accident."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from memory.evaluation import fitting
 from memory.evaluation.fitting import ScoredPair
-from memory.search import relevance as relevances
 from memory.search.relevance import Sign
 
 SIGNS = (Sign.COSINE, Sign.MATCHED, Sign.MISSING)
@@ -80,23 +77,6 @@ def test_the_threshold_withholds_at_most_a_tenth_of_the_answerable() -> None:
     assert effect.recall > effect.withheld
 
 
-def test_a_calibration_without_pairs_has_no_reliability() -> None:
-    row = fitting.fit(key="x", pairs=_pairs(200), signs=SIGNS)
-
-    with pytest.raises(ValueError, match="needs pairs"):
-        fitting.reliability(pairs=(), calibration=row)
-
-
-def test_the_value_of_a_pair_is_the_products() -> None:
-    pair = _pairs(2)[0]
-    row = fitting.fit(key="x", pairs=_pairs(400), signs=SIGNS)
-
-    value = relevances.relevance(signs=pair.signs, calibration=row).value
-    effect = fitting.silence(pairs=(pair,), calibration=replace(row, threshold=value))
-
-    assert effect == fitting.Silence(recall=0.0, withheld=0.0)
-
-
 GOOD, NOISE = (Sign.COSINE,), (Sign.COSINE, Sign.MATCHED)
 
 
@@ -150,24 +130,12 @@ def test_the_order_of_pairs_does_not_matter() -> None:
     )
 
 
-def test_without_options_there_is_nothing_to_choose() -> None:
-    with pytest.raises(ValueError, match="nothing to choose"):
-        fitting.choose_signs(key="x", pairs=_queries(), options=())
-
-
 def _measured(good: tuple[int, int, int], value: float) -> dict[tuple[int, int, int], list[float]]:
     """A hill around a point: worth `value` there, less with each step away."""
     return {
         point: [value - 0.02 * sum(abs(a - b) for a, b in zip(point, good, strict=True))] * 40
         for point in fitting.weight_grid()
     }
-
-
-def test_every_point_sums_to_one_and_one_of_the_usual_paths_counts() -> None:
-    points = fitting.weight_grid().values()
-
-    assert all(sum(point.values()) == pytest.approx(1.0) for point in points)
-    assert all(point["dense"] + point["keyword"] > 0 for point in points)
 
 
 def test_the_top_of_the_hill_is_found_and_better() -> None:
@@ -191,8 +159,3 @@ def test_a_gain_that_may_be_chance_is_not_better() -> None:
     found = fitting.choose_weights(measured=noisy, usual=[1.0, 0.0] * 20)
 
     assert not found.is_better
-
-
-def test_without_queries_nothing_is_chosen() -> None:
-    with pytest.raises(ValueError, match="there are none"):
-        fitting.choose_weights(measured={(5, 5, 0): []}, usual=[])

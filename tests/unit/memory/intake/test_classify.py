@@ -69,10 +69,3 @@ def test_given_files_come_first_and_named_ones_follow_with_their_modules() -> No
 )
 def test_a_module_is_the_nearest_telling_folder(path: str, module: str) -> None:
     assert classification.module_of(path=path) == module
-
-
-def test_a_citation_and_the_entities_are_attached() -> None:
-    result = _classify("Ask @maria. She knows.")
-
-    assert result.citation == "Ask @maria."
-    assert [span.text for span in result.entities] == ["@maria"]

@@ -115,23 +115,11 @@ PAIRS: Final = _read()
 
 
 def _known(content: str, number: int = 1, cosine: float = 0.97) -> StoredStatement:
-    return StoredStatement(
-        id=UUID(int=number),
-        content=content,
-        authority=Authority.AGENT,
-        subjects=frozenset({"name it"}),
-        cosine=cosine,
-    )
+    return replace(OLD, id=UUID(int=number), content=content, cosine=cosine)
 
 
 def _decision(pair: Pair) -> Decision:
-    return integrate.decide(candidate=_statement(pair.newer), known=(_known(pair.older),))
-
-
-def _statement(content: str) -> CandidateStatement:
-    return CandidateStatement(
-        content=content, authority=Authority.AGENT, subjects=frozenset({"name it"})
-    )
+    return integrate.decide(candidate=_new(pair.newer), known=(_known(pair.older),))
 
 
 def _said(decision: Decision) -> str:
@@ -160,8 +148,8 @@ def test_the_order_in_which_neighbors_come_does_not_matter(order: list[int], cho
     known = (_known(pair.older), *near)
 
     decisions = {
-        integrate.decide(candidate=_statement(pair.newer), known=tuple(known[i] for i in order)),
-        integrate.decide(candidate=_statement(pair.newer), known=known),
+        integrate.decide(candidate=_new(pair.newer), known=tuple(known[i] for i in order)),
+        integrate.decide(candidate=_new(pair.newer), known=known),
     }
 
     assert len(decisions) == 1
@@ -171,7 +159,7 @@ def test_the_order_in_which_neighbors_come_does_not_matter(order: list[int], cho
 def test_nobody_below_replaces_what_somebody_above_said(chosen: int, authority: Authority) -> None:
     pair = PAIRS[chosen]
     taught = replace(_known(pair.older), authority=Authority.HUMAN)
-    candidate = replace(_statement(pair.newer), authority=authority)
+    candidate = replace(_new(pair.newer), authority=authority)
 
     decision = integrate.decide(candidate=candidate, known=(taught,))
 

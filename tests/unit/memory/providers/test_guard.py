@@ -71,24 +71,20 @@ def test_a_passing_fault_is_tried_again() -> None:
     assert time.slept == [0.25, 0.5]
 
 
-def test_two_retries_are_the_most() -> None:
+@pytest.mark.parametrize(
+    ("script", "tries"),
+    [([DOWN, DOWN, DOWN, "never asked for"], 3), ([ProviderRefused(detail="no"), "never"], 1)],
+)
+def test_two_retries_are_the_most_and_a_refusal_has_none(
+    script: list[ProviderError | str], tries: int
+) -> None:
     time = Time()
-    calls = Calls(time, [DOWN, DOWN, DOWN, "never asked for"])
+    calls = Calls(time, [*script])
 
-    with pytest.raises(ProviderUnavailable):
+    with pytest.raises((ProviderUnavailable, ProviderRefused)):
         run(guard_of(time), calls)
 
-    assert len(calls.given) == 3
-
-
-def test_a_refusal_is_not_tried_again() -> None:
-    time = Time()
-    calls = Calls(time, [ProviderRefused(detail="bad key"), "never asked for"])
-
-    with pytest.raises(ProviderRefused):
-        run(guard_of(time), calls)
-
-    assert len(calls.given) == 1
+    assert len(calls.given) == tries
 
 
 def test_retry_after_is_honored() -> None:

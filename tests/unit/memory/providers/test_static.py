@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.providers.static import TokenVectors, max_similarity
+from memory.providers.static import HashingEmbedder, TokenVectors, TurnedEmbedder, max_similarity
 
 
 def tokens(rows: list[list[float]], weights: list[float]) -> TokenVectors:
@@ -36,3 +36,12 @@ def test_more_text_never_lowers_the_score(seed: int) -> None:
     longer = max_similarity(query=query, text=tokens(rows[2:], [1, 1, 1, 1]))
 
     assert 0.0 <= shorter <= longer <= 1.0
+
+
+def test_the_two_spaces_have_one_length_and_nothing_in_common() -> None:
+    text = "parse_invoice_lines in billing/parser.py drops lines without a tax code."
+
+    first, second = (one.embed(texts=(text,))[0] for one in (HashingEmbedder(), TurnedEmbedder()))
+
+    assert first.shape == second.shape
+    assert abs(first @ second) < 0.3

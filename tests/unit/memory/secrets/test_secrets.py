@@ -294,10 +294,6 @@ def test_what_stands_too_deep_or_is_too_long_is_cut_off() -> None:
     assert len(masked(["longer"] * 900)) == findings.MOST
 
 
-def test_what_is_no_object_is_returned() -> None:
-    assert masked(7) == 7
-
-
 def without(text: str) -> str:
     """Take out what our own rules find."""
     found = scanner.find(every=readings(text=text, is_spoken=True), catalog=scanner.no_catalog)

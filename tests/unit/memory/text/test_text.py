@@ -58,13 +58,9 @@ def test_the_text_to_embed_begins_with_its_context() -> None:
         files=("auth.ts", "db.ts"), module="auth", type=MemoryType.GOTCHA, content="Rotate first."
     )
 
+    bare = texts.contextual_text(files=(), module="", type=MemoryType.FACT, content="x")
     assert text == "Files: auth.ts, db.ts | Module: auth | Type: gotcha\n\nRotate first."
-
-
-def test_unknown_context_is_left_out() -> None:
-    text = texts.contextual_text(files=(), module="", type=MemoryType.FACT, content="x")
-
-    assert text == "Type: fact\n\nx"
+    assert bare == "Type: fact\n\nx"
 
 
 @pytest.mark.parametrize(
@@ -99,10 +95,6 @@ def test_source_text_has_its_language_among_its_words() -> None:
     assert "python" not in texts.keyword_text(content=code, files=(), tags=())
 
 
-def test_a_plain_content_is_its_own_keyword_text() -> None:
-    assert texts.keyword_text(content="Nothing special", files=(), tags=()) == "Nothing special"
-
-
 @pytest.mark.parametrize(
     ("content", "citation"),
     [
@@ -122,10 +114,6 @@ def test_a_citation_is_the_first_sentence_cut_at_a_word(content: str, citation: 
 @given(content=STORABLE)
 def test_a_citation_never_exceeds_40_characters(content: str) -> None:
     assert len(texts.citation_text(content=content)) <= 40
-
-
-def test_typographic_apostrophes_are_read_as_straight_ones_in_their_places() -> None:
-    assert texts.straighten_apostrophes(text="It won\u2019t \u2018work\u2019") == "It won't 'work'"
 
 
 ABBREVIATED = "We decided to use X because of Y. "
