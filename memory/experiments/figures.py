@@ -15,8 +15,8 @@ from typing import Final
 
 from memory.sessions.events import Outcome
 from memory.sessions.scratchpad import Deed, Scratchpad
-from memory.sessions.self_reports import RemarkKind
 from memory.sessions.tools import Act
+from memory.sessions.turns import RemarkKind
 
 WENT_ON: Final = 5  # deeds after which work has gone on without a memory; default, not measured
 CITED: Final = "Memory: {citation}"  # as `memory.search.packing` writes it

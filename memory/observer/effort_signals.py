@@ -10,8 +10,8 @@ from memory.observer import detections
 from memory.observer.detections import Sighting, SignalEvidence, SignalKind, made
 from memory.sessions import file_paths, tools
 from memory.sessions.scratchpad import Deed, Scratchpad, each_file, in_order, step_key
-from memory.sessions.self_reports import RemarkKind
 from memory.sessions.tools import Act
+from memory.sessions.turns import RemarkKind
 from memory.text import text as texts
 
 # Defaults, not measured.

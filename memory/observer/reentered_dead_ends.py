@@ -20,8 +20,8 @@ from memory.observer.detections import SignalEvidence
 from memory.records import statement_clauses
 from memory.sessions import tools
 from memory.sessions.scratchpad import Deed, Scratchpad, each_file, in_order
-from memory.sessions.self_reports import Remark, RemarkKind
 from memory.sessions.tools import Act
+from memory.sessions.turns import Remark, RemarkKind
 
 # Approaches that failed, as an agent says so, with what it had tried and what it did then.
 #

@@ -15,7 +15,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Final
 
-from memory.sessions import event_parsing, file_paths, self_reports, tools
+from memory.sessions import event_parsing, file_paths, tools, turns
 from memory.sessions.events import Event, EventKind, Outcome
 from memory.sessions.scratchpad import (
     Commit,
@@ -29,8 +29,8 @@ from memory.sessions.scratchpad import (
     step_key,
     touched,
 )
-from memory.sessions.self_reports import Remark, RemarkKind
 from memory.sessions.tools import Act
+from memory.sessions.turns import RemarkKind, Speaker
 
 CHARACTERS_A_TOKEN: Final = 3  # four count code 8 % low (packing_tokens)
 FIRST_BLOCK: Final = 2**30  # where the numbers of subagents begin, the command line's
@@ -243,10 +243,7 @@ def _names_in_result(deed: Deed, text: str, setting: Setting) -> tuple[str, ...]
 
 
 def _on_reasoning(state: Scratchpad, event: Event) -> None:
-    found = self_reports.of_agent(
-        sequence=event.sequence, step=event.step, agent=event.agent, text=event.text
-    )
-    _add_remarks(state, found)
+    _add_remarks(state, event, Speaker.ASSISTANT)
 
 
 def _on_prompt(state: Scratchpad, event: Event) -> None:
@@ -254,15 +251,20 @@ def _on_prompt(state: Scratchpad, event: Event) -> None:
     state.prompts += 1
     if state.prompts == 1:
         state.task = event.text[:TASK_MOST]
-        return
-    found = self_reports.of_user(sequence=event.sequence, step=event.step, text=event.text)
-    _add_remarks(state, found)
+    else:
+        _add_remarks(state, event, Speaker.USER)
 
 
-def _add_remarks(state: Scratchpad, found: tuple[Remark, ...]) -> None:
-    if found:
-        state.corrections += sum(one.kind is RemarkKind.SELF_CORRECTION for one in found)
-        state.remarks = (*state.remarks, *found)[-REMARKS_MOST:]
+def _add_remarks(state: Scratchpad, event: Event, speaker: Speaker) -> None:
+    found = turns.find_remarks(
+        speaker=speaker,
+        sequence=event.sequence,
+        step=event.step,
+        text=event.text,
+        agent="" if speaker is Speaker.USER else event.agent,
+    )
+    state.corrections += sum(one.kind is RemarkKind.SELF_CORRECTION for one in found)
+    state.remarks = (*state.remarks, *found)[-REMARKS_MOST:]
 
 
 def _on_step(state: Scratchpad, event: Event) -> None:

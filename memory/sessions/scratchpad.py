@@ -18,8 +18,8 @@ import orjson
 from pydantic import TypeAdapter
 
 from memory.sessions.events import Event, Outcome
-from memory.sessions.self_reports import Remark
 from memory.sessions.tools import Act
+from memory.sessions.turns import Remark
 
 VERSION: Final = 2  # of a checkpoint; 1 knew steps without their agents
 

@@ -5,6 +5,11 @@ quoted text, blocks between tags (that is how memories and files are put before 
 that is left out here, before anything looks for statements, so what merely passed through a
 conversation is never learned from it, whatever it claims. What remains is cut into
 sentences that know their line.
+
+Remarks are sentences in which an agent corrects itself or gives something up, or a person corrects
+it. A sentence is looked at, not a text, and each expression is bounded, so a scan stays linear;
+what follows it mostly says what is true instead, and is kept with it. “Wait” and “actually” alone
+are no correction: agents say them while they think.
 """
 
 import re
@@ -12,12 +17,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Final
 
 from memory.text import passages
+from memory.text import text as texts
 
 # Defaults, not measured.
 LONGEST_READ = 20_000  # characters of a turn that are read for statements
 LEAST_LETTERS = 0.6  # share of letters and spaces in a line of prose
+SENTENCE_MOST: Final = 300  # characters of a remark kept
 
 
 class Speaker(StrEnum):
@@ -141,3 +149,84 @@ class _ProseFilter:
             self.tag = "" if f"</{tag.group(1)}>" in line else tag.group(1)
             return True
         return False
+
+
+class RemarkKind(StrEnum):
+    """What a sentence tells."""
+
+    SELF_CORRECTION = "self_correction"
+    DEAD_END = "dead_end"
+    USER_CORRECTION = "user_correction"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remark:
+    """A sentence that tells something, and where it was said."""
+
+    sequence: int
+    step: int
+    kind: RemarkKind
+    text: str
+    agent: str = ""
+
+
+_SELF_CORRECTION: Final = re.compile(  # seed 001
+    r"\bI was wrong (?:about|that|to)\b|\bI was mistaken\b|\bI made a mistake\b"
+    r"|\blet me (?:reconsider|correct (?:that|this|myself))\b"
+    r"|\bI (?:initially|first|previously|wrongly|incorrectly) (?:thought|assumed|believed)\b"
+    r".{1,200}\b(?:but|however|actually|in fact)\b"
+    r"|\bmy (?:earlier|previous|initial) (?:assumption|guess|reading|claim) (?:was|is) "
+    r"(?:wrong|incorrect|false)\b"
+    r"|\A\W*Correction: "
+    r"|\b[Aa]ctually,? .{1,120}\b(?:instead of|rather than|is not|isn't|are not|aren't|"
+    r"does not|doesn't)\b"
+    r"|\A\W*Wait[,.—-]+ ?.{0,120}\b(?:wrong|not (?:right|true|what|where|how)|"
+    r"isn't|doesn't|incorrect)\b",
+    re.IGNORECASE,
+)
+_DEAD_END: Final = re.compile(  # seed 001
+    r"\bthis (?:approach|path|way|route) (?:won't|will not|can't|cannot|can not|does not|doesn't)"
+    r" work\b|\b(?:I need to|I have to|I'll|let's|we should) abandon (?:this|that|it)\b"
+    r"|\blet me try (?:a |an )?(?:completely |entirely )?(?:different|another) "
+    r"(?:approach|way|strategy|route)\b"
+    r"|\b(?:unavailable in (?:test|ci|production|this (?:environment|sandbox)))\b"
+    r"|\bnot available in this (?:environment|sandbox)\b"
+    r"|\bthat(?:'s| is) a dead end\b",
+    re.IGNORECASE,
+)
+_USER_CORRECTION: Final = re.compile(
+    r"\A\W*no[,.!—-]+ |\bthat(?:'s| is) (?:wrong|not (?:right|what I))|\bI (?:said|told you)\b"
+    r"|\bstop (?:doing|using)\b|\A\W*(?:don't|do not|never) \w|\bundo (?:that|this)\b"
+    r"|\bnon,? (?:ce n'est pas|c'est faux)\b|\bce n'est pas ce que\b",
+    re.IGNORECASE,
+)
+_QUOTED: Final = re.compile(r"```[\s\S]*?(?:```|\Z)|^[ \t]*>.*$", re.MULTILINE)
+_SENTENCES: Final = re.compile(r"(?<=[.!?…])\s+|\n+")
+_REMARKS: Final = {
+    Speaker.ASSISTANT: (
+        (RemarkKind.SELF_CORRECTION, _SELF_CORRECTION),
+        (RemarkKind.DEAD_END, _DEAD_END),
+    ),
+    Speaker.USER: ((RemarkKind.USER_CORRECTION, _USER_CORRECTION),),
+}
+
+
+def find_remarks(
+    *, speaker: Speaker, sequence: int, step: int, text: str, agent: str = ""
+) -> tuple[Remark, ...]:
+    """Find where an agent corrects itself or gives up, or a person corrects it.
+
+    Code and quoted lines are nobody's own words.
+    """
+    own = _QUOTED.sub(" ", text) if "```" in text or ">" in text else text
+    parts = [part.strip() for part in _SENTENCES.split(own) if part and part.strip()]
+    found = []
+    for place, sentence in enumerate(parts):
+        plain = texts.straighten_apostrophes(text=sentence[:SENTENCE_MOST])
+        with_next = " ".join(parts[place : place + 2])[:SENTENCE_MOST]
+        found += [
+            Remark(sequence=sequence, step=step, kind=kind, text=with_next, agent=agent)
+            for kind, pattern in _REMARKS[speaker]
+            if pattern.search(plain)
+        ]
+    return tuple(found)

@@ -62,11 +62,10 @@ class AppendedEvents:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clean:
-    """Events that may be stored and the kinds of what was taken out, by position; what is none."""
+    """Events that may be stored, each with the kinds of what was taken out; and what is none."""
 
-    events: Mapping[int, Event]
+    events: tuple[tuple[Event, tuple[str, ...]], ...]
     refused: tuple[Refused, ...]
-    kinds: Mapping[int, tuple[str, ...]]
 
 
 def append_events(
@@ -119,20 +118,21 @@ def store_next(*, row: Session, clean: Clean, now: datetime) -> int:
             code="range",
         )
     took = None
-    kinds = [event.kind for event in clean.events.values()]
+    kinds = [event.kind for event, _ in clean.events]
     if kinds == [EventKind.TOOL_CALL, EventKind.TOOL_RESULT] and row.events:
         took = max(0.0, (now - row.active_at).total_seconds())
-    moved: dict[int, Event] = {}
-    for place, event in clean.events.items():
+    moved = []
+    for event, masked in clean.events:
         is_open = event.kind is EventKind.TOOL_RESULT and event.took_seconds is None
-        moved[place] = replace(
+        behind = replace(
             event,
             sequence=last + event.sequence,
             step=(last + event.sequence + 1) // 2,
             at_seconds=now.timestamp() if event.at_seconds is None else event.at_seconds,
             took_seconds=took if is_open else event.took_seconds,
         )
-    return _store(row, replace(clean, events=moved), now).stored
+        moved.append((behind, masked))
+    return _store(row, replace(clean, events=tuple(moved)), now).stored
 
 
 def is_full(*, row: Session) -> bool:
@@ -148,9 +148,8 @@ def cleaned(*, events: tuple[object, ...]) -> Clean:
             detail=message("Send at most {most} events in one call.", most=MOST),
             code="too_many",
         )
-    found: dict[int, Event] = {}
+    found: list[tuple[Event, tuple[str, ...]]] = []
     refused: list[Refused] = []
-    kinds: dict[int, tuple[str, ...]] = {}
     known: dict[tuple[str, str], tuple[tuple[str, ...], str]] = {}
     for position, event in enumerate(events):
         masked: list[str] = []
@@ -166,13 +165,11 @@ def cleaned(*, events: tuple[object, ...]) -> Clean:
         read = event_parsing.read(row=row, position=position)
         if isinstance(read, Refused):
             refused.append(read)
-            continue
-        found[position] = read
-        if masked:
-            kinds[position] = tuple(masked)
+        else:
+            found.append((read, tuple(masked)))
     if refused and not found:
         raise _no_events(refused)
-    return Clean(events=found, refused=tuple(refused), kinds=kinds)
+    return Clean(events=tuple(found), refused=tuple(refused))
 
 
 def _redacted(name: str, text: str) -> tuple[tuple[str, ...], str]:
@@ -211,7 +208,7 @@ def _no_events(refused: list[Refused]) -> InvalidInput:
 
 def _store(row: Session, clean: Clean, now: datetime) -> AppendedEvents:
     """Store cleaned events under a locked session; queue a look at it when it is due. In a unit."""
-    asked = {event.sequence for event in clean.events.values()}
+    asked = {event.sequence for event, _ in clean.events}
     last = _last(row)
     there: set[int] = set()
     if min(asked, default=0) <= last:
@@ -220,13 +217,15 @@ def _store(row: Session, clean: Clean, now: datetime) -> AppendedEvents:
     rows: dict[int, Mapping[str, object]] = {}
     masked: list[MaskedSecret] = []
     unknown = 0
-    for place, event in _without_answers(row, clean.events).items():
+    own = _own_answers(row, [event for event, _ in clean.events])
+    for event, kinds in clean.events:
         if event.sequence in there or event.sequence in rows:
             continue
-        kinds, seconds = clean.kinds.get(place, ()), event.at_seconds
+        seconds = event.at_seconds
+        kept = replace(event, text="") if event.sequence in own else event
         rows[event.sequence] = {
             "sequence": event.sequence,
-            "body": to_row(event=event),
+            "body": to_row(event=kept),
             "masked": min(len(kinds), MOST_MASKED),
             "at": now if seconds is None else datetime.fromtimestamp(seconds, tz=UTC),
         }
@@ -245,7 +244,7 @@ def _store(row: Session, clean: Clean, now: datetime) -> AppendedEvents:
         )
     if rows:
         is_late = _write(row, rows, now)
-        is_bound = any(event.kind in BOUNDS for event in clean.events.values())
+        is_bound = any(event.kind in BOUNDS for event, _ in clean.events)
         is_due = row.events // EVERY > (row.events - len(rows)) // EVERY
         if row.memory_eligible and (is_due or is_bound or is_late):
             payload, creator = {"ids": [str(row.id)]}, row.opened_by or row.token_id
@@ -260,26 +259,23 @@ def _store(row: Session, clean: Clean, now: datetime) -> AppendedEvents:
     )
 
 
-def _without_answers(row: Session, events: Mapping[int, Event]) -> Mapping[int, Event]:
-    """Return events without the text of what Cairn's own tools answered. In a unit.
+def _own_answers(row: Session, events: list[Event]) -> set[int]:
+    """Return the numbers of results that are answers of Cairn's own tools. In a unit.
 
     A result that does not name its tool is that of its call, in this batch or stored before.
     """
-    results = {place: one for place, one in events.items() if one.kind is EventKind.TOOL_RESULT}
-    asked = {one.call for one in results.values() if one.call and not one.name}
-    calls = (one for one in events.values() if one.kind is EventKind.TOOL_CALL and one.call)
-    names = {one.call: one.name for one in calls}
-    if missing := asked - names.keys():
+    results = [one for one in events if one.kind is EventKind.TOOL_RESULT and one.text]
+    names = {one.call: one.name for one in events if one.kind is EventKind.TOOL_CALL and one.call}
+    if missing := {one.call for one in results if one.call and not one.name} - names.keys():
         before = Turn.done.filter(
             session=row, body__kind=EventKind.TOOL_CALL.value, body__call__in=sorted(missing)
         )
         names.update(before.values_list("body__call", "body__name"))
-    own = {
-        place: replace(one, text="")
-        for place, one in results.items()
-        if one.text and external_content.is_of_ours(name=one.name or names.get(one.call, ""))
+    return {
+        one.sequence
+        for one in results
+        if external_content.is_of_ours(name=one.name or names.get(one.call, ""))
     }
-    return {**events, **own}
 
 
 def _write(row: Session, rows: Mapping[int, Mapping[str, object]], now: datetime) -> bool:

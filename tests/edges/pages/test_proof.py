@@ -1,158 +1,141 @@
 """How a memory was learned and dead ends entered again, on pages; for who may see it."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
-from uuid import UUID
 
 import pytest
-from django.test import Client
 
 from accounts import tenancy
 from accounts.authentication import entered
-from accounts.caller import Caller
 from memory.index import queries as index_queries
-from memory.observer.actions.finalize import finalize
 from memory.records.models import Memory
 from memory.records.queries.views import MemoryView
-from memory.sessions.actions.append_events import append_events
-from memory.sessions.actions.lifecycle import NewSession, end_session, open_session
-from memory.sessions.models import Session
+from tests.edges.pages.session_pages import PageRun, SessionPages
 from tests.support import memories
+from tests.support.agent_runs import in_order
 
 BRANCH = "fix-the-token-refresh"
 REST = {"sequence": 13, "step": 5, "file": "middleware/auth.ts", "line": 118}
+HIDDEN = "One that is gone, or that you may not see"
 
 
-def learned(caller: Caller, memory: MemoryView, now: datetime, *, shared: bool, sign: str) -> UUID:
-    """Let a memory be learned in a session of the caller's, by a signal or in a turn."""
-    with entered(caller):
-        new = NewSession(project="shop", branch=BRANCH, shared=shared)
-        session = open_session(caller=caller, new=new, now=now).session
-        kept = {"key": "error_retry:x", "memory_id": str(memory.id), "sessions": 3}
-        with tenancy.unit():
-            Session.objects.filter(pk=session.id).update(
-                agent="claude-code", observed={"promoted": [{**kept, "evidence": [REST]}]}
-            )
-            Memory.objects.filter(pk=memory.id).update(
-                session_id=session.id, source_uri=f"session:{session.id}#{sign}", source_line=2
-            )
-    return session.id
+def change(pages: SessionPages, memory: MemoryView, **fields: Any) -> None:
+    """Set columns of a memory."""
+    with entered(pages.caller), tenancy.unit():
+        Memory.objects.filter(pk=memory.id).update(**fields)
+        index_queries.sync_filters(memory_ids=(memory.id,))
 
 
-def page_of(client: Client, memory: MemoryView) -> str:
+def learned(pages: SessionPages, memory: MemoryView, *, shared: bool, sign: str) -> PageRun:
+    """Let a memory be learned in a session of the owner's, by a signal or in a turn."""
+    run = pages.opened(branch=BRANCH, shared=shared)
+    kept = {"key": "error_retry:x", "memory_id": str(memory.id), "sessions": 3, "evidence": [REST]}
+    with entered(pages.caller):
+        run.update(observed={"promoted": [kept]})
+    source = f"session:{run.id}#{sign}"
+    change(pages, memory, session_id=run.id, source_uri=source, source_line=2)
+    return run
+
+
+def page_of(pages: SessionPages, memory: MemoryView, client: Any = None) -> str:
     """Return the page of a memory."""
-    return client.get(f"/o/acme/p/shop/memories/{memory.id}").content.decode()
+    return pages.text(f"{pages.address}memories/{memory.id}", client)
 
 
 def test_a_signal_is_told_with_its_session_events_and_lines(
-    viewer_pages: Client, caller: Caller, memory: MemoryView, now: datetime
+    pages: SessionPages, memory: MemoryView
 ) -> None:
-    session_id = learned(caller, memory, now, shared=True, sign="error_retry-1234")
+    run = learned(pages, memory, shared=True, sign="error_retry-1234")
 
-    page = page_of(viewer_pages, memory)
-    with entered(caller), tenancy.unit():
-        Memory.objects.filter(pk=memory.id).update(session_id=None)
-    only_named = page_of(viewer_pages, memory)
+    page = page_of(pages, memory, pages.viewer)
 
-    at = f"/o/acme/p/shop/sessions/{session_id}"
-    for text in (
-        f'href="{at}">claude-code</a>', BRANCH, "An error and its fix", "3 sessions show it",
-        f'href="{at}?event=13#steps">event 13</a>', "<code>middleware/auth.ts:118</code>",
-    ):  # fmt: skip
-        assert text in page
-    assert BRANCH not in only_named
-    assert "One that is gone, or that you may not see" in only_named
+    assert f'href="{run.address}">claude-code</a>' in page
+    assert BRANCH in page
+    assert "An error and its fix" in page
+    assert "3 sessions show it" in page
+    assert f'href="{run.address}?event=13#steps">event 13</a>' in page
+    assert "<code>middleware/auth.ts:118</code>" in page
 
 
 def test_the_inbox_tells_the_same_and_nothing_of_a_hidden_session(
-    owner_pages: Client, viewer_pages: Client, caller: Caller, memory: MemoryView, now: datetime
+    pages: SessionPages, memory: MemoryView
 ) -> None:
-    with entered(caller), tenancy.unit():
-        Memory.objects.filter(pk=memory.id).update(needs_review=True)
-        index_queries.sync_filters(memory_ids=(memory.id,))
-    session_id = learned(caller, memory, now, shared=False, sign="error_retry-1234")
-    address = f"/o/acme/p/shop/inbox?peek={memory.id}"
+    change(pages, memory, needs_review=True)
+    run = learned(pages, memory, shared=False, sign="error_retry-1234")
+    address = f"{pages.address}inbox?peek={memory.id}"
 
-    own = owner_pages.get(address).content.decode()
-    others = viewer_pages.get(address).content.decode()
+    own, others = pages.text(address), pages.text(address, pages.viewer)
 
-    at = f"/o/acme/p/shop/sessions/{session_id}"
-    assert f'href="{at}?event=13#steps">event 13</a>' in own
+    assert f'href="{run.address}?event=13#steps">event 13</a>' in own
     assert "An error and its fix" in own
-    assert "One that is gone, or that you may not see" in others
-    assert str(session_id) not in others
+    assert HIDDEN in others
+    assert str(run.id) not in others
 
 
-def test_a_turn_is_told_with_its_line(
-    owner_pages: Client, caller: Caller, memory: MemoryView, now: datetime
-) -> None:
-    session_id = learned(caller, memory, now, shared=False, sign="turn-4")
+def test_a_turn_is_told_with_its_line(pages: SessionPages, memory: MemoryView) -> None:
+    run = learned(pages, memory, shared=False, sign="turn-4")
 
-    page = page_of(owner_pages, memory)
+    page = page_of(pages, memory)
 
-    assert f"/sessions/{session_id}?after=3#turn-4" in page
+    assert f"{run.address}?after=3#turn-4" in page
     assert "line 2" in page
     assert "An error and its fix" not in page
 
 
 @pytest.mark.parametrize("source", ["session:notes from monday", "session:", "session:12#turn-4"])
 def test_a_source_of_somebody_s_own_words_is_shown_as_it_is(
-    owner_pages: Client, caller: Caller, memory: MemoryView, source: str
+    pages: SessionPages, memory: MemoryView, source: str
 ) -> None:
-    with entered(caller), tenancy.unit():
-        Memory.objects.filter(pk=memory.id).update(source_uri=source)
+    change(pages, memory, source_uri=source)
 
-    page = page_of(owner_pages, memory)
-
-    assert f"<dt>Source</dt><dd><code>{source}</code></dd>" in page
+    assert f"<dt>Source</dt><dd><code>{source}</code></dd>" in page_of(pages, memory)
 
 
 @pytest.mark.parametrize("sign", ["error_retry-1234", "turn-4"])
 def test_nothing_is_told_of_a_session_that_one_may_not_see(
-    viewer_pages: Client, caller: Caller, memory: MemoryView, now: datetime, sign: str
+    pages: SessionPages, memory: MemoryView, sign: str
 ) -> None:
-    session_id = learned(caller, memory, now, shared=False, sign=sign)
+    run = learned(pages, memory, shared=False, sign=sign)
 
-    page = page_of(viewer_pages, memory)
+    page = page_of(pages, memory, pages.viewer)
 
-    assert "One that is gone, or that you may not see" in page
-    told = (str(session_id), BRANCH, "An error and its fix", "event 13", "turn 4", ":118")
+    assert HIDDEN in page
+    told = (str(run.id), BRANCH, "An error and its fix", "event 13", "turn 4", ":118")
     assert [one for one in told if one in page] == []
 
 
-COMMAND = "npm audit fix --force"
-EVENTS = (
-    {"sequence": 1, "kind": "tool_call", "name": "Bash", "args": {"command": COMMAND}},
-    {"sequence": 2, "kind": "session_complete", "outcome": "success"},
-)
-
-
-@pytest.fixture
-def again(caller: Caller, shop: str, now: datetime) -> tuple[MemoryView, Any]:
-    """A dead end, and a session of its owner that entered it."""
-    with entered(caller):
-        memory = memories.stored(
-            caller, now - timedelta(days=1), f"Running `{COMMAND}` broke the lock file.",
-            project="shop", type="dead_end",
-            attributes={"approach": f"running `{COMMAND}`", "why_it_failed": "The lock file."},
-        )  # fmt: skip
-        new = NewSession(project="shop", cwd="/home/ana/shop", shared=True)
-        session = open_session(caller=caller, new=new, now=now).session
-        append_events(caller=caller, session_id=session.id, events=EVENTS, now=now)
-        end_session(caller=caller, session_id=session.id, now=now)
-        finalize(session_id=session.id, now=now)
-    return memory, session
-
-
-def test_a_dead_end_entered_again_is_named_on_both_pages(
-    owner_pages: Client, shop: str, again: tuple[MemoryView, Any]
+def test_an_origin_that_only_names_a_session_proves_nothing(
+    pages: SessionPages, memory: MemoryView
 ) -> None:
-    memory, session = again
+    learned(pages, memory, shared=True, sign="error_retry-1234")
+    change(pages, memory, session_id=None)
 
-    page = owner_pages.get(f"{shop}sessions/{session.id}").content.decode()
-    own = owner_pages.get(f"{shop}memories/{memory.id}").content.decode()
+    page = page_of(pages, memory)
 
-    for text in ("Known dead ends that were entered again", str(memory.id), "had not been told"):
-        assert text in page
-    for text in ("Entered again", "by 1 session, 0 of them told before"):
-        assert text in own
+    assert BRANCH not in page
+    assert HIDDEN in page
+
+
+def test_a_dead_end_that_was_entered_again_is_named_by_the_session_and_counted_by_the_memory(
+    pages: SessionPages,
+) -> None:
+    command = "npm audit fix --force"
+    with entered(pages.caller):
+        memory = memories.stored(
+            pages.caller, pages.now - timedelta(days=1), f"Running `{command}` broke the lock.",
+            project="shop", type="dead_end",
+            attributes={"approach": f"running `{command}`", "why_it_failed": "The lock file."},
+        )  # fmt: skip
+    run = pages.opened(cwd="/home/ana/shop", shared=True)
+    ran = {"kind": "tool_call", "name": "Bash", "args": {"command": command}}
+    with entered(pages.caller):
+        run.does(*in_order(ran, {"kind": "session_complete", "outcome": "success"}))
+        run.finalized()
+
+    page, counted = pages.text(run.address), page_of(pages, memory)
+
+    assert "Known dead ends that were entered again" in page
+    assert str(memory.id) in page
+    assert "had not been told" in page
+    assert "Entered again" in counted
+    assert "by 1 session, 0 of them told before" in counted

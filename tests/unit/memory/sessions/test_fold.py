@@ -14,8 +14,8 @@ from memory.sessions import reducers, scratchpad
 from memory.sessions.events import Event, EventKind, Outcome
 from memory.sessions.reducers import DEEDS_MOST, FILES_MOST, PENDING_MOST
 from memory.sessions.scratchpad import Scratchpad
-from memory.sessions.self_reports import RemarkKind
 from memory.sessions.tools import Act
+from memory.sessions.turns import RemarkKind
 from tests.support.stories import Story, read_events
 
 
