@@ -43,10 +43,10 @@ _FIRST_PERSON = (
         re.compile(
             r"^i(?:'d| would)? (?:really |strongly |much )?(prefer|like|hate|dislike)\b", re.I
         ),
-        1,
+        r"The user \1s",
     ),
-    (re.compile(r"^i (always|never|usually) (want|use|write)\b", re.I), 2),
-    (re.compile(r"^i (work)\b", re.I), 1),
+    (re.compile(r"^i (always|never|usually) (want|use|write)\b", re.I), r"The user \1 \2s"),
+    (re.compile(r"^i (work)\b", re.I), r"The user \1s"),
 )
 _FIX_OF_WHAT = re.compile(  # says how something was mended, and not what
     r"^(?:(?:i|we)(?:.ve| have| had)? (?:(?:finally|then|just|only) )?)?"
@@ -72,7 +72,8 @@ def bare(*, text: str) -> str:
     said = _OPENING.sub("", text.strip())
     said = chatter.ASKED_TO_KEEP.sub("", said).strip()
     said = _OPENING.sub("", said)
-    said = _third_person(said)
+    for pattern, told in _FIRST_PERSON:
+        said = pattern.sub(told, said)
     if not said:
         return ""
     return said[0].upper() + said[1:] if said[0].islower() and not _is_name(said) else said
@@ -105,17 +106,6 @@ def event_of(*, text: str, said_at: datetime | None) -> datetime | None:
             return None
     days = next((count for pattern, count in _AGO if pattern.search(text)), None)
     return None if days is None else said_at - timedelta(days=days)
-
-
-def _third_person(text: str) -> str:
-    for pattern, verb in _FIRST_PERSON:
-        found = pattern.match(text)
-        if found is None:
-            continue
-        words = [found.group(number) for number in range(1, verb + 1)]
-        words[-1] = f"{words[-1]}s"
-        return f"The user {' '.join(words)}{text[found.end() :]}"
-    return text
 
 
 def _is_name(text: str) -> bool:

@@ -188,7 +188,20 @@ def phrase_signals(
         model=model,
         question=model_answers.PHRASE,
         nonce=nonce,
-        text=written_signals(candidates=asked, nonce=nonce),
+        text=model_answers.write_entries(
+            name="signal",
+            entries=(
+                {
+                    "kind": one.key.partition(":")[0],
+                    "becomes": one.type.value,
+                    "files": one.files,
+                    "says": one.content,
+                }
+                for one in asked
+            ),
+            nonce=nonce,
+            longest=LONGEST_SIGNAL,
+        ),
         max_output_tokens=TOKENS_A_SIGNAL * (len(asked) + 1),
     )
     extraction.book(session_id=row.id, spent=spent, now=now, counted_as=CALLS)
@@ -204,24 +217,6 @@ def phrase_signals(
     dropped["secret"] += len(found) - len(words)
     reworded = tuple(_reworded(who, row, one, words) for one in offered)
     return reworded, Phrased(phrased=len(words), dropped=dict(+dropped))
-
-
-def written_signals(*, candidates: tuple[promotion.ObservedCandidate, ...], nonce: str) -> str:
-    """Return what a model is shown of signals, between its marks and without secrets."""
-    return model_answers.write_entries(
-        name="signal",
-        entries=(
-            {
-                "kind": one.key.partition(":")[0],
-                "becomes": one.type.value,
-                "files": one.files,
-                "says": one.content,
-            }
-            for one in candidates
-        ),
-        nonce=nonce,
-        longest=LONGEST_SIGNAL,
-    )
 
 
 def _reworded(who: Proposing, row: Session, one: Offer, words: Mapping[str, str]) -> Offer:

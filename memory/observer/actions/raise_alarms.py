@@ -178,20 +178,20 @@ def _raise(found: Mapping[UUID, set[str]], now: datetime) -> tuple[int, int]:
     known = {key: set(counts) for key, counts in earlier.values_list("key", "counts")}
     fresh = {one: rings - known.get(str(one), set()) for one, rings in found.items()}
     new = {one: rings for one, rings in fresh.items() if rings}
-    held = 0
-    additions: list[Addition] = []
-    told: defaultdict[str, list[str]] = defaultdict(list)
-    for row in _unvouched().select_for_update().filter(pk__in=new).order_by("id"):
-        rings = sorted(new[row.id])
-        additions.append(
-            Addition(
-                audience=row.audience,
-                project_id=row.project_id,
-                key=str(row.id),
-                counts=dict.fromkeys(rings, 1),
-            )
+    rows = tuple(_unvouched().select_for_update().filter(pk__in=new).order_by("id"))
+    additions = [
+        Addition(
+            audience=row.audience,
+            project_id=row.project_id,
+            key=str(row.id),
+            counts=dict.fromkeys(sorted(new[row.id]), 1),
         )
-        for alarm in rings:
+        for row in rows
+    ]
+    told: defaultdict[str, list[str]] = defaultdict(list)
+    held = 0
+    for row in rows:
+        for alarm in sorted(new[row.id]):
             told[alarm].append(str(row.id))
         every = found[row.id]
         must_wait = ALARM_BURST in every or len(every & OF_CONTENT) >= rules.HELD_FROM

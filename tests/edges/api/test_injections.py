@@ -1,4 +1,4 @@
-"""What is given back between steps, its ledger, and pauses that hold, over REST."""
+"""What each point of a session gives over REST, once and where it is on; pauses; the ledger."""
 
 from typing import Any
 
@@ -10,6 +10,9 @@ from memory.text import tokens
 from tests.support.api import Api, agent
 
 FILE = "src/cart/prices.py"
+ROOT = "/home/ada/shop"
+TASK = "clear the price cache of the cart before each test"
+KNOWN = "The price cache of the cart must be cleared before each test, or totals are stale."
 WARNING = "Rounding in this file is half to even, so totals differ from invoices by a cent."
 
 
@@ -33,15 +36,21 @@ def touched(api: Api, name: str = "r") -> str:
     return text
 
 
-def test_before_the_fifth_step_nothing_is_given_and_then_once(api: Api) -> None:
-    api.remember(WARNING, related_files=[FILE])
+def test_from_the_fifth_step_on_it_is_given_once_and_the_ledger_says_what_and_where(
+    api: Api,
+) -> None:
+    memory = api.remember(WARNING, related_files=[FILE])
     session = opened(api)
 
     early, due, again = (stepped(api, session, step, files=[FILE]) for step in (4, 5, 6))
+    ledger = api.get(f"sessions/{session}/injections").json()
 
     assert (early["text"], again["text"]) == ("", "")
     assert WARNING in due["text"]
     assert due["tokens"] == tokens.count(text=due["text"]) <= POINTS[Point.STEP].tokens
+    assert [(one["memory_id"], one["point"]) for one in ledger["items"]] == [(memory["id"], "step")]
+    assert ledger["tokens"] == due["tokens"] == sum(one["tokens"] for one in ledger["items"])
+    assert ledger["memories"] == 1
 
 
 def test_without_files_those_of_the_last_events_are_meant(api: Api) -> None:
@@ -53,26 +62,15 @@ def test_without_files_those_of_the_last_events_are_meant(api: Api) -> None:
     assert WARNING in stepped(api, session)["text"]
 
 
-def test_the_ledger_says_what_was_given_where_and_for_what(api: Api) -> None:
-    memory = api.remember(WARNING, related_files=[FILE])
-    session = opened(api)
-    given = stepped(api, session, files=[FILE])
-
-    ledger = api.get(f"sessions/{session}/injections").json()
-
-    assert [(one["memory_id"], one["point"]) for one in ledger["items"]] == [(memory["id"], "step")]
-    assert ledger["tokens"] == given["tokens"] == sum(one["tokens"] for one in ledger["items"])
-    assert ledger["memories"] == 1
-
-
-def test_others_have_neither_steps_nor_a_ledger_of_a_personal_session(
+def test_others_have_neither_steps_nor_points_nor_a_ledger_of_a_personal_session(
     api: Api, member_api: Api, other_api: Api
 ) -> None:
     session = opened(api)
+    asks = [("context", {"query": TASK, "point": one.value, "session": session}) for one in Point]
+    asks.append((f"sessions/{session}/step", {"step": 5, "files": [FILE]}))
 
     for stranger in (member_api, other_api):
-        ask = stranger.post(f"sessions/{session}/step", {"step": 5, "files": [FILE]})
-        assert ask.status_code == 404
+        assert {stranger.post(path, body).status_code for path, body in asks} == {404}
         assert stranger.get(f"sessions/{session}/injections").status_code == 404
 
 
@@ -110,7 +108,7 @@ def test_a_paused_project_or_token_is_told_and_given_nothing_until_it_is_resumed
     assert WARNING in touched(api)
 
 
-def test_all_agents_of_a_person_are_paused_and_resumed_together_or_one_by_one(
+def test_all_agents_of_a_person_are_paused_together_and_resumed_so_or_each_by_itself(
     api: Api, caller: Caller, member_api: Api
 ) -> None:
     api.remember(WARNING, related_files=[FILE])
@@ -123,33 +121,10 @@ def test_all_agents_of_a_person_are_paused_and_resumed_together_or_one_by_one(
     assert done.json() == {"paused": False, "this_token_paused": True}
     assert [WARNING in touched(one, f"a{n}") for n, one in enumerate(own)] == [False] * 3
     assert WARNING in touched(member_api)
-    api.post("projects/shop/pause", {"token": token, "paused": False})
+    other.post("projects/shop/pause", {"token": token, "paused": False})
     assert [WARNING in touched(one, f"b{n}") for n, one in enumerate(own)] == [False, True, False]
     api.post("projects/shop/pause", {"mine": True, "paused": False})
     assert [WARNING in touched(one, f"c{n}") for n, one in enumerate(own)] == [True] * 3
-
-
-def test_an_agent_that_resumes_itself_resumes_no_other(api: Api, caller: Caller) -> None:
-    api.remember(WARNING, related_files=[FILE])
-    api.post("projects/shop/pause", {"mine": True})
-    narrow = agent(caller)
-
-    narrow.post(
-        "projects/shop/pause", {"token": narrow.get("me").json()["token_id"], "paused": False}
-    )
-
-    assert touched(api, "a") == ""
-    assert WARNING in touched(narrow, "b")
-
-
-def test_a_pause_is_of_one_token_or_of_all_of_ones_own(api: Api) -> None:
-    token = api.get("me").json()["token_id"]
-
-    refused = api.post("projects/shop/pause", {"mine": True, "token": token})
-
-    assert refused.status_code == 422
-    assert refused.json()["errors"][0]["pointer"] == "/mine"
-    assert api.get("projects/shop/pause").json()["this_token_paused"] is False
 
 
 def test_a_change_of_the_project_keeps_its_pause(api: Api) -> None:
@@ -162,11 +137,18 @@ def test_a_change_of_the_project_keeps_its_pause(api: Api) -> None:
     assert api.get("projects/shop/pause").json()["paused"] is True
 
 
-@pytest.mark.parametrize("body", [{}, {"token": "01936f2e-7a10-7c3e-9a53-2f8f2f3c1b11"}])
-def test_a_member_pauses_neither_a_project_nor_the_token_of_somebody_else(
-    member_api: Api, body: dict[str, str]
+def test_a_pause_is_of_one_token_or_of_all_and_only_of_what_is_ones_own(
+    api: Api, member_api: Api
 ) -> None:
-    assert member_api.post("projects/shop/pause", body).status_code in {403, 404}
+    token = api.get("me").json()["token_id"]
+
+    refused = api.post("projects/shop/pause", {"mine": True, "token": token})
+
+    assert refused.status_code == 422
+    assert refused.json()["errors"][0]["pointer"] == "/mine"
+    for body in ({}, {"token": token}):
+        assert member_api.post("projects/shop/pause", body).status_code in {403, 404}
+    assert api.get("projects/shop/pause").json() == {"paused": False, "this_token_paused": False}
 
 
 def test_each_hook_is_switched_by_itself_and_off_stays_off(api: Api) -> None:
@@ -184,33 +166,192 @@ def test_each_hook_is_switched_by_itself_and_off_stays_off(api: Api) -> None:
     assert api.get("projects/shop/hooks").json() == {**off, "step_recorded": True}
 
 
-def test_without_briefs_the_first_prompt_is_answered_emptily(api: Api) -> None:
-    api.remember(WARNING)
-    asked = {"event": "prompt", "prompt": WARNING, "project": "shop"}
-
-    told = api.post("hooks/generic", {**asked, "session": "one"}).json()
-    api.patch("projects/shop/hooks", {"brief": False})
-    silent = api.post("hooks/generic", {**asked, "session": "two"}).json()
-
-    assert WARNING in told["context"]
-    assert "context" not in silent
-
-
-@pytest.mark.parametrize("body", [{}, {"whisper": True}, {"brief": "no"}])
-def test_what_is_no_switch_of_a_hook_is_refused_and_changes_nothing(
-    api: Api, body: dict[str, object]
+def test_what_is_no_switch_or_of_others_is_refused_and_changes_nothing(
+    api: Api, member_api: Api, other_api: Api
 ) -> None:
     before = api.get("projects/shop/hooks").json()
 
-    assert api.patch("projects/shop/hooks", body).status_code == 422
+    for body in ({}, {"whisper": True}, {"brief": "no"}):
+        assert api.patch("projects/shop/hooks", body).status_code == 422
+    assert member_api.patch("projects/shop/hooks", {"step": False}).status_code == 403
     assert api.get("projects/shop/hooks").json() == before
-
-
-def test_a_member_switches_no_hooks_and_nobody_those_of_another_organization(
-    api: Api, member_api: Api, other_api: Api
-) -> None:
-    refused = member_api.patch("projects/shop/hooks", {"step": False})
     api.patch("projects/shop/hooks", {"step": False})
-
-    assert refused.status_code == 403
     assert other_api.get("projects/shop/hooks").json()["step"] is True
+
+
+def at(api: Api, point: str, session: str, **fields: Any) -> Any:
+    """Ask what a point gives; return the body."""
+    body = {"query": TASK, "point": point, "session": session, **fields}
+    answer = api.post("context", body)
+    assert answer.status_code == 200, answer.content
+    return answer.json()
+
+
+def told(api: Api, session: str, *events: dict[str, Any]) -> None:
+    """Append events to a session, numbered from 1."""
+    rows = [{"sequence": place, **event} for place, event in enumerate(events, start=1)]
+    assert api.post(f"sessions/{session}/events", {"events": rows}).status_code == 200
+
+
+def left_unfinished(api: Api, **fields: Any) -> None:
+    """Run a session that edits the file and is given up."""
+    session = opened(api, cwd=ROOT, **fields)
+    edit = call("Edit", file_path=f"{ROOT}/{FILE}")
+    end = {"kind": "session_complete", "outcome": "abandoned"}
+    told(api, session, {"kind": "prompt", "text": TASK}, edit, end)
+    api.post(f"sessions/{session}/end")
+
+
+def call(name: str, **arguments: Any) -> dict[str, Any]:
+    """Return the event of a tool's call."""
+    return {"kind": "tool_call", "name": name, "step": 6, "args": arguments}
+
+
+def test_the_system_prompt_is_given_one_brief(api: Api) -> None:
+    memory = api.remember(KNOWN)
+    session = opened(api)
+
+    first = at(api, "system_prompt", session)
+    again = at(api, "system_prompt", session)
+
+    assert KNOWN in first["text"]
+    assert [one["id"] for one in first["memories"]] == [memory["id"]]
+    assert (again["text"], again["memories"]) == ("", [])
+    assert api.get(f"sessions/{session}/injections").json()["memories"] == 1
+
+
+def test_a_tool_result_is_given_the_warnings_of_its_files_once(api: Api) -> None:
+    api.remember(WARNING, related_files=[FILE])
+    session = opened(api, cwd="/home/ada/shop")
+
+    first = at(api, "tool_result", session, working_files=[f"/home/ada/shop/{FILE}"])
+    again = at(api, "step", session, working_files=[FILE])
+
+    assert WARNING in first["text"]
+    assert first["tokens"] == tokens.count(text=first["text"])
+    assert first["tokens"] <= POINTS[Point.TOOL_RESULT].tokens
+    assert again["text"] == ""
+
+
+def test_the_first_message_is_told_unfinished_work_once(api: Api) -> None:
+    left_unfinished(api, branch="fix/cache")
+    session = opened(api, cwd=ROOT, branch="fix/cache")
+
+    first, *again = (at(api, "first_message", session, modules=["src/cart"]) for _ in range(3))
+
+    assert first["work_state"]["files"] == [FILE]
+    assert FILE in first["text"]
+    assert [(one["text"], one.get("prefetch"), one.get("work_state")) for one in again] == [
+        ("", None, None),
+        ("", None, None),
+    ]
+
+
+def at_all(api: Api) -> set[tuple[str, int, int]]:
+    """Ask each point of a session; return texts, numbers of memories and tokens."""
+    session = opened(api)
+    given = [
+        at(api, point.value, session, working_files=[FILE], modules=["src/cart"]) for point in Point
+    ]
+    return {(one["text"], len(one["memories"]), one["tokens"]) for one in given}
+
+
+@pytest.mark.parametrize("is_paused", [True, False])
+def test_where_hooks_are_off_or_paused_no_point_gives_anything(api: Api, is_paused: bool) -> None:
+    api.remember(WARNING, related_files=[FILE])
+    api.remember(KNOWN)
+    off = dict.fromkeys(("brief", "prefetch", "warnings", "step", "planner"), False)
+    if is_paused:
+        api.post("projects/shop/pause")
+    else:
+        api.patch("projects/shop/hooks", off)
+
+    assert at_all(api) == {("", 0, 0)}
+
+
+def test_no_point_gives_what_is_personal_to_somebody_else(api: Api, member_api: Api) -> None:
+    modules = {"related_files": [FILE], "related_modules": ["src/cart"], "scope": "personal"}
+    for type in ("gotcha", "prefetch_pattern", "dead_end"):
+        api.remember(f"{KNOWN} ({type})", type=type, **modules)
+
+    assert at_all(member_api) == {("", 0, 0)}
+
+
+def test_a_point_without_a_session_is_refused_by_its_place(api: Api) -> None:
+    answer = api.post("context", {"query": TASK, "point": "step"})
+
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["pointer"] == "/session"
+
+
+def test_between_steps_a_recorded_entry_is_answered_where_the_project_asks(api: Api) -> None:
+    api.remember(KNOWN)
+    session = opened(api)
+    told(api, session, call("mcp__cairn__add_memory", content=TASK))
+
+    usual = at(api, "step", session)
+    api.patch("projects/shop/hooks", {"step_recorded": True})
+    asked = at(api, "step", session)
+    again = at(api, "step", session)
+
+    assert usual["text"] == again["text"] == ""
+    assert KNOWN in asked["text"]
+    assert asked["tokens"] <= POINTS[Point.STEP].tokens
+
+
+def test_an_agent_is_not_told_what_it_has_just_stored(api: Api) -> None:
+    api.patch("projects/shop/hooks", {"step_recorded": True})
+    session = opened(api)
+    api.remember(KNOWN)
+    told(api, session, call("mcp__cairn__add_memory", content=KNOWN))
+
+    assert at(api, "step", session)["text"] == ""
+
+
+def test_between_steps_searches_are_answered_where_the_project_asks(api: Api) -> None:
+    api.remember(KNOWN)
+    session = opened(api)
+    searches = ("invoice", r"price\s+cache", "cart.*totals")
+    told(api, session, *(call("Grep", pattern=one) for one in searches))
+
+    usual = at(api, "step", session)
+    api.patch("projects/shop/hooks", {"step_searched": True})
+    asked = at(api, "step", session)
+
+    assert usual["text"] == ""
+    assert KNOWN in asked["text"]
+
+
+def test_files_come_before_entries_and_entries_before_searches(api: Api) -> None:
+    api.patch("projects/shop/hooks", {"step_recorded": True, "step_searched": True})
+    api.remember(WARNING, related_files=[FILE])
+    api.remember(KNOWN)
+    session = opened(api)
+    told(
+        api,
+        session,
+        call("Grep", pattern="price cache"),
+        call("mcp__cairn__add_memory", content=TASK),
+        call("Read", file_path=FILE),
+    )
+
+    first, second = at(api, "step", session), at(api, "step", session)
+
+    assert WARNING in first["text"]
+    assert KNOWN not in first["text"]
+    assert KNOWN in second["text"]
+
+
+def test_what_is_told_beside_memories_stands_in_the_ledger_of_who_was_told(
+    api: Api, member_api: Api
+) -> None:
+    left_unfinished(api)
+    session = opened(api, cwd=ROOT, shared=True)
+
+    given = at(api, "first_message", session)
+    own = api.get(f"sessions/{session}/injections").json()
+    theirs = member_api.get(f"sessions/{session}/injections").json()
+
+    assert given["memories"] == own["items"] == []
+    assert own["tokens"] == own["beside"] == given["tokens"] > 0
+    assert (theirs["beside"], theirs["tokens"]) == (0, 0)

@@ -205,7 +205,7 @@ VISIBILITY: Final = (
         "memory.injection.queries:delivery_log",
         "row.heading_tokens if sessions.is_own(caller=caller, row=row) else 0",
         "row.heading_tokens",
-        "tests/edges/api/test_points.py::"
+        "tests/edges/api/test_injections.py::"
         "test_what_is_told_beside_memories_stands_in_the_ledger_of_who_was_told",
     ),
     guard(

@@ -70,16 +70,15 @@ def test_a_fix_is_kept_with_what_it_mends_or_not_at_all(
     )
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
+def test_an_agents_error_and_fix_are_kept_and_what_points_back_takes_the_sentence_before() -> None:
+    for said in (
         "The crash was caused by two workers that share one lock.",
-        "I found it: the import fails when the file has no header.",
+        "The worker ran out of memory at night. It was caused by one huge file.",
         "It was slow. The fix was to add an index on orders.customer_id.",
-    ],
-)
-def test_an_agents_error_and_fix_are_kept(said: str) -> None:
-    assert len(kept(said, Speaker.ASSISTANT)) == 1
+    ):
+        (text, _), *more = kept(said, Speaker.ASSISTANT)
+        assert (text.split()[-1], more) == (said.split()[-1], [])
+    assert kept("I found it: the import fails when the file has no header.", Speaker.ASSISTANT)
 
 
 @pytest.mark.parametrize(
@@ -123,19 +122,6 @@ def test_only_the_last_word_counts() -> None:
     assert [one.content for one in candidates] == ["We decided to keep sessions for 14 days."]
 
 
-def test_what_points_back_takes_the_sentence_before_with_it() -> None:
-    (candidate, *_) = found(
-        (
-            Speaker.ASSISTANT,
-            "The worker ran out of memory at night. It was caused by one huge file.",
-        )
-    )
-
-    assert candidate.content == (
-        "The worker ran out of memory at night. It was caused by one huge file."
-    )
-
-
 def test_evidence_files_and_time_come_with_a_candidate() -> None:
     (candidate,) = found(
         (Speaker.USER, "Hello!"),
@@ -151,9 +137,3 @@ def test_the_same_said_twice_is_one_candidate() -> None:
     text = "We decided to use Valkey for sessions."
 
     assert len(found((Speaker.USER, text), (Speaker.ASSISTANT, text))) == 1
-
-
-def test_the_same_conversation_gives_the_same_candidates() -> None:
-    talk = ((Speaker.USER, "We decided to use Valkey. I prefer tabs over spaces in Go."),)
-
-    assert found(*talk) == found(*talk)

@@ -21,16 +21,13 @@ def summary(**given: object) -> Summary:
 
 
 @pytest.mark.parametrize(
-    ("sessions", "threshold"), [(5, 5), (7, 5), (10, 10), (60, 50), (100, 100), (5000, 100)]
+    ("sessions", "key"),
+    [(4, ""), (5, "5:auth"), (7, "5:auth"), (60, "50:auth"), (5000, "100:auth")],
 )
-def test_a_threshold_is_due(sessions: int, threshold: int) -> None:
+def test_the_highest_threshold_reached_is_due(sessions: int, key: str) -> None:
     row = ModuleRow(module="auth", sessions=sessions)
 
-    assert syntheses.due(module=row, done=NOTHING) == f"{threshold}:auth"
-
-
-def test_fewer_sessions_are_not_due() -> None:
-    assert syntheses.due(module=ModuleRow(module="m", sessions=4), done=NOTHING) == ""
+    assert syntheses.due(module=row, done=NOTHING) == key
 
 
 @given(st.lists(st.integers(0, 120), max_size=30))
@@ -70,17 +67,20 @@ def test_files_that_nearly_always_change_together_are_a_dependency() -> None:
     ]
 
 
-def test_an_error_of_two_sessions_with_a_way_out_is_a_pattern() -> None:
+def test_an_error_of_two_sessions_is_a_pattern_with_the_way_out_that_helped_most() -> None:
+    hows = {"when tried again": 1, "after a change of auth/keys.py": 3}
     errors = (
-        ErrorRow(fingerprint="1", message="KeyError: X", sessions=2, hows={"when tried again": 2}),
+        ErrorRow(fingerprint="1", message="KeyError: X", sessions=2, hows=hows),
         ErrorRow(fingerprint="2", message="KeyError: Y", sessions=1, hows={"so": 1}),
         ErrorRow(fingerprint="3", message="KeyError: Z", sessions=5),
     )
 
-    drafts = syntheses.of_module(summary=summary(errors=errors))
+    (draft,) = syntheses.of_module(summary=summary(errors=errors))
 
-    assert [draft.type for draft in drafts] == [MemoryType.ERROR_PATTERN]
-    assert "KeyError: X" in drafts[0].content
+    assert draft.type is MemoryType.ERROR_PATTERN
+    assert "KeyError: X" in draft.content
+    assert draft.content.endswith("it went through after a change of auth/keys.py.")
+    assert draft.files == ("auth/keys.py",)
 
 
 @pytest.mark.parametrize(
@@ -136,16 +136,6 @@ def test_an_error_is_of_the_module_that_it_names_or_whose_change_helped(
     assert syntheses.is_of(module="auth", error=error, paths=paths) == is_its_own
 
 
-def test_the_way_out_that_is_told_is_the_one_that_helped_most() -> None:
-    hows = {"when tried again": 1, "after a change of auth/keys.py": 3}
-    error = ErrorRow(fingerprint="1", message="KeyError: X", sessions=4, hows=hows)
-
-    (draft,) = syntheses.of_module(summary=summary(errors=(error,)))
-
-    assert draft.content.endswith("it went through after a change of auth/keys.py.")
-    assert draft.files == ("auth/keys.py",)
-
-
 WEEK = (
     EdgeRow(first="a/b/x", second="c/d/y", sessions=6),
     EdgeRow(first="a/b/x", second="a/b/z", sessions=9),
@@ -153,11 +143,15 @@ WEEK = (
 )
 
 
-def test_modules_that_go_together_are_named_once_a_pair() -> None:
-    ((key, draft),) = syntheses.weekly(edges=WEEK, pairs=(), known=frozenset(), done=NOTHING)
+def test_modules_that_go_together_are_named_once_a_pair_unless_known_or_done() -> None:
+    pair, key = frozenset({("a/b", "c/d")}), "0:a/b|c/d"
 
-    assert key == "0:a/b|c/d"
-    assert draft.files == ("a/b/x", "c/d/y")
+    ((found, draft),) = syntheses.weekly(edges=WEEK, pairs=(), known=frozenset(), done=NOTHING)
+
+    assert (found, draft.files) == (key, ("a/b/x", "c/d/y"))
+    assert syntheses.weekly(edges=WEEK, pairs=(), known=pair, done=NOTHING) == ()
+    done = frozenset({key})
+    assert syntheses.weekly(edges=WEEK, pairs=(), known=frozenset(), done=done) == ()
 
 
 def test_modules_that_go_together_through_other_files_each_time_are_found() -> None:
@@ -175,14 +169,6 @@ def test_modules_that_go_together_through_other_files_each_time_are_found() -> N
     assert [key for key, _ in often] == ["0:a/b|c/d"]
     assert "(5 sessions)" in often[0][1].content
     assert once == ()
-
-
-def test_pairs_that_are_known_or_done_are_left_out() -> None:
-    pair = frozenset({("a/b", "c/d")})
-    done = frozenset({"0:a/b|c/d"})
-
-    assert syntheses.weekly(edges=WEEK, pairs=(), known=pair, done=NOTHING) == ()
-    assert syntheses.weekly(edges=WEEK, pairs=(), known=frozenset(), done=done) == ()
 
 
 SAYS = "auth/sign.py and auth/keys.py were worked on together in 4 sessions."
