@@ -136,17 +136,12 @@ def host(*, url: str) -> str:
     return authority.partition(":")[0][:80].lower()
 
 
-def is_own_machine(*, url: str) -> bool:
-    """Say whether an address is of the machine that the agent works on."""
-    return _ADDRESS.match(url) is not None and _OWN_MACHINE.match(host(url=url)) is not None
-
-
 def of_url(*, url: str) -> Found | None:
-    """Return what an address brings, with or without its scheme; None where it is ours."""
+    """Return what an address brings, with or without its scheme; None for the own machine's."""
     whole = url if "://" in url else f"http://{url}"
-    if is_own_machine(url=whole):
-        return None
-    return Found(reason=f"web: {host(url=whole)}", source=url)
+    name = host(url=whole)
+    is_own = _ADDRESS.match(whole) is not None and _OWN_MACHINE.match(name) is not None
+    return None if is_own else Found(reason=f"web: {name}", source=url)
 
 
 def of_words(*, words: str) -> Found:

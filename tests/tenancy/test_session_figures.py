@@ -9,78 +9,66 @@ from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
 from memory.experiments.queries import SessionFigures, figures
-from memory.sessions.actions.lifecycle import NewSession, open_session
-from memory.sessions.models import GivenOut, Session
+from memory.sessions.models import GivenOut
 from teams.actions import create_project
-from tests.support.memories import REDIS, stored
+from tests.support.agent_runs import Shop
+from tests.support.memories import REDIS
 
 SHOWN = {"steps": 9, "tools": 12, "outcome": "success"}
 
 
-def _opened(caller: Caller, now: datetime, *, shared: bool) -> UUID:
-    new = NewSession(project="shop", shared=shared)
-    session = open_session(caller=caller, new=new, now=now).session
-    with tenancy.unit():
-        rows = Session.objects.filter(pk=session.id)
-        rows.update(observed=SHOWN, figures={"tokens": 4_100})
-    return session.id
+@pytest.fixture
+def shop(caller: Caller, member_caller: Caller, clean_cache: None, now: datetime) -> Shop:
+    """A project of everybody's."""
+    with entered(caller):
+        create_project(caller=caller, slug="store", name="Store", now=now)
+    return Shop(caller, member_caller, now)
 
 
-def _give(caller: Caller, session_id: UUID, now: datetime, scope: str, came: str) -> None:
-    memory = stored(caller, now, f"{REDIS} It is of scope {scope}.", project="shop", scope=scope)
+def opened(shop: Shop, *, shared: bool) -> UUID:
+    """Open a session of the owner that was measured; return its id."""
+    run = shop.opened(shop.owner, shared=shared)
+    run.update(observed=SHOWN, figures={"tokens": 4_100})
+    return run.id
+
+
+def give(shop: Shop, session_id: UUID, scope: str, came: str) -> None:
+    """Note that a memory of a scope was given to a session, and what came of it."""
+    memory = shop.remember(f"{REDIS} It is of scope {scope}.", scope=scope)
     with tenancy.unit():
         GivenOut.objects.create(
-            person=caller.user_id,
-            memory_id=memory.id,
-            at=now,
-            session_id=session_id,
-            tokens=20,
-            outcome=came,
-        )
+            person=shop.owner.user_id, memory_id=memory.id, at=shop.now, session_id=session_id,
+            tokens=20, outcome=came,
+        )  # fmt: skip
 
 
-@pytest.fixture
-def shop(caller: Caller, in_organization: tenancy.Tenant, now: datetime) -> None:
-    """A project of everybody's."""
-    create_project(caller=caller, slug="shop", name="Shop", now=now)
-
-
-@pytest.mark.usefixtures("shop")
-def test_each_counts_of_what_was_given_only_what_they_see(
-    caller: Caller, member_caller: Caller, now: datetime
-) -> None:
-    session_id = _opened(caller, now, shared=True)
-    _give(caller, session_id, now, "project", "used")
-    _give(caller, session_id, now, "personal", "wrong")
+@pytest.mark.usefixtures("in_organization")
+def test_each_counts_of_what_was_given_only_what_they_see(shop: Shop) -> None:
+    session_id = opened(shop, shared=True)
+    give(shop, session_id, "project", "used")
+    give(shop, session_id, "personal", "wrong")
     worked = {"steps": 9, "calls": 12, "tokens": 4_100, "outcome": "success"}
 
-    own = figures(caller=caller, session_ids=(session_id,))[session_id]
-    theirs = figures(caller=member_caller, session_ids=(session_id,))[session_id]
+    own, theirs = (
+        figures(caller=caller, session_ids=(session_id,))[session_id]
+        for caller in (shop.owner, shop.member)
+    )
 
-    assert own == SessionFigures(**worked, given=2, given_tokens=40, used=1, wrong=1)  # type: ignore[arg-type]
-    assert theirs == SessionFigures(**worked, given=1, given_tokens=20, used=1, wrong=0)  # type: ignore[arg-type]
-
-
-@pytest.mark.usefixtures("shop")
-def test_a_session_of_somebody_else_has_no_figures(
-    caller: Caller, member_caller: Caller, now: datetime
-) -> None:
-    personal = _opened(caller, now, shared=False)
-    _give(caller, personal, now, "project", "used")
-
-    found = figures(caller=member_caller, session_ids=(personal, uuid4()))
-
-    assert found == {}
+    assert own == SessionFigures(**worked, given=2, given_tokens=40, used=1, wrong=1)
+    assert theirs == SessionFigures(**worked, given=1, given_tokens=20, used=1, wrong=0)
 
 
-def test_a_session_of_another_organization_has_no_figures(
-    caller: Caller, other_caller: Caller, clean_cache: None, now: datetime
-) -> None:
-    with entered(caller):
-        create_project(caller=caller, slug="shop", name="Shop", now=now)
-        session_id = _opened(caller, now, shared=True)
+@pytest.mark.usefixtures("in_organization")
+def test_a_session_of_somebody_else_has_no_figures(shop: Shop) -> None:
+    personal = opened(shop, shared=False)
+    give(shop, personal, "project", "used")
+
+    assert figures(caller=shop.member, session_ids=(personal, uuid4())) == {}
+
+
+def test_a_session_of_another_organization_has_no_figures(shop: Shop, other_caller: Caller) -> None:
+    with entered(shop.owner):
+        session_id = opened(shop, shared=True)
 
     with entered(other_caller):
-        found = figures(caller=other_caller, session_ids=(session_id,))
-
-    assert found == {}
+        assert figures(caller=other_caller, session_ids=(session_id,)) == {}

@@ -1,7 +1,6 @@
 """A project in whose sessions memories are compared."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -11,23 +10,16 @@ import pytest
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.identifiers import new_id
-from memory.records.queries.views import MemoryView
 from memory.sessions.models import GivenOut, Session
 from teams.models import Project
-from tests.support import memories
+from tests.support import agent_runs
 
 BAD: Sequence[dict[str, Any]] = [{"rereads": 9}, {"rereads": 11}] * 20
 GOOD: Sequence[dict[str, Any]] = [{"rereads": 1}, {"rereads": 3}] * 12
 
 
-@dataclass(frozen=True)
-class Shop:
-    """The project `store`, its owner and a member of the organization."""
-
-    owner: Caller
-    member: Caller
-    now: datetime
-    slug: str = "store"
+class Shop(agent_runs.Shop):
+    """The project `store`, in whose sessions memories are compared."""
 
     @property
     def me(self) -> Any:
@@ -38,12 +30,6 @@ class Shop:
         """Return the row of the project."""
         with tenancy.unit():
             return Project.objects.get(slug=self.slug)
-
-    def remember(self, *content: str, by: Caller | None = None, **fields: Any) -> MemoryView:
-        """Store a memory of the project."""
-        return memories.stored(
-            by or self.owner, self.now, *content, **{"project": self.slug, **fields}
-        )
 
     def run(
         self,
@@ -105,4 +91,4 @@ class Shop:
 @pytest.fixture
 def shop(caller: Caller, member_caller: Caller, store: str, now: datetime) -> Shop:
     """A project without sessions."""
-    return Shop(owner=caller, member=member_caller, now=now)
+    return Shop(caller, member_caller, now)
