@@ -11,7 +11,7 @@ from memory.customization.queries import trust_floor
 from memory.experiments import queries as experiments
 from memory.records.queries import memories
 from memory.records.queries.views import MemoryView
-from memory.review.queries import session_summary
+from memory.review.queries import inbox
 from memory.taxonomy import MemoryType
 
 
@@ -50,8 +50,8 @@ def inspect(*, memory: MemoryView, caller: Caller, now: datetime) -> dict[str, A
         "author": writer(memory.author_agent, memory.author_user),
         "active": memory.status == "active",
         "may_change": may(caller=caller, scope=TokenScope.WRITE),
-        "is_of_session": session_summary.is_of_session(memory=memory),
-        "proof": session_summary.find_origin(caller=caller, memory=memory),
+        "is_of_session": inbox.is_of_session(memory=memory),
+        "proof": inbox.find_origin(caller=caller, memory=memory),
         "reentered": experiments.reentries_of_memory(caller=caller, memory_id=memory.id)
         if memory.type == MemoryType.DEAD_END
         else None,

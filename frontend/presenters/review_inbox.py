@@ -20,11 +20,9 @@ from memory.documents import queries
 from memory.documents.queries import ImportView
 from memory.records.queries.pending import Group
 from memory.records.queries.views import MemoryView
-from memory.review.conflict_rules import Bar, ConflictVerdict
 from memory.review.queries import inbox as reviews
-from memory.review.queries import session_summary
-from memory.review.queries.conflicts import ConflictView
-from memory.review.queries.inbox import InboxCounts, InboxItem, InboxPosition, WaitingSession
+from memory.review.queries.conflicts import REOPEN, Bar, ConflictVerdict, ConflictView
+from memory.review.queries.inbox import InboxCounts, InboxItem, InboxPosition
 from memory.taxonomy import Scope
 from teams.permissions import Act, allows
 
@@ -170,7 +168,7 @@ def opened(*, caller: Caller, memory_id: UUID, now: datetime) -> dict[str, Any]:
     `proof` is what it rests on in a session, None where that is gone or hidden.
     """
     item = reviews.waiting_memory(caller=caller, memory_id=memory_id, now=now)
-    memory = item.memory
+    memory = item["memory"]
     return {
         "item": item,
         "author": _author(memory, _names(caller, (memory,))),
@@ -180,8 +178,8 @@ def opened(*, caller: Caller, memory_id: UUID, now: datetime) -> dict[str, Any]:
             for name, value in memory.attributes.items()
             if isinstance(value, str | int | float)
         ),
-        "is_of_session": session_summary.is_of_session(memory=memory),
-        "proof": session_summary.find_origin(caller=caller, memory=memory),
+        "is_of_session": reviews.is_of_session(memory=memory),
+        "proof": reviews.find_origin(caller=caller, memory=memory),
     }
 
 
@@ -219,7 +217,7 @@ def _batches(
 
 def _sessions(
     caller: Caller, project: str, narrowed: InboxFilter, counts: InboxCounts, now: datetime
-) -> tuple[WaitingSession, ...]:
+) -> tuple[dict[str, Any], ...]:
     """Return the newest sessions of which something waits; each is decided about on its page."""
     if narrowed.batch is not None or not counts.total:
         return ()
@@ -251,8 +249,8 @@ def cards(*, caller: Caller, views: tuple[ConflictView, ...]) -> list[dict[str, 
 
     made = []
     for view in views:
-        rights = view.rights
-        allowed, reopen = rights.allowed(), rights.reopen
+        bars = {verdict: view.barred[verdict] for verdict in ConflictVerdict}
+        reopen = view.barred[REOPEN]
         card = {
             "view": view,
             "older_by": writer(view.older),
@@ -260,12 +258,11 @@ def cards(*, caller: Caller, views: tuple[ConflictView, ...]) -> list[dict[str, 
             "settled_by": _person(view.settled_by, names),
             "cause": CAUSES.get(view.cause, view.cause),
             "options": [
-                (verdict.value, *OPTIONS[verdict], "" if bar is None else bar.value)
-                for verdict, bar in rights.verdicts
+                (verdict.value, *OPTIONS[verdict], bar.value) for verdict, bar in bars.items()
             ],
-            "whys": {bar.value: WHO[bar] for _verdict, bar in rights.verdicts if bar is not None},
-            "may_settle": bool(allowed),
-            "may_edit": ConflictVerdict.EDIT in allowed,
+            "whys": {bar.value: WHO[bar] for bar in bars.values() if bar},
+            "may_settle": not all(bars.values()),
+            "may_edit": not bars[ConflictVerdict.EDIT],
             "reopen_why": WHO_REOPENS if reopen is Bar.STEWARD else WHO[reopen] if reopen else "",
             "ended": ENDED.get(view.verdict, ""),
         }

@@ -12,9 +12,8 @@ from frontend.presenters import review_inbox
 from frontend.views import base
 from frontend.views.base import Frame
 from memory.review.actions.settlements import Settlement, reopen, settle
-from memory.review.conflict_rules import ConflictVerdict
 from memory.review.queries import conflicts as queries
-from memory.review.queries.conflicts import ConflictState, ConflictView
+from memory.review.queries.conflicts import ConflictState, ConflictVerdict, ConflictView
 
 PAGE_SIZE: Final = 20
 

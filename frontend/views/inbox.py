@@ -17,10 +17,9 @@ from frontend.presenters.review_inbox import InboxFilter
 from frontend.views import base, conflicts, imports
 from frontend.views.base import Frame
 from memory.documents.queries import imported_memories
-from memory.records.actions import MOST_IN_BULK, VerbDetails
+from memory.records.actions import MOST_IN_BULK, DecidedMemory, VerbDetails
 from memory.records.queries.pending import Group
 from memory.records.queries.views import MemoryView
-from memory.records.verdict_log import DecidedMemory
 from memory.review.actions import bulk as bulk_actions
 from memory.review.actions import settlements, verdict_undo, verdicts
 from memory.review.queries.conflicts import ConflictView

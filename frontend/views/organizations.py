@@ -28,8 +28,7 @@ def organizations(request: HttpRequest) -> HttpResponse:
 @base.reader
 def organization(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show the projects of an organization with their counts."""
-    tallies = overview.list_projects(caller=frame.caller, now=frame.now)
-    by_project = {tally.project_id: tally for tally in tallies}
+    by_project = overview.count_by_project(caller=frame.caller, now=frame.now)
     context = {
         "section": "organization",
         "cards": tuple((project, by_project.get(project.id)) for project in frame.projects),

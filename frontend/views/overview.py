@@ -97,8 +97,8 @@ def _figures(frame: Frame) -> dict[str, object]:
     view = queries.overview(caller=frame.caller, project=frame.slug, now=frame.now)
     return {
         "view": view,
-        "tally": view.tally,
-        "largest": max((place.memories for place in view.places), default=0),
+        "tally": view["tally"],
+        "largest": max((place["memories"] for place in view["places"]), default=0),
         "saved_days": USUAL_DAYS,
         "alarm_names": labels.ALARMS,
     }

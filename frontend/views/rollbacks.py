@@ -16,9 +16,14 @@ from accounts.queries import job_list
 from accounts.queries.directory import people
 from frontend.views import base
 from frontend.views.base import Frame
-from memory.review.rollback import plan, selection
-from memory.review.rollback.execute import MOST_AT_ONCE, MOST_REWRITTEN, roll_back
-from memory.review.rollback.undo import undo_rollback
+from memory.review.actions.rollback import (
+    MOST_AT_ONCE,
+    MOST_REWRITTEN,
+    preview,
+    roll_back,
+    undo_rollback,
+)
+from memory.review.queries import rollback_plan
 from teams.permissions import Act
 
 SHOWN: Final = 50  # memories a page
@@ -34,7 +39,7 @@ def rollback(request: HttpRequest, frame: Frame) -> HttpResponse:
             done = roll_back(caller=frame.caller, choice=_choice(frame, sent), now=frame.now)
             after = {"job": done.job_id} if done.job_id else {"done": done.review_id or ""}
             return base.moved(request, to=f"{base.address('rollback', frame)}?{urlencode(after)}")
-        if any(sent.get(name, "").strip() for name in selection.CHOICES):
+        if any(sent.get(name, "").strip() for name in rollback_plan.CHOICES):
             extra = _preview(frame, sent)
     except CairnError as error:
         if error.status == NotFound.status and request.method == "POST":
@@ -48,10 +53,10 @@ def rollback(request: HttpRequest, frame: Frame) -> HttpResponse:
         "may_all": frame.may(Act.RESTORE),
         "may_own": frame.may(Act.WRITE),
         "at_once": MOST_AT_ONCE,
-        "counted": plan.COUNTED,
+        "counted": rollback_plan.COUNTED,
         "done": as_uuid(text=request.GET.get("done", "")),
         "job": None if job_id is None else job_list.find_job(caller=frame.caller, job_id=job_id),
-        "chosen": [(name, sent[name]) for name in selection.CHOICES if sent.get(name, "")],
+        "chosen": [(name, sent[name]) for name in rollback_plan.CHOICES if sent.get(name, "")],
         **extra,
     }
     return base.page(request, "pages/rollback.html", context)
@@ -67,7 +72,7 @@ def undo(request: HttpRequest, frame: Frame, review_id: UUID) -> HttpResponse:
 
 def _preview(frame: Frame, sent: Mapping[str, str]) -> dict[str, Any]:
     """Return what a choice would take back, how much of it at once, and whether more is left."""
-    seen = plan.preview(
+    seen = preview(
         caller=frame.caller,
         choice=_choice(frame, sent),
         after=as_uuid(text=sent.get("after", "")),
@@ -75,22 +80,22 @@ def _preview(frame: Frame, sent: Mapping[str, str]) -> dict[str, Any]:
         now=frame.now,
     )
     archived, rewritten = seen.counts.archived, seen.counts.rewritten
-    takes = min(archived + min(rewritten, MOST_REWRITTEN), plan.MOST)
+    takes = min(archived + min(rewritten, MOST_REWRITTEN), rollback_plan.MOST)
     return {
         "seen": seen,
         "number": takes,
         "has_rest": archived + rewritten > takes,
-        "has_more": plan.COUNTED in astuple(seen.counts),
+        "has_more": rollback_plan.COUNTED in astuple(seen.counts),
     }
 
 
-def _choice(frame: Frame, sent: Mapping[str, str]) -> selection.RollbackChoice:
+def _choice(frame: Frame, sent: Mapping[str, str]) -> rollback_plan.RollbackChoice:
     """Read what was chosen. Raises InvalidInput naming the field.
 
     A date and time is UTC where it names no offset.
     """
     chosen: dict[str, Any] = {}
-    for name in selection.CHOICES:
+    for name in rollback_plan.CHOICES:
         text = sent.get(name, "").strip()
         if not text:
             chosen[name] = None
@@ -105,7 +110,7 @@ def _choice(frame: Frame, sent: Mapping[str, str]) -> selection.RollbackChoice:
                     hint="Copy the id from its page.",
                     code="identifier",
                 )
-    return selection.RollbackChoice(project=frame.slug, **chosen)
+    return rollback_plan.RollbackChoice(project=frame.slug, **chosen)
 
 
 def _time(name: str, text: str) -> datetime:
@@ -125,6 +130,6 @@ def _writers(frame: Frame) -> list[tuple[str, str]]:
     """Return whom one may choose: oneself, or as a steward all who have written here."""
     ids = {frame.caller.user_id} if frame.caller.user_id else set()
     if frame.may(Act.RESTORE):
-        ids |= set(selection.list_writers(caller=frame.caller, project=frame.slug))
+        ids |= set(rollback_plan.list_writers(caller=frame.caller, project=frame.slug))
     named = people(caller=frame.caller, ids=ids)
     return sorted(((str(id), name) for id, name in named.items()), key=lambda one: one[1])

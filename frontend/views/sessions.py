@@ -20,8 +20,8 @@ from frontend.views.base import Frame
 from memory.experiments import queries as experiments
 from memory.observer.actions import delete_session as deletion
 from memory.review.actions import bulk, verdict_undo
-from memory.review.queries import session_summary
-from memory.review.rollback.selection import may_roll_back_session
+from memory.review.queries import inbox
+from memory.review.queries.rollback_plan import may_roll_back_session
 from memory.sessions import queries as sessions
 from memory.sessions.actions import lifecycle
 
@@ -213,7 +213,8 @@ def _decided(request: HttpRequest, frame: Frame, session_id: UUID) -> HttpRespon
             )
             for memory_id in (() if is_all else base.ids_of(sent.getlist("memory")))
         ),
-        others=bulk.OtherMemories(count=count or 0) if is_all else None,
+        save_all=is_all,
+        count=count,
         now=frame.now,
     )
     decided = sum(done.decided.values())
@@ -245,15 +246,15 @@ def _show_summary(
 
 def _summary(frame: Frame, session_id: UUID) -> dict[str, Any]:
     """Return what a session came to: what waits first, then what was decided. Raises NotFound."""
-    found = session_summary.get_summary(caller=frame.caller, session_id=session_id, now=frame.now)
+    found = inbox.get_summary(caller=frame.caller, session_id=session_id, now=frame.now)
     items = tuple(
-        (one, sessions.turn_of(source_uri=one.memory.source_uri)) for one in found.candidates
+        (one, sessions.turn_of(source_uri=one["memory"].source_uri)) for one in found.candidates
     )
-    waiting = tuple(item for item in items if item[0].waits)
+    waiting = tuple(item for item in items if item[0]["waits"])
     return {
         "waiting": waiting,
-        "decided": tuple(item for item in items if not item[0].waits),
-        "are_all_keepable": all(one.may_keep for one, _turn in waiting),
+        "decided": tuple(item for item in items if not item[0]["waits"]),
+        "are_all_keepable": all(one["may_keep"] for one, _turn in waiting),
         "shown": found.shown,
         "may_decide": review_inbox.may_decide(caller=frame.caller),
         "asking": found.asking.value,

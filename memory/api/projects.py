@@ -20,8 +20,8 @@ from accounts.api.schemas import (
 )
 from accounts.caller import TokenScope
 from memory.records import actions
-from memory.review.rollback import execute, plan, selection
-from memory.review.rollback import undo as undoing
+from memory.review.actions import rollback
+from memory.review.queries import rollback_plan
 from memory.sessions.actions import trust
 from memory.sessions.actions.trust import TrustView
 from teams.api import Project
@@ -150,10 +150,10 @@ class RollbackFields(Sent):
     since: Moment | None = Field(None, description="Written at that moment or later.")
     until: Moment | None = Field(None, description="Written before that moment.")
 
-    def choice(self, *, project: str) -> selection.RollbackChoice:
+    def choice(self, *, project: str) -> rollback_plan.RollbackChoice:
         """Return the value of it, in a project."""
-        chosen = {name: getattr(self, name) for name in selection.CHOICES}
-        return selection.RollbackChoice(project=project, **chosen)
+        chosen = {name: getattr(self, name) for name in rollback_plan.CHOICES}
+        return rollback_plan.RollbackChoice(project=project, **chosen)
 
 
 class Rollback(RollbackFields, Body):
@@ -164,12 +164,12 @@ class RollbackQuery(RollbackFields, PageQuery):
     """What would be taken back."""
 
 
-@fields_of(plan.RollbackCounts)
+@fields_of(rollback_plan.RollbackCounts)
 class RollbackCounts(Result):
     """How much a rollback would take back."""
 
 
-@fields_of(plan.RollbackItem)
+@fields_of(rollback_plan.RollbackItem)
 class RollbackRow(Result):
     """What would become of a memory."""
 
@@ -182,7 +182,7 @@ class RollbackPreview(Result):
     next_cursor: str | None
 
 
-@fields_of(execute.RolledBack)
+@fields_of(rollback.RolledBack)
 class RolledBack(Result):
     """What was taken back; `review_id` undoes all of it."""
 
@@ -199,11 +199,11 @@ class RollbackUndone(Result):
     answer=RollbackPreview,
     description="Nothing is changed. All that is chosen holds together, and at least one thing is "
     "chosen. What somebody else has kept, rewritten or moved since is left, and says why. Counts "
-    f"end at {plan.COUNTED:,}, which stands for that many or more. {WHO}",
+    f"end at {rollback_plan.COUNTED:,}, which stands for that many or more. {WHO}",
 )
 def preview_rollback(call: Call, query: RollbackQuery) -> Answer:
     """See what a rollback would take back."""
-    seen = plan.preview(
+    seen = rollback.preview(
         caller=call.caller,
         choice=query.choice(project=call.ref),
         after=call.after(UUID),
@@ -219,13 +219,15 @@ def preview_rollback(call: Call, query: RollbackQuery) -> Answer:
     answer=RolledBack,
     also={202: "What a job takes back."},
     description="What was produced is archived, what was changed has its text before, and what was "
-    f"replaced stands again; nothing is deleted. A job does more than {execute.MOST_AT_ONCE} "
-    f"memories, at most {plan.MOST:,} a call, and at most {execute.MOST_REWRITTEN} that have their "
-    f"text before. {WHO}",
+    f"replaced stands again; nothing is deleted. A job does more than {rollback.MOST_AT_ONCE} "
+    f"memories, at most {rollback_plan.MOST:,} a call, and at most {rollback.MOST_REWRITTEN} that "
+    f"have their text before. {WHO}",
 )
 def roll_back(call: Call, body: Rollback) -> Answer:
     """Roll back what a writer, a session, a time or an ancestor produced."""
-    done = execute.roll_back(caller=call.caller, choice=body.choice(project=call.ref), now=call.now)
+    done = rollback.roll_back(
+        caller=call.caller, choice=body.choice(project=call.ref), now=call.now
+    )
     if done.job_id is None:
         return Answer(done)
     return Answer(done, status=202, location=f"/api/v1/jobs/{done.job_id}")
@@ -238,4 +240,4 @@ def undo_rollback(call: Call, body: Nothing) -> dict[str, int]:
     All of it, by the `review_id` that it answered with; or nothing, where one of its memories has
     changed since.
     """
-    return {"undone": undoing.undo_rollback(caller=call.caller, review_id=call.id, now=call.now)}
+    return {"undone": rollback.undo_rollback(caller=call.caller, review_id=call.id, now=call.now)}

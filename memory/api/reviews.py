@@ -3,7 +3,7 @@
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import AliasPath, BeforeValidator, Field
+from pydantic import AliasPath, Field
 
 from accounts.api.endpoints import Answer, Call, Edits, get, post
 from accounts.api.schemas import (
@@ -30,17 +30,16 @@ from memory.api.schemas.memories import (
 )
 from memory.api.sessions import Session
 from memory.documents import queries
+from memory.records.actions import DecidedMemory
 from memory.records.protection import LONGEST_REASON
 from memory.records.queries import memories
 from memory.records.queries.pending import Group, Why
-from memory.records.verdict_log import DecidedMemory
-from memory.review import conflict_rules
 from memory.review.actions import bulk, settlements, verdict_undo, verdicts
-from memory.review.conflict_rules import ConflictVerdict
-from memory.review.queries import conflicts, inbox, session_summary
+from memory.review.queries import conflicts, inbox
+from memory.review.queries.conflicts import ConflictVerdict
 from memory.taxonomy import LinkKind, Verdict
 
-Bar = Annotated[str, OneOf(("", *conflict_rules.Bar))]  # why one may not; empty where one may
+Bar = Annotated[str, OneOf(conflicts.Bar)]  # why one may not; empty where one may
 
 
 class Settlement(Body):
@@ -76,12 +75,7 @@ class Barred(Result):
     reopen: Bar
 
 
-def _barred(rights: conflict_rules.ConflictRights) -> dict[str, str]:
-    named = (*((verdict.value, why) for verdict, why in rights.verdicts), ("reopen", rights.reopen))
-    return {name: "" if why is None else why.value for name, why in named}
-
-
-@fields_of(conflicts.ConflictView, hidden={"rights"})
+@fields_of(conflicts.ConflictView)
 class Conflict(Result):
     """The conflict with both sides, as it is now."""
 
@@ -89,7 +83,7 @@ class Conflict(Result):
     newer: Memory
     kind: Literal["contradict", "update", "retract"]
     verdict: Annotated[str, OneOf(("", *ConflictVerdict))]
-    barred: Annotated[Barred, BeforeValidator(_barred)] = Field(validation_alias="rights")
+    barred: Barred
 
 
 class RestingConflict(Result):
@@ -331,15 +325,8 @@ def get_review(call: Call) -> Answer:
     With what is like it, and a suggested verdict with its reason.
     """
     item = inbox.waiting_memory(caller=call.caller, memory_id=call.id, now=call.now)
-    body = {
-        "memory": with_sides(item.memory, item.sides),
-        "group": item.group,
-        "waits": item.waits,
-        "may_keep": item.may_keep,
-        "suggestion": item.suggestion,
-        "alike": item.alike,
-    }
-    return Answer(body, version=item.memory.version)
+    body = {**item, "memory": with_sides(item["memory"], item["sides"])}
+    return Answer(body, version=item["memory"].version)
 
 
 @post("memories/{id}/keep", tag="reviews", answer=Decided)
@@ -422,17 +409,22 @@ class SessionVerdicts(Body):
     count: int | None = Field(
         None,
         ge=0,
-        le=session_summary.MOST,
+        le=inbox.MOST,
         description="How many others you saw waiting; refused with 409 when it is not so any more.",
         examples=[1],
     )
 
 
-@fields_of(session_summary.SessionCandidate)
 class SessionCandidate(Result):
     """A memory that a session came to."""
 
     memory: Memory
+    waits: bool
+    may_keep: bool
+    why: str
+    tier: str
+    sessions: int
+    evidence: tuple[dict[str, Any], ...]
 
 
 class EnteredDeadEnd(Result):
@@ -464,14 +456,14 @@ class SessionDecided(Result):
 
 
 @get("sessions/{id}/summary", tag="sessions", answer=SessionSummary)
-def get_session_summary(call: Call) -> session_summary.SessionSummary:
+def get_session_summary(call: Call) -> inbox.SessionSummary:
     """Look at what a session came to.
 
     The signals that its agent showed, with the events they rest on and, of those that became
     nothing, why; the memories that wait because of it; and known dead ends that it entered, with
     whether it had been told of them.
     """
-    return session_summary.get_summary(caller=call.caller, session_id=call.id, now=call.now)
+    return inbox.get_summary(caller=call.caller, session_id=call.id, now=call.now)
 
 
 @post("sessions/{id}/summary", tag="sessions", answer=SessionDecided)
@@ -485,6 +477,7 @@ def decide_session(call: Call, body: SessionVerdicts) -> object:
         caller=call.caller,
         session_id=call.id,
         verdicts=tuple(bulk.SessionVerdict(**dict(one)) for one in body.verdicts),
-        others=bulk.OtherMemories(count=body.count) if body.save_all else None,
+        save_all=body.save_all,
+        count=body.count,
         now=call.now,
     )

@@ -16,7 +16,7 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import wrong_field
 from accounts.messages import message
-from memory.checks import check_findings, diffs, work
+from memory.checks import check_findings, work
 from memory.records.queries import views
 from memory.search import actions as search_actions
 from memory.search import queries as search_queries
@@ -129,7 +129,7 @@ def check_diff(*, caller: Caller, project: str, diff: str, now: datetime) -> Che
     """
     hint = "Send it in parts, and leave out what is generated."
     _check_text("diff", diff, DIFF_MOST, hint)
-    files = diffs.read(text=diff)
+    files = work.read_diff(text=diff)
     room = PARTS_MOST
     groups: list[PartGroup] = []
     had_secrets = False

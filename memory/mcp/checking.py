@@ -14,7 +14,7 @@ from memory.checks.actions import DIFF_MOST, PLAN_MOST
 from memory.checks.check_findings import Verdict
 from memory.mcp.declaration import Call, Noticed, ProjectArgument, ProjectList, ShownMemory, tool
 from memory.review.queries import conflicts
-from memory.review.queries.conflicts import ConflictState
+from memory.review.queries.conflicts import ConflictState, ConflictVerdict
 
 
 class PlanArguments(ProjectArgument):
@@ -102,8 +102,9 @@ class OpenConflict(Result):
     cause: str
     found_at: datetime
     may_settle: Annotated[
-        tuple[str, ...], BeforeValidator(lambda rights: [each.value for each in rights.allowed()])
-    ] = Field(validation_alias="rights")
+        tuple[str, ...],
+        BeforeValidator(lambda bars: [one.value for one in ConflictVerdict if not bars[one]]),
+    ] = Field(validation_alias="barred")
 
 
 class OpenConflicts(Noticed):

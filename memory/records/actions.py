@@ -1,24 +1,29 @@
-"""Archive, restore, pin and confirm memories, one or in bulk; open and close projects.
+"""Archive, restore, pin and confirm memories, one or in bulk; write verdicts down; open projects.
 
 Each verb loads and locks the memory, decides who may, writes it in one transaction with its place
 in the index, tells the change feed, and appends one entry to the audit log. The functions that end
 in `_row` or `_memory` do the same inside of a unit that somebody else opened, without the entry.
+
+Before a verdict changes a memory, the fields it may change are put down as they are (`Traces`), so
+that undoing restores them exactly. Undoing is refused once anybody has changed one of the memories.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final, Generic, TypeVar
+from types import MappingProxyType
+from typing import Any, Final, Generic, TypeVar
 from uuid import UUID
 
 from accounts import rights, tenancy
 from accounts.caller import Caller, is_person, principal
 from accounts.errors import Conflict, FieldError, InvalidInput, TooLarge
 from accounts.messages import message
-from memory.errors import NotActive
+from memory.errors import NotActive, SelfApproval
 from memory.index.actions import embedding
-from memory.records import formulas, protection, verdict_log, versions, writes
-from memory.records.models import Memory, MemoryVersion
+from memory.records import formulas, protection, versions, writes
+from memory.records.models import Conflict as ConflictRow
+from memory.records.models import Memory, MemoryVersion, ReviewVerdict
 from memory.records.queries import memories, pending, views
 from memory.taxonomy import MemoryType, Scope, Status, Verdict, Verification, governance_of
 from teams.actions import admit, hold_project
@@ -29,6 +34,18 @@ IMPORTANCE_BOOST: Final = 0.02  # of a restatement; default, not measured
 MOST_SESSIONS: Final = 50  # kept with a memory that stated it, the newest; default, not measured
 MOST_IN_BULK: Final = 200  # memories a call, the largest page of a list
 WIDER_SCOPES: Final = (Scope.TEAM.value, Scope.ORGANIZATION.value)  # seen beyond a project's people
+TAKEN: Final = "taken"  # keys in `before`: the links that went
+REOPENED: Final = "reopened"  # how conflicts were settled that opened again
+REWRITTEN: Final = "rewritten"  # number of the version that a rollback took back
+RESTORED: Final = "said_again"  # number of the version whose text is back
+TIMES: Final = frozenset(
+    {"valid_until", "last_confirmed_at", "verified_at", "stale_at", "updated_at"}
+)
+FIELDS: Final = (
+    "status", "archived_reason", "superseded_by_id", "confidence", "confirmations", "importance",
+    "verification", "needs_review", "user_verified", "taint_reason", "tags", "related_files",
+    "related_modules", "governance", *sorted(TIMES), "provenance_sessions",
+)  # fmt: skip
 T = TypeVar("T")
 
 
@@ -47,6 +64,47 @@ class Verb(Generic[T]):
     needs: Act
     apply: Callable[[Caller, UUID, VerbDetails, datetime], T]
     done: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecidedMemory:
+    """A memory after a verdict, and the verdict's id, by which it is undone.
+
+    Where a conflict was snoozed, `conflict_id` says which, and the memory is one of its sides.
+    """
+
+    memory: views.MemoryView
+    verdict: Verdict
+    review_id: UUID
+    conflict_id: UUID | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Traces:
+    """What a verdict touches: memories as they were, and what it made."""
+
+    touched: list[dict[str, Any]] = field(default_factory=list)
+    made: list[UUID] = field(default_factory=list)
+    links: list[int] = field(default_factory=list)
+    versions: list[int] = field(default_factory=list)
+    _rows: list[Memory] = field(default_factory=list)
+
+    def keep(self, row: Memory) -> None:
+        """Put down a locked memory as it is now."""
+        fields = {name: versions.plain(value=getattr(row, name)) for name in FIELDS}
+        self.touched.append({"id": str(row.id), "fields": fields})
+        self._rows.append(row)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return all of it, each memory with the version that the verdict left."""
+        for kept, row in zip(self.touched, self._rows, strict=True):
+            kept["version"] = row.version
+        return {
+            "touched": self.touched,
+            "made": [str(one) for one in self.made],
+            "links": self.links,
+            "versions": self.versions,
+        }
 
 
 def archive(
@@ -163,10 +221,10 @@ def confirm_waiting_memory(*, caller: Caller, memory_id: UUID, now: datetime) ->
     return views.to_view(memories.lock_memory(caller=caller, memory_id=row.id), now=now)
 
 
-def approve(*, caller: Caller, row: Memory, now: datetime) -> verdict_log.DecidedMemory:
+def approve(*, caller: Caller, row: Memory, now: datetime) -> DecidedMemory:
     """Keep a locked memory that waits, inside the current unit. Raises SelfApproval."""
-    traces = verdict_log.Traces()
-    verdict_log.check_may_approve(caller=caller, row=row)
+    traces = Traces()
+    check_may_approve(caller=caller, row=row)
     traces.keep(row)
     confirm_memory(caller=caller, memory_id=row.id, now=now)
     row.refresh_from_db()
@@ -178,11 +236,9 @@ def approve(*, caller: Caller, row: Memory, now: datetime) -> verdict_log.Decide
         row.stale_at, row.taint_reason = None, ""
         fields += ["stale_at", "taint_reason"]
     writes.save(row=row, fields=tuple(fields), now=now)
-    made = verdict_log.record_verdict(
-        caller=caller, row=row, verdict=Verdict.KEEP, traces=traces, now=now
-    )
+    made = record_verdict(caller=caller, row=row, verdict=Verdict.KEEP, traces=traces, now=now)
     view = views.to_view(memories.lock_memory(caller=caller, memory_id=row.id), now=now)
-    return verdict_log.DecidedMemory(memory=view, verdict=Verdict.KEEP, review_id=made)
+    return DecidedMemory(memory=view, verdict=Verdict.KEEP, review_id=made)
 
 
 def confirm_memory(
@@ -355,3 +411,59 @@ def close_project(*, caller: Caller, ref: str) -> ProjectView:
                 "alone.",
             )
         return admit(caller=caller, row=row, everyone=False)
+
+
+def lock_waiting(*, caller: Caller, memory_id: UUID) -> Memory:
+    """Lock a memory that waits in the inbox. In a unit. Raises NotFound, Conflict."""
+    row = memories.lock_memory(caller=caller, memory_id=memory_id)
+    if pending.group_of(row=row) is not None:
+        return row
+    raise Conflict(
+        detail="This memory is not waiting for review.",
+        hint="Somebody may have decided it already; read it again.",
+    )
+
+
+def check_may_approve(*, caller: Caller, row: Memory) -> None:
+    """Refuse who proposed a memory. Raises SelfApproval."""
+    if not pending.may_approve(caller=caller, row=row):
+        raise SelfApproval(
+            detail="Who proposed a memory cannot approve it, and a taint is lifted in person.",
+            hint="Ask another person to look at it in the review inbox.",
+        )
+
+
+def record_verdict(
+    *,
+    caller: Caller,
+    row: Memory,
+    verdict: Verdict,
+    now: datetime,
+    traces: Traces | None = None,
+    until: datetime | None = None,
+    conflict: ConflictRow | None = None,
+    extra: Mapping[str, Any] = MappingProxyType({}),
+) -> UUID:
+    """Write down what was decided about a memory, or a conflict of it. In a unit."""
+    made = ReviewVerdict.objects.create(
+        memory=row,
+        conflict=conflict,
+        verdict=verdict.value,
+        decided_by=pending.decider(caller=caller),
+        decided_agent=caller.agent,
+        decided_at=now,
+        until=until,
+        before={**(traces or Traces()).as_json(), **extra},
+    )
+    return made.id
+
+
+def read_field(*, name: str, value: Any) -> Any:
+    """Return the value of a field as it was put down."""
+    if value is None:
+        return None
+    if name in TIMES:
+        return datetime.fromisoformat(value)
+    if name == "superseded_by_id":
+        return UUID(value)
+    return [UUID(one) for one in value] if name == "provenance_sessions" else value

@@ -20,7 +20,7 @@ from memory.documents import queries
 from memory.documents.actions.import_batches import fail_import, run_import
 from memory.extraction.actions import judge_added
 from memory.observer.actions import consolidate, finalize, promote, synthesize
-from memory.review.rollback import execute
+from memory.review.actions import rollback
 from teams.permissions import Act, require
 
 
@@ -47,11 +47,11 @@ def take_in(claim: Claim) -> Mapping[str, Any]:
 @jobs.handler("memory.roll_back")
 def roll_back_what_was_chosen(claim: Claim) -> Mapping[str, Any]:
     """Take back what somebody chose, in the name of who asked."""
-    began = execute.INITIATOR.validate_python(claim.payload["by"])
+    began = rollback.INITIATOR.validate_python(claim.payload["by"])
     try:
-        return execute.run(
+        return rollback.run(
             caller=_who_began(began),
-            choice=execute.CHOICE.validate_python(claim.payload["choice"]),
+            choice=rollback.CHOICE.validate_python(claim.payload["choice"]),
             asked_at=datetime.fromisoformat(claim.payload["asked_at"]),
             tell=partial(jobs.progress, claim),
         )

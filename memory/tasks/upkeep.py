@@ -63,7 +63,7 @@ JOBS: Final[Mapping[str, Callable[[Claim], Mapping[str, Any]]]] = {  # that are 
         topics_actions.sort_topics(now=timezone.now(), tell=_tell(claim))
     ),
     "memory.prove": lambda _: consequences.demote_harmful(now=timezone.now()),
-    "memory.join_names": lambda _: asdict(entity_merges.join_names(now=timezone.now())),
+    "memory.join_names": lambda _: entity_merges.join_names(now=timezone.now()),
     "memory.enrich_entities": lambda claim: enrich_entities(
         left=int(claim.payload["left"]), tell=_tell(claim)
     ),

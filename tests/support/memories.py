@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 from accounts.caller import Caller, Role
 from memory.intake.actions.remember import NewMemory, Outcome, remember
 from memory.records.queries.views import MemoryView
+from memory.review.actions.corrections import Correction, edit
 
 REDIS = "Token refresh fails silently when Redis is unreachable; catch ECONNREFUSED."
 CARTS = "We chose Postgres advisory locks for merging carts instead of optimistic retries."
@@ -47,3 +48,11 @@ def as_agent(caller: Caller, **given: Any) -> Caller:
 def as_role(caller: Caller, role: Role) -> Caller:
     """Return the same person in another role."""
     return replace(caller, role=role)
+
+
+def correct(
+    *, caller: Caller, memory_id: UUID, content: str, kind: str, reason: str, now: datetime
+) -> Outcome:
+    """Put a corrected memory in the place of a wrong one."""
+    correction = Correction(content=content, kind=kind, reason=reason)
+    return edit(caller=caller, memory_id=memory_id, correction=correction, now=now).outcome

@@ -24,9 +24,9 @@ from memory.documents.actions.uploads import Upload  # noqa: E402
 from memory.intake.actions.remember import NewMemory, remember  # noqa: E402
 from memory.records.actions import confirm, pin  # noqa: E402
 from memory.records.models import Memory  # noqa: E402
-from memory.review.actions.corrections import correct  # noqa: E402
 from teams.actions import create_project  # noqa: E402
 from tests.support import operator, people  # noqa: E402
+from tests.support.memories import correct  # noqa: E402
 
 RULES = """# Depot
 

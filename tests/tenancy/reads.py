@@ -65,7 +65,7 @@ class Asking:
 Read = Callable[[Asking], Any]
 
 
-def beside(asking: Asking, project_id: UUID) -> overview.FrameCounts:
+def beside(asking: Asking, project_id: UUID) -> dict[str, int]:
     """Return what stands beside a page of a project."""
     return overview.count_for_frame(caller=asking.caller, project_id=project_id, now=asking.now)
 
@@ -120,7 +120,7 @@ ABOUT_ALL: dict[str, Read] = {
     ),
     "reviews.decided": lambda a: inbox.count_decided(caller=a.caller, project=None, now=a.now),
     "overview.count_for_frame": lambda a: beside(a, a.memory_id),
-    "overview.list_projects": lambda a: overview.list_projects(caller=a.caller, now=a.now),
+    "overview.count_by_project": lambda a: overview.count_by_project(caller=a.caller, now=a.now),
     "places.projects": lambda a: projects(caller=a.caller),
     "places.surroundings": lambda a: surroundings(caller=a.caller),
     "places.changes_since": lambda a: changes_since(caller=a.caller, after=0, limit=500),

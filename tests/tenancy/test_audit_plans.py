@@ -10,8 +10,13 @@ from django.db import connection
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.review.rollback.plan import COUNTED, find_judgments, make_plan
-from memory.review.rollback.selection import RollbackChoice, resolve_choice
+from memory.review.queries.rollback_plan import (
+    COUNTED,
+    RollbackChoice,
+    find_judgments,
+    make_plan,
+    resolve_choice,
+)
 from teams.actions import create_project
 from teams.audit import Filters, page
 from tests.conftest import NOW

@@ -39,16 +39,15 @@ def test_overview_counts_nothing_of_another_organization(
     with entered(other_caller):
         view = overview.overview(caller=other_caller, project="shop", now=now)
 
-    assert view.tally.memories == 0
-    assert view.health is None
-    assert (view.attention, view.places) == ((), ())
+    assert view["tally"].memories == 0
+    assert (view["health"], view["attention"], view["places"]) == (None, (), ())
 
 
 def test_personal_memories_of_others_are_not_counted(
     shops: None, caller: Caller, member_caller: Caller, now: datetime
 ) -> None:
     with entered(member_caller):
-        before = overview.overview(caller=member_caller, project="shop", now=now).tally
+        before = overview.overview(caller=member_caller, project="shop", now=now)["tally"]
     with entered(caller):
         new = NewMemory(
             content="My own note on the deploy in deploy/notes.md that nobody else needs.",
@@ -58,18 +57,18 @@ def test_personal_memories_of_others_are_not_counted(
 
     with entered(member_caller):
         after = overview.overview(caller=member_caller, project="shop", now=now)
-        cards = overview.list_projects(caller=member_caller, now=now)
+        cards = overview.count_by_project(caller=member_caller, now=now)
 
-    assert after.tally == before
-    assert [card.memories for card in cards] == [1]
-    assert "notes" not in {place.name for place in after.places}
+    assert after["tally"] == before
+    assert [card["memories"] for card in cards.values()] == [1]
+    assert "notes" not in {place["name"] for place in after["places"]}
 
 
 def test_cards_count_nothing_of_another_organization(
     shops: None, other_caller: Caller, now: datetime
 ) -> None:
     with entered(other_caller):
-        assert overview.list_projects(caller=other_caller, now=now) == ()
+        assert overview.count_by_project(caller=other_caller, now=now) == {}
 
 
 def test_project_of_another_organization_is_not_found(

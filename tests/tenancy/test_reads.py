@@ -21,14 +21,13 @@ from accounts.models import Organization
 from memory.injection import queries as injection_queries
 from memory.intake.actions.similar_memories import preview
 from memory.records.queries import memories
-from memory.review.actions.corrections import correct
 from memory.review.queries import overview
 from teams import audit
 from teams import queries as places
 from teams.actions import create_project
 from teams.models import Team, TeamMember
 from tests.support import people
-from tests.support.memories import as_agent, new, stored
+from tests.support.memories import as_agent, correct, new, stored
 from tests.tenancy.reads import (
     ABOUT_A_MEMORY,
     ABOUT_A_PROJECT,
@@ -176,10 +175,10 @@ def test_what_stands_beside_a_page_counts_what_one_may_see(
 
     counted = {who: ask(who, lambda a: beside(a, project_id)) for who in SEEN}
 
-    assert counted["owner"].memories > 0
+    assert counted["owner"]["memories"] > 0
     for who, seen in SEEN.items():
         if name not in seen:
-            assert (counted[who].memories, counted[who].due) == (0, 0), who
+            assert counted[who] == {"memories": 0, "due": 0}, who
 
 
 def test_a_foreign_memory_is_as_if_it_did_not_exist(

@@ -29,7 +29,7 @@ from memory.intake.actions import remember, revise
 from memory.intake.validation import NewMemory
 from memory.records import models, versions, writes
 from memory.records.models import Memory, MemoryLink
-from memory.review.actions import reactivation
+from memory.review.actions import verdict_undo
 from memory.taxonomy import Status
 from memory.text import text as texts
 from teams import audit
@@ -232,7 +232,7 @@ def undo_import(*, caller: Caller, batch_id: UUID, now: datetime) -> ImportUndon
         untouched = _lock_untouched(batch, rows)
         new = {memory.id: memory for row, memory in untouched if row.outcome == "added"}
         added = tuple(new[one] for one in sorted(new))
-        reactivation.archive_held(caller=caller, rows=added, reason=UNDOING, now=now)
+        verdict_undo.archive_held(caller=caller, rows=added, reason=UNDOING, now=now)
         restored, undone = 0, set[int]()
         for row, memory in untouched:
             if row.outcome == "added":
@@ -244,8 +244,8 @@ def undo_import(*, caller: Caller, batch_id: UUID, now: datetime) -> ImportUndon
             superseded_by__in=set(new), status=Status.SUPERSEDED.value
         )
         replaced = tuple(behind.order_by("id"))
-        freed = reactivation.without_twins(rows=replaced)
-        reactivation.restore_held(caller=caller, rows=freed, now=now)
+        freed = verdict_undo.without_twins(rows=replaced)
+        verdict_undo.restore_held(caller=caller, rows=freed, now=now)
         for row in rows:
             if row.pk in undone:
                 row.outcome = UNDONE

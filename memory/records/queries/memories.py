@@ -20,7 +20,7 @@ from memory.records.models import Memory, MemoryLink, MemoryVersion
 from memory.records.queries import views as memory_views
 from memory.records.queries.views import FILE, MemoryView, countable, to_view, views_of, visible
 from memory.taxonomy import MemoryType, Status
-from memory.text.text import check_text
+from memory.text import text as texts
 from memory.topics import queries as topics_queries
 from teams import queries as places
 from teams import visibility
@@ -157,7 +157,7 @@ def by_ids(
 def matching(*, caller: Caller, filters: Filters) -> QuerySet[Memory]:
     """Return the rows that a filter lets through. In a unit. Raises NotFound, InvalidInput."""
     words = (*filters.tags, *filters.files, *filters.modules, *filters.types, filters.author or "")
-    if any(check_text(text=word) for word in words):
+    if any(texts.check_text(text=word) for word in words):
         return Memory.objects.none()  # no memory has such words, and Postgres compares none
     check_custom_types(caller=caller, names=filters.types)
     rows = visible(caller=caller).filter(_condition(filters))
@@ -188,29 +188,18 @@ def history(*, caller: Caller, memory_id: UUID) -> tuple[VersionView, ...]:
         ended = tuple(row.versions.order_by("-number", "id"))
         sight = visibility.sight_of(caller=caller)
     # who ended a version made the next one
-    made = [(one.reason, one.changed_by, one.changed_agent, one.changed_at) for one in ended]
-    made.append(("", row.author_user, row.author_agent, row.created_at))
+    names = ("reason", "changed_by", "changed_agent", "changed_at")
+    makers = [{name: getattr(one, name) for name in names} for one in ended]
+    first = ("", row.author_user, row.author_agent, row.created_at)
+    makers.append(dict(zip(names, first, strict=True)))
     return (
-        _version(row.version, row.content, {}, made[0]),
+        VersionView(number=row.version, content=row.content, fields={}, **makers[0]),
         *(
-            _version(one.number, one.content, shown_fields(one), maker)
-            for one, maker in zip(ended, made[1:], strict=True)
+            VersionView(number=one.number, content=one.content, fields=shown_fields(one), **maker)
+            for one, maker in zip(ended, makers[1:], strict=True)
             if was_seen(version=one, sight=sight)
         ),
     )
-
-
-def _version(
-    number: int,
-    content: str,
-    fields: Mapping[str, Any],
-    made: tuple[str, UUID | None, str, datetime],
-) -> VersionView:
-    reason, by, agent, at = made
-    return VersionView(
-        number=number, content=content, fields=fields,
-        reason=reason, changed_by=by, changed_agent=agent, changed_at=at,
-    )  # fmt: skip
 
 
 def was_seen(*, version: MemoryVersion, sight: visibility.Sight) -> bool:
@@ -347,47 +336,36 @@ def _few(caller: Caller, filters: Filters, project: UUID | None) -> tuple[UUID, 
     return few if len(few) <= FEW else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
-    """A memory, and what it alone would have where it stood."""
-
-    memory_id: UUID
-    keys: frozenset[Key]
-
-
-def claim_of(*, row: Memory, **said: str) -> Claim:
-    """Return what a memory would have alone; `said` is what it would say instead, by column."""
-    type, text, name = (said.get(one, getattr(row, one)) for one in UNIQUE_COLUMNS[3:])
+def claim_of(*, row: Memory, version: MemoryVersion | None = None) -> frozenset[Key]:
+    """Return what a memory has alone where it stands, or would have by saying a version again."""
+    type, digest, name = row.type, row.content_hash, row.external_id
+    if version is not None:
+        type, name = version.fields.get("type", type), version.fields.get("external_id", name)
+        digest = texts.content_hash(content=version.content)
     place: tuple[UUID, UUID | None] = (row.audience, row.project_id)
-    keys: set[Key] = set()
-    if type != MemoryType.EPISODE:
-        keys.add((*place, "text", text))
-    if name:
-        keys.add((*place, "name", name))
-    return Claim(memory_id=row.id, keys=frozenset(keys))
+    keys = {(*place, "text", digest)} if type != MemoryType.EPISODE else set()
+    return frozenset(keys | ({(*place, "name", name)} if name else set()))
 
 
 class Taken:
     """Who has what in their places, as far as it was asked for, while memories come and change."""
 
-    def __init__(self, *, wanted: Iterable[Claim], leaving: Collection[UUID] = ()) -> None:
+    def __init__(self, *, wanted: Iterable[frozenset[Key]], leaving: Collection[UUID] = ()) -> None:
         """Look who has what is wanted, but for those that leave. In a unit."""
-        keys = {key for one in wanted for key in one.keys}
-        texts, names = ({key[-1] for key in keys if key[-2] == kind} for kind in ("text", "name"))
-        rows = Memory.objects.filter(status=Status.ACTIVE.value).filter(
-            Q(content_hash__in=texts) | Q(external_id__in=names)
+        keys = frozenset[Key]().union(*wanted)
+        said, names = ({key[-1] for key in keys if key[-2] == kind} for kind in ("text", "name"))
+        rows = Memory.objects.filter(
+            Q(content_hash__in=said) | Q(external_id__in=names), status=Status.ACTIVE.value
         )
         self._owners: dict[Key, UUID] = {}
         for row in rows.only(*UNIQUE_COLUMNS).order_by("id"):
             if row.id not in leaving:
-                self._owners |= dict.fromkeys(claim_of(row=row).keys, row.id)
+                self._owners |= dict.fromkeys(claim_of(row=row), row.id)
 
-    def take(self, *, claim: Claim) -> bool:
+    def take(self, *, memory_id: UUID, keys: frozenset[Key]) -> bool:
         """Let a memory have what it claims, and nothing else; False where another has it."""
-        if any(self._owners.get(key, claim.memory_id) != claim.memory_id for key in claim.keys):
+        if any(self._owners.get(key, memory_id) != memory_id for key in keys):
             return False
-        old = [key for key, owner in self._owners.items() if owner == claim.memory_id]
-        for key in old:
-            del self._owners[key]
-        self._owners |= dict.fromkeys(claim.keys, claim.memory_id)
+        others = {key: owner for key, owner in self._owners.items() if owner != memory_id}
+        self._owners = others | dict.fromkeys(keys, memory_id)
         return True

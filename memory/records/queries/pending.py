@@ -14,14 +14,15 @@ taught others in person takes somebody else. A taint is lifted in person only.
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Final
+from typing import Final, TypeVar
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Model, Q, QuerySet
 
 from accounts.caller import Caller, is_person, principal
 from memory.records.models import Memory, ReviewVerdict
 from memory.taxonomy import Scope, Source, Status, Verdict, Verification
+from teams import queries as places
 
 SECONDS_EACH: Final = 20  # that a person looks at one memory; default, not measured
 SAME_COSINE: Final = 0.88  # exceeded: not novel
@@ -38,6 +39,7 @@ WAITING: Final = (  # in the words of the index memory_attention, or it is not u
     | Q(needs_review=True)
 )
 NOBODY: Final = UUID(int=0)
+T = TypeVar("T", bound=Model)
 
 
 class Group(StrEnum):
@@ -125,6 +127,13 @@ def is_conflict_awake(*, caller: Caller, now: datetime) -> Q:
     """Return the condition that a conflict is not snoozed by the caller. In a unit."""
     snoozed = _snoozes(caller, now).filter(conflict__isnull=False)
     return ~Q(id__in=snoozed.values("conflict_id"))
+
+
+def of_project(*, rows: QuerySet[T], caller: Caller, project: str | None) -> QuerySet[T]:
+    """Return the rows of a project, or of all places. In a unit. Raises NotFound."""
+    if project is None:
+        return rows
+    return rows.filter(project_id=places.find_project(caller=caller, ref=project).id)
 
 
 def group_of(*, row: Memory) -> Group | None:

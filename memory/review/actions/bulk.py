@@ -20,12 +20,12 @@ from accounts.caller import Caller
 from accounts.errors import Conflict, FieldError, InvalidInput, wrong_field
 from accounts.messages import message
 from memory.intake.actions.remember import Prepared
-from memory.records import actions, protection, verdict_log
+from memory.records import actions, protection
 from memory.records.models import Memory
 from memory.records.queries import pending
 from memory.review.actions import corrections
 from memory.review.actions.verdicts import VERBS
-from memory.review.queries import inbox, session_summary
+from memory.review.queries import inbox
 from memory.sessions import queries as sessions
 from teams import audit
 from teams.permissions import Act, require
@@ -60,13 +60,6 @@ class SessionVerdict:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OtherMemories:
-    """All others that wait, which are kept; `count`, where somebody has counted them before."""
-
-    count: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionDecided:
     """How many memories were decided how, what the session comes to now, and what can be undone.
 
@@ -75,7 +68,7 @@ class SessionDecided:
     """
 
     decided: Mapping[str, int]
-    summary: session_summary.SessionSummary
+    summary: inbox.SessionSummary
     reviews: tuple[UUID, ...]
 
 
@@ -86,7 +79,7 @@ def decide_bulk(
     chosen: tuple[UUID, ...] | WaitingGroup,
     details: actions.VerbDetails,
     now: datetime,
-) -> tuple[verdict_log.DecidedMemory, ...]:
+) -> tuple[actions.DecidedMemory, ...]:
     """Decide about each memory in one transaction, in the order of their ids.
 
     Raises what `apply_each` raises, and Conflict when there are more or fewer than counted.
@@ -106,19 +99,22 @@ def decide_session(
     caller: Caller,
     session_id: UUID,
     verdicts: tuple[SessionVerdict, ...],
-    others: OtherMemories | None,
+    save_all: bool,
+    count: int | None,
     now: datetime,
 ) -> SessionDecided:
-    """Decide about memories of a session; `others` keeps all others that wait for the caller.
+    """Decide about memories of a session; `save_all` keeps all others that wait for the caller.
+
+    `count` is how many these are, where somebody has counted them before.
 
     Raises InvalidInput naming the verdict, NotFound for a session or a memory that is not of it,
     Conflict where one waits no more or others wait than were counted, and what each verdict raises.
     """
     require(caller=caller, act=Act.CONFIRM)
-    _check_verdicts(verdicts, others)
+    _check_verdicts(verdicts, save_all)
     with tenancy.unit():
         row = sessions.find(caller=caller, session_id=session_id)
-        known = set(session_summary.candidate_ids(caller=caller, session=row))
+        known = set(inbox.candidate_ids(caller=caller, session=row))
     for place, one in enumerate(verdicts):
         if one.memory_id not in known:
             raise wrong_field(
@@ -136,12 +132,12 @@ def decide_session(
     }
     with tenancy.unit(), transaction.atomic():
         kept: tuple[SessionVerdict, ...] = ()
-        if others is not None:
+        if save_all:
             named = {one.memory_id for one in verdicts}
-            waiting = session_summary.waiting_ids(caller=caller, session=row, now=now)
+            waiting = inbox.session_waiting_ids(caller=caller, session=row, now=now)
             ids = (one for one in waiting if one not in named)
             kept = tuple(SessionVerdict(memory_id=one, verdict="keep") for one in ids)
-            _check_count(len(kept), others.count)
+            _check_count(len(kept), count)
         done, reviews = _apply_each(caller, (*verdicts, *kept), edits, now)
         audit.append(
             act="session.decided",
@@ -152,7 +148,7 @@ def decide_session(
         )
         return SessionDecided(
             decided={name: len(ids) for name, ids in done.items()},
-            summary=session_summary.read_summary(caller=caller, session_id=session_id, now=now),
+            summary=inbox.read_summary(caller=caller, session_id=session_id, now=now),
             reviews=reviews,
         )
 
@@ -183,9 +179,9 @@ def _check_count(count: int, counted: int | None) -> None:
         )
 
 
-def _check_verdicts(verdicts: tuple[SessionVerdict, ...], others: OtherMemories | None) -> None:
+def _check_verdicts(verdicts: tuple[SessionVerdict, ...], save_all: bool) -> None:
     """Check the shape of verdicts. Raises InvalidInput naming the first that is wrong."""
-    if not verdicts and others is None:
+    if not (verdicts or save_all):
         raise InvalidInput(
             detail="There is nothing to decide.",
             hint=message("Choose memories, and one of: {names}.", names=SESSION_VERDICTS),
@@ -229,7 +225,7 @@ def _apply_each(
     for one in verdicts:
         memory_id = one.memory_id
         if memory_id in edits:
-            verdict_log.lock_waiting(caller=caller, memory_id=memory_id)
+            actions.lock_waiting(caller=caller, memory_id=memory_id)
             made = corrections.apply_edit(
                 caller=caller,
                 memory_id=memory_id,

@@ -14,7 +14,7 @@ from memory.errors import RefusedByGate
 from memory.intake.actions import apply_decision, remember, revise
 from memory.intake.integrate import SUPERSEDED_CONFIDENCE
 from memory.intake.validation import NewMemory
-from memory.records import protection, verdict_log, writes
+from memory.records import actions, protection, writes
 from memory.records.models import Memory, MemoryLink
 from memory.records.queries import memories, pending
 from memory.taxonomy import LinkKind, Scope, Source, Status, Verdict
@@ -40,14 +40,6 @@ class Corrected:
     outcome: remember.Outcome
     memory_id: UUID
     review_id: UUID | None
-
-
-def correct(
-    *, caller: Caller, memory_id: UUID, content: str, kind: str, reason: str, now: datetime
-) -> remember.Outcome:
-    """Put a corrected memory in the place of a wrong one; raises what `edit` raises."""
-    correction = Correction(content=content, kind=kind, reason=reason)
-    return edit(caller=caller, memory_id=memory_id, correction=correction, now=now).outcome
 
 
 def edit(*, caller: Caller, memory_id: UUID, correction: Correction, now: datetime) -> Corrected:
@@ -111,7 +103,7 @@ def apply_edit(
     """Put a prepared correction in the place of a memory. In a unit; raises as `edit`."""
     old = memories.lock_memory(caller=caller, memory_id=memory_id)
     _check_may_correct(caller, old)
-    traces = verdict_log.Traces()
+    traces = actions.Traces()
     traces.keep(old)
     waited = pending.group_of(row=old) is not None
     before = apply_decision.lowered(row=old)
@@ -140,7 +132,7 @@ def apply_edit(
     if waited and outcome.outcome == "added" and not outcome.operation:  # else it is not undone
         traces.made.append(successor)
         traces.links.append(link.pk)
-        review_id = verdict_log.record_verdict(
+        review_id = actions.record_verdict(
             caller=caller, row=old, verdict=Verdict.EDIT, traces=traces, now=now
         )
     return Corrected(outcome=outcome, memory_id=successor, review_id=review_id)
@@ -186,4 +178,4 @@ def _check_may_correct(caller: Caller, row: Memory) -> None:
     protection.check_active(row=row)
     protection.check_agent_may_change(caller=caller, row=row)
     if row.taint_reason and not is_person(caller=caller):
-        verdict_log.check_may_approve(caller=caller, row=row)
+        actions.check_may_approve(caller=caller, row=row)

@@ -60,15 +60,6 @@ class Merged:
     thing: entities.Thing
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Joined:
-    """What came of a night: places and names looked at, and pairs that are one thing now."""
-
-    places: int
-    names: int
-    joined: int
-
-
 def merge_names(*, caller: Caller, pair: MergePair, now: datetime) -> Merged:
     """Say that two names are one thing.
 
@@ -131,8 +122,8 @@ def queue_join_names() -> None:
         jobs.enqueue(JOB, payload={}, key="names")
 
 
-def join_names(*, now: datetime) -> Joined:
-    """Join the names of each place that surely are one thing.
+def join_names(*, now: datetime) -> dict[str, int]:
+    """Join the names of each place that surely are one thing; count places, names and pairs.
 
     Not those of which somebody said that, or took it back.
     """
@@ -155,7 +146,8 @@ def join_names(*, now: datetime) -> Joined:
                 night = origins.Person(user_id=None, source_interface=INSTALLATION)
                 _record(night, "entity.merged", made)
                 joined += 1
-    return Joined(places=len(shared), names=sum(map(len, shared.values())), joined=joined)
+    names = sum(map(len, shared.values()))
+    return {"places": len(shared), "names": names, "joined": joined}
 
 
 def _audience(caller: Caller, pair: MergePair) -> UUID:

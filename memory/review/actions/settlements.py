@@ -1,7 +1,7 @@
 """Settle a conflict of two memories, take that back, or snooze it.
 
-A person keeps one, both, or writes what is right instead; `conflict_rules` says who may what. What
-leaves names its successor and the reason, and is restored when the settlement is taken back. A
+A person keeps one, both, or writes what is right instead; `conflicts.find_bars` says who may what.
+What leaves names its successor and the reason, and is restored when the settlement is taken back. A
 rollback reopens the conflicts whose settled text it archives, and undoing it settles them again.
 Conflicts are locked before memories.
 """
@@ -20,12 +20,12 @@ from accounts.messages import message
 from memory.errors import NotActive, RefusedByGate, SelfApproval
 from memory.intake.actions import apply_decision, remember
 from memory.intake.integrate import Decision, Operation
-from memory.records import actions, protection, verdict_log, versions, writes
+from memory.records import actions, protection, versions, writes
 from memory.records.models import Conflict, Memory
 from memory.records.queries.memories import find_memory, lock_memory
 from memory.review.actions import corrections, verdicts
-from memory.review.conflict_rules import LEAVING, Bar, ConflictVerdict
 from memory.review.queries import conflicts
+from memory.review.queries.conflicts import LEAVING, Bar, ConflictVerdict
 from memory.taxonomy import LinkKind, Status, Verdict
 from teams.permissions import Act, require
 
@@ -106,7 +106,7 @@ def reopen(
     _check_in_person(caller)
     with tenancy.unit():
         row, sides = _lock(caller, conflict_id, if_version)
-        why = conflicts.rights_of(caller=caller, row=row, sides=sides).reopen
+        why = conflicts.bars_of(caller=caller, row=row, sides=sides)[conflicts.REOPEN]
         if why is Bar.OPEN:
             raise NotActive(detail="This conflict is open.", hint="Settle it first.")
         if why is Bar.STEWARD:
@@ -129,14 +129,14 @@ def snooze_conflict(
     require(caller=caller, act=Act.CONFIRM)
     verdicts.check_until(until=until, now=now)
     with tenancy.unit():
-        row = conflicts.lock_conflict(caller=caller, conflict_id=conflict_id)
+        row = conflicts.find_conflict(caller=caller, conflict_id=conflict_id, is_locked=True)
         sides = (row.older, row.newer)
         if row.verdict or any(side.status != Status.ACTIVE for side in sides):
             raise _over()
         side, _ = writes.find_narrower_side(
             older=row.older, newer=row.newer, otherwise=caller.user_id
         )
-        made = verdict_log.record_verdict(
+        made = actions.record_verdict(
             caller=caller, row=side, verdict=Verdict.SNOOZE, now=now, until=until, conflict=row
         )
         _record(caller, row, sides, "memory.conflict_snoozed", {})
@@ -174,7 +174,7 @@ def lock_reopened(*, befores: Iterable[Mapping[str, Any]]) -> Mapping[UUID, Conf
     kept = {
         UUID(one["id"]): one["version"]
         for made in befores
-        for one in made.get(verdict_log.REOPENED, ())
+        for one in made.get(actions.REOPENED, ())
     }
     rows = Conflict.objects.select_for_update(of=("self",)).filter(pk__in=kept)
     held = {row.id: row for row in rows.order_by("id")}
@@ -194,7 +194,7 @@ def settle_again(
     rows: Mapping[UUID, Memory],
 ) -> None:
     """Settle held conflicts as they were before a verdict opened them. In a unit."""
-    for kept in before.get(verdict_log.REOPENED, ()):
+    for kept in before.get(actions.REOPENED, ()):
         conflict = held[UUID(kept["id"])]
         for name in ("verdict", "reason", "before"):
             setattr(conflict, name, kept[name])
@@ -217,7 +217,7 @@ def _check_may_settle(
     caller: Caller, row: Conflict, sides: Sides, verdict: ConflictVerdict
 ) -> None:
     """Check who settles what. Raises RoleNotSufficient, SelfApproval, Forbidden, NotActive."""
-    why = dict(conflicts.rights_of(caller=caller, row=row, sides=sides).verdicts)[verdict]
+    why = conflicts.bars_of(caller=caller, row=row, sides=sides)[verdict]
     if why is Bar.OWN:
         raise SelfApproval(
             detail="You wrote one of the two, so somebody else decides between them.",
@@ -244,7 +244,7 @@ def _over() -> NotActive:
 
 def _lock(caller: Caller, conflict_id: UUID, if_version: int | None) -> tuple[Conflict, Sides]:
     """Lock a conflict, then its sides by id. Raises NotFound, PreconditionFailed."""
-    row = conflicts.lock_conflict(caller=caller, conflict_id=conflict_id)
+    row = conflicts.find_conflict(caller=caller, conflict_id=conflict_id, is_locked=True)
     ids = sorted((row.older_id, row.newer_id))
     held = {id: lock_memory(caller=caller, memory_id=id) for id in ids}
     sides = (held[row.older_id], held[row.newer_id])

@@ -1,38 +1,40 @@
-"""Undo a verdict of the review inbox: all it touched is as it was before.
+"""Undo verdicts: all they touched is as it was before; archive and restore memories in bulk.
 
 Only who decided takes it back: a token what it decided itself, a person in person also what their
 tokens decided, and no agent what its person decided in person; and only while nobody has changed
 one of the memories since. The version goes on, because a version never means two things; every
 other field is restored.
+
+What was replaced by something that leaves is as it was before; the link that said so goes. Where
+another active memory has its text or its external id by now, it stays replaced.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db import IntegrityError, transaction
+from django.db.models import Q
 
 from accounts import tenancy
 from accounts.caller import Caller, is_person
-from accounts.errors import Conflict, NotFound
+from accounts.errors import Conflict as Changed
+from accounts.errors import NotFound
 from accounts.messages import message
 from accounts.queries import credentials
+from memory.index import queries as index_queries
 from memory.intake.actions import apply_decision
-from memory.records import writes
-from memory.records.actions import archive_row
-from memory.records.models import Memory, MemoryLink, MemoryVersion, ReviewVerdict
-from memory.records.queries import pending
-from memory.records.queries.memories import lock_memory
-from memory.records.queries.views import to_view
-from memory.records.verdict_log import TAKEN, DecidedMemory, read_field
-from memory.taxonomy import Verdict
+from memory.records import actions, writes
+from memory.records.models import Conflict, Memory, MemoryLink, MemoryVersion, ReviewVerdict
+from memory.records.queries import memories, pending, views
+from memory.taxonomy import LinkKind, Status, Verdict
 from teams.permissions import Act, require
 
 TAKEN_BACK: Final = message("the correction was taken back")  # why a successor is archived
 
 
-def undo(*, caller: Caller, review_id: UUID, now: datetime) -> DecidedMemory:
+def undo(*, caller: Caller, review_id: UUID, now: datetime) -> actions.DecidedMemory:
     """Take back one's own verdict; return the memory as it is again.
 
     Raises NotFound for somebody else's, Conflict when it is undone, something changed since, or it
@@ -46,7 +48,9 @@ def undo(*, caller: Caller, review_id: UUID, now: datetime) -> DecidedMemory:
         return decided
 
 
-def undo_call(*, caller: Caller, review_id: UUID, now: datetime) -> tuple[DecidedMemory, ...]:
+def undo_call(
+    *, caller: Caller, review_id: UUID, now: datetime
+) -> tuple[actions.DecidedMemory, ...]:
     """Take back all that was decided in the same call as this verdict, or nothing of it.
 
     One timestamp and one person make one call. Raises what `undo` raises.
@@ -54,22 +58,10 @@ def undo_call(*, caller: Caller, review_id: UUID, now: datetime) -> tuple[Decide
     require(caller=caller, act=Act.WRITE)
     with tenancy.unit():
         first = lock_own_verdict(caller=caller, review_id=review_id)
-        ids = verdicts_of_call(made=first).order_by("memory_id", "id").values_list("id", flat=True)
-        call = tuple(lock_own_verdict(caller=caller, review_id=one) for one in tuple(ids))
-        done = _undo_each(caller, call or (first,), now)
+        done = _undo_each(caller, lock_call(made=first) or (first,), now)
         by_verb = {"undone": tuple(one.memory.id for one in done)}
         writes.record_bulk(caller=caller, act="memory.bulk_review_undone", memory_ids=by_verb)
     return done
-
-
-def verdicts_of_call(*, made: ReviewVerdict) -> QuerySet[ReviewVerdict]:
-    """Return the verdicts of one call that are not undone, by one of them."""
-    return ReviewVerdict.objects.filter(
-        decided_by=made.decided_by,
-        decided_at=made.decided_at,
-        verdict=made.verdict,
-        undone_at__isnull=True,
-    )
 
 
 def lock_own_verdict(*, caller: Caller, review_id: UUID) -> ReviewVerdict:
@@ -79,10 +71,8 @@ def lock_own_verdict(*, caller: Caller, review_id: UUID) -> ReviewVerdict:
         mine |= Q(decided_by__in=credentials.own_token_ids(caller=caller))
     elif caller.token_id is None:
         mine &= ~Q(decided_agent="")
-    rows = ReviewVerdict.objects.select_for_update().filter(
-        mine, pk=review_id, memory__isnull=False
-    )
-    made = rows.first()
+    rows = ReviewVerdict.objects.select_for_update().filter(mine, memory__isnull=False)
+    made = rows.filter(pk=review_id).first()
     if made is None:
         raise NotFound(
             detail="There is no such verdict of yours.",
@@ -91,83 +81,177 @@ def lock_own_verdict(*, caller: Caller, review_id: UUID) -> ReviewVerdict:
     return made
 
 
-def memory_of(*, made: ReviewVerdict) -> UUID:
-    """Return the id of the memory that a verdict of the inbox is about."""
-    if made.memory_id is None:
-        raise TypeError("a verdict of the inbox is about a memory")
-    return made.memory_id
+def lock_call(*, made: ReviewVerdict) -> tuple[ReviewVerdict, ...]:
+    """Return the verdicts of the call of this one that are not undone, locked. In a unit."""
+    rows = ReviewVerdict.objects.select_for_update(of=("self",)).filter(
+        decided_by=made.decided_by,
+        decided_at=made.decided_at,
+        verdict=made.verdict,
+        undone_at__isnull=True,
+    )
+    return tuple(rows.order_by("memory_id", "id"))
 
 
-def check_untouched(*, row: Memory, version: object) -> None:
-    """Refuse where somebody has changed a memory since. Raises Conflict."""
-    if row.version != version:
-        raise Conflict(
+def check_not_undone(*, made: ReviewVerdict) -> None:
+    """Refuse what is undone. Raises Conflict."""
+    if made.undone_at is not None:
+        raise Changed(detail="This is undone already.", hint="No action is needed.")
+
+
+def lock_touched(*, caller: Caller, call: Sequence[ReviewVerdict]) -> dict[UUID, Memory]:
+    """Lock all that undoing these verdicts writes, as they left it. In a unit.
+
+    In the order in which everybody locks memories; a call may have touched one of them twice.
+    Raises NotFound where one is gone, Conflict where somebody has changed one since.
+    """
+    versions: dict[UUID, int] = {}
+    ids = {made.memory_id for made in call if made.memory_id is not None}
+    for before in (made.before for made in call):
+        versions |= {UUID(one): 1 for one in before.get("made", ())}
+        for kept in before.get("touched", ()):
+            id = UUID(str(kept["id"]))
+            versions[id] = max(versions.get(id, 0), int(kept["version"]))
+        edges = before.get(actions.TAKEN, ())
+        ids |= {UUID(str(one[end])) for one in edges for end in ("source_id", "target_id")}
+    ids |= versions.keys()
+    rows = views.visible(caller=caller).select_for_update(of=("self",)).filter(pk__in=sorted(ids))
+    held = {row.id: row for row in rows.order_by("id")}
+    if held.keys() != ids:
+        raise NotFound(
+            detail="One of the memories is gone, or you see it no more; nothing was undone.",
+            hint="Restore the others on their pages.",
+        )
+    if any(held[id].version != version for id, version in versions.items()):
+        raise Changed(
             detail="It has changed since; nothing was undone.",
             hint="Look at its history, and change it by hand.",
         )
+    return held
 
 
-def undone_already() -> Conflict:
-    """Return the refusal of what is undone."""
-    return Conflict(detail="This is undone already.", hint="No action is needed.")
+def take_back(*, call: Sequence[ReviewVerdict], held: Mapping[UUID, Memory], now: datetime) -> None:
+    """Give held memories the fields back that verdicts kept of them, and the links. In a unit.
+
+    The last of these verdicts has the last word. Raises Conflict where another active memory has
+    the text or the external id of one by now.
+    """
+    touched: dict[UUID, Memory] = {}
+    changed: set[str] = {"version"}
+    for kept in (kept for made in call for kept in made.before.get("touched", ())):
+        id = UUID(str(kept["id"]))
+        row = touched[id] = held[id]
+        for name, value in kept["fields"].items():
+            was = actions.read_field(name=name, value=value)
+            if getattr(row, name) != was:
+                setattr(row, name, was)
+                changed.add(name.removesuffix("_id"))
+        row.version += 1
+    by_state: dict[bool, list[Memory]] = {False: [], True: []}
+    for row in touched.values():
+        by_state[row.status == Status.ACTIVE].append(row)
+    try:
+        with transaction.atomic():  # what is replaced again makes room first
+            for rows in by_state.values():
+                save_held(rows=rows, fields=sorted(changed))
+    except IntegrityError as error:
+        raise writes.not_unique() from error
+    if changed & {"tags", "related_files"}:
+        writes.index_words(rows=tuple(touched.values()))
+    for before in (made.before for made in call):
+        apply_decision.put_edges(edges=before.get(actions.TAKEN, ()))
+        MemoryLink.objects.filter(pk__in=before.get("links", ())).delete()
+        MemoryVersion.objects.filter(pk__in=before.get("versions", ())).delete()
+    ReviewVerdict.objects.filter(pk__in=[made.pk for made in call]).update(undone_at=now)
 
 
-def restore_fields(*, row: Memory, kept: Mapping[str, Any]) -> None:
-    """Give a held memory the fields back that a verdict has kept of it. In a unit."""
-    fields = kept["fields"]
-    for name, value in fields.items():
-        setattr(row, name, read_field(name=name, value=value))
-    names = tuple(name.removesuffix("_id") for name in fields if name != "updated_at")
-    writes.save_unique(row=row, fields=names, now=row.updated_at)
-    writes.index_words(rows=(row,))
+def archive_held(*, caller: Caller, rows: Sequence[Memory], reason: str, now: datetime) -> None:
+    """Archive held memories, all at once. In a unit."""
+    for row in rows:
+        row.status, row.archived_reason = Status.ARCHIVED.value, reason
+        row.valid_until = row.updated_at = now
+        row.version += 1
+    save_held(
+        rows=rows, fields=("status", "archived_reason", "valid_until", "updated_at", "version")
+    )
+    writes.announce(caller=caller, kind="memory.archived", rows=tuple(rows))
+
+
+def restore_held(
+    *, caller: Caller, rows: Sequence[Memory], now: datetime
+) -> tuple[Mapping[str, Any], ...]:
+    """Restore held memories that were replaced; return the links that go. In a unit."""
+    ids = [row.id for row in rows]
+    links = MemoryLink.objects.filter(
+        source__in={row.superseded_by_id for row in rows},
+        target__in=ids,
+        kind=LinkKind.SUPERSEDES.value,
+    )
+    edges = tuple(apply_decision.edge_of(link=link) for link in links.order_by("id"))
+    before: dict[str, Mapping[str, Any]] = {}
+    settled = Conflict.objects.filter(Q(older__in=ids) | Q(newer__in=ids)).exclude(verdict="")
+    for kept in settled.order_by("settled_at", "id").values_list("before", flat=True):
+        before |= kept.get("memories", {})
+    before |= {edge["target_id"]: edge["before"] for edge in edges if edge["before"]}
+    links.delete()
+    for row in rows:
+        was = before.get(str(row.id), {})
+        until = was.get("valid_until")
+        row.status, row.superseded_by = Status.ACTIVE.value, None
+        row.archived_reason = was.get("archived_reason", "")
+        row.confidence = was.get("confidence", row.confidence)
+        row.valid_until = datetime.fromisoformat(until) if until else None
+        row.updated_at = now
+        row.version += 1
+    lowered = apply_decision.LOWERED
+    save_held(rows=rows, fields=("status", "superseded_by", *lowered, "updated_at", "version"))
+    writes.announce(caller=caller, kind="memory.restored", rows=tuple(rows))
+    return edges
+
+
+def without_twins(*, rows: Sequence[Memory]) -> tuple[Memory, ...]:
+    """Leave out those of which an active memory has the text or the external id. In a unit."""
+    claims = {row.id: memories.claim_of(row=row) for row in rows}
+    taken = memories.Taken(wanted=claims.values())
+    return tuple(row for row in rows if taken.take(memory_id=row.id, keys=claims[row.id]))
+
+
+def save_held(*, rows: Sequence[Memory], fields: Sequence[str]) -> None:
+    """Save fields of held memories and repeat their filters where searches look. In a unit."""
+    if not rows:
+        return
+    ids = tuple(row.id for row in rows)
+    Memory.objects.bulk_update(rows, fields, batch_size=1_000)
+    index_queries.sync_filters(memory_ids=ids)
+    index_queries.follow_topics(memory_ids=ids)
 
 
 def _undo_each(
     caller: Caller, call: tuple[ReviewVerdict, ...], now: datetime
-) -> tuple[DecidedMemory, ...]:
-    """Undo locked verdicts. In a unit. Raises NotFound, Conflict.
-
-    Every memory that undoing writes is locked first, in the order in which everybody does.
-    """
+) -> tuple[actions.DecidedMemory, ...]:
+    """Undo locked verdicts. In a unit. Raises NotFound, Conflict."""
     if any(made.verdict == Verdict.ROLL_BACK for made in call):
-        raise Conflict(
+        raise Changed(
             detail="This is a part of a rollback; nothing was undone.",
             hint="Undo the whole rollback.",
         )
-    ids = {memory_of(made=made) for made in call}
-    for before in (made.before for made in call if made.undone_at is None):
-        ids |= {UUID(str(one)) for one in before.get("made", ())}
-        ids |= {UUID(str(one["id"])) for one in before.get("touched", ())}
-        edges = before.get(TAKEN, ())
-        ids |= {UUID(str(one[end])) for one in edges for end in ("source_id", "target_id")}
-    for id in sorted(ids):
-        lock_memory(caller=caller, memory_id=id)
-    if any(made.undone_at is not None for made in call):
-        raise undone_already()
-    return tuple(_take_back(caller, made, now) for made in call)
-
-
-def _take_back(caller: Caller, made: ReviewVerdict, now: datetime) -> DecidedMemory:
-    """Undo one verdict whose memories are held. In a unit."""
-    for one in made.before.get("made", []):
-        row = lock_memory(caller=caller, memory_id=UUID(one))
-        check_untouched(row=row, version=1)
-        archive_row(caller=caller, row=row, reason=TAKEN_BACK, now=now)
-    for kept in sorted(made.before.get("touched", []), key=lambda one: str(one["id"])):
-        row = lock_memory(caller=caller, memory_id=UUID(str(kept["id"])))
-        check_untouched(row=row, version=kept["version"])
-        restore_fields(row=row, kept=kept)
-    apply_decision.put_edges(edges=made.before.get(TAKEN, ()))
-    MemoryLink.objects.filter(pk__in=made.before.get("links", [])).delete()
-    MemoryVersion.objects.filter(pk__in=made.before.get("versions", [])).delete()
-    made.undone_at = now
-    made.save(update_fields=["undone_at"])
-    row = lock_memory(caller=caller, memory_id=memory_of(made=made))
-    if made.verdict != Verdict.SNOOZE:
-        writes.announce(caller=caller, kind="memory.restored", rows=(row,))
-    return DecidedMemory(
-        memory=to_view(row, now=now),
-        verdict=Verdict(made.verdict),
-        review_id=made.id,
-        conflict_id=made.conflict_id,
-    )
+    for made in call:
+        check_not_undone(made=made)
+    held = lock_touched(caller=caller, call=call)
+    for one in (one for made in call for one in made.before.get("made", ())):
+        actions.archive_row(caller=caller, row=held[UUID(one)], reason=TAKEN_BACK, now=now)
+    take_back(call=call, held=held, now=now)
+    done = []
+    for made in call:
+        if made.memory_id is None:
+            raise TypeError("a verdict of the inbox is about a memory")
+        row = memories.lock_memory(caller=caller, memory_id=made.memory_id)
+        if made.verdict != Verdict.SNOOZE:
+            writes.announce(caller=caller, kind="memory.restored", rows=(row,))
+        decided = actions.DecidedMemory(
+            memory=views.to_view(row, now=now),
+            verdict=Verdict(made.verdict),
+            review_id=made.id,
+            conflict_id=made.conflict_id,
+        )
+        done.append(decided)
+    return tuple(done)

@@ -19,17 +19,18 @@ from memory.intake.actions import apply_decision
 from memory.intake.integrate import SUPERSEDED_CONFIDENCE
 from memory.intake.validation import LISTS
 from memory.records import actions, protection, writes
-from memory.records.actions import Verb, VerbDetails
-from memory.records.models import Memory, MemoryLink
-from memory.records.queries import memories, pending, views
-from memory.records.verdict_log import (
+from memory.records.actions import (
     TAKEN,
     DecidedMemory,
     Traces,
+    Verb,
+    VerbDetails,
     check_may_approve,
     lock_waiting,
     record_verdict,
 )
+from memory.records.models import Memory, MemoryLink
+from memory.records.queries import memories, pending, views
 from memory.taxonomy import LinkKind, MemoryType, Scope, Status, Verdict, governance_of
 from teams.permissions import Act, require
 

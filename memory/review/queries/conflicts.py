@@ -1,12 +1,20 @@
-"""Read conflicts: which are open, one with both sides, and how many there are.
+"""Read conflicts: which are open, one with both sides, how many; and who may settle them, and how.
 
 A conflict is shown to who may see both of its memories. One of which a side has left since,
 archived or replaced, is not open any more: nothing is left to decide.
+
+One rule for pages, REST and agents (`find_bars`). Stewards settle; others withdraw what they wrote
+themselves. Who wrote one of the two only withdraws it: nobody approves what they proposed against
+somebody else's. Nothing that others see leaves for what fewer see. A conflict with a personal
+memory is its author's alone, nobody else learns of it, so the author may say that both hold:
+nothing leaves by that.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Final
 from uuid import UUID
 
 from django.db.models import Count, Min, Q, QuerySet
@@ -18,10 +26,7 @@ from memory.records.models import Conflict, Memory
 from memory.records.protection import may_decide
 from memory.records.queries import pending
 from memory.records.queries.views import MemoryView, countable, give_out, views_of
-from memory.review import conflict_rules
-from memory.review.conflict_rules import ConflictPair, ConflictRights, Decider
 from memory.taxonomy import Scope, Status
-from teams import queries as places
 from teams import visibility
 from teams.permissions import Act, allows
 
@@ -31,6 +36,37 @@ COLUMNS = (  # of a row, as a view has them
     "id", "kind", "cause", "cosine", "found_at", "verdict", "reason", "settled_by", "settled_at",
 )  # fmt: skip
 OPEN = Q(verdict="", older__status=Status.ACTIVE.value, newer__status=Status.ACTIVE.value)
+
+
+class ConflictVerdict(StrEnum):
+    """How a conflict ends."""
+
+    KEEP_OLDER = "keep_older"
+    KEEP_NEWER = "keep_newer"
+    BOTH = "both"
+    EDIT = "edit"
+
+
+class Bar(StrEnum):
+    """Why somebody may not do something with a conflict; none where they may."""
+
+    NONE = ""
+    VIEWER = "viewer"
+    AGENT = "agent"
+    OVER = "over"
+    OPEN = "open"
+    OWN = "own"
+    STEWARD = "steward"
+    PERSONAL = "personal"
+
+
+LEAVING: Final[dict[ConflictVerdict, tuple[int, ...]]] = {  # 0 is the older one, 1 the newer one
+    ConflictVerdict.KEEP_OLDER: (1,),
+    ConflictVerdict.KEEP_NEWER: (0,),
+    ConflictVerdict.BOTH: (),
+    ConflictVerdict.EDIT: (0, 1),
+}
+REOPEN: Final = "reopen"  # what may be barred beside the verdicts
 
 
 class ConflictState(StrEnum):
@@ -45,8 +81,8 @@ class ConflictView:
     """Two memories that say different things.
 
     `kind` is what the newer one would have done to the older one, `cause` why a person decides.
-    `verdict` is empty while it is open. `rights` says what the reader may do with it. `version` is
-    raised whenever it or one of its sides changes.
+    `verdict` is empty while it is open. `barred` says of each verdict, and of reopening, why the
+    reader may not. `version` is raised whenever it or one of its sides changes.
     """
 
     id: UUID
@@ -61,7 +97,7 @@ class ConflictView:
     settled_by: UUID | None
     settled_at: datetime | None
     version: int
-    rights: ConflictRights
+    barred: Mapping[str, Bar]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +126,9 @@ def list_conflicts(
     size = min(limit, LARGEST_PAGE)
     with tenancy.unit():
         wanted = OPEN if state is ConflictState.OPEN else ~Q(verdict="")
-        rows = _of_project(_visible(caller).filter(wanted), caller, project)
+        rows = pending.of_project(
+            rows=_visible(caller).filter(wanted), caller=caller, project=project
+        )
         if after is not None:
             rows = rows.filter(id__lt=after)
         found = tuple(rows.order_by("-id")[: size + 1])
@@ -107,7 +145,7 @@ def count_open(*, caller: Caller, project: str | None) -> int:
 def count_settled(*, caller: Caller, project: str | None, since: datetime) -> int:
     """Count what was settled since a moment and still is. Raises NotFound."""
     with tenancy.unit():
-        rows = _of_project(_visible(caller), caller, project)
+        rows = pending.of_project(rows=_visible(caller), caller=caller, project=project)
         return rows.filter(settled_at__gte=since).exclude(verdict="").count()
 
 
@@ -173,14 +211,16 @@ def get_conflict(*, caller: Caller, conflict_id: UUID, now: datetime) -> Conflic
         return view_of(caller=caller, row=row, now=now)
 
 
-def find_conflict(*, caller: Caller, conflict_id: UUID) -> Conflict:
-    """Return the row of a conflict, for actions. In a unit. Raises NotFound."""
-    return _first(_visible(caller).filter(pk=conflict_id))
-
-
-def lock_conflict(*, caller: Caller, conflict_id: UUID) -> Conflict:
-    """Return the row of a conflict, locked until the unit ends. Raises NotFound."""
-    return _first(_visible(caller).select_for_update(of=("self",)).filter(pk=conflict_id))
+def find_conflict(*, caller: Caller, conflict_id: UUID, is_locked: bool = False) -> Conflict:
+    """Return the row of a conflict, perhaps locked. In a unit. Raises NotFound."""
+    rows = _visible(caller).filter(pk=conflict_id)
+    row = (rows.select_for_update(of=("self",)) if is_locked else rows).first()
+    if row is None:
+        raise NotFound(
+            detail="There is no such conflict.",
+            hint="Its memories may be gone, or one of them belong to a scope you cannot see.",
+        )
+    return row
 
 
 def view_of(*, caller: Caller, row: Conflict, now: datetime) -> ConflictView:
@@ -193,24 +233,61 @@ def version_of(*, row: Conflict, sides: tuple[Side, Side]) -> int:
     return row.version + sum(side.version - 1 for side in sides)
 
 
-def rights_of(*, caller: Caller, row: Conflict, sides: tuple[Side, Side]) -> ConflictRights:
-    """Return what a caller may do with a conflict whose sides they see, the older one first."""
-    older, newer = sides
+def bars_of(*, caller: Caller, row: Conflict, sides: tuple[Side, Side]) -> dict[str, Bar]:
+    """Return what keeps a caller from what, of a conflict whose sides they see, the older first."""
     me, is_known = caller.user_id, caller.user_id is not None
-    pair = ConflictPair(
-        wrote=(is_known and older.author_user == me, is_known and newer.author_user == me),
-        personal=(older.scope == Scope.PERSONAL, newer.scope == Scope.PERSONAL),
-        is_same_audience=_audience(older) == _audience(newer),
-        is_open=not row.verdict and all(side.status == Status.ACTIVE for side in sides),
-    )
-    writes = may(caller=caller, scope=TokenScope.WRITE)
-    decider = Decider(
-        may_write=writes and allows(role=caller.role, act=Act.WRITE),
+    may_write = may(caller=caller, scope=TokenScope.WRITE)
+    return find_bars(
+        may_write=may_write and allows(role=caller.role, act=Act.WRITE),
         decides=may_decide(caller=caller),
         is_steward=allows(role=caller.role, act=Act.SETTLE),
+        wrote=tuple(is_known and side.author_user == me for side in sides),
+        personal=tuple(side.scope == Scope.PERSONAL for side in sides),
+        is_same_audience=_audience(sides[0]) == _audience(sides[1]),
+        is_open=not row.verdict and all(side.status == Status.ACTIVE for side in sides),
+        settled_it=row.settled_by == me if row.verdict else None,
     )
-    settled_it = row.settled_by == caller.user_id if row.verdict else None
-    return conflict_rules.rights(decider=decider, pair=pair, settled_it=settled_it)
+
+
+def find_bars(
+    *,
+    may_write: bool,
+    decides: bool,
+    is_steward: bool,
+    wrote: tuple[bool, ...],
+    personal: tuple[bool, ...],
+    is_same_audience: bool,
+    is_open: bool,
+    settled_it: bool | None,
+) -> dict[str, Bar]:
+    """Return by verdict, and for reopening, why somebody may not.
+
+    `decides`: a person, or a credential that may decide for one. `wrote` and `personal`: which of
+    the two they wrote, and nobody but its author sees, the older one first. `settled_it`: they did,
+    None while nobody has.
+    """
+    who = Bar.AGENT if may_write and not decides else Bar.NONE if may_write else Bar.VIEWER
+    bars: dict[str, Bar] = {}
+    for verdict, leaving in LEAVING.items():
+        is_theirs = all(wrote[side] for side in leaving)  # they decide about nobody else's
+        if verdict is ConflictVerdict.BOTH:
+            sides = zip(wrote, personal, strict=True)
+            is_theirs = all(wrote) or any(mine and alone for mine, alone in sides)
+        stays_shared = is_same_audience or (
+            not leaving or (len(leaving) == 1 and not personal[1 - leaving[0]])
+        )
+        hindrances = (
+            (Bar.OVER, not is_open),
+            (Bar.OWN, any(wrote) and not is_theirs),
+            (Bar.STEWARD, not (any(wrote) or is_steward)),
+            (Bar.PERSONAL, not stays_shared),
+        )
+        bars[verdict.value] = who or next((why for why, holds in hindrances if holds), Bar.NONE)
+    is_anothers = settled_it is False and not is_steward
+    bars[REOPEN] = who or (
+        Bar.OPEN if settled_it is None else Bar.STEWARD if is_anothers else Bar.NONE
+    )
+    return bars
 
 
 def _audience(side: Side) -> tuple[str, UUID | None]:
@@ -226,31 +303,13 @@ def _visible(caller: Caller) -> QuerySet[Conflict]:
 
 def _open(caller: Caller, project: str | None) -> QuerySet[Conflict]:
     """Return the open conflicts of a project, or of all places. In a unit. Raises NotFound."""
-    return _of_project(_visible(caller).filter(OPEN), caller, project)
+    return pending.of_project(rows=_visible(caller).filter(OPEN), caller=caller, project=project)
 
 
 def _due(caller: Caller, project: str | None, now: datetime) -> QuerySet[Conflict]:
     """Return the open ones that the caller has not snoozed. In a unit. Raises NotFound."""
     awake = pending.is_conflict_awake(caller=caller, now=now)
     return _open(caller, project).filter(awake)
-
-
-def _of_project(
-    rows: QuerySet[Conflict], caller: Caller, project: str | None
-) -> QuerySet[Conflict]:
-    if project is None:
-        return rows
-    return rows.filter(project_id=places.find_project(caller=caller, ref=project).id)
-
-
-def _first(rows: QuerySet[Conflict]) -> Conflict:
-    row = rows.first()
-    if row is None:
-        raise NotFound(
-            detail="There is no such conflict.",
-            hint="Its memories may be gone, or one of them belong to a scope you cannot see.",
-        )
-    return row
 
 
 def _views(caller: Caller, rows: tuple[Conflict, ...], now: datetime) -> tuple[ConflictView, ...]:
@@ -265,7 +324,7 @@ def _views(caller: Caller, rows: tuple[Conflict, ...], now: datetime) -> tuple[C
             older=older,
             newer=newer,
             version=version_of(row=row, sides=(older, newer)),
-            rights=rights_of(caller=caller, row=row, sides=(older, newer)),
+            barred=bars_of(caller=caller, row=row, sides=(older, newer)),
         )
         for row, older, newer in pairs
         if older is not None and newer is not None

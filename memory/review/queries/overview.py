@@ -6,7 +6,7 @@ visibility as reading the memories would. Alarms are shown to who settles things
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from django.db.models import (
@@ -29,7 +29,6 @@ from django.db.models.functions import Cast
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.experiments import queries as experiments
-from memory.experiments.uplift import SavedTokens
 from memory.index.models import MemoryUsage
 from memory.records.formulas import Factor, checked_share, total
 from memory.records.models import Memory, MemoryLink
@@ -127,66 +126,13 @@ class ProjectCounts:
     corrected_in_month: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FrameCounts:
-    """Counts in the frame of every page of a project; `due` as in `ProjectCounts`."""
+def overview(*, caller: Caller, project: str, now: datetime) -> dict[str, Any]:
+    """Return the figures of a project: its counts, health, tokens saved, and what needs attention.
 
-    memories: int
-    due: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attention:
-    """A memory someone should look at, and why: "contradicted", "tainted", "stale", "review"."""
-
-    reason: str
-    memory: views.MemoryView
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModuleCounts:
-    """A module, and how many memories are about it."""
-
-    name: str
-    memories: int
-    verified: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Alarmed:
-    """A memory with its alarms, the most urgent first."""
-
-    memory: views.MemoryView
-    alarms: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OverviewView:
-    """What the first page of a project says; alarms only to who settles things.
-
-    `saved` is None where sessions are not compared, or too few of them that the caller may know of.
+    `attention` names a memory and why it is urgent, `alarms` a memory and what rang about it,
+    `places` the modules that most memories name. Raises NotFound for a project the caller cannot
+    see.
     """
-
-    tally: ProjectCounts
-    health: Health | None
-    saved: SavedTokens | None
-    attention: tuple[Attention, ...]
-    alarms: tuple[Alarmed, ...]
-    places: tuple[ModuleCounts, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProjectCard:
-    """What the card of a project says."""
-
-    project_id: UUID
-    memories: int
-    due: int
-    last_change_at: datetime | None
-
-
-def overview(*, caller: Caller, project: str, now: datetime) -> OverviewView:
-    """Return the figures of a project. Raises NotFound for a project the caller cannot see."""
     with tenancy.unit():
         place = places.find_project(caller=caller, ref=project)
         rows = views.countable(caller=caller).filter(ACTIVE, project_id=place.id)
@@ -196,20 +142,26 @@ def overview(*, caller: Caller, project: str, now: datetime) -> OverviewView:
             saved = experiments.report(
                 caller=caller, project=place.slug, days=experiments.USUAL_DAYS, now=now
             ).saved
-        return OverviewView(
-            tally=tally,
-            health=health(
+        return {
+            "tally": tally,
+            "health": health(
                 memories=tally.memories,
                 verified=tally.verified,
                 stale=tally.stale,
                 awaiting_review=tally.needs_review,
                 corrected=tally.corrected_in_month,
             ),
-            saved=saved,
-            attention=_list_attention(rows, caller, now),
-            alarms=_list_alarms(caller, place.id, rows, now),
-            places=_list_modules(rows),
-        )
+            "saved": saved,
+            "attention": _list_attention(rows, caller, now),
+            "alarms": _list_alarms(caller, place.id, rows, now),
+            "places": tuple(
+                rows.exclude(related_modules=[])
+                .annotate(name=Func(F("related_modules"), function="unnest"))
+                .values("name")
+                .annotate(memories=Count("id"))
+                .order_by("-memories", "name")[:MOST_MODULES]
+            ),
+        }
 
 
 def count_project(*, caller: Caller, project: str, now: datetime) -> ProjectCounts:
@@ -220,7 +172,7 @@ def count_project(*, caller: Caller, project: str, now: datetime) -> ProjectCoun
         return _count(rows, caller, project, now)
 
 
-def count_for_frame(*, caller: Caller, project_id: UUID, now: datetime) -> FrameCounts:
+def count_for_frame(*, caller: Caller, project_id: UUID, now: datetime) -> dict[str, int]:
     """Return the counts in the frame of a project's pages: two statements. In a unit of its own."""
     with tenancy.unit():
         rows = views.countable(caller=caller).filter(ACTIVE, project_id=project_id)
@@ -228,29 +180,24 @@ def count_for_frame(*, caller: Caller, project_id: UUID, now: datetime) -> Frame
         found = rows.aggregate(memories=Count("id"), due=Count("id", filter=due))
         here = Q(project_id=project_id)
         disputed, _ = conflicts.count_due(caller=caller, project=None, among=here, now=now)
-        return FrameCounts(memories=found["memories"], due=found["due"] + disputed)
+        return {"memories": found["memories"], "due": found["due"] + disputed}
 
 
-def list_projects(*, caller: Caller, now: datetime) -> tuple[ProjectCard, ...]:
-    """Return the counts of every project that has a visible memory, by project id."""
+def count_by_project(*, caller: Caller, now: datetime) -> dict[UUID, dict[str, Any]]:
+    """Return the counts of every project that has a visible memory: memories, due, last change."""
     with tenancy.unit():
         sight = visibility.sight_of(caller=caller)
         rows = Memory.objects.filter(visibility.as_q(sight=sight), ACTIVE, project__isnull=False)
         groups = rows.values("project_id").annotate(
             memories=Count("id"),
             due=Count("id", filter=pending.WAITING & pending.is_awake(caller=caller, now=now)),
-            last=Max("updated_at"),
+            last_change_at=Max("updated_at"),
         )
         disputed = conflicts.count_due_by_project(caller=caller, now=now)
-        return tuple(
-            ProjectCard(
-                project_id=group["project_id"],
-                memories=group["memories"],
-                due=group["due"] + disputed.get(group["project_id"], 0),
-                last_change_at=group["last"],
-            )
-            for group in groups.order_by("project_id")
-        )
+        return {
+            one["project_id"]: {**one, "due": one["due"] + disputed.get(one["project_id"], 0)}
+            for one in groups.order_by("project_id")
+        }
 
 
 def _count(rows: QuerySet[Memory], caller: Caller, project: str, now: datetime) -> ProjectCounts:
@@ -282,7 +229,9 @@ def _count(rows: QuerySet[Memory], caller: Caller, project: str, now: datetime) 
     )
 
 
-def _list_attention(rows: QuerySet[Memory], caller: Caller, now: datetime) -> tuple[Attention, ...]:
+def _list_attention(
+    rows: QuerySet[Memory], caller: Caller, now: datetime
+) -> tuple[dict[str, Any], ...]:
     urgency = Case(
         When(verification=Verification.CONTRADICTED.value, then=Value(0)),
         When(pending.TAINTED, then=Value(1)),
@@ -294,29 +243,13 @@ def _list_attention(rows: QuerySet[Memory], caller: Caller, now: datetime) -> tu
     reasons = {key: REASONS[place] for key, place in first[:MOST_ATTENTION]}
     found = memories.by_ids(caller=caller, memory_ids=tuple(reasons), now=now) if reasons else {}
     return tuple(
-        Attention(reason=reason, memory=found[key])
-        for key, reason in reasons.items()
-        if key in found
-    )
-
-
-def _list_modules(rows: QuerySet[Memory]) -> tuple[ModuleCounts, ...]:
-    groups = (
-        rows.exclude(related_modules=[])
-        .annotate(module=Func(F("related_modules"), function="unnest"))
-        .values("module")
-        .annotate(memories=Count("id"), verified=Count("id", filter=VERIFIED))
-        .order_by("-memories", "module")[:MOST_MODULES]
-    )
-    return tuple(
-        ModuleCounts(name=group["module"], memories=group["memories"], verified=group["verified"])
-        for group in groups
+        {"reason": reason, "memory": found[key]} for key, reason in reasons.items() if key in found
     )
 
 
 def _list_alarms(
     caller: Caller, project_id: UUID, rows: QuerySet[Memory], now: datetime
-) -> tuple[Alarmed, ...]:
+) -> tuple[dict[str, Any], ...]:
     """Return the alarms about some active memories that the caller sees. In a unit.
 
     Nothing for who settles nothing; what a person has vouched for meanwhile alarms no more.
@@ -333,4 +266,4 @@ def _list_alarms(
     rang = {UUID(key): tuple(one for one in URGENT if one in counts) for key, counts in newest}
     ids = sorted(rang, key=lambda one: (URGENT.index(rang[one][0]), one))[:MOST_ALARMS]
     shown = memories.by_ids(caller=caller, memory_ids=tuple(ids), now=now) if ids else {}
-    return tuple(Alarmed(memory=shown[one], alarms=rang[one]) for one in ids if one in shown)
+    return tuple({"memory": shown[one], "alarms": rang[one]} for one in ids if one in shown)

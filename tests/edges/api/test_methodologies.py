@@ -36,6 +36,8 @@ def test_one_that_nobody_defined_is_refused_with_those_there_are(api: Api) -> No
     refused = (added, listed, boxed, found)
     assert [one.status_code for one in refused] == [422] * 4
     assert all("user-story" in one.json()["hint"] for one in refused)
+    pointers = [one.json()["errors"][0]["pointer"] for one in (added, listed, found)]
+    assert pointers == ["/type", "/types", "/types"]
     assert api.get("memories").json()["items"] == []
 
 

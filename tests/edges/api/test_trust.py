@@ -3,8 +3,6 @@
 from datetime import datetime
 from uuid import UUID, uuid4
 
-import pytest
-
 from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
@@ -69,55 +67,36 @@ def test_elsewhere_and_nowhere_are_answered_alike(api: Api, other_api: Api) -> N
     assert told[0] == told[1]
 
 
-@pytest.mark.parametrize("body", [{}, {"level": "boundless"}, {"level": 2}, {"levels": "cautious"}])
-def test_what_is_no_level_is_refused(api: Api, body: dict[str, object]) -> None:
-    answer = api.call("PUT", "projects/shop/trust", body)
+def test_what_is_no_level_is_refused(api: Api) -> None:
+    for body in ({}, {"level": "boundless"}, {"level": 2}, {"levels": "cautious"}):
+        answer = api.call("PUT", "projects/shop/trust", body)
+        assert answer.status_code == 422
+        assert answer.json()["errors"][0]["pointer"].startswith("/level")
 
-    assert answer.status_code == 422
-    assert answer.json()["errors"][0]["pointer"].startswith("/level")
 
-
-@pytest.mark.parametrize(
-    ("level", "least"),
-    [
+def test_a_brief_gives_from_the_confidence_of_the_level_and_never_what_is_tainted_or_waits(
+    api: Api, caller: Caller, now: datetime
+) -> None:
+    id = api.remember(SAID)["id"]
+    sure = {"confidence": 0.99}
+    for level, least in (
         (TrustLevel.CAUTIOUS, 0.80),
         (TrustLevel.STANDARD, 0.65),
         (TrustLevel.CONFIDENT, 0.55),
         (TrustLevel.AUTONOMOUS, 0.45),
-    ],
-)
-def test_a_brief_gives_from_the_confidence_of_the_level(
-    api: Api, caller: Caller, now: datetime, level: TrustLevel, least: float
-) -> None:
-    memory = api.remember(SAID)
-    with entered(caller):
-        stand(caller, "shop", level, now)
+    ):
+        with entered(caller):
+            stand(caller, "shop", level, now)
 
-    less = briefed(api, caller, memory["id"], confidence=least - 0.01)
-    enough = briefed(api, caller, memory["id"], confidence=least)
-
-    assert SAID not in less
-    assert SAID in enough
-
-
-@pytest.mark.parametrize("level", [TrustLevel.CAUTIOUS, TrustLevel.AUTONOMOUS])
-def test_no_level_gives_what_is_tainted_or_waits(
-    api: Api, caller: Caller, now: datetime, level: TrustLevel
-) -> None:
-    memory = api.remember(SAID)
-    with entered(caller):
-        stand(caller, "shop", level, now)
-
-    tainted = briefed(api, caller, memory["id"], confidence=0.99, taint_reason="web: evil.example")
-    waiting = briefed(
-        api, caller, memory["id"], confidence=0.99, taint_reason="", needs_review=True
-    )
-
-    assert SAID not in tainted + waiting
+        assert SAID not in briefed(api, caller, id, confidence=least - 0.01)
+        assert SAID in briefed(api, caller, id, confidence=least)
+        assert SAID not in briefed(api, caller, id, **sure, taint_reason="web: evil.example")
+        assert SAID not in briefed(api, caller, id, **sure, needs_review=True)
 
 
 def briefed(api: Api, caller: Caller, memory_id: str, **fields: object) -> str:
     """Change a memory, begin a session about it, and return what its agent is given."""
+    fields = {"taint_reason": "", "needs_review": False, **fields}
     with entered(caller), tenancy.unit():
         Memory.objects.filter(pk=memory_id).update(**fields)
         index_queries.sync_filters(memory_ids=(UUID(memory_id),))

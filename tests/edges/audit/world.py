@@ -28,13 +28,12 @@ from memory.records.actions import archive
 from memory.records.models import Memory, MemoryLink
 from memory.records.queries.views import MemoryView
 from memory.review.actions.entity_merges import MergePair, merge_names
+from memory.review.actions.rollback import roll_back
 from memory.review.actions.settlements import Settlement, settle
 from memory.review.actions.verdicts import MemoryEdge, snooze, unlink
-from memory.review.conflict_rules import ConflictVerdict
 from memory.review.queries import conflicts
-from memory.review.queries.conflicts import ConflictView
-from memory.review.rollback.execute import roll_back
-from memory.review.rollback.selection import RollbackChoice
+from memory.review.queries.conflicts import ConflictVerdict, ConflictView
+from memory.review.queries.rollback_plan import RollbackChoice
 from memory.sessions.actions.lifecycle import NewSession, open_session
 from memory.taxonomy import LinkKind
 from teams.actions import add_person, create_project, create_team

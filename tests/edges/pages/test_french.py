@@ -13,8 +13,8 @@ from accounts.caller import Caller
 from accounts.models import User
 from config.translations import catalog
 from memory.records.queries.views import MemoryView
-from memory.review.actions.corrections import correct
 from tests.edges.pages.conftest import HTMX, STATEMENT, verb
+from tests.support.memories import correct
 
 SHOP = "/o/acme/p/shop/"
 SECRET = f"The key is {'AKIA'}{'Q7RZ1VB9KX3TN5WM'} for every upload of the nightly job."

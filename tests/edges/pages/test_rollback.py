@@ -13,7 +13,8 @@ from accounts.caller import Caller
 from memory.records.filters import Filters
 from memory.records.models import ReviewVerdict
 from memory.records.queries import memories
-from memory.review.rollback import execute, plan
+from memory.review.actions import rollback
+from memory.review.queries import rollback_plan
 from memory.sessions.actions.lifecycle import NewSession, open_session
 from tests.edges.pages.conftest import remembered
 from tests.support import work
@@ -94,7 +95,7 @@ def test_what_is_no_id_and_no_moment_is_said(
 @pytest.fixture
 def fails(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a job fail for good after it has done its work."""
-    monkeypatch.setattr(execute, "MOST_AT_ONCE", 0)
+    monkeypatch.setattr(rollback, "MOST_AT_ONCE", 0)
     told = jobs.progress
 
     def end(*given: Any) -> None:
@@ -135,7 +136,7 @@ def test_a_job_does_in_person_what_a_person_asked_for(
     member_caller: Caller,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(execute, "MOST_AT_ONCE", 0)
+    monkeypatch.setattr(rollback, "MOST_AT_ONCE", 0)
     memory = remembered(member_caller, REDIS)
 
     by_job(owner_pages, shop, member_caller)
@@ -161,7 +162,7 @@ def test_a_moment_of_another_place_is_taken_for_what_it_is(
 def test_counts_that_end_and_nothing_to_take_back_are_said(
     owner_pages: Client, shop: str, caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(plan, "COUNTED", 1)
+    monkeypatch.setattr(rollback_plan, "COUNTED", 1)
     for text in (REDIS, CARTS):
         remembered(caller, text)
     ago = {"until": "2020-01-01T00:00"}

@@ -10,6 +10,7 @@ from accounts.caller import Caller
 from teams.actions import create_project
 from teams.models import Team, TeamMember
 from tests.support import memories, vendors
+from tests.support.reviewed import World
 from tests.support.vendor_server import Vendor
 
 
@@ -17,6 +18,12 @@ from tests.support.vendor_server import Vendor
 def store(caller: Caller, in_organization: tenancy.Tenant, now: datetime) -> str:
     """The slug of a project without memories."""
     return create_project(caller=caller, slug="store", name="Store", now=now).slug
+
+
+@pytest.fixture
+def world(caller: Caller, member_caller: Caller, store: str, now: datetime) -> World:
+    """An empty project and its people."""
+    return World(owner=caller, member=member_caller, store=store, now=now)
 
 
 @pytest.fixture

@@ -22,7 +22,6 @@ from memory.documents.actions.uploads import Upload
 from memory.index import queries as index_queries
 from memory.intake.actions.revise import revise
 from memory.records.models import Conflict, Memory, MemoryLink
-from memory.review.actions.corrections import correct
 from memory.sessions.actions.append_events import append_events
 from memory.sessions.actions.append_turns import NewTurn, append_turns
 from memory.sessions.actions.lifecycle import NewSession, open_session
@@ -32,7 +31,7 @@ from memory.topics.models import Topic, TopicMember
 from teams.actions import create_project
 from teams.models import Change, ProjectMember, Team, TeamMember
 from tests.support.live import Place
-from tests.support.memories import stored
+from tests.support.memories import correct, stored
 from tests.tenancy.isolation.world import NOW, Thing, World, canary
 
 

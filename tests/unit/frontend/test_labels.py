@@ -10,7 +10,7 @@ from frontend.templatetags.cairn import link_name
 from memory.intake.queries import OUTCOMES
 from memory.review.actions.corrections import KINDS
 from memory.review.queries.overview import health
-from memory.review.rollback.plan import LeftReason, RollbackFate
+from memory.review.queries.rollback_plan import LeftReason, RollbackFate
 from memory.taxonomy import (
     LinkKind,
     MemoryType,

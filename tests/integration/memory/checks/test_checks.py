@@ -8,10 +8,11 @@ import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller
-from accounts.errors import InvalidInput, NotFound
+from accounts.errors import NotFound
 from memory.checks import actions
 from memory.checks.actions import Check, check_diff, check_plan
 from memory.index.actions.maintenance import merge_access
+from memory.index.queries import sync_filters
 from memory.records.models import Memory, MemoryLink
 from memory.records.queries.views import MemoryView
 from memory.sessions import counter_rows
@@ -21,7 +22,7 @@ from memory.sessions.models import GivenOut
 from memory.taxonomy import LinkKind
 from teams.actions import create_project, pause
 from teams.models import Project
-from tests.support import memories, people
+from tests.support import memories
 
 TRIED = "Caching prices in the browser with localStorage failed: shoppers saw stale prices."
 PLAN = "1. Measure first.\n2. Cache prices in the browser, in localStorage.\n"
@@ -52,43 +53,6 @@ def of_diff(caller: Caller, now: datetime, diff: str = DIFF) -> Check:
     return check_diff(caller=caller, project="store", diff=diff, now=now)
 
 
-def changed(memory: MemoryView, **fields: Any) -> None:
-    """Change the row of a memory."""
-    with tenancy.unit():
-        Memory.objects.filter(pk=memory.id).update(**fields)
-
-
-def test_a_step_tried_before_stops_a_plan(caller: Caller, store: str, now: datetime) -> None:
-    memory = known(caller, now)
-
-    check = of_plan(caller, now)
-
-    (found,) = check.findings
-    assert (check.verdict, found.level, found.why) == ("stop", "stop", "tried_before")
-    assert found.memory.id == memory.id
-    assert [(place.step, place.first_line) for place in found.places] == [(2, 2)]
-    assert {"cach", "pric", "brows"} <= set(found.matched)
-    assert found.relevance is not None
-
-
-def test_lines_tried_before_stop_a_diff(caller: Caller, store: str, now: datetime) -> None:
-    known(caller, now)
-
-    (found,) = of_diff(caller, now).findings
-
-    (place,) = found.places
-    assert found.level == "stop"
-    assert (place.file, place.first_line, place.last_line) == ("shop/prices.ts", 10, 12)
-
-
-def test_where_nothing_fits_nothing_is_said(caller: Caller, store: str, now: datetime) -> None:
-    known(caller, now)
-
-    check = of_plan(caller, now, "1. Translate the mails to French.\n2. Ask the lawyers.")
-
-    assert (check.verdict, check.findings, check.left_out) == ("clear", (), 0)
-
-
 def test_a_plan_that_says_no_to_it_is_clear(caller: Caller, store: str, now: datetime) -> None:
     known(caller, now)
 
@@ -109,21 +73,20 @@ def test_a_missing_file_calls_for_caution(caller: Caller, store: str, now: datet
     assert (whole.verdict, whole.findings) == ("clear", ())
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
+def test_what_may_not_be_true_yet_is_no_evidence(caller: Caller, store: str, now: datetime) -> None:
+    memory = known(caller, now)
+    usual = {"needs_review": False, "taint_reason": "", "stale_at": None, "status": "active"}
+
+    for doubt in (
         {"needs_review": True},
         {"taint_reason": "web: example.org"},
+        {"stale_at": now},
         {"status": "archived"},
-        {"stale_at": datetime.fromisoformat("2026-01-01T00:00:00Z")},
-    ],
-)
-def test_what_may_not_be_true_yet_is_no_evidence(
-    caller: Caller, store: str, now: datetime, fields: dict[str, Any]
-) -> None:
-    changed(known(caller, now), **fields)
-
-    assert (of_plan(caller, now).findings, of_diff(caller, now).findings) == ((), ())
+    ):
+        with tenancy.unit():
+            Memory.objects.filter(pk=memory.id).update(**{**usual, **doubt})
+            sync_filters(memory_ids=(memory.id,))
+        assert (of_plan(caller, now).findings, of_diff(caller, now).findings) == ((), ()), doubt
 
 
 def test_contradicted_memories_stop_nothing(caller: Caller, store: str, now: datetime) -> None:
@@ -140,35 +103,11 @@ def test_contradicted_memories_stop_nothing(caller: Caller, store: str, now: dat
     assert [side.memory_id for side in found.sides] == [other.id]
 
 
-def test_a_colleagues_own_memory_is_told_to_nobody_else(
-    caller: Caller, member_caller: Caller, store: str, now: datetime
-) -> None:
-    known(member_caller, now, scope="personal")
-
-    assert of_plan(member_caller, now).verdict == "stop"
-    for check in (of_plan(caller, now), of_diff(caller, now)):
-        assert (check.verdict, check.findings, check.left_out) == ("clear", (), 0)
-
-
 def test_other_projects_are_no_evidence(caller: Caller, store: str, now: datetime) -> None:
     create_project(caller=caller, slug="other", name="Other", now=now)
     known(caller, now, project="other")
 
     assert (of_plan(caller, now).findings, of_diff(caller, now).findings) == ((), ())
-
-
-def test_a_stranger_finds_no_project(
-    caller: Caller, other_caller: Caller, other_organization: Any, store: str, now: datetime
-) -> None:
-    known(caller, now)
-
-    with people.outside(), people.entered(organization=other_organization):
-        with pytest.raises(NotFound):
-            of_plan(other_caller, now)
-        create_project(caller=other_caller, slug="store", name="Store", now=now)
-        check = of_plan(other_caller, now)
-
-    assert (check.verdict, check.findings) == ("clear", ())
 
 
 def test_a_paused_project_says_so(caller: Caller, store: str, now: datetime) -> None:
@@ -193,31 +132,13 @@ def test_what_was_shown_is_noted(caller: Caller, store: str, now: datetime) -> N
     assert silent.id not in told
 
 
-def test_a_secret_is_left_out_and_told(caller: Caller, store: str, now: datetime) -> None:
-    known(caller, now)
-    secret = "ghp_" + "x7Kq2mVb9Lr4Tz8Wc1Yd6Nf3Hs5Jg0Pa7QeR"
-
-    check = of_plan(caller, now, f"{PLAN}3. Use the token {secret} there.")
-
-    assert check.verdict == "stop"
-    assert "secret_left_out" in check.degraded
-
-
-@pytest.mark.parametrize("plan", ["---\n1.\n", "x\x00", "a" * 100_001])
-def test_empty_plans_are_refused(caller: Caller, store: str, now: datetime, plan: str) -> None:
-    with pytest.raises(InvalidInput) as refused:
-        of_plan(caller, now, plan)
-
-    assert refused.value.errors[0].pointer == "/plan"
-
-
 def test_a_large_diff_of_many_files_is_answered(caller: Caller, store: str, now: datetime) -> None:
     known(caller, now)
-    many = "".join(DIFF.replace("prices.ts", f"prices{n}.ts") for n in range(499))
+    many = "".join(DIFF.replace("prices.ts", f"prices{n}.ts") for n in range(249))
 
     check = of_diff(caller, now, many + DIFF)
 
-    assert check.files == 500
+    assert check.files == 250
     assert {"not_all_searched", "not_all_files"} <= set(check.degraded)
 
 
@@ -246,31 +167,21 @@ def test_a_secret_that_would_be_cut_in_half_is_known_for_what_it_is(
     assert "secret_left_out" in check.degraded
 
 
-def test_files_that_sessions_touch_together_are_named(
+def test_pairs_are_summed_over_those_one_sees(
     caller: Caller, member_caller: Caller, store: str, now: datetime
 ) -> None:
-    pair = {"first": "shop/mail.html", "second": "shop/prices.ts"}
-    with tenancy.unit():
-        row = Project.objects.get(slug=store)
-        _count(row.id, row.id, pair, now)
-
-    check = of_diff(caller, now)
-
-    (tie,) = check.ties
-    assert (check.verdict, tie.file, tie.other) == ("clear", "shop/prices.ts", "shop/mail.html")
-    assert (tie.sessions, tie.share) == (6, 1.0)
-
-
-def test_what_a_colleagues_sessions_showed_is_not_named(
-    caller: Caller, member_caller: Caller, store: str, now: datetime
-) -> None:
-    pair = {"first": "shop/mail.html", "second": "shop/prices.ts"}
+    assert caller.user_id is not None
     assert member_caller.user_id is not None
     with tenancy.unit():
-        _count(member_caller.user_id, Project.objects.get(slug=store).id, pair, now)
+        project_id = Project.objects.get(slug=store).id
+        for audience in (project_id, caller.user_id, member_caller.user_id):
+            _count(audience, project_id, now, sessions=3)
 
-    assert of_diff(caller, now).ties == ()
-    assert len(of_diff(member_caller, now).ties) == 1
+    for who in (caller, member_caller):
+        check = of_diff(who, now)
+        (tie,) = check.ties
+        assert (check.verdict, tie.file, tie.other) == ("clear", "shop/prices.ts", "shop/mail.html")
+        assert (tie.sessions, tie.share) == (6, 1.0)
 
 
 def test_bound_credentials_see_no_other_project(caller: Caller, store: str, now: datetime) -> None:
@@ -286,24 +197,11 @@ def test_rare_pairs_hide_no_frequent_one(caller: Caller, store: str, now: dateti
         project_id = Project.objects.get(slug=store).id
         rare = [_pair(f"shop/a{n:04}.ts", project_id) for n in range(actions.PAIRS_MOST + 1)]
         counter_rows.add(kind=Kind.EDGE.value, additions=rare, now=now)
-        _count(project_id, project_id, {"first": "shop/mail.html", "second": "shop/prices.ts"}, now)
+        _count(project_id, project_id, now)
 
     (tie,) = of_diff(caller, now).ties
 
     assert (tie.other, tie.sessions) == ("shop/mail.html", 6)
-
-
-def test_pairs_are_summed_over_those_seen(caller: Caller, store: str, now: datetime) -> None:
-    pair = {"first": "shop/mail.html", "second": "shop/prices.ts"}
-    assert caller.user_id is not None
-    with tenancy.unit():
-        project_id = Project.objects.get(slug=store).id
-        for audience in (project_id, caller.user_id):
-            _count(audience, project_id, pair, now, sessions=3)
-
-    (tie,) = of_diff(caller, now).ties
-
-    assert (tie.sessions, tie.share) == (6, 1.0)
 
 
 def _pair(first: str, project_id: Any) -> Addition:
@@ -317,25 +215,15 @@ def _pair(first: str, project_id: Any) -> Addition:
     )
 
 
-def _count(
-    audience: Any, project_id: Any, pair: dict[str, str], now: datetime, sessions: int = 6
-) -> None:
-    edge = Addition(
-        audience=audience,
-        project_id=project_id,
-        key="\t".join(pair.values()),
-        counts={"sessions": sessions, "meetings": sessions, "forward": 3, "milliseconds": 1},
-        notes=pair,
-    )
+def _count(audience: Any, project_id: Any, now: datetime, sessions: int = 6) -> None:
+    """Count how often the mail and the prices were touched together."""
+    pair = {"first": "shop/mail.html", "second": "shop/prices.ts"}
+    place = {"audience": audience, "project_id": project_id}
+    counts = {"sessions": sessions, "meetings": sessions, "forward": 3, "milliseconds": 1}
+    edge = Addition(**place, key="\t".join(pair.values()), counts=counts, notes=pair)
+    touched = {"sessions": sessions, "reads": 6, "edits": 6}
     files = [
-        Addition(
-            audience=audience,
-            project_id=project_id,
-            key=path,
-            counts={"sessions": sessions, "reads": 6, "edits": 6},
-            notes={"path": path},
-        )
-        for path in pair.values()
+        Addition(**place, key=path, counts=touched, notes={"path": path}) for path in pair.values()
     ]
     counter_rows.add(kind=Kind.EDGE.value, additions=[edge], now=now)
     counter_rows.add(kind=Kind.FILE.value, additions=files, now=now)

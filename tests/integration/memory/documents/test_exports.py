@@ -19,11 +19,11 @@ from memory.documents.actions.restoration import RestoredExport, restore_export
 from memory.documents.file_formats import FIELDS, FieldRule
 from memory.intake.actions.revise import revise
 from memory.records.models import Memory, MemoryLink
-from memory.review.actions.corrections import correct
 from teams.actions import create_project
 from teams.models import AuditEntry
 from tests.support import memories, people, records
 from tests.support.goals import Scale
+from tests.support.memories import correct
 
 pytestmark = pytest.mark.usefixtures("store")
 

@@ -56,7 +56,7 @@ def test_what_is_certain_is_joined_for_those_who_see_the_place(
     done = entity_merges.join_names(now=now)
 
     thing = _thing(member_caller, "AuthGate", now)
-    assert (done.places, done.joined) == (1, 1)
+    assert (done["places"], done["joined"]) == (1, 1)
     assert (thing.memories, thing.spellings) == (2, ("AuthGate", "Authgate"))
     assert _thing(member_caller, "ConnectionBroker", now).memories == 1
 
@@ -77,7 +77,7 @@ def test_a_second_night_joins_nothing_and_contradicts_nobody(
     after = entity_merges.join_names(now=now)
 
     assert scope_of(merge=merge, caller=member_caller) == "project"
-    assert (again.joined, after.joined) == (0, 0)
+    assert (again["joined"], after["joined"]) == (0, 0)
     assert _thing(member_caller, "AuthGate", now).memories == 1
 
 
@@ -91,7 +91,7 @@ def test_names_of_two_places_are_not_joined_nor_what_a_person_keeps(
 
     done = entity_merges.join_names(now=now)
 
-    assert done.joined == 0
+    assert done["joined"] == 0
     with tenancy.unit():
         assert not ReviewVerdict.objects.exists()
 
@@ -104,7 +104,7 @@ def test_what_somebody_said_already_is_not_said_again(
     pair = MergePair(name="AuthGate", same_as="Authgate", scope="organization")
     merge_names(caller=caller, pair=pair, now=now)
 
-    assert entity_merges.join_names(now=now).joined == 0
+    assert entity_merges.join_names(now=now)["joined"] == 0
 
 
 def test_a_name_is_suggested_with_its_reason_until_it_is_one(
@@ -183,7 +183,7 @@ def test_three_spellings_are_joined_by_two_pairs(caller: Caller, store: str, now
     for text in SPELLED:
         stored(caller, now, text, project=store)
 
-    assert entity_merges.join_names(now=now).joined == 2
+    assert entity_merges.join_names(now=now)["joined"] == 2
     assert _thing(caller, "OpenAuthGate", now).memories == 3
 
 
@@ -198,7 +198,7 @@ def test_a_later_spelling_does_not_join_what_was_taken_apart(
     unmerge_names(caller=caller, merge_id=made.id, now=now)
     stored(caller, now, SPELLED[2], project=store)
 
-    assert entity_merges.join_names(now=now).joined == 1
+    assert entity_merges.join_names(now=now)["joined"] == 1
     listed, _ = list_things(
         caller=caller, begins="open", type=None, narrowing=Narrowing(), after=None, limit=9
     )

@@ -12,12 +12,11 @@ from accounts.caller import Caller
 from memory.entities.models import Mention
 from memory.intake.actions.remember import remember_all
 from memory.intake.actions.revise import revise
-from memory.review.actions.corrections import correct
 from memory.search.actions import search
 from memory.search.query import understand
 from memory.search.request import SearchRequest
 from tests.support import crowds
-from tests.support.memories import new, stored
+from tests.support.memories import correct, new, stored
 
 pytestmark = pytest.mark.usefixtures("in_organization")
 

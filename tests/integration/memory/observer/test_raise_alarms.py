@@ -1,6 +1,7 @@
 """Attempts to plant a memory ring once, hold what must wait, and are told to stewards alone."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -14,7 +15,6 @@ from memory.records.actions import confirm
 from memory.records.models import Memory
 from memory.review.actions import verdicts
 from memory.review.queries import overview
-from memory.review.queries.overview import Alarmed
 from memory.sessions.models import GivenOut, Statistic
 from teams.actions import create_project
 from teams.models import AuditEntry
@@ -52,9 +52,9 @@ def looked(row: Memory) -> Raised:
     return raise_alarms(now=row.created_at + timedelta(seconds=1))
 
 
-def told(caller: Caller, store: str, row: Memory) -> tuple[Alarmed, ...]:
+def told(caller: Caller, store: str, row: Memory) -> Any:
     """Return the alarms that somebody is told."""
-    return overview.overview(caller=caller, project=store, now=row.created_at).alarms
+    return overview.overview(caller=caller, project=store, now=row.created_at)["alarms"]
 
 
 def changed(caller: Caller, memory_id: object, now: datetime, **changes: object) -> None:
@@ -75,7 +75,7 @@ def test_what_orders_rings_once_and_waits_until_a_person_keeps_it(
     assert (first.alarms, first.held, again.alarms) == (3, 1, 0)
     assert (after.needs_review, after.status, after.taint_reason) == (True, "active", "")
     assert entry.details == {one: [str(row.id)] for one in ("address", "command", "orders")}
-    assert [(one.memory.id, one.alarms) for one in told(steward, store, row)] == [
+    assert [(one["memory"].id, one["alarms"]) for one in told(steward, store, row)] == [
         (row.id, ("orders", "command", "address"))
     ]
     verdicts.keep(caller=member_caller, memory_id=row.id, now=now)
@@ -95,7 +95,7 @@ def test_one_alarm_alone_is_told_and_holds_nothing(
 
     assert not row_of(row.id).needs_review
     assert (done.alarms, done.held) == (1, 0)
-    assert told(steward, store, row)[0].alarms == (alarm,)
+    assert told(steward, store, row)[0]["alarms"] == (alarm,)
 
 
 def test_what_is_plain_imported_together_or_a_person_s_rings_nothing(
@@ -135,7 +135,7 @@ def test_one_memory_that_takes_most_of_a_week_rings(
     done = looked(other)
 
     assert (done.alarms, done.held) == (1, 0)
-    assert told(steward, store, other)[0].alarms == ("dominant",)
+    assert told(steward, store, other)[0]["alarms"] == ("dominant",)
 
 
 def test_members_are_told_nothing_and_stewards_only_of_what_they_see(
@@ -153,8 +153,8 @@ def test_members_are_told_nothing_and_stewards_only_of_what_they_see(
     mine = memories.as_role(member_caller, Role.STEWARD)
 
     assert told(member_caller, store, own) == told(steward, other, own) == ()
-    assert {one.memory.id for one in told(steward, store, own)} == {shared.id}
-    assert {one.memory.id for one in told(mine, store, own)} == {shared.id, own.id}
+    assert {one["memory"].id for one in told(steward, store, own)} == {shared.id}
+    assert {one["memory"].id for one in told(mine, store, own)} == {shared.id, own.id}
 
 
 def test_a_look_goes_on_where_the_last_one_ended(agent: Caller, store: str) -> None:
@@ -244,4 +244,4 @@ def test_alarms_about_what_others_keep_to_themselves_take_nobodys_place(
             for one in copies
         )
 
-    assert [one.memory.id for one in told(steward, store, own)] == [shared.id]
+    assert [one["memory"].id for one in told(steward, store, own)] == [shared.id]

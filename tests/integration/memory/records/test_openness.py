@@ -58,8 +58,7 @@ def test_each_change_is_told_once(caller: Caller, song: UUID) -> None:
         assert [entry.act for entry in acts] == ["project.created", "project.closed"]
 
 
-@pytest.mark.parametrize("scope", ["team", "organization"])
-@pytest.mark.parametrize("is_archived", [False, True], ids=["active", "archived"])
+@pytest.mark.parametrize(("scope", "is_archived"), [("team", False), ("organization", True)])
 def test_what_is_shared_more_widely_leaves_it_first(
     caller: Caller, song: UUID, now: datetime, scope: str, is_archived: bool
 ) -> None:

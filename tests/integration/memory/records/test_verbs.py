@@ -1,7 +1,8 @@
 """Confirm, pin, archive, restore: what each changes, and what it refuses."""
 
-from datetime import datetime, timedelta
-from uuid import uuid4
+from datetime import timedelta
+from typing import Any
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -10,211 +11,186 @@ from accounts.caller import Caller, Role
 from accounts.errors import Conflict, InvalidInput, NotFound, PreconditionFailed, RoleNotSufficient
 from memory.errors import NotActive, ProtectedMemory, SelfApproval
 from memory.index.models import MemoryKeyword, MemoryVector
-from memory.records.actions import archive, change_in_bulk, confirm, pin, restore
+from memory.records import actions
 from memory.records.models import Memory, ReviewVerdict
-from memory.records.queries import memories as queries
 from memory.records.queries.views import MemoryView
-from tests.support import memories
-from tests.support.memories import CARTS, stored
+from tests.support.memories import CARTS, REDIS, as_role
+from tests.support.reviewed import World, row_of
 
-VERBS = {
-    "confirm": lambda caller, memory_id, now: confirm(caller=caller, memory_id=memory_id, now=now),
-    "pin": lambda caller, memory_id, now: pin(
-        caller=caller, memory_id=memory_id, pinned=True, now=now
-    ),
-    "archive": lambda caller, memory_id, now: archive(
-        caller=caller, memory_id=memory_id, reason="", if_version=None, now=now
-    ),
-    "restore": lambda caller, memory_id, now: restore(caller=caller, memory_id=memory_id, now=now),
+USUAL: dict[str, dict[str, Any]] = {
+    "confirm": {},
+    "pin": {"pinned": True},
+    "archive": {"reason": "old", "if_version": None},
+    "restore": {},
 }
-
-pytestmark = pytest.mark.usefixtures("in_organization")
 
 
 @pytest.fixture
-def memory(caller: Caller, store: str, now: datetime) -> MemoryView:
-    return stored(caller, now, project=store)
+def memory(world: World) -> MemoryView:
+    return world.stored(REDIS)
 
 
-def archived(caller: Caller, memory: MemoryView, now: datetime, **given: object) -> MemoryView:
-    wanted = {"reason": "old", "if_version": None, **given}
-    return archive(caller=caller, memory_id=memory.id, now=now, **wanted)
+def do(
+    world: World, verb: str, memory_id: UUID, by: Caller | None = None, **given: Any
+) -> MemoryView:
+    """Do a verb to a memory."""
+    given = {"caller": by or world.owner, "now": world.now, **USUAL[verb], **given}
+    return getattr(actions, verb)(memory_id=memory_id, **given)  # type: ignore[no-any-return]
 
 
-def test_a_person_who_confirms_verifies(caller: Caller, memory: MemoryView, now: datetime) -> None:
-    after = confirm(caller=caller, memory_id=memory.id, now=now + timedelta(days=1))
+def change(memory: MemoryView, **fields: Any) -> None:
+    """Change fields of a row, whatever the rules."""
+    with tenancy.unit():
+        Memory.objects.filter(pk=memory.id).update(**fields)
+
+
+def places(memory: MemoryView) -> tuple[bool, bool]:
+    """Say whether searches find a memory, by words and by meaning."""
+    with tenancy.unit():
+        rows = (one.objects.filter(live=True) for one in (MemoryKeyword, MemoryVector))
+        words, vectors = (found.filter(memory_id=memory.id).exists() for found in rows)
+    return words, vectors
+
+
+def test_a_person_who_confirms_verifies(world: World, memory: MemoryView) -> None:
+    then = world.now + timedelta(days=1)
+
+    after = do(world, "confirm", memory.id, now=then)
 
     assert (after.confirmations, after.verification, after.user_verified) == (1, "verified", True)
-    assert after.last_confirmed_at == now + timedelta(days=1)
+    assert after.last_confirmed_at == then
     assert after.importance == pytest.approx(memory.importance + 0.02)
+    change(memory, importance=0.99)
+    assert do(world, "confirm", memory.id).importance == 1.0
 
 
-def test_agents_verify_nothing(agent: Caller, memory: MemoryView, now: datetime) -> None:
-    after = confirm(caller=agent, memory_id=memory.id, now=now)
+def test_agents_verify_nothing_and_end_no_wait(
+    world: World, agent: Caller, memory: MemoryView
+) -> None:
+    change(memory, needs_review=True)
+
+    after = do(world, "confirm", memory.id, agent)
 
     assert (after.confirmations, after.verification) == (1, "unverified")
-    assert not after.user_verified
+    assert (after.user_verified, after.needs_review) == (False, True)
 
 
-def test_importance_never_exceeds_one(caller: Caller, memory: MemoryView, now: datetime) -> None:
-    for _ in range(30):
-        after = confirm(caller=caller, memory_id=memory.id, now=now)
-
-    assert after.importance == 1.0
-
-
-def test_a_pin_lifts_and_lets_go(caller: Caller, memory: MemoryView, now: datetime) -> None:
-    pinned = pin(caller=caller, memory_id=memory.id, pinned=True, now=now)
-    let_go = pin(caller=caller, memory_id=memory.id, pinned=False, now=now)
+def test_a_pin_lifts_and_lets_go(world: World, memory: MemoryView) -> None:
+    pinned = do(world, "pin", memory.id)
+    let_go = do(world, "pin", memory.id, pinned=False)
 
     assert (pinned.pinned, pinned.governance) == (True, 2)
     assert (let_go.pinned, let_go.governance) == (False, 3)
 
 
-def test_archived_ones_leave_searches(caller: Caller, memory: MemoryView, now: datetime) -> None:
-    after = archived(caller, memory, now)
+def test_archived_ones_leave_searches_and_are_as_before_once_restored(
+    world: World, memory: MemoryView
+) -> None:
+    gone = do(world, "archive", memory.id)
+    between = places(memory)
+    back = do(world, "restore", memory.id)
 
-    assert (after.status, after.archived_reason, after.valid_until) == ("archived", "old", now)
-    with tenancy.unit():
-        assert not MemoryKeyword.objects.filter(live=True).exists()
-        assert not MemoryVector.objects.filter(live=True).exists()
-
-
-def test_a_restored_memory_is_as_before(caller: Caller, memory: MemoryView, now: datetime) -> None:
-    archived(caller, memory, now)
-
-    after = restore(caller=caller, memory_id=memory.id, now=now)
-
-    assert (after.status, after.archived_reason, after.valid_until) == ("active", "", None)
-    with tenancy.unit():
-        assert MemoryKeyword.objects.filter(live=True, memory_id=memory.id).exists()
-        assert MemoryVector.objects.filter(live=True, memory_id=memory.id).exists()
+    assert (gone.status, gone.archived_reason, gone.valid_until) == ("archived", "old", world.now)
+    assert (between, places(memory)) == ((False, False), (True, True))
+    assert (back.status, back.archived_reason, back.valid_until) == ("active", "", None)
 
 
-def test_no_twin_is_restored(caller: Caller, memory: MemoryView, store: str, now: datetime) -> None:
-    archived(caller, memory, now)
-    stored(caller, now, project=store)
+def test_no_twin_is_restored(world: World, memory: MemoryView) -> None:
+    do(world, "archive", memory.id)
+    world.stored(REDIS)
 
     with pytest.raises(Conflict):
-        restore(caller=caller, memory_id=memory.id, now=now)
+        do(world, "restore", memory.id)
 
-    assert queries.get(caller=caller, memory_id=memory.id, now=now).status == "archived"
+    assert row_of(memory).status == "archived"
 
 
-@pytest.mark.parametrize("verb", ["confirm", "pin", "archive"])
-def test_archived_ones_rest(caller: Caller, memory: MemoryView, now: datetime, verb: str) -> None:
-    archived(caller, memory, now)
-
+def test_archived_ones_rest_and_only_they_return(world: World, memory: MemoryView) -> None:
     with pytest.raises(NotActive):
-        VERBS[verb](caller, memory.id, now)
+        do(world, "restore", memory.id)
+    do(world, "archive", memory.id)
+
+    for verb in ("confirm", "pin", "archive"):
+        with pytest.raises(NotActive):
+            do(world, verb, memory.id)
 
 
-def test_only_archived_ones_return(caller: Caller, memory: MemoryView, now: datetime) -> None:
-    with pytest.raises(NotActive):
-        restore(caller=caller, memory_id=memory.id, now=now)
-
-
-def test_archiving_names_a_version(caller: Caller, memory: MemoryView, now: datetime) -> None:
-    confirm(caller=caller, memory_id=memory.id, now=now)
+def test_archiving_names_a_version_and_a_reason_without_secrets(
+    world: World, memory: MemoryView
+) -> None:
+    do(world, "confirm", memory.id)
 
     with pytest.raises(PreconditionFailed):
-        archived(caller, memory, now, if_version=1)
-
-    assert archived(caller, memory, now, if_version=2).status == "archived"
-
-
-def test_a_reason_holds_no_secret(caller: Caller, memory: MemoryView, now: datetime) -> None:
+        do(world, "archive", memory.id, if_version=1)
     with pytest.raises(InvalidInput):
-        archived(caller, memory, now, reason="password = hunter2Xq9!zLm4")
+        do(world, "archive", memory.id, reason="password = hunter2Xq9!zLm4")
+
+    assert do(world, "archive", memory.id, if_version=2).status == "archived"
 
 
 def test_an_agent_forgets_facts_and_no_decisions(
-    caller: Caller, agent: Caller, memory: MemoryView, store: str, now: datetime
+    world: World, agent: Caller, memory: MemoryView
 ) -> None:
-    decision = stored(caller, now, CARTS, project=store, type="decision")
+    decision = world.stored(CARTS, type="decision")
 
-    assert archived(agent, memory, now).status == "archived"
+    assert do(world, "archive", memory.id, agent).status == "archived"
     with pytest.raises(ProtectedMemory):
-        archived(agent, decision, now)
+        do(world, "archive", decision.id, agent)
 
 
-def test_only_stewards_restore_what_others_wrote(
-    caller: Caller, member_caller: Caller, memory: MemoryView, store: str, now: datetime
-) -> None:
-    own = stored(member_caller, now, CARTS, project=store)
-    archived(caller, memory, now)
-    archived(caller, own, now)
+def test_only_stewards_restore_what_others_wrote(world: World, memory: MemoryView) -> None:
+    own = world.theirs(CARTS)
+    for one in (memory, own):
+        do(world, "archive", one.id)
 
     with pytest.raises(RoleNotSufficient):
-        restore(caller=member_caller, memory_id=memory.id, now=now)
+        do(world, "restore", memory.id, world.member)
 
-    assert restore(caller=member_caller, memory_id=own.id, now=now).status == "active"
-    steward = memories.as_role(member_caller, Role.STEWARD)
-    assert restore(caller=steward, memory_id=memory.id, now=now).status == "active"
-
-
-@pytest.mark.parametrize("verb", VERBS)
-def test_viewers_do_none(caller: Caller, memory: MemoryView, now: datetime, verb: str) -> None:
-    with pytest.raises(RoleNotSufficient):
-        VERBS[verb](memories.as_role(caller, Role.VIEWER), memory.id, now)
+    assert do(world, "restore", own.id, world.member).status == "active"
+    steward = as_role(world.member, Role.STEWARD)
+    assert do(world, "restore", memory.id, steward).status == "active"
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_what_cannot_be_seen_is_as_if_it_did_not_exist(
-    caller: Caller, member_caller: Caller, now: datetime, verb: str
-) -> None:
-    theirs = stored(member_caller, now, scope="personal")
-
-    told = []
-    for memory_id in (theirs.id, uuid4()):
-        with pytest.raises(NotFound) as refused:
-            VERBS[verb](caller, memory_id, now)
-        told.append((refused.value.detail, refused.value.hint))
-
-    assert told[0] == told[1]
+def test_viewers_do_none(world: World, memory: MemoryView) -> None:
+    for verb in USUAL:
+        with pytest.raises(RoleNotSufficient):
+            do(world, verb, memory.id, as_role(world.owner, Role.VIEWER))
 
 
-def test_confirming_ends_a_wait(caller: Caller, memory: MemoryView, now: datetime) -> None:
-    with tenancy.unit():
-        Memory.objects.filter(pk=memory.id).update(stale_at=now, author_agent="claude-code")
+def test_what_cannot_be_seen_is_as_if_it_did_not_exist(world: World) -> None:
+    hidden = world.theirs(REDIS, scope="personal", project=None)
 
-    after = confirm(caller=caller, memory_id=memory.id, now=now)
+    for verb in USUAL:
+        told = set()
+        for memory_id in (hidden.id, uuid4()):
+            with pytest.raises(NotFound) as refused:
+                do(world, verb, memory_id)
+            told.add((refused.value.detail, refused.value.hint))
+        assert len(told) == 1
+
+
+def test_confirming_ends_a_wait(world: World, memory: MemoryView) -> None:
+    change(memory, stale_at=world.now, author_agent="claude-code")
+
+    after = do(world, "confirm", memory.id)
 
     with tenancy.unit():
         (verdict,) = ReviewVerdict.objects.filter(memory_id=memory.id)
     assert (after.stale_at, after.verification, verdict.verdict) == (None, "verified", "keep")
 
 
-@pytest.mark.parametrize("is_stale", [False, True])
-def test_teachers_cannot_confirm_waits(
-    caller: Caller, memory: MemoryView, now: datetime, is_stale: bool
-) -> None:
-    fields = {"needs_review": True, "source": "user_taught", "stale_at": now if is_stale else None}
+def test_teachers_confirm_no_wait_but_say_it_still_holds(world: World, memory: MemoryView) -> None:
+    for stale_at in (None, world.now):
+        change(memory, needs_review=True, source="user_taught", stale_at=stale_at)
+        with pytest.raises(SelfApproval):
+            do(world, "confirm", memory.id)
+    change(memory, needs_review=False, verification="stale")
+
+    done = actions.change_in_bulk(
+        caller=world.owner, verb="confirm", memory_ids=(memory.id,), now=world.now
+    )
+
+    row = row_of(memory)
     with tenancy.unit():
-        Memory.objects.filter(pk=memory.id).update(**fields)
-
-    with pytest.raises(SelfApproval):
-        confirm(caller=caller, memory_id=memory.id, now=now)
-
-
-def test_teachers_say_it_still_holds(caller: Caller, memory: MemoryView, now: datetime) -> None:
-    with tenancy.unit():
-        Memory.objects.filter(pk=memory.id).update(
-            stale_at=now, verification="stale", source="user_taught"
-        )
-
-    done = change_in_bulk(caller=caller, verb="confirm", memory_ids=(memory.id,), now=now)
-
-    with tenancy.unit():
-        row = Memory.objects.get(pk=memory.id)
         assert not ReviewVerdict.objects.filter(memory_id=memory.id).exists()
     assert (done, row.stale_at, row.verification) == (1, None, "verified")
-
-
-def test_agents_end_no_wait(agent: Caller, memory: MemoryView, now: datetime) -> None:
-    with tenancy.unit():
-        Memory.objects.filter(pk=memory.id).update(needs_review=True)
-
-    after = confirm(caller=agent, memory_id=memory.id, now=now)
-
-    assert (after.confirmations, after.needs_review) == (1, True)

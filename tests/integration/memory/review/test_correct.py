@@ -1,177 +1,129 @@
 """A correction takes the place of what was wrong, and both stay readable."""
 
-from datetime import datetime
-
 import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import Forbidden, InvalidInput
 from memory.errors import NotActive, RefusedByGate, SelfApproval
+from memory.intake.actions.remember import Outcome
 from memory.records.models import Memory
 from memory.records.queries import memories as queries
 from memory.records.queries.views import MemoryView
-from memory.review.actions.corrections import Correction, correct, edit
+from memory.review.actions.corrections import Correction, edit
 from memory.search.actions import search
 from memory.search.request import SearchRequest
-from tests.support.memories import CARTS, REDIS, as_agent, stored
-from tests.support.waiting import waiting
+from tests.support.memories import CARTS, REDIS, as_agent
+from tests.support.reviewed import World
 
 FIXED = "Token refresh raises RefreshError when Redis is unreachable since version 4."
 
-pytestmark = pytest.mark.usefixtures("in_organization")
-
 
 @pytest.fixture
-def memory(caller: Caller, store: str, now: datetime) -> MemoryView:
-    return stored(caller, now, project=store, tags=("auth",))
+def memory(world: World) -> MemoryView:
+    return world.stored(REDIS, tags=("auth",))
 
 
-def test_the_new_one_supersedes_the_old_one(
-    caller: Caller, memory: MemoryView, now: datetime
-) -> None:
-    outcome = correct(
-        caller=caller, memory_id=memory.id, content=FIXED, kind="wrong", reason="read it", now=now
-    )
+def corrected(
+    world: World, old: MemoryView, content: str = FIXED, by: Caller | None = None, **given: str
+) -> Outcome:
+    """Put a corrected memory in the place of one."""
+    new = Correction(**{"content": content, "kind": "wrong", "reason": "", **given})
+    return edit(caller=by or world.owner, memory_id=old.id, correction=new, now=world.now).outcome
 
-    assert outcome.memory is not None
-    old = queries.get(caller=caller, memory_id=memory.id, now=now)
-    links = queries.links(caller=caller, memory_id=outcome.memory.id)
-    assert (old.status, old.confidence, old.superseded_by) == ("superseded", 0.3, outcome.memory.id)
+
+def now_of(world: World, memory: MemoryView) -> MemoryView:
+    return queries.get(caller=world.owner, memory_id=memory.id, now=world.now)
+
+
+def test_the_new_one_supersedes_the_old_one(world: World, memory: MemoryView) -> None:
+    new = corrected(world, memory, reason="read it").memory
+
+    assert new is not None
+    old = now_of(world, memory)
+    links = queries.links(caller=world.owner, memory_id=new.id)
+    assert (old.status, old.confidence, old.superseded_by) == ("superseded", 0.3, new.id)
     assert (old.content, old.archived_reason) == (REDIS, "wrong: read it")
-    assert (outcome.memory.content, outcome.memory.tags) == (FIXED, ("auth",))
+    assert (new.content, new.tags) == (FIXED, ("auth",))
     assert [(link.kind, link.outgoing, link.other_id) for link in links] == [
         ("supersedes", True, memory.id)
     ]
+    with pytest.raises(NotActive):
+        corrected(world, memory, CARTS)
 
 
-def test_a_correction_that_is_known_already_points_there(
-    caller: Caller, memory: MemoryView, store: str, now: datetime
-) -> None:
-    known = stored(caller, now, CARTS, project=store)
+def test_a_correction_that_is_known_already_points_there(world: World, memory: MemoryView) -> None:
+    known = world.stored(CARTS)
 
-    outcome = correct(
-        caller=caller, memory_id=memory.id, content=CARTS, kind="outdated", reason="", now=now
-    )
+    outcome = corrected(world, memory, CARTS, kind="outdated")
 
     assert outcome.memory is not None
     assert (outcome.outcome, outcome.memory.id) == ("confirmed", known.id)
 
 
 @pytest.mark.parametrize(
-    ("content", "kind", "error"),
+    ("content", "given", "error"),
     [
-        ("short", "wrong", RefusedByGate),
-        ("password = hunter2Xq9!zLm4", "wrong", RefusedByGate),
-        (FIXED, "boring", InvalidInput),
-        (REDIS, "wrong", InvalidInput),
+        ("short", {}, RefusedByGate),
+        ("password = hunter2Xq9!zLm4", {}, RefusedByGate),
+        (FIXED, {"kind": "boring"}, InvalidInput),
+        (FIXED, {"scope": "galaxy"}, InvalidInput),
+        (REDIS, {}, InvalidInput),
     ],
 )
 def test_a_refused_correction_changes_nothing(
-    caller: Caller, memory: MemoryView, now: datetime, content: str, kind: str, error: type
+    world: World, memory: MemoryView, content: str, given: dict[str, str], error: type[Exception]
 ) -> None:
     with pytest.raises(error):
-        correct(caller=caller, memory_id=memory.id, content=content, kind=kind, reason="", now=now)
+        corrected(world, memory, content, **given)
 
-    assert queries.get(caller=caller, memory_id=memory.id, now=now) == memory
+    assert now_of(world, memory) == memory
     with tenancy.unit():
         assert Memory.objects.count() == 1
 
 
-def test_what_was_corrected_is_not_corrected_again(
-    caller: Caller, memory: MemoryView, now: datetime
-) -> None:
-    correct(caller=caller, memory_id=memory.id, content=FIXED, kind="wrong", reason="", now=now)
+def test_external_id_and_team_go_over_to_the_correction(world: World, team: str) -> None:
+    old = world.stored(REDIS, external_id="t-1", scope="team", team=team)
 
-    with pytest.raises(NotActive):
-        correct(caller=caller, memory_id=memory.id, content=CARTS, kind="wrong", reason="", now=now)
+    new = corrected(world, old).memory
 
-
-def test_an_external_id_moves_to_the_correction(caller: Caller, store: str, now: datetime) -> None:
-    old = stored(caller, now, project=store, external_id="t-1")
-
-    outcome = correct(
-        caller=caller, memory_id=old.id, content=FIXED, kind="wrong", reason="", now=now
-    )
-
-    assert outcome.memory is not None
-    assert outcome.memory.external_id == "t-1"
+    assert new is not None
+    assert (new.external_id, new.scope, new.team_id) == ("t-1", "team", old.team_id)
 
 
-def test_a_correction_of_a_team_memory_stays_with_its_team(
-    caller: Caller, store: str, now: datetime, team: str
-) -> None:
-    old = stored(caller, now, project=store, scope="team", team=team)
+def test_an_agent_that_corrects_what_waits_does_not_end_the_wait(world: World) -> None:
+    new = corrected(world, world.waiting(REDIS), by=as_agent(world.owner)).memory
 
-    outcome = correct(
-        caller=caller, memory_id=old.id, content=FIXED, kind="wrong", reason="", now=now
-    )
-
-    assert outcome.memory is not None
-    assert (outcome.memory.scope, outcome.memory.team_id) == ("team", old.team_id)
+    assert new is not None
+    assert new.needs_review
 
 
-def test_an_agent_that_corrects_what_waits_does_not_end_the_wait(
-    caller: Caller, store: str, now: datetime
-) -> None:
-    memory = waiting(caller, now, project=store)
-
-    outcome = correct(
-        caller=as_agent(caller), memory_id=memory.id, content=FIXED, kind="wrong", reason="",
-        now=now,
-    )  # fmt: skip
-
-    assert outcome.memory is not None
-    assert outcome.memory.needs_review
-
-
-def test_an_agent_corrects_no_taint_away(caller: Caller, store: str, now: datetime) -> None:
-    memory = waiting(caller, now, project=store, set={"taint_reason": "web"})
+def test_an_agent_corrects_no_taint_away(world: World) -> None:
+    memory = world.waiting(REDIS, set={"taint_reason": "web"})
 
     with pytest.raises(SelfApproval):
-        correct(
-            caller=as_agent(caller), memory_id=memory.id, content=FIXED, kind="wrong", reason="",
-            now=now,
-        )  # fmt: skip
+        corrected(world, memory, by=as_agent(world.owner))
 
 
-def test_a_correction_is_shared_more_widely_by_who_may(
-    caller: Caller, member_caller: Caller, store: str, now: datetime
-) -> None:
-    memory = stored(caller, now, project=store)
-    narrow = Correction(content=FIXED, kind="not_here", reason="", scope="personal")
+def test_a_correction_is_shared_more_widely_by_who_may(world: World, memory: MemoryView) -> None:
+    narrow = {"kind": "not_here", "scope": "personal"}
 
     with pytest.raises(Forbidden):
-        edit(caller=member_caller, memory_id=memory.id, correction=narrow, now=now)
+        corrected(world, memory, by=world.member, **narrow)
 
-    moved = edit(caller=caller, memory_id=memory.id, correction=narrow, now=now).outcome.memory
+    moved = corrected(world, memory, **narrow).memory
     assert moved is not None
     assert moved.scope == "personal"
 
 
-def test_a_correction_is_for_no_scope_that_is_none(
-    caller: Caller, memory: MemoryView, now: datetime
-) -> None:
-    odd = Correction(content=FIXED, kind="wrong", reason="", scope="galaxy")
-
-    with pytest.raises(InvalidInput):
-        edit(caller=caller, memory_id=memory.id, correction=odd, now=now)
-
-
 def test_an_agent_that_only_restates_what_it_was_given_corrects_nothing(
-    caller: Caller, memory: MemoryView, store: str, now: datetime
+    world: World, memory: MemoryView
 ) -> None:
-    agent = as_agent(caller)
-    search(caller=agent, request=SearchRequest(query=REDIS, project=store, threshold=0.0), now=now)
+    agent = as_agent(world.owner)
+    asked = SearchRequest(query=REDIS, project=world.store, threshold=0.0)
+    search(caller=agent, request=asked, now=world.now)
 
     with pytest.raises(InvalidInput, match="says exactly the same"):
-        correct(
-            caller=agent,
-            memory_id=memory.id,
-            content=f"“{REDIS}”",
-            kind="wrong",
-            reason="",
-            now=now,
-        )
+        corrected(world, memory, f"“{REDIS}”", agent)
 
-    assert queries.get(caller=caller, memory_id=memory.id, now=now).status == "active"
+    assert now_of(world, memory).status == "active"

@@ -1,58 +1,36 @@
 """What a job of a rollback does: within its bounds, told when it is done, and undone."""
 
 from collections.abc import Callable, Iterable, Mapping
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 import pytest
 
-from accounts.caller import Caller
 from memory.records.models import Memory
-from memory.review.rollback import execute
-from memory.review.rollback.selection import RollbackChoice
-from memory.review.rollback.undo import undo_rollback
-from tests.support.memories import CARTS, PARSER, REDIS, stored
-from tests.support.rollbacks import LATER, MILL, put_right, row_of, say, stand_for
+from memory.review.actions import rollback
+from tests.support.memories import CARTS, PARSER, REDIS
+from tests.support.reviewed import HOUR, MILL, World, row_of
 from tests.support.taking_in import active
 
-pytestmark = pytest.mark.usefixtures("in_organization")
-
-Told = list[Mapping[str, Any]]
-Run = Callable[..., Told]
 Before = Callable[[Callable[[], object]], None]
 
 
-class Died(Exception):
-    """A worker that goes away before its job is noted as done."""
-
-
-@pytest.fixture
-def run(
-    caller: Caller,
-    member_caller: Caller,
-    store: str,
-    now: datetime,
-) -> Run:
+def run(world: World) -> Mapping[str, Any]:
     """Take back what the member did as a job does; return what was told."""
-    choice = RollbackChoice(project=store, person=member_caller.user_id)
+    told: list[Mapping[str, Any]] = []
 
-    def done(told: Told, *, dies: bool = False) -> Told:
-        def tell(done: int, total: int, so_far: Mapping[str, Any]) -> None:
-            told.append({**so_far, "done": done, "total": total})
-            if dies:
-                raise Died
+    def tell(done: int, total: int, so_far: Mapping[str, Any]) -> None:
+        told.append({**so_far, "done": done, "total": total})
 
-        execute.run(caller=caller, choice=choice, asked_at=now + LATER, tell=tell)
-        return told
-
-    return done
+    then = world.now + HOUR
+    rollback.run(caller=world.owner, choice=world.choice(), asked_at=then, tell=tell)
+    return told[-1]
 
 
 @pytest.fixture
 def just_before(monkeypatch: pytest.MonkeyPatch) -> Before:
     """Let something happen once, just before memories are locked."""
-    take = execute.lock_memories
+    take = rollback.lock_memories
 
     def happens(deed: Callable[[], object]) -> None:
         waiting = [deed]
@@ -62,23 +40,21 @@ def just_before(monkeypatch: pytest.MonkeyPatch) -> Before:
                 waiting.pop()()
             return take(ids=ids)
 
-        monkeypatch.setattr(execute, "lock_memories", lock)
+        monkeypatch.setattr(rollback, "lock_memories", lock)
 
     return happens
 
 
 def test_what_goes_along_does_not_use_the_bound_up(
-    caller: Caller, member_caller: Caller, store: str, now: datetime, run: Run,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
-    monkeypatch.setattr(execute, "MOST", 2)
-    old = stored(caller, now, REDIS, project=store)
-    first = put_right(member_caller, old.id, CARTS, now)
-    put_right(member_caller, first, MILL, now)
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rollback, "MOST", 2)
+    first = world.put_right(world.stored(REDIS).id, CARTS)
+    world.put_right(first, MILL)
     for text in (PARSER, f"{PARSER} Twice, since the parser is slow."):
-        stored(member_caller, now, text, project=store)
+        world.theirs(text)
 
-    last = run([])[-1]
+    last = run(world)
 
     assert (last["archived"], last["reinstated"], last["left"]) == (3, 1, 1)
     assert (last["done"], last["total"]) == (3, 4)
@@ -86,32 +62,28 @@ def test_what_goes_along_does_not_use_the_bound_up(
 
 
 def test_no_more_is_rewritten_in_a_call_than_is_undone_in_a_request(
-    caller: Caller, member_caller: Caller, store: str, now: datetime, run: Run,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
-    monkeypatch.setattr(execute, "MOST_REWRITTEN", 1)
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rollback, "MOST_REWRITTEN", 1)
     for text in (REDIS, CARTS):
-        memory = stored(caller, now, text, project=store)
-        say(member_caller, memory, f"{text} Twice.", now)
-    stored(member_caller, now, PARSER, project=store)
+        world.say(world.stored(text), f"{text} Twice.")
+    world.theirs(PARSER)
 
-    last = run([])[-1]
+    last = run(world)
 
     assert (last["archived"], last["rewritten"], last["left"]) == (1, 1, 1)
 
 
 def test_what_is_gone_by_the_time_is_left_and_the_rest_is_told(
-    caller: Caller, member_caller: Caller, steward: Caller, store: str, now: datetime, run: Run,
-    just_before: Before,
-) -> None:  # fmt: skip
-    gone, other = (stored(caller, now, text, project=store) for text in (REDIS, CARTS))
-    kept = stored(member_caller, now, PARSER, project=store)
-    stand_for(steward, kept, now)
-    say(member_caller, gone, MILL, now)
-    say(member_caller, other, f"{CARTS} Twice.", now)
+    world: World, just_before: Before
+) -> None:
+    gone, other, kept = world.stored(REDIS), world.stored(CARTS), world.theirs(PARSER)
+    world.stand_for(kept)
+    world.say(gone, MILL)
+    world.say(other, f"{CARTS} Twice.")
     just_before(lambda: Memory.objects.filter(pk=gone.id).delete())
 
-    last = run([])[-1]
+    last = run(world)
 
     assert (last["rewritten"], last["left"]) == (1, 1)
     assert active() == sorted([CARTS, PARSER])
@@ -119,36 +91,17 @@ def test_what_is_gone_by_the_time_is_left_and_the_rest_is_told(
 
 @pytest.mark.parametrize("meanwhile", ["personal", "kept", "rewritten"])
 def test_what_somebody_keeps_while_it_is_locked_stays(
-    member_caller: Caller, steward: Caller, store: str, now: datetime, meanwhile: str,
-    just_before: Before, roll: Callable[..., execute.RolledBack],
-) -> None:  # fmt: skip
-    one, other = (stored(member_caller, now, text, project=store) for text in (REDIS, CARTS))
+    world: World, meanwhile: str, just_before: Before
+) -> None:
+    one, other = world.theirs(REDIS), world.theirs(CARTS)
     deeds: dict[str, Callable[[], object]] = {
-        "personal": lambda: say(member_caller, one, REDIS, now, scope="personal"),
-        "kept": lambda: stand_for(steward, one, now),
-        "rewritten": lambda: say(steward, one, MILL, now),
+        "personal": lambda: world.say(one, scope="personal"),
+        "kept": lambda: world.stand_for(one),
+        "rewritten": lambda: world.say(one, MILL, world.steward),
     }
     just_before(deeds[meanwhile])
 
-    done = roll(person=member_caller.user_id)
+    done = world.roll()
 
     assert done.archived == 1
     assert [row_of(memory).status for memory in (one, other)] == ["active", "archived"]
-
-
-def test_what_a_job_that_failed_has_done_is_undone_and_done_again(
-    caller: Caller, member_caller: Caller, store: str, now: datetime, run: Run
-) -> None:
-    for text in (REDIS, CARTS):
-        stored(member_caller, now, text, project=store)
-    told: Told = []
-    with pytest.raises(Died):
-        run(told, dies=True)
-
-    first = UUID(told[0]["review_id"])
-    undone = undo_rollback(caller=caller, review_id=first, now=now + 2 * LATER)
-    assert (undone, active()) == (2, sorted([REDIS, CARTS]))
-    last = run([])[-1]
-
-    assert (last["archived"], active()) == (2, [])
-    assert last["review_id"] != str(first)

@@ -1,29 +1,25 @@
 """A job of a rollback is tried again, or cancelled, while what it did is undone, either first."""
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
 from threading import Event
 from uuid import UUID
 
 import pytest
 
 from accounts import jobs, tasks, tenancy
-from accounts.caller import Caller
 from accounts.errors import Conflict
 from accounts.models import Job, Organization
 from memory.records.models import ReviewVerdict
-from memory.review.rollback import execute
-from memory.review.rollback.selection import RollbackChoice
-from memory.review.rollback.undo import undo_rollback
+from memory.review.actions import rollback
 from tests.integration.memory.sessions.test_taken_at_once import LONGEST_WAIT, until_somebody_waits
 from tests.support import work
-from tests.support.memories import CARTS, PARSER, REDIS, stored
+from tests.support.memories import CARTS, PARSER, REDIS
 from tests.support.racing import race_inside
+from tests.support.reviewed import HOUR, World
 from tests.support.taking_in import active
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("in_organization")]
+pytestmark = pytest.mark.django_db(transaction=True)
 
-LATER = timedelta(hours=1)
 TEXTS = sorted((REDIS, CARTS, PARSER))
 Then = Callable[[], object]
 
@@ -37,39 +33,31 @@ def die(*_: object) -> None:
 
 
 @pytest.fixture
-def died(
-    caller: Caller, member_caller: Caller, store: str, now: datetime,
-    monkeypatch: pytest.MonkeyPatch,
-) -> UUID:  # fmt: skip
+def died(world: World, monkeypatch: pytest.MonkeyPatch) -> UUID:
     """The job of a rollback that failed after it had taken three memories back."""
     for text in TEXTS:
-        stored(member_caller, now, text, project=store)
-    monkeypatch.setattr(execute, "MOST_AT_ONCE", 0)
-    choice = RollbackChoice(project=store, person=member_caller.user_id)
-    job_id = execute.roll_back(caller=caller, choice=choice, now=now + LATER).job_id
+        world.theirs(text)
+    monkeypatch.setattr(rollback, "MOST_AT_ONCE", 0)
+    job_id = world.roll().job_id
     held = work.taken(job_id)
     with pytest.raises(Died):
-        execute.run(caller=caller, choice=choice, asked_at=now + LATER, tell=die)
+        rollback.run(caller=world.owner, choice=world.choice(), asked_at=world.now + HOUR, tell=die)
     jobs.fail(held=held, reason="It died.", permanent=True)
     return held.id
 
 
 @pytest.fixture
-def undo(caller: Caller, died: UUID, now: datetime) -> Callable[[], int]:
+def undo(world: World, died: UUID) -> Callable[[], int]:
     """Undo what the job has done."""
     with tenancy.unit():
         review_id = ReviewVerdict.objects.filter(undone_at=None)[0].id
-    return lambda: undo_rollback(caller=caller, review_id=review_id, now=now + 2 * LATER)
+    then = world.now + 2 * HOUR
+    return lambda: rollback.undo_rollback(caller=world.owner, review_id=review_id, now=then)
 
 
 def retry(job_id: UUID) -> bool:
     with tenancy.unit():
         return jobs.retry(job_id=job_id)
-
-
-def cancel(job_id: UUID) -> bool:
-    with tenancy.unit():
-        return jobs.cancel(job_id=job_id)
 
 
 def one_then_the_other(organization: Organization, one: Then, other: Then) -> list[object]:
@@ -90,10 +78,6 @@ def one_then_the_other(organization: Organization, one: Then, other: Then) -> li
         return answer
 
     return race_inside(organization, act, times=2, threads=2)
-
-
-def state_of(job_id: UUID) -> str:
-    return Job.objects.get(pk=job_id).state
 
 
 def test_a_retry_waits_for_the_undo_and_then_takes_all_of_it_back_anew(
@@ -126,10 +110,14 @@ def test_an_undo_waits_for_the_job_to_be_cancelled(
 ) -> None:
     retry(died)
 
-    done = one_then_the_other(organization, lambda: cancel(died), undo)
+    def cancel() -> bool:
+        with tenancy.unit():
+            return jobs.cancel(job_id=died)
+
+    done = one_then_the_other(organization, cancel, undo)
 
     assert done == [True, 3]
-    assert (state_of(died), active()) == ("cancelled", TEXTS)
+    assert (Job.objects.get(pk=died).state, active()) == ("cancelled", TEXTS)
 
 
 def test_what_has_failed_is_not_cancelled_while_it_is_undone(
@@ -137,7 +125,7 @@ def test_what_has_failed_is_not_cancelled_while_it_is_undone(
 ) -> None:
     with tenancy.unit():
         undone = undo()
-        is_cancelled = cancel(died)
+        is_cancelled = jobs.cancel(job_id=died)
 
     assert (undone, is_cancelled) == (3, False)
-    assert (state_of(died), active()) == ("failed", TEXTS)
+    assert (Job.objects.get(pk=died).state, active()) == ("failed", TEXTS)

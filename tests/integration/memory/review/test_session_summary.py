@@ -1,8 +1,9 @@
 """What a session came to: seen by who sees it, decided in one go, all of it or nothing."""
 
-from dataclasses import replace
+from dataclasses import dataclass
 from datetime import datetime
-from uuid import uuid4
+from typing import Any
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -11,110 +12,102 @@ from accounts.caller import Caller
 from accounts.errors import Conflict, Forbidden, InvalidInput, NotFound
 from memory.records.models import Memory
 from memory.review.actions import bulk
-from memory.review.actions.bulk import OtherMemories, SessionDecided, SessionVerdict, decide_session
-from memory.review.queries import session_summary
-from memory.review.queries.session_summary import SessionSummary
+from memory.review.actions.bulk import SessionDecided, SessionVerdict
+from memory.review.queries import inbox
+from memory.review.queries.inbox import SessionSummary
 from memory.sessions.models import Session
 from tests.support import memories
 from tests.support.agent_runs import ran
 
-pytestmark = pytest.mark.usefixtures("in_organization")
+
+@dataclass(frozen=True)
+class Ended:
+    """A session that ended, and the person whose agent it was."""
+
+    row: Session
+    person: Caller
+    now: datetime
+
+    def seen(self, by: Caller | None = None) -> SessionSummary:
+        """Return the summary as somebody sees it."""
+        return inbox.get_summary(caller=by or self.person, session_id=self.row.id, now=self.now)
+
+    def ids(self) -> list[UUID]:
+        """Return the memories that it came to."""
+        return [one["memory"].id for one in self.seen().candidates]
+
+    def decide(self, *verdicts: SessionVerdict, **given: Any) -> SessionDecided:
+        """Decide about it."""
+        given = {"caller": self.person, "save_all": False, "count": None, **given}
+        return bulk.decide_session(session_id=self.row.id, verdicts=verdicts, now=self.now, **given)
+
+
+def verdict(memory_id: UUID, verb: str, **given: str) -> SessionVerdict:
+    return SessionVerdict(memory_id=memory_id, verdict=verb, **given)
 
 
 @pytest.fixture
-def person(member_caller: Caller) -> Caller:
-    """The person whose agent it was, in person."""
-    return member_caller
-
-
-@pytest.fixture
-def session(agent: Caller, store: str, now: datetime) -> Session:
+def session(agent: Caller, member_caller: Caller, store: str, now: datetime) -> Ended:
     """A session that came to two memories."""
-    return ran(agent, now, project=store)
+    return Ended(ran(agent, now, project=store), member_caller, now)
 
 
-def seen(caller: Caller, session: Session, now: datetime) -> SessionSummary:
-    """Return the summary as somebody sees it."""
-    return session_summary.get_summary(caller=caller, session_id=session.id, now=now)
+@pytest.fixture
+def silent(agent: Caller, member_caller: Caller, store: str, now: datetime) -> Ended:
+    """A session without events."""
+    return Ended(ran(agent, now, (), project=store), member_caller, now)
 
 
-def decided(
-    caller: Caller,
-    session: Session,
-    now: datetime,
-    *verdicts: SessionVerdict,
-    others: OtherMemories | None = None,
-) -> SessionDecided:
-    """Decide about a session."""
-    return decide_session(
-        caller=caller, session_id=session.id, verdicts=verdicts, others=others, now=now
-    )
+def test_it_says_what_was_seen_what_was_dropped_and_what_waits(session: Ended) -> None:
+    told = session.seen()
 
-
-def test_it_says_what_was_seen_what_was_dropped_and_what_waits(
-    person: Caller, session: Session, now: datetime
-) -> None:
-    told = seen(person, session, now)
-
-    assert [(one.memory.type, one.why, one.waits) for one in told.candidates] == [
+    assert [(one["memory"].type, one["why"], one["waits"]) for one in told.candidates] == [
         ("gotcha", "self_correction", True),
         ("dead_end", "dead_end", True),
     ]
     assert told.waiting == 2
     assert told.shown["dropped"] == {"too_few_sessions": 4}
-    assert told.candidates[0].evidence[-1]["sequence"] == 13
+    assert told.candidates[0]["evidence"][-1]["sequence"] == 13
     assert "promoted" not in told.shown
 
 
-def test_a_session_without_events_came_to_nothing(agent: Caller, store: str, now: datetime) -> None:
-    row = ran(agent, now, (), project=store)
+def test_a_session_without_events_came_to_nothing(silent: Ended) -> None:
+    told = silent.seen()
 
-    told = seen(agent, row, now)
-
-    assert (told.candidates, told.waiting, told.shown) == ((), 0, session_summary.EMPTY)
+    assert (told.candidates, told.waiting, told.shown) == ((), 0, inbox.EMPTY)
 
 
-def test_all_of_it_is_kept_at_once(person: Caller, session: Session, now: datetime) -> None:
-    done = decided(person, session, now, others=OtherMemories())
+def test_nothing_is_kept_that_nobody_counted_and_else_all_of_it_at_once(session: Ended) -> None:
+    with pytest.raises(Conflict) as refused:
+        session.decide(save_all=True, count=1)
 
-    assert done.decided == {"keep": 2}
-    assert done.summary.waiting == 0
+    assert "2 wait here now, not 1" in str(refused.value.detail)
+    done = session.decide(save_all=True, count=2)
+    assert (done.decided, done.summary.waiting) == ({"keep": 2}, 0)
     with tenancy.unit():
-        assert not Memory.objects.filter(session_id=session.id, needs_review=True).exists()
+        assert not Memory.objects.filter(session_id=session.row.id, needs_review=True).exists()
 
 
-def test_each_is_decided_in_its_own_way(person: Caller, session: Session, now: datetime) -> None:
-    first, second = (one.memory.id for one in seen(person, session, now).candidates)
+def test_each_is_decided_in_its_own_way(session: Ended) -> None:
+    first, second = session.ids()
+    text = "The cart never imports pricing."
 
-    done = decided(
-        person,
-        session,
-        now,
-        SessionVerdict(memory_id=first, verdict="edit", content="The cart never imports pricing."),
-        SessionVerdict(memory_id=second, verdict="reject", reason="Not worth it."),
+    done = session.decide(
+        verdict(first, "edit", content=text), verdict(second, "reject", reason="Not worth it.")
     )
 
     assert done.decided == {"edit": 1, "reject": 1}
     with tenancy.unit():
-        rows = {row.id: row for row in Memory.objects.filter(id__in=(first, second))}
-        assert (rows[first].status, rows[second].status) == ("superseded", "archived")
-        assert Memory.objects.get(content="The cart never imports pricing.").status == "active"
+        rows = {row.id: row.status for row in Memory.objects.filter(id__in=(first, second))}
+        assert (rows[first], rows[second]) == ("superseded", "archived")
+        assert Memory.objects.get(content=text).status == "active"
 
 
-def test_later_leaves_it_waiting_for_others(
-    person: Caller, session: Session, now: datetime
-) -> None:
-    first = seen(person, session, now).candidates[0].memory.id
+def test_later_leaves_it_waiting_for_others(session: Ended) -> None:
+    first, _second = session.ids()
 
-    done = decided(
-        person,
-        session,
-        now,
-        SessionVerdict(memory_id=first, verdict="later"),
-        others=OtherMemories(),
-    )
-
-    again = decided(person, session, now, others=OtherMemories())
+    done = session.decide(verdict(first, "later"), save_all=True)
+    again = session.decide(save_all=True)
 
     assert done.decided == {"later": 1, "keep": 1}
     assert (done.summary.waiting, again.decided) == (0, {})
@@ -122,90 +115,42 @@ def test_later_leaves_it_waiting_for_others(
         assert Memory.objects.get(pk=first).needs_review
 
 
-def test_nothing_is_kept_that_nobody_counted(
-    person: Caller, session: Session, now: datetime
-) -> None:
-    with pytest.raises(Conflict) as refused:
-        decided(person, session, now, others=OtherMemories(count=1))
-
-    assert "2 wait here now, not 1" in str(refused.value.detail)
-    assert decided(person, session, now, others=OtherMemories(count=2)).decided == {"keep": 2}
-
-
-def test_one_that_cannot_be_decided_leaves_all_undecided(
-    person: Caller, session: Session, now: datetime
-) -> None:
-    first, second = (one.memory.id for one in seen(person, session, now).candidates)
-    decided(person, session, now, SessionVerdict(memory_id=second, verdict="reject"))
+def test_one_that_cannot_be_decided_leaves_all_undecided(session: Ended) -> None:
+    first, second = session.ids()
+    session.decide(verdict(second, "reject"))
 
     with pytest.raises(Conflict):
-        decided(
-            person,
-            session,
-            now,
-            SessionVerdict(memory_id=first, verdict="keep"),
-            SessionVerdict(memory_id=second, verdict="keep"),
-        )
+        session.decide(verdict(first, "keep"), verdict(second, "keep"))
 
-    assert seen(person, session, now).waiting == 1
+    assert session.seen().waiting == 1
 
 
-def test_who_proposed_does_not_approve(agent: Caller, session: Session, now: datetime) -> None:
+def test_who_proposed_does_not_approve(session: Ended, agent: Caller) -> None:
     with pytest.raises(Forbidden):
-        decided(agent, session, now, others=OtherMemories())
+        session.decide(caller=agent, save_all=True)
 
-    assert seen(agent, session, now).waiting == 2
-
-
-@pytest.mark.parametrize(
-    ("given", "pointer"),
-    [
-        ({"verdict": "edit"}, "/verdicts/0/content"),
-        ({"verdict": "keep", "memory_id": uuid4()}, "/verdicts/0/memory_id"),
-    ],
-)
-def test_a_wrong_verdict_names_its_place(
-    person: Caller, session: Session, now: datetime, given: dict[str, object], pointer: str
-) -> None:
-    first = seen(person, session, now).candidates[0].memory.id
-    verdict = replace(SessionVerdict(memory_id=first, verdict="keep"), **given)  # type: ignore[arg-type]
-
-    with pytest.raises(InvalidInput) as refused:
-        decided(person, session, now, verdict)
-
-    assert refused.value.errors[0].pointer == pointer
+    assert session.seen().waiting == 2
 
 
-def test_nothing_and_the_same_twice_are_refused(
-    person: Caller, session: Session, now: datetime
-) -> None:
-    first = seen(person, session, now).candidates[0].memory.id
-    twice = (SessionVerdict(memory_id=first, verdict="keep"),) * 2
+def test_what_cannot_be_meant_names_its_place(session: Ended, silent: Ended) -> None:
+    first, _second = session.ids()
+    keep = verdict(first, "keep")
 
-    with pytest.raises(InvalidInput):
-        decided(person, session, now)
-    with pytest.raises(InvalidInput):
-        decided(person, session, now, *twice)
+    for ended, verdicts, pointer in (
+        (session, (verdict(first, "edit"),), "/verdicts/0/content"),
+        (session, (verdict(uuid4(), "keep"),), "/verdicts/0/memory_id"),
+        (session, (keep, keep), "/verdicts/1/memory_id"),
+        (session, (), "/verdicts"),
+        (silent, (keep,), "/verdicts/0/memory_id"),  # of another session
+    ):
+        with pytest.raises(InvalidInput) as refused:
+            ended.decide(*verdicts)
+        assert refused.value.errors[0].pointer == pointer
 
 
-def test_a_personal_session_is_nobody_else_s(
-    caller: Caller, session: Session, now: datetime
-) -> None:
+def test_a_personal_session_is_nobody_else_s(session: Ended, caller: Caller) -> None:
     for somebody in (caller, memories.as_agent(caller)):
         with pytest.raises(NotFound):
-            seen(somebody, session, now)
+            session.seen(somebody)
         with pytest.raises(NotFound):
-            decided(somebody, session, now, others=OtherMemories())
-
-
-def test_a_memory_of_another_session_is_as_none(
-    person: Caller, agent: Caller, session: Session, store: str, now: datetime
-) -> None:
-    other = ran(agent, now, (), project=store)
-    first = seen(person, session, now).candidates[0].memory.id
-
-    with pytest.raises(InvalidInput) as refused:
-        decided(person, other, now, SessionVerdict(memory_id=first, verdict="keep"))
-
-    assert refused.value.errors[0].code == "unknown"
-    assert bulk.SESSION_VERDICTS == ("keep", "edit", "reject", "later")
+            session.decide(caller=somebody, save_all=True)

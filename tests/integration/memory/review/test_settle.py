@@ -1,7 +1,6 @@
 """Who settles a conflict, what follows, and that it can be taken back."""
 
 from dataclasses import replace
-from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -21,126 +20,121 @@ from memory.errors import NotActive, RefusedByGate, SelfApproval
 from memory.intake.actions.revise import revise
 from memory.records.actions import archive
 from memory.records.models import Memory, MemoryLink
-from memory.review.actions.settlements import Settlement, reopen, settle
-from memory.review.conflict_rules import Bar, ConflictVerdict
+from memory.review.actions import settlements
 from memory.review.queries import conflicts
-from memory.review.queries.conflicts import ConflictState, ConflictView
+from memory.review.queries.conflicts import Bar, ConflictState, ConflictVerdict, ConflictView
 from teams.models import AuditEntry
 from tests.support.memories import as_agent, as_role, sent
+from tests.support.reviewed import HOUR, World, row_of
 
 OLD = "The checkout worker in `shop/checkout.py` retries a payment 3 times before it gives up."
-NEW = "The checkout worker in `shop/checkout.py` retries a payment 5 times before it gives up."
-RIGHT = "The checkout worker in `shop/checkout.py` retries a payment 4 times before it gives up."
-LATER = timedelta(hours=1)
+NEW = OLD.replace("3 times", "5 times")
+RIGHT = OLD.replace("3 times", "4 times")
 WHY = "It was raised last week."
+KEEP_OLDER, KEEP_NEWER, BOTH, EDIT = ConflictVerdict
 
-pytestmark = pytest.mark.usefixtures("in_organization")
+
+def clash(world: World, first: Caller, second: Caller, **given: Any) -> ConflictView:
+    """Let the agents of two people say different things."""
+    told = {"project": world.store, "source": "agent_explicit"}
+    sent(as_agent(first), world.now, OLD, **told)
+    found = sent(as_agent(second), world.now, NEW, **told, **given).conflict_id
+    assert found is not None
+    return world.conflict(found, second)
 
 
 @pytest.fixture
-def steward(caller: Caller) -> Caller:
-    """A steward who wrote neither."""
-    return replace(caller, user_id=UUID(int=9), role=Role.STEWARD)
-
-
-@pytest.fixture
-def found(caller: Caller, member_caller: Caller, store: str, now: datetime) -> ConflictView:
+def found(world: World) -> ConflictView:
     """A conflict of the owner's and the member's memories."""
-    return _conflict(caller, member_caller, store, now)
+    return clash(world, world.owner, world.member)
 
 
-def _conflict(first: Caller, second: Caller, store: str, now: datetime) -> ConflictView:
-    sent(as_agent(first), now, OLD, project=store, source="agent_explicit")
-    outcome = sent(as_agent(second), now, NEW, project=store, source="agent_explicit")
-    assert outcome.conflict_id is not None
-    return conflicts.get_conflict(caller=first, conflict_id=outcome.conflict_id, now=now)
-
-
-def _settled(
-    caller: Caller, one: ConflictView, now: datetime, verdict: ConflictVerdict
+def ended(
+    world: World, one: ConflictView, verdict: ConflictVerdict, by: Caller | None = None, **more: Any
 ) -> ConflictView:
-    content = RIGHT if verdict is ConflictVerdict.EDIT else ""
-    settlement = Settlement(verdict=verdict, reason=WHY, content=content, if_version=one.version)
-    return settle(caller=caller, conflict_id=one.id, settlement=settlement, now=now + LATER)
+    """Settle a conflict an hour later, as it was seen."""
+    content = RIGHT if verdict is EDIT else ""
+    given = {"content": content, "reason": WHY, "if_version": one.version, **more}
+    return world.settle(one.id, verdict, by, after=HOUR, **given)
 
 
-def _states(one: ConflictView) -> tuple[str, str]:
+def reopened(world: World, one: ConflictView, by: Caller | None = None) -> ConflictView:
+    who, then = by or world.steward, world.now + HOUR
+    return settlements.reopen(caller=who, conflict_id=one.id, if_version=one.version, now=then)
+
+
+def states(one: ConflictView) -> tuple[str, str]:
+    return row_of(one.older).status, row_of(one.newer).status
+
+
+def edges(one: ConflictView) -> list[dict[str, Any]]:
+    ids = (one.older.id, one.newer.id)
     with tenancy.unit():
-        rows = {row.id: row.status for row in Memory.objects.all()}
-    return rows[one.older.id], rows[one.newer.id]
+        rows = MemoryLink.objects.filter(source__in=ids, target__in=ids).order_by("source_id")
+        found = list(rows.values())
+    return [{name: value for name, value in edge.items() if name != "id"} for edge in found]
 
 
-def _row(memory_id: UUID) -> Memory:
+def put_away(one: ConflictView, status: str) -> None:
+    """Let neither side be near what comes, or let them stand again."""
     with tenancy.unit():
-        return Memory.objects.get(pk=memory_id)
+        Memory.objects.filter(pk__in=(one.older.id, one.newer.id)).update(status=status)
 
 
 @pytest.mark.parametrize(
-    ("verdict", "states"),
+    ("verdict", "after"),
     [
-        (ConflictVerdict.KEEP_OLDER, ("active", "superseded")),
-        (ConflictVerdict.KEEP_NEWER, ("superseded", "active")),
-        (ConflictVerdict.BOTH, ("active", "active")),
-        (ConflictVerdict.EDIT, ("superseded", "superseded")),
+        (KEEP_OLDER, ("active", "superseded")),
+        (KEEP_NEWER, ("superseded", "active")),
+        (BOTH, ("active", "active")),
+        (EDIT, ("superseded", "superseded")),
     ],
 )
 def test_a_verdict_is_carried_out_and_can_be_taken_back(
-    steward: Caller,
-    found: ConflictView,
-    now: datetime,
-    verdict: ConflictVerdict,
-    states: tuple[str, str],
+    world: World, found: ConflictView, verdict: ConflictVerdict, after: tuple[str, str]
 ) -> None:
-    ended = _settled(steward, found, now, verdict)
+    before = edges(found)
 
-    assert (ended.verdict, ended.reason, ended.settled_by) == (verdict, WHY, steward.user_id)
-    assert _states(found) == states
-    again = reopen(caller=steward, conflict_id=found.id, if_version=ended.version, now=now + LATER)
+    done = ended(world, found, verdict)
+
+    assert (done.verdict, done.reason, done.settled_by) == (verdict, WHY, world.steward.user_id)
+    assert states(found) == after
+    assert conflicts.count_open(caller=world.steward, project=world.store) == 0
+    page = conflicts.list_conflicts(
+        caller=world.steward, project=world.store, state=ConflictState.SETTLED, after=None,
+        limit=5, now=world.now,
+    )  # fmt: skip
+    assert [one.id for one in page.items] == [found.id]
+    again = reopened(world, done)
     assert (again.verdict, again.settled_at) == ("", None)
-    assert _states(found) == ("active", "active")
-    assert _row(found.older.id).confidence == found.older.confidence
-    assert _links(found) == 1
-
-
-def _links(one: ConflictView) -> int:
-    ids = (one.older.id, one.newer.id)
-    with tenancy.unit():
-        return MemoryLink.objects.filter(source__in=ids, target__in=ids).count()
+    assert states(found) == ("active", "active")
+    assert row_of(found.older).confidence == found.older.confidence
+    assert (len(before), len(edges(found))) == (1, 1)
 
 
 def test_edges_that_a_settlement_took_come_back_as_they_were(
-    steward: Caller, found: ConflictView, now: datetime
+    world: World, found: ConflictView
 ) -> None:
     told = {"confidence": 0.4, "automatic": False, "description": "Said by hand.", "cosine": 0.7}
     with tenancy.unit():
         MemoryLink.objects.create(
             source_id=found.older.id, target_id=found.newer.id, kind="contradicts", **told
         )
-        MemoryLink.objects.update(created_at=now)
-    before = _edges(found)
+        MemoryLink.objects.update(created_at=world.now)
+    before = edges(found)
 
-    ended = _settled(steward, found, now, ConflictVerdict.BOTH)
-    assert _edges(found) == []
-    reopen(caller=steward, conflict_id=found.id, if_version=ended.version, now=now + LATER)
+    done = ended(world, found, BOTH)
+    assert edges(found) == []
+    reopened(world, done)
 
     assert len(before) == 2
-    assert _edges(found) == before
+    assert edges(found) == before
 
 
-def _edges(one: ConflictView) -> list[dict[str, Any]]:
-    ids = (one.older.id, one.newer.id)
-    with tenancy.unit():
-        rows = MemoryLink.objects.filter(source__in=ids, target__in=ids).order_by("source_id")
-        edges = list(rows.values())
-    return [{name: value for name, value in edge.items() if name != "id"} for edge in edges]
+def test_what_leaves_names_its_successor_and_the_reason(world: World, found: ConflictView) -> None:
+    ended(world, found, KEEP_NEWER)
 
-
-def test_what_leaves_names_its_successor_and_the_reason(
-    steward: Caller, found: ConflictView, now: datetime
-) -> None:
-    _settled(steward, found, now, ConflictVerdict.KEEP_NEWER)
-
-    gone = _row(found.older.id)
+    gone = row_of(found.older)
     assert (gone.superseded_by_id, gone.archived_reason) == (found.newer.id, WHY)
     assert gone.confidence == 0.3
     with tenancy.unit():
@@ -148,231 +142,185 @@ def test_what_leaves_names_its_successor_and_the_reason(
     assert told.details["superseded"] == [str(found.older.id)]
 
 
-def test_a_text_of_ones_own_replaces_both_from_then_on(
-    steward: Caller, found: ConflictView, now: datetime
-) -> None:
-    _settled(steward, found, now, ConflictVerdict.EDIT)
+def test_a_text_of_ones_own_replaces_both_from_then_on(world: World, found: ConflictView) -> None:
+    ended(world, found, EDIT)
 
-    older, newer = _row(found.older.id), _row(found.newer.id)
-    assert older.superseded_by_id == newer.superseded_by_id
-    assert older.superseded_by_id is not None
-    right = _row(older.superseded_by_id)
-    assert right.content == RIGHT
+    older, newer = row_of(found.older), row_of(found.newer)
+    with tenancy.unit():
+        right = Memory.objects.get(pk=older.superseded_by_id)
+    assert (newer.superseded_by_id, right.content) == (right.id, RIGHT)
     assert older.valid_until == newer.valid_until == right.valid_from
     assert older.valid_from < right.valid_from
 
 
-def test_what_is_settled_is_not_found_any_more(
-    steward: Caller, found: ConflictView, store: str, now: datetime
-) -> None:
-    _settled(steward, found, now, ConflictVerdict.BOTH)
-
-    assert conflicts.count_open(caller=steward, project=store) == 0
-    page = conflicts.list_conflicts(
-        caller=steward, project=store, state=ConflictState.SETTLED, after=None, limit=5, now=now
-    )
-    assert [one.id for one in page.items] == [found.id]
-    assert _links(found) == 0
-
-
-def test_agents_settle_nothing(steward: Caller, found: ConflictView, now: datetime) -> None:
-    scopes = frozenset({TokenScope.READ, TokenScope.WRITE})
-    agent = replace(as_agent(steward), scopes=scopes)
+def test_agents_settle_nothing(world: World, found: ConflictView) -> None:
+    agent = replace(as_agent(world.steward), scopes=frozenset({TokenScope.READ, TokenScope.WRITE}))
 
     with pytest.raises(RoleNotSufficient):
-        _settled(agent, found, now, ConflictVerdict.KEEP_NEWER)
-    assert (
-        conflicts.get_conflict(caller=agent, conflict_id=found.id, now=now).rights.allowed() == ()
-    )
+        ended(world, found, KEEP_NEWER, agent)
+    assert all(world.conflict(found.id, agent).barred.values())
 
 
 def test_nobody_settles_over_a_text_that_has_changed_since(
-    caller: Caller, steward: Caller, found: ConflictView, now: datetime
+    world: World, found: ConflictView
 ) -> None:
-    changes = {"content": OLD.replace("3 times", "6 times")}
-    revise(caller=caller, memory_id=found.older.id, changes=changes, if_version=None, now=now)
+    world.say(found.older, OLD.replace("3 times", "6 times"), world.owner)
 
     with pytest.raises(PreconditionFailed, match="was changed meanwhile"):
-        _settled(steward, found, now, ConflictVerdict.KEEP_OLDER)
+        ended(world, found, KEEP_OLDER)
 
-    seen = conflicts.get_conflict(caller=steward, conflict_id=found.id, now=now)
+    seen = world.conflict(found.id)
     assert seen.version == found.version + 1
-    assert _settled(steward, seen, now, ConflictVerdict.KEEP_OLDER).verdict == "keep_older"
+    assert ended(world, seen, KEEP_OLDER).verdict == "keep_older"
 
 
 @pytest.mark.parametrize(
     ("verdict", "reason", "content", "error"),
     [
-        (ConflictVerdict.BOTH, " ", "", InvalidInput),
-        (ConflictVerdict.BOTH, "x" * 201, "", InvalidInput),
-        (ConflictVerdict.BOTH, "the password = hunter2Xq9!zLm4 was rotated", "", InvalidInput),
-        (ConflictVerdict.EDIT, WHY, "", InvalidInput),
-        (ConflictVerdict.EDIT, WHY, "No.", RefusedByGate),
+        (BOTH, " ", "", InvalidInput),
+        (BOTH, "the password = hunter2Xq9!zLm4 was rotated", "", InvalidInput),
+        (EDIT, WHY, "", InvalidInput),
+        (EDIT, WHY, "No.", RefusedByGate),
     ],
-    ids=["no reason", "long", "a secret", "no text", "refused by a gate"],
+    ids=["no reason", "a secret", "no text", "refused by a gate"],
 )
 def test_what_cannot_be_meant_is_refused(
-    steward: Caller, found: ConflictView, now: datetime, verdict: ConflictVerdict, reason: str,
-    content: str, error: type[Exception],
+    world: World, found: ConflictView, verdict: ConflictVerdict, reason: str, content: str,
+    error: type[Exception],
 ) -> None:  # fmt: skip
-    settlement = Settlement(verdict=verdict, reason=reason, content=content)
-
     with pytest.raises(error):
-        settle(caller=steward, conflict_id=found.id, settlement=settlement, now=now)
+        ended(world, found, verdict, reason=reason, content=content)
 
-    assert _states(found) == ("active", "active")
+    assert states(found) == ("active", "active")
 
 
 def test_what_is_over_is_not_settled_again_and_what_changed_is_not_taken_back(
-    steward: Caller, found: ConflictView, now: datetime
+    world: World, found: ConflictView
 ) -> None:
-    ended = _settled(steward, found, now, ConflictVerdict.KEEP_NEWER)
+    done = ended(world, found, KEEP_NEWER)
 
     with pytest.raises(PreconditionFailed, match="was settled meanwhile"):
-        _settled(steward, found, now, ConflictVerdict.BOTH)
+        ended(world, found, BOTH)
     with pytest.raises(NotActive):
-        _settled(steward, ended, now, ConflictVerdict.BOTH)
+        ended(world, done, BOTH)
     with tenancy.unit():
         Memory.objects.filter(pk=found.older.id).update(status="archived")
     with pytest.raises(Conflict):
-        reopen(caller=steward, conflict_id=found.id, if_version=None, now=now)
+        reopened(world, done)
 
 
-def test_a_side_that_was_archived_ends_the_conflict(
-    caller: Caller, steward: Caller, found: ConflictView, now: datetime
-) -> None:
-    archive(caller=caller, memory_id=found.older.id, reason="wrong", if_version=None, now=now)
+def test_a_side_that_was_archived_ends_the_conflict(world: World, found: ConflictView) -> None:
+    archive(
+        caller=world.owner, memory_id=found.older.id, reason="wrong", if_version=None, now=world.now
+    )
 
-    assert conflicts.count_open(caller=steward, project=None) == 0
+    assert conflicts.count_open(caller=world.steward, project=None) == 0
     with pytest.raises(PreconditionFailed, match="has left meanwhile"):
-        _settled(steward, found, now, ConflictVerdict.BOTH)
+        ended(world, found, BOTH)
     with pytest.raises(NotActive):
-        _settled(steward, replace(found, version=found.version + 1), now, ConflictVerdict.BOTH)
+        ended(world, replace(found, version=found.version + 1), BOTH)
 
 
-def test_a_conflict_is_nothing_to_who_sees_one_side_only(
-    caller: Caller, member_caller: Caller, store: str, now: datetime
-) -> None:
-    sent(caller, now, OLD, project=store)
-    outcome = sent(caller, now, NEW, project=store, scope="personal")
-    assert outcome.conflict_id is not None
+def test_a_conflict_is_nothing_to_who_sees_one_side_only(world: World) -> None:
+    one = clash(world, world.owner, world.owner, scope="personal")
 
     with pytest.raises(NotFound):
-        conflicts.get_conflict(caller=member_caller, conflict_id=outcome.conflict_id, now=now)
+        world.conflict(one.id, world.member)
     with pytest.raises(NotFound):
-        settle(
-            caller=member_caller,
-            conflict_id=outcome.conflict_id,
-            settlement=Settlement(verdict=ConflictVerdict.BOTH, reason=WHY),
-            now=now,
-        )
+        ended(world, one, BOTH, world.member)
 
 
 def test_taking_back_a_text_that_was_there_before_leaves_that_memory(
-    caller: Caller, steward: Caller, found: ConflictView, store: str, now: datetime
+    world: World, found: ConflictView
 ) -> None:
-    with tenancy.unit():  # neither side is near it any more, so that it stands beside them
-        Memory.objects.filter(pk__in=(found.older.id, found.newer.id)).update(status="archived")
-    right = sent(caller, now, RIGHT, project=store).memory
-    with tenancy.unit():
-        Memory.objects.filter(pk__in=(found.older.id, found.newer.id)).update(status="active")
-    assert right is not None
-    ended = _settled(steward, found, now, ConflictVerdict.EDIT)
-    assert _row(found.older.id).superseded_by_id == right.id
+    put_away(found, "archived")
+    right = world.stored(RIGHT)
+    put_away(found, "active")
+    done = ended(world, found, EDIT)
+    assert row_of(found.older).superseded_by_id == right.id
 
-    reopen(caller=steward, conflict_id=found.id, if_version=ended.version, now=now + LATER)
+    reopened(world, done)
 
-    assert _row(right.id).status == "active"
-    assert _states(found) == ("active", "active")
+    assert row_of(right).status == "active"
+    assert states(found) == ("active", "active")
 
 
 def test_a_text_that_somebody_changed_since_is_not_archived(
-    caller: Caller, steward: Caller, found: ConflictView, now: datetime
+    world: World, found: ConflictView
 ) -> None:
-    ended = _settled(steward, found, now, ConflictVerdict.EDIT)
-    written = _row(found.older.id).superseded_by_id
-    assert written is not None
-    changes = {"tags": ["payments"]}
-    revise(caller=steward, memory_id=written, changes=changes, if_version=None, now=now + LATER)
+    done = ended(world, found, EDIT)
+    written = row_of(found.older).superseded_by_id
+    given = {"caller": world.steward, "memory_id": written, "now": world.now + HOUR}
+    revise(changes={"tags": ["payments"]}, if_version=None, **given)
 
-    reopen(caller=steward, conflict_id=found.id, if_version=ended.version, now=now + LATER)
+    reopened(world, done)
 
-    assert _row(written).status == "active"
+    with tenancy.unit():
+        assert Memory.objects.get(pk=written).status == "active"
 
 
 def test_a_text_that_would_replace_a_fourth_memory_is_refused(
-    caller: Caller, steward: Caller, found: ConflictView, store: str, now: datetime
+    world: World, found: ConflictView
 ) -> None:
-    with tenancy.unit():
-        Memory.objects.filter(pk__in=(found.older.id, found.newer.id)).update(status="archived")
-    fourth = sent(
-        as_agent(caller), now, OLD.replace("3 times", "7 times"), project=store,
-        source="agent_explicit",
-    ).memory  # fmt: skip
-    with tenancy.unit():
-        Memory.objects.filter(pk__in=(found.older.id, found.newer.id)).update(status="active")
-    assert fourth is not None
+    put_away(found, "archived")
+    text = OLD.replace("3 times", "7 times")
+    fourth = world.stored(text, as_agent(world.owner), source="agent_explicit")
+    put_away(found, "active")
 
     with pytest.raises(Conflict):
-        _settled(steward, found, now, ConflictVerdict.EDIT)
+        ended(world, found, EDIT)
 
-    assert (_row(fourth.id).status, _states(found)) == ("active", ("active", "active"))
-
-
-def test_a_settled_text_with_an_external_id_can_be_taken_back(
-    caller: Caller, member_caller: Caller, steward: Caller, store: str, now: datetime
-) -> None:
-    sent(as_agent(caller), now, OLD, project=store, source="agent_explicit")
-    outcome = sent(
-        as_agent(member_caller), now, NEW, project=store, source="agent_explicit",
-        external_id="wiki-1",
-    )  # fmt: skip
-    assert outcome.conflict_id is not None
-    one = conflicts.get_conflict(caller=caller, conflict_id=outcome.conflict_id, now=now)
-    ended = _settled(steward, one, now, ConflictVerdict.EDIT)
-
-    reopen(caller=steward, conflict_id=one.id, if_version=ended.version, now=now + LATER)
-
-    assert _states(one) == ("active", "active")
-    assert _row(one.newer.id).external_id == "wiki-1"
+    assert (row_of(fourth).status, states(found)) == ("active", ("active", "active"))
 
 
-@pytest.mark.parametrize("role", [Role.MEMBER, Role.STEWARD, Role.VIEWER])
-@pytest.mark.parametrize("is_authors", [True, False])
-@pytest.mark.parametrize("scope", ["project", "personal"])
+def test_a_settled_text_with_an_external_id_can_be_taken_back(world: World) -> None:
+    one = clash(world, world.owner, world.member, external_id="wiki-1")
+
+    reopened(world, ended(world, one, EDIT))
+
+    assert states(one) == ("active", "active")
+    assert row_of(one.newer).external_id == "wiki-1"
+
+
+@pytest.mark.parametrize(
+    ("role", "is_authors", "scope"),
+    [
+        (Role.MEMBER, True, "project"),
+        (Role.MEMBER, False, "project"),
+        (Role.STEWARD, True, "project"),
+        (Role.VIEWER, True, "project"),
+        (Role.MEMBER, True, "personal"),
+        (Role.STEWARD, True, "personal"),
+    ],
+)
 def test_what_a_conflict_says_of_rights_is_what_settling_does(
-    caller: Caller, member_caller: Caller, store: str, now: datetime, role: Role,
-    is_authors: bool, scope: str,
-) -> None:  # fmt: skip
-    sent(as_agent(member_caller), now, OLD, project=store, source="agent_explicit")
-    newer = sent(as_agent(caller), now, NEW, project=store, scope=scope, source="agent_explicit")
-    assert newer.conflict_id is not None
-    asks = as_role(caller if is_authors or scope == "personal" else member_caller, role)
-    one = conflicts.get_conflict(caller=asks, conflict_id=newer.conflict_id, now=now)
+    world: World, role: Role, is_authors: bool, scope: str
+) -> None:
+    seen = clash(world, world.member, world.owner, scope=scope)
+    asks = as_role(world.owner if is_authors else world.member, role)
+    one = world.conflict(seen.id, asks)
 
-    for verdict, bar in one.rights.verdicts:
-        if bar is None:
-            ended = _settled(asks, one, now, verdict)
-            version = ended.version
-            one = reopen(caller=asks, conflict_id=one.id, if_version=version, now=now + LATER)
+    for verdict in ConflictVerdict:
+        if not one.barred[verdict]:
+            one = reopened(world, ended(world, one, verdict, asks), asks)
         else:
             with pytest.raises((Forbidden, RoleNotSufficient, SelfApproval)):
-                _settled(asks, one, now, verdict)
+                ended(world, one, verdict, asks)
 
     assert one.verdict == ""
 
 
 def test_a_settlement_is_taken_back_by_whoever_made_it_or_a_steward(
-    member_caller: Caller, steward: Caller, found: ConflictView, now: datetime
+    world: World, found: ConflictView
 ) -> None:
-    _settled(member_caller, found, now, ConflictVerdict.KEEP_OLDER)
+    done = ended(world, found, KEEP_OLDER, world.member)
+    stranger = replace(world.member, user_id=UUID(int=7))
 
-    stranger = replace(member_caller, user_id=UUID(int=7))
-    rights = {
-        asks: conflicts.get_conflict(caller=asks, conflict_id=found.id, now=now).rights.reopen
-        for asks in (stranger, member_caller, steward)
-    }
+    bars = [
+        world.conflict(found.id, who).barred["reopen"]
+        for who in (stranger, world.member, world.steward)
+    ]
 
-    assert tuple(rights.values()) == (Bar.STEWARD, None, None)
+    assert bars == [Bar.STEWARD, Bar.NONE, Bar.NONE]
     with pytest.raises(RoleNotSufficient):
-        reopen(caller=stranger, conflict_id=found.id, if_version=None, now=now + LATER)
+        reopened(world, done, stranger)

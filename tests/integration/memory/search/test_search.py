@@ -11,12 +11,11 @@ from accounts.caller import Caller
 from accounts.errors import InvalidInput, NotFound
 from memory.index.models import EmbeddingModel
 from memory.records.actions import archive
-from memory.review.actions.corrections import correct
 from memory.search.actions import STAGES, search
 from memory.search.request import SearchRequest
 from teams.actions import create_project
 from teams.models import Project
-from tests.support.memories import CARTS, PARSER, REDIS, stored
+from tests.support.memories import CARTS, PARSER, REDIS, correct, stored
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
 

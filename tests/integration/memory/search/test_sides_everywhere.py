@@ -14,8 +14,8 @@ from memory.records.filters import Filters
 from memory.records.queries import memories
 from memory.records.queries.views import Sides
 from memory.review.actions.settlements import Settlement, settle
-from memory.review.conflict_rules import ConflictVerdict
 from memory.review.queries import inbox
+from memory.review.queries.conflicts import ConflictVerdict
 from memory.search.actions import search
 from memory.search.entity_profile import about
 from memory.search.lookups import Closeness, match, recall, similar, timeline
@@ -57,7 +57,7 @@ WAYS: dict[str, Way] = {
         for hit in search(caller=caller, request=RETRIES, now=now).hits
     },
     "review": lambda caller, one, _, now: {
-        one: inbox.waiting_memory(caller=caller, memory_id=one, now=now).sides
+        one: inbox.waiting_memory(caller=caller, memory_id=one, now=now)["sides"]
     },
 }
 TOOL: dict[str, dict[str, Any]] = {

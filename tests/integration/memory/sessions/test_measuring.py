@@ -16,7 +16,6 @@ from memory.observer.actions.finalize import finalize
 from memory.observer.queries import STORED_AS
 from memory.records.actions import archive
 from memory.records.models import Memory
-from memory.review.actions.corrections import correct
 from memory.review.actions.verdicts import reject
 from memory.sessions.actions import scratchpads
 from memory.sessions.actions.append_events import cleaned, store_next
@@ -24,6 +23,7 @@ from memory.sessions.actions.append_turns import NewTurn
 from memory.sessions.counters import Kind
 from memory.sessions.models import GivenOut, Session, Turn
 from tests.support.agent_runs import Run, Shop, counted, update_memory
+from tests.support.memories import correct
 
 FILE: Final = "src/cart/prices.py"
 ROUNDING: Final = "Rounding in this file is half to even, so totals differ from invoices by a cent."

@@ -17,7 +17,7 @@ from memory.observer.actions.finalize import finalize
 from memory.records.models import Memory
 from memory.records.queries.views import MemoryView
 from memory.review.actions.verdicts import keep
-from memory.review.queries.session_summary import get_summary
+from memory.review.queries.inbox import get_summary
 from memory.sessions.actions.append_events import append_events
 from memory.sessions.actions.lifecycle import NewSession, end_session, open_session
 from memory.sessions.models import GivenOut

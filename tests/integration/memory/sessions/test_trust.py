@@ -12,9 +12,8 @@ from memory.observer.actions.delete_session import Fate, delete_session
 from memory.records.actions import change_in_bulk, confirm
 from memory.records.models import Memory, ReviewVerdict
 from memory.records.queries import pending
-from memory.review.actions import bulk, corrections, verdicts
-from memory.review.actions.bulk import OtherMemories
-from memory.review.queries import session_summary
+from memory.review.actions import bulk, verdicts
+from memory.review.queries import inbox
 from memory.sessions.actions import trust
 from memory.sessions.actions.trust import TrustView, get_trust
 from teams.models import AuditEntry
@@ -54,7 +53,7 @@ def turn_down(shop: Shop, memory: Memory) -> None:
 
 def correct(shop: Shop, memory: Memory, by: Caller | None = None) -> None:
     """Let the member, or somebody else, correct a memory."""
-    corrections.correct(
+    memories.correct(
         caller=by or shop.member, memory_id=memory.id, content=f"Not so: {memory.id}.",
         kind="wrong", reason="", now=shop.now,
     )  # fmt: skip
@@ -314,8 +313,8 @@ def test_a_level_says_what_waits_when_a_session_has_ended(
 
     run = shop.ran(by=shop.program)
 
-    told = session_summary.get_summary(caller=shop.owner, session_id=run.id, now=shop.now)
-    assert {one.memory.needs_review for one in told.candidates} == {waits}
+    told = inbox.get_summary(caller=shop.owner, session_id=run.id, now=shop.now)
+    assert {one["memory"].needs_review for one in told.candidates} == {waits}
     assert (len(told.candidates), told.asking.value) == (2, asking)
 
 
@@ -337,9 +336,13 @@ def test_all_that_waits_is_confirmed_at_once(shop: Shop) -> None:
     stand(shop.member, shop.slug, STANDARD, shop.now)
     run = shop.ran()
 
-    others = OtherMemories(count=2)
     done = bulk.decide_session(
-        caller=shop.member, session_id=run.id, verdicts=(), others=others, now=shop.now
+        caller=shop.member,
+        session_id=run.id,
+        verdicts=(),
+        save_all=True,
+        count=2,
+        now=shop.now,
     )
 
     assert done.decided == {"keep": 2}
@@ -348,8 +351,8 @@ def test_all_that_waits_is_confirmed_at_once(shop: Shop) -> None:
 
 def test_what_a_person_kept_is_sure_enough_for_the_first_level(shop: Shop) -> None:
     run = shop.ran()
-    told = session_summary.get_summary(caller=shop.member, session_id=run.id, now=shop.now)
-    memory = told.candidates[0].memory
+    told = inbox.get_summary(caller=shop.member, session_id=run.id, now=shop.now)
+    memory = told.candidates[0]["memory"]
 
     kept = verdicts.keep(caller=shop.member, memory_id=memory.id, now=shop.now)
 

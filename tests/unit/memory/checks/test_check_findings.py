@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from memory.checks import check_findings, diffs
+from memory.checks import check_findings
 from memory.checks import work as checked_work
 from memory.checks.check_findings import CheckedMemory, CheckJudgment
 from memory.checks.work import WorkPart
@@ -23,7 +23,7 @@ def _steps(plan: str) -> tuple[WorkPart, ...]:
 def _changes(path: str, *lines: str) -> tuple[WorkPart, ...]:
     old = sum(line.startswith("-") for line in lines)
     head = f"--- a/{path}\n+++ b/{path}\n@@ -{old and 1},{old} +1,{len(lines) - old} @@\n"
-    (file,) = diffs.read(text=head + "\n".join(lines) + "\n")
+    (file,) = checked_work.read_diff(text=head + "\n".join(lines) + "\n")
     return checked_work.of_file(file=file)
 
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accounts.errors import InvalidInput
-from memory.checks import diffs
-from memory.checks.diffs import ChangedFile
+from memory.checks import work
+from memory.checks.work import ChangedFile
 
 PLAIN = """\
 --- cart/prices.py\t2026-11-20 10:00:00
@@ -68,7 +68,7 @@ new mode 100755
 
 
 def _only(text: str) -> ChangedFile:
-    (found,) = diffs.read(text=text)
+    (found,) = work.read_diff(text=text)
     return found
 
 
@@ -83,7 +83,7 @@ def test_a_plain_diff_has_its_lines() -> None:
 
 
 def test_git_says_what_becomes_of_each_file() -> None:
-    found = diffs.read(text=GIT)
+    found = work.read_diff(text=GIT)
 
     paths = ["cart/a b.py", "new.py", "gone.py", "born.py", "logo.png", 'café "x".py']
     assert [one.path for one in found] == paths
@@ -94,7 +94,7 @@ def test_git_says_what_becomes_of_each_file() -> None:
 
 
 def test_windows_line_ends_change_nothing() -> None:
-    assert diffs.read(text=GIT.replace("\n", "\r\n")) == diffs.read(text=GIT)
+    assert work.read_diff(text=GIT.replace("\n", "\r\n")) == work.read_diff(text=GIT)
 
 
 def test_paths_without_prefixes_are_taken_as_they_are() -> None:
@@ -126,7 +126,7 @@ def test_a_line_that_looks_like_a_head_is_text() -> None:
 )
 def test_what_cannot_be_read_is_refused_with_its_place(text: str, said: str) -> None:
     with pytest.raises(InvalidInput) as refused:
-        diffs.read(text=text)
+        work.read_diff(text=text)
 
     assert said in refused.value.detail
     assert refused.value.hint
@@ -137,14 +137,14 @@ def test_too_many_files_are_refused() -> None:
     text = "".join(f"diff --git a/{n}.py b/{n}.py\nnew file mode 100644\n" for n in range(10_000))
 
     with pytest.raises(InvalidInput, match="more than 500 files"):
-        diffs.read(text=text)
+        work.read_diff(text=text)
 
 
 def test_too_many_hunks_are_refused() -> None:
     text = "--- a/x\n+++ b/x\n" + "@@ -1 +1 @@\n-a\n+b\n" * 10_001
 
     with pytest.raises(InvalidInput, match="more than 10000 hunks"):
-        diffs.read(text=text)
+        work.read_diff(text=text)
 
 
 _LINES = st.sampled_from(
@@ -162,7 +162,7 @@ _LINES = st.sampled_from(
 def _tried(text: str) -> tuple[ChangedFile, ...]:
     """Read a diff, as none where it is refused; anything else that is raised fails the test."""
     try:
-        return diffs.read(text=text)
+        return work.read_diff(text=text)
     except InvalidInput:
         return ()
 
@@ -176,7 +176,7 @@ def test_nothing_but_our_refusal_is_raised(lines: list[str]) -> None:
 
 @given(st.integers(min_value=0, max_value=len(GIT)))
 def test_a_diff_cut_anywhere_is_read_or_refused(end: int) -> None:
-    whole = {one.path for one in diffs.read(text=GIT)}
+    whole = {one.path for one in work.read_diff(text=GIT)}
 
     found = _tried(GIT[:end])
 

@@ -5,7 +5,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from memory.review.rollback.plan import LeftReason, VersionChange, find_end
+from memory.review.queries.rollback_plan import LeftReason, VersionChange, find_end
 
 START = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 THEY, OTHER = uuid4(), uuid4()

@@ -1,13 +1,22 @@
-"""Select what a rollback reaches: who may choose it, which rows, and which of them stay.
+"""Plan what a rollback does: who may choose it, which rows it reaches, what becomes of each.
 
 Everything is of the caller's visibility: what they may not see is neither counted nor listed, and
 never touched. A memory is protected where somebody else has rewritten, kept or confirmed it since;
 who asks for the rollback and who is rolled back do not count as somebody else.
+
+The plan is in the order in which a rollback writes: first what is archived, and behind it what has
+room to be restored; then what gets back an earlier text, one memory after the other: where another
+memory says that text by then, it stays as it is. Preview and execution read the same plan, so the
+numbers of a preview are those of the receipt; a property test lets random histories happen and
+compares the two.
+
+Changes are known of persons and times only: no version says in which session it was made.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from enum import StrEnum
 from typing import Any, Final
 from uuid import UUID
 
@@ -21,10 +30,10 @@ from accounts.errors import FieldError, InvalidInput, RoleNotSufficient
 from accounts.messages import message
 from accounts.queries import credentials
 from memory.intake.models import ActionLog
-from memory.records import protection, verdict_log
+from memory.records import actions, protection, versions
 from memory.records.models import Conflict, Memory, MemoryLink, MemoryVersion, ReviewVerdict
 from memory.records.queries import memories, views
-from memory.review.conflict_rules import ConflictVerdict
+from memory.review.queries import conflicts
 from memory.sessions import queries as sessions
 from memory.sessions.models import Session
 from memory.taxonomy import LinkKind, Status, Verdict
@@ -41,10 +50,16 @@ CONFIRMED: Final = "memory.confirmed"
 BULK_CONFIRMED: Final = ("memory.bulk_confirmed", "memory.bulk_written")
 SUCCESSOR: Final = "older__superseded_by"  # of a conflict: the text that replaced both sides
 WINNERS: Final[Mapping[str, tuple[str, ...]]] = {  # memory of a conflict: verdicts that keep it
-    "older": (ConflictVerdict.KEEP_OLDER.value, ConflictVerdict.BOTH.value),
-    "newer": (ConflictVerdict.KEEP_NEWER.value, ConflictVerdict.BOTH.value),
-    SUCCESSOR: (ConflictVerdict.EDIT.value,),
+    "older": (conflicts.ConflictVerdict.KEEP_OLDER.value, conflicts.ConflictVerdict.BOTH.value),
+    "newer": (conflicts.ConflictVerdict.KEEP_NEWER.value, conflicts.ConflictVerdict.BOTH.value),
+    SUCCESSOR: (conflicts.ConflictVerdict.EDIT.value,),
 }
+MOST: Final = 1_000  # memories that one call archives and rewrites; default, not measured
+COUNTED: Final = MOST + 1  # where counting ends; it stands for that many or more
+LARGEST_PAGE: Final = 200
+LONGEST_CHAIN: Final = 20  # memories that replaced one another; default, not measured
+Judgment = tuple[UUID, datetime]  # who found a memory right, and when
+VersionChange = tuple[int, UUID | None, datetime, bool]  # see `find_end`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -298,7 +313,7 @@ def versions_in_effect() -> QuerySet[MemoryVersion]:
     """
     first, last = (
         Cast(KeyTextTransform(name, "before"), IntegerField())
-        for name in (verdict_log.RESTORED, verdict_log.REWRITTEN)
+        for name in (actions.RESTORED, actions.REWRITTEN)
     )
     over = ReviewVerdict.objects.filter(
         memory=OuterRef("memory"), verdict=Verdict.ROLL_BACK.value, undone_at__isnull=True
@@ -324,3 +339,241 @@ def _find_derived(caller: Caller, project_id: UUID, ancestor: UUID) -> tuple[UUI
         if not fresh or len(known) > MOST_DERIVED:
             break
     return tuple(sorted(known - {root.id}))
+
+
+class RollbackFate(StrEnum):
+    """What becomes of a memory."""
+
+    ARCHIVED = "archived"
+    REWRITTEN = "rewritten"
+    LEFT = "left"
+
+
+class LeftReason(StrEnum):
+    """Why a memory stays as it is."""
+
+    CHANGED = "changed"  # somebody else has rewritten it since
+    KEPT = "kept"  # somebody else has decided since that it is right
+    MOVED = "moved"  # others see it now than those who saw the text before
+    SAME = "same"  # it is again, or still, as it was before
+    TWIN = "twin"  # another memory says by then what it said
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RollbackPlan:
+    """What is archived, what is restored behind which of it or has no room, what is rewritten.
+
+    `rewritten` holds the version that each goes back to, `left` why a changed memory stays.
+    """
+
+    archived: frozenset[UUID]
+    restored: Mapping[UUID, UUID]
+    blocked: frozenset[UUID]
+    rewritten: Mapping[UUID, MemoryVersion]
+    left: Mapping[UUID, LeftReason]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RollbackItem:
+    """One memory of a preview; `stands_again` is what it had replaced."""
+
+    memory_id: UUID
+    citation: str
+    type: str
+    fate: RollbackFate
+    why: LeftReason | None
+    stands_again: tuple[UUID, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RollbackCounts:
+    """How much a rollback does; `conflicts` and `links` are those that end with it."""
+
+    archived: int
+    rewritten: int
+    reinstated: int
+    conflicts: int
+    links: int
+    left: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RollbackPreview:
+    """What a rollback would do: in numbers, and some of the memories by their ids."""
+
+    counts: RollbackCounts
+    items: tuple[RollbackItem, ...]
+    next_after: UUID | None
+
+
+def make_plan(*, selection: Selection, most: int) -> RollbackPlan:
+    """Plan the first `most` of what was produced, and all that was changed. In a unit."""
+    going = selection.produced().filter(~selection.is_protected()).order_by("id")
+    archived, behind = _follow_chains(selection, going.values_list("id", flat=True)[:most])
+    changed = selection.changed(besides=tuple(behind)).order_by("id")
+    ids = changed.values_list("id", flat=True)[: most + len(behind)]
+    rewritten, left = find_ends(ids=ids, selection=selection)
+
+    rows = Memory.objects.filter(pk__in=(*behind, *rewritten)).only(*memories.UNIQUE_COLUMNS)
+    ordered = tuple(rows.order_by("id"))
+    claims = {row.id: memories.claim_of(row=row) for row in ordered if row.id in behind}
+    rewrites = {
+        row.id: memories.claim_of(row=row, version=rewritten[row.id])
+        for row in ordered
+        if row.id in rewritten
+    }
+    taken = memories.Taken(wanted=(*claims.values(), *rewrites.values()), leaving=archived)
+    free = {id for id, keys in claims.items() if taken.take(memory_id=id, keys=keys)}
+    blocked = frozenset(behind.keys() - free)
+    for id in blocked:
+        rewritten.pop(id, None)
+        left.pop(id, None)
+    for id, keys in rewrites.items():
+        if id in rewritten and not taken.take(memory_id=id, keys=keys):
+            del rewritten[id]
+            left[id] = LeftReason.TWIN
+    return RollbackPlan(
+        archived=frozenset(archived),
+        restored={id: successor for id, successor in behind.items() if id in free},
+        blocked=blocked,
+        rewritten=rewritten,
+        left=left,
+    )
+
+
+def count_plan(*, selection: Selection, plan: RollbackPlan) -> RollbackCounts:
+    """Count what a plan does, each within the caller's visibility and up to COUNTED. In a unit."""
+    gone = plan.archived
+    seen = views.countable(caller=selection.caller).filter(project=selection.project_id).order_by()
+    links = Q(source__in=gone, target__in=seen) | Q(target__in=gone, source__in=seen)
+    sides = Q(older__in=gone, newer__in=seen) | Q(newer__in=gone, older__in=seen)
+    stays = selection.protected().order_by()[:COUNTED].count()
+    return RollbackCounts(
+        archived=min(len(gone), COUNTED),
+        rewritten=min(len(plan.rewritten), COUNTED),
+        reinstated=min(len(plan.restored), COUNTED),
+        conflicts=Conflict.objects.filter(sides, verdict="").order_by()[:COUNTED].count(),
+        links=MemoryLink.objects.filter(links).order_by()[:COUNTED].count(),
+        left=min(stays + len(plan.blocked) + len(plan.left), COUNTED),
+    )
+
+
+def find_ends(
+    *, ids: Iterable[UUID], selection: Selection
+) -> tuple[dict[UUID, MemoryVersion], dict[UUID, LeftReason]]:
+    """Return the version each changed memory goes back to, or why it is left. In a unit.
+
+    The same statements for one memory as for many.
+    """
+    wanted = frozenset(ids)
+    judged = find_judgments(ids=wanted, selection=selection)
+    changes: dict[UUID, list[VersionChange]] = {}
+    rows = versions_in_effect().filter(memory__in=wanted).annotate(is_theirs=selection.was_ended())
+    columns = ("memory_id", "number", "changed_by", "changed_at", "is_theirs")
+    for id, *change in rows.order_by("memory_id", "number").values_list(*columns):
+        number, made_by, made_at, is_theirs = change
+        changes.setdefault(id, []).append((number, made_by, made_at, is_theirs))
+    ends = {
+        id: find_end(changes=changes.get(id, ()), judgments=judged.get(id, ())) for id in wanted
+    }
+    numbers = {end for end in ends.values() if not isinstance(end, LeftReason)}
+    kept = MemoryVersion.objects.filter(memory__in=wanted, number__in=numbers)
+    kept = kept.annotate(is_same=Q(content=F("memory__content"))).order_by()
+    found = {(one.memory_id, one.number): one for one in kept}
+    rewritten: dict[UUID, MemoryVersion] = {}
+    left: dict[UUID, LeftReason] = {}
+    for row in Memory.objects.filter(pk__in=wanted).defer("content", "citation").order_by("id"):
+        end = ends[row.id]
+        if isinstance(end, LeftReason):
+            left[row.id] = end
+            continue
+        version = found[row.id, end]
+        names = (name for name in versions.BROUGHT_BACK if name in version.fields)
+        if version.fields.get(memories.AUDIENCE) != str(row.audience):
+            left[row.id] = LeftReason.MOVED
+        elif version.is_same and all(getattr(row, one) == version.fields[one] for one in names):
+            left[row.id] = LeftReason.SAME
+        else:
+            rewritten[row.id] = version
+    return rewritten, left
+
+
+def find_end(
+    *, changes: Iterable[VersionChange], judgments: Iterable[Judgment]
+) -> int | LeftReason:
+    """Return the number of the version that a memory goes back to, or why it stays as it is.
+
+    The last changes are taken back, down to one that somebody else made, or found right since. A
+    change is the number of the version before it, who made it and when, and whether these are
+    rolled back.
+    """
+    judged = tuple(judgments)
+    reason = LeftReason.CHANGED
+    first: int | None = None
+    for number, made_by, made_at, is_theirs in sorted(changes, key=lambda one: -one[0]):
+        if not is_theirs:
+            break
+        if any(at >= made_at and by != made_by for by, at in judged):
+            reason = LeftReason.KEPT
+            break
+        first = number
+    return reason if first is None else first
+
+
+def find_judgments(
+    *, ids: Iterable[UUID], selection: Selection
+) -> Mapping[UUID, tuple[Judgment, ...]]:
+    """Return by whom and when each memory was found right. In a unit.
+
+    A verdict that a token gave counts as its holder's.
+    """
+    names = {str(one): one for one in ids}
+    wanted = frozenset(names.values())
+    rows: list[tuple[UUID | None, UUID | None, datetime | None]] = []
+    verdicts = selection.keeping_verdicts().filter(memory__in=wanted)
+    decided = tuple(verdicts.values_list("memory_id", "decided_by", "decided_at"))
+    holders = credentials.holders(token_ids=frozenset(by for _, by, _ in decided))
+    rows.extend((id, holders.get(by, by), at) for id, by, at in decided)
+    for side, holds in WINNERS.items():
+        settled = selection.settlements().filter(**{f"{side}__in": wanted}, verdict__in=holds)
+        rows.extend(settled.values_list(side, "settled_by", "settled_at"))
+    said = selection.confirmations()
+    alone = said.filter(act=CONFIRMED, object_id__in=names)
+    told = alone.values_list("object_id", "actor_user", "created_at")
+    rows.extend((names[name], by, at) for name, by, at in told)
+    bulk = said.filter(act__in=BULK_CONFIRMED, details__confirmed__has_any_keys=sorted(names))
+    for several, by, at in bulk.values_list("details__confirmed", "actor_user", "created_at"):
+        rows.extend((names[one], by, at) for one in several if one in names)
+    found: dict[UUID, tuple[Judgment, ...]] = {}
+    for id, judge, judged_at in rows:
+        if id is not None and judge is not None and judged_at is not None:
+            found[id] = (*found.get(id, ()), (judge, judged_at))
+    return found
+
+
+def _follow_chains(
+    selection: Selection, roots: Iterable[UUID]
+) -> tuple[dict[UUID, UUID], dict[UUID, UUID]]:
+    """Return what goes with these memories, and what is behind them, each with its root.
+
+    What of theirs replaced one another goes together; behind the first of them is what was there
+    before, or what somebody else protects.
+    """
+    going, behind = {one: one for one in roots}, dict[UUID, UUID]()
+    fresh = set(going)
+    for _ in range(LONGEST_CHAIN):
+        rows = views.countable(caller=selection.caller).order_by("id")
+        rows = rows.filter(superseded_by__in=fresh, status=Status.SUPERSEDED.value)
+        below = rows.annotate(goes=selection.will_go())
+        fresh = set()
+        for id, successor, goes in below.values_list("id", "superseded_by", "goes"):
+            if successor is None:
+                continue
+            if goes and id not in going:
+                going[id] = going[successor]
+                fresh.add(id)
+            elif not goes:
+                behind[id] = going[successor]
+        if not fresh:
+            break
+    return going, behind
