@@ -10,7 +10,6 @@ inside of a unit.
 
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
@@ -156,9 +155,12 @@ def search_each(
     runs = tuple(_understand(caller, request, now, NEVER) for request in once)
     hybrid = (run.asked.normalized for run in runs if run.request.mode == Mode.HYBRID)
     texts = tuple(dict.fromkeys(hybrid))
+    key = ""
     for _ in range(MOST_EMBEDDED):
-        with suppress(pools.OtherModel):  # another model may become active meanwhile
-            return _answer_together(runs, embedding.embed_queries(texts=texts))
+        try:
+            return _answer_together(runs, embedding.embed_queries(texts=texts, key=key))
+        except pools.OtherModel as other:
+            key = other.key  # became active meanwhile
     return _answer_together(runs, {})
 
 

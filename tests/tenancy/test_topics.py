@@ -80,15 +80,14 @@ def test_a_hidden_topic_is_as_if_it_did_not_exist(
     ) == ()  # fmt: skip
 
 
-@pytest.mark.parametrize("ref", ["acquisition", "Acquisition · Initech", "id"])
 def test_a_filter_finds_no_hidden_topic(
-    told: dict[str, UUID], caller: Caller, member_caller: Caller, ref: str
+    told: dict[str, UUID], caller: Caller, member_caller: Caller
 ) -> None:
     own = next(one for one in listed(caller) if one.scope == "personal")
-    asked = str(own.id) if ref == "id" else ref
 
     with tenancy.unit():
-        assert topics_queries.named_by(caller=member_caller, refs=(asked, "carts\x00")) == ()
+        for asked in ("acquisition", "Acquisition · Initech", str(own.id)):
+            assert topics_queries.named_by(caller=member_caller, refs=(asked, "carts\x00")) == ()
         found = topics_queries.named_by(caller=caller, refs=(str(own.id), "Acquisition"))
     assert found == (own.id,)
 

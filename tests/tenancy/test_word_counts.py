@@ -42,29 +42,27 @@ def shop(caller: Caller, clean_cache: None, now: datetime) -> None:
         _remember(caller, SHARED, scope="project", now=now)
 
 
-@pytest.mark.parametrize("asked", [QUERY, IN_SHOP], ids=["everywhere", "in a project"])
 def test_personal_words_of_others_change_no_score(
-    shop: None, caller: Caller, member_caller: Caller, now: datetime, asked: SearchRequest
+    shop: None, caller: Caller, member_caller: Caller, now: datetime
 ) -> None:
-    before = _scores(member_caller, now, asked)
+    before = [_scores(member_caller, now, asked) for asked in (QUERY, IN_SHOP)]
     with entered(caller):
         for number in range(5):
             text = f"Zanzibar is the code name of deal {number}, which nobody else may read about."
             _remember(caller, text, scope="personal", now=now)
 
-    after = _scores(member_caller, now, asked)
+    after = [_scores(member_caller, now, asked) for asked in (QUERY, IN_SHOP)]
 
-    assert before
+    assert all(before)
     assert after == before
 
 
-@pytest.mark.parametrize("asked", [QUERY, IN_SHOP], ids=["everywhere", "in a project"])
 def test_words_of_other_projects_change_no_score_of_a_bound_token(
-    shop: None, caller: Caller, now: datetime, asked: SearchRequest
+    shop: None, caller: Caller, now: datetime
 ) -> None:
     with entered(caller), tenancy.unit():
         bound = replace(caller, bound_projects=(find_project(caller=caller, ref="shop").id,))
-    before = _scores(bound, now, asked)
+    before = [_scores(bound, now, asked) for asked in (QUERY, IN_SHOP)]
     with entered(caller):
         create_project(caller=caller, slug="vault", name="Vault", now=now)
         for number in range(5):
@@ -72,11 +70,11 @@ def test_words_of_other_projects_change_no_score_of_a_bound_token(
             new = NewMemory(content=text, source="user_taught", project="vault")
             assert remember(caller=caller, new=new, now=now).outcome == "added"
 
-    after = _scores(bound, now, asked)
+    after = [_scores(bound, now, asked) for asked in (QUERY, IN_SHOP)]
 
-    assert before
+    assert all(before)
     assert after == before
-    assert _scores(caller, now, asked) != before
+    assert [_scores(caller, now, asked) for asked in (QUERY, IN_SHOP)] != before
 
 
 def test_words_that_one_may_see_do_change_scores(

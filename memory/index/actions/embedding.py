@@ -133,27 +133,23 @@ def embed_query(*, text: str, key: str = "") -> Embedded | None:
 
     `key` names the model; without it, the one the organization was last seen to compare by.
     """
+    return embed_queries(texts=(text,), key=key).get(text)
+
+
+def embed_queries(*, texts: tuple[str, ...], key: str = "") -> dict[str, Embedded]:
+    """Return the vectors of queries by their texts, asked for at once; none when nobody answers.
+
+    Of the model of `embed_query`. Runs outside of a unit.
+    """
     expected = key or _expected()
-    found = _embedded_queries(expected, (text,)).get(text)
-    if found is not None or key:
+    found = _embedded_queries(expected, texts) if texts else {}
+    if found or key or not texts:
         return found
     with tenancy.unit():
         active = queries.active_model()
     if active is None or active[1] == expected:
-        return None
-    return _embedded_queries(active[1], (text,)).get(text)
-
-
-def embed_queries(*, texts: tuple[str, ...]) -> dict[str, Embedded]:
-    """Return the vectors of queries by their texts, asked for at once; none when nobody answers.
-
-    They are of the model that is active now. Runs outside of a unit.
-    """
-    if not texts:
         return {}
-    with tenancy.unit():
-        active = queries.active_model()
-    return _embedded_queries(active[1] if active else _expected(), texts)
+    return _embedded_queries(active[1], texts)
 
 
 def store_vector(*, row: StoredMemory, text: str, embedded: Embedded) -> None:

@@ -46,7 +46,7 @@ def known(caller: Caller, now: datetime, number: int, **given: Any) -> MemoryVie
     return memories.stored(caller, now, text, **made)
 
 
-def of_diff(caller: Caller, now: datetime, files: int = 60) -> Check:
+def of_diff(caller: Caller, now: datetime, files: int = 20) -> Check:
     """Check a diff of so many files."""
     return check_diff(caller=caller, project="store", diff=checked.large_diff(files=files), now=now)
 
@@ -70,7 +70,7 @@ def test_many_files_are_looked_up_in_one_statement(caller: Caller, now: datetime
     with CaptureQueriesContext(connection) as few:
         of_diff(caller, now, files=2)
     with CaptureQueriesContext(connection) as many:
-        check = of_diff(caller, now, files=60)
+        check = of_diff(caller, now, files=20)
 
     assert {one.memory.id for one in check.findings} == stored
     for asked in (few, many):
@@ -83,11 +83,11 @@ def test_a_long_plan_asks_the_embedder_once(
     known(caller, now, 0)
     before = len(long_vectors.asked)
 
-    check = check_plan(caller=caller, project="store", plan=checked.long_plan(steps=40), now=now)
+    check = check_plan(caller=caller, project="store", plan=checked.long_plan(steps=15), now=now)
 
-    assert check.parts == 40
+    assert check.parts == 15
     assert "no_vectors" not in check.degraded
-    assert [len(one["input"]) for one in long_vectors.asked[before:]] == [40]
+    assert [len(one["input"]) for one in long_vectors.asked[before:]] == [15]
 
 
 def test_questions_asked_together_are_answered_as_if_asked_alone(

@@ -121,7 +121,7 @@ def test_what_cannot_be_is_refused_by_its_field(caller: Caller, store: str, now:
 
 
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(budget=st.integers(1, 400), phase=st.sampled_from([None, *Phase]))
 def test_the_budget_is_never_exceeded_and_nothing_gets_lost(

@@ -1,37 +1,46 @@
-"""Rerankers and made-up memories: they help when they answer, and nothing breaks when not."""
+"""Second looks by a model: rerankers, made-up memories, and turns, which are reranked unasked."""
 
 import json
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
+from io import StringIO
+from pathlib import Path
+from uuid import UUID, uuid4
 
 import pytest
+from django.core.management import call_command
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.intake.actions.remember import NewMemory, remember
-from memory.search.actions import search
+from memory.providers.guard import DEFAULT_EMBEDDER
+from memory.records.models import Memory
+from memory.search.actions import SearchAnswer, search
 from memory.search.request import SearchRequest
-from teams.actions import create_project
 from tests.support import models
+from tests.support.memories import stored
 from tests.support.vendor_server import Status, Vendor
 from tests.support.vendors import installed, reranking_vendor
 
 LOCKS = "Carts are merged under a Postgres advisory lock, one lock a customer."
 PRICES = "Prices are cached for a minute; flush them after a change of the price list."
 RETRIES = "Webhooks are retried eleven times with growing pauses, then parked for a person."
+TURNS = (
+    "Ada: Which lock do we take when two carts of one customer are merged?",
+    "Ben: The advisory one, by the hash of the customer.",
+    "Ada: And how long do we wait for it?",
+    "Ben: Two seconds, then the request is refused.",
+)
 REQUEST = SearchRequest(query="what happens to carts of one customer", threshold=0.0)
-
-pytestmark = pytest.mark.usefixtures("in_organization", "memories")
+ZEBRAS = replace(REQUEST, query="zebra in the savannah", hyde=True)
+FLOORS = {"recall@10": 0.75, "nDCG@10": 0.42}
 
 
 @pytest.fixture
-def memories(caller: Caller, in_organization: tenancy.Tenant, now: datetime) -> None:
-    """Three memories of a project."""
-    create_project(caller=caller, slug="store", name="Store", now=now)
-    for content in (LOCKS, PRICES, RETRIES):
-        new = NewMemory(content=content, source="user_taught", project="store")
-        remember(caller=caller, new=new, now=now)
+def local_reranker() -> Iterator[None]:
+    """The reranker on this machine, beside the embedder of tests."""
+    with installed(models_dir=models.models_dir()):
+        yield
 
 
 @pytest.fixture
@@ -41,69 +50,133 @@ def vendor() -> Iterator[Vendor]:
         yield running
 
 
-def test_a_local_reranker_puts_the_hits_in_order_and_says_so(caller: Caller, now: datetime) -> None:
-    with installed(models_dir=models.models_dir()):
-        answer = search(caller=caller, request=replace(REQUEST, rerank="on"), now=now)
+@pytest.fixture
+def memories(caller: Caller, store: str, now: datetime) -> None:
+    """Three memories of a project."""
+    for content in (LOCKS, PRICES, RETRIES):
+        stored(caller, now, content, project=store)
+
+
+@pytest.fixture
+def turns(caller: Caller, store: str, now: datetime) -> tuple[UUID, ...]:
+    """Four turns of a session and a note."""
+    note = stored(caller, now, LOCKS, project=store)
+    ids = tuple(stored(caller, now, said, type="episode", project=store).id for said in TURNS)
+    with tenancy.unit():
+        Memory.objects.filter(pk__in=ids).update(session_id=uuid4())
+    return (*ids, note.id)
+
+
+def asked(caller: Caller, now: datetime, rerank: str = "usual") -> SearchAnswer:
+    return search(caller=caller, request=replace(REQUEST, rerank=rerank), now=now)
+
+
+@pytest.mark.usefixtures("memories", "local_reranker")
+def test_a_local_reranker_puts_the_hits_in_order_where_that_is_asked_for(
+    caller: Caller, now: datetime
+) -> None:
+    answer, usual = asked(caller, now, "on"), asked(caller, now)
 
     first = answer.hits[0]
     assert (first.memory.content, answer.degraded) == (LOCKS, ())
     assert first.explain["rerank"]["score"] > 0.3
     assert sum(first.explain["parts"].values()) == pytest.approx(first.explain["score"])
+    assert [hit.explain["rerank"] for hit in usual.hits] == [None] * 3
 
 
-def test_a_vendors_reranker_reads_the_texts(caller: Caller, now: datetime, vendor: Vendor) -> None:
-    answer = search(caller=caller, request=replace(REQUEST, rerank="on"), now=now)
+@pytest.mark.usefixtures("memories")
+def test_a_vendors_reranker_reads_the_texts_but_for_a_name(
+    caller: Caller, now: datetime, vendor: Vendor
+) -> None:
+    name = replace(REQUEST, query="merge_carts in cart/merge.py", rerank="on")
+    search(caller=caller, request=name, now=now)
+    assert vendor.asked == []
+
+    answer = asked(caller, now, "on")
 
     assert set(vendor.asked[0]["documents"]) == {LOCKS, PRICES, RETRIES}
     assert all(hit.explain["rerank"] for hit in answer.hits)
 
 
-def test_a_reranker_that_fails_leaves_the_order_before_and_is_named(
+@pytest.mark.usefixtures("memories")
+def test_a_reranker_that_fails_or_is_not_there_leaves_the_order_and_is_named(
     caller: Caller, now: datetime, vendor: Vendor
 ) -> None:
     vendor.script.extend([Status(status=400)] * 3)
-    usual = search(caller=caller, request=REQUEST, now=now)
-
-    answer = search(caller=caller, request=replace(REQUEST, rerank="on"), now=now)
-
-    assert answer.degraded == ("no_reranker",)
-    assert [hit.memory.id for hit in answer.hits] == [hit.memory.id for hit in usual.hits]
-    assert all(hit.explain["rerank"] is None for hit in answer.hits)
-
-
-def test_an_installation_without_a_reranker_says_so(caller: Caller, now: datetime) -> None:
+    usual, failed = asked(caller, now), asked(caller, now, "on")
     with installed(reranker=""):
-        answer = search(caller=caller, request=replace(REQUEST, rerank="on"), now=now)
+        without = asked(caller, now, "on")
 
-    assert (answer.degraded, len(answer.hits)) == (("no_reranker",), 3)
-
-
-def test_a_query_for_a_name_is_not_reranked(caller: Caller, now: datetime, vendor: Vendor) -> None:
-    request = SearchRequest(query="merge_carts in cart/merge.py", threshold=0.0, rerank="on")
-
-    search(caller=caller, request=request, now=now)
-
-    assert vendor.asked == []
+    for answer in (failed, without):
+        assert answer.degraded == ("no_reranker",)
+        assert [hit.memory.id for hit in answer.hits] == [hit.memory.id for hit in usual.hits]
+        assert all(hit.explain["rerank"] is None for hit in answer.hits)
 
 
+@pytest.mark.usefixtures("memories")
 def test_a_made_up_memory_finds_what_the_question_does_not_say(
     caller: Caller, now: datetime, vendor: Vendor
 ) -> None:
     vendor.chat_content = json.dumps({"memory": "Webhooks are retried with growing pauses."})
-    request = SearchRequest(query="zebra in the savannah", threshold=0.0, hyde=True)
 
-    answer = search(caller=caller, request=request, now=now)
+    answer = search(caller=caller, request=ZEBRAS, now=now)
 
     assert answer.made_up == "Webhooks are retried with growing pauses."
     assert answer.hits[0].memory.content == RETRIES
     assert len(vendor.asked) == 1
 
 
+@pytest.mark.usefixtures("memories")
 def test_without_a_model_the_answer_says_that_none_made_one_up(
     caller: Caller, now: datetime
 ) -> None:
-    request = SearchRequest(query="zebra in the savannah", threshold=0.0, hyde=True)
-
-    answer = search(caller=caller, request=request, now=now)
+    answer = search(caller=caller, request=ZEBRAS, now=now)
 
     assert (answer.degraded, answer.made_up) == (("no_model",), "")
+
+
+@pytest.mark.usefixtures("local_reranker")
+def test_turns_are_reranked_without_being_asked_and_none_into_sight(
+    caller: Caller, now: datetime, turns: tuple[UUID, ...]
+) -> None:
+    usual, bare = asked(caller, now).hits, asked(caller, now, "none").hits
+
+    assert all(hit.explain["rerank"] for hit in usual)
+    assert all(hit.explain["rerank"] is None for hit in bare)
+    assert {hit.memory.id for hit in usual} == {hit.memory.id for hit in bare} == set(turns)
+    with tenancy.unit():
+        Memory.objects.filter(pk=turns[1]).update(audience=UUID(int=7))
+    assert turns[1] not in {hit.memory.id for hit in asked(caller, now).hits}
+
+
+@pytest.mark.usefixtures("turns")
+def test_no_vendor_is_sent_turns_unless_someone_asks(
+    caller: Caller, now: datetime, vendor: Vendor
+) -> None:
+    answer = asked(caller, now)
+    sent = len(vendor.asked)
+
+    asked(caller, now, "on")
+
+    assert (sent, len(vendor.asked), answer.degraded) == (0, 1, ())
+
+
+def _evaluated(out: Path, *options: str) -> dict[str, dict[str, dict[str, float]]]:
+    given = ("--set", "dialogue", "--profile", "plain", *options, "--out", str(out))
+    call_command("evaluate", *given, stdout=StringIO(), stderr=StringIO())
+    report = json.loads(out.read_text(encoding="utf-8"))
+    assert (report["refused"], report["degraded"]) == ({}, [])
+    return {name: one["kinds"]["all"] for name, one in report["systems"].items()}
+
+
+@pytest.mark.slow
+@pytest.mark.django_db
+def test_evidence_is_found_in_conversations(tmp_path: Path) -> None:
+    with installed(embedder=DEFAULT_EMBEDDER, models_dir=models.models_dir()):
+        found = _evaluated(tmp_path / "report.json", "--rerank", "usual", "--rerank", "none")
+
+    usual, bare = found["plain"], found["plain+none"]
+    assert {name: usual[name]["mean"] >= floor for name, floor in FLOORS.items()} == (
+        dict.fromkeys(FLOORS, True)
+    )
+    assert usual["recall@10"]["mean"] >= bare["recall@10"]["mean"]

@@ -149,7 +149,7 @@ def pair(caller: Caller, store: str, now: datetime) -> set[str]:
     return {str(stored(caller, now, text, project=store).id) for text in (OLD, NEW)}
 
 
-def _call(agent: Caller, now: datetime, name: str, **given: object) -> dict[str, Any]:
+def _call(agent: Caller, now: datetime, name: str, /, **given: object) -> dict[str, Any]:
     tool = TOOLS[name]
     arguments = tool.check(given=given, project=None)
     return tool.respond(call=Call(caller=agent, now=now), arguments=arguments).model_dump()
