@@ -81,7 +81,7 @@ def read_trust(*, caller: Caller, project_id: UUID) -> TrustView:
     """Return the caller's level in a project that they see. In a unit."""
     standing = standing_of(user_id=caller.user_id, project_id=project_id)
     level = trust.in_force(standing=standing, role=caller.role)
-    found = count_evidence(user_id=caller.user_id, project_id=project_id, standing=standing)
+    found = _count_evidence(caller.user_id, project_id, standing)
     may = (
         one
         for one in TrustLevel
@@ -100,8 +100,8 @@ def read_trust(*, caller: Caller, project_id: UUID) -> TrustView:
     )
 
 
-def count_evidence(*, user_id: UUID | None, project_id: UUID, standing: Standing) -> Evidence:
-    """Count what happened since a standing was taken. In a unit.
+def _count_evidence(user_id: UUID | None, project_id: UUID, standing: Standing) -> Evidence:
+    """Count what happened since a standing was taken.
 
     Looked at are the last sessions that proposed something, and remembered is what was deleted. A
     session that proposed nothing proves nothing, and takes no other's place.
@@ -110,20 +110,6 @@ def count_evidence(*, user_id: UUID | None, project_id: UUID, standing: Standing
         return NOTHING
     ended = _ended(user_id, project_id)
     return trust.add_evidence(left=_counted(user_id, ended, standing.since), right=standing.gone)
-
-
-def count_session(*, row: Session, since: datetime | None) -> Evidence:
-    """Return what one session adds to its opener's evidence and is kept when it is deleted.
-
-    It counts as a session only where everything that it proposed was decided: what is decided later
-    is not counted any more. In a unit.
-    """
-    if row.opened_by is None or row.project_id is None:
-        return NOTHING
-    ended = _ended(row.opened_by, row.project_id).filter(pk=row.pk)
-    found = _counted(row.opened_by, ended, since)
-    is_decided = found.confirmed + found.corrected == found.shown
-    return found if is_decided else replace(found, sessions=0, total=0)
 
 
 def _ended(user_id: UUID, project_id: UUID) -> QuerySet[Session]:
@@ -185,8 +171,13 @@ def _wrong(
     rows = _sessions(user_id, project_id)
     if since is not None:
         rows = rows.filter(opened_at__gte=since)
-    opened = dict(rows.values_list("id", "opened_at")[:WRONG_IN])
-    touched = _touched(tuple(opened))
+    opened: dict[UUID | None, datetime] = dict(rows.values_list("id", "opened_at")[:WRONG_IN])
+    came = Memory.objects.filter(session_id__in=opened).order_by()
+    given = GivenOut.objects.filter(session_id__in=opened).order_by()
+    touched = {
+        *came.values_list("session_id", "id"),
+        *given.values_list("session_id", "memory_id"),
+    }
     memory_ids = {memory_id for _, memory_id in touched}
     said = _verdicts(user_id).filter(verdict__in=CORRECTED, memory__in=memory_ids).order_by()
     others = Memory.objects.filter(_found_wrong(user_id), pk__in=memory_ids).order_by()
@@ -201,20 +192,6 @@ def _wrong(
     )
     most = max(counts.values(), default=0)
     return most if trust.should_offer_step_back(level=level, wrong_in_session=most) else 0
-
-
-def _touched(session_ids: tuple[UUID, ...]) -> frozenset[tuple[UUID, UUID]]:
-    """Return the memories that sessions came to, and those they were given."""
-    came = Memory.objects.filter(session_id__in=session_ids).order_by()
-    given = GivenOut.objects.filter(session_id__in=session_ids).order_by()
-    return frozenset(
-        (session_id, memory_id)
-        for session_id, memory_id in (
-            *came.values_list("session_id", "id"),
-            *given.values_list("session_id", "memory_id"),
-        )
-        if session_id is not None
-    )
 
 
 def set_trust(*, caller: Caller, ref: str, level: TrustLevel, now: datetime) -> TrustView:
@@ -268,14 +245,18 @@ def raise_trust(*, caller: Caller, project_id: UUID | None, now: datetime) -> Tr
 def keep_session_evidence(*, row: Session, now: datetime) -> None:
     """Keep for its opener what a session proved, before it is deleted. In a unit.
 
-    Otherwise an agent would undo what its person rejected by deleting where it came from.
+    Otherwise an agent would undo what its person rejected by deleting where it came from. It counts
+    as a session only where everything that it proposed was decided: what is decided later is not
+    counted any more.
     """
     user_id, project_id = row.opened_by, row.project_id
     if user_id is None or project_id is None:
         return
     _hold(user_id, project_id)
     standing = standing_of(user_id=user_id, project_id=project_id)
-    gone = count_session(row=row, since=standing.since)
+    gone = _counted(user_id, _ended(user_id, project_id).filter(pk=row.pk), standing.since)
+    if gone.confirmed + gone.corrected != gone.shown:
+        gone = replace(gone, sessions=0, total=0)
     if gone != NOTHING:
         kept = replace(standing, gone=trust.add_evidence(left=standing.gone, right=gone))
         _store(user_id, project_id, kept, now)
@@ -284,7 +265,7 @@ def keep_session_evidence(*, row: Session, now: datetime) -> None:
 def _risen(user_id: UUID, project_id: UUID, standing: Standing, now: datetime) -> Standing:
     if standing.is_chosen or standing.level >= TrustLevel.CONFIDENT:
         return standing
-    found = count_evidence(user_id=user_id, project_id=project_id, standing=standing)
+    found = _count_evidence(user_id, project_id, standing)
     return trust.risen(standing=standing, evidence=found, now=now)
 
 

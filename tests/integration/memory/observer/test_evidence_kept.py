@@ -8,7 +8,7 @@ import pytest
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.records.models import Memory
-from memory.sessions.actions import trust
+from memory.sessions.actions.trust import get_trust
 from teams.trust import TrustLevel
 from tests.integration.memory.sessions.test_heard import recalled
 from tests.support import memories
@@ -57,8 +57,7 @@ def test_a_commit_with_a_reason_is_kept_with_its_hash_and_files(
     assert (found.session_id, found.audience, found.scope) == (row.id, row.audience, "personal")
     assert found.needs_review
     assert found.source_uri.startswith(f"session:{row.id}#commit-")
-    with tenancy.unit():  # and it counts for trust in its session
-        assert trust.count_session(row=row, since=None).shown == 1
+    assert get_trust(caller=agent, ref=store).evidence.shown == 1  # it counts for trust
 
 
 def test_the_cap_of_the_session_holds_for_commits(agent: Caller, store: str, now: datetime) -> None:
