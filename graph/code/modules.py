@@ -44,12 +44,6 @@ def survey(*, paths: Iterable[str], go_imports: Iterable[str]) -> Files:
         if language_of(path=path) is Language.GO and not path.endswith("_test.go"):
             folders[dirname(path)].append(path)
     packages = {folder: tuple(files) for folder, files in folders.items()}
-    roots: dict[str, set[str]] = defaultdict(set)
-    for path in known:
-        parts = path.removesuffix(".py").split("/") if path.endswith(".py") else []
-        for at, part in enumerate(parts[:-1]):
-            if part in _ROOTS:
-                roots[parts[at + 1]].add("/".join(parts[: at + 1]))
     crates = {
         basename(dirname(dirname(path))).replace("-", "_"): dirname(path)
         for path in known
@@ -60,10 +54,21 @@ def survey(*, paths: Iterable[str], go_imports: Iterable[str]) -> Files:
     return Files(
         paths=known,
         folders=packages,
-        python_roots={name: tuple(sorted(found)[:MOST_ROOTS]) for name, found in roots.items()},
+        python_roots=_python_roots(known),
         crates=crates,
         go_modules=frozenset(module for module in modules if module),
     )
+
+
+def _python_roots(paths: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Return the folders of sources of Python, by what lies in them."""
+    roots: dict[str, set[str]] = defaultdict(set)
+    for path in paths:
+        parts = path.removesuffix(".py").split("/") if path.endswith(".py") else []
+        for at, part in enumerate(parts[:-1]):
+            if part in _ROOTS:
+                roots[parts[at + 1]].add("/".join(parts[: at + 1]))
+    return {name: tuple(sorted(found)[:MOST_ROOTS]) for name, found in roots.items()}
 
 
 def find(*, files: Files, importer: str, target: str) -> tuple[str, ...]:

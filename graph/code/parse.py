@@ -166,8 +166,7 @@ def _parse_tree(file: File, source: bytes, problems: list[Problem]) -> Parsed:
     ]
     if tree.root_node.has_error:
         problems = [*problems, Problem.SYNTAX]
-    kept = [one for one in placed if not any(LOOSE in text for text in one[1].texts)]
-    if len(kept) < len(placed) or len(kept) > MOST_REFERENCES or len(scopes) > MOST_SYMBOLS:
+    if len(placed) > MOST_REFERENCES or len(scopes) > MOST_SYMBOLS:
         problems = [*problems, Problem.TOO_MANY]
     scopes = scopes[:MOST_SYMBOLS]
     tested = languages.tested_name(path=file.path)[:LONGEST_LABEL] if file.has_tests else ""
@@ -175,8 +174,16 @@ def _parse_tree(file: File, source: bytes, problems: list[Problem]) -> Parsed:
     return Parsed(
         language=file.language,
         lines=file.lines,
-        symbols=tuple(
-            Symbol(
+        symbols=tuple(_symbols_of(scopes)),
+        references=(*about, *_sourced(placed, scopes))[:MOST_REFERENCES],
+        problems=tuple(problems),
+    )
+
+
+def _symbols_of(scopes: Iterable[Scope]) -> Iterator[Symbol]:
+    for one in scopes:
+        if one.kind is not None:
+            yield Symbol(
                 kind=one.kind,
                 name=one.name,
                 qualified=one.qualified,
@@ -184,12 +191,6 @@ def _parse_tree(file: File, source: bytes, problems: list[Problem]) -> Parsed:
                 last_line=one.last_line,
                 parent=one.parent,
             )
-            for one in scopes
-            if one.kind is not None
-        ),
-        references=(*about, *_sourced(kept, scopes))[:MOST_REFERENCES],
-        problems=tuple(problems),
-    )
 
 
 @cache
@@ -267,23 +268,25 @@ def _nest(found: Iterable[Scope], file: File) -> Iterator[Scope]:
         outer = around[-1] if around else None
         parent = scope.parent or (outer.qualified if outer else "")
         qualified = f"{parent}.{scope.name}" if parent else scope.name
-        if len(qualified) > LONGEST_PATH:
+        if len(qualified) > LONGEST_PATH or len(around) >= DEEPEST:
             continue
-        kind = scope.kind
-        if kind is not None:
-            taken[qualified] += 1
-            if taken[qualified] > 1 and kind is NodeKind.VARIABLE:
+        taken[qualified] += scope.kind is not None  # an owner of others takes no name
+        if scope.kind is not None and taken[qualified] > 1:
+            if scope.kind is NodeKind.VARIABLE:
                 continue  # given another value, and the same thing
-            if taken[qualified] > 1:
-                qualified = f"{qualified}#{taken[qualified]}"
-        if kind is NodeKind.FUNCTION and outer and outer.kind in _OWNERS:
-            kind = NodeKind.METHOD
-        is_named = languages.is_test_name(name=scope.name, language=file.language)
-        if file.has_tests and kind in _FUNCTIONS and is_named:
-            kind = NodeKind.TEST
-        if len(around) < DEEPEST:
-            around.append(replace(scope, qualified=qualified, parent=parent, kind=kind))
-            yield around[-1]
+            qualified = f"{qualified}#{taken[qualified]}"
+        kind = _kind_of(scope, outer, file)
+        around.append(replace(scope, qualified=qualified, parent=parent, kind=kind))
+        yield around[-1]
+
+
+def _kind_of(scope: Scope, outer: Scope | None, file: File) -> NodeKind | None:
+    """Return what a definition is where it stands: functions are methods there, or tests."""
+    kind = scope.kind
+    if kind is NodeKind.FUNCTION and outer is not None and outer.kind in _OWNERS:
+        kind = NodeKind.METHOD
+    is_named = languages.is_test_name(name=scope.name, language=file.language)
+    return NodeKind.TEST if file.has_tests and is_named and kind in _FUNCTIONS else kind
 
 
 # What a file refers to: imports, calls, and what its classes inherit and implement.
@@ -325,9 +328,11 @@ def _path(segments: tuple[str, ...], alias: str) -> Iterator[ImportPath]:
 def _find_references(matches: Iterable[Match], file: File) -> list[Placed]:
     """Return what is referred to in a file once each, in order.
 
-    An import that names what it takes says it all, and is not told a second time without.
+    An import that names what it takes says it all, and is not told a second time without. What
+    holds the mark of a node that is gone is left out.
     """
     once = sorted(dict.fromkeys(_placed(matches, file)), key=itemgetter(0))
+    once = [one for one in once if LOOSE not in "".join(one[1].texts)]
     telling = {place for place, one in once if one.local or one.name}
     return [
         (place, one)

@@ -70,22 +70,31 @@ class Project:
         self.stems: dict[tuple[str, str], list[str]] = defaultdict(list)
         go_imports: set[str] = set()
         for path, parsed in sorted(files.items()):
-            imports = [one for one in parsed.references if one.kind is ReferenceKind.IMPORTS]
-            self.imported[path] = {one.local: one for one in reversed(imports) if one.local}
-            self.handed_on[path] = [one for one in imports if one.name == "*"][:MOST_EVERYTHING]
+            imports = self._add_imports(path, parsed)
             if parsed.language is not None:
                 self._add_symbols(path, parsed.symbols, parsed.language)
             if parsed.language is Language.GO:
-                go_imports.update(one.target for one in imports)
+                go_imports.update(imports)
         self.layout = modules.survey(paths=files, go_imports=go_imports)
         self.bases: dict[Place, list[Place]] = {}  # what classes inherit
+        self.bases = self._find_bases()
+
+    def _add_imports(self, path: str, parsed: Parsed) -> list[str]:
+        """Add what a file imports; return the modules as they are written."""
+        imports = [one for one in parsed.references if one.kind is ReferenceKind.IMPORTS]
+        self.imported[path] = {one.local: one for one in reversed(imports) if one.local}
+        self.handed_on[path] = [one for one in imports if one.name == "*"][:MOST_EVERYTHING]
+        return [one.target for one in imports]
+
+    def _find_bases(self) -> dict[Place, list[Place]]:
+        """Return what classes inherit, as far as that is found without knowing it."""
         bases: dict[Place, list[Place]] = defaultdict(list)
-        for path, parsed in files.items():
+        for path, parsed in self.files.items():
             for one in parsed.references:
                 reached = one.kind in _HERITAGE and one.source and _reach(self, path, one)
                 if reached:
                     bases[Place(path=path, qualified=one.source)].append(reached[0])
-        self.bases = bases
+        return bases
 
     def _add_symbols(self, path: str, symbols: Iterable[Symbol], language: Language) -> None:
         family = FAMILIES[language]

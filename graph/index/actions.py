@@ -172,18 +172,7 @@ def _hold_against_index(
         if node is not None and wanted != file.hash:
             changed.append({"node": node, "hash": file.hash, "size": file.size})
         elif node is None:
-            row = Node(
-                project=project,
-                kind=NodeKind.FILE,
-                label=file.path.rpartition("/")[2][-LONGEST_LABEL:],
-                qualified=file.path,
-                language=language_of(path=file.path) or "",
-                wanted=file.hash,
-                size=file.size,
-                stale_at=now,
-                **OF_CODE,
-            )
-            new.append(row)
+            new.append(_new_file(project, file, now))
     gone = [node for node, *_ in known.values()]
     if gone:
         statements.drop_files(files=gone, now=now)
@@ -192,7 +181,21 @@ def _hold_against_index(
     if back:
         statements.take_back(files=back)
     bulk_insert.insert_rows(rows=new)
-    return missing, len(gone), bool(new or changed or back or gone)
+    return missing, len(gone), any((new, changed, back, gone))
+
+
+def _new_file(project: Project, file: Announced, now: datetime) -> Node:
+    return Node(
+        project=project,
+        kind=NodeKind.FILE,
+        label=file.path.rpartition("/")[2][-LONGEST_LABEL:],
+        qualified=file.path,
+        language=language_of(path=file.path) or "",
+        wanted=file.hash,
+        size=file.size,
+        stale_at=now,
+        **OF_CODE,
+    )
 
 
 def _check_files(files: Sequence[Announced]) -> None:

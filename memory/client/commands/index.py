@@ -199,19 +199,24 @@ def _send(terminal: Terminal, client: "Client", answer: Json, found: CodeFiles) 
     with progress(terminal=terminal, what="index", total=sum(sizes.values())) as advance:
         while lacked and idle_rounds < IDLE_ROUNDS_MOST:
             before = sent.count
-            waiting: set[str] = set()
             rows = _rows(lacked, sent)
+            waiting: set[str] = set()
             for batch in portions(rows=rows, most=FILES_MOST, bytes_most=BYTES_MOST):
-                done = client.send_code(project=client.project, run=str(answer["run"]), files=batch)
-                late = frozenset(done.get("waiting") or ())
-                waiting |= late
-                sent.count += len(batch) - len(late)
-                sent.refused += done.get("refused") or []
-                advance(sum(sizes[row["path"]] for row in batch if row["path"] not in late))
+                waiting |= _send_batch(client, str(answer["run"]), batch, sent)
+                advance(sum(sizes[row["path"]] for row in batch if row["path"] not in waiting))
             lacked = [file for file in lacked if file.path in waiting]
             idle_rounds = 0 if sent.count > before else idle_rounds + 1
     sent.waiting += [file.path for file in lacked]
     return sent
+
+
+def _send_batch(client: "Client", run: str, batch: list[Row], sent: SentFiles) -> frozenset[str]:
+    """Send some files; return the paths of those that the server had no time for."""
+    done = client.send_code(project=client.project, run=run, files=batch)
+    late = frozenset(done.get("waiting") or ())
+    sent.count += len(batch) - len(late)
+    sent.refused += done.get("refused") or []
+    return late
 
 
 def _rows(files: Iterable[CodeFile], sent: SentFiles) -> Iterator[Row]:

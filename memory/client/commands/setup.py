@@ -11,7 +11,7 @@ import platform
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -190,23 +190,13 @@ def login(
     """
     terminal: Terminal = context.obj
     stored = {} if address else configuration.read(path=terminal.places.file)
-    environment = terminal.environment
-    url = address or terminal.given.get("url") or environment.get("CAIRN_URL") or stored.get("url")
-    if not url:
-        url = _prompt("Address of the server")
+    url = address or _known_address(terminal, stored) or _prompt("Address of the server")
     connection = Connection(url=configuration.address(text=url), token="", project=project)
-    token = ""
-    if by_code is None:  # the stored token serves to choose another project
-        is_stored = connection.project and connection.url == stored.get("url")
-        token = terminal.given.get("token") or environment.get("CAIRN_TOKEN") or ""
-        token = token or (stored.get("token", "") if is_stored else "")
-    if not token:
-        if sys.stdin.isatty() if by_code is None else by_code:
-            with terminal.client(connection=connection) as client:
-                token = sign_in(client=client, show=lambda code: _show_code(terminal, code))
-        else:
-            token = _prompt("Token", hide=True)
-    connection = replace(connection, token=token.strip())
+    token = "" if by_code is not None else _given_token(terminal, connection, stored)
+    if not token and (sys.stdin.isatty() if by_code is None else by_code):
+        with terminal.client(connection=connection) as client:
+            token = sign_in(client=client, show=lambda code: _show_code(terminal, code))
+    connection = replace(connection, token=(token or _prompt("Token", hide=True)).strip())
     with terminal.client(connection=connection) as client:
         me = client.me()
         slugs = [str(one.get("slug")) for one in client.projects()]
@@ -225,6 +215,18 @@ def login(
         + (usual or "all projects"),
     )
     terminal.note("Next: cairn init")
+
+
+def _known_address(terminal: Terminal, stored: Mapping[str, str]) -> str:
+    known = (terminal.given, {"url": terminal.environment.get("CAIRN_URL")}, stored)
+    return next((one["url"] for one in known if one.get("url")), "") or ""
+
+
+def _given_token(terminal: Terminal, connection: Connection, stored: Mapping[str, str]) -> str:
+    """Return the token that was given; the stored one serves to choose another project."""
+    token = terminal.given.get("token") or terminal.environment.get("CAIRN_TOKEN") or ""
+    is_stored = connection.project and connection.url == stored.get("url")
+    return token or (stored.get("token", "") if is_stored else "")
 
 
 def sign_in(

@@ -162,12 +162,10 @@ def arguments(*, given: object, root: str) -> Mapping[str, object]:
         return {}
     made: dict[str, object] = {}
     for name, names in _NAMES.items():
-        value = _first(given, names)
-        if isinstance(value, list):  # some tools give the words of a command
-            value = " ".join(word for word in value if isinstance(word, str))
-        if isinstance(value, str) and value:
+        text = _words_of(_first(given, names))
+        if text:
             most = COMMAND_MOST if name == "command" else TARGET_MOST
-            text = value.replace(f"{root}/", "") if len(root) > 1 else value
+            text = text.replace(f"{root}/", "") if len(root) > 1 else text
             made[name] = masked(text=text, most=most).text
     for name, names in _DIGESTED.items():
         value = _first(given, names)
@@ -251,6 +249,12 @@ def parsed_json(*, text: str | bytes) -> object:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
+
+
+def _words_of(value: object) -> str:
+    """Return a text; some tools give the words of a command one by one."""
+    words = value if isinstance(value, list) else [value]
+    return " ".join(word for word in words if isinstance(word, str))
 
 
 def _first(given: Line, names: tuple[str, ...]) -> object:

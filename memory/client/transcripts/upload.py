@@ -10,7 +10,7 @@ it, so what is sent twice finds itself again, wherever a call began.
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -221,14 +221,19 @@ def _send_session(plan: UploadPlan, main: Transcript, counts: UploadCounts) -> U
             session_id = session_id or sent_to
         except OSError as error:
             fault = _unreadable(one, error)
+    if plan.api is not None and plan.ends and fault is None:
+        session_id = _end_sessions(plan, plan.api, bookmarks) or session_id
+    return UploadResult(transcript=main, counts=counts, session_id=session_id, fault=fault)
+
+
+def _end_sessions(plan: UploadPlan, api: "Client", bookmarks: Mapping[Transcript, Bookmark]) -> str:
+    """End the sessions of a transcript; return the first, nothing where none is open."""
     is_open = [one.session_id for one in bookmarks.values() if one.session_id]
-    if plan.api is None or not plan.ends or not is_open or fault is not None:
-        return UploadResult(transcript=main, counts=counts, session_id=session_id, fault=fault)
-    for open_id in dict.fromkeys(is_open):
-        _end(plan.api, open_id)
-    for transcript, sent in bookmarks.items():
+    for session_id in dict.fromkeys(is_open):
+        _end(api, session_id)
+    for transcript, sent in bookmarks.items() if is_open else ():
         plan.bookmarks.save(transcript=transcript, bookmark=replace(sent, session_id=""))
-    return UploadResult(transcript=main, counts=counts, session_id=is_open[0])
+    return is_open[0] if is_open else ""
 
 
 def _send_file(
