@@ -14,6 +14,16 @@ from tests.support.live import Place
 pytestmark = pytest.mark.django_db
 
 CART = "The cart service caches prices for 30 s, so a test must wait or call flush_prices()."
+READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+LIST = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+TRIED = "Caching prices in the browser with localStorage failed: shoppers saw stale prices."
+DIFF = """\
+--- a/shop/prices.ts
++++ b/shop/prices.ts
+@@ -1 +1,2 @@
++// cached prices in the browser, localStorage
+ return all
+"""
 
 
 def test_login_with_a_token_that_nobody_gave_out_keeps_nothing(
@@ -130,10 +140,6 @@ def test_what_cannot_be_done_names_the_reason_and_the_next_command(
     assert (away.code, json.loads(away.err)["error"]) == (1, "unreachable")
 
 
-READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
-LIST = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
-
-
 @pytest.fixture
 def said(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Let lines stand on stdin."""
@@ -165,16 +171,6 @@ def test_server_that_is_away_is_an_error_of_the_message(cairn: Cairn, said: Any)
     (answer,) = cairn("--url", "http://127.0.0.1:9", "--token", "t", "mcp").rows()
 
     assert (answer["id"], answer["error"]["code"]) == (2, -32_000)
-
-
-TRIED = "Caching prices in the browser with localStorage failed: shoppers saw stale prices."
-DIFF = """\
---- a/shop/prices.ts
-+++ b/shop/prices.ts
-@@ -1 +1,2 @@
-+// cached prices in the browser, localStorage
- return all
-"""
 
 
 @pytest.fixture

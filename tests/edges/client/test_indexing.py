@@ -25,6 +25,7 @@ from tests.support.scripted import Answer, Served
 pytestmark = pytest.mark.django_db
 
 PASSWORD = "Tractor!4711vio"
+KNOWN: Answer = (200, {}, {"missing": [], "kept": 1, "gone": 0, "run": "r-1"})
 
 
 @pytest.fixture(scope="module")
@@ -201,9 +202,6 @@ def test_it_takes_a_project_and_the_scope_index(
 
     assert done.code == code_of
     assert says in done.err
-
-
-KNOWN: Answer = (200, {}, {"missing": [], "kept": 1, "gone": 0, "run": "r-1"})
 
 
 @pytest.fixture

@@ -1,19 +1,43 @@
-"""Transcripts replayed into sessions of a running server."""
+"""Transcripts replayed into sessions, or followed as they are written: nothing lost or twice."""
 
+import json
+import os
 import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
 from memory.client.api import Client
+from memory.client.configuration import Connection
+from memory.client.transcripts import reader
+from memory.client.transcripts.reader import Bookmark, Bookmarks
+from memory.client.transcripts.upload import (
+    LIVE_SECONDS,
+    LONGEST_WAIT_SECONDS,
+    RANKS_MOST,
+    UploadPlan,
+    Watch,
+)
 from memory.sessions.actions import append_events
 from tests.edges.client.conftest import Cairn, sessions
+from tests.support.fault_proxy import REFUSING, SOUND, FaultProxy
 from tests.support.live import Place
+from tests.support.scripted import Served
 
 pytestmark = pytest.mark.django_db
 
 SAMPLES = Path(__file__).parents[2] / "unit" / "memory" / "client" / "transcripts"
 NAMES = {"claude_code_2.jsonl": ".claude/projects/-shop", "rollout-2026.jsonl": ".codex/sessions/1"}
+SAMPLE = SAMPLES / "claude_code_2.jsonl"
+LINES = SAMPLE.read_bytes().splitlines(keepends=True)
+Whole = Callable[[Path], dict[str, Any]]
 
 
 @pytest.fixture
@@ -189,3 +213,238 @@ def test_what_may_not_be_sent_is_told_before_anything_is_read(
 
     assert done.code == code
     assert says in done.err
+
+
+@pytest.fixture
+def transcript(home: Path, request: pytest.FixtureRequest) -> Path:
+    """Where Claude Code is about to write."""
+    path = home / ".claude/projects/-shop" / f"{request.node.name[5:45]}.jsonl"
+    path.parent.mkdir(parents=True)
+    return path
+
+
+@pytest.fixture
+def proxy(address: str) -> Iterator[FaultProxy]:
+    """A line to the server that a test breaks."""
+    with FaultProxy(target=urlsplit(address).port or 0) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+def following(home: Path, proxy: FaultProxy, place: Place) -> Iterator[Watch]:
+    """What `cairn watch` does, round by round, without its pauses."""
+    url = f"http://127.0.0.1:{proxy.port}"
+    connection = Connection(url=url, token=place.token, project="shop")
+    with Client(connection=connection, pause=lambda _: None) as client:
+        bookmarks = Bookmarks(folder=home / "replays", url=url, project="shop")
+        yield Watch(
+            plan=UploadPlan(api=client, bookmarks=bookmarks, project="shop", ends=False),
+            find=lambda: reader.find_transcripts(home=home),
+            belongs=lambda _: True,
+            every_seconds=2.0,
+        )
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Let children end by SIGINT though this run may have been started with it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def _now(path: Path) -> float:
+    return path.stat().st_mtime
+
+
+def _kept(address: str, place: Place, transcript: Path) -> dict[str, Any]:
+    """Return the one session of a transcript."""
+    return sessions(address, place)[f"claude-code:{transcript.stem}"]
+
+
+@pytest.fixture
+def whole(cairn: Cairn, address: str, place: Place) -> Whole:
+    """Return the session of a transcript, of which all was stored, and once."""
+
+    def look(path: Path) -> dict[str, Any]:
+        (counted,) = cairn("replay", str(path), "--dry-run", "--json").rows()
+        row = _kept(address, place, path)
+        assert (row["turns"], row["events"]) == (counted["turns"], counted["events"])
+        return row
+
+    return look
+
+
+def test_lines_are_sent_once_as_they_come(following: Watch, transcript: Path, whole: Whole) -> None:
+    sent = []
+    for count in range(1, len(LINES) + 1):
+        half = LINES[count][: len(LINES[count]) // 2] if count < len(LINES) else b""
+        transcript.write_bytes(b"".join(LINES[:count]) + half)
+        sent += following.round(now_seconds=_now(transcript)).results
+
+    assert following.round(now_seconds=_now(transcript)).results == ()
+    assert sum(one.counts.known for one in sent) == 0
+    assert whole(transcript)["state"] == "open"
+
+
+def test_while_the_server_is_away_it_waits_longer_and_nothing_is_lost_or_sent_twice(
+    following: Watch, proxy: FaultProxy, transcript: Path, whole: Whole
+) -> None:
+    transcript.write_bytes(b"".join(LINES[:5]))
+    first = following.round(now_seconds=_now(transcript))
+    proxy.set(REFUSING)
+    proxy.reset()
+    transcript.write_bytes(b"".join(LINES[:9]))
+    away = [following.round(now_seconds=_now(transcript)) for _ in range(7)]
+    proxy.set(SOUND)
+    transcript.write_bytes(b"".join(LINES))
+    back = following.round(now_seconds=_now(transcript))
+
+    assert first.fault is None
+    assert all(one.fault is not None for one in away)
+    assert [one.wait_seconds for one in away[:3]] == [4.0, 8.0, 16.0]
+    assert away[-1].wait_seconds == LONGEST_WAIT_SECONDS
+    assert (back.fault, back.wait_seconds) == (None, 2.0)
+    assert whole(transcript)
+
+
+def test_a_run_that_was_killed_is_gone_on_with_by_the_next(
+    following: Watch, transcript: Path, whole: Whole
+) -> None:
+    transcript.write_bytes(b"".join(LINES[:6]))
+    following.round(now_seconds=_now(transcript))
+    fresh = Watch(
+        plan=following.plan, find=following.find, belongs=following.belongs, every_seconds=2.0
+    )
+    transcript.write_bytes(b"".join(LINES))
+    old = transcript.with_name("old.jsonl")
+    shutil.copy(SAMPLE, old)
+    late = _now(transcript) + 2 * LIVE_SECONDS  # neither is written any more; one was begun
+
+    done = fresh.round(now_seconds=late).results
+
+    assert [(one.transcript.path, one.counts.known) for one in done] == [(transcript, 0)]
+    assert old in fresh.seen  # so that no later round opens it
+    assert whole(transcript)
+
+
+def _subagent(transcript: Path, name: str, at: str) -> None:
+    """Let a subagent of a session say something."""
+    folder = transcript.with_suffix("") / "subagents"
+    folder.mkdir(parents=True, exist_ok=True)
+    content = [{"type": "text", "text": f"I am {name}."}]
+    message = {"role": "assistant", "id": name, "content": content}
+    line = {"type": "assistant", "timestamp": at, "isSidechain": True, "message": message}
+    (folder / f"agent-{name}.jsonl").write_text(json.dumps(line) + "\n")
+
+
+def test_what_a_subagent_did_is_kept_though_another_is_found_to_have_begun_before(
+    following: Watch, transcript: Path, address: str, place: Place
+) -> None:
+    transcript.write_bytes(b"".join(LINES[:5]))
+    _subagent(transcript, "b", "2026-11-20T12:02:00Z")
+    first = following.round(now_seconds=_now(transcript)).results
+    before = _kept(address, place, transcript)["events"]
+    _subagent(transcript, "a", "2026-11-20T12:01:00Z")
+
+    second = following.round(now_seconds=_now(transcript)).results
+
+    assert [one.counts.known for one in (*first, *second)] == [0, 0]
+    assert _kept(address, place, transcript)["events"] == before + 1
+
+
+def test_subagents_beyond_the_numbers_of_a_session_are_told_of(
+    following: Watch, transcript: Path
+) -> None:
+    transcript.write_bytes(b"".join(LINES[:5]))
+    (found,) = following.find()
+    following.plan.bookmarks.save(
+        transcript=found, bookmark=Bookmark(ranks={"agent-x": RANKS_MOST})
+    )
+    _subagent(transcript, "y", "2026-11-20T12:01:00Z")
+
+    (done,) = following.round(now_seconds=_now(transcript)).results
+
+    assert done.counts.stored > 0
+    assert done.fault is not None
+    assert f"{RANKS_MOST} subagents" in done.fault.detail
+
+
+def test_file_that_cannot_be_read_is_told_once_and_keeps_no_other(
+    following: Watch, transcript: Path
+) -> None:
+    broken = transcript.with_name("0-broken.jsonl")
+    broken.symlink_to(broken)
+    transcript.write_bytes(b"".join(LINES[:5]))
+    now = _now(transcript)
+
+    first = following.round(now_seconds=now)
+    second = following.round(now_seconds=now + LONGEST_WAIT_SECONDS)
+    broken.unlink()
+    shutil.copy(SAMPLE, broken)
+    third = following.round(now_seconds=now + 3 * LONGEST_WAIT_SECONDS)
+
+    assert [(one.transcript.path, one.fault is None) for one in first.results] == [
+        (broken, False),
+        (transcript, True),
+    ]
+    assert (first.fault, second.results) == (None, ())
+    assert [(one.transcript.path, one.fault) for one in third.results] == [(broken, None)]
+
+
+@pytest.mark.parametrize("status", [422, 429, 503])
+def test_end_of_a_transcript_is_sent_after_a_refusal(
+    following: Watch, transcript: Path, served: Served, status: int
+) -> None:
+    transcript = transcript.with_name(f"refused-{status}.jsonl")  # on one server for all of them
+    transcript.write_bytes(b"".join(LINES[:5]))
+    plan, now = following.plan, _now(transcript)
+    with served((status, {}, {})).client() as refused:
+        following.plan = replace(plan, api=refused)
+        first = following.round(now_seconds=now)
+    following.plan = plan
+
+    (later,) = following.round(now_seconds=now + LONGEST_WAIT_SECONDS).results
+
+    assert first.results[0].fault is not None
+    assert (first.fault is None) == (status == 422)  # which say something of this file
+    assert later.fault is None
+    assert later.counts.stored > 0
+
+
+def test_once_sends_what_there_is_and_ends(here: Cairn, transcript: Path) -> None:
+    shutil.copy(SAMPLE, transcript)
+    os.utime(transcript)
+
+    first = here("watch", "--all", "--once", "--json")
+    second = here("watch", "--all", "--once", "--json")
+    away = here("--url", "http://127.0.0.1:9", "watch", "--all", "--once", "--project", "shop")
+
+    assert first.code == second.code == 0, first.err
+    (row,) = first.rows()
+    assert row["stored"] == row["turns"] + row["events"] > 0
+    assert [one["lines"] for one in second.rows()] == [0]
+    assert away.code == 5
+    assert "watch --once" in away.err
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_a_running_watch_tells_what_it_sends_and_ends_cleanly(
+    home: Path, transcript: Path, here: Cairn, whole: Whole
+) -> None:
+    transcript.write_bytes(b"".join(LINES[:7]))
+    command = [sys.executable, "-m", "memory.client", "--json", "watch", "--all", "--every", "0.2"]
+    environment = {**os.environ, "HOME": str(home)}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, text=True
+    ) as running:
+        assert running.stdout is not None
+        first = json.loads(running.stdout.readline())
+        transcript.write_bytes(b"".join(LINES))
+        second = json.loads(running.stdout.readline())
+        running.send_signal(signal.SIGINT)
+        _, told = running.communicate(timeout=20)
+
+    assert (running.returncode, told) == (0, "")
+    assert (first["lines"], second["known"]) == (7, 0)
+    assert whole(transcript)

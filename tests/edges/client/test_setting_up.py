@@ -16,6 +16,7 @@ pytestmark = pytest.mark.django_db
 
 CLAUDE = '{\n    "theme": "dark",\n    "mcpServers": {"other": {"command": "x"}}\n}'
 CODEX = 'model = "gpt"\n'
+HOOKS = (".claude/settings.json", ".cursor/hooks.json", ".codex/hooks.json")
 
 
 @pytest.fixture
@@ -36,9 +37,6 @@ def _everything(home: Path) -> dict[str, bytes]:
 
 def _checks(cairn: Cairn) -> dict[str, dict[str, Any]]:
     return {row["check"]: row for row in cairn("doctor", "--json").rows()}
-
-
-HOOKS = (".claude/settings.json", ".cursor/hooks.json", ".codex/hooks.json")
 
 
 def test_init_connects_what_it_finds_and_doctor_agrees(

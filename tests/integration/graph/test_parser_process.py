@@ -34,6 +34,7 @@ print(parser_process.PARSER.process_id, flush=True)
 input()
 """
 DEEP = b"if x:\n" + b"".join(b" " * depth + b"if x:\n" for depth in range(1, 900))
+of_an_organization = pytest.mark.usefixtures("in_organization", "clean_cache", "awake")
 
 
 @pytest.fixture
@@ -175,9 +176,6 @@ def awake(monkeypatch: pytest.MonkeyPatch) -> Backoff:
     rest = Backoff()
     monkeypatch.setattr(redis_backoff, "redis", rest)
     return rest
-
-
-of_an_organization = pytest.mark.usefixtures("in_organization", "clean_cache", "awake")
 
 
 @of_an_organization

@@ -6,6 +6,16 @@ from graph.code import languages, modules
 from graph.code.languages import Language, language_of
 from graph.code.modules import Files
 
+PATHS = (
+    "app/__init__.py", "app/a.py", "app/sub/__init__.py", "app/sub/b.py", "app/types.pyi",
+    "libs/one/src/one/__init__.py", "libs/one/src/one/c.py", "libs/two/src/two/d.py",
+    "tools/run.py", "tools/near.py",
+    "web/src/index.ts", "web/src/ui/button.tsx", "web/src/ui/index.ts", "web/src/api.d.ts",
+    "web/src/old.js", "web/test/ui.test.ts",
+    "go.go", "internal/db/db.go", "internal/db/db_test.go", "json/json.go",
+    "rs/store-core/src/lib.rs", "rs/store-core/src/deep/mod.rs", "rs/app/src/main.rs",
+)  # fmt: skip
+
 
 @pytest.mark.parametrize(
     ("path", "is_test", "tested"),
@@ -45,17 +55,6 @@ def test_functions_of_tests_are_known_by_their_names(
     language: Language, name: str, is_test: bool
 ) -> None:
     assert languages.is_test_name(name=name, language=language) is is_test
-
-
-PATHS = (
-    "app/__init__.py", "app/a.py", "app/sub/__init__.py", "app/sub/b.py", "app/types.pyi",
-    "libs/one/src/one/__init__.py", "libs/one/src/one/c.py", "libs/two/src/two/d.py",
-    "tools/run.py", "tools/near.py",
-    "web/src/index.ts", "web/src/ui/button.tsx", "web/src/ui/index.ts", "web/src/api.d.ts",
-    "web/src/old.js", "web/test/ui.test.ts",
-    "go.go", "internal/db/db.go", "internal/db/db_test.go", "json/json.go",
-    "rs/store-core/src/lib.rs", "rs/store-core/src/deep/mod.rs", "rs/app/src/main.rs",
-)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
