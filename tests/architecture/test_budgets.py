@@ -14,10 +14,10 @@ BUDGETS = {  # subject: lines
     "accounts": 7_390,
     "config": 5_290,
     "frontend": 7_150,
-    "graph": 3_260,
+    "graph": 3_280,
     "memory/api": 4_070,
     "memory/checks": 1_140,
-    "memory/client": 4_820,
+    "memory/client": 4_800,
     "memory/customization": 1_200,
     "memory/documents": 3_680,
     "memory/entities": 1_510,
@@ -39,7 +39,7 @@ BUDGETS = {  # subject: lines
     "memory/tasks": 290,
     "memory/text": 850,
     "memory/topics": 1_010,
-    "teams": 2_950,
+    "teams": 2_890,
 }
 WHOLE = 89_600  # the product; 80,000 is the aim
 TESTS = 78_400  # 60,000 is the aim
