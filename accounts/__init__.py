@@ -13,7 +13,7 @@ Decisions.
 - Two walls: the search path, and row-level security by the organization's id. They come from
   different parts of the credential, so a slip of one shows nothing instead of another's rows.
 - What must be asked before an organization is known (a token, an invitation, the next job) goes
-  through functions of the owner, each with one purpose (`tenancy.security_definers`).
+  through functions of the owner, each with one purpose (`tenancy.rls`).
 - A schema set on the session was tried and dropped: through transaction pooling and across
   coroutines half of the reads came from the wrong tenant.
 - Nothing about rights is cached: what is revoked is refused at the next request.

@@ -3,9 +3,12 @@
 Signing up makes a personal organization, signing in leads to one's first. Links in mails start
 with the address of the installation, never with the Host header of whoever asked for the mail.
 The secrets of second factors are stored encrypted, so a copy of the database does not hold them.
+Attempts are counted in Redis. Without it they cannot be counted, so signing in, signing up and
+resetting stop with 503 and a clear page instead of being unlimited.
 """
 
 import logging
+from collections.abc import Callable
 from smtplib import SMTPException
 from typing import Any, Final
 
@@ -17,19 +20,25 @@ from django.conf import settings
 from django.contrib.sites.models import Site
 from django.db import IntegrityError, transaction
 from django.forms import BaseForm
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.utils import timezone
+from django.utils.deprecation import MiddlewareMixin
+from redis.exceptions import RedisError
 
 from accounts import live, peppers
 from accounts.actions.organizations import ensure_home
-from accounts.api import headers
-from accounts.errors import Conflict, Unavailable
+from accounts.api.requests import address_of
+from accounts.errors import CairnError, Conflict, Unavailable
 from accounts.models import User
 
 log = logging.getLogger(__name__)
 
 PRODUCT: Final = "Cairn"
 CONFIRMATION: Final = "account/email/email_confirmation"
+SIGN_IN_VIEWS: Final = "allauth."
+TEMPLATES: Final = ["pages/refused.html", "accounts/refused.html"]  # the product's, else our own
+RETRY_SECONDS: Final = 5
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
@@ -78,11 +87,8 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def get_client_ip(self, request: HttpRequest) -> str:
         """Return the address that limits count; what callers claim themselves does not count."""
-        return headers.address_of(
-            headers=request.headers,
-            peer=str(request.META.get("REMOTE_ADDR", "")),
-            trusted_proxies=settings.ALLAUTH_TRUSTED_PROXY_COUNT,
-        )
+        peer = str(request.META.get("REMOTE_ADDR", ""))
+        return address_of(headers=request.headers, peer=peer)
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
         """Return what failed sign-ins are counted by: the account, however its address is written.
@@ -141,3 +147,28 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
 def _at_base(request: HttpRequest, url: str) -> str:
     asked = request.build_absolute_uri("/").rstrip("/")
     return str(settings.BASE_URL) + url.removeprefix(asked)
+
+
+class SignInGuardMiddleware(MiddlewareMixin):
+    """Turn what stops a sign-in page into an answer for people."""
+
+    get_response: Callable[[HttpRequest], HttpResponse]
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        """Answer a refusal or a missing Redis of a sign-in view; leave everything else alone."""
+        match = request.resolver_match
+        if match is None or not match.func.__module__.startswith(SIGN_IN_VIEWS):
+            return None
+        if isinstance(exception, RedisError):
+            log.warning("Sign-in is closed, attempts cannot be counted: %s", exception)
+            exception = Unavailable(
+                detail="Signing in is not possible right now.",
+                hint="The store that counts attempts is unavailable. Try again in a few seconds.",
+            )
+        if not isinstance(exception, CairnError):
+            return None
+        response = render(request, TEMPLATES, {"error": exception}, status=exception.status)
+        response["Cache-Control"] = "no-store"
+        if isinstance(exception, Unavailable):
+            response["Retry-After"] = str(RETRY_SECONDS)
+        return response

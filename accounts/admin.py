@@ -24,7 +24,7 @@ from django.template.response import SimpleTemplateResponse
 from django.utils import timezone
 
 from accounts import free_texts, live, tenancy
-from accounts.actions import operators
+from accounts.actions import organizations
 from accounts.errors import InvalidInput
 from accounts.models import Invitation, Job, Membership, Organization, Plan, Token, Usage, User
 
@@ -92,7 +92,7 @@ class UserAdmin(Editable):
     def save_model(self, request: HttpRequest, obj: User, form: ModelForm, change: bool) -> None:  # type: ignore[type-arg]
         """Store a person, and call their open pages to look at their rights again."""
         super().save_model(request, obj, form, change)
-        operators.note_person(
+        organizations.note_person(
             operator_id=_operator(request), user_id=obj.pk, fields=tuple(form.changed_data)
         )
         live.wake_pages_of(user_id=obj.pk)
@@ -117,7 +117,7 @@ class OrganizationAdmin(Editable):
     ) -> None:
         """Store an organization, and tell its audit log."""
         super().save_model(request, obj, form, change)
-        operators.note_organization(
+        organizations.note_organization(
             operator_id=_operator(request), organization=obj, fields=tuple(form.changed_data)
         )
 
@@ -163,7 +163,7 @@ class TokenAdmin(ReadOnly):
     @admin.action(description="Revoke at once")
     def revoke(self, request: HttpRequest, rows: QuerySet[Token]) -> None:
         """End the selected tokens."""
-        ended = operators.revoke_tokens(
+        ended = organizations.revoke_tokens(
             operator_id=_operator(request),
             token_ids=tuple(rows.values_list("id", flat=True)),
             now=timezone.now(),
@@ -185,7 +185,7 @@ class JobAdmin(ReadOnly):
     @admin.action(description="Run again")
     def retry(self, request: HttpRequest, rows: QuerySet[Job]) -> None:
         """Queue the selected jobs that have ended without success again."""
-        again = operators.retry_jobs(
+        again = organizations.retry_jobs(
             operator_id=_operator(request), job_ids=tuple(rows.values_list("id", flat=True))
         )
         self.message_user(request, f"{again} queued again.", messages.SUCCESS)

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 from uuid import UUID
 
 from accounts import tenancy
@@ -48,19 +48,6 @@ class Origin:
         return as_ip(text=self.address)
 
 
-class Actor(Protocol):
-    """Who acts: a Caller, or somebody outside of the organization."""
-
-    @property
-    def user_id(self) -> UUID | None: ...
-    @property
-    def token_id(self) -> UUID | None: ...  # None for a session
-    @property
-    def agent(self) -> str: ...  # the software that calls
-    @property
-    def source_interface(self) -> str: ...  # the tool that calls
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
     """Somebody who acts on an organization without calling for it: an operator, a newcomer."""
@@ -71,6 +58,7 @@ class Person:
     agent: str = ""
 
 
+Actor: TypeAlias = Caller | Person
 Writer = Callable[..., None]  # with the parameters of `append`
 _nowhere = Origin(surface=Surface.PROGRAM)
 _origin: ContextVar[Origin] = ContextVar("cairn_origin", default=_nowhere)
@@ -108,22 +96,13 @@ def open_door(*, writer: Writer) -> None:
 
 
 @contextmanager
-def caller_unit(*, caller: Caller) -> Iterator[None]:
-    """Open a unit of the caller's organization: an act and its entry commit together or not at all.
+def unit_of(who: Caller | Organization) -> Iterator[None]:
+    """Open a unit of an organization: an act and its entry commit together or not at all.
 
-    Raises OtherTenant inside of another one.
+    Of a caller's, or of one for which somebody acts who does not call for it. Raises OtherTenant
+    inside of another one.
     """
-    with tenancy.enter(caller.tenant), tenancy.unit():
-        yield
-
-
-@contextmanager
-def organization_unit(*, organization: Organization) -> Iterator[None]:
-    """Open a unit of an organization for somebody who does not call for it.
-
-    Raises OtherTenant inside of another one.
-    """
-    with tenancy.enter(organization.tenant), tenancy.unit():
+    with tenancy.enter(who.tenant), tenancy.unit():
         yield
 
 

@@ -44,13 +44,13 @@ RESERVED: Final = frozenset({"new"})  # addresses the product uses itself
 NAMELESS: Final = "team"
 
 
-def checked_name(name: str) -> str:
-    """Return a name without surrounding space. Raises InvalidInput pointing at /name."""
+def checked_name(name: str, *, pointer: str = "/name", most: int = NAME_LENGTH) -> str:
+    """Return a name without surrounding space. Raises InvalidInput pointing at it."""
     stripped = name.strip()
-    if 0 < len(stripped) <= NAME_LENGTH and stripped.isprintable():
+    if 0 < len(stripped) <= most and stripped.isprintable():
         return stripped
-    detail = message("The name needs 1 to {most} printable characters.", most=NAME_LENGTH)
-    raise wrong_field(pointer="/name", detail=detail)
+    detail = message("The name needs 1 to {most} printable characters.", most=most)
+    raise wrong_field(pointer=pointer, detail=detail)
 
 
 def checked_slug(slug: str) -> str:

@@ -1,4 +1,4 @@
-"""Background work: rows in the outbox, and the names of all of it.
+"""Background work: rows in the outbox, the names of all of it, and what people see of it.
 
 `enqueue` writes a Job in the caller's transaction and, after commit, wakes a worker through Celery.
 A lost wake-up costs only time: the sweeper on beat wakes what is due. Workers claim with FOR UPDATE
@@ -9,31 +9,56 @@ asked too often; its result counts the waits and its error says why. Every momen
 
 Of jobs with one key at most one waits. Whoever finds one waiting holds it until commit, so it runs
 after their change and sees it; a running one may have looked already, so it does not count.
+
+People see states and counts, never the payload. One sees what one has set going, managers see all:
+that somebody writes, and how much, is told by work as well, also of memories that are theirs alone.
 """
 
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
 from celery import current_app
 from django.db import IntegrityError, connection, transaction
-from django.db.models import F, QuerySet
+from django.db.models import Count, F, Max, Min, Q, QuerySet
 from django.db.models.functions import Least, Now
 from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
 
-from accounts import redis_backoff, tenancy
-from accounts.job_names import NAMES
+from accounts import live, rights, tenancy
+from accounts.caller import Caller, principal
+from accounts.errors import NotFound, wrong_field
 from accounts.messages import from_parts, join_messages, message, to_parts
 from accounts.models import Job, Slot
-from accounts.tenancy import security_definers
+from accounts.tenancy import rls
 
 log = logging.getLogger(__name__)
 
+NAMES: Final[Mapping[str, str]] = {  # of all background work, with the queue of each
+    "accounts.tell_leak": "interactive",
+    "graph.resolve": "bulk",
+    "memory.embed": "interactive",
+    "memory.consolidate": "extraction",
+    "memory.judge_added": "extraction",
+    "memory.observe": "extraction",
+    "memory.synthesize": "maintenance",
+    "memory.embed_bulk": "bulk",
+    "memory.run_import": "bulk",
+    "memory.switch_model": "bulk",
+    "memory.roll_back": "bulk",
+    "memory.drop_vectors": "maintenance",
+    "memory.refresh_lexicon": "maintenance",
+    "memory.index_search": "maintenance",
+    "memory.sort_topics": "maintenance",
+    "memory.read_names": "maintenance",
+    "memory.join_names": "maintenance",
+    "memory.prove": "maintenance",
+    "memory.enrich_entities": "maintenance",
+}
 MAX_CLAIMS: Final = 3
 LEASE_SECONDS: Final = 60
 FIRST_RETRY_SECONDS: Final = 5  # doubled at each attempt
@@ -60,6 +85,10 @@ KEEP_JOBS_DAYS: Final = 14
 ENDED_WELL: Final = (Job.State.DONE, Job.State.CANCELLED)
 KEEP_SLOTS_DAYS: Final = 2
 WAKE_TASK: Final = "cairn.wake"
+STATES: Final = tuple(Job.State.values)
+UNSUCCESSFUL: Final = (Job.State.FAILED, Job.State.QUARANTINED, Job.State.CANCELLED)
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND: Final = timedelta(microseconds=1)
 
 Handler = Callable[["Claim"], Mapping[str, Any]]
 _handlers: dict[str, Handler] = {}
@@ -88,7 +117,7 @@ class Claim:
 def handler(name: str) -> Callable[[Handler], Handler]:
     """Register the function that runs jobs of this name. It returns the counts of its result."""
     if name not in NAMES:
-        raise KeyError(f"{name} is not in accounts.job_names.NAMES")
+        raise KeyError(f"{name} is not in accounts.jobs.NAMES")
     if name in _handlers:
         raise KeyError(f"{name} has a handler already")
 
@@ -152,20 +181,20 @@ def put_off(*, name: str, key: str, delay_seconds: int, longest_seconds: int) ->
 
 def wake(*, queue: str, delay_seconds: int = 0) -> None:
     """Tell a worker that its queue has work. A broker that is away is logged; the sweeper helps."""
-    if redis_backoff.redis.is_active():
+    if live.redis.is_active():
         return
     later = {"countdown": delay_seconds} if delay_seconds else {}
     try:
         current_app.send_task(WAKE_TASK, args=[queue], queue=queue, ignore_result=True, **later)
     except (OperationalError, RedisError, OSError) as error:
-        redis_backoff.redis.start()
+        live.redis.start()
         log.warning("No worker woken for %s: %s; the sweeper will.", queue, error)
 
 
 def claim(*, queue: str, worker: str) -> Claim | None:
     """Take the next due job of a queue, or return None. Counts the attempt."""
     lease = timedelta(seconds=LEASE_SECONDS)
-    job = security_definers.claim_job(queue=queue, worker=worker, lease=lease)
+    job = rls.claim_job(queue=queue, worker=worker, lease=lease)
     if job is None:
         return None
     id, name, payload, attempt, organization_id, slug, schema_name = job
@@ -232,11 +261,8 @@ def postpone(*, held: Claim, reason: str) -> None:
 
 def sweep() -> dict[str, int]:
     """Take back jobs whose worker is gone, and wake the queues that have due work."""
-    ended = [
-        _take_back(job_id, organization_id)
-        for job_id, organization_id in security_definers.lost_jobs()
-    ]
-    due = security_definers.due_queues()
+    ended = [_take_back(job_id, organization_id) for job_id, organization_id in rls.lost_jobs()]
+    due = rls.due_queues()
     for queue in due:
         wake(queue=queue)
     requeued, quarantined = (ended.count(s) for s in (Job.State.QUEUED, Job.State.QUARANTINED))
@@ -310,7 +336,7 @@ def take_slot(*, name: str, interval_seconds: int) -> bool:
 
 def evict() -> None:
     """Forget finished jobs and slots past their time; failed ones wait for a person."""
-    security_definers.forget_jobs(age=timedelta(days=KEEP_JOBS_DAYS))
+    rls.forget_jobs(age=timedelta(days=KEEP_JOBS_DAYS))
     Slot.objects.filter(starts_at__lt=Now() - timedelta(days=KEEP_SLOTS_DAYS)).delete()
 
 
@@ -369,3 +395,141 @@ def _queue_again(rows: QuerySet[Job], **changes: Any) -> None:
             finished_at=Now(),
             lease_until=None,
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobView:
+    """One piece of background work; `result` holds its counts, `error` a sentence for people."""
+
+    id: UUID
+    name: str
+    queue: str
+    state: str
+    attempts: int
+    progress_done: int
+    progress_total: int
+    result: Mapping[str, Any]
+    error: str
+    created_by: UUID | None
+    created_at: datetime
+    run_after: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workload:
+    """How many jobs are in each state, and since when the one waits that has been due the longest.
+
+    `last_runs` says when each scheduled task last began; it is empty but for managers.
+    """
+
+    states: Mapping[str, int]
+    due_since: datetime | None
+    last_runs: Mapping[str, datetime]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobPage:
+    """Jobs, newest first, and where the next page begins (None: this is the last)."""
+
+    items: tuple[JobView, ...]
+    next_cursor: str | None
+
+
+def list_jobs(
+    *, caller: Caller, state: str | None = None, cursor: str | None = None, limit: int = 50
+) -> JobPage:
+    """Return a page of the jobs that the caller may see, newest first.
+
+    Raises InvalidInput for a cursor not of ours.
+    """
+    rows = _of(caller).order_by("-created_at", "id")
+    if state is not None:
+        rows = rows.filter(state=state)
+    if cursor is not None:
+        rows = rows.filter(_after(cursor))
+    with tenancy.walled(organization_id=caller.organization_id):
+        found = list(rows[: limit + 1])
+    items = tuple(_job_view(row) for row in found[:limit])
+    if len(found) <= limit:
+        return JobPage(items=items, next_cursor=None)
+    last = items[-1]
+    cursor = f"{(last.created_at - EPOCH) // MICROSECOND:x}-{last.id.hex}"
+    return JobPage(items=items, next_cursor=cursor)
+
+
+def failures(*, job_ids: tuple[UUID, ...]) -> dict[UUID, str]:
+    """Return why those of the entered organization's jobs failed for good that did."""
+    with _own_jobs(pk__in=job_ids, state__in=UNSUCCESSFUL) as rows:
+        found = tuple(rows.order_by("id").values_list("id", "error", "error_parts"))
+    return {
+        id: from_parts(parts=parts, text=error) or message("Its job was cancelled.")
+        for id, error, parts in found
+    }
+
+
+def failure(*, name: str, keys: tuple[str, ...]) -> str:
+    """Return why the newest of the entered organization's jobs with one of these keys failed.
+
+    Nothing when it waits, runs or is done, or when there is none.
+    """
+    with _own_jobs(name=name, key__in=keys) as rows:
+        newest = rows.order_by("-created_at", "id").values_list("id", flat=True).first()
+    return failures(job_ids=(newest,)).get(newest, "") if newest else ""
+
+
+def workload(*, caller: Caller, now: datetime) -> Workload:
+    """Return how the work stands that the caller may see."""
+    due = _of(caller).filter(state=Job.State.QUEUED, run_after__lte=now)
+    with tenancy.walled(organization_id=caller.organization_id):
+        counted = dict(_of(caller).values_list("state").annotate(Count("id")).order_by("state"))
+        due_since = due.aggregate(first=Min("run_after"))["first"]
+    runs = Slot.objects.values_list("name").annotate(Max("taken_at")).order_by("name")
+    return Workload(
+        states={state: counted.get(state, 0) for state in STATES},
+        due_since=due_since,
+        last_runs=dict(runs) if rights.manages(caller=caller) else {},
+    )
+
+
+def find_job(*, caller: Caller, job_id: UUID) -> JobView:
+    """Return one job. Raises NotFound also for one that is not the caller's to see."""
+    with tenancy.walled(organization_id=caller.organization_id):
+        row = _of(caller).filter(pk=job_id).first()
+    if row is None:
+        raise NotFound(detail="There is no such job.", hint="GET /api/v1/jobs lists them.")
+    return _job_view(row)
+
+
+def latest(*, caller: Caller, name: str, key: str) -> JobView | None:
+    """Return the newest job of a name and key that the caller may see; None without one."""
+    with tenancy.walled(organization_id=caller.organization_id):
+        row = _of(caller).filter(name=name, key=key).order_by("-created_at", "-id").first()
+    return None if row is None else _job_view(row)
+
+
+def _of(caller: Caller) -> QuerySet[Job]:
+    rows = Job.objects.filter(organization_id=caller.organization_id).defer("payload")
+    if rights.manages(caller=caller):
+        return rows
+    return rows.filter(created_by=principal(caller=caller))
+
+
+def _after(cursor: str) -> Q:
+    timestamp, _, identifier = cursor.partition("-")
+    try:
+        created_at = EPOCH + int(timestamp, 16) * MICROSECOND
+        last = UUID(hex=identifier)
+    except (ValueError, OverflowError) as error:
+        raise wrong_field(
+            pointer="/cursor",
+            detail="The cursor is not one of ours.",
+            hint="Correct the parameter and ask again.",
+        ) from error
+    return Q(created_at__lt=created_at) | Q(created_at=created_at, id__gt=last)
+
+
+def _job_view(row: Job) -> JobView:
+    values = {name: getattr(row, name) for name in JobView.__dataclass_fields__}
+    return JobView(**{**values, "error": from_parts(parts=row.error_parts, text=row.error)})

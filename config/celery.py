@@ -1,19 +1,68 @@
-"""The Celery application: it wakes workers and keeps the clock; the work itself is in Postgres."""
+"""The Celery application: it wakes workers and keeps the clock; the work itself is in Postgres.
+
+`BEAT` says what runs when. Each row is one slot task, taken once: which slot it is, the database
+says (accounts.jobs.take_slot), so any number of clocks may run. What beat itself counts is the time
+since the machine started: a wall clock that is set back would stop it until the old time comes
+again. For the same reason a message is valid for much longer than its interval: sender and worker
+may be an hour apart, and a late one finds its slot taken.
+"""
 
 import gc
 import os
 import resource
-from typing import Any
+import time
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
 
 from celery import Celery
+from celery.schedules import schedule
 from celery.signals import worker_process_init
 from django.conf import settings
 from kombu.entity import Queue
 
-from accounts.job_names import QUEUES
-from config.schedule import BEAT
-
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.production")
+
+QUEUES: Final = ("interactive", "extraction", "bulk", "maintenance")  # of accounts.jobs.NAMES
+SWEEP_SECONDS: Final = 10
+NIGHT_SECONDS: Final = 24 * 3_600  # its slots begin at midnight, UTC
+WEEK_SECONDS: Final = 7 * NIGHT_SECONDS  # its slots begin on Thursdays, as the count of days does
+LOOK_SECONDS: Final = 1_800  # how late the work of a night begins, at most
+CLOCKS_APART_SECONDS: Final = 2 * 3_600  # bounds what piles up in Redis while no worker runs
+START: Final = datetime(1970, 1, 2, tzinfo=UTC)  # of the count; its last run: never
+NEVER: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def counted_now() -> datetime:
+    """Return the time since the machine started, as the moment that Celery wants."""
+    return START + timedelta(seconds=time.monotonic())
+
+
+def _row(task: str, seconds: int, *, slot_seconds: int = 0) -> dict[str, Any]:
+    """Return a row that comes every so many seconds; of a longer slot only the first has work."""
+    return {
+        "task": task,
+        "schedule": schedule(run_every=seconds, nowfun=counted_now),
+        "last_run_at": NEVER,
+        "kwargs": {"interval_seconds": slot_seconds or seconds},
+        "options": {"queue": "maintenance", "expires": CLOCKS_APART_SECONDS + seconds},
+    }
+
+
+BEAT: Final = {
+    "sweep": _row("cairn.sweep", SWEEP_SECONDS),
+    "merge-access": _row("cairn.merge_access", 60),
+    "embed-missing": _row("cairn.embed_missing", 600),
+    "read-names": _row("cairn.read_names", 600),
+    "tend-sessions": _row("cairn.tend_sessions", 600),
+    "raise-alarms": _row("cairn.raise_alarms", 600),
+    "evict": _row("cairn.evict", 3_600),
+    "forget-actions": _row("cairn.forget_actions", LOOK_SECONDS, slot_seconds=NIGHT_SECONDS),
+    "sort-topics": _row("cairn.sort_topics", LOOK_SECONDS, slot_seconds=NIGHT_SECONDS),
+    "enrich-entities": _row("cairn.enrich_entities", LOOK_SECONDS, slot_seconds=NIGHT_SECONDS),
+    "join-names": _row("cairn.join_names", LOOK_SECONDS, slot_seconds=NIGHT_SECONDS),
+    "prove": _row("cairn.prove", LOOK_SECONDS, slot_seconds=NIGHT_SECONDS),
+    "find-pairs": _row("cairn.find_pairs", LOOK_SECONDS, slot_seconds=WEEK_SECONDS),
+}
 
 app = Celery("cairn")
 app.config_from_object("django.conf:settings", namespace="CELERY")

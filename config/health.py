@@ -4,12 +4,20 @@
 doctor` runs `diagnosis`, which also compares model files, settings and the port. A check never
 raises: what it could not reach is its finding. Checks that need the database are left out when it
 is away, because they would all say the same.
+
+Anyone may ask `/health/live` and `/health/ready`, as supervisors and load balancers do, so the
+answer names the checks and no details, and findings are kept for a few seconds. Only what no
+request can do without makes an installation unavailable: without Redis or a worker it still
+searches and stores, so that is told as degraded with status 200.
 """
 
 import http.client
 import shutil
+import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -21,12 +29,15 @@ from django.db import Error as DatabaseFault
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.urls import path
+from django.views.decorators.http import require_safe
 from kombu.exceptions import OperationalError as BrokerFault
 
 from accounts.models import SchemaStep
-from accounts.tenancy import provisioning, rls, security_definers
+from accounts.tenancy import provisioning, rls
+from config.celery import SWEEP_SECONDS
 from config.env import MINIMUM_SECRET_LENGTH
-from config.schedule import SWEEP_SECONDS
 from memory.providers import name_reader, weights
 from memory.providers.name_reader import Readiness
 from memory.providers.weights import NAME_READER
@@ -39,6 +50,9 @@ OLDEST_PGVECTOR = (0, 8)  # iterative scans
 BEAT_SILENCE_SECONDS = 18 * SWEEP_SECONDS  # the sweep is the most frequent row
 LATE_JOB_SECONDS = 300
 LEAST_FREE_BYTES = 500_000_000
+KEPT_SECONDS = 5.0
+RETRY_AFTER_SECONDS = 5
+ESSENTIAL = frozenset({"database", "migrations", "organizations"})
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -145,7 +159,7 @@ def check_beat() -> Check:
 
 def check_jobs() -> Check:
     """Look for jobs that wait for something that is away, and for due ones that nobody does."""
-    found = security_definers.held_up()
+    found = rls.held_up()
     if found.waiting:
         fix = "They are tried again by themselves; mend what they wait for."
         return _wrong("jobs", f"{found.waiting} wait: {found.reason}", fix)
@@ -157,7 +171,7 @@ def check_jobs() -> Check:
 
 def check_quarantine() -> Check:
     """Count the jobs that were put aside and wait for a person."""
-    put_aside = security_definers.held_up().put_aside
+    put_aside = rls.held_up().put_aside
     if put_aside:
         fix = "See why: GET /api/v1/jobs?state=quarantined; then POST /api/v1/jobs/{id}/retry"
         return _wrong("quarantine", f"{put_aside} jobs were put aside", fix)
@@ -323,3 +337,55 @@ def _well(name: str, detail: str) -> Check:
 
 def _wrong(name: str, detail: str, fix: str) -> Check:
     return Check(name=name, ok=False, detail=detail, fix=fix)
+
+
+class Findings:
+    """The latest findings of this process, asked for again when they are older than a few seconds.
+
+    One thread asks at a time; the others wait for its answer.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._checks: tuple[Check, ...] = ()
+        self._asked_at = float("-inf")
+
+    def latest(self) -> tuple[Check, ...]:
+        """Return the findings, at most `KEPT_SECONDS` old."""
+        with self._lock:
+            if time.monotonic() - self._asked_at > KEPT_SECONDS:
+                self._checks = readiness()
+                self._asked_at = time.monotonic()
+            return self._checks
+
+
+FINDINGS = Findings()
+
+
+@require_safe
+def live(_request: HttpRequest) -> HttpResponse:
+    """Answer as long as the process can answer at all."""
+    return HttpResponse("live\n", content_type="text/plain")
+
+
+@require_safe
+def ready(_request: HttpRequest) -> HttpResponse:
+    """Answer 200 when requests can be served, 503 with Retry-After when they cannot."""
+    checks = FINDINGS.latest()
+    state = judge(checks=checks)
+    answer = {"status": state, "checks": {check.name: check.ok for check in checks}}
+    if state == "unavailable":
+        headers = {"Retry-After": str(RETRY_AFTER_SECONDS)}
+        return JsonResponse(answer, status=HTTPStatus.SERVICE_UNAVAILABLE, headers=headers)
+    return JsonResponse(answer)
+
+
+def judge(*, checks: tuple[Check, ...]) -> str:
+    """Return ready, degraded or unavailable."""
+    wrong = {check.name for check in checks if not check.ok}
+    if wrong & ESSENTIAL:
+        return "unavailable"
+    return "degraded" if wrong else "ready"
+
+
+urlpatterns = [path("live", live), path("ready", ready)]

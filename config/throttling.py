@@ -5,17 +5,23 @@ Counted in Redis, so the limit holds over all web processes. Without Redis calls
 reads and writes must work then, and sign-in has limits of its own. After a failure the
 counter rests a few seconds, so that a Redis that hangs does not delay every call. What costs more
 the more is sent counts as several calls, by its size.
+
+The cache itself is Django's own for Redis with one client a process. Django keeps a cache object
+per request under ASGI, and each made connections of its own: opening one took longer than what was
+asked over it.
 """
 
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from functools import cached_property
+from typing import Any, Final
 
 from django.core.cache import cache
+from django.core.cache.backends.redis import RedisCache
 from redis.exceptions import RedisError
 
-from accounts import redis_backoff, tenancy
+from accounts import live, tenancy
 from accounts.caller import Caller
 from accounts.errors import RateLimited
 from accounts.messages import message
@@ -26,6 +32,29 @@ CALLS_A_MINUTE: Final = 12_000  # a credential; a default, far above any honest 
 BYTES_A_CALL: Final = 16_384  # of what is weighed: looked through in the time of a search
 BYTES_MOST: Final = 8_388_608  # that are weighed: a larger body is refused for its size
 WINDOW_SECONDS: Final = 60
+
+
+_clients: dict[tuple[str, ...], Any] = {}
+
+
+class SharedRedisCache(RedisCache):
+    """Django's cache over connections that all threads of the process share."""
+
+    _servers: list[str]
+    _class: Any
+    _options: dict[str, Any]
+
+    @cached_property
+    def _cache(self) -> Any:
+        client = self._class(self._servers, **self._options)
+        return _clients.setdefault(tuple(self._servers), client)
+
+    def count(self, key: str, *, seconds: int, by: int = 1) -> int:
+        """Add to a counter that ends `seconds` after it was last added to; return it."""
+        with self._cache.get_client(key, write=True).pipeline(transaction=False) as pipeline:
+            pipeline.incr(self.make_and_validate_key(key), by)
+            pipeline.expire(self.make_and_validate_key(key), seconds)
+            return int(pipeline.execute()[0])
 
 
 @dataclass(slots=True, kw_only=True)
@@ -65,14 +94,14 @@ class Counter:
 
 def _increment(who: str, window: int, calls: int) -> int:
     """Add to the calls of a credential in a minute, and return them; 0 where Redis is away."""
-    if redis_backoff.redis.is_active():
+    if live.redis.is_active():
         return 0
     key = tenancy.key("calls", who, str(window))
     try:
         return int(cache.count(key, seconds=2 * WINDOW_SECONDS, by=calls))  # type: ignore[attr-defined]
     except (RedisError, OSError) as error:
         log.warning("Calls are not counted, Redis is away: %s", error.__class__.__name__)
-        redis_backoff.redis.start()
+        live.redis.start()
         return 0
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils import translation
 
-from accounts.queries.credentials import any_silent
+from accounts.queries import any_silent
 
 
 def page(request: HttpRequest) -> dict[str, Any]:

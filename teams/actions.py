@@ -25,8 +25,7 @@ from accounts.actions.members import hold_member
 from accounts.caller import Caller, is_person
 from accounts.errors import InvalidInput, NotFound, PreconditionFailed, wrong_field
 from accounts.messages import message
-from accounts.queries.credentials import list_tokens, token_ids_of
-from accounts.queries.directory import MemberView, keep_events_days
+from accounts.queries import MemberView, keep_events_days, list_tokens, token_ids_of
 from teams import audit, changes, visibility
 from teams.errors import NotBoundToProject, SlugTaken
 from teams.models import Project, ProjectMember, Team, TeamMember

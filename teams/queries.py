@@ -18,7 +18,7 @@ from accounts.caller import Caller, Role
 from accounts.errors import NotFound
 from accounts.identifiers import as_uuid
 from accounts.messages import message
-from accounts.queries.directory import MemberView, keep_events_days, members_among
+from accounts.queries import MemberView, keep_events_days, members_among
 from teams import visibility
 from teams.errors import NotBoundToProject
 from teams.models import Change, Project, Team, TeamMember

@@ -11,18 +11,16 @@ codes; neither a code nor a token is kept.
 """
 
 import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any, Final
 from uuid import UUID
 
 from django.core.cache import cache
 from django.db import IntegrityError
-from redis.exceptions import RedisError
 
-from accounts import audit, free_texts, peppers, rights, tenancy
+from accounts import audit, free_texts, live, peppers, queries, rights, tenancy
 from accounts.actions import tokens
 from accounts.actions.tokens import NAME_LENGTH, IssuedToken, NewToken
 from accounts.caller import Caller, TokenScope
@@ -35,12 +33,9 @@ from accounts.errors import (
     InvalidInput,
     NotFound,
     SlowDown,
-    Unavailable,
-    wrong_field,
 )
-from accounts.identifiers import new_id
+from accounts.identifiers import checked_name, new_id
 from accounts.messages import message
-from accounts.queries import directory
 
 LIVES_SECONDS: Final = 600  # time to find the browser and the second factor; a default
 INTERVAL_SECONDS: Final = 5  # RFC 8628, 3.2: between two questions of the program
@@ -48,6 +43,12 @@ SLACK_SECONDS: Final = 1  # a question may come this much early, the network's p
 DEVICE_CODE_BYTES: Final = 32
 ALPHABET: Final = "BCDFGHJKLMNPQRSTVWXZ"  # RFC 8628, 6.1: no vowels, so no words
 USER_CODE_LETTERS: Final = 8  # 20 ** 8: 34 bits, for ten minutes and few tries
+AGAIN: Final = "Begin again: cairn login."
+_reached: Final = partial(
+    live.needs_redis,
+    detail="Programs cannot be signed in right now.",
+    hint="The store for sign-in codes is unavailable. Try again in a few seconds.",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,15 +64,11 @@ class Asked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What a person lends a program, `projects` None: every project that the person reaches.
-
-    Nobody's name where it was refused.
-    """
+    """Who lends a program a token of which organization; nobody where it was refused."""
 
     user_id: UUID | None = None
     organization: str = ""
-    scopes: tuple[TokenScope, ...] = ()
-    projects: tuple[UUID, ...] | None = None
+    new: NewToken | None = None
 
 
 def ask(
@@ -81,16 +78,13 @@ def ask(
 
     Raises InvalidInput for a name that cannot be shown.
     """
-    name = client.strip()
-    if not 0 < len(name) <= NAME_LENGTH or not name.isprintable():
-        detail = message("The name needs 1 to {most} printable characters.", most=NAME_LENGTH)
-        raise wrong_field(pointer="/client", detail=detail)
+    name = checked_name(client, pointer="/client", most=NAME_LENGTH)
     free_texts.check(texts={"/client": name})
-    asked = Asked(id=new_id(), client=name, address=address, scopes=scopes, asked_at=now)
     device_code = secrets.token_urlsafe(DEVICE_CODE_BYTES)
     key, letters = peppers.digest(text=device_code), ""
     while not letters or not _keep_once("typed", _typed_key(letters), key):
         letters = "".join(secrets.choice(ALPHABET) for _ in range(USER_CODE_LETTERS))
+    asked = Asked(id=new_id(), client=name, address=address, scopes=scopes, asked_at=now)
     _keep_once("asked", key, asked)
     return device_code, user_code(text=letters)
 
@@ -114,20 +108,19 @@ def approve(
     scopes: frozenset[TokenScope],
     projects: tuple[UUID, ...] | None,
 ) -> Asked:
-    """Let a program have a token of the caller's. Raises NotFound, Conflict, InvalidInput."""
+    """Let a program have a token of the caller's. Raises NotFound, Conflict, InvalidInput.
+
+    `projects` None: every project that the person reaches.
+    """
     user_id = rights.check_holds_tokens(caller=caller)
     rights.check_lends(caller=caller, scopes=scopes, projects=projects)
     key, asked = _waiting(user_code)
-    decision = Decision(
-        user_id=user_id,
-        organization=caller.organization_slug,
-        scopes=tuple(sorted(scopes)),
-        projects=projects,
-    )
-    with audit.caller_unit(caller=caller):
+    new = NewToken(id=asked.id, name=asked.client, scopes=scopes, projects=projects)
+    with audit.unit_of(caller):
         details = {"of": str(user_id), "scopes": sorted(scopes)}
         audit.append("token.approved", "token", str(asked.id), caller=caller, details=details)
-        _decide(key, decision)
+        slug = caller.organization_slug
+        _decide(key, Decision(user_id=user_id, organization=slug, new=new))
     return asked
 
 
@@ -146,8 +139,7 @@ def fetch(*, device_code: str, now: datetime) -> tuple[IssuedToken, str]:
     SlowDown, GrantDenied, GrantExpired.
     """
     key = peppers.digest(text=device_code)
-    asked = _read("asked", key)
-    if not isinstance(asked, Asked):
+    if not isinstance(_read("asked", key), Asked):
         raise _expired()
     decision = _read("decided", key)
     if not isinstance(decision, Decision):
@@ -157,19 +149,13 @@ def fetch(*, device_code: str, now: datetime) -> tuple[IssuedToken, str]:
             detail="The request has not been approved yet.",
             hint="Try again after the interval, until the code expires.",
         )
-    if decision.user_id is None:
+    if decision.user_id is None or decision.new is None:
         raise _denied()
-    new = NewToken(
-        id=asked.id,
-        name=asked.client,
-        scopes=frozenset(decision.scopes),
-        projects=decision.projects,
-    )
     try:
-        caller = directory.person(user_id=decision.user_id, slug=decision.organization)
+        caller = queries.person(user_id=decision.user_id, slug=decision.organization)
         with tenancy.enter(caller.tenant):
-            again = tokens.create_again(caller=caller, new=new, now=now)
-            issued = again or tokens.create_token(caller=caller, new=new, now=now)
+            again = tokens.create_again(caller=caller, new=decision.new, now=now)
+            issued = again or tokens.create_token(caller=caller, new=decision.new, now=now)
     except (NotFound, Forbidden, InvalidInput) as error:  # the person has less than before
         raise _denied() from error
     except Conflict as error:
@@ -189,13 +175,13 @@ def _waiting(typed: str) -> tuple[str, Asked]:
             hint="A code lives ten minutes. Begin again in the terminal, and type what it shows.",
         )
     if _read("decided", str(key)) is not None:
-        raise _decided()
+        raise _used()
     return str(key), asked
 
 
 def _decide(key: str, decision: Decision) -> None:
     if not _keep_once("decided", key, decision):
-        raise _decided()
+        raise _used()
 
 
 def _typed_key(letters: str) -> str:
@@ -214,18 +200,7 @@ def _read(part: str, key: str) -> Any:
     return entry[1] if isinstance(entry, tuple) and entry[0] == key else None
 
 
-@contextmanager
-def _reached() -> Iterator[None]:
-    try:
-        yield
-    except (RedisError, OSError) as error:
-        raise Unavailable(
-            detail="Programs cannot be signed in right now.",
-            hint="The store for sign-in codes is unavailable. Try again in a few seconds.",
-        ) from error
-
-
-def _decided() -> Conflict:
+def _used() -> Conflict:
     return Conflict(
         detail="This code was used already.", hint="Begin again in the terminal for a new one."
     )
@@ -239,12 +214,8 @@ def _too_soon() -> SlowDown:
 
 
 def _denied() -> GrantDenied:
-    return GrantDenied(
-        detail="The request was denied or is not allowed.", hint="Begin again: cairn login."
-    )
+    return GrantDenied(detail="The request was denied or is not allowed.", hint=AGAIN)
 
 
 def _expired() -> GrantExpired:
-    return GrantExpired(
-        detail="This code is unknown, expired or was used.", hint="Begin again: cairn login."
-    )
+    return GrantExpired(detail="This code is unknown, expired or was used.", hint=AGAIN)

@@ -22,14 +22,18 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db.models import QuerySet
 
-from accounts import audit, free_texts, identifiers, live, mails, rights, tenancy
+from accounts import audit, free_texts, identifiers, live, queries, rights, tenancy
 from accounts.caller import DASHBOARD, Caller, Role, is_person
 from accounts.errors import Conflict, Forbidden, LastOwner, NotFound, QuotaExceeded, wrong_field
 from accounts.messages import message
 from accounts.models import Invitation, Membership, Organization, Token, User
-from accounts.queries import directory, invitations
-from accounts.queries.directory import MemberView, OrganizationView, member_view
-from accounts.queries.invitations import InvitationView, invitation_view
+from accounts.queries import (
+    InvitationView,
+    MemberView,
+    OrganizationView,
+    invitation_view,
+    member_view,
+)
 
 log = logging.getLogger(__name__)
 
@@ -65,7 +69,7 @@ def invite(*, caller: Caller, email: str, role: Role, now: datetime) -> SentInvi
         detail = "This is not an e-mail address."
         raise wrong_field(pointer="/email", detail=detail, code="email") from error
     free_texts.check(texts={"/email": address})
-    with audit.caller_unit(caller=caller):
+    with audit.unit_of(caller):
         organization = _locked_organization(caller.organization_id)
         check_room(organization=organization)
         _end_earlier(organization, address, now=now)
@@ -81,7 +85,7 @@ def resend_invitation(*, caller: Caller, invitation_id: UUID, now: datetime) -> 
     It is the caller's from now on. Raises NotFound, RoleNotSufficient.
     """
     inviter = _person(caller)
-    with audit.caller_unit(caller=caller):
+    with audit.unit_of(caller):
         row = _locked_invitation(caller, invitation_id)
         rights.check_not_above(caller=caller, role=Role(row.role))
         row.invited_by = inviter
@@ -92,7 +96,7 @@ def resend_invitation(*, caller: Caller, invitation_id: UUID, now: datetime) -> 
 
 def revoke_invitation(*, caller: Caller, invitation_id: UUID, now: datetime) -> InvitationView:
     """Withdraw a pending invitation. Raises NotFound, RoleNotSufficient."""
-    with audit.caller_unit(caller=caller):
+    with audit.unit_of(caller):
         row = _locked_invitation(caller, invitation_id)
         row.revoked_at = now
         row.save(update_fields=["revoked_at"])
@@ -106,13 +110,13 @@ def accept_invitation(*, user_id: UUID, secret: str, now: datetime) -> Organizat
     Somebody who already belongs keeps the role they have.
     """
     user = User.objects.get(pk=user_id)
-    with tenancy.walled(organization_id=invitations.inviting(secret=secret)):
-        found = invitations.find_open(rows=invitations.pending(), secret=secret, now=now)
-    with audit.organization_unit(organization=found.organization):
-        pending = invitations.pending().select_for_update(of=("self",))
-        row = invitations.find_open(rows=pending, secret=secret, now=now)
+    with tenancy.walled(organization_id=queries.inviting(secret=secret)):
+        found = queries.find_open(rows=queries.pending(), secret=secret, now=now)
+    with audit.unit_of(found.organization):
+        pending = queries.pending().select_for_update(of=("self",))
+        row = queries.find_open(rows=pending, secret=secret, now=now)
         if not user.is_active or row.email.lower() != user.email.lower():
-            raise invitations.not_open()
+            raise queries.not_open()
         organization = _locked_organization(row.organization_id)
         if not Membership.objects.filter(organization=organization, user=user).exists():
             check_room(organization=organization)
@@ -123,7 +127,7 @@ def accept_invitation(*, user_id: UUID, secret: str, now: datetime) -> Organizat
         row.save(update_fields=["accepted_at"])
         guest = audit.Person(user_id=user_id, source_interface=DASHBOARD)
         _note_invitation("accepted", row, caller=guest)
-    return directory.organization_of(user_id=user_id, slug=row.organization.slug)
+    return queries.organization_of(user_id=user_id, slug=row.organization.slug)
 
 
 def _note_invitation(verb: str, row: Invitation, *, caller: audit.Actor) -> None:
@@ -152,7 +156,7 @@ def _end_earlier(organization: Organization, address: str, *, now: datetime) -> 
 
 def _store(row: Invitation, *, now: datetime) -> str:
     secret = secrets.token_urlsafe(SECRET_BYTES)
-    row.digest = invitations.digest_of(secret=secret)
+    row.digest = queries.digest_of(secret=secret)
     row.created_at = now
     row.expires_at = now + timedelta(days=DAYS)
     row.save()
@@ -165,7 +169,7 @@ def _send(row: Invitation, *, secret: str) -> SentInvitation:
     name, language = row.organization.name, row.organization.language
     context = {"organization": name, "invitation": view, "link": link, "days": DAYS}
     try:
-        mailed = mails.send("invitation", language=language, to=view.email, context=context)
+        mailed = live.send_template("invitation", language=language, to=view.email, context=context)
     except (SMTPException, OSError) as error:
         log.warning("An invitation was not mailed: %s", type(error).__name__)
         mailed = False
@@ -175,7 +179,7 @@ def _send(row: Invitation, *, secret: str) -> SentInvitation:
 def _locked_invitation(caller: Caller, invitation_id: UUID) -> Invitation:
     rights.check_manages(caller=caller)
     row = (
-        invitations.pending()
+        queries.pending()
         .select_for_update(of=("self",))
         .select_related("invited_by", "organization")
         .filter(organization_id=caller.organization_id, pk=invitation_id)
@@ -209,9 +213,8 @@ def hold_member(*, caller: Caller, ref: str) -> MemberView:
     """
     by_id = identifiers.as_uuid(text=ref)
     wanted = {"user__email": ref.strip().lower()} if by_id is None else {"user_id": by_id}
-    return member_view(
-        _member(Membership.objects.select_for_update(of=("self",)), caller, **wanted)
-    )
+    rows = Membership.objects.select_for_update(of=("self",))
+    return member_view(_member(rows, caller, **wanted))
 
 
 def _member(rows: QuerySet[Membership], caller: Caller, **wanted: Any) -> Membership:
@@ -231,7 +234,7 @@ def change_role(*, caller: Caller, user_id: UUID, role: Role) -> MemberView:
     """
     rights.check_manages(caller=caller)
     rights.check_not_above(caller=caller, role=role)
-    with audit.caller_unit(caller=caller):
+    with audit.unit_of(caller):
         row = _locked_member(caller, user_id)
         before = Role(row.role)
         rights.check_not_above(caller=caller, role=before)
@@ -251,12 +254,10 @@ def remove_member(*, caller: Caller, user_id: UUID, now: datetime) -> MemberView
     Raises RoleNotSufficient, LastOwner, NotFound.
     """
     rights.check_manages(caller=caller)
-    with audit.caller_unit(caller=caller):
+    with audit.unit_of(caller):
         row = _locked_member(caller, user_id)
         rights.check_not_above(caller=caller, role=Role(row.role))
-        details = {"role": row.role}
-        audit.append("member.removed", "user", str(user_id), caller=caller, details=details)
-        return _take_out(row, now=now)
+        return _take_out(row, "member.removed", caller=caller, now=now)
 
 
 def leave(*, caller: Caller, now: datetime) -> MemberView:
@@ -265,11 +266,9 @@ def leave(*, caller: Caller, now: datetime) -> MemberView:
         raise Forbidden(
             detail="Only a person can leave an organization.", hint="Sign in on the dashboard."
         )
-    with audit.caller_unit(caller=caller):
+    with audit.unit_of(caller):
         row = _locked_member(caller, caller.user_id)
-        details = {"role": row.role}
-        audit.append("member.left", "user", str(caller.user_id), caller=caller, details=details)
-        return _take_out(row, now=now)
+        return _take_out(row, "member.left", caller=caller, now=now)
 
 
 def _locked_member(caller: Caller, user_id: UUID) -> Membership:
@@ -277,9 +276,10 @@ def _locked_member(caller: Caller, user_id: UUID) -> Membership:
     return _member(Membership.objects.all(), caller, user_id=user_id)
 
 
-def _take_out(row: Membership, *, now: datetime) -> MemberView:
+def _take_out(row: Membership, act: str, *, caller: Caller, now: datetime) -> MemberView:
     _check_not_last_owner(row)
     view = member_view(row)
+    audit.append(act, "user", str(view.user_id), caller=caller, details={"role": row.role})
     Token.objects.filter(
         organization_id=row.organization_id, user_id=row.user_id, revoked_at=None
     ).update(revoked_at=now)

@@ -15,16 +15,15 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from accounts import audit, free_texts, jobs, mails, peppers, rights, tenancy, token_format
+from accounts import audit, free_texts, jobs, live, peppers, queries, rights, tenancy, token_format
 from accounts.caller import Caller, TokenScope
 from accounts.errors import Conflict, InvalidToken, NotFound, Unavailable, wrong_field
-from accounts.identifiers import as_ip, new_id
+from accounts.identifiers import as_ip, checked_name, new_id
 from accounts.messages import message
 from accounts.models import Token
-from accounts.queries import credentials, directory
-from accounts.queries.credentials import TokenView, token_view
-from accounts.tenancy import security_definers
-from accounts.tenancy.security_definers import Presented
+from accounts.queries import TokenView, token_view
+from accounts.tenancy import rls
+from accounts.tenancy.rls import Presented
 
 DEFAULT_DAYS: Final = 90  # until a token ends, unless its maker says otherwise
 MAXIMUM_DAYS: Final = 365  # which an organization can lower
@@ -75,17 +74,14 @@ def create_token(*, caller: Caller, new: NewToken, now: datetime) -> IssuedToken
     Raises InvalidInput naming the field, Forbidden when this credential cannot handle tokens.
     """
     user_id = rights.check_holds_tokens(caller=caller)
-    name = new.name.strip()
-    if not 0 < len(name) <= NAME_LENGTH or not name.isprintable():
-        detail = message("The name needs 1 to {most} printable characters.", most=NAME_LENGTH)
-        raise wrong_field(pointer="/name", detail=detail)
+    name = checked_name(new.name, most=NAME_LENGTH)
     if new.source_interface not in INTERFACES:
         detail = message("The interface is one of: {names}.", names=tuple(INTERFACES))
         raise wrong_field(pointer="/source_interface", detail=detail)
     free_texts.check(texts={"/name": new.name})
     rights.check_lends(caller=caller, scopes=new.scopes, projects=new.projects)
-    with audit.caller_unit(caller=caller):
-        longest = directory.longest_token_days(caller=caller)
+    with audit.unit_of(caller):
+        longest = queries.longest_token_days(caller=caller)
         if new.expires_in_days is None:
             days = min(DEFAULT_DAYS, longest)
         elif 1 <= new.expires_in_days <= longest:
@@ -118,9 +114,8 @@ def create_again(*, caller: Caller, new: NewToken, now: datetime) -> IssuedToken
     """
     rights.check_holds_tokens(caller=caller)
     rights.check_lends(caller=caller, scopes=new.scopes, projects=new.projects)
-    with audit.caller_unit(caller=caller):
-        rows = Token.objects.select_for_update(of=("self",)).select_related("user")
-        row = rows.filter(credentials.own_tokens(caller=caller), pk=new.id).first()
+    with audit.unit_of(caller):
+        row = _held(queries.own_tokens(caller=caller), new.id)
         if row is None:
             return None
         _check_replaceable(row, now=now)
@@ -146,12 +141,12 @@ def rotate_token(
     if not 0 <= overlap_hours <= OVERLAP_HOURS:
         detail = message("The overlap is 0 to {most} hours.", most=OVERLAP_HOURS)
         raise wrong_field(pointer="/overlap_hours", detail=detail)
-    with audit.caller_unit(caller=caller):
-        old = _locked(credentials.own_tokens(caller=caller), token_id)
+    with audit.unit_of(caller):
+        old = _locked(queries.own_tokens(caller=caller), token_id)
         _check_replaceable(old, now=now)
         view = token_view(old)
         rights.check_lends(caller=caller, scopes=frozenset(view.scopes), projects=view.projects)
-        longest = timedelta(days=directory.longest_token_days(caller=caller))
+        longest = timedelta(days=queries.longest_token_days(caller=caller))
         issued = _issue(
             Token(
                 organization_id=old.organization_id,
@@ -175,8 +170,8 @@ def rotate_token(
 
 def revoke_token(*, caller: Caller, token_id: UUID, now: datetime) -> TokenView:
     """End a token at once: one's own, or as a manager anybody's. Raises NotFound."""
-    with audit.caller_unit(caller=caller):
-        row = _locked(credentials.visible(caller=caller), token_id)
+    with audit.unit_of(caller):
+        row = _locked(queries.visible(caller=caller), token_id)
         if row.revoked_at is None:
             row.revoked_at = now
             row.save(update_fields=["revoked_at"])
@@ -239,9 +234,13 @@ def _mint(row: Token) -> str:
     return minted.text
 
 
-def _locked(reach: Q, token_id: UUID) -> Token:
+def _held(reach: Q, token_id: UUID) -> Token | None:
     rows = Token.objects.select_for_update(of=("self",)).select_related("user")
-    row = rows.filter(reach, pk=token_id).first()
+    return rows.filter(reach, pk=token_id).first()
+
+
+def _locked(reach: Q, token_id: UUID) -> Token:
+    row = _held(reach, token_id)
     if row is None:
         raise NotFound(
             detail="There is no such token.", hint="GET /api/v1/tokens lists those you can see."
@@ -268,7 +267,7 @@ def _end_leaked(text: str, now: datetime) -> bool:
         parsed = token_format.parse(text=text)
     except InvalidToken:
         return False
-    row = security_definers.present_token(lookup=parsed.lookup_id)
+    row = rls.present_token(lookup=parsed.lookup_id)
     if row is None or not peppers.is_of(stored=row.digest, text=parsed.text):
         return False
     if row.revoked_at is not None or row.expires_at <= now or not row.is_ready:
@@ -294,7 +293,9 @@ def tell_owner(*, token_id: UUID) -> bool:
     person = row.user
     context = {"token": row, "organization": row.organization, "name": person.name}
     try:
-        mails.send("leaked_token", language=person.language, to=person.email, context=context)
+        live.send_template(
+            "leaked_token", language=person.language, to=person.email, context=context
+        )
     except (SMTPException, OSError) as error:
         raise Unavailable(
             detail="The mail server does not answer.", hint="The mail is sent later."

@@ -9,20 +9,19 @@ from uuid import UUID
 
 from pydantic import Field
 
-from accounts import tenancy
-from accounts.actions import operators
+from accounts import jobs, queries, tenancy
+from accounts.actions import organizations
 from accounts.api.endpoints import Answer, Call, get, post
 from accounts.api.schemas import Nothing, OneOf, Page, PageQuery, Query, Resource, Result
 from accounts.caller import Caller
 from accounts.errors import Conflict, InvalidToken
-from accounts.queries import credentials, job_list
-from accounts.queries.job_list import JobView
+from accounts.jobs import JobView
 
 
 class JobQuery(PageQuery):
     """Which jobs to list."""
 
-    state: Annotated[str, OneOf(job_list.STATES)] | None = Field(
+    state: Annotated[str, OneOf(jobs.STATES)] | None = Field(
         None, description="Only jobs in this state."
     )
 
@@ -34,7 +33,7 @@ class Job(Result):
     id: UUID
     name: str
     queue: str
-    state: Annotated[str, OneOf(job_list.STATES)]
+    state: Annotated[str, OneOf(jobs.STATES)]
     attempts: int
     progress_done: int
     progress_total: int
@@ -53,7 +52,7 @@ def list_jobs(call: Call, query: JobQuery) -> Answer:
 
     Background work one has set going, like embedding, newest first; managers see all.
     """
-    page = job_list.list_jobs(
+    page = jobs.list_jobs(
         caller=call.caller, state=query.state, cursor=call.after(str), limit=query.limit
     )
     return Answer(page.items, following=page.next_cursor)
@@ -62,25 +61,25 @@ def list_jobs(call: Call, query: JobQuery) -> Answer:
 @get("jobs/{id}", tag="jobs", answer=Job)
 def get_job(call: Call) -> JobView:
     """Look at one job."""
-    return job_list.find_job(caller=call.caller, job_id=call.id)
+    return jobs.find_job(caller=call.caller, job_id=call.id)
 
 
 @post("jobs/{id}/retry", tag="jobs", answer=Job, idempotent=False)
 def retry_job(call: Call, body: Nothing) -> JobView:
     """Try a job again that did not succeed."""
-    job = job_list.find_job(caller=call.caller, job_id=call.id)
-    if not operators.retry_job(caller=call.caller, job_id=job.id):
+    job = jobs.find_job(caller=call.caller, job_id=call.id)
+    if not organizations.retry_job(caller=call.caller, job_id=job.id):
         raise _not_possible(job, "tried again", "failed, quarantined or cancelled")
-    return job_list.find_job(caller=call.caller, job_id=job.id)
+    return jobs.find_job(caller=call.caller, job_id=job.id)
 
 
 @post("jobs/{id}/cancel", tag="jobs", answer=Job, idempotent=False)
 def cancel_job(call: Call, body: Nothing) -> JobView:
     """Cancel a job that has not begun."""
-    job = job_list.find_job(caller=call.caller, job_id=call.id)
-    if not operators.cancel_job(caller=call.caller, job_id=job.id):
+    job = jobs.find_job(caller=call.caller, job_id=call.id)
+    if not organizations.cancel_job(caller=call.caller, job_id=job.id):
         raise _not_possible(job, "cancelled", "queued")
-    return job_list.find_job(caller=call.caller, job_id=job.id)
+    return jobs.find_job(caller=call.caller, job_id=job.id)
 
 
 def _not_possible(job: JobView, verb: str, states: str) -> Conflict:
@@ -117,12 +116,8 @@ class WaitQuery(Query):
 _places = BoundedSemaphore(MOST_WAITING)
 
 
-def _nothing() -> None:
-    """Check nothing."""
-
-
 def until(
-    *, look: Callable[[], Found | None], seconds: int, check: Callable[[], None] = _nothing
+    *, look: Callable[[], Found | None], seconds: int, check: Callable[[], object] = lambda: None
 ) -> Found | None:
     """Look until there is something or the time is over; return the last that was seen.
 
@@ -132,15 +127,21 @@ def until(
     found = look()
     if found or not seconds or not _places.acquire(blocking=False):
         return found
+    ends_at = time.monotonic() + seconds
     try:
-        return _wait(look, check, time.monotonic() + seconds)
+        while not found and time.monotonic() < ends_at:
+            tenancy.let_go()
+            time.sleep(PAUSE_SECONDS)
+            check()
+            found = look()
+        return found
     finally:
         _places.release()
 
 
 def check_holds(*, caller: Caller) -> None:
     """Raise InvalidToken when what let the caller in has ended, or gives less than it gave."""
-    if not credentials.still_holds(caller=caller, now=datetime.now(UTC)):
+    if not queries.still_holds(caller=caller, now=datetime.now(UTC)):
         raise InvalidToken(
             detail="This credential ended while the call waited.", hint="Sign in again."
         )
@@ -154,18 +155,6 @@ def until_done(*, caller: Caller, job_id: UUID | None, seconds: int) -> bool:
     return job is not None and job.state == "done"
 
 
-def _wait(
-    look: Callable[[], Found | None], check: Callable[[], None], ends_at: float
-) -> Found | None:
-    found = None
-    while not found and time.monotonic() < ends_at:
-        tenancy.let_go()
-        time.sleep(PAUSE_SECONDS)
-        check()
-        found = look()
-    return found
-
-
-def _ended(caller: Caller, job_id: UUID) -> job_list.JobView | None:
-    job = job_list.find_job(caller=caller, job_id=job_id)
+def _ended(caller: Caller, job_id: UUID) -> jobs.JobView | None:
+    job = jobs.find_job(caller=caller, job_id=job_id)
     return job if job.state in ENDED else None

@@ -37,8 +37,8 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    GetCoreSchemaHandler,
     GetJsonSchemaHandler,
+    GetPydanticSchema,
     Strict,
     StringConstraints,
     ValidationError,
@@ -114,71 +114,43 @@ def _identifier(value: Any) -> Any:
     return found
 
 
-class Largest:
-    """Bounds a free object by the characters in which Python writes it."""
+def Largest(characters: int) -> AfterValidator:  # noqa: N802  # stands among types
+    """Bound a free object by the characters in which Python writes it."""
 
-    def __init__(self, characters: int) -> None:
-        """Keep the bound."""
-        self.characters = characters
-
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
-        """Return the schema of an object that is not larger."""
-        return core_schema.no_info_after_validator_function(self._check, handler(source))
-
-    def _check(self, value: dict[str, Any]) -> dict[str, Any]:
-        if len(repr(value)) > self.characters:
-            detail = f"At most {self.characters:,} characters of JSON."
-            raise PydanticCustomError("length", detail)
+    def check(value: dict[str, Any]) -> dict[str, Any]:
+        if len(repr(value)) > characters:
+            raise PydanticCustomError("length", f"At most {characters:,} characters of JSON.")
         return value
 
-
-class OneOf:
-    """Some texts of which one must be sent, where they are no enum."""
-
-    def __init__(self, choices: Iterable[str]) -> None:
-        """Keep the choices in their order."""
-        self.choices = [str(choice) for choice in choices]
-
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
-        """Return the schema of a choice."""
-        return core_schema.literal_schema(self.choices)
+    return AfterValidator(check)
 
 
-class ChoiceOrForm:
-    """One of some known texts, or another that a pattern matches, of so many characters at most."""
+def OneOf(choices: Iterable[str]) -> GetPydanticSchema:  # noqa: N802
+    """Take one of some texts, where they are no enum."""
+    texts = [str(choice) for choice in choices]
+    return GetPydanticSchema(lambda _source, _handler: core_schema.literal_schema(texts))
 
-    def __init__(self, choices: Iterable[str], *, form: str, most: int) -> None:
-        """Keep the choices and the pattern."""
-        self.choices, self.form, self.most = [str(choice) for choice in choices], form, most
 
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
-        """Return the schema of a text that is looked at."""
-        return core_schema.no_info_after_validator_function(
-            self._check, core_schema.str_schema(strict=True)
-        )
+def ChoiceOrForm(choices: Iterable[str], *, form: str, most: int) -> GetPydanticSchema:  # noqa: N802
+    """Take one of some known texts, or another that a pattern matches, of so many characters."""
+    texts = [str(choice) for choice in choices]
+    other = {"minLength": 1, "maxLength": most, "pattern": f"^{form}$"}
+    described = {"type": "string", "anyOf": [{"enum": texts}, other]}
 
-    def __get_pydantic_json_schema__(
-        self, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
-        """Return the JSON Schema: the choices, or the form."""
-        other = {"minLength": 1, "maxLength": self.most, "pattern": f"^{self.form}$"}
-        return {"type": "string", "anyOf": [{"enum": self.choices}, other]}
-
-    def _check(self, text: str) -> str:
-        if text in self.choices:
-            return text
-        if not re.fullmatch(self.form, text):
-            raise PydanticCustomError("choice", _not_one_of(text, self.choices))
-        if len(text) > self.most:
-            detail = f"This must have 1 to {self.most:,} characters, not {len(text):,}."
+    def check(text: str) -> str:
+        if text not in texts and not re.fullmatch(form, text):
+            raise PydanticCustomError("choice", _not_one_of(text, texts))
+        if text not in texts and len(text) > most:
+            detail = f"This must have 1 to {most:,} characters, not {len(text):,}."
             raise PydanticCustomError("length", detail)
         return text
+
+    return GetPydanticSchema(
+        lambda _source, _handler: core_schema.no_info_after_validator_function(
+            check, core_schema.str_schema(strict=True)
+        ),
+        lambda _schema, _handler: dict(described),
+    )
 
 
 Name = Annotated[str, StringConstraints(min_length=1), AfterValidator(_not_blank)]

@@ -1,14 +1,23 @@
-"""Tokens over REST: who one is with it; made, rotated and revoked with the scope admin."""
+"""Tokens over REST: who one is with it; made, rotated and revoked with the scope admin.
+
+Calls without a credential report tokens found in the open (answered alike whether they are real or
+not) and sign in programs that have no browser (RFC 8628): ask for codes, then for the token. What
+those take is JSON, and refusals are problem documents as everywhere, whose `code` is the `error` of
+the RFC.
+"""
 
 from dataclasses import asdict
 from datetime import datetime
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
+from urllib.parse import urlencode
 from uuid import UUID
 
+from django.conf import settings
 from pydantic import Field
 
-from accounts.actions import tokens
-from accounts.actions.tokens import INTERFACES
+from accounts import audit, queries, token_format
+from accounts.actions import devices, tokens
+from accounts.actions.tokens import INTERFACES, end_leaked
 from accounts.api.endpoints import Call, delete, get, post
 from accounts.api.schemas import (
     Body,
@@ -22,8 +31,7 @@ from accounts.api.schemas import (
     Several,
 )
 from accounts.caller import TokenScope
-from accounts.queries import credentials
-from accounts.queries.credentials import TokenView
+from accounts.queries import TokenView
 from accounts.token_format import TokenKind
 
 
@@ -159,7 +167,7 @@ def list_tokens(call: Call) -> list[dict[str, Any]]:
 
     One's own; a manager sees all, and a token without the scope admin only itself.
     """
-    return [_token(view, call.now) for view in credentials.list_tokens(caller=call.caller)]
+    return [_token(view, call.now) for view in queries.list_tokens(caller=call.caller)]
 
 
 @post(
@@ -190,4 +198,167 @@ def _issued(issued: tokens.IssuedToken, now: datetime) -> dict[str, Any]:
 
 
 def _token(view: TokenView, now: datetime) -> dict[str, Any]:
-    return {**asdict(view), "state": credentials.state_of(token=view, now=now)}
+    return {**asdict(view), "state": queries.state_of(token=view, now=now)}
+
+
+MOST: Final = 50  # texts a report
+LONGEST: Final = 4_096  # characters of a text; what a scanner shows around a finding
+
+
+class LeakReport(Body):
+    """Tokens that somebody found."""
+
+    tokens: Several[Annotated[Name, Field(max_length=LONGEST)]] = Field(
+        min_length=1,
+        max_length=MOST,
+        description="The tokens, or texts in which they stand.",
+        examples=[["crn_pat_…"]],
+    )
+
+
+class LeakReceipt(Result):
+    """Received."""
+
+    received: int
+
+
+class TokenPattern(Result):
+    """The pattern."""
+
+    name: str
+    pattern: str
+    prefixes: tuple[str, ...]
+    length: int
+    checksum: str
+    report: str
+
+
+@post(
+    "tokens/leaked",
+    tag="tokens",
+    scope=None,
+    public=True,
+    answer=LeakReceipt,
+    status=202,
+    idempotent=False,
+)
+def report_leak(call: Call, body: LeakReport) -> dict[str, Any]:
+    """Report tokens found in the open.
+
+    Needs no credential. Tokens that are real are revoked at once and their owners told; the answer
+    is the same for those that are not.
+    """
+    for text in body.tokens:
+        end_leaked(text=text, now=call.now)
+    return {"received": len(body.tokens)}
+
+
+@get("tokens/pattern", tag="tokens", scope=None, public=True, answer=TokenPattern)
+def token_pattern(call: Call) -> dict[str, Any]:
+    """How a token looks, for scanners.
+
+    Needs no credential.
+    """
+    del call
+    return {
+        "name": "Cairn API token",
+        "pattern": token_format.PUBLISHED_PATTERN,
+        "prefixes": tuple(f"crn_{kind}_" for kind in TokenKind),
+        "length": token_format.LENGTH,
+        "checksum": (
+            "The last 6 characters are the CRC-32 of all characters before them, written in base "
+            "62 with the digits 0-9A-Za-z, most significant first, padded with 0."
+        ),
+        "report": "/api/v1/tokens/leaked",
+    }
+
+
+PAGE: Final = "/device"  # where the person goes
+CODE_MOST: Final = 100  # characters of a device code
+
+
+class DeviceRequest(Body):
+    """A program that would sign in."""
+
+    client: Name = Field(
+        max_length=tokens.NAME_LENGTH,
+        description="How the program calls itself, and where it runs; the person is shown it.",
+        examples=["cairn on ada-laptop"],
+    )
+    scopes: Several[Choice[TokenScope]] = Field(
+        (TokenScope.READ, TokenScope.WRITE),
+        min_length=1,
+        max_length=len(TokenScope),
+        description="What it would do; the person may lend less.",
+    )
+
+
+class DeviceCode(Body):
+    """A program that waits for its token."""
+
+    device_code: Name = Field(
+        max_length=CODE_MOST,
+        description="The code that the program keeps to itself.",
+        examples=["GmRhmhcxhwAzkoEqiMEg_DnyEysNkuNhszIySk9eS"],
+    )
+
+
+class DeviceCodes(Result):
+    """The codes."""
+
+    device_code: str
+    user_code: str
+    verification_uri: str
+    verification_uri_complete: str
+    expires_in: int
+    interval: int
+
+
+class DeviceToken(Result):
+    """The token."""
+
+    access_token: str
+    token_type: str
+    expires_in: int
+    scope: str
+    organization: str
+
+
+@post("device/code", tag="tokens", scope=None, public=True, answer=DeviceCodes, idempotent=False)
+def ask_device_code(call: Call, body: DeviceRequest) -> dict[str, Any]:
+    """Begin to sign in a program without a browser.
+
+    Needs no credential. A person types `user_code` at `verification_uri` (RFC 8628).
+    """
+    device_code, user_code = devices.ask(
+        client=body.client, address=audit.origin().ip, scopes=body.scopes, now=call.now
+    )
+    page = f"{settings.BASE_URL}{PAGE}"
+    return {
+        "device_code": device_code,
+        "user_code": user_code,
+        "verification_uri": page,
+        "verification_uri_complete": f"{page}?{urlencode({'code': user_code})}",
+        "expires_in": devices.LIVES_SECONDS,
+        "interval": devices.INTERVAL_SECONDS,
+    }
+
+
+@post("device/token", tag="tokens", scope=None, public=True, answer=DeviceToken, idempotent=False)
+def fetch_device_token(call: Call, body: DeviceCode) -> dict[str, Any]:
+    """Fetch the token of a program that a person has approved.
+
+    Needs no credential. Ask every `interval` seconds while the refusal's `code` is
+    `authorization_pending`, and 5 s less often after `slow_down`; `access_denied` and
+    `expired_token` end it. The token is shown once; where that answer was lost, ask again: until it
+    was used, it is replaced by a new one.
+    """
+    issued, organization = devices.fetch(device_code=body.device_code, now=call.now)
+    token = issued.token
+    return {
+        "access_token": issued.text,
+        "token_type": "Bearer",
+        "expires_in": int((token.expires_at - call.now).total_seconds()),
+        "scope": " ".join(token.scopes),
+        "organization": organization,
+    }

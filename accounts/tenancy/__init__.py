@@ -24,7 +24,7 @@ from django.core.cache import cache
 from django.db import connection, transaction
 
 from accounts.caller import Tenant as Tenant  # for those who enter one
-from accounts.tenancy import security_definers
+from accounts.tenancy import rls
 
 SCHEMA_NAME = re.compile(r"t_[0-9a-f]{32}\Z")
 TEMPLATE_SCHEMA = "tenant_template"
@@ -176,7 +176,7 @@ def memo() -> dict[Any, Any]:
 
 def each_organization() -> Iterator[Tenant]:
     """Yield every organization that is ready, in a stable order, without entering it."""
-    for row in security_definers.every_organization():
+    for row in rls.every_organization():
         if row.ready:
             yield Tenant(organization_id=row.id, slug=row.slug, schema_name=row.schema_name)
 

@@ -28,8 +28,8 @@ from psycopg import ClientCursor
 
 from accounts import tenancy
 from accounts.models import Organization, SchemaStep
-from accounts.tenancy import SCHEMA_NAME, TEMPLATE_SCHEMA, rls, security_definers
-from accounts.tenancy.security_definers import Entrance
+from accounts.tenancy import SCHEMA_NAME, TEMPLATE_SCHEMA, rls
+from accounts.tenancy.rls import Entrance
 
 FUNCTION_FILES = "**/sql/functions.sql"
 NOT_KEPT = ("accounts_schemastep", "django_migrations")  # the tenant's version says it instead
@@ -68,7 +68,7 @@ def replay(*, organization: Organization | Entrance) -> int:
     if not SCHEMA_NAME.match(organization.schema_name):
         raise ValueError(f"{organization.schema_name!r} is not the schema of an organization.")
     with tenancy.walled(organization_id=organization.id):
-        applied, _ = security_definers.replay(organization_id=organization.id)
+        applied, _ = rls.replay(organization_id=organization.id)
     return applied
 
 
@@ -91,7 +91,7 @@ def open_to_application() -> None:
 def behind() -> tuple[Entrance, ...]:
     """Return the organizations whose schema lacks a step."""
     last = newest()
-    return tuple(row for row in security_definers.every_organization() if row.schema_version < last)
+    return tuple(row for row in rls.every_organization() if row.schema_version < last)
 
 
 def _pending() -> list[tuple[str, str]]:

@@ -12,14 +12,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from config import env
-from config.embedded import console as consoles
 from config.embedded import home as homes
 from config.embedded import servers, startup
-from config.embedded import setup as setups
-from config.embedded.console import Console, HomeError, StartError
-from config.embedded.postgres import Durability
-from config.embedded.processes import Group, StopRequested
-from config.embedded.setup import Setup
+from config.embedded.home import HomeError, StartError
+from config.embedded.processes import Console, Group, StopRequested
+from config.embedded.servers import Durability
+from config.embedded.startup import Setup
 
 READ_BYTES = 4096
 
@@ -27,7 +25,10 @@ READ_BYTES = 4096
 def main(*, arguments: list[str]) -> int:
     """Run the chosen command; return 0, or 1 after printing why it could not go on."""
     chosen = _parse(arguments)
-    out = consoles.standard() if chosen.command == "run" else consoles.on_errors()
+    is_run = chosen.command == "run"  # else a script reads standard output
+    if is_run and hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="replace")  # what cannot be encoded is never fatal
+    out = Console(stream=sys.stdout if is_run else sys.stderr)
     try:
         _run(chosen, os.environ, out)
     except StartError as error:
@@ -58,7 +59,7 @@ def _run(chosen: argparse.Namespace, environment: Mapping[str, str], out: Consol
     if chosen.command == "run":
         startup.run(environment=environment, console=out)
         return
-    setup = setups.read(environment=environment)
+    setup = startup.read(environment=environment)
     if chosen.command == "stop-check":
         _check_stopped(setup, environment, out)
     elif chosen.command == "manage":
@@ -111,7 +112,7 @@ def _serve(
         group.listen()
         group.watch(descriptor=sys.stdin.fileno(), on_input=stop_at_end_of_input)
         try:
-            served = servers.start_servers(
+            served = startup.start_servers(
                 group=group, setup=setup, environment=environment, durability=durability
             )
             for name, value in (

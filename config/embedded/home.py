@@ -1,31 +1,37 @@
-"""The data folder: what lies where in it, who holds it, the secrets made once, and its sockets.
+"""The data folder: what lies in it, who holds it, its secrets and sockets, who serves it.
 
 A unix socket's path may have 107 bytes, and a checkout can lie deep, so sockets live in a short
-folder named by a hash of the data folder. When Postgres runs as another user that cannot reach the
-data folder or the programs (root's home, say), both live under `/var/lib/cairn` instead.
+folder named by a hash of the data folder.
+
+Postgres refuses to run as root. A normal user runs it as is. Root puts it into a user namespace of
+its own, in which root is called by another name: files stay root's outside and no folder has to be
+opened for anyone. Where the kernel or the container forbids that, root hands it to an unprivileged
+user instead. When that user cannot reach the data folder or the programs (in root's home, say),
+both live under `/var/lib/cairn`.
 """
 
+import ctypes
 import errno
 import fcntl
 import hashlib
 import json
 import os
+import pwd
 import secrets
 import shutil
 import stat
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from config.embedded import identity as identities
-from config.embedded.console import HomeError
-from config.embedded.identity import Identity
-
 FREE_BYTES_FIRST_START = 700_000_000  # weights, cluster, and room for its log
 FREE_BYTES = 100_000_000
 SECRET_BYTES = 48
+SECRETS = ("secret_key", "token_pepper")  # sign sessions and key token digests; a loss ends both
 REASONS = {
     errno.ENOSPC: "the disk is full",
     errno.EDQUOT: "the disk quota is used up",
@@ -35,6 +41,33 @@ REASONS = {
     errno.ENOTDIR: "a part of the path is a file",
     errno.EEXIST: "a file of that name is in the way",
 }
+SOCKET_PATH_BYTES = 107  # sockaddr_un.sun_path, with room for the closing NUL
+LONGEST_SOCKET_NAME = "/.s.PGSQL.5432.lock"
+OUTSIDE = Path("/var/lib/cairn")
+HASH_LETTERS = 12
+CLONE_NEWUSER = 0x10000000  # linux/sched.h
+NAMESPACE_USERS = ("daemon", "nobody", "bin")  # initdb wants a name that exists in passwd
+SWITCH_USER_VARIABLE = "CAIRN_PG_AS_USER"
+DEFAULT_SWITCH_USER = "nobody"
+PROBE_SECONDS = 10
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+class StartError(Exception):
+    """The start cannot go on; the message is one sentence for the person who typed `make run`."""
+
+
+class HomeError(StartError):
+    """The data folder cannot be used: locked, not writable, disk full."""
+
+
+class BinaryError(StartError):
+    """A server's program was not found or cannot run on this machine."""
+
+
+class ServerError(StartError):
+    """A server did not become ready in time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,16 +80,6 @@ class Home:
     def run(self) -> Path:
         """Lock, progress and schedules: what only the running group needs."""
         return self.root / "run"
-
-    @property
-    def models(self) -> Path:
-        """Model weights."""
-        return self.root / "models"
-
-    @property
-    def static(self) -> Path:
-        """Collected static files; empty as long as the server finds them in the packages."""
-        return self.root / "static"
 
     @property
     def credentials(self) -> Path:
@@ -74,21 +97,13 @@ class Home:
         return not (self.root / "secrets.json").exists()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Secrets:
-    """What signs sessions and keys token digests; losing it invalidates both."""
-
-    secret_key: str
-    token_pepper: str
-
-
 def prepare(*, root: Path) -> Home:
     """Make the folder and its parts. Raises HomeError when it cannot be written or is too full."""
     home = Home(root=root.absolute())
     try:
         home.root.mkdir(mode=0o700, parents=True, exist_ok=True)
-        for part in (home.run, home.models, home.static):
-            part.mkdir(mode=0o700, exist_ok=True)
+        for part in ("run", "models", "static"):
+            (home.root / part).mkdir(mode=0o700, exist_ok=True)
         trial = home.run / "trial"
         trial.write_bytes(b"x" * 4096)
         trial.unlink()
@@ -135,15 +150,15 @@ def held(*, home: Home) -> Iterator[None]:
         file.truncate(0)
 
 
-def load_secrets(*, home: Home) -> Secrets:
+def load_secrets(*, home: Home) -> dict[str, str]:
     """Read the secrets, making them at the first start; raises HomeError for a broken file."""
     path = home.root / "secrets.json"
     if home.is_first_start:
-        made = {name: secrets.token_urlsafe(SECRET_BYTES) for name in Secrets.__slots__}
+        made = {name: secrets.token_urlsafe(SECRET_BYTES) for name in SECRETS}
         write_private(path=path, text=json.dumps(made, indent=2))
     try:
-        read = json.loads(path.read_text())
-        return Secrets(secret_key=read["secret_key"], token_pepper=read["token_pepper"])
+        stored = json.loads(path.read_text())
+        return {name: stored[name] for name in SECRETS}
     except (ValueError, KeyError, TypeError) as error:
         raise HomeError(f"{path} is damaged; put it back from a backup.") from error
 
@@ -160,10 +175,86 @@ def write_private(*, path: Path, text: str) -> None:
     draft.replace(path)
 
 
-SOCKET_PATH_BYTES = 107  # sockaddr_un.sun_path, with room for the closing NUL
-LONGEST_SOCKET_NAME = "/.s.PGSQL.5432.lock"
-OUTSIDE = Path("/var/lib/cairn")
-HASH_LETTERS = 12
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """How a child changes before it runs: a name inside a namespace, another user, or neither."""
+
+    namespace_uid: int | None = None
+    user: str | None = None
+
+    @property
+    def uid(self) -> int:
+        """The user id that owns the files of the child, seen from outside."""
+        return os.geteuid() if self.user is None else pwd.getpwnam(self.user).pw_uid
+
+    @property
+    def gid(self) -> int:
+        """The group id that owns the files of the child, seen from outside."""
+        return os.getegid() if self.user is None else pwd.getpwnam(self.user).pw_gid
+
+
+SELF = Identity()
+
+
+def choose(*, environment: Mapping[str, str]) -> Identity:
+    """Decide as whom Postgres runs: self, in a namespace, or as another user.
+
+    Raises BinaryError when root names a user that does not exist.
+    """
+    if os.geteuid() != 0:
+        return SELF
+    named = environment.get(SWITCH_USER_VARIABLE)
+    inside = next((uid for uid in map(_uid_of, NAMESPACE_USERS) if uid is not None), None)
+    if not named and inside is not None and _works(inside):
+        return Identity(namespace_uid=inside)
+    user = named or DEFAULT_SWITCH_USER
+    if _uid_of(user) is None:
+        raise BinaryError(
+            f"Postgres does not run as root and there is no user {user}; "
+            f"create it or name another one in {SWITCH_USER_VARIABLE}."
+        )
+    return Identity(user=user)
+
+
+def enter_namespace(*, inside_uid: int) -> None:
+    """Move this process into a new user namespace in which its user is called `inside_uid`.
+
+    Meant for a fresh child between fork and exec. Raises OSError where namespaces are forbidden.
+    """
+    outside_uid, outside_gid = os.geteuid(), os.getegid()
+    if LIBC.unshare(CLONE_NEWUSER) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    for name, text in (
+        ("setgroups", "deny"),
+        ("uid_map", f"{inside_uid} {outside_uid} 1"),
+        ("gid_map", f"{inside_uid} {outside_gid} 1"),
+    ):
+        Path(f"/proc/self/{name}").write_text(text)
+
+
+def _uid_of(name: str) -> int | None:
+    try:
+        return pwd.getpwnam(name).pw_uid
+    except KeyError:
+        return None
+
+
+def _works(inside: int) -> bool:
+    """Say whether a namespace can be entered in which root is called so."""
+    if sys.platform != "linux":
+        return False
+    try:
+        tried = subprocess.run(
+            [sys.executable, "-S", "-c", "import os, sys; sys.exit(os.geteuid() == 0)"],
+            preexec_fn=lambda: enter_namespace(inside_uid=inside),
+            stderr=subprocess.DEVNULL,
+            timeout=PROBE_SECONDS,
+            check=False,
+        )
+    except subprocess.SubprocessError:
+        return False
+    return tried.returncode == 0
 
 
 def socket_folder(*, home: Path, owner: Identity, environment: Mapping[str, str]) -> Path:
@@ -186,12 +277,12 @@ def socket_folder(*, home: Path, owner: Identity, environment: Mapping[str, str]
 def socket_path(*, home: Path, owner: Identity, environment: Mapping[str, str]) -> Path:
     """Return where the sockets of `home` belong: in the user's runtime folder or in /tmp."""
     runtime = environment.get("XDG_RUNTIME_DIR", "")
-    usable = owner.user is None and runtime and os.access(runtime, os.W_OK)
     name = f"cairn-{_short(f'{home.resolve()} {owner.uid}')}"
-    folder = Path(runtime) / name if usable else Path("/tmp") / name  # noqa: S108 - 0700, checked
-    if len(os.fsencode(folder)) + len(LONGEST_SOCKET_NAME) > SOCKET_PATH_BYTES:
-        return Path("/tmp") / name  # noqa: S108 - 0700, checked
-    return folder
+    folder = Path(runtime) / name
+    usable = owner.user is None and runtime and os.access(runtime, os.W_OK)
+    if usable and len(os.fsencode(folder)) + len(LONGEST_SOCKET_NAME) <= SOCKET_PATH_BYTES:
+        return folder
+    return Path("/tmp") / name  # noqa: S108 - 0700, checked
 
 
 def data_folder(*, home: Path, owner: Identity) -> Path:
@@ -203,7 +294,7 @@ def data_folder(*, home: Path, owner: Identity) -> Path:
     outside = OUTSIDE / _short(str(home.resolve())) / "postgres"
     if outside.exists() and not inside.exists():
         return outside
-    if identities.can_reach(identity=owner, folder=home):
+    if _can_reach(owner, home):
         return inside
     if inside.exists():
         raise HomeError(
@@ -216,7 +307,7 @@ def data_folder(*, home: Path, owner: Identity) -> Path:
 
 def reachable_binaries(*, binaries: Path, owner: Identity) -> Path:
     """Return programs that the owner can run, copied out of a private folder if need be."""
-    if identities.can_reach(identity=owner, folder=binaries):
+    if _can_reach(owner, binaries):
         return binaries
     install = binaries.parent
     version = f"{install} {(binaries / 'postgres').stat().st_mtime_ns}"
@@ -234,6 +325,23 @@ def give(*, folder: Path, owner: Identity) -> None:
         os.chown(place, owner.uid, owner.gid)
         for name in files:
             os.chown(Path(place) / name, owner.uid, owner.gid, follow_symlinks=False)
+
+
+def _can_reach(owner: Identity, folder: Path) -> bool:
+    """Say whether the owner may enter `folder`, by trying it as that user."""
+    if owner.user is None:
+        return True
+    tried = subprocess.run(
+        [shutil.which("sh") or "/bin/sh", "-c", 'cd "$1"', "sh", str(folder)],
+        user=owner.user,
+        group=owner.gid,
+        extra_groups=[],
+        cwd="/",
+        stderr=subprocess.DEVNULL,
+        timeout=PROBE_SECONDS,
+        check=False,
+    )
+    return tried.returncode == 0
 
 
 def _copy_install(install: Path, place: Path) -> None:

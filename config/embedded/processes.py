@@ -1,4 +1,4 @@
-"""Programs under supervision: started, watched, restarted and stopped together.
+"""Programs under supervision: started, watched, restarted, stopped together, and their lines.
 
 The kernel signals a child when the *thread* that started it ends, so children are started from the
 main thread only and cannot outlive the supervisor. Each child leads a process group of its own:
@@ -7,7 +7,6 @@ and one `poll` serve all children, because a supervisor that is always there sho
 nothing. Signals only count and wake the loop; everything happens in `Group.turn`.
 """
 
-import ctypes
 import os
 import re
 import select
@@ -15,12 +14,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
-from config.embedded.console import BinaryError, Console, ServerError
-from config.embedded.identity import SELF, Identity, enter_namespace
+from config.embedded.home import LIBC, SELF, BinaryError, Identity, ServerError, enter_namespace
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 ORPHANED_EXIT = 125
@@ -31,7 +31,6 @@ STOP_ORDER = (("web",), ("worker", "beat"), ("redis",), ("postgres",))
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # Defaults, not measured.
 SETTLED_SECONDS = 3.0  # a program that cannot run ends sooner than that
-FIRST_DELAY_SECONDS = 1.0
 LONGEST_DELAY_SECONDS = 30.0
 GOOD_RUN_SECONDS = 60.0
 TURN_SECONDS = 0.5
@@ -40,15 +39,62 @@ READY_SECONDS = 120.0
 HOPELESS_DEATHS = 3  # a child that never was ready and died so often will not come up
 SECOND_REQUEST_SECONDS = 1.0  # make passes SIGTERM on, so one request may arrive twice
 
-_LIBC = ctypes.CDLL(None, use_errno=True)
+NAME_WIDTH = 9
+RESET, BOLD, DIM, GREEN, RED = "\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[32m", "\x1b[31m"
+COLORS = {  # one color a child, readable on dark and light terminals
+    "postgres": "\x1b[34m",
+    "redis": RED,
+    "web": GREEN,
+    "worker": "\x1b[35m",
+    "beat": "\x1b[33m",
+    "cairn": "\x1b[36m",
+}
+
+Halts = tuple[tuple[signal.Signals, float], ...]  # the signals to stop by, the seconds after each
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Halt:
-    """One stage of stopping: the signal sent and how long the program then has."""
+class Console:
+    """Prints to one stream, in color when a person watches."""
 
-    signal: signal.Signals
-    seconds: float
+    def __init__(self, *, stream: TextIO) -> None:
+        self._stream = stream
+        self._colored = stream.isatty() and not os.environ.get("NO_COLOR")
+
+    def line(self, *, name: str, text: str) -> None:
+        """Print one line of a child after its name."""
+        prefix = self._paint(f"{name:<{NAME_WIDTH}}|", COLORS.get(name, DIM))
+        self._print(f"{prefix} {text}")
+
+    def say(self, text: str) -> None:
+        """Print one line of the supervisor itself among the children's."""
+        self.line(name="cairn", text=text)
+
+    @contextmanager
+    def step(self, title: str) -> Iterator[None]:
+        """Print that a step begins, and at its end how long it took."""
+        began = time.monotonic()
+        self._print(self._paint(f"  … {title}", DIM))
+        yield
+        seconds = time.monotonic() - began
+        self._print(f"  {self._paint('✓', GREEN)} {title:<34} {seconds:6.1f} s")
+
+    def failed(self, *, reason: str) -> None:
+        """Print why the start stopped."""
+        self._print(f"  {self._paint('✗', RED)} {reason}")
+
+    def heading(self, text: str) -> None:
+        """Print a line that stands out."""
+        self._print(self._paint(text, BOLD))
+
+    def _paint(self, text: str, color: str) -> str:
+        return f"{color}{text}{RESET}" if self._colored else text
+
+    def _print(self, text: str) -> None:
+        try:
+            print(text, file=self._stream, flush=True)
+        except BrokenPipeError:
+            # Whoever read the log has gone; the servers still have to be looked after.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,9 +103,9 @@ class Program:
 
     name: str
     command: tuple[str, ...]
-    environment: tuple[tuple[str, str], ...]
+    environment: Mapping[str, str]
     folder: Path
-    halts: tuple[Halt, ...] = field(default=(Halt(signal=signal.SIGTERM, seconds=5),))
+    halts: Halts = ((signal.SIGTERM, 5),)
     identity: Identity = SELF
     noise: str = NOTHING  # a pattern of lines that are not shown
     orphan_signal: signal.Signals = signal.SIGKILL  # what the kernel sends when we are gone
@@ -77,7 +123,7 @@ def start_program(*, program: Program, output: int) -> subprocess.Popen[bytes]:
         if program.identity.namespace_uid is not None:
             enter_namespace(inside_uid=program.identity.namespace_uid)
         if sys.platform == "linux":
-            _LIBC.prctl(PR_SET_PDEATHSIG, int(program.orphan_signal), 0, 0, 0)
+            LIBC.prctl(PR_SET_PDEATHSIG, int(program.orphan_signal), 0, 0, 0)
             if os.getppid() != parent:
                 os._exit(ORPHANED_EXIT)
 
@@ -101,19 +147,14 @@ def start_program(*, program: Program, output: int) -> subprocess.Popen[bytes]:
         ) from error
 
 
-def signal_after(*, halts: Sequence[Halt], elapsed_seconds: float) -> signal.Signals:
+def signal_after(*, halts: Halts, elapsed_seconds: float) -> signal.Signals:
     """Return the signal of the stage that `elapsed_seconds` falls into; after them SIGKILL."""
     ends_at = 0.0
-    for halt in halts:
-        ends_at += halt.seconds
+    for number, seconds in halts:
+        ends_at += seconds
         if elapsed_seconds < ends_at:
-            return halt.signal
+            return number
     return signal.SIGKILL
-
-
-def delay_seconds(*, deaths: int) -> float:
-    """Return how long to wait before the next start after so many deaths: 1, 2, 4 … 30 seconds."""
-    return min(FIRST_DELAY_SECONDS * 2.0 ** min(deaths - 1, 10), LONGEST_DELAY_SECONDS)
 
 
 class Process:
@@ -133,6 +174,7 @@ class Process:
         is_ready: Callable[[], bool] | None = None,
     ) -> None:
         self.program = program
+        self.name = program.name
         self.restarts = restarts
         self.is_ready = is_ready
         self.ready = False
@@ -141,31 +183,16 @@ class Process:
         self.deaths = 0
         self.output: int | None = None
         self.returncode: int | None = None
+        self.child: subprocess.Popen[bytes] | None = None  # while it runs
         self._console = console
-        self._child: subprocess.Popen[bytes] | None = None
         self._rest = b""
-
-    @property
-    def name(self) -> str:
-        """The name its lines are prefixed with."""
-        return self.program.name
-
-    @property
-    def is_running(self) -> bool:
-        """Whether it has been started and has not been seen to end."""
-        return self._child is not None
-
-    @property
-    def pid(self) -> int | None:
-        """Its process id while it runs."""
-        return None if self._child is None else self._child.pid
 
     def start(self, *, now: float) -> None:
         """Start the program with a fresh pipe for its output; `now` in seconds, monotonic."""
         reading, writing = os.pipe()
         os.set_blocking(reading, False)
         try:
-            self._child = start_program(program=self.program, output=writing)
+            self.child = start_program(program=self.program, output=writing)
         except BaseException:
             os.close(reading)
             raise
@@ -188,48 +215,43 @@ class Process:
 
     def has_ended(self) -> bool:
         """Say whether the child has just ended; if so, end what it left and take its exit code."""
-        child = self._child
+        child = self.child
         if child is None:
             return False
         if os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
             return False
-        self.send_to_group(signal.SIGKILL)
-        self.returncode, self._child = child.wait(), None
+        self.send(signal.SIGKILL)
+        self.returncode, self.child = child.wait(), None
         self.read()
         self._close_output()
         return True
 
     def has_become_ready(self, *, now: float) -> bool:
         """Say whether it runs, was not ready before, and is now."""
-        if self._child is None or self.ready:
+        if self.child is None or self.ready:
             return False
         settled = now - self.started_at >= SETTLED_SECONDS
         self.ready = settled if self.is_ready is None else self.is_ready()
         return self.ready
 
     def plan_restart(self, *, now: float) -> float:
-        """Decide when to start again; return the delay in seconds.
+        """Decide when to start again; return the delay in seconds: 1, 2, 4 … 30 by its deaths.
 
         A run of a minute and more wipes the deaths before it.
         """
         self.deaths = 1 if now - self.started_at >= GOOD_RUN_SECONDS else self.deaths + 1
-        delay = delay_seconds(deaths=self.deaths)
+        delay = min(2.0 ** min(self.deaths - 1, 10), LONGEST_DELAY_SECONDS)
         self.restart_at = now + delay
         return delay
 
     def send(self, number: signal.Signals) -> None:
-        """Send a signal to the program itself."""
-        if self._child is not None:
-            os.kill(self._child.pid, number)
-
-    def send_to_group(self, number: signal.Signals) -> None:
-        """Send a signal to the program and everything in its process group."""
-        if self._child is None:
+        """Send a signal to the program; SIGKILL to everything in its process group."""
+        if self.child is None:
             return
         try:
-            os.killpg(self._child.pid, number)
+            (os.killpg if number is signal.SIGKILL else os.kill)(self.child.pid, number)
         except ProcessLookupError:
-            self.send(number)
+            os.kill(self.child.pid, number)
 
     def _close_output(self) -> None:
         """Print what is left of a last line and close the pipe."""
@@ -261,20 +283,20 @@ class Group:
         self.console = console
         self._children: list[Process] = []
         self._requests = 0
-        self._watched: dict[int, Callable[[], None]] = {}
+        self._watched: dict[int, Callable[[], object]] = {}
 
     def listen(self) -> None:
         """Take over the signals of this process; call once, from the main thread."""
         reading, writing = os.pipe()
         os.set_blocking(reading, False)
         os.set_blocking(writing, False)
-        self.watch(descriptor=reading, on_input=lambda: _drain(reading))
+        self.watch(descriptor=reading, on_input=lambda: os.read(reading, READ_BYTES))
         signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda _number, _frame: None)  # it has written there already
         for number in STOP_SIGNALS:
             signal.signal(number, lambda _number, _frame: self.request_stop())
 
-    def watch(self, *, descriptor: int, on_input: Callable[[], None]) -> None:
+    def watch(self, *, descriptor: int, on_input: Callable[[], object]) -> None:
         """Call `on_input` whenever the descriptor has something to read."""
         self._watched[descriptor] = on_input
 
@@ -361,7 +383,7 @@ class Group:
     def _stop_all(self, children: Sequence[Process], stop_began: float) -> None:
         began = time.monotonic()
         sent: dict[str, signal.Signals] = {}
-        while running := [child for child in children if child.is_running]:
+        while running := [child for child in children if child.child is not None]:
             now = time.monotonic()
             if now - stop_began < SECOND_REQUEST_SECONDS:
                 self._requests = 0
@@ -370,8 +392,7 @@ class Group:
                 wanted = signal_after(halts=halts, elapsed_seconds=now - began)
                 if sent.get(child.name) is not wanted:
                     sent[child.name] = wanted
-                    send = child.send_to_group if wanted is signal.SIGKILL else child.send
-                    send(wanted)
+                    child.send(wanted)
             self._wait()
             for child in running:
                 child.has_ended()
@@ -384,15 +405,7 @@ class Group:
         poller = select.poll()
         for descriptor in readers:
             poller.register(descriptor, select.POLLIN)
-        waiting = any(child.is_running and not child.ready for child in self._children)
+        waiting = any(child.child is not None and not child.ready for child in self._children)
         seconds = READY_POLL_SECONDS if waiting else TURN_SECONDS
         for descriptor, _event in poller.poll(seconds * 1000):
             readers[descriptor]()
-
-
-def _drain(descriptor: int) -> None:
-    while True:
-        try:
-            os.read(descriptor, 4096)
-        except BlockingIOError:
-            return

@@ -3,7 +3,7 @@
 How to declare an endpoint
 --------------------------
 An endpoint is one function in a module of an app's `api/`, which stands in the list of modules in
-`config/api_urls.py`. Its shapes are pydantic models, beside it or, where MCP uses them too, in
+`config/urls.py`. Its shapes are pydantic models, beside it or, where MCP uses them too, in
 `memory/api/schemas/`.
 
     class NewTeam(Body):

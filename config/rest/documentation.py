@@ -27,7 +27,7 @@ from pydantic_core import core_schema
 
 from accounts.api.endpoints import BYTES, JSON, Edits, Endpoint
 from accounts.api.schemas import Changes, Query, Resource, Result, is_none
-from config.rest import parsing, problems, rendering
+from config.rest import parsing, problems
 
 Used = tuple[type[BaseModel], JsonSchemaMode]
 References = Mapping[Any, dict[str, Any]]  # of `Used` models
@@ -111,7 +111,7 @@ def document_view(*, endpoints: tuple[Endpoint, ...]) -> Callable[[HttpRequest],
 
     @functools.cache
     def written() -> bytes:
-        return rendering.to_json(value=document(endpoints=endpoints))
+        return problems.to_json(value=document(endpoints=endpoints))
 
     return lambda request: HttpResponse(written(), content_type=JSON)
 

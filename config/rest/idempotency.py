@@ -6,8 +6,7 @@ is running, or for another request, the key is refused; refusals and failures ar
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any, Final
 
 import orjson
@@ -15,7 +14,7 @@ from django.http import HttpRequest, HttpResponse
 
 from accounts import free_texts
 from accounts.api.endpoints import Call
-from accounts.api.json_text import MalformedRequest
+from accounts.api.requests import MalformedRequest
 from accounts.errors import Conflict, FieldError, InvalidInput
 from teams import idempotency
 from teams.idempotency import Standing
@@ -51,11 +50,10 @@ def key_of(*, request: HttpRequest) -> str | None:
     free_texts.check(texts={f"/headers/{HEADER}": key})
     if ACCEPTED.match(key):
         return key
-    fault = FieldError(pointer=f"/headers/{HEADER}", detail="Not a key.", code="idempotency_key")
     raise MalformedRequest(
         detail=f"{HEADER} must have 1 to 255 visible ASCII characters.",
         hint="A fresh UUID per write is a good key.",
-        errors=(fault,),
+        errors=(_fault("Not a key."),),
     )
 
 
@@ -69,50 +67,36 @@ def once(
     fingerprint = _fingerprint(request, call)
     kept = idempotency.begin(caller=call.caller, key=key, fingerprint=fingerprint)
     if kept.standing == Standing.OTHER_REQUEST:
-        raise _mismatch()
+        raise IdempotencyMismatch(
+            detail="This key was used for a request with another address or body.",
+            hint="Use a fresh key for each write; repeat one only to retry the same write.",
+            errors=(_fault("Used for another request."),),
+        )
     if kept.standing == Standing.RUNNING:
         raise StillRunning(
             detail="The first request with this key has not ended.",
             hint="Wait a moment and send it again with the same key.",
         )
     if kept.standing == Standing.ANSWERED:
-        return _replay(kept)
-    with _Given(call=call, key=key) as given:
+        shown = {**kept.headers, REPLAYED: "true"}
+        return HttpResponse(kept.body, "application/json", status=kept.status, headers=shown)
+    is_kept = False
+    try:
         response = run()
-        given.keep(response)
+        if response.status_code < 400:
+            headers = {name: response.headers[name] for name in KEPT_HEADERS if name in response}
+            idempotency.finish(
+                caller=call.caller,
+                key=key,
+                status=response.status_code,
+                headers=headers,
+                body=response.content,
+            )
+            is_kept = True
+    finally:
+        if not is_kept:
+            idempotency.release(caller=call.caller, key=key)
     return response
-
-
-@dataclass(slots=True, kw_only=True)
-class _Given:
-    """A key that is given back unless an answer was kept under it."""
-
-    call: Call
-    key: str
-    is_kept: bool = False
-
-    def __enter__(self) -> "_Given":
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        if not self.is_kept:
-            idempotency.release(caller=self.call.caller, key=self.key)
-
-    def keep(self, response: HttpResponse) -> None:
-        """Keep a successful answer."""
-        if response.status_code >= 400:
-            return
-        headers: Mapping[str, str] = {
-            name: response.headers[name] for name in KEPT_HEADERS if name in response
-        }
-        idempotency.finish(
-            caller=self.call.caller,
-            key=self.key,
-            status=response.status_code,
-            headers=headers,
-            body=response.content,
-        )
-        self.is_kept = True
 
 
 def _fingerprint(request: HttpRequest, call: Call) -> str:
@@ -121,19 +105,5 @@ def _fingerprint(request: HttpRequest, call: Call) -> str:
     return hashlib.sha256(written).hexdigest()
 
 
-def _replay(kept: idempotency.Kept) -> HttpResponse:
-    headers = {**kept.headers, REPLAYED: "true"}
-    return HttpResponse(
-        kept.body, status=kept.status, headers=headers, content_type="application/json"
-    )
-
-
-def _mismatch() -> IdempotencyMismatch:
-    fault = FieldError(
-        pointer=f"/headers/{HEADER}", detail="Used for another request.", code="idempotency_key"
-    )
-    return IdempotencyMismatch(
-        detail="This key was used for a request with another address or body.",
-        hint="Use a fresh key for each write; repeat one only to retry the same write.",
-        errors=(fault,),
-    )
+def _fault(detail: str) -> FieldError:
+    return FieldError(pointer=f"/headers/{HEADER}", detail=detail, code="idempotency_key")

@@ -6,9 +6,9 @@ from typing import Any, Final
 from django.core import signing
 from django.http import HttpRequest
 
-from accounts.api import json_text
+from accounts.api import requests
 from accounts.api.endpoints import Edits, Endpoint
-from accounts.api.json_text import MalformedRequest, UnsupportedMedia
+from accounts.api.requests import MalformedRequest, UnsupportedMedia
 from accounts.caller import Caller
 from accounts.errors import FieldError, PreconditionRequired, TooLarge
 
@@ -27,11 +27,11 @@ def read(*, request: HttpRequest, largest: int, media: tuple[str, ...], smaller:
     raw = _body(request, largest, smaller)
     if not raw.strip():
         return {}
-    text = json_text.decode(raw=raw)
+    text = requests.decode(raw=raw)
     if _check_media(request, media) == NDJSON:
         lines = [line for line in text.split("\n") if line.strip()]
-        return [json_text.parse(text=line, at=f"/{number}") for number, line in enumerate(lines)]
-    return json_text.parse(text=text)
+        return [requests.parse(text=line, at=f"/{number}") for number, line in enumerate(lines)]
+    return requests.parse(text=text)
 
 
 def read_lenient(*, request: HttpRequest, largest: int) -> Any:
@@ -40,7 +40,7 @@ def read_lenient(*, request: HttpRequest, largest: int) -> Any:
     if not raw.strip():
         return {}
     _check_media(request, ("application/json",))
-    return json_text.parse_lenient(raw=raw)
+    return requests.parse_lenient(raw=raw)
 
 
 def read_upload(*, request: HttpRequest, largest: int) -> bytes:
@@ -49,7 +49,7 @@ def read_upload(*, request: HttpRequest, largest: int) -> bytes:
 
 
 def _body(request: HttpRequest, largest: int, smaller: str = "") -> bytes:
-    is_known_large = _announced(request) > largest
+    is_known_large = (announced(request=request) or 0) > largest
     raw = b"" if is_known_large else _stream(request).read(largest + 1)
     if is_known_large or len(raw) > largest:
         raise TooLarge(
@@ -65,9 +65,10 @@ def _stream(request: HttpRequest) -> Any:
     return request.META.get("wsgi.input", request) if is_chunked else request
 
 
-def _announced(request: HttpRequest) -> int:
+def announced(*, request: HttpRequest) -> int | None:
+    """Return how many bytes the body is said to have, None where nothing usable is said."""
     said = request.META.get("CONTENT_LENGTH") or ""
-    return int(said[:LONGEST_LENGTH]) if said.isdecimal() else 0
+    return int(said[:LONGEST_LENGTH]) if said.isdecimal() else None
 
 
 def _check_media(request: HttpRequest, media: tuple[str, ...]) -> str:

@@ -9,15 +9,15 @@ import logging
 from collections.abc import Mapping
 from typing import Any, Final
 
+import orjson
 from django.core.exceptions import PermissionDenied, SuspiciousOperation
 from django.db import DataError, InterfaceError, OperationalError
-from django.http import Http404, UnreadablePostError
+from django.http import Http404, HttpResponse, UnreadablePostError
 from psycopg_pool import PoolTimeout, TooManyRequests
 from rest_framework import exceptions
-from rest_framework.response import Response
 
 from accounts import free_texts
-from accounts.api.json_text import MalformedRequest, UnsupportedMedia
+from accounts.api.requests import MalformedRequest
 from accounts.errors import (
     CairnError,
     Forbidden,
@@ -44,29 +44,31 @@ PLAIN: Final[Mapping[int, tuple[str, str, str]]] = {  # status: code, title, hin
     500: ("internal", "Something went wrong", "Try again; if it stays, report the request id."),
     503: ("unavailable", "Temporarily unavailable", "Try again in a few seconds."),
 }
-DRF_ERRORS: Final[tuple[tuple[type[Exception], type[CairnError]], ...]] = (
-    (exceptions.UnsupportedMediaType, UnsupportedMedia),
-    (exceptions.NotAuthenticated, Unauthenticated),
-    (exceptions.AuthenticationFailed, Unauthenticated),
-    (exceptions.PermissionDenied, Forbidden),
-    (exceptions.ParseError, MalformedRequest),
+DJANGO_ERRORS: Final[tuple[tuple[type[Exception], type[CairnError]], ...]] = (
     (PermissionDenied, Forbidden),
     (SuspiciousOperation, MalformedRequest),
     (UnreadablePostError, MalformedRequest),
 )
 
 
-def handle(raised: Exception, context: Mapping[str, Any]) -> Response | None:
+def to_json(*, value: Any) -> bytes:
+    """Write a value as JSON; times in UTC with Z, identifiers as text."""
+    return orjson.dumps(value, option=orjson.OPT_UTC_Z | orjson.OPT_NON_STR_KEYS)
+
+
+def handle(raised: Exception, context: Mapping[str, Any]) -> HttpResponse | None:
     """Turn what a view raised into a problem document; None for what nobody expected."""
     request_id = context["request"].request_id
+    headers: Mapping[str, str] = {}
     if isinstance(raised, exceptions.MethodNotAllowed):
         problem = of_status(status=405, request_id=request_id)
-        return Response(problem, status=405, content_type=MEDIA_TYPE)
-    error = _translated(raised)
-    if error is None:
+    elif (error := _translated(raised)) is None:
         return None
-    body = of_error(error=error, request_id=request_id)
-    return Response(body, status=error.status, headers=_headers(error), content_type=MEDIA_TYPE)
+    else:
+        problem, headers = of_error(error=error, request_id=request_id), _headers(error)
+    return HttpResponse(
+        to_json(value=problem), MEDIA_TYPE, status=problem["status"], headers=headers
+    )
 
 
 def of_error(*, error: CairnError, request_id: str) -> dict[str, Any]:
@@ -110,9 +112,9 @@ def of_status(*, status: int, request_id: str) -> dict[str, Any]:
 def _translated(raised: Exception) -> CairnError | None:
     if isinstance(raised, CairnError):
         return raised
-    if isinstance(raised, (Http404, exceptions.NotFound)):
+    if isinstance(raised, Http404):
         return NotFound(detail="There is nothing here for you.", hint=PLAIN[404][2])
-    for theirs, ours in DRF_ERRORS:
+    for theirs, ours in DJANGO_ERRORS:
         if isinstance(raised, theirs):
             return ours(detail=str(raised) or ours.title, hint="")
     return _of_database(raised)

@@ -13,17 +13,16 @@ from typing import Any, Final
 from uuid import uuid4
 
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.cache import patch_vary_headers
 from django.utils.text import compress_string
 
 from accounts import audit, free_texts
-from accounts.api import headers
+from accounts.api.requests import address_of
 from accounts.audit import Origin, Surface
 from config import telemetry, throttling
-from config.rest import problems, rendering
+from config.rest import problems
 
 HEADER: Final = "X-Request-Id"
 ACCEPTED: Final = re.compile(r"[0-9A-Za-z._:-]{1,64}\Z")  # what may stand in a log line unescaped
@@ -74,15 +73,11 @@ def _arrive(request: HttpRequest) -> None:
 
 def _origin(request: HttpRequest, request_id: str) -> Origin:
     surface = Surface.ADMIN if request.path.startswith(ADMIN) else Surface.PAGE
-    address = headers.address_of(
-        headers=request.headers,
-        peer=str(request.META.get("REMOTE_ADDR", "")),
-        trusted_proxies=settings.ALLAUTH_TRUSTED_PROXY_COUNT,
-    )
+    peer = str(request.META.get("REMOTE_ADDR", ""))
     return Origin(
         surface=Surface.REST if request.path.startswith(API) else surface,
         request_id=request_id,
-        address=address,
+        address=address_of(headers=request.headers, peer=peer),
     )
 
 
@@ -99,7 +94,7 @@ def _leave(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase
     kind = response.headers.get("Content-Type", "")
     if response.status_code >= 400 and not kind.startswith(problems.MEDIA_TYPE):
         problem = problems.of_status(status=response.status_code, request_id=request_id)
-        response.content = rendering.to_json(value=problem)
+        response.content = problems.to_json(value=problem)
         response.headers["Content-Type"] = problems.MEDIA_TYPE
         _measure(response)
     _compress(request, response)

@@ -1,13 +1,17 @@
 """From declared endpoints to views: everything a call goes through, in one place.
 
 credential → scope → organization → limits → strict reading → idempotency → the endpoint's one
-function → answer with ETag, cursor and Location. DRF gives the frame (authentication, permissions,
-exceptions); answers are written straight to bytes.
+function → answer with ETag, cursor and Location. DRF gives the frame (authentication, exceptions);
+answers are written straight to bytes, in JSON whatever Accept says: a refusal would be JSON too.
+
+A token names its organization; a session of the dashboard does not, so it needs the header
+`X-Cairn-Organization`, which is checked against the memberships, and a CSRF token on writes. Who
+calls is decided by `accounts.authentication`, the same for sockets, MCP and pages.
 """
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from operator import attrgetter
@@ -17,37 +21,66 @@ from django.http import FileResponse, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from pydantic import BaseModel
 from pydantic_core import to_json
-from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.authentication import BaseAuthentication, CSRFCheck
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from accounts import audit
-from accounts.api import json_text
+from accounts.api import requests
 from accounts.api.endpoints import JSON, STRANGER, Answer, Call, Endpoint
 from accounts.api.schemas import Resource, check, check_texts, shown_as
-from accounts.authentication import entered
-from accounts.caller import Caller, TokenScope
-from accounts.errors import FieldError, InvalidInput
-from accounts.login_throttle import count_try
+from accounts.authentication import caller_from_session, count_try, entered
+from accounts.caller import Caller, may
+from accounts.errors import FieldError, Forbidden, InvalidInput, Unauthenticated
 from config import throttling
-from config.rest import idempotency, parsing, rendering
+from config.rest import idempotency, parsing, problems
 from teams.actions import note_agent
 
-LENGTH_DIGITS: Final = 12  # of a Content-Length that is read, ours
+ORGANIZATION: Final = "X-Cairn-Organization"
 
 
-class AlwaysJson(BaseContentNegotiation):
-    """Answers in JSON whatever Accept says; a refusal would have to be JSON too."""
+class CallerAuthentication(BaseAuthentication):
+    """Makes the Caller of a request; DRF keeps it as `request.auth`."""
 
-    def select_parser(self, request: Request, parsers: Any) -> Any:
-        """Return none: bodies are read by `config.rest.parsing`."""
+    def authenticate(self, request: Request) -> tuple[Any, Caller] | None:
+        """Return the caller, or None when the request carries no credential at all."""
+        http: HttpRequest = request._request
+        address = requests.address_of(
+            headers=http.headers, peer=str(http.META.get("REMOTE_ADDR", ""))
+        )
+        caller = requests.token_caller(
+            headers=http.headers, address=address, path=http.path_info, now=datetime.now(UTC)
+        )
+        caller = caller or _of_session(http)
+        return None if caller is None else (caller, caller)
+
+    def authenticate_header(self, request: Request) -> str:
+        """Return the challenge of a 401."""
+        return 'Bearer realm="cairn"'
+
+
+def _of_session(http: HttpRequest) -> Caller | None:
+    user = getattr(http, "user", None)
+    if user is None or not user.is_authenticated:
         return None
+    slug = http.headers.get(ORGANIZATION, "")
+    if not slug:
+        detail = f"A signed-in session must name the organization in {ORGANIZATION}."
+        fault = FieldError(pointer=f"/headers/{ORGANIZATION}", detail=detail, code="required")
+        raise InvalidInput(detail=detail, hint="Its slug stands in the address.", errors=(fault,))
+    _check_csrf(http)
+    return caller_from_session(user_id=user.pk, organization_slug=slug)
 
-    def select_renderer(
-        self, request: Request, renderers: Any, format_suffix: str | None = None
-    ) -> tuple[Any, str]:
-        """Return the one renderer there is."""
-        return renderers[0], renderers[0].media_type
+
+def _check_csrf(http: HttpRequest) -> None:
+    check = CSRFCheck(lambda request: HttpResponse())
+    check.process_request(http)
+    reason: Any = check.process_view(http, HttpResponse, (), {})
+    if reason:
+        raise Forbidden(
+            detail=f"CSRF check failed: {reason}",
+            hint="Send the CSRF cookie's value as X-CSRFToken, or use a token.",
+        )
 
 
 class EndpointView(APIView):
@@ -55,12 +88,17 @@ class EndpointView(APIView):
 
     endpoints: ClassVar[Mapping[str, Endpoint]] = {}
     is_public: ClassVar[bool] = False
-    content_negotiation_class = AlwaysJson
+    authentication_classes = (CallerAuthentication,)
+    permission_classes = ()
+    renderer_classes = ()
 
-    def scope_of(self, *, method: str | None) -> TokenScope | None:
-        """Return the scope that a method of this path needs."""
-        endpoint = self.endpoints.get(method or "")
-        return None if endpoint is None else endpoint.scope
+    def get_exception_handler(self) -> Callable[..., HttpResponse | None]:
+        """Return what turns refusals into problem documents."""
+        return problems.handle
+
+    def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
+        """Answer in JSON whatever Accept says; bodies are written here and not rendered."""
+        return None, JSON
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """Answer inside the caller's organization, which is left when the answer stands."""
@@ -72,25 +110,33 @@ class EndpointView(APIView):
         return response
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Check the credential, enter its organization, count the call."""
+        """Check the credential and its scope, enter its organization, count the call."""
+        now = datetime.now(UTC)
         if self.is_public:
-            count_try(kind="open", address=audit.origin().address, now=datetime.now(UTC))
+            count_try(kind="open", address=audit.origin().address, now=now)
             return
         super().initial(request, *args, **kwargs)
-        caller: Caller = request.auth  # type: ignore[assignment]
+        caller: Any = request.auth
+        if not isinstance(caller, Caller):
+            raise Unauthenticated(
+                detail="This call needs a credential.",
+                hint="Send Authorization: Bearer crn_… (a token from the dashboard's settings).",
+            )
+        endpoint = self.endpoints.get(str(request.method))
+        scope = None if endpoint is None else endpoint.scope
+        if scope is not None and not may(caller=caller, scope=scope):
+            raise Forbidden(
+                detail=f"This credential has no {scope} scope.",
+                hint=f"Create a token with the {scope} scope.",
+            )
         self.inside.enter_context(entered(caller))
         note_agent(caller=caller)
-        moment, size = datetime.now(UTC).timestamp(), self._size(request)
-        self.extra.update(throttling.counter.count(caller=caller, now_seconds=moment, size=size))
-
-    def _size(self, request: Request) -> int:
-        """Return the bytes by which a call is weighed; of a body of unknown length, the most."""
-        endpoint = self.endpoints.get(str(request.method))
-        if endpoint is None or not endpoint.weighed:
-            return 0
-        length = str(request.META.get("CONTENT_LENGTH") or "")
-        is_said = length.isdecimal() and len(length) <= LENGTH_DIGITS
-        return int(length) if is_said else _largest(endpoint)
+        size = 0
+        if endpoint is not None and endpoint.weighed:  # of unknown length: the most
+            said = parsing.announced(request=request._request)
+            size = _largest(endpoint) if said is None else said
+        counted = throttling.counter.count(caller=caller, now_seconds=now.timestamp(), size=size)
+        self.extra.update(counted)
 
     def answer(self, request: Request, **path: str) -> HttpResponseBase:
         """Answer one call by its endpoint."""
@@ -134,7 +180,7 @@ def _call(http: HttpRequest, endpoint: Endpoint, caller: Caller, path: Mapping[s
         now=datetime.now(UTC),
         body=_body(http, endpoint),
         query=query,
-        path={name: json_text.check_text(text=part, pointer=name) for name, part in path.items()},
+        path={name: requests.check_text(text=part, pointer=name) for name, part in path.items()},
         cursor=cursor and parsing.open_sealed(text=cursor, endpoint=endpoint, caller=caller),
         if_version=parsing.named(request=http, edits=endpoint.edits),
         headers=_headers(http, endpoint),
@@ -152,7 +198,7 @@ def _headers(http: HttpRequest, endpoint: Endpoint) -> Any:
 
 def _query(http: HttpRequest) -> dict[str, str]:
     for name in http.GET:
-        json_text.check_text(text=name, pointer="")
+        requests.check_text(text=name, pointer="")
         if len(http.GET.getlist(name)) > 1:
             fault = FieldError(pointer=f"/{name}", detail="Send it once.", code="repeated")
             raise InvalidInput(
@@ -201,7 +247,7 @@ def _respond(endpoint: Endpoint, call: Call, answer: Answer) -> HttpResponse:
         body = {**items, "next_cursor": sealed}
     version, location = answer.version, answer.location
     if endpoint.answer is None:
-        content = b"" if status == 204 else rendering.to_json(value=body)
+        content = b"" if status == 204 else problems.to_json(value=body)
     else:
         shown = shown_as(endpoint.answer, body)
         version, location = _place(endpoint, shown, answer, status)

@@ -58,7 +58,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
-    "accounts.middleware.SignInGuardMiddleware",
+    "accounts.adapters.SignInGuardMiddleware",
     "frontend.middleware.PersonsLanguageMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
 ]
@@ -110,7 +110,7 @@ DATABASES = {
     "default": {
         **dj_database_url.parse(
             ENV["DATABASE_URL"] or "postgresql://postgres@localhost/cairn",
-            engine="accounts.tenancy.database",
+            engine="accounts.tenancy",
         ),
         "OPTIONS": {
             "pool": {
@@ -150,7 +150,7 @@ REDIS_TIMEOUTS = {
 
 CACHES = {
     "default": {
-        "BACKEND": "config.cache.SharedRedisCache",
+        "BACKEND": "config.throttling.SharedRedisCache",
         "LOCATION": REDIS_URL,
         "OPTIONS": REDIS_TIMEOUTS,
     }
@@ -273,15 +273,7 @@ KEEP_TURNS_DAYS = ENV["CAIRN_KEEP_TURNS_DAYS"]
 CAIRN_MODEL_TOKENS_PER_MONTH = ENV["CAIRN_MODEL_TOKENS_PER_MONTH"]
 CAIRN_MODEL_PRICES = ENV["CAIRN_MODEL_PRICES"]
 
-# REST: DRF gives the frame; config.rest makes bodies, answers and the document.
-REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": ["config.rest.authentication.CallerAuthentication"],
-    "DEFAULT_PERMISSION_CLASSES": ["config.rest.authentication.ScopePermission"],
-    "DEFAULT_RENDERER_CLASSES": ["config.rest.rendering.OrjsonRenderer"],
-    "DEFAULT_PARSER_CLASSES": [],
-    "EXCEPTION_HANDLER": "config.rest.problems.handle",
-    "UNAUTHENTICATED_USER": None,
-}
+REST_FRAMEWORK = {"UNAUTHENTICATED_USER": None}  # the rest stands at the view (config.rest.views)
 
 # Logs: one line a record, with organization and request, never content.
 LOGGING = {

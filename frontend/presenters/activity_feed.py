@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.caller import Caller
 from accounts.errors import NotFound
-from accounts.queries.directory import people
+from accounts.queries import people
 from frontend import labels
 from frontend.presenters import html, memory_list
 from memory.records.queries import memories

@@ -13,7 +13,7 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from accounts.caller import Caller
-from accounts.queries.directory import people
+from accounts.queries import people
 from frontend.labels import ROLES, Name, name_of
 from teams.audit_chain import Entry
 

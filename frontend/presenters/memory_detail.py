@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from accounts.caller import Caller, TokenScope, may
-from accounts.queries.directory import people
+from accounts.queries import people
 from frontend.presenters import html
 from memory.customization.queries import trust_floor
 from memory.experiments import queries as experiments

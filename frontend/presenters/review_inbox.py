@@ -13,7 +13,7 @@ from uuid import UUID
 from django.utils.translation import gettext_lazy as _
 
 from accounts.caller import Caller, TokenScope, may
-from accounts.queries.directory import people
+from accounts.queries import people
 from frontend import labels
 from frontend.labels import Name
 from memory.documents import queries

@@ -7,11 +7,11 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.views.decorators.http import require_POST
 
-from accounts.actions.operators import cancel_job, retry_job
+from accounts import jobs as accounts_jobs
+from accounts import queries
+from accounts.actions.organizations import cancel_job, retry_job
 from accounts.errors import CairnError, Conflict, InvalidInput
 from accounts.identifiers import as_uuid
-from accounts.queries import directory
-from accounts.queries import job_list as work
 from accounts.rights import manages
 from frontend import labels
 from frontend.presenters import audit_lines
@@ -49,7 +49,7 @@ def audit_log(request: HttpRequest, frame: Frame) -> HttpResponse:
         "lines": audit_lines.lines(caller=frame.caller, entries=page.items),
         "next": page.next_cursor,
         "areas": audit_lines.AREAS.items(),
-        "people": directory.members(caller=frame.caller),
+        "people": queries.members(caller=frame.caller),
         "asked": request.GET,
     }
     return base.page(request, "pages/settings_audit.html", context)
@@ -99,7 +99,7 @@ def jobs(request: HttpRequest, frame: Frame) -> HttpResponse:
 def job_change(request: HttpRequest, frame: Frame, job_id: UUID) -> HttpResponse:
     """Try a job again, or cancel it."""
     change = {"retry": retry_job, "cancel": cancel_job}.get(request.POST.get("verb", ""))
-    job = work.find_job(caller=frame.caller, job_id=job_id)
+    job = accounts_jobs.find_job(caller=frame.caller, job_id=job_id)
     try:
         require(caller=frame.caller, act=Act.WRITE)
         if change is None:
@@ -117,14 +117,14 @@ def _jobs_page(
     request: HttpRequest, frame: Frame, *, error: CairnError | None = None
 ) -> HttpResponse:
     asked = request.GET.get("state", "")
-    state = asked if asked in work.STATES else ""
-    page = work.list_jobs(
+    state = asked if asked in accounts_jobs.STATES else ""
+    page = accounts_jobs.list_jobs(
         caller=frame.caller,
         state=state or None,
         cursor=request.GET.get("before") or None,
         limit=JOBS,
     )
-    workload = work.workload(caller=frame.caller, now=frame.now)
+    workload = accounts_jobs.workload(caller=frame.caller, now=frame.now)
     context = {
         "section": "jobs",
         "error": error,

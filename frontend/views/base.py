@@ -25,7 +25,7 @@ from accounts import free_texts, tenancy
 from accounts.authentication import caller_from_session, entered
 from accounts.caller import Caller
 from accounts.errors import CairnError, InvalidInput, NotFound, RateLimited
-from accounts.queries.directory import OrganizationView, organizations_of
+from accounts.queries import OrganizationView, organizations_of
 from frontend.middleware import speak
 from memory.records.queries import memories
 from memory.records.queries.views import MemoryView

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST
 
 from accounts.actions.tokens import NewToken, create_token
 from accounts.identifiers import as_uuid
-from accounts.queries.credentials import TokenView, is_silent, list_tokens, state_of
+from accounts.queries import TokenView, is_silent, list_tokens, state_of
 from frontend.labels import Name
 from frontend.views import base
 from frontend.views.base import Frame

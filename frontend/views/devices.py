@@ -12,11 +12,10 @@ from django.utils import timezone
 
 from accounts.actions.devices import Asked, approve, refuse, user_code, waiting
 from accounts.audit import origin
-from accounts.authentication import caller_from_session, entered
+from accounts.authentication import caller_from_session, check_tries, count_try, entered
 from accounts.caller import TokenScope
 from accounts.errors import CairnError, InvalidInput, NotFound, RateLimited
-from accounts.login_throttle import check_tries, count_try
-from accounts.queries.directory import organizations_of
+from accounts.queries import organizations_of
 from accounts.rights import scopes_of
 from frontend.views import base
 from teams import queries as places

@@ -23,7 +23,7 @@ from django.views.decorators.http import require_POST
 from accounts import free_texts
 from accounts.authentication import caller_from_session, entered
 from accounts.errors import CairnError, InvalidInput
-from accounts.queries.directory import organizations_of
+from accounts.queries import organizations_of
 from frontend import labels
 from frontend.presenters import memory_detail, memory_list
 from frontend.views import base, inbox

@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from accounts.actions.organizations import create_organization, ensure_home
 from accounts.errors import CairnError
-from accounts.queries.directory import organizations_of
+from accounts.queries import organizations_of
 from frontend.views import base
 from frontend.views.base import Frame
 from memory.review.queries import overview

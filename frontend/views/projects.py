@@ -9,7 +9,7 @@ from django.views.decorators.http import require_POST
 
 from accounts.errors import CairnError, InvalidInput, wrong_field
 from accounts.identifiers import as_uuid
-from accounts.queries.directory import keep_events_days, members
+from accounts.queries import keep_events_days, members
 from accounts.rights import manages
 from frontend.presenters import project_settings as presenter
 from frontend.views import base

@@ -7,9 +7,9 @@ from django.utils import timezone
 
 from accounts.actions.members import accept_invitation
 from accounts.audit import origin
+from accounts.authentication import count_try
 from accounts.errors import CairnError, NotFound
-from accounts.login_throttle import count_try
-from accounts.queries.invitations import invitation_offer
+from accounts.queries import invitation_offer
 from frontend.middleware import speak
 from frontend.presenters import doc_pages
 from frontend.views import base

@@ -10,10 +10,10 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_POST
 
+from accounts import jobs
 from accounts.errors import CairnError, NotFound, wrong_field
 from accounts.identifiers import as_uuid
-from accounts.queries import job_list
-from accounts.queries.directory import people
+from accounts.queries import people
 from frontend.views import base
 from frontend.views.base import Frame
 from memory.review.actions.rollback import (
@@ -55,7 +55,7 @@ def rollback(request: HttpRequest, frame: Frame) -> HttpResponse:
         "at_once": MOST_AT_ONCE,
         "counted": rollback_plan.COUNTED,
         "done": as_uuid(text=request.GET.get("done", "")),
-        "job": None if job_id is None else job_list.find_job(caller=frame.caller, job_id=job_id),
+        "job": None if job_id is None else jobs.find_job(caller=frame.caller, job_id=job_id),
         "chosen": [(name, sent[name]) for name in rollback_plan.CHOICES if sent.get(name, "")],
         **extra,
     }

@@ -9,10 +9,10 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
+from accounts import jobs, queries
 from accounts.errors import InvalidInput, NotFound
 from accounts.identifiers import as_uuid
 from accounts.messages import message
-from accounts.queries import directory, job_list
 from frontend import labels
 from frontend.presenters import html, review_inbox, step_timeline
 from frontend.views import base
@@ -98,7 +98,7 @@ def session(request: HttpRequest, frame: Frame, session_id: UUID) -> HttpRespons
         "next": page.next_after,
         "begins_at": page.items[0].sequence if page.items else 0,
         "summary": _summary(frame, session_id),
-        "job": job_list.latest(caller=frame.caller, name=lifecycle.JOB, key=shown.id.hex),
+        "job": jobs.latest(caller=frame.caller, name=lifecycle.JOB, key=shown.id.hex),
     }
     return base.page(request, "pages/session.html", context)
 
@@ -275,7 +275,7 @@ def _here(frame: Frame, session_id: UUID) -> sessions.SessionView:
 
 def _people(frame: Frame, *shown: sessions.SessionView) -> dict[UUID, str]:
     ids = {one.opened_by for one in shown if one.opened_by is not None}
-    return dict(directory.people(caller=frame.caller, ids=ids))
+    return dict(queries.people(caller=frame.caller, ids=ids))
 
 
 def _place(text: str) -> sessions.SessionPlace | None:

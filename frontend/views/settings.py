@@ -7,14 +7,13 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
+from accounts import queries
 from accounts.actions import members as member_actions
 from accounts.actions import tokens as token_actions
 from accounts.actions.organizations import KEEP_EVENTS_MOST, change_organization
 from accounts.caller import Role, TokenScope
 from accounts.errors import CairnError, InvalidInput
-from accounts.queries import directory
-from accounts.queries.credentials import list_tokens, state_of
-from accounts.queries.invitations import invitations
+from accounts.queries import invitations, list_tokens, state_of
 from accounts.rights import manages, outranks, scopes_of
 from frontend.views import base
 from frontend.views.base import Frame
@@ -26,11 +25,11 @@ USUAL_DAYS: Final = (7, 30, 90)  # that a new token is offered, besides the long
 @base.member
 def general(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show and save the organization's name, its tokens' longest life, and how long events stay."""
-    events_days = directory.keep_events_days(organization_id=frame.caller.organization_id)
+    events_days = queries.keep_events_days(organization_id=frame.caller.organization_id)
     context: dict[str, object] = {
         "section": "general",
         "may_manage": manages(caller=frame.caller),
-        "longest_token_days": directory.longest_token_days(caller=frame.caller),
+        "longest_token_days": queries.longest_token_days(caller=frame.caller),
         "most_days": token_actions.MAXIMUM_DAYS,
         "keep_events_days": events_days,
         "most_events_days": KEEP_EVENTS_MOST,
@@ -57,7 +56,7 @@ def members(request: HttpRequest, frame: Frame) -> HttpResponse:
     context = {
         "section": "members",
         "may_manage": may_manage,
-        "members": directory.members(caller=frame.caller),
+        "members": queries.members(caller=frame.caller),
         "invitations": invitations(caller=frame.caller) if may_manage else (),
         "roles": _roles(frame),
     }
@@ -126,7 +125,7 @@ def new_token(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show the dialog of a token, and make one; its text is shown this once."""
     form = request.POST
     lendable = scopes_of(role=frame.caller.role)
-    longest = directory.longest_token_days(caller=frame.caller)
+    longest = queries.longest_token_days(caller=frame.caller)
     context: dict[str, object] = {
         "form": form,
         "scopes": tuple(scope for scope in TokenScope if scope in lendable),

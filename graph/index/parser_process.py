@@ -30,7 +30,7 @@ import orjson
 from django.core.cache import cache
 from redis.exceptions import RedisError
 
-from accounts import redis_backoff, tenancy
+from accounts import live, tenancy
 from accounts.errors import RateLimited
 from accounts.messages import message
 from graph.code.languages import Language
@@ -231,7 +231,7 @@ class ParseSlots:
 
 def _take(holder: str) -> str | None:
     """Take a slot that all processes see; None where Redis is away. Raises RateLimited."""
-    if redis_backoff.redis.is_active():
+    if live.redis.is_active():
         return None
     try:
         for number in range(AT_ONCE):
@@ -239,7 +239,7 @@ def _take(holder: str) -> str | None:
             if cache.add(key, holder, LEASE_SECONDS):
                 return key
     except RedisError as error:
-        redis_backoff.redis.start()
+        live.redis.start()
         log.warning("Calls that are read are counted in this process alone: %s", error)
         return None
     raise _full()
@@ -251,7 +251,7 @@ def _free(key: str, holder: str) -> None:
         if cache.get(key) == holder:
             cache.delete(key)
     except RedisError as error:
-        redis_backoff.redis.start()
+        live.redis.start()
         log.warning("A slot of a call that was read is free when its lease ends: %s", error)
 
 

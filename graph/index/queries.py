@@ -18,7 +18,6 @@ from accounts.caller import Caller, TokenScope
 from accounts.errors import NotFound, wrong_field
 from accounts.identifiers import as_uuid
 from accounts.messages import message
-from accounts.queries import job_list
 from graph.code.values import Layer, NodeKind, NodeSource, Refused, Symbol
 from graph.models import Node
 from teams import changes
@@ -104,7 +103,7 @@ def index_of(*, project_id: UUID) -> IndexView:
     state = _state(total=total, wanted=wanted, waiting=waiting)
     reason = ""
     if state is State.RESOLVING:  # why the work on edges ended without them, if it did
-        reason = job_list.failure(name=JOB, keys=(project_id.hex, later_key(project_id=project_id)))
+        reason = jobs.failure(name=JOB, keys=(project_id.hex, later_key(project_id=project_id)))
     details: Mapping[str, Any] = (about.details or {}) if about else {}
     return IndexView(
         state=State.FAILED if reason else state,

@@ -8,7 +8,7 @@ from django.conf import settings
 from pydantic import ConfigDict, Field, RootModel
 
 from accounts.api.endpoints import Answer, Call, post
-from accounts.api.headers import HOOK
+from accounts.api.requests import HOOK
 from accounts.api.schemas import Body, Headers
 from accounts.errors import NotFound
 from accounts.messages import message

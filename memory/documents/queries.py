@@ -13,11 +13,11 @@ from uuid import UUID
 
 from django.db.models import Count, Model, Q, QuerySet
 
-from accounts import tenancy
+from accounts import jobs, tenancy
 from accounts.caller import Caller, principal
 from accounts.errors import NotFound, RateLimited
 from accounts.messages import message
-from accounts.queries import directory, job_list
+from accounts.queries import Initiator
 from memory.documents import file_formats, markdown_notes
 from memory.documents.models import Import, ImportRow, NoteVersion
 from memory.records import filters as language
@@ -208,11 +208,11 @@ def list_waiting_imports(
         return tuple((view, found[view.id]) for view in _import_views(caller, rows, now))
 
 
-def who_began(*, batch_id: UUID) -> directory.Initiator | None:
+def who_began(*, batch_id: UUID) -> Initiator | None:
     """Return who began a batch; for the job alone. In a unit."""
     names = ("user_id", "token_id", "agent", "source_interface")
     row = Import.objects.filter(pk=batch_id).values(*names).first()
-    return None if row is None else directory.Initiator(**row)
+    return None if row is None else Initiator(**row)
 
 
 def failure_of(*, batch: Import) -> str | None:
@@ -263,7 +263,7 @@ def _failures(batches: tuple[Import, ...]) -> dict[UUID, str]:
     told = {*BUSY, FAILED}
     begun = {row.job_id: row.id for row in batches if row.state in told and row.job_id}
     found = {row.id: row.error for row in batches if row.state == FAILED}
-    ended = job_list.failures(job_ids=tuple(begun)) if begun else {}
+    ended = jobs.failures(job_ids=tuple(begun)) if begun else {}
     return found | {begun[job_id]: reason for job_id, reason in ended.items()}
 
 

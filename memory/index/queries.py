@@ -23,7 +23,7 @@ from django.db.models import Count, Q
 from pgvector import HalfVector
 from redis.exceptions import RedisError
 
-from accounts import jobs, peppers, redis_backoff, tenancy
+from accounts import jobs, live, peppers, tenancy
 from accounts.caller import Caller
 from accounts.errors import RoleNotSufficient
 from accounts.rights import manages
@@ -48,7 +48,7 @@ FIRST: Final = UUID(int=0)  # every id comes after it
 
 def find(*, model: Model, text: str) -> Vectors | None:
     """Return the vector (dimensions,) a query had in this space, or None."""
-    if model.provider in ON_THIS_MACHINE or redis_backoff.redis.is_active():
+    if model.provider in ON_THIS_MACHINE or live.redis.is_active():
         return None
     try:
         sealed = tenancy.cached(AREA, _digest(model, text))
@@ -62,7 +62,7 @@ def find(*, model: Model, text: str) -> Vectors | None:
 
 def keep(*, model: Model, text: str, vector: Vectors) -> None:
     """Keep the vector (dimensions,) of a query."""
-    if model.provider in ON_THIS_MACHINE or redis_backoff.redis.is_active():
+    if model.provider in ON_THIS_MACHINE or live.redis.is_active():
         return
     written = vector.astype(np.float32).tobytes()
     sealed = peppers.cipher(purpose=peppers.QUERY_VECTORS).encrypt(written)
@@ -89,7 +89,7 @@ def _opened(sealed: bytes, model: Model) -> Vectors | None:
 
 
 def _rest(error: Exception) -> None:
-    redis_backoff.redis.start()
+    live.redis.start()
     log.warning("No vectors of queries are kept for now: %s", error)
 
 

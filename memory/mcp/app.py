@@ -24,10 +24,9 @@ from psycopg_pool import PoolTimeout
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, Response
 
-from accounts.api import headers as said
-from accounts.api import json_text
+from accounts.api import requests
 from accounts.audit import Origin, Surface
-from accounts.authentication import caller_from_token, entered
+from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.errors import (
     CairnError,
@@ -131,11 +130,8 @@ class _App:
 async def _admitted(scope: Scope, counter: Counter, request_id: str) -> dict[str, Any]:
     headers = Headers(raw=scope["headers"])
     _check_places(headers)
-    address = said.address_of(
-        headers=headers,
-        peer=(scope.get("client") or ("", 0))[0],
-        trusted_proxies=settings.ALLAUTH_TRUSTED_PROXY_COUNT,
-    )
+    peer = (scope.get("client") or ("", 0))[0]
+    address = requests.address_of(headers=headers, peer=peer)
     caller = await sync_to_async(_caller)(headers, address, counter)
     asked = parse_qs(scope.get("query_string", b"").decode("ascii", "replace")).get("project")
     origin = Origin(surface=Surface.MCP, request_id=request_id, address=address)
@@ -159,14 +155,14 @@ def _check_places(headers: Headers) -> None:
 
 
 def _caller(headers: Headers, address: str, counter: Counter) -> Caller:
-    text = said.token_of(headers=headers)
-    if text is None:
-        raise Unauthenticated(
-            detail="MCP needs a token.", hint="Send Authorization: Bearer crn_… with every request."
-        )
-    agent, now = said.agent_of(headers=headers), datetime.now(UTC)
+    now = datetime.now(UTC)
     try:
-        caller = caller_from_token(text=text, agent=agent, ip=address, now=now)
+        caller = requests.token_caller(headers=headers, address=address, path=PATH, now=now)
+        if caller is None:
+            raise Unauthenticated(
+                detail="MCP needs a token.",
+                hint="Send Authorization: Bearer crn_… with every request.",
+            )
         with entered(caller):
             note_agent(caller=caller)
             counter.count(caller=caller, now_seconds=now.timestamp())
@@ -194,7 +190,7 @@ def _weigh(counter: Counter, caller: Caller, size: int) -> None:
 def _usual_project(caller: Caller, asked: list[str] | None) -> str | None:
     """Return the project of calls that name none: the address's, else the token's only one."""
     if asked:
-        return json_text.check_text(text=asked[0][:LONGEST_PROJECT], pointer="/project")
+        return requests.check_text(text=asked[0][:LONGEST_PROJECT], pointer="/project")
     bound = caller.bound_projects or ()
     return str(bound[0]) if len(bound) == 1 else None
 
@@ -208,7 +204,7 @@ async def _body(receive: Receive) -> tuple[bytes, Any]:
         if len(raw) > LARGEST_BODY:
             raise TooLarge(detail=f"The body is larger than {LARGEST_BODY:,} bytes.")
         has_more = bool(message.get("more_body"))
-    return raw, json_text.parse(text=json_text.decode(raw=raw)) if raw else None
+    return raw, requests.parse(text=requests.decode(raw=raw)) if raw else None
 
 
 def _let_go() -> None:

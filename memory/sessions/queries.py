@@ -18,12 +18,11 @@ from uuid import UUID
 
 from django.db.models import Count, Max, OuterRef, Q, QuerySet, Subquery
 
-from accounts import tenancy
+from accounts import queries, tenancy
 from accounts.caller import Caller
 from accounts.errors import Forbidden, NotFound, wrong_field
 from accounts.jobs import PermanentFailure
-from accounts.queries import directory
-from accounts.queries.directory import Initiator
+from accounts.queries import Initiator
 from memory import sql_queries
 from memory.records.models import Memory
 from memory.records.queries import views
@@ -396,7 +395,7 @@ def opener_of(*, row: Session, now: datetime) -> Caller:
         source_interface=row.source_interface,
     )
     try:
-        caller = directory.caller_of(beginner=beginner, now=now)
+        caller = queries.caller_of(beginner=beginner, now=now)
         require(caller=caller, act=Act.WRITE)
         if row.project_id is not None:
             places.find_project(caller=caller, ref=str(row.project_id))

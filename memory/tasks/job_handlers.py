@@ -14,8 +14,7 @@ from accounts.caller import Caller
 from accounts.errors import Forbidden, InvalidInput, NotFound
 from accounts.identifiers import as_uuid
 from accounts.jobs import Claim
-from accounts.queries import directory
-from accounts.queries.directory import Initiator
+from accounts.queries import Initiator, caller_of, check_token
 from memory.documents import queries
 from memory.documents.actions.import_batches import fail_import, run_import
 from memory.extraction.actions import judge_added
@@ -62,8 +61,8 @@ def roll_back_what_was_chosen(claim: Claim) -> Mapping[str, Any]:
 def _who_began(began: Initiator) -> Caller:
     """Return who began something, with the rights they have now. Raises Forbidden when gone."""
     now = timezone.now()
-    directory.check_token(beginner=began, now=now)
-    caller = directory.caller_of(beginner=began, now=now)
+    check_token(beginner=began, now=now)
+    caller = caller_of(beginner=began, now=now)
     require(caller=caller, act=Act.WRITE)
     return replace(caller, agent=began.agent)
 

@@ -11,8 +11,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 APPS = ("accounts", "config", "frontend", "graph", "teams")
 BUDGETS = {  # subject: lines
-    "accounts": 7_390,
-    "config": 5_290,
+    "accounts": 7_120,
+    "config": 4_870,
     "frontend": 7_150,
     "graph": 3_280,
     "memory/api": 4_070,

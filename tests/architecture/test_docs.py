@@ -10,8 +10,8 @@ import pytest
 
 from accounts.errors import CairnError
 from config import env
-from config.api_urls import ENDPOINTS
 from config.rest import problems
+from config.urls import ENDPOINTS
 from frontend.presenters import doc_pages
 from memory import taxonomy
 

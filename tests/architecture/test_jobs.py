@@ -5,9 +5,8 @@ from inspect import signature
 import pytest
 
 from accounts import jobs
-from accounts.job_names import NAMES, QUEUES
-from config.celery import app
-from config.schedule import BEAT
+from accounts.jobs import NAMES
+from config.celery import BEAT, QUEUES, app
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -10,8 +10,8 @@ import jsonschema
 import pytest
 from drf_spectacular.validation import validate_schema
 
-from config.api_urls import ENDPOINTS
-from config.rest import documentation, rendering
+from config.rest import documentation, problems
+from config.urls import ENDPOINTS
 from memory.records.queries.views import MemoryView
 
 FROZEN = Path(__file__).with_name("openapi.json")
@@ -25,7 +25,7 @@ WORDS = frozenset({"title", "description", "summary", "example", "examples", "ta
 @functools.cache
 def _document() -> dict[str, Any]:
     document: dict[str, Any] = json.loads(
-        rendering.to_json(value=documentation.document(endpoints=ENDPOINTS))
+        problems.to_json(value=documentation.document(endpoints=ENDPOINTS))
     )
     return document
 

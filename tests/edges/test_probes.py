@@ -1,9 +1,9 @@
-"""Liveness and readiness as load balancers see them (config.probes)."""
+"""Liveness and readiness as load balancers see them (config.health)."""
 
 import pytest
 from django.test import Client
 
-from config import health, probes
+from config import health
 from config.health import Check
 
 
@@ -12,7 +12,7 @@ def found(monkeypatch: pytest.MonkeyPatch) -> list[Check]:
     """What the checks will find; asked anew in each test."""
     findings: list[Check] = []
     monkeypatch.setattr(health, "readiness", lambda: tuple(findings))
-    monkeypatch.setattr(probes, "FINDINGS", probes.Findings())
+    monkeypatch.setattr(health, "FINDINGS", health.Findings())
     return findings
 
 
@@ -61,7 +61,7 @@ def test_findings_are_not_asked_for_at_every_request(client: Client, found: list
 
 @pytest.mark.django_db
 def test_real_installation_names_every_check(client: Client) -> None:
-    probes.FINDINGS = probes.Findings()
+    health.FINDINGS = health.Findings()
 
     checks = client.get("/health/ready").json()["checks"]
 

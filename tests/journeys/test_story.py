@@ -19,7 +19,7 @@ import pytest
 from django.db import close_old_connections, connection
 
 from accounts import jobs, tasks
-from accounts.job_names import QUEUES
+from config.celery import QUEUES
 from tests.support.in_person import signed_in
 from tests.support.live import Place
 from tests.support.served import address, other_place, place

@@ -27,7 +27,7 @@ from django.db import connection  # noqa: E402
 from accounts import tasks, tenancy  # noqa: E402
 from accounts.authentication import entered  # noqa: E402
 from accounts.models import Job  # noqa: E402
-from accounts.tenancy import security_definers  # noqa: E402
+from accounts.tenancy import rls  # noqa: E402
 from config.asgi import application  # noqa: E402
 from memory.index.models import MemoryVector  # noqa: E402
 from memory.records.models import Memory  # noqa: E402
@@ -88,7 +88,7 @@ def storm(worlds: Path, times: str) -> dict[str, Any]:
 
 def check(worlds: Path) -> dict[str, Any]:
     """Do the jobs that are left, and count what they missed."""
-    while QUEUE in security_definers.due_queues():
+    while QUEUE in rls.due_queues():
         tasks.wake(QUEUE)
     found: Counter[str] = Counter()
     for world in _worlds(worlds):

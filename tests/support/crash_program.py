@@ -21,8 +21,8 @@ django.setup()
 from accounts import jobs, tasks, tenancy  # noqa: E402
 from accounts.actions.tokens import NewToken, create_token  # noqa: E402
 from accounts.caller import Caller, Role  # noqa: E402
-from accounts.job_names import QUEUES  # noqa: E402
 from accounts.models import Organization, User  # noqa: E402
+from config.celery import QUEUES  # noqa: E402
 from memory.index.models import MemoryVector  # noqa: E402
 from memory.intake.actions.remember import NewMemory, remember  # noqa: E402
 from memory.records.models import Memory  # noqa: E402

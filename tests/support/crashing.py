@@ -22,11 +22,9 @@ from typing import IO, Any, LiteralString
 import psycopg
 
 from config import env
-from config.embedded import postgres, processes, servers, startup
-from config.embedded import setup as ports
-from config.embedded import setup as setups
-from config.embedded.postgres import Durability
+from config.embedded import processes, servers, startup
 from config.embedded.processes import Program
+from config.embedded.servers import Durability
 from tests.support.site import free_port
 
 PROGRAM = ("-m", "tests.support.crash_program")
@@ -88,11 +86,11 @@ class Installation:
         if name in starters:
             starters[name]()
             return
-        told = setups.without_owner(environment={**self.environment, **over})
-        self._launch(self._described(name, tuple(told.items())))
+        told = startup.without_owner(environment={**self.environment, **over})
+        self._launch(self._described(name, told))
         if name == "web":
-            setup = setups.read(environment=self.given)
-            await_that(lambda: ports.is_live(host=setup.host, port=setup.port))
+            setup = startup.read(environment=self.given)
+            await_that(lambda: startup.is_live(host=setup.host, port=setup.port))
 
     def kill(self, name: str) -> None:
         """End a process and everything it started, without a warning."""
@@ -190,8 +188,8 @@ class Installation:
         with psycopg.connect(self.given["DATABASE_OWNER_URL"]) as connection:
             return connection.execute(statement).rowcount
 
-    def _described(self, name: str, told: startup.Environment) -> Program:
-        setup = setups.read(environment=self.given)
+    def _described(self, name: str, told: dict[str, str]) -> Program:
+        setup = startup.read(environment=self.given)
         if name in BEATS:
             return replace(startup.beat(run_folder=self.home, environment=told), name=name)
         if name == "hands":
@@ -211,16 +209,16 @@ class Installation:
         cluster = servers.prepare_postgres(
             home=self.home, environment=os.environ, durability=Durability.SAFE
         )
-        self._launch(postgres.program(cluster=cluster, environment=os.environ))
-        await_that(lambda: postgres.is_ready(cluster=cluster))
-        postgres.create_database(cluster=cluster)
+        self._launch(cluster.program(environment=os.environ))
+        await_that(cluster.is_ready)
+        cluster.create_database()
         self.given["DATABASE_URL"] = cluster.url
         self.given["DATABASE_OWNER_URL"] = cluster.owner_url
 
     def _start_redis(self) -> None:
         store = servers.prepare_store(home=self.home, environment=os.environ)
-        self._launch(servers.program(store=store, environment=os.environ))
-        await_that(lambda: servers.is_ready(store=store))
+        self._launch(store.program(environment=os.environ))
+        await_that(store.is_ready)
         self.given["REDIS_URL"] = store.url
 
     def _launch(self, program: Program) -> None:

@@ -18,10 +18,10 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from config.embedded import postgres, servers
-from config.embedded.console import ServerError
-from config.embedded.postgres import Durability
+from config.embedded import servers
+from config.embedded.home import ServerError
 from config.embedded.processes import Program, start_program
+from config.embedded.servers import Durability
 
 READY_SECONDS = 60
 POLL_SECONDS = 0.05
@@ -63,7 +63,7 @@ def start(*, home: Path | None = None) -> None:
 
 
 @contextmanager
-def throw_away(*, home: Path) -> Iterator[tuple[postgres.Cluster, servers.Store]]:
+def throw_away(*, home: Path) -> Iterator[tuple[servers.Cluster, servers.Store]]:
     """Start both servers with their data under `home`, without surviving a power cut; stop them.
 
     What they print goes to `servers.log` in `home`. Raises StartError when one does not start.
@@ -79,15 +79,15 @@ def throw_away(*, home: Path) -> Iterator[tuple[postgres.Cluster, servers.Store]
         stack.callback(servers.tidy, home=home, environment=os.environ)
         output = stack.enter_context(log.open("ab"))
         for program in (
-            postgres.program(cluster=cluster, environment=os.environ),
-            servers.program(store=store, environment=os.environ),
+            cluster.program(environment=os.environ),
+            store.program(environment=os.environ),
         ):
             child = start_program(program=program, output=output.fileno())
             stack.callback(_stop, child, program)
-        _await("postgres", log, lambda: postgres.is_ready(cluster=cluster))
-        _await("redis", log, lambda: servers.is_ready(store=store))
-        postgres.create_database(cluster=cluster)
-        postgres.let_owner_create_databases(cluster=cluster)
+        _await("postgres", log, cluster.is_ready)
+        _await("redis", log, store.is_ready)
+        cluster.create_database()
+        cluster.let_owner_create_databases()
         yield cluster, store
 
 
@@ -100,10 +100,10 @@ def _await(name: str, log: Path, is_ready: Callable[[], bool]) -> None:
 
 
 def _stop(child: subprocess.Popen[bytes], program: Program) -> None:
-    for halt in program.halts:
-        child.send_signal(halt.signal)
+    for number, seconds in program.halts:
+        child.send_signal(number)
         try:
-            child.wait(timeout=halt.seconds)
+            child.wait(timeout=seconds)
         except subprocess.TimeoutExpired:
             continue
         return

@@ -5,8 +5,8 @@ from django.db.models.functions import Now
 
 from accounts import jobs, tasks, tenancy
 from accounts.caller import Caller
-from accounts.job_names import QUEUES
 from accounts.models import Job
+from config.celery import QUEUES
 from memory.index import queries as index_queries
 from memory.index.actions import embedding
 from memory.index.models import EmbeddingModel, MemoryVector

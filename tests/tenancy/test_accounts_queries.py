@@ -7,12 +7,12 @@ from uuid import UUID, uuid4
 import pytest
 from django.utils import timezone
 
+from accounts import jobs, queries
 from accounts.actions.members import invite, resend_invitation, revoke_invitation
 from accounts.actions.tokens import NewToken, create_token, revoke_token, rotate_token
 from accounts.caller import Caller, Role, TokenScope
 from accounts.errors import NotFound, RoleNotSufficient
 from accounts.models import Invitation, Job, Token
-from accounts.queries import credentials, directory, invitations, job_list
 
 
 @pytest.fixture
@@ -36,13 +36,13 @@ def refusal(call: object, **arguments: object) -> tuple[str, str]:
 def test_members_of_another_organization_are_not_listed(
     caller: Caller, other_caller: Caller
 ) -> None:
-    mine = {person.user_id for person in directory.members(caller=caller)}
+    mine = {person.user_id for person in queries.members(caller=caller)}
 
     assert mine == {caller.user_id}
 
 
 def test_names_of_strangers_are_not_told(caller: Caller, other_caller: Caller) -> None:
-    names = directory.people(caller=caller, ids=(caller.user_id, other_caller.user_id))
+    names = queries.people(caller=caller, ids=(caller.user_id, other_caller.user_id))
 
     assert set(names) == {caller.user_id}
 
@@ -51,7 +51,7 @@ def test_invitations_stay_inside(caller: Caller, other_caller: Caller, now: date
     sent = invite(caller=other_caller, email="x@y.test", role=Role.OWNER, now=now)
     foreign, nonexistent = sent.invitation.id, uuid4()
 
-    assert invitations.invitations(caller=caller) == ()
+    assert queries.invitations(caller=caller) == ()
     for act in (revoke_invitation, resend_invitation):
         answers = [
             refusal(act, caller=caller, invitation_id=i, now=now) for i in (foreign, nonexistent)
@@ -64,7 +64,7 @@ def test_tokens_stay_inside(caller: Caller, other_caller: Caller, now: datetime)
     issued = create_token(caller=other_caller, new=NewToken(name="theirs"), now=now)
     foreign, nonexistent = issued.token.id, uuid4()
 
-    assert credentials.list_tokens(caller=caller) == ()
+    assert queries.list_tokens(caller=caller) == ()
     for act in (revoke_token, rotate_token):
         answers = [refusal(act, caller=caller, token_id=i, now=now) for i in (foreign, nonexistent)]
         assert answers[0] == answers[1]
@@ -72,13 +72,13 @@ def test_tokens_stay_inside(caller: Caller, other_caller: Caller, now: datetime)
 
 
 def test_jobs_stay_inside(caller: Caller, foreign_job: UUID) -> None:
-    assert job_list.list_jobs(caller=caller).items == ()
-    answers = [refusal(job_list.find_job, caller=caller, job_id=i) for i in (foreign_job, uuid4())]
+    assert jobs.list_jobs(caller=caller).items == ()
+    answers = [refusal(jobs.find_job, caller=caller, job_id=i) for i in (foreign_job, uuid4())]
     assert answers[0] == answers[1]
 
 
 def test_a_job_is_shown_without_its_payload(other_caller: Caller, foreign_job: UUID) -> None:
-    shown = job_list.find_job(caller=other_caller, job_id=foreign_job)
+    shown = jobs.find_job(caller=other_caller, job_id=foreign_job)
 
     assert "theirs" not in repr(shown)
 
@@ -89,8 +89,8 @@ def test_a_member_sees_only_their_own_tokens(
     create_token(caller=caller, new=NewToken(name="owner's"), now=now)
     mine = create_token(caller=member_caller, new=NewToken(name="mine"), now=now)
 
-    assert credentials.list_tokens(caller=member_caller) == (mine.token,)
-    assert len(credentials.list_tokens(caller=caller)) == 2
+    assert queries.list_tokens(caller=member_caller) == (mine.token,)
+    assert len(queries.list_tokens(caller=caller)) == 2
 
 
 def test_a_reading_token_sees_only_itself(caller: Caller, now: datetime) -> None:
@@ -98,9 +98,9 @@ def test_a_reading_token_sees_only_itself(caller: Caller, now: datetime) -> None
     own = create_token(caller=caller, new=NewToken(name="own"), now=now)
     reader = replace(caller, token_id=own.token.id, scopes=frozenset({TokenScope.READ}))
 
-    assert credentials.list_tokens(caller=reader) == (own.token,)
+    assert queries.list_tokens(caller=reader) == (own.token,)
 
 
 def test_a_member_does_not_list_invitations(member_caller: Caller) -> None:
     with pytest.raises(RoleNotSufficient):
-        invitations.invitations(caller=member_caller)
+        queries.invitations(caller=member_caller)

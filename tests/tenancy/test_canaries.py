@@ -16,7 +16,8 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 import psycopg
 import pytest
 
-from config.embedded import identity, processes
+from config.embedded import processes
+from config.embedded.home import choose
 from tests.support import canary_site, servers, site
 from tests.support.canary_site import CanarySite
 from tests.support.crashing import await_that
@@ -93,7 +94,7 @@ def left_behind(*, pooled: str, size: int) -> list[tuple[str, str]]:
 
 def _described(folder: Path, files: Mapping[str, str]) -> processes.Program:
     """Write the files where the user that PgBouncer runs as can read them; describe it."""
-    owner = identity.choose(environment=os.environ)
+    owner = choose(environment=os.environ)
     os.chown(folder, owner.uid, owner.gid)
     for name, text in files.items():
         (folder / name).write_text(text)
@@ -101,7 +102,7 @@ def _described(folder: Path, files: Mapping[str, str]) -> processes.Program:
     return processes.Program(
         name="pgbouncer",
         command=(str(PROGRAMS["pooler"].require()), str(folder / "pgbouncer.ini")),
-        environment=tuple(os.environ.items()),
+        environment=os.environ,
         folder=Path("/"),
         identity=owner,
     )

@@ -1,11 +1,13 @@
-"""Many organizations at once in one process: no read sees another one, nothing is left behind."""
+"""Many organizations at once in one process: nothing is left behind, and tasks stay in theirs.
+
+That no read of threads, coroutines and workers sees another one: `test_canaries`.
+"""
 
 import asyncio
 from collections.abc import Callable
 from datetime import datetime
 
 import pytest
-from asgiref.sync import sync_to_async
 from django.db import connection
 
 from accounts import tenancy
@@ -18,7 +20,6 @@ from tests.support.memories import stored
 from tests.support.racing import race
 
 ORGANIZATIONS = 6
-READS = 1_200  # in all; many more in test_canaries.py
 PAGE = 10
 SETTINGS = """
 SELECT name, setting FROM pg_settings WHERE source = 'session'
@@ -60,35 +61,6 @@ def look(worlds: list[tuple[Organization, Caller]], now: datetime) -> Look:
         return len(page.items) == 2 and all(item.content.startswith(own) for item in page.items)
 
     return read
-
-
-@pytest.mark.slow
-def test_threads_never_see_another_organization(look: Look) -> None:
-    seen = race(look, times=READS, threads=16)
-
-    assert seen.count(False) == 0
-    assert len(seen) == READS
-
-
-async def _in_turns(work: Look, times: int) -> list[bool]:
-    async def one(number: int) -> bool:
-        own = await sync_to_async(work, thread_sensitive=number % 2 == 0)(number)
-        await asyncio.sleep(0)
-        return own and await sync_to_async(work, thread_sensitive=number % 2 == 1)(number)
-
-    return await asyncio.gather(*(one(number) for number in range(times)))
-
-
-def test_coroutines_never_see_another_organization(look: Look) -> None:
-    def closing(number: int) -> bool:
-        try:
-            return look(number)
-        finally:
-            connection.close()
-
-    seen = asyncio.run(_in_turns(closing, 150))
-
-    assert seen == [True] * 150
 
 
 def test_a_task_that_waits_stays_in_its_organization(

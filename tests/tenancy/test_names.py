@@ -21,22 +21,18 @@ GROUP_NAME = re.compile(r"[A-Za-z0-9._-]{1,99}\Z")  # what a channel layer takes
 
 
 @pytest.mark.parametrize(
-    "use",
+    ("name", "given"),
     [
-        lambda: tenancy.key("x"),
-        lambda: tenancy.group("x"),
-        lambda: tenancy.cached("x"),
-        lambda: tenancy.remember("x", value=1, seconds=1),
-        lambda: tenancy.count("x", seconds=1),
-        lambda: tenancy.counted("x"),
-        tenancy.current,
-        lambda: tenancy.at_end_of_unit(lambda: None),
+        *((name, {}) for name in ("key", "group", "cached", "counted")),
+        ("remember", {"value": 1, "seconds": 1}),
+        ("count", {"seconds": 1}),
     ],
-    ids=["key", "group", "cached", "remember", "count", "counted", "current", "at_end_of_unit"],
 )
-def test_outside_of_an_organization_nothing_is_named(use: object) -> None:
+def test_outside_of_an_organization_nothing_is_named(name: str, given: dict[str, int]) -> None:
     with pytest.raises(tenancy.NoTenant):
-        use()  # type: ignore[operator]
+        getattr(tenancy, name)("x", **given)
+    with pytest.raises(tenancy.NoTenant):
+        tenancy.at_end_of_unit(lambda: None)
 
 
 def test_two_organizations_share_no_name(

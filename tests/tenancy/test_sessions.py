@@ -6,11 +6,10 @@ from uuid import uuid4
 
 import pytest
 
-from accounts import tenancy
+from accounts import jobs, tenancy
 from accounts.caller import Caller, Role
 from accounts.errors import NotFound
 from accounts.models import Organization
-from accounts.queries import job_list
 from memory.intake.actions.remember import remember
 from memory.search.actions import search
 from memory.search.request import SearchRequest
@@ -93,9 +92,9 @@ def test_the_job_behind_a_session_is_told_to_who_opened_it(
     job_id = end_session(caller=shop.agent, session_id=run.id, now=shop.now).job_id
 
     assert job_id is not None
-    assert job_list.find_job(caller=shop.agent, job_id=job_id).name == "memory.consolidate"
+    assert jobs.find_job(caller=shop.agent, job_id=job_id).name == "memory.consolidate"
     with pytest.raises(NotFound):
-        job_list.find_job(caller=replace(shop.member, user_id=person.id), job_id=job_id)
+        jobs.find_job(caller=replace(shop.member, user_id=person.id), job_id=job_id)
 
 
 def test_what_may_not_be_seen_any_more_is_not_compared(shop: Shop) -> None:

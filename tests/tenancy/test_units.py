@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from django.db import ProgrammingError, connection, transaction
+from django.db import ProgrammingError, transaction
 
 from accounts import tenancy
 from accounts.models import Organization
@@ -54,19 +54,3 @@ def test_a_schema_name_not_of_ours_is_refused(organization: Organization) -> Non
         tenancy.enter(replace(organization.tenant, schema_name='public"; DROP')),
     ):
         pass
-
-
-@pytest.mark.django_db(transaction=True)
-def test_the_path_is_public_again_after_a_unit_that_failed() -> None:
-    organization = people.make_organization(slug="acme")
-
-    with (
-        pytest.raises(ZeroDivisionError),
-        people.entered(organization=organization),
-        tenancy.unit(),
-    ):
-        raise ZeroDivisionError
-
-    with connection.cursor() as cursor:
-        cursor.execute("SHOW search_path")
-        assert cursor.fetchone() == ("public",)

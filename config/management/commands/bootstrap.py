@@ -18,14 +18,12 @@ from django.core.management.base import BaseCommand
 from django.utils import timezone
 
 from accounts import audit
-from accounts.actions.operators import install_owner
-from accounts.actions.organizations import create_organization
+from accounts.actions.organizations import create_organization, install_owner
 from accounts.actions.tokens import MAXIMUM_DAYS, NewToken, create_token, revoke_token
 from accounts.audit import Origin, Surface
 from accounts.authentication import caller_from_session, entered
 from accounts.caller import TokenScope
-from accounts.queries.credentials import list_tokens
-from accounts.queries.directory import organizations_of
+from accounts.queries import list_tokens, organizations_of
 from config.embedded.home import write_private
 from teams import queries as places
 from teams.actions import create_project

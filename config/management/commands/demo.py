@@ -22,7 +22,7 @@ from accounts import audit
 from accounts.audit import Origin, Surface
 from accounts.authentication import caller_from_token, entered
 from accounts.errors import CairnError
-from config.demo import documents, play
+from config import demo
 from memory.documents import markdown_notes
 from memory.intake.actions.remember import remember_all
 from memory.intake.validation import NewMemory
@@ -62,9 +62,9 @@ class Command(BaseCommand):
             if options["play"]:
                 url, token = credentials["url"], credentials["token"]
                 pace = partial(time.sleep, options["pace"])
-                with play.client(url=url, token=token) as client:
-                    for step, result in play.play(
-                        client=client, project=project, steps=play.read(), pause=pace
+                with demo.client(url=url, token=token) as client:
+                    for step, result in demo.play(
+                        client=client, project=project, steps=demo.read(), pause=pace
                     ):
                         self.stdout.write(f"{step.say} → {result}")
             else:
@@ -73,18 +73,14 @@ class Command(BaseCommand):
                     self._load(credentials["token"], project, options["folder"])
         except CairnError as error:
             raise CommandError(f"{error.detail} {error.hint}".strip()) from error
-        except play.Unplayable as error:
+        except demo.Unplayable as error:
             raise CommandError(str(error)) from error
 
     def _load(self, token: str, project: str, folder: Path | None) -> None:
         now, began = timezone.now(), time.monotonic()
         caller = caller_from_token(text=token, agent="import", ip=LOOPBACK, now=now)
         caller = replace(caller, source_interface=SourceInterface.IMPORT.value)
-        new = (
-            self._of_folder(folder, project)
-            if folder
-            else documents.own_statements(project=project)
-        )
+        new = self._of_folder(folder, project) if folder else demo.own_statements(project=project)
         outcomes: Counter[str] = Counter()
         gates: Counter[str] = Counter()
         with entered(caller):
@@ -110,18 +106,18 @@ class Command(BaseCommand):
     def _of_folder(self, folder: Path, project: str) -> tuple[NewMemory, ...]:
         if not folder.is_dir():
             raise CommandError(f"{folder} is not a folder; name one that holds documents.")
-        found = documents.documents(folder=folder)
+        found = demo.documents(folder=folder)
         for document in found:
             if document.skipped:
                 self.stdout.write(f"Not read: {document.path} ({document.skipped}).")
         if not found:
             raise CommandError(f"{folder} holds no README, agent rules or documentation.")
         return tuple(
-            documents.of_statement(
+            demo.of_statement(
                 statement=statement,
                 path=document.path,
                 project=project,
-                tags=(documents.tag_of(path=document.path),),
+                tags=(demo.tag_of(path=document.path),),
             )
             for document in found
             for statement in markdown_notes.read_document(text=document.text, path=document.path)

@@ -14,11 +14,10 @@ from uuid import UUID
 
 from django.core.exceptions import ValidationError
 
-from accounts import identifiers, tenancy
+from accounts import identifiers, queries, tenancy
 from accounts.caller import Caller, is_person
 from accounts.errors import CairnError, Forbidden, InvalidInput
 from accounts.messages import message
-from accounts.queries import directory
 from memory import taxonomy
 from memory.customization import custom_type_rules
 from memory.documents import file_formats
@@ -275,4 +274,4 @@ def _find_people(caller: Caller, records: tuple[Record, ...]) -> frozenset[UUID]
         str(one.get("changed_by")) for record in records for one in record[file_formats.VERSIONS]
     }
     ids = {found for one in named if (found := identifiers.as_uuid(text=one)) is not None}
-    return frozenset(directory.people(caller=caller, ids=ids)) if ids else frozenset()
+    return frozenset(queries.people(caller=caller, ids=ids)) if ids else frozenset()

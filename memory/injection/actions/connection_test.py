@@ -13,7 +13,7 @@ from uuid import UUID
 from accounts import rights, tenancy
 from accounts.caller import Caller
 from accounts.errors import NotFound
-from accounts.queries.credentials import list_tokens, state_of
+from accounts.queries import list_tokens, state_of
 from accounts.token_format import TokenKind
 from memory.experiments.points import Point
 from memory.injection.actions import policy

@@ -31,7 +31,7 @@ from accounts.caller import Caller
 from accounts.errors import CairnError, NotFound
 from accounts.errors import Conflict as Changed
 from accounts.messages import message
-from accounts.queries.directory import Initiator
+from accounts.queries import Initiator
 from memory.intake.actions import revise
 from memory.records import actions, writes
 from memory.records.models import Conflict, Memory, MemoryVersion, ReviewVerdict

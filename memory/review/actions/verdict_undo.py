@@ -17,12 +17,11 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from django.db.models import Q
 
-from accounts import tenancy
+from accounts import queries, tenancy
 from accounts.caller import Caller, is_person
 from accounts.errors import Conflict as Changed
 from accounts.errors import NotFound
 from accounts.messages import message
-from accounts.queries import credentials
 from memory.index import queries as index_queries
 from memory.intake.actions import apply_decision
 from memory.records import actions, writes
@@ -68,7 +67,7 @@ def lock_own_verdict(*, caller: Caller, review_id: UUID) -> ReviewVerdict:
     """Return a verdict that is the caller's to take back, locked. In a unit. Raises NotFound."""
     mine = Q(decided_by=pending.decider(caller=caller))
     if is_person(caller=caller):
-        mine |= Q(decided_by__in=credentials.own_token_ids(caller=caller))
+        mine |= Q(decided_by__in=queries.own_token_ids(caller=caller))
     elif caller.token_id is None:
         mine &= ~Q(decided_agent="")
     rows = ReviewVerdict.objects.select_for_update().filter(mine, memory__isnull=False)

@@ -24,11 +24,10 @@ from django.db.models import Exists, F, Func, IntegerField, OuterRef, Q, QuerySe
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
-from accounts import tenancy
+from accounts import queries, tenancy
 from accounts.caller import Caller, is_person
 from accounts.errors import FieldError, InvalidInput, RoleNotSufficient
 from accounts.messages import message
-from accounts.queries import credentials
 from memory.intake.models import ActionLog
 from memory.records import actions, protection, versions
 from memory.records.models import Conflict, Memory, MemoryLink, MemoryVersion, ReviewVerdict
@@ -258,7 +257,7 @@ def resolve_choice(*, caller: Caller, choice: RollbackChoice, now: datetime) -> 
     derived = None
     if choice.ancestor is not None:
         derived = _find_derived(caller, project.id, choice.ancestor)
-    tokens = credentials.own_token_ids(caller=caller)
+    tokens = queries.own_token_ids(caller=caller)
     is_own = caller.user_id is not None and (
         choice.person == caller.user_id
         or (session is not None and session.opened_by == caller.user_id)
@@ -532,7 +531,7 @@ def find_judgments(
     rows: list[tuple[UUID | None, UUID | None, datetime | None]] = []
     verdicts = selection.keeping_verdicts().filter(memory__in=wanted)
     decided = tuple(verdicts.values_list("memory_id", "decided_by", "decided_at"))
-    holders = credentials.holders(token_ids=frozenset(by for _, by, _ in decided))
+    holders = queries.holders(token_ids=frozenset(by for _, by, _ in decided))
     rows.extend((id, holders.get(by, by), at) for id, by, at in decided)
     for side, holds in WINNERS.items():
         settled = selection.settlements().filter(**{f"{side}__in": wanted}, verdict__in=holds)

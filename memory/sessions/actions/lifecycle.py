@@ -18,7 +18,7 @@ from accounts import free_texts, jobs, tenancy
 from accounts.caller import Caller
 from accounts.errors import wrong_field
 from accounts.messages import message
-from accounts.queries.directory import keep_events_days
+from accounts.queries import keep_events_days
 from memory.sessions import queries as sessions
 from memory.sessions.actions import trust
 from memory.sessions.models import GivenOut, Session, Stream, Turn

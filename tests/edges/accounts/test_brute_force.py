@@ -12,10 +12,10 @@ from allauth.account.models import EmailAddress
 from django.test import Client
 from django.urls import reverse
 
-from accounts import login_throttle
+from accounts import authentication
 from accounts.actions.tokens import NewToken, create_token
+from accounts.authentication import GUESSES
 from accounts.caller import Caller
-from accounts.login_throttle import GUESSES
 from accounts.models import User
 from tests.support.api import Api
 from tests.support.live import Place, committed, running
@@ -156,4 +156,4 @@ def test_guessed_invitations_are_slowed(client: Client, db: None) -> None:
     ],
 )
 def test_an_address_is_counted_by_its_network(address: str, counted: str) -> None:
-    assert login_throttle.network(address=address) == counted
+    assert authentication.network(address=address) == counted

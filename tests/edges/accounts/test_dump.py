@@ -18,14 +18,14 @@ from django.core import mail
 from django.test import Client
 from django.urls import reverse
 
+from accounts import queries
 from accounts.actions.members import invite
 from accounts.actions.tokens import NewToken, create_token
 from accounts.authentication import entered
 from accounts.caller import Role, TokenScope
 from accounts.errors import CairnError
 from accounts.models import User
-from accounts.queries import credentials
-from accounts.queries.invitations import invitation_offer
+from accounts.queries import invitation_offer
 from accounts.sessions import SessionStore, person_of
 from tests.support import dump
 from tests.support.api import Api
@@ -123,7 +123,7 @@ def _sign_in(made: Secrets, email: str) -> None:
 
 def _is_token(text: str) -> bool:
     try:
-        credentials.verify(text=text, now=datetime.now(UTC))
+        queries.verify(text=text, now=datetime.now(UTC))
     except CairnError:
         return False
     return True

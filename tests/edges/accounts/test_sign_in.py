@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from accounts.errors import Conflict
 from accounts.models import Membership, Organization, User
-from accounts.queries.directory import organizations_of
+from accounts.queries import organizations_of
 from tests.support.people import PASSWORD
 
 pytestmark = pytest.mark.usefixtures("clean_cache")

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from accounts import redis_backoff
+from accounts import live
+from accounts.live import Backoff
 from accounts.models import Job
-from accounts.redis_backoff import Backoff
 from tests.support.api import STATEMENT, Api
 from tests.support.vendor_server import Fault, Status, Vendor
 from tests.support.vendors import ONCE, installed_vendor
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def vendor(monkeypatch: pytest.MonkeyPatch) -> Iterator[Vendor]:
     """The installation's vendor, with a Redis that nobody rests from."""
-    monkeypatch.setattr(redis_backoff, "redis", Backoff())
+    monkeypatch.setattr(live, "redis", Backoff())
     with installed_vendor() as installed:
         yield installed
 

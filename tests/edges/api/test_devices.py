@@ -7,9 +7,8 @@ from django.core.cache import cache
 from django.test import Client
 
 from accounts import tenancy
-from accounts.authentication import entered
+from accounts.authentication import GUESSES, entered
 from accounts.caller import Caller, Role
-from accounts.login_throttle import GUESSES
 from accounts.models import Membership, Organization, Token, User
 from frontend.views.devices import TRIES
 from teams.actions import create_project

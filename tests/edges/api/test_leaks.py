@@ -10,10 +10,9 @@ from django.core import mail
 from accounts import tenancy, token_format
 from accounts.actions import tokens as leaks
 from accounts.actions.tokens import NewToken, create_token
-from accounts.api.leaks import MOST
-from accounts.authentication import entered
+from accounts.api.tokens import MOST
+from accounts.authentication import GUESSES, entered
 from accounts.caller import Caller
-from accounts.login_throttle import GUESSES
 from accounts.models import Job, Token
 from accounts.token_format import TokenKind
 from config import env

@@ -8,9 +8,9 @@ import redis
 from django.db.models.functions import Now
 from django.test import Client
 
-from accounts import jobs, redis_backoff
+from accounts import jobs, live
+from accounts.live import Backoff
 from accounts.models import Job, User
-from accounts.redis_backoff import Backoff
 from tests.support.api import STATEMENT, Api
 
 QUEUE = "maintenance"  # of the recount that each write queues
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def store(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[redis.Redis]:
     """The Redis of the tests, which nobody rests from."""
-    monkeypatch.setattr(redis_backoff, "redis", Backoff())
+    monkeypatch.setattr(live, "redis", Backoff())
     with redis.Redis.from_url(settings.REDIS_URL, decode_responses=True) as client:
         yield client
 

@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from accounts.api.endpoints import Endpoint
-from config.api_urls import ENDPOINTS
+from config.urls import ENDPOINTS
 from tests.support.api import Api
 
 CANARY = "Canary: the northern warehouse keeps its master key under the third stone."
@@ -69,15 +69,16 @@ def _answer(api: Api, endpoint: Endpoint, identifier: str) -> tuple[int, bytes, 
     return answer.status_code, answer.content.replace(identifier.encode(), b"ID"), headers
 
 
-@pytest.mark.parametrize("endpoint", NAMED, ids=lambda endpoint: endpoint.name)
 def test_foreign_is_as_if_it_did_not_exist(
-    api: Api, foreign: dict[str, str], endpoint: Endpoint
+    api: Api, foreign: dict[str, str], subtests: pytest.Subtests
 ) -> None:
-    theirs = _answer(api, endpoint, foreign[endpoint.path.split("/")[0]])
-    nothing = _answer(api, endpoint, str(uuid4()))
+    for endpoint in NAMED:
+        with subtests.test(endpoint.name):
+            theirs = _answer(api, endpoint, foreign[endpoint.path.split("/")[0]])
+            nothing = _answer(api, endpoint, str(uuid4()))
 
-    assert theirs == nothing
-    assert theirs[0] == 404
+            assert theirs == nothing
+            assert theirs[0] == 404
 
 
 def test_a_foreign_project_is_as_if_it_did_not_exist(api: Api, foreign: dict[str, str]) -> None:
@@ -95,17 +96,13 @@ def test_nothing_is_written_into_a_foreign_project(api: Api, foreign: dict[str, 
     assert api.post("search", {"query": "key", "project": sent["project"]}).status_code == 404
 
 
-@pytest.mark.parametrize("path", LISTS)
-def test_no_list_shows_what_is_foreign(api: Api, foreign: dict[str, str], path: str) -> None:
-    shown = api.get(path).content.decode()
+def test_no_list_and_no_search_shows_what_is_foreign(api: Api, foreign: dict[str, str]) -> None:
+    for path in LISTS:
+        shown = api.get(path).content.decode()
+        assert "Canary" not in shown
+        assert not [identifier for identifier in foreign.values() if identifier in shown]
 
-    assert "Canary" not in shown
-    assert not [identifier for identifier in foreign.values() if identifier in shown]
-
-
-def test_no_search_finds_what_is_foreign(api: Api, foreign: dict[str, str]) -> None:
     answer = api.post("search", {"query": CANARY, "threshold": 0, "limit": 100})
-
     assert answer.json()["results"] == []
 
 

@@ -1,142 +1,322 @@
 """Every way in, and whether it writes: a new one fails the tests until it stands in these tables.
 
 A write names what is sent, the act that its one entry must tell, and how it is refused: by who may
-not (`refused_to`), or by something wrong in it (`wrong`).
+not (`refused_to`), or by something wrong in it (`wrong`). {names} are those of the world.
 """
 
+import re
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from typing import Any, Final
+from uuid import UUID
 
-from tests.edges.audit.writes import CONTENT, Write, admin, rest
+from django.urls import ResolverMatch, resolve
 
-_MEMORY: Final = {"project": "shop", "content": CONTENT, "type": "gotcha"}
-_CODE: Final = {"path": "shop/cart.py", "hash": sha256(CONTENT.encode()).hexdigest()}
+CONTENT: Final = "Prices in the cart are cached for sixty seconds, so tests clear them first."
+CODE: Final = {"path": "shop/cart.py", "hash": sha256(CONTENT.encode()).hexdigest()}
 
-REST: Final[Mapping[str, Write]] = {  # by the names of endpoints
-    "create_project": rest("projects", "project.created", slug="new", name="New"),
-    "edit_project": rest("projects/shop", "project.changed", "PATCH", relevance_threshold=0.5),
-    "pause_project": rest("projects/shop/pause", "project.changed", paused=True),
-    "change_experiments": rest(
-        "projects/shop/experiments", "project.changed", "PATCH", enabled=True
-    ),
-    "set_trust": rest("projects/shop/trust", "project.trust_set", "PUT", level="cautious"),
-    "switch_hooks": rest("projects/shop/hooks", "project.changed", "PATCH", warnings=False),
-    "open_project": rest("projects/vault/open", "project.opened"),
-    "close_project": rest("projects/shop/close", "project.closed"),
-    "add_project_member": rest("projects/shop/members", "project.member_added", person="{viewer}"),
-    "remove_project_member": rest(
-        "projects/shop/members/{member}", "project.member_removed", "DELETE"
-    ),
-    "announce_code": rest(
-        "projects/shop/index", "project.code_announced", files=[{**_CODE, "size": len(CONTENT)}]
-    ),
-    "send_code": rest(
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Write:
+    """One write of a surface."""
+
+    path: str
+    act: str
+    method: str
+    send: Mapping[str, Any]
+    by: str
+    refused_to: str
+    wrong: Mapping[str, Any] | None = None
+    in_organization: str = "acme"
+
+
+def at(path: str, act: str, /, method: str = "POST", *, before: str = "", by: str = "owner",
+       refused_to: str = "viewer", wrong: Mapping[str, Any] | None = None,
+       in_organization: str = "acme", **send: Any) -> Write:  # fmt: skip
+    """Return a write at an address."""
+    return Write(
+        path=f"{before}{path}", act=act, method=method, send=send, by=by, refused_to=refused_to,
+        wrong=wrong, in_organization=in_organization,
+    )  # fmt: skip
+
+
+rest = partial(at, by="writer", refused_to="reader")
+page = partial(at, before="/o/acme/")
+shop = partial(at, before="/o/acme/p/shop/")
+settings = partial(at, before="/o/acme/settings/")
+site = partial(at, before="/admin/accounts/", by="operator")
+
+CREATE_MEMORY: Final = rest(
+    "memories", "memory.created", project="shop", content=CONTENT, type="gotcha"
+)
+CREATE_MEMORIES: Final = rest(
+    "memories/bulk",
+    "memory.bulk_written",
+    project="shop",
+    memories=[
+        {"content": CONTENT, "type": "gotcha"},
+        {"content": "Carts are emptied at night, by a job that the depot starts."},
+        {"content": "short"},
+    ],
+)
+REST: Final = (
+    CREATE_MEMORY,
+    CREATE_MEMORIES,
+    rest("projects", "project.created", slug="new", name="New"),
+    rest("projects/shop", "project.changed", "PATCH", relevance_threshold=0.5),
+    rest("projects/shop/pause", "project.changed", paused=True),
+    rest("projects/shop/experiments", "project.changed", "PATCH", enabled=True),
+    rest("projects/shop/trust", "project.trust_set", "PUT", level="cautious"),
+    rest("projects/shop/hooks", "project.changed", "PATCH", warnings=False),
+    rest("projects/vault/open", "project.opened"),
+    rest("projects/shop/close", "project.closed"),
+    rest("projects/shop/members", "project.member_added", person="{viewer}"),
+    rest("projects/shop/members/{member}", "project.member_removed", "DELETE"),
+    rest("projects/shop/index", "project.code_announced", files=[{**CODE, "size": len(CONTENT)}]),
+    rest(
         "projects/shop/index/files",
         "project.code_received",
         run="{code_run}",
-        files=[{**_CODE, "text": CONTENT}],
+        files=[{**CODE, "text": CONTENT}],
     ),
-    "create_team": rest("teams", "team.created", slug="new"),
-    "rename_team": rest("teams/core", "team.changed", "PATCH", name="Core team"),
-    "add_team_member": rest("teams/core/members", "team.member_added", person="{viewer}"),
-    "remove_team_member": rest("teams/core/members/{member}", "team.member_removed", "DELETE"),
-    "create_memory": rest("memories", "memory.created", **_MEMORY),
-    "create_memories": rest(
-        "memories/bulk",
-        "memory.bulk_written",
-        project="shop",
-        memories=[
-            {"content": CONTENT, "type": "gotcha"},
-            {"content": "Carts are emptied at night, by a job that the depot starts."},
-            {"content": "short"},
-        ],
-    ),
-    "define_methodology": rest(
+    rest("teams", "team.created", slug="new"),
+    rest("teams/core", "team.changed", "PATCH", name="Core team"),
+    rest("teams/core/members", "team.member_added", person="{viewer}"),
+    rest("teams/core/members/{member}", "team.member_removed", "DELETE"),
+    rest(
         "methodologies",
         "organization.methodology_defined",
         name="kanban",
         phases={"doing": "implement"},
     ),
-    "remove_methodology": rest("methodologies/scrum", "organization.methodology_removed", "DELETE"),
-    "put_style": rest(
-        "styles", "organization.style_defined", "PUT", name="coding", text="Code first."
-    ),
-    "remove_style": rest("styles/{style}", "organization.style_removed", "DELETE"),
-    "edit_memory": rest("memories/{memory}", "memory.changed", "PATCH", tags=["a"]),
-    "archive_memory": rest("memories/{memory}", "memory.archived", "DELETE"),
-    "restore_memory": rest("memories/{archived}/restore", "memory.restored"),
-    "confirm_memory": rest("memories/{memory}/confirm", "memory.confirmed"),
-    "pin_memory": rest("memories/{memory}/pin", "memory.pinned", pinned=True),
-    "correct_memory": rest(
-        "memories/{memory}/correct", "memory.corrected", content=CONTENT, kind="wrong"
-    ),
-    "merge_entities": rest(
-        "entities/merges", "entity.merged", name="LoginGate", same_as="PaymentHub"
-    ),
-    "unmerge_entities": rest("entities/merges/{merge}", "entity.unmerged", "DELETE"),
-    "keep_memory": rest("memories/{waiting}/keep", "memory.kept"),
-    "reject_memory": rest("memories/{waiting}/reject", "memory.rejected", reason="Only there."),
-    "merge_memory": rest("memories/{waiting}/merge", "memory.merged", into="{memory}"),
-    "snooze_memory": rest("memories/{waiting}/snooze", "memory.snoozed", until="{tomorrow}"),
-    "undo_review": rest("reviews/{verdict}/undo", "memory.review_undone"),
-    "roll_back": rest("projects/shop/rollbacks", "memory.rolled_back", person="{member}"),
-    "undo_rollback": rest("rollbacks/{rolled_back}/undo", "memory.bulk_review_undone"),
-    "begin_import": rest("imports?project=shop&name=a.json", "import.begun", content=CONTENT),
-    "export_memories": Write(
-        path="exports",
-        act="memory.exported",
-        send={"project": "shop"},
-        by="writer",
+    rest("methodologies/scrum", "organization.methodology_removed", "DELETE"),
+    rest("styles", "organization.style_defined", "PUT", name="coding", text="Code first."),
+    rest("styles/{style}", "organization.style_removed", "DELETE"),
+    rest("memories/{memory}", "memory.changed", "PATCH", tags=["a"]),
+    rest("memories/{memory}", "memory.archived", "DELETE"),
+    rest("memories/{archived}/restore", "memory.restored"),
+    rest("memories/{memory}/confirm", "memory.confirmed"),
+    rest("memories/{memory}/pin", "memory.pinned", pinned=True),
+    rest("memories/{memory}/correct", "memory.corrected", content=CONTENT, kind="wrong"),
+    rest("entities/merges", "entity.merged", name="LoginGate", same_as="PaymentHub"),
+    rest("entities/merges/{merge}", "entity.unmerged", "DELETE"),
+    rest("memories/{waiting}/keep", "memory.kept"),
+    rest("memories/{waiting}/reject", "memory.rejected", reason="Only there."),
+    rest("memories/{waiting}/merge", "memory.merged", into="{memory}"),
+    rest("memories/{waiting}/snooze", "memory.snoozed", until="{tomorrow}"),
+    rest("reviews/{verdict}/undo", "memory.review_undone"),
+    rest("projects/shop/rollbacks", "memory.rolled_back", person="{member}"),
+    rest("rollbacks/{rolled_back}/undo", "memory.bulk_review_undone"),
+    rest("imports?project=shop&name=a.json", "import.begun", content=CONTENT),
+    rest(
+        "exports",
+        "memory.exported",
+        project="shop",
         wrong={"project": "shop", "query": "some words"},
     ),
-    "push_note": Write(
-        path="notes",
-        act="note.pushed",
-        method="PUT",
-        send={"project": "shop", "path": "a.md", "text": "short"},
-        by="writer",
-        refused_to="reader",
-    ),
-    "remove_note": rest("notes/{note}", "note.removed", "DELETE"),
-    "undo_import": rest("imports/{import}/undo", "import.undone"),
-    "cancel_import": rest("imports/{queued_import}/cancel", "import.cancelled"),
-    "retry_import": rest("imports/{failed_import}/retry", "import.retried"),
-    "open_session": rest("sessions", "session.opened", project="shop"),
-    "append_turns": rest(
+    rest("notes", "note.pushed", "PUT", project="shop", path="a.md", text="short"),
+    rest("notes/{note}", "note.removed", "DELETE"),
+    rest("imports/{import}/undo", "import.undone"),
+    rest("imports/{queued_import}/cancel", "import.cancelled"),
+    rest("imports/{failed_import}/retry", "import.retried"),
+    rest("sessions", "session.opened", project="shop"),
+    rest(
         "sessions/{session}/turns",
         "session.turns_appended",
         turns=[{"role": "user", "text": CONTENT}],
     ),
-    "decide_session": rest("sessions/{session}/summary", "session.decided", save_all=True),
-    "append_events": rest(
+    rest("sessions/{session}/summary", "session.decided", save_all=True),
+    rest(
         "sessions/{session}/events",
         "session.events_appended",
         events=[{"sequence": 1, "kind": "reasoning", "text": CONTENT}],
     ),
-    "delete_session": rest("sessions/{session}", "session.deleted", "DELETE"),
-    "end_session": rest("sessions/{session}/end", "session.ended"),
-    "hook": rest("hooks/generic", "session.followed", session="r", event="prompt", prompt="Go."),
-    "settle_conflict": rest(
-        "conflicts/{conflict}/settle", "memory.conflict_settled", verdict="both", reason="Both."
+    rest("sessions/{session}", "session.deleted", "DELETE"),
+    rest("sessions/{session}/end", "session.ended"),
+    rest("hooks/generic", "session.followed", session="r", event="prompt", prompt="Go."),
+    rest("conflicts/{conflict}/settle", "memory.conflict_settled", verdict="both", reason="Both."),
+    rest("memories/{linked}/unlink", "memory.unlinked", other="{memory}", kind="extend"),
+    rest("conflicts/{conflict}/snooze", "memory.conflict_snoozed", until="{tomorrow}"),
+    rest("conflicts/{settled_conflict}/reopen", "memory.conflict_reopened"),
+    rest("models/switch", "model.switch_begun", key="hashing/turned-384"),
+    rest("models/cancel", "model.switch_cancelled"),
+    rest("models/rollback", "model.rolled_back"),
+    rest("models/drop", "model.dropped", key="hashing/turned-384"),
+    rest("jobs/{failed_job}/retry", "job.retried"),
+    rest("jobs/{queued_job}/cancel", "job.cancelled"),
+    rest("tokens", "token.created", name="new", scopes=["read"]),
+    rest("tokens/{token}/rotate", "token.rotated"),
+    rest("tokens/{token}", "token.revoked", "DELETE"),
+)
+PAGES: Final = (
+    shop("memories/bulk", "memory.bulk_confirmed", verb="confirm", memory="{memory}"),
+    shop("memories/bulk", "memory.bulk_pinned", verb="pin", memory="{memory}"),
+    shop("memories/bulk", "memory.bulk_archived", verb="archive", memory="{memory}"),
+    shop("inbox/bulk", "memory.bulk_kept", verb="keep", memory="{waiting}"),
+    shop("inbox/bulk", "memory.bulk_rejected", verb="reject", memory="{waiting}"),
+    shop("inbox/bulk", "memory.bulk_snoozed", verb="snooze", memory="{waiting}"),
+    shop(
+        "inbox/conflicts/{conflict}",
+        "memory.conflict_settled",
+        verdict="keep_newer",
+        reason="Raised.",
+        version="1",
     ),
-    "unlink_memory": rest(
-        "memories/{linked}/unlink", "memory.unlinked", other="{memory}", kind="extend"
+    shop(
+        "memories/{linked}/unlink", "memory.unlinked", other="{memory}", kind="extend", outgoing="1"
     ),
-    "snooze_conflict": rest(
-        "conflicts/{conflict}/snooze", "memory.conflict_snoozed", until="{tomorrow}"
+    shop("memories/{linked}/unlink/{unlinked}", "memory.review_undone"),
+    shop("inbox/conflicts/{conflict}/snooze", "memory.conflict_snoozed", **{"for": "day"}),
+    shop("inbox/conflicts/{settled_conflict}/undo", "memory.conflict_reopened"),
+    shop("inbox/undo/{verdict}", "memory.review_undone"),
+    shop("inbox/undo/{verdict}?together", "memory.bulk_review_undone"),
+    shop("inbox/{waiting}/keep", "memory.kept"),
+    shop("inbox/{waiting}/reject", "memory.rejected"),
+    shop("inbox/{waiting}/merge", "memory.merged", into="{memory}"),
+    shop("inbox/{waiting}/snooze", "memory.snoozed", **{"for": "day"}),
+    shop("memories/{memory}/correct", "memory.corrected", content=CONTENT, kind="wrong"),
+    shop("memories/{memory}/archive", "memory.archived"),
+    shop("memories/{memory}/versions/1", "memory.changed"),
+    shop("memories/{memory}/confirm", "memory.confirmed"),
+    shop("memories/{memory}/pin", "memory.pinned"),
+    shop("memories/{memory}/unpin", "memory.unpinned"),
+    shop("memories/{archived}/restore", "memory.restored"),
+    shop("entities/about?name=LoginGate", "entity.merged", same_as="PaymentHub"),
+    shop("sessions/{session}/delete", "session.deleted", typed="{session_short}"),
+    shop("sessions/{session}/decide", "session.decided", verdict="all", count="0"),
+    shop("sessions/{session}/end", "session.ended"),
+    shop("sessions/{session}/undo/{verdict}", "memory.review_undone"),
+    shop("sessions/{session}/undo/{verdict}?together", "memory.bulk_review_undone"),
+    shop("entities/merges/{merge}", "entity.unmerged"),
+    shop("teach/known/{memory}", "memory.confirmed"),
+    shop("teach", "memory.created", content=CONTENT, type="gotcha"),
+    shop("notes", "note.pushed", path="a.md", text="short"),
+    shop("notes/{note}", "note.removed"),
+    shop("imports", "import.begun", pasted=CONTENT),
+    shop("imports/{import}/change", "import.undone", verb="undo"),
+    shop("imports/{queued_import}/change", "import.cancelled", verb="cancel"),
+    shop("imports/{failed_import}/change", "import.retried", verb="retry"),
+    shop("imports/{import}/change", "memory.bulk_kept", verb="keep", count="1"),
+    shop("imports/{import}/change", "memory.bulk_rejected", verb="reject", count="1"),
+    shop(
+        "imports/{import}/change",
+        "memory.bulk_review_undone",
+        verb="take_back",
+        review="{verdict}",
+        wrong={"verb": "take_back", "review": "nonsense"},
     ),
-    "reopen_conflict": rest("conflicts/{settled_conflict}/reopen", "memory.conflict_reopened"),
-    "switch_model": rest("models/switch", "model.switch_begun", key="hashing/turned-384"),
-    "cancel_switch": rest("models/cancel", "model.switch_cancelled"),
-    "roll_back_model": rest("models/rollback", "model.rolled_back"),
-    "drop_model": rest("models/drop", "model.dropped", key="hashing/turned-384"),
-    "retry_job": rest("jobs/{failed_job}/retry", "job.retried"),
-    "cancel_job": rest("jobs/{queued_job}/cancel", "job.cancelled"),
-    "create_token": rest("tokens", "token.created", name="new", scopes=["read"]),
-    "rotate_token": rest("tokens/{token}/rotate", "token.rotated"),
-    "revoke_token": rest("tokens/{token}", "token.revoked", "DELETE"),
-}
+    shop("export", "memory.exported", format="json", wrong={"format": "nonsense"}),
+    shop("trust", "project.trust_set", level="cautious"),
+    shop(
+        "experiments/change",
+        "project.changed",
+        enabled="1",
+        control_percent="5",
+        passive_percent="10",
+        withheld_percent="0",
+    ),
+    shop("experiments/weights", "project.changed", verdict="undo", decided_at="{weighed}"),
+    shop("connections/pause", "project.changed", paused="1"),
+    shop("connections/token", "token.created", tool="cursor"),
+    settings("jobs/{failed_job}", "job.retried", verb="retry"),
+    settings("jobs/{queued_job}", "job.cancelled", verb="cancel"),
+    page("projects/new", "project.created", slug="new", name="New"),
+    shop("rollback", "memory.rolled_back", person="{member}"),
+    shop("rollback/undo/{rolled_back}", "memory.bulk_review_undone"),
+    shop("settings", "project.changed", name="Shop 2", version="1"),
+    shop("settings/gates", "project.changed", minimum_length="30", version="1"),
+    shop("settings/hooks", "project.changed", on="brief"),
+    shop("settings/extraction", "project.changed", extraction_mode="heuristic", version="1"),
+    shop("settings/openness", "project.closed", verb="close"),
+    page("p/vault/settings/openness", "project.opened", verb="open"),
+    shop("settings/people", "project.member_added", verb="add", person="{viewer}"),
+    shop("settings/people", "project.member_removed", verb="remove", person="{member}"),
+    shop(
+        "conflicts/{conflict}",
+        "memory.conflict_settled",
+        verdict="keep_newer",
+        reason="Raised.",
+        version="1",
+    ),
+    shop("conflicts/{settled_conflict}", "memory.conflict_reopened", verdict="reopen", version="3"),
+    settings("teams", "team.created", name="New", slug="new"),
+    settings("teams/{team}", "team.changed", name="C", version="1"),
+    settings("teams/{team}/people", "team.member_added", verb="add", person="{viewer}"),
+    settings("teams/{team}/people", "team.member_removed", verb="remove", person="{member}"),
+    settings("models", "model.switch_begun", verb="switch", key="hashing/turned-384"),
+    settings("models", "model.switch_cancelled", verb="cancel"),
+    settings("models", "model.rolled_back", verb="rollback"),
+    settings("models", "model.dropped", verb="drop", key="hashing/turned-384"),
+    settings(
+        "methodologies",
+        "organization.methodology_defined",
+        name="kanban",
+        phase="doing",
+        **{"is": "implement"},
+    ),
+    settings(
+        "methodologies/scrum",
+        "organization.methodology_defined",
+        verb="save",
+        phase="doing",
+        **{"is": "implement"},
+    ),
+    settings("methodologies/scrum", "organization.methodology_removed", verb="remove"),
+    settings("styles", "organization.style_defined", name="notes", text="Plain.", scope="personal"),
+    settings("styles/{style}", "organization.style_defined", verb="save", text="Plain."),
+    settings("styles/{style}", "organization.style_removed", verb="remove"),
+    settings("general", "organization.changed", name="Acme Works"),
+    settings("members/invite", "invitation.created", email="x@y.test", role="viewer"),
+    settings("members/{member}", "member.role_changed", verb="role", role="steward"),
+    settings("members/{member}", "member.removed", verb="remove"),
+    settings("members/{member}", "member.left", verb="remove", by="member"),
+    settings("invitations/{invitation}", "invitation.resent", verb="resend"),
+    settings("invitations/{invitation}", "invitation.revoked", verb="revoke"),
+    settings("tokens/new", "token.created", name="new", scope="write", days="7"),
+    settings("tokens/{token}", "token.rotated", verb="rotate"),
+    settings("tokens/{token}", "token.revoked", verb="revoke"),
+    at("/invite/{secret}", "invitation.accepted", by="guest"),
+    at(
+        "/o/new",
+        "organization.created",
+        name="New",
+        slug="new-one",
+        wrong={"name": "New", "slug": "acme"},
+        in_organization="new-one",
+    ),
+)
+PAGES_OF_ONE_PERSON: Final = frozenset(  # no organization's concern, until one is chosen: `device`
+    {"device", "me", "theme", "language"}
+)
+PAGES_THAT_READ: Final = frozenset(
+    {
+        "activity", "as_json", "audit_csv", "changes", "check", "code_index", "conflicts",
+        "conflicts_count",
+        "connection_test", "connections", "difference", "docs",
+        "document", "entities", "figures", "home", "import", "import_look", "inbox", "inbox_groups",
+        "inbox_item", "inbox_rows", "look",
+        "memories", "memory", "memory_json", "memory_md",
+        "organization", "organizations", "overview", "palette", "permalink",
+        "session", "session_steps", "sessions",
+        "settings_audit", "settings_jobs", "settings_members", "settings_tokens",
+        "experiments", "settings_usage", "steps", "topic", "topics", "usage",
+    }
+)  # fmt: skip
+
+
+def match(path: str) -> ResolverMatch:
+    """Return what an address leads to, with an id for each name in it."""
+    return resolve(re.sub(r"{\w+}", str(UUID(int=7)), path.partition("?")[0]))
+
+
+def calls() -> dict[str, Write]:
+    """Return the writes over REST by the names of their endpoints."""
+    found = ((match(f"/api/v1/{one.path}").func, one) for one in REST)
+    return {view.cls.endpoints[one.method].name: one for view, one in found}
+
+
 REST_READS: Final = frozenset(
     {"check_plan", "check_diff", "context", "preview_import", "search", "step"}
 )  # POST: questions do not fit an address
@@ -153,62 +333,29 @@ TOOLS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {  # MCP: the act, t
     "push_note": ("note.pushed", {"project": "shop", "path": "a.md", "text": "short"}),
 }
 
-ADMIN: Final[Mapping[str, Write]] = {  # by the names of models
-    "accounts.user": admin(
+ADMIN: Final = {  # by the names of models
+    "accounts.user": site(
         "user/{member}/change/", "member.changed", name="Mem", is_active="on", language="fr"
     ),
-    "accounts.organization": admin(
+    "accounts.organization": site(
         "organization/{organization}/change/", "organization.changed", name="A", language="fr"
     ),
-    "accounts.token": admin("token/", "token.revoked", action="revoke", _selected_action="{token}"),
-    "accounts.job": admin("job/", "job.retried", action="retry", _selected_action="{failed_job}"),
+    "accounts.token": site("token/", "token.revoked", action="revoke", _selected_action="{token}"),
+    "accounts.job": site("job/", "job.retried", action="retry", _selected_action="{failed_job}"),
 }
 ADMIN_OF_THE_INSTALLATION: Final = frozenset(  # Django's own log of the admin site tells of them
     {"accounts.plan", "account.emailaddress", "sites.site"}
 )
 
-JOBS_THAT_CHANGE_NO_MEMORY: Final = frozenset(  # vectors, counts and mails, made anew at will
-    {
-        "accounts.tell_leak",
-        "graph.resolve",
-        "memory.drop_vectors",
-        "memory.enrich_entities",
-        "memory.index_search",
-        "memory.join_names",
-        "memory.observe",
-        "memory.read_names",
-        "memory.refresh_lexicon",
-        "memory.sort_topics",
-        "memory.switch_model",
-    }
-)
-JOBS_THAT_CHANGE_MEMORIES: Final = frozenset(
-    {
-        "memory.prove",
-        "memory.consolidate",
-        "memory.embed",
-        "memory.embed_bulk",
-        "memory.judge_added",
-        "memory.roll_back",
-        "memory.run_import",
-        "memory.synthesize",
-    }
-)
-COMMANDS_THAT_WRITE: Final = frozenset(
-    {"bootstrap", "demo", "embed", "export_memories", "import_memories"}
-)
-COMMANDS_OF_THE_INSTALLATION: Final = frozenset(
-    {
-        "audit",
-        "doctor",
-        "enrich_entities",
-        "evaluate",
-        "evaluate_extraction",
-        "flush",
-        "index_search",
-        "migrate",
-        "migrate_tenants",
-        "roles",
-        "sort_topics",
-    }
-)
+JOBS: Final = {  # those that change memories, then those that make vectors, counts, mails anew
+    "memory.prove", "memory.consolidate", "memory.embed", "memory.embed_bulk", "memory.judge_added",
+    "memory.roll_back", "memory.run_import", "memory.synthesize",
+    "accounts.tell_leak", "graph.resolve", "memory.drop_vectors", "memory.enrich_entities",
+    "memory.index_search", "memory.join_names", "memory.observe", "memory.read_names",
+    "memory.refresh_lexicon", "memory.sort_topics", "memory.switch_model",
+}  # fmt: skip
+COMMANDS: Final = {  # those that write, then those of the installation
+    "bootstrap", "demo", "embed", "export_memories", "import_memories",
+    "audit", "doctor", "enrich_entities", "evaluate", "evaluate_extraction", "flush",
+    "index_search", "migrate", "migrate_tenants", "roles", "sort_topics",
+}  # fmt: skip

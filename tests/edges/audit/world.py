@@ -42,7 +42,7 @@ from teams.audit_chain import Entry
 from teams.models import Project
 from teams.queries import Kind
 from teams.trust import TrustLevel
-from tests.edges.audit.writes import CONTENT
+from tests.edges.audit.surfaces import CONTENT
 from tests.support import coding, people
 from tests.support.api import Api
 from tests.support.trusting import stand

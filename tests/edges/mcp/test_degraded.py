@@ -2,8 +2,8 @@
 
 import pytest
 
-from accounts import redis_backoff
-from accounts.redis_backoff import Backoff
+from accounts import live
+from accounts.live import Backoff
 from tests.support.agents import agent
 from tests.support.live import Place
 from tests.support.vendor_server import Status
@@ -18,7 +18,7 @@ STATEMENT = "The stock service counts parcels twice when a scanner loses its lin
 async def test_an_agent_is_told_what_was_missing(
     address: str, place: Place, tool: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(redis_backoff, "redis", Backoff())
+    monkeypatch.setattr(live, "redis", Backoff())
     asked = {"query": STATEMENT, "project": "shop"}
 
     with installed_vendor() as vendor:

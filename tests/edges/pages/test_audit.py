@@ -9,7 +9,7 @@ from frontend.presenters import audit_lines
 from memory.records.queries.views import MemoryView
 from teams.audit import AREAS
 from teams.audit_chain import Entry
-from tests.edges.audit import pages, surfaces
+from tests.edges.audit.surfaces import ADMIN, PAGES, REST
 from tests.edges.pages.conftest import STATEMENT, verb
 
 LOG = "/o/acme/settings/audit"
@@ -75,8 +75,7 @@ BESIDE = {  # acts of jobs, commands, tools and strangers, which are no page and
 
 
 def test_every_act_and_area_has_a_name() -> None:
-    told = {write.act for writes in pages.PAGES.values() for write in writes}
-    told |= {write.act for write in (*surfaces.REST.values(), *surfaces.ADMIN.values())}
+    told = {write.act for write in (*PAGES, *REST, *ADMIN.values())}
 
     assert told | BESIDE == set(audit_lines.ACTS)
     assert set(AREAS) == set(audit_lines.AREAS)

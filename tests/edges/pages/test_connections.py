@@ -11,7 +11,7 @@ from accounts.actions.tokens import NewToken, create_token, revoke_token
 from accounts.authentication import entered
 from accounts.caller import Caller, TokenScope
 from accounts.models import Token
-from accounts.queries.credentials import TokenView
+from accounts.queries import TokenView
 from memory.injection import harnesses
 from memory.records.models import Memory
 from memory.sessions.models import Session, Turn

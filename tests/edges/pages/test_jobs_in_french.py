@@ -12,7 +12,6 @@ from accounts.caller import Caller
 from accounts.errors import Forbidden, InvalidInput, Unavailable
 from accounts.messages import message
 from accounts.models import Job, User
-from accounts.queries import job_list as work
 from tests.support import work as one_job
 
 PAGE = "/o/acme/settings/jobs"
@@ -92,7 +91,7 @@ def test_a_failure_is_said_in_french(
     assert [text for text in told if text not in page] == []
     assert "secret of somebody" not in page
     with entered(caller):
-        view = work.find_job(caller=caller, job_id=job_id)
+        view = jobs.find_job(caller=caller, job_id=job_id)
     assert english is None or view.error == english
 
 

@@ -9,8 +9,7 @@ from django.test import Client
 from accounts.authentication import entered
 from accounts.caller import Caller, Role
 from accounts.models import Organization, User
-from accounts.queries.credentials import list_tokens
-from accounts.queries.directory import keep_events_days, members
+from accounts.queries import keep_events_days, list_tokens, members
 from teams.queries import projects
 from tests.edges.pages.conftest import HTMX
 from tests.support import people

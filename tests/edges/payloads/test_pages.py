@@ -13,9 +13,8 @@ import pytest
 from django.db import transaction
 from django.test import Client
 
-from tests.edges.audit import pages
+from tests.edges.audit.surfaces import PAGES, Write, at
 from tests.edges.audit.world import World
-from tests.edges.audit.writes import Write
 from tests.edges.payloads.conftest import rows_of
 from tests.support import payloads
 from tests.support.goals import Scale
@@ -33,19 +32,19 @@ OPTIONAL: Final[dict[str, tuple[str, ...]]] = {  # by the last part of the path
     "invite": ("message",),
 }
 DOORS: Final = (  # what anybody may send
-    Write(path="/login/", act="", by="nobody", send={"login": "a@b.test", "password": "x"}),
-    Write(path="/signup/", act="", by="nobody", send={"email": "a@b.test", "password1": "x"}),
-    Write(path="/password/reset/", act="", by="nobody", send={"email": "a@b.test"}),
+    at("/login/", "", by="nobody", login="a@b.test", password="x"),
+    at("/signup/", "", by="nobody", email="a@b.test", password1="x"),
+    at("/password/reset/", "", by="nobody", email="a@b.test"),
 )
 OTHERS: Final = (  # forms that write nothing of an organization's, or nothing at all
-    Write(path="/me", act="", send={"name": "Ada", "language": "fr", "theme": "dark"}),
-    Write(path="/me/theme", act="", send={"theme": "dark"}),
-    Write(path="/language", act="", send={"language": "fr", "next": "/"}),
-    Write(path="/o/acme/p/shop/teach/look", act="", send={"content": "x", "type": "fact"}),
-    Write(path="/o/acme/p/shop/check", act="", send={"kind": "plan", "text": "x"}),
-    Write(path="/o/acme/p/shop/memories/{memory}/diff", act="", send={"content": "x"}),
+    at("/me", "", name="Ada", language="fr", theme="dark"),
+    at("/me/theme", "", theme="dark"),
+    at("/language", "", language="fr", next="/"),
+    at("/o/acme/p/shop/teach/look", "", content="x", type="fact"),
+    at("/o/acme/p/shop/check", "", kind="plan", text="x"),
+    at("/o/acme/p/shop/memories/{memory}/diff", "", content="x"),
 )
-FORMS: Final = (*(one for many in pages.PAGES.values() for one in many), *OTHERS, *DOORS)
+FORMS: Final = (*PAGES, *OTHERS, *DOORS)
 RAW: Final = (  # bodies that are no form
     (FORM, b"\xff\xfe=\x00&&&=%"),
     (FORM, b"a=1&" * 2_000),

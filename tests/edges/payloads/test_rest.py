@@ -15,17 +15,18 @@ from pydantic import BaseModel
 
 from accounts import tenancy
 from accounts.api.endpoints import Endpoint
-from config.api_urls import ENDPOINTS
+from config.urls import ENDPOINTS
 from tests.edges.audit import surfaces
+from tests.edges.audit.surfaces import Write, rest
 from tests.edges.audit.world import World
-from tests.edges.audit.writes import Write
 from tests.support import payloads, stored
 from tests.support.goals import Scale
 from tests.support.payloads import Value
 
-QUESTION: Final = Write(path="search", act="", send={"query": "carts", "project": "shop"})
+QUESTION: Final = rest("search", "", query="carts", project="shop")
+WRITES: Final = surfaces.calls()
 CALLS: Final = tuple(
-    (one, surfaces.REST.get(one.name, QUESTION)) for one in ENDPOINTS if one.body is not None
+    (one, WRITES.get(one.name, QUESTION)) for one in ENDPOINTS if one.body is not None
 )
 ELSEWHERE: Final = frozenset(
     {"project", "projects", "team", "person", "into", "ancestor", "session", "token"}

@@ -17,8 +17,8 @@ from accounts.api.endpoints import Endpoint
 from accounts.authentication import entered
 from config.telemetry import LineFormatter
 from memory.mcp.server import TOOLS
+from tests.edges.audit.surfaces import Write
 from tests.edges.audit.world import World
-from tests.edges.audit.writes import Write
 from tests.edges.payloads.conftest import tools_of
 from tests.edges.payloads.test_mcp import GOOD
 from tests.edges.payloads.test_pages import FORMS, OPTIONAL

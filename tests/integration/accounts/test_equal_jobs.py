@@ -19,26 +19,14 @@ pytestmark = [
 ]
 
 
-def test_of_equal_jobs_one_waits() -> None:
+def test_of_equal_jobs_of_an_organization_one_waits(other_organization: Organization) -> None:
     first, second = enqueued(key="same"), enqueued(key="same")
-
-    assert first is not None
-    assert second is None
-    assert Job.objects.count() == 1
-
-
-def test_a_running_job_does_not_stand_for_a_later_one() -> None:
-    enqueued(key="same")
-    claimed()
-
-    assert enqueued(key="same") is not None
-
-
-def test_equal_jobs_of_two_organizations_are_two(other_organization: Organization) -> None:
-    enqueued(key="same")
-
     with people.outside(), people.entered(organization=other_organization):
-        assert enqueued(key="same") is not None
+        theirs = enqueued(key="same")
+    claimed()  # a running one does not stand for a later one
+
+    assert None not in {first, theirs, enqueued(key="same")}
+    assert second is None
 
 
 def test_a_waiting_job_starts_only_after_the_change_that_leaned_on_it() -> None:
@@ -77,7 +65,7 @@ def test_a_job_gives_way_to_an_equal_one_that_waits(ending: str) -> None:
     assert Job.objects.get(pk=waiting).state == "queued"
 
 
-def test_a_job_is_undone_with_its_cause_and_wakes_nobody(woken: list[str]) -> None:
+def test_a_job_is_undone_with_its_cause_and_wakes_its_queue_after_commit(woken: list[str]) -> None:
     def enqueue_and_fail() -> float:
         with tenancy.unit():
             return 1 / len(str(jobs.enqueue(NAME, payload={}))[:0])
@@ -87,20 +75,8 @@ def test_a_job_is_undone_with_its_cause_and_wakes_nobody(woken: list[str]) -> No
 
     assert not Job.objects.exists()
     assert woken == []
-
-
-def test_a_committed_job_wakes_its_queue(woken: list[str]) -> None:
     enqueued()
-
     assert woken == [QUEUE]
-
-
-def test_progress_is_seen_while_it_runs() -> None:
-    enqueued()
-
-    jobs.progress(held=claimed(), done=3, total=9)
-
-    assert (the_job().progress_done, the_job().progress_total) == (3, 9)
 
 
 def test_a_queued_job_is_cancelled_and_can_be_tried_again() -> None:
@@ -141,10 +117,6 @@ def test_two_clocks_make_one_run() -> None:
 
     assert taken.count(True) == 1
     assert Slot.objects.count() == 1
-
-
-def test_another_schedule_has_slots_of_its_own() -> None:
-    assert jobs.take_slot(name="x", interval_seconds=86_400)
     assert jobs.take_slot(name="y", interval_seconds=86_400)
 
 

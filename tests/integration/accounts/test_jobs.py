@@ -35,25 +35,16 @@ def test_many_workers_claim_each_job_once() -> None:
     assert len(ids) == len(set(ids)) == 60
 
 
-def test_the_most_urgent_job_is_claimed_first() -> None:
+def test_due_jobs_are_claimed_the_most_urgent_first_and_the_attempt_counts() -> None:
     late, urgent = enqueued(priority=5), enqueued(priority=1)
+    enqueued(delay_seconds=60, priority=0)
 
-    assert [claimed().id, claimed().id] == [urgent, late]
+    held = [claimed(), claimed()]
+
+    assert [one.id for one in held] == [urgent, late]
     assert jobs.claim(queue=QUEUE, worker="w") is None
-
-
-def test_a_job_is_not_claimed_before_its_time() -> None:
-    enqueued(delay_seconds=60)
-
-    assert jobs.claim(queue=QUEUE, worker="w") is None
-
-
-def test_the_attempt_counts_from_the_claim_on() -> None:
-    enqueued()
-
-    held = claimed()
-
-    assert (held.attempt, the_job().attempts, the_job().state) == (1, 1, "running")
+    row = Job.objects.get(pk=urgent)
+    assert (held[0].attempt, row.attempts, row.state) == (1, 1, "running")
 
 
 def test_a_failed_job_is_tried_again_after_doubling_delays() -> None:
@@ -195,33 +186,29 @@ def test_a_job_that_kills_its_worker_is_put_aside_after_three_claims() -> None:
     assert "3 times" in the_job().error
 
 
-def test_a_living_worker_keeps_its_job() -> None:
+def test_a_living_worker_keeps_its_job_and_its_progress_is_seen() -> None:
     enqueued()
     held = claimed()
     lose_worker()
 
     assert jobs.heartbeat(held=held)
     assert jobs.sweep()["requeued"] == 0
+    jobs.progress(held=held, done=3, total=9)
+    assert (the_job().progress_done, the_job().progress_total) == (3, 9)
 
 
-def test_ten_deliveries_have_one_effect(caller: Caller, now: datetime) -> None:
+def test_ten_deliveries_and_ten_runs_have_one_effect(caller: Caller, now: datetime) -> None:
     memory = stored(caller, now)
     enqueued(payload={"ids": [str(memory.id)]})
-
     race(lambda _: tasks.wake(QUEUE), times=10)
+    (once,) = Job.objects.filter(name=NAME)
 
-    assert [job.attempts for job in Job.objects.filter(name=NAME)] == [1]
-    assert queries.get(caller=caller, memory_id=memory.id, now=now) == memory
-
-
-def test_running_a_finished_job_once_more_changes_nothing(caller: Caller, now: datetime) -> None:
-    memory = stored(caller, now)
     enqueued(payload={"ids": [str(memory.id)]})
     held = claimed()
-
     for _ in range(10):
         tasks.run(held=held)
 
-    job = Job.objects.get(name=NAME)
-    assert (job.state, job.result) == ("done", {"embedded": 1, "gone": 0, "integrated": 0})
+    again = Job.objects.get(pk=held.id)
+    assert once.attempts == 1
+    assert (again.state, again.result) == ("done", {"embedded": 1, "gone": 0, "integrated": 0})
     assert queries.get(caller=caller, memory_id=memory.id, now=now) == memory

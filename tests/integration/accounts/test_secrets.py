@@ -23,10 +23,10 @@ from accounts.authentication import caller_from_token, entered
 from accounts.caller import Caller, Role
 from accounts.errors import InvalidToken, NotFound
 from accounts.models import Token, User
-from accounts.queries.invitations import invitation_offer
+from accounts.queries import invitation_offer
 from accounts.sessions import person_of
-from config.api_urls import ENDPOINTS
 from config.rest import parsing
+from config.urls import ENDPOINTS
 
 NEW_KEY, NEW_PEPPER = "k" * 40, "p" * 40
 SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"

@@ -10,10 +10,10 @@ from celery import Celery
 from channels.layers import channel_layers
 from django.test import override_settings
 
-from accounts import jobs, redis_backoff, tenancy
+from accounts import jobs, live, tenancy
 from accounts.caller import Caller
+from accounts.live import Backoff
 from accounts.models import Job
-from accounts.redis_backoff import Backoff
 from config.celery import app
 from memory.search.actions import search
 from memory.search.request import SearchRequest
@@ -29,7 +29,7 @@ pytestmark = [
 def rest(monkeypatch: pytest.MonkeyPatch) -> Backoff:
     """A rest from Redis that no other test has begun."""
     fresh = Backoff()
-    monkeypatch.setattr(redis_backoff, "redis", fresh)
+    monkeypatch.setattr(live, "redis", fresh)
     return fresh
 
 

@@ -10,8 +10,7 @@ from django.core.management.base import CommandError
 
 from accounts.actions.tokens import NewToken, create_token
 from accounts.caller import Caller, TokenScope
-from config import env
-from config.demo import documents, play
+from config import demo, env
 from memory.records.filters import Filters
 from memory.records.queries import memories
 from memory.records.queries.views import MemoryView
@@ -83,6 +82,8 @@ def test_documents_become_typed_memories_with_their_place(
     told = {
         (item.type, item.content, item.source_uri, item.source_line) for item in _stored(caller)
     }
+    origins = {(item.source, item.source_interface) for item in _stored(caller)}
+    assert origins == {("import", "import")}
     assert told == {
         ("requirement", "CLAUDE.md: NEVER log a token", "CLAUDE.md", 3),
         ("fact", "Prefer small modules", "CLAUDE.md", 4),
@@ -114,13 +115,6 @@ def test_a_second_run_confirms_instead_of_storing_twice(
 
     assert "0 added, 4 confirmed" in said
     assert {item.id for item in _stored(caller)} == before
-
-
-def test_imported_memories_say_so(caller: Caller, credentials: Path, tree: Path) -> None:
-    _run(credentials, f"--from={tree}")
-
-    origins = {(item.source, item.source_interface) for item in _stored(caller)}
-    assert origins == {("import", "import")}
 
 
 def test_a_project_that_is_missing_is_made(credentials: Path, tree: Path, caller: Caller) -> None:
@@ -155,14 +149,49 @@ def test_playing_without_a_server_is_one_sentence(credentials: Path) -> None:
 def test_the_recorded_session_only_builds_on_what_it_kept() -> None:
     kept: set[str] = set()
 
-    for step in play.read():
+    for step in demo.read():
         assert {part[1:-1] for part in step.path.split("/") if part.startswith("{")} <= kept
         kept |= {step.keep} - {""}
 
 
 def test_cairns_own_statements_name_files_that_exist() -> None:
-    told = documents.own_statements(project="shop")
+    told = demo.own_statements(project="shop")
 
     assert len(told) > 300
     assert all((env.ROOT / item.source_uri).is_file() for item in told)
     assert len({item.external_id for item in told}) == len(told)
+
+
+DOCUMENTS = (
+    "CLAUDE.md", "AGENTS.md", ".cursorrules", "README", "README.md", "lib/readme.txt", "docs/a.md",
+    "services/cart/docs/deep/b.md", ".cursor/rules/style.mdc", "adr/0001-use-x.md",
+    ".github/copilot-instructions.md",
+)  # fmt: skip
+OTHERS = ("notes.md", "src/main.py", "docs/logo.png", "README.rst", "readme/index.html", "docs")
+
+
+def test_documents_are_known_by_name_and_tagged_by_their_kind() -> None:
+    assert [path for path in (*DOCUMENTS, *OTHERS) if demo.is_document(path=path)] == [*DOCUMENTS]
+    tags = [demo.tag_of(path=path) for path in ("CLAUDE.md", "a/README.md", "docs/x.md")]
+    assert tags == ["agent-rules", "readme", "docs"]
+
+
+def test_folders_of_package_managers_and_links_are_not_entered(tmp_path: Path) -> None:
+    for path in ("node_modules/x/README.md", ".git/README.md", "var/README.md", "a/README.md"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text("# words", encoding="utf-8")
+    (tmp_path / "loop").symlink_to(tmp_path)
+
+    found = [document.path for document in demo.documents(folder=tmp_path)]
+
+    assert found == ["a/README.md"]
+
+
+def test_a_dangling_link_and_a_huge_file_are_named_with_their_reason(tmp_path: Path) -> None:
+    (tmp_path / "README.md").symlink_to(tmp_path / "gone.md")
+    with (tmp_path / "CLAUDE.md").open("wb") as file:
+        file.truncate(demo.LARGEST_BYTES + 1)
+
+    skipped = {item.path: item.skipped for item in demo.documents(folder=tmp_path)}
+
+    assert skipped == {"CLAUDE.md": "too large", "README.md": "no such file or directory"}

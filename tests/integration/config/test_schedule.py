@@ -3,9 +3,8 @@
 import pytest
 from celery import beat
 
-from config import schedule
-from config.celery import app
-from config.schedule import BEAT, SWEEP_SECONDS
+from config import celery
+from config.celery import BEAT, SWEEP_SECONDS, app
 
 
 @pytest.fixture
@@ -25,7 +24,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Seconds since the machine started, to be moved by the test."""
     seconds = [1_000.0]
-    monkeypatch.setattr(schedule.time, "monotonic", lambda: seconds[0])
+    monkeypatch.setattr(celery.time, "monotonic", lambda: seconds[0])
     return seconds
 
 

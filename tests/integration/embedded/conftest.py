@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from config.embedded.console import Console
-from config.embedded.processes import Group, Halt, Process, Program
+from config.embedded.processes import Console, Group, Process, Program
 
 MakeChild = Callable[..., Process]
 
@@ -42,9 +41,9 @@ def make_child(console: Console, tmp_path: Path) -> MakeChild:
         program = Program(
             name=name,
             command=(sys.executable, "-S", "-c", text),
-            environment=(),
+            environment={},
             folder=tmp_path,
-            halts=(Halt(signal=signal.SIGTERM, seconds=patience),),
+            halts=((signal.SIGTERM, patience),),
         )
         return Process(program=program, restarts=True, is_ready=lambda: True, console=console)
 

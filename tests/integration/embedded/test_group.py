@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from config.embedded import processes
-from config.embedded.console import BinaryError, ServerError
+from config.embedded.home import BinaryError, ServerError
 from config.embedded.processes import Group, Process, StopRequested
 
 from .conftest import MakeChild
@@ -30,33 +30,19 @@ def turn_until(group: Group, condition: Callable[[], bool]) -> None:
     raise AssertionError("the group never came to it")
 
 
-def pid_of(child: Process) -> int:
-    pid = child.pid
-    assert pid is not None
-    return pid
+def pid_of(child: Process) -> int | None:
+    return None if child.child is None else child.child.pid
 
 
-def test_lines_of_a_child_carry_its_name(
+def test_lines_of_a_child_carry_its_name_and_its_exit_code_is_returned(
     group: Group, make_child: MakeChild, printed: io.StringIO
 ) -> None:
-    code = group.run_to_end(make_child("print('hello')", name="beat").program)
+    text = "import sys; sys.stdout.write('hello\\nno end'); sys.exit(3)"
 
-    assert code == 0
-    assert printed.getvalue() == "beat     | hello\n"
+    code = group.run_to_end(make_child(text, name="beat").program)
 
-
-def test_line_without_an_end_is_printed_too(
-    group: Group, make_child: MakeChild, printed: io.StringIO
-) -> None:
-    text = "import sys; sys.stdout.write('no end')"
-
-    group.run_to_end(make_child(text).program)
-
-    assert "no end" in printed.getvalue()
-
-
-def test_exit_code_of_a_step_is_returned(group: Group, make_child: MakeChild) -> None:
-    assert group.run_to_end(make_child("raise SystemExit(3)").program) == 3
+    assert code == 3
+    assert printed.getvalue() == "beat     | hello\nbeat     | no end\n"
 
 
 def test_killed_child_is_started_again_and_said_so(
@@ -66,9 +52,10 @@ def test_killed_child_is_started_again_and_said_so(
     group.add(child)
     turn_until(group, lambda: child.ready)
     first = pid_of(child)
+    assert first is not None
 
     os.kill(first, signal.SIGKILL)
-    turn_until(group, lambda: child.ready and child.pid not in {None, first})
+    turn_until(group, lambda: child.ready and pid_of(child) not in {None, first})
 
     assert "web was ended by SIGKILL; starting it again in 1 s" in printed.getvalue().replace(
         "cairn    | ", ""
@@ -76,16 +63,13 @@ def test_killed_child_is_started_again_and_said_so(
     assert "web is back" in printed.getvalue()
 
 
-@pytest.mark.parametrize(("ran_seconds", "deaths"), [(59, 7), (61, 1)])
-def test_good_run_forgives_earlier_deaths(
-    make_child: MakeChild, ran_seconds: float, deaths: int
-) -> None:
+def test_delay_doubles_up_to_half_a_minute_and_a_good_run_forgives(make_child: MakeChild) -> None:
     child = make_child(FOREVER)
-    child.deaths = 6
 
-    child.plan_restart(now=child.started_at + ran_seconds)
+    delays = [child.plan_restart(now=child.started_at + 59) for _ in range(7)]
 
-    assert child.deaths == deaths
+    assert delays == [1, 2, 4, 8, 16, 30, 30]
+    assert child.plan_restart(now=child.started_at + 61) == 1
 
 
 def test_child_that_never_comes_up_is_given_up(
@@ -115,7 +99,7 @@ def test_stop_ends_every_child(group: Group, make_child: MakeChild) -> None:
 
     group.stop()
 
-    assert not any(child.is_running for child in children)
+    assert [child.child for child in children] == [None] * 4
 
 
 def test_child_that_ignores_sigterm_is_killed(

@@ -8,19 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from config.embedded import home, processes, servers, setup, startup
-from config.embedded.console import HomeError, StartError
-from config.embedded.processes import Halt
-
-
-def test_delay_doubles_up_to_half_a_minute() -> None:
-    delays = [processes.delay_seconds(deaths=deaths) for deaths in range(1, 8)]
-
-    assert delays == [1, 2, 4, 8, 16, 30, 30]
+from config.embedded import home, processes, servers, startup
+from config.embedded.home import HomeError, StartError
 
 
 def test_stopping_goes_through_its_stages_and_ends_in_a_kill() -> None:
-    halts = (Halt(signal=signal.SIGTERM, seconds=5), Halt(signal=signal.SIGQUIT, seconds=3))
+    halts = ((signal.SIGTERM, 5.0), (signal.SIGQUIT, 3.0))
 
     sent = [
         processes.signal_after(halts=halts, elapsed_seconds=second) for second in (0, 4.9, 5, 8)
@@ -30,13 +23,13 @@ def test_stopping_goes_through_its_stages_and_ends_in_a_kill() -> None:
 
 
 def _steps(*, demo: str = "1", has_credentials: bool = False, done: set[str] | None = None) -> str:
-    chosen = setup.read(environment={"CAIRN_DEMO": demo})
+    chosen = startup.read(environment={"CAIRN_DEMO": demo})
     due = startup.due_steps(
         setup=chosen,
         credentials=Path("credentials.json"),
         has_credentials=has_credentials,
         done=frozenset(done or ()),
-        environment=(),
+        environment={},
     )
     return " ".join(step.name for _, step in due)
 
@@ -52,17 +45,17 @@ def test_busy_port_says_the_way_out() -> None:
         port = taken.getsockname()[1]
 
         with pytest.raises(StartError, match=f"CAIRN_PORT={port + 1} make run"):
-            setup.check_free(host="127.0.0.1", port=port)
+            startup.check_free(host="127.0.0.1", port=port)
 
 
 def test_host_that_is_not_ours_is_refused() -> None:
     with pytest.raises(StartError, match="correct CAIRN_HOST"):
-        setup.check_free(host="192.0.2.1", port=8000)
+        startup.check_free(host="192.0.2.1", port=8000)
 
 
 def test_address_to_print_is_one_a_browser_can_open() -> None:
-    assert setup.base_url(host="0.0.0.0", port=8000) == "http://127.0.0.1:8000"
-    assert setup.base_url(host="::", port=8000) == "http://[::1]:8000"
+    assert startup.base_url(host="0.0.0.0", port=8000) == "http://127.0.0.1:8000"
+    assert startup.base_url(host="::", port=8000) == "http://[::1]:8000"
 
 
 def test_secrets_are_made_once_and_private(tmp_path: Path) -> None:
@@ -102,10 +95,10 @@ def test_stale_pid_file_of_another_process_is_removed(tmp_path: Path) -> None:
 
 
 def test_children_learn_addresses_and_secrets() -> None:
-    chosen = setup.read(environment={"CAIRN_PORT": "8123", "CAIRN_HOME": "/data"})
-    kept = home.Secrets(secret_key="s" * 40, token_pepper="p" * 40)
+    chosen = startup.read(environment={"CAIRN_PORT": "8123", "CAIRN_HOME": "/data"})
+    kept = {"secret_key": "s" * 40, "token_pepper": "p" * 40}
 
-    environment = setup.given_to_children(setup=chosen, secrets=kept, environment={})
+    environment = startup.given_to_children(setup=chosen, secrets=kept, environment={})
 
     assert environment["CAIRN_BASE_URL"] == "http://127.0.0.1:8123"
     assert environment["CAIRN_MODELS"] == "/data/models"

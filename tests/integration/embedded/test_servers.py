@@ -18,7 +18,7 @@ import redis
 from config import env
 from config.embedded import home as homes
 from config.embedded import servers
-from config.embedded.identity import Identity
+from config.embedded.home import Identity
 
 MODULE = (sys.executable, "-m", "config.embedded")
 END_SECONDS = 30

@@ -15,9 +15,9 @@ from subprocess import PIPE
 import pytest
 from django.core.cache import cache
 
-from accounts import redis_backoff, tenancy
+from accounts import live, tenancy
 from accounts.errors import RateLimited
-from accounts.redis_backoff import Backoff
+from accounts.live import Backoff
 from graph.code.parse import Problem, parse
 from graph.code.values import Parsed, Refused
 from graph.index import parse_worker, parser_process
@@ -174,7 +174,7 @@ def test_a_process_that_was_forked_off_starts_its_own() -> None:
 def awake(monkeypatch: pytest.MonkeyPatch) -> Backoff:
     """Nobody rests from Redis."""
     rest = Backoff()
-    monkeypatch.setattr(redis_backoff, "redis", rest)
+    monkeypatch.setattr(live, "redis", rest)
     return rest
 
 

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
-from tests.tenancy.isolation.matrix import Ask
-from tests.tenancy.isolation.probes import NONE_ID, Probe, is_asked
+from tests.tenancy.isolation.probes import NONE_ID, Ask, Probe, is_asked
 from tests.tenancy.isolation.world import Asker, Thing, World, canary
 
 API: Final = "/api/v1/"

@@ -6,8 +6,7 @@ import pytest
 from django.core.cache import cache
 from pytest_django.plugin import DjangoDbBlocker
 
-from tests.tenancy.isolation.building import built
-from tests.tenancy.isolation.world import World
+from tests.tenancy.isolation.world import World, built
 
 
 @pytest.fixture(scope="package")

@@ -1,22 +1,140 @@
 """Every probe: a request, a role, a thing it is about, and what it must not differ from.
 
-A probe about something hidden has a twin: the same request in which each part the role may not know
-is replaced by one that does not exist. Both must be answered alike, to the byte.
+matrix.toml says what is asked of each surface, and which status each role gets. A probe about
+something hidden has a twin: the same request in which each part the role may not know is replaced
+by one that does not exist. Both must be answered alike, to the byte; nothing may be told beyond the
+role's own. Every request runs in a transaction that is rolled back, so one probe does not change
+the next.
 """
 
+import json
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import unified_diff
+from functools import cache
+from http.cookies import SimpleCookie
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
-from tests.tenancy.isolation.matrix import Ask
-from tests.tenancy.isolation.world import Asker, Thing, World
+from django.db import transaction
 
+from tests.tenancy.isolation.world import ROLES, Asker, Thing, World
+
+FILE = Path(__file__).parents[1] / "matrix.toml"
+ADMIN_PAGES = ("", "add/", "{row}/change/", "{row}/history/", "{row}/delete/", "{row}/")
+NAMED_BY_ID = (  # what an address may be about, by its last parameter that is an id
+    "memory", "import", "note", "topic", "session", "conflict", "user", "invitation", "token",
+    "team", "job", "style",
+)  # fmt: skip
 PARAMETER = re.compile(r"<\w+:(\w+)>|\(\?P<(\w+)>[^)]*\)|\{(\w+)\}")
 NONE_ID = "01936f2e-0000-7000-8000-00000000dead"
 API = "/api/"
 ALIKE_TO_PAGES = frozenset({"reading", "bound", "service"})
 ANYTHING = Thing(kind="", label="", parts={})
+SHOWN = 300  # characters of a difference
+CANARY = re.compile(r"canary-(acme|globex)-([a-z]+)")
+REQUEST_ID = "isolation"
+SHORTEST_SENT = 6  # characters; what is shorter stands in every text
+RANDOM = (  # what differs from one request to the next
+    re.compile(
+        r"cairn-csrf=[0-9A-Za-z]+|\"X-CSRFToken\": \"[0-9A-Za-z]{64}\"|value=\"[0-9A-Za-z]{64}\""
+    ),
+    re.compile(r"(?i)nonce(?:[=:\"'-]|&quot;)+[0-9A-Za-z_-]{16,}"),
+    re.compile(r"\d{4}-\d\d-\d\dT[0-9:.]+(Z|\+00:00)"),
+    re.compile(r"(?<=/invite/)[0-9A-Za-z_-]{43}|\"took_ms\":[0-9.]+"),
+    re.compile(r"expires=[^;]+"),
+)
+NOT_COMPARED = frozenset(
+    {"ratelimit-remaining", "ratelimit-reset", "date", "expires", "content-length"}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """One request that is made of a surface, for every role and every thing it can be about."""
+
+    surface: str
+    policy: str
+    address: str
+    method: str = "GET"
+    about: str = ""
+    by: str = ""
+    query: str = ""
+    if_match: str = ""
+    compare: str = "all"
+    send: Mapping[str, Any] | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    fill: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Say what is asked, for people."""
+        return f"{self.method} {self.address}{'?' if self.query else ''}{self.query}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """The statuses each role gets about what it may see, and about what it may not."""
+
+    own: Mapping[str, frozenset[int]]
+    hidden: Mapping[str, frozenset[int]]
+    tells: frozenset[str]
+
+
+@cache
+def document() -> dict[str, Any]:
+    """Return the file."""
+    return tomllib.loads(FILE.read_text(encoding="utf-8"))
+
+
+def policies() -> dict[str, Policy]:
+    """Return the policies by name."""
+    return {
+        name: Policy(
+            own=_statuses(row["own"]),
+            hidden=_statuses(row["hidden"]),
+            tells=frozenset(row.get("tells", ())),
+        )
+        for name, row in document()["policies"].items()
+    }
+
+
+def _statuses(row: Mapping[str, Any]) -> dict[str, frozenset[int]]:
+    """Return the statuses of each role: its own entry, else a group's, else the default."""
+    found = dict.fromkeys(ROLES, row.get("default", 0))
+    groups: dict[str, list[str]] = document()["groups"]
+    for name, cell in row.items():
+        found |= dict.fromkeys(groups.get(name, ()), cell)
+    found |= {name: cell for name, cell in row.items() if name in ROLES}
+    return {
+        role: frozenset([cell] if isinstance(cell, int) else cell) for role, cell in found.items()
+    }
+
+
+def asks() -> Iterator[Ask]:
+    """Yield every request of the pages, the calls and the operators' site."""
+    for name, line in document()["surfaces"].items():
+        kind, _, rest = name.partition(" ")
+        method, _, path = rest.partition(" ")
+        for given in line.get("asks", ()):
+            if kind == "page":
+                yield Ask(surface=name, address=f"/{rest}", **{"about": _kind(rest), **given})
+            elif kind == "rest":
+                yield Ask(surface=name, method=method, address=f"/api/v1/{path}", **given)
+        for page in ADMIN_PAGES if kind == "admin" else ():
+            address, about = f"/admin/{rest.replace('.', '/')}/{page}", line.get("about", "")
+            yield Ask(surface=name, policy=line["policy"], address=address, about=about)
+
+
+def _kind(address: str) -> str:
+    for kind in NAMED_BY_ID:
+        if f"<uuid:{kind}_id>" in address:
+            return kind
+    named = {"<str:secret>": "secret", "<slug:project>": "project", "<slug:org>": "organization"}
+    return next((kind for part, kind in named.items() if part in address), "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,23 +152,24 @@ class Probe:
         """Say whether the role may see all that is named, and finds it there."""
         if self.twin is not None:
             return "hidden"
-        return "own" if self._is_at_home else "elsewhere"
-
-    @property
-    def _is_at_home(self) -> bool:
-        if self.thing.kind != "memory" or "<slug:project>" not in self.ask.address:
-            return True
-        return self.parts["project"] == self.thing.parts["project"]
+        is_of_project = self.thing.kind == "memory" and "<slug:project>" in self.ask.address
+        is_elsewhere = is_of_project and self.parts["project"] != self.thing.parts["project"]
+        return "elsewhere" if is_elsewhere else "own"
 
 
 def probes(*, world: World, ask: Ask, asker: Asker) -> Iterator[Probe]:
-    """Yield the probes of one request by one role."""
+    """Yield the probes of one request by one role: about each thing, in its and a seen project."""
     if not is_asked(ask=ask, asker=asker):
         return
+    tenant = asker.home.partition("-")[0]
+    room = {"org": asker.home, "project": f"canary-{tenant}-open"}
+    has_room = {"acme/organization", "globex/organization"} & asker.sees
     for thing in _things(world, ask):
-        yield _probe(ask, asker, thing, {**thing.parts, **ask.fill})
-        if thing.kind == "memory" and "<slug:project>" in ask.address and _has_room(asker):
-            yield _probe(ask, asker, thing, {**thing.parts, **_room(asker), **ask.fill})
+        is_of_project = thing.kind == "memory" and "<slug:project>" in ask.address
+        for place in ({}, room) if is_of_project and has_room else ({},):
+            parts = {**thing.parts, **place, **ask.fill}
+            twin = _twin(ask, asker, thing, parts)
+            yield Probe(ask=ask, asker=asker, thing=thing, parts=parts, twin=twin)
 
 
 def is_asked(*, ask: Ask, asker: Asker) -> bool:
@@ -96,21 +215,6 @@ def _things(world: World, ask: Ask) -> tuple[Thing, ...]:
     return found
 
 
-def _has_room(asker: Asker) -> bool:
-    return bool({"acme/organization", "globex/organization"} & asker.sees)
-
-
-def _room(asker: Asker) -> dict[str, str]:
-    """Return a project that the role may see."""
-    tenant = asker.home.partition("-")[0]
-    return {"org": asker.home, "project": f"canary-{tenant}-open"}
-
-
-def _probe(ask: Ask, asker: Asker, thing: Thing, parts: Mapping[str, str]) -> Probe:
-    twin = _twin(ask, asker, thing, parts)
-    return Probe(ask=ask, asker=asker, thing=thing, parts=parts, twin=twin)
-
-
 def _twin(
     ask: Ask, asker: Asker, thing: Thing, parts: Mapping[str, str]
 ) -> Mapping[str, str] | None:
@@ -137,3 +241,132 @@ def _path(ask: Ask, thing: Thing, parts: Mapping[str, str]) -> Iterator[tuple[st
     for name in parts:
         if name.endswith("id") or name == "ref":
             yield name, thing.label
+
+
+def answer(*, probe: Probe, parts: Mapping[str, str]) -> tuple[int, str]:
+    """Send a probe, a form to pages and JSON to the interface.
+
+    Returns the status, and headers and body as one text.
+    """
+    ask, browser, given = probe.ask, probe.asker.client, {**parts, "row": _row(parts)}
+    kept = SimpleCookie(browser.cookies.output(header="", sep=";"))
+    address = filled(text=ask.address, parts=given)
+    is_call = address.startswith(API)
+    if ask.query:
+        address += f"?{filled(text=ask.query, parts=given)}"
+    headers = {
+        "X-Request-Id": "isolation",
+        **_credential(probe.asker, is_call),
+        **({"If-Match": ask.if_match} if ask.if_match else {}),
+        **{name: text.format(**given) for name, text in ask.headers.items()},
+    }
+    send = None if ask.send is None else sending(value=ask.send, parts=given)
+    with transaction.atomic():
+        response = browser.generic(ask.method, address, *_body(send, is_call), headers=headers)
+        body = response.getvalue().decode()
+        transaction.set_rollback(True)
+    browser.cookies = kept
+    lines = [
+        f"{name}: {value}" for name, value in sorted(response.items())
+        if name.lower() not in NOT_COMPARED
+    ]  # fmt: skip
+    lines += [morsel.OutputString() for morsel in response.cookies.values()]
+    return response.status_code, "\n".join((*lines, "", body))
+
+
+def plain(*, text: str, sent: Iterable[str]) -> str:
+    """Return a text without what was sent and without what is random."""
+    for pattern in RANDOM:
+        text = pattern.sub("*", text)
+    for value in sorted(set(sent), key=len, reverse=True):
+        if len(value) >= SHORTEST_SENT:
+            text = text.replace(value, "SENT")
+    return text
+
+
+def leaks(*, world: World, asker: Asker, text: str, tells: frozenset[str]) -> list[str]:
+    """Return the marks and ids in a text, of which the role should have learnt nothing."""
+    marks = {f"{tenant}/{place}" for tenant, place in CANARY.findall(text)} - asker.sees - tells
+    ids = {
+        f"{thing.kind} {thing.label}" for thing in world.things
+        if thing.label not in asker.sees and "ids" not in tells
+        and any(len(one) == 36 and one in text for one in thing.parts.values())
+    }  # fmt: skip
+    return [*sorted(marks), *sorted(ids)]
+
+
+def _credential(asker: Asker, is_call: bool) -> dict[str, str]:
+    """Return the token, which opens no page, or what a session needs beside its cookie."""
+    if asker.token and (is_call or not asker.client.cookies):
+        return {"Authorization": f"Bearer {asker.token}"}
+    return {"X-Cairn-Organization": asker.home} if is_call else {}
+
+
+def _body(send: Any, is_call: bool) -> tuple[str, str]:
+    if send is None:
+        return "", "application/octet-stream"
+    if is_call:
+        return json.dumps(send), "application/json"
+    return urlencode(send, doseq=True), "application/x-www-form-urlencoded"
+
+
+def _row(parts: Mapping[str, str]) -> str:
+    return next((value for name, value in parts.items() if name.endswith("id")), "1")
+
+
+@dataclass(slots=True, kw_only=True)
+class Judge:
+    """Sends probes, keeps the answers about nothing, and counts what it has sent."""
+
+    world: World
+    policies: Mapping[str, Policy]
+    sent: int = 0
+    twins: dict[tuple[str, ...], str] = field(default_factory=dict)
+
+    def faults(self, probe: Probe) -> list[str]:
+        """Return what is wrong with the answer to a probe."""
+        status, text, compared = self._answer(probe, probe.parts)
+        policy = self.policies.get(probe.ask.policy)
+        tells: frozenset[str] = policy.tells if policy else frozenset()
+        found = _status(probe, policy, status)
+        told = leaks(world=self.world, asker=probe.asker, text=text, tells=tells)
+        found += [f"tells of {leak}" for leak in told]
+        if probe.twin is not None:
+            found += _difference(self._twin(probe, probe.twin), compared)
+        where = f"{probe.ask.name} by {probe.asker.name} about {probe.thing.label or 'nothing'}"
+        return [f"{where}: {fault}" for fault in found]
+
+    def _twin(self, probe: Probe, parts: Mapping[str, str]) -> str:
+        key = (repr(probe.ask), probe.asker.name, *sorted(parts.values()))
+        if key not in self.twins:
+            self.twins[key] = self._answer(probe, parts)[2]
+        return self.twins[key]
+
+    def _answer(self, probe: Probe, parts: Mapping[str, str]) -> tuple[int, str, str]:
+        """Return the status, the text without what is random, and what must be the same.
+
+        That is everything, or what became of a write that makes new ids.
+        """
+        self.sent += 1
+        status, text = answer(probe=probe, parts=parts)
+        text = plain(text=text, sent=parts.values())
+        if probe.ask.compare == "all":
+            return status, text, text
+        told = re.findall(r'"(?:outcome|gate|reason|code)":"[^"]*"|Idempotency-Replayed', text)
+        return status, text, f"{status} {told}"
+
+
+def _status(probe: Probe, policy: Policy | None, status: int) -> list[str]:
+    if policy is None:
+        return [f"answered {status}"] if status >= 500 else []
+    expected = (policy.own if probe.reach == "own" else policy.hidden)[probe.asker.name]
+    if status in expected:
+        return []
+    return [f"{probe.reach}, answered {status}, not {sorted(expected)}"]
+
+
+def _difference(nothing: str, something: str) -> list[str]:
+    if nothing == something:
+        return []
+    lines = unified_diff(nothing.splitlines(), something.splitlines(), "nothing", "hidden", n=0)
+    return [f"differs from nothing: {' '.join(lines)[:SHOWN]}"]

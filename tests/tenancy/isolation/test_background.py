@@ -6,13 +6,11 @@ import pytest
 
 from accounts import jobs, tasks, tenancy
 from accounts.authentication import entered
-from accounts.job_names import NAMES
+from accounts.jobs import NAMES
 from accounts.models import Job
-from config.celery import app
 from memory.index.actions import maintenance
 from memory.index.models import MemoryVector
 from memory.records.models import Memory
-from tests.tenancy.isolation import surfaces
 from tests.tenancy.isolation.world import NOW, World
 
 JOBS = tuple(name for name in sorted(NAMES) if name.startswith("memory."))
@@ -85,13 +83,6 @@ def test_a_wake_up_for_no_queue_of_ours_runs_nothing(world: World, queue: str) -
         jobs.enqueue("memory.refresh_lexicon", payload={}, key="waiting")
 
     assert jobs.claim(queue=queue, worker="hostile") is None
-
-
-def test_no_task_takes_an_organization_or_an_id() -> None:
-    for surface in surfaces.found():
-        if surface.kind == "task":
-            taken = set(app.tasks[surface.name.removeprefix("task ")].run.__annotations__)
-            assert taken <= {"queue", "interval_seconds", "return"}
 
 
 def test_upkeep_of_all_leaves_each_in_its_own(world: World) -> None:

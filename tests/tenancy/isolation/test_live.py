@@ -12,9 +12,8 @@ from websockets.sync.client import ClientConnection, connect
 
 from frontend.consumers import NOT_A_MEMBER, SIGNED_OUT
 from tests.support.live import running
-from tests.tenancy.isolation import matrix
-from tests.tenancy.isolation.asking import leaks, plain
-from tests.tenancy.isolation.probes import NONE_ID, sending
+from tests.tenancy.isolation import probes
+from tests.tenancy.isolation.probes import NONE_ID, leaks, plain, sending
 from tests.tenancy.isolation.world import Asker, Thing, World, canary
 
 pytestmark = pytest.mark.django_db
@@ -26,7 +25,7 @@ PATIENCE_S = 15
 QUIET_S = 1.0  # after which a page has been told all there is
 TOOLS = tuple(
     (name.removeprefix("mcp tool "), line)
-    for name, line in matrix.document()["surfaces"].items()
+    for name, line in probes.document()["surfaces"].items()
     if name.startswith("mcp tool ")
 )
 

@@ -7,10 +7,8 @@ from zlib import crc32
 import pytest
 
 from tests.support.goals import Scale
-from tests.tenancy.isolation import asking, matrix
 from tests.tenancy.isolation.carriers import smuggled
-from tests.tenancy.isolation.judging import Judge
-from tests.tenancy.isolation.probes import Probe, filled, probes, sending
+from tests.tenancy.isolation.probes import Judge, Probe, answer, asks, policies, probes
 from tests.tenancy.isolation.world import ROLES, World, canary
 
 pytestmark = pytest.mark.django_db
@@ -30,7 +28,7 @@ FEWEST = 40  # pages and forms of a project that answer with a whole page
 def test_nobody_learns_of_what_is_not_theirs(
     world: World, scale: Scale, figure: Callable[[str], None]
 ) -> None:
-    judge = Judge(world=world, policies=matrix.policies())
+    judge = Judge(world=world, policies=policies())
     every = scale.of(short=24, long=1)
 
     faults = [fault for probe in _some(world, every) for fault in judge.faults(probe)]
@@ -65,7 +63,7 @@ def _is_chosen(probe: Probe, every: int) -> bool:
 
 
 def _some(world: World, every: int) -> Iterator[Probe]:
-    for ask in matrix.asks():
+    for ask in asks():
         for role in ROLES:
             for probe in probes(world=world, ask=ask, asker=world.askers[role]):
                 if _is_chosen(probe, every):
@@ -73,13 +71,14 @@ def _some(world: World, every: int) -> Iterator[Probe]:
 
 
 def test_every_page_of_a_project_counts_its_memories_and_what_waits(world: World) -> None:
-    asked = [ask for ask in matrix.asks() if PROJECT in ask.address]
+    asked = [ask for ask in asks() if PROJECT in ask.address]
     read, all_found = set[str](), dict[str, str]()
 
     for ask in asked:
         every = probes(world=world, ask=ask, asker=world.askers["owner"])
         probe = next((one for one in every if one.parts["project"] == OPEN), None)
-        side = SIDE.search(_answer(probe)) if probe is not None else None
+        text = "" if probe is None else answer(probe=probe, parts=probe.parts)[1]
+        side = SIDE.search(text)
         if side is not None:
             counts = " ".join("".join(one) for one in COUNTED.findall(side.group()))
             all_found[ask.name] = counts
@@ -88,13 +87,3 @@ def test_every_page_of_a_project_counts_its_memories_and_what_waits(world: World
     assert len(read) == 1, all_found
     assert [name for name, counts in all_found.items() if not BOTH.fullmatch(counts)] == []
     assert len(all_found) >= FEWEST
-
-
-def _answer(probe: Probe) -> str:
-    ask, parts = probe.ask, {**probe.parts, "row": ""}
-    address = filled(text=ask.address, parts=parts)
-    query = f"?{filled(text=ask.query, parts=parts)}" if ask.query else ""
-    send = None if ask.send is None else sending(value=ask.send, parts=parts)
-    return asking.ask(
-        asker=probe.asker, method=ask.method, address=f"{address}{query}", send=send
-    ).text

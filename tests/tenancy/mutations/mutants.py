@@ -146,37 +146,37 @@ WALLS: Final = (
 
 CREDENTIALS: Final = (
     guard(
-        "a token has its whole secret", "accounts.queries.credentials:verify",
+        "a token has its whole secret", "accounts.queries:verify",
         "if row is None or not peppers.is_of(stored=row.digest, text=parsed.text):",
         "if row is None:",
         f"{TOKENS}test_a_token_with_another_digest_is_refused",
     ),
     guard(
-        "a token ends when it is revoked", "accounts.queries.credentials:_role_alive",
+        "a token ends when it is revoked", "accounts.queries:_role_alive",
         "    if row.revoked_at is not None:\n        raise InvalidToken", 
         "    if False:\n        raise InvalidToken",
         f"{TOKENS}test_a_revoked_token_is_refused_at_the_next_request",
     ),
     guard(
-        "a token ends at its time", "accounts.queries.credentials:_role_alive",
+        "a token ends at its time", "accounts.queries:_role_alive",
         "    if row.expires_at <= now:\n        raise InvalidToken",
         "    if False:\n        raise InvalidToken",
         f"{TOKENS}test_an_expired_token_is_refused",
     ),
     guard(
-        "a token ends with the account", "accounts.queries.credentials:_role_alive",
+        "a token ends with the account", "accounts.queries:_role_alive",
         "if row.role is None or not row.is_active or not row.is_ready:",
         "if row.role is None or not row.is_ready:",
         f"{TOKENS}test_a_token_ends_with_the_account",
     ),
     guard(
-        "a token opens no unfinished organization", "accounts.queries.credentials:_role_alive",
+        "a token opens no unfinished organization", "accounts.queries:_role_alive",
         "if row.role is None or not row.is_active or not row.is_ready:",
         "if row.role is None or not row.is_active:",
         f"{TOKENS}test_a_token_does_not_open_an_unfinished_organization",
     ),
     guard(
-        "a token holds no more than its owner's role", "accounts.queries.credentials:_caller",
+        "a token holds no more than its owner's role", "accounts.queries:_caller",
         "scopes=scopes & rights.scopes_of(role=role)", "scopes=scopes",
         f"{TOKENS}test_a_token_loses_what_its_owner_lost",
     ),
@@ -191,7 +191,7 @@ CREDENTIALS: Final = (
         f"{TOKENS}test_a_bound_token_makes_only_bound_tokens",
     ),
     guard(
-        "members see their own tokens", "accounts.queries.credentials:visible",
+        "members see their own tokens", "accounts.queries:visible",
         "return inside & own_tokens(caller=caller)", "return inside",
         f"{PEOPLE}test_a_member_sees_only_their_own_tokens",
     ),
@@ -219,8 +219,8 @@ CREDENTIALS: Final = (
         f"{GUARDS}test_an_act_takes_a_role_and_a_scope",
     ),
     guard(
-        "calls take a scope", "config.rest.authentication:ScopePermission",
-        "if scope is not None and not may(caller=request.auth, scope=scope):", "if False:",
+        "calls take a scope", "config.rest.views:EndpointView",
+        "if scope is not None and not may(caller=caller, scope=scope):", "if False:",
         f"{GUARDS}test_a_writing_token_reads_nothing_over_rest",
     ),
     guard(
@@ -239,7 +239,7 @@ CREDENTIALS: Final = (
         f"{GUARDS}test_a_socket_comes_from_a_page_of_ours",
     ),
     guard(
-        "a session writes with its own secret", "config.rest.authentication:_of_session",
+        "a session writes with its own secret", "config.rest.views:_of_session",
         "    _check_csrf(http)\n    return caller", "    return caller",
         "tests/edges/api/test_credentials.py::test_a_session_needs_a_csrf_token_to_write",
     ),
@@ -249,17 +249,17 @@ CREDENTIALS: Final = (
         f"{INVITATIONS}test_another_address_does_not_get_in",
     ),
     guard(
-        "an invitation ends at its time", "accounts.queries.invitations:find_open",
+        "an invitation ends at its time", "accounts.queries:find_open",
         "expires_at__gt=now)", "expires_at__isnull=False)",
         f"{INVITATIONS}test_an_invitation_lasts_seven_days",
     ),
     guard(
-        "an invitation lapses with its inviter's role", "accounts.queries.invitations:find_open",
+        "an invitation lapses with its inviter's role", "accounts.queries:find_open",
         "if row is None or not _may_still_give(row):", "if row is None:",
         f"{INVITATIONS}test_an_invitation_lapses_with_its_inviters_role",
     ),
     guard(
-        "an invitation is used once", "accounts.queries.invitations:pending",
+        "an invitation is used once", "accounts.queries:pending",
         "filter(accepted_at=None, revoked_at=None, organization__ready=True)",
         "filter(organization__ready=True)",
         f"{INVITATIONS}test_the_invited_person_joins_once",

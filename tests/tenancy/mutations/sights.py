@@ -249,7 +249,7 @@ VISIBILITY: Final = (
         "tests/edges/api/test_hooks.py::test_a_shared_session_of_somebody_else_is_not_taken_over",
     ),
     guard(
-        "work is its author's to see", "accounts.queries.job_list:_of",
+        "work is its author's to see", "accounts.jobs:_of",
         "return rows.filter(created_by=principal(caller=caller))", "return rows",
         "tests/integration/accounts/test_jobs_query.py::test_one_sees_what_one_has_set_going_and_managers_see_all",
     ),

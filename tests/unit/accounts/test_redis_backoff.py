@@ -1,6 +1,6 @@
 """After a failure Redis is left alone for a few seconds."""
 
-from accounts.redis_backoff import REST_SECONDS, Backoff
+from accounts.live import REST_SECONDS, Backoff
 
 
 def test_a_rest_lasts_its_seconds_from_the_last_failure() -> None:

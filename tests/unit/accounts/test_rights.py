@@ -1,5 +1,6 @@
 """A role lends what it has, and nobody gives more than they hold."""
 
+from dataclasses import replace
 from uuid import UUID, uuid4
 
 import pytest
@@ -7,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accounts import rights
-from accounts.caller import ALL_SCOPES, Caller, Role, TokenScope
+from accounts.caller import ALL_SCOPES, Caller, Role, TokenScope, is_person, may
 from accounts.errors import InvalidInput, RoleNotSufficient
 
 ROLES = st.sampled_from(Role)
@@ -70,3 +71,17 @@ def test_nobody_gives_a_role_above_their_own(role: Role, other: Role) -> None:
             rights.check_not_above(caller=caller_of(role), role=other)
     else:
         rights.check_not_above(caller=caller_of(role), role=other)
+
+
+def test_a_scope_must_be_held_and_none_implies_another() -> None:
+    caller = caller_of(Role.MEMBER, frozenset({TokenScope.ADMIN}))
+
+    assert [one for one in TokenScope if may(caller=caller, scope=one)] == [TokenScope.ADMIN]
+
+
+def test_only_someone_signed_in_is_a_person() -> None:
+    person = caller_of(Role.MEMBER)
+
+    assert is_person(caller=person)
+    for changed in ({"token_id": UUID(int=9)}, {"agent": "claude"}, {"user_id": None}):
+        assert not is_person(caller=replace(person, **changed))  # type: ignore[arg-type]

@@ -1,9 +1,8 @@
 """Every stored value that pages show has a name."""
 
 from accounts.caller import Role, TokenScope
-from accounts.job_names import NAMES
-from accounts.queries.job_list import STATES
-from config.schedule import BEAT
+from accounts.jobs import NAMES, STATES
+from config.celery import BEAT
 from frontend import labels
 from frontend.presenters import project_settings
 from frontend.templatetags.cairn import link_name

@@ -12,7 +12,7 @@ from accounts.actions.tokens import NewToken, create_token
 from accounts.caller import Caller, Role, TokenScope
 from accounts.errors import Forbidden, InvalidToken, LastOwner, NotFound, RoleNotSufficient
 from accounts.models import Membership, Organization, User
-from accounts.queries.directory import members
+from accounts.queries import members
 from tests.support import people
 
 

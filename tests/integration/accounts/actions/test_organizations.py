@@ -10,7 +10,7 @@ from accounts.actions.organizations import change_organization, create_organizat
 from accounts.caller import Caller, Role, Tenant
 from accounts.errors import AddressTaken, InvalidInput, RoleNotSufficient
 from accounts.models import Organization, User
-from accounts.queries.directory import organizations_of
+from accounts.queries import organizations_of
 from accounts.tenancy import provisioning as schema
 from teams.models import Project
 

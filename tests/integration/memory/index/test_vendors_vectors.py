@@ -6,10 +6,10 @@ from datetime import datetime
 import pytest
 from django.core.cache import cache
 
-from accounts import redis_backoff, tenancy
+from accounts import live, tenancy
 from accounts.caller import Caller
+from accounts.live import Backoff
 from accounts.models import Organization
-from accounts.redis_backoff import Backoff
 from memory.index import queries as index_queries
 from memory.index.actions import embedding
 from memory.index.models import MemoryVector
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.usefixtures("in_organization", "clean_cache", "no_rest"
 @pytest.fixture
 def no_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     """A rest from Redis that no other test has begun."""
-    monkeypatch.setattr(redis_backoff, "redis", Backoff())
+    monkeypatch.setattr(live, "redis", Backoff())
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from accounts import tenancy
 from accounts.actions.organizations import change_organization
 from accounts.errors import InvalidInput
 from accounts.models import Organization
-from accounts.queries.directory import keep_events_days
+from accounts.queries import keep_events_days
 from memory.sessions import queries as sessions
 from memory.sessions.actions.lifecycle import forget
 from memory.sessions.models import Session, Stream, Turn

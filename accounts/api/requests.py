@@ -1,9 +1,9 @@
-"""JSON in, strictly: what is not exactly JSON we can store is refused with its place.
+"""What a request says: who calls, in its headers, and strict JSON. REST and MCP read with it.
 
-Stock parsers take NaN, keep the last of two equal keys, let NUL and lone surrogates through to a
-database that cannot hold them, and fall over deep nesting: each is a 500 or a silent change. Here
+Stock JSON parsers take NaN, keep the last of two equal keys, let NUL and lone surrogates through to
+a database that cannot hold them, and fall over deep nesting: each is a 500 or a silent change. Here
 the standard decoder marks what it meets (`_Refused`), and one walk over the result finds the marks,
-the bad characters and the depth, each with its JSON pointer. REST and MCP read bodies with it.
+the bad characters and the depth, each with its JSON pointer.
 
 What an agent's tools printed is not written by who sends it, and nothing of it must be lost for one
 character: such bodies are read leniently, and what cannot be taken is replaced or left out.
@@ -11,17 +11,25 @@ character: such bodies are read leniently, and what cannot be taken is replaced 
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 
-from accounts.api.schemas import UNSTORABLE
-from accounts.errors import CairnError, FieldError
+from django.conf import settings
 
-# What an edge refuses before any action is asked: what cannot be read.
-#
-# CairnError ├── MalformedRequest 400 not readable as what it says it is └── UnsupportedMedia 415
-# a body in a format this call does not take
+from accounts import free_texts
+from accounts.api.schemas import UNSTORABLE
+from accounts.authentication import caller_from_token
+from accounts.caller import Caller
+from accounts.errors import CairnError, FieldError, InvalidToken
+
+HOOK: Final = "X-Cairn-Hook"
+HOOKS: Final = "/api/v1/hooks/"  # whom the hook script calls
+OWN_PROGRAMS: Final = f"{HOOKS}generic"  # whom programs of anybody's call without our script
+FIRST_HOOK: Final = 1  # the script that did not tell its version yet
+HOOK_DIGITS: Final = 4
+SCHEMES: Final = frozenset({"bearer", "token"})
 
 
 class MalformedRequest(CairnError):
@@ -54,6 +62,51 @@ HINTS: Final = {
 }
 
 
+def address_of(*, headers: Mapping[str, str], peer: str) -> str:
+    """Return the caller's IP address; forwarded ones count only from trusted proxies."""
+    trusted = settings.ALLAUTH_TRUSTED_PROXY_COUNT
+    forwarded = headers.get("X-Forwarded-For", "").split(",")
+    return forwarded[-trusted].strip() if trusted and len(forwarded) >= trusted else peer
+
+
+def token_caller(
+    *, headers: Mapping[str, str], address: str, path: str, now: datetime
+) -> Caller | None:
+    """Return who presents the token that a request carries, None when it carries none.
+
+    `headers` finds names in any case. The name that the software gives itself stands beside every
+    act, so it holds no secret. Raises InvalidToken, also for a scheme that is not ours.
+    """
+    authorization = headers.get("Authorization", "").strip()
+    scheme, _, text = authorization.partition(" ")
+    if not authorization:
+        text = headers.get("X-API-Key", "").strip()
+        if not text:
+            return None
+    elif scheme.lower() not in SCHEMES:
+        raise InvalidToken(
+            detail="This kind of Authorization is not taken.",
+            hint="Send Authorization: Bearer crn_…",
+        )
+    return caller_from_token(
+        text=text.strip(),
+        agent=free_texts.masked(text=headers.get("X-Cairn-Agent", "")),
+        ip=address,
+        now=now,
+        hook=_hook_of(headers, path),
+    )
+
+
+def _hook_of(headers: Mapping[str, str], path: str) -> int | None:
+    """Return the version of the hook script that calls, None for a call that is no script's."""
+    if not path.startswith(HOOKS):
+        return None
+    said = headers.get(HOOK, "").strip()
+    if said.isascii() and said.isdecimal() and len(said) <= HOOK_DIGITS:
+        return int(said)
+    return None if path.startswith(OWN_PROGRAMS) else FIRST_HOOK
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Refused:
     """Stands where the decoder met something that is not taken."""
@@ -70,16 +123,7 @@ def parse_lenient(*, raw: bytes) -> Any:
     Raises MalformedRequest for what is not JSON at all.
     """
     text = raw.decode("utf-8", "replace")
-    try:
-        value = json.loads(
-            text, parse_constant=_constant, parse_int=_parse_whole, parse_float=_fraction
-        )
-    except json.JSONDecodeError as error:
-        detail = f"This is not JSON: {error.msg} at line {error.lineno}, column {error.colno}."
-        raise _malformed("", detail, "not_json", "Check the body with a JSON tool.") from error
-    except RecursionError as error:
-        detail = f"The body is nested deeper than {DEEPEST} levels."
-        raise _malformed("", detail, "too_deep", HINTS["too_deep"]) from error
+    value = _loaded(text, "", None)
     return _mended(value, 0, _TAKEN if _ESCAPED.search(text) else _TAKEN | {str})
 
 
@@ -113,20 +157,7 @@ def decode(*, raw: bytes) -> str:
 
 def parse(*, text: str, at: str = "") -> Any:
     """Parse one JSON text whose pointers start with `at`. Raises MalformedRequest."""
-    try:
-        value = json.loads(
-            text,
-            object_pairs_hook=_object,
-            parse_constant=_constant,
-            parse_int=_parse_whole,
-            parse_float=_fraction,
-        )
-    except json.JSONDecodeError as error:
-        detail = f"This is not JSON: {error.msg} at line {error.lineno}, column {error.colno}."
-        raise _malformed(at, detail, "not_json", "Check the body with a JSON tool.") from error
-    except RecursionError as error:
-        detail = f"The body is nested deeper than {DEEPEST} levels."
-        raise _malformed(at, detail, "too_deep", HINTS["too_deep"]) from error
+    value = _loaded(text, at, _object)
     for pointer, refused in _faults(value, at, 0):
         raise _malformed(pointer, refused.detail, refused.code, HINTS[refused.code])
     return value
@@ -138,6 +169,23 @@ def check_text(*, text: str, pointer: str) -> str:
         detail = "The text holds a NUL or half of a character."
         raise _malformed(pointer, detail, "unstorable_text", HINTS["unstorable_text"])
     return text
+
+
+def _loaded(text: str, at: str, make_object: Callable[..., Any] | None) -> Any:
+    try:
+        return json.loads(
+            text,
+            object_pairs_hook=make_object,
+            parse_constant=_constant,
+            parse_int=_parse_whole,
+            parse_float=_fraction,
+        )
+    except json.JSONDecodeError as error:
+        detail = f"This is not JSON: {error.msg} at line {error.lineno}, column {error.colno}."
+        raise _malformed(at, detail, "not_json", "Check the body with a JSON tool.") from error
+    except RecursionError as error:
+        detail = f"The body is nested deeper than {DEEPEST} levels."
+        raise _malformed(at, detail, "too_deep", HINTS["too_deep"]) from error
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Refused:

@@ -1,1 +1,0 @@
-"""What pages and interfaces read of people, organizations, credentials and jobs."""

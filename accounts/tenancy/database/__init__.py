@@ -1,1 +1,0 @@
-"""The database engine of Django for the settings: accounts.tenancy.database."""
