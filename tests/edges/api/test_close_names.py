@@ -5,7 +5,7 @@ import pytest
 from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.errors import NotFound
-from memory.search.entity_profile import close_names_of
+from memory.search.entity_profile import CloseNames, close_names_of
 from memory.search.request import Narrowing
 from tests.support.api import Api
 
@@ -29,51 +29,35 @@ def test_another_spelling_is_suggested_with_its_reason(api: Api) -> None:
         ("ConectionBroker", "misspelled")
     ]
     assert asked_in == told
-
-
-def test_of_what_nobody_names_nothing_is_said(api: Api) -> None:
     assert api.get("entities/close?name=Nowhere").json() == {"entity": None, "items": []}
-
-
-@pytest.mark.parametrize(
-    "query", ["", "name=", f"name={'x' * 121}", "name=a%00b", "name=x&kind=purple", "name=x&q=1"]
-)
-def test_what_is_no_name_is_refused(api: Api, query: str) -> None:
-    assert api.get(f"entities/close?{query}").status_code == 422
-
-
-def test_a_project_that_one_does_not_see_is_none(api: Api) -> None:
     assert api.get(f"{AT}&project=vault").status_code == 404
+    for wrong in (
+        "",
+        "name=",
+        f"name={'x' * 121}",
+        "name=a%00b",
+        "name=x&kind=purple",
+        "name=x&q=1",
+    ):
+        assert api.get(f"entities/close?{wrong}").status_code == 422
 
 
 def test_nobody_learns_of_a_name_by_asking_for_what_is_close(
-    api: Api, member_caller: Caller
+    api: Api, member_caller: Caller, other_caller: Caller
 ) -> None:
     _stored(api, NAMED[0])
     _stored(api, NAMED[1], scope="personal")
 
-    mine = api.get(AT).json()
+    def seen(
+        caller: Caller, name: str = "ConnectionBroker", project: str | None = None
+    ) -> CloseNames:
+        with entered(caller):
+            narrowing = Narrowing(project=project)
+            return close_names_of(caller=caller, name=name, type=None, narrowing=narrowing)
 
-    assert len(mine["items"]) == 1
-    given = {"name": "ConnectionBroker", "type": None}
-    with entered(member_caller):
-        seen = close_names_of(caller=member_caller, narrowing=Narrowing(), **given)
-        hidden = close_names_of(
-            caller=member_caller, name="ConectionBroker", type=None, narrowing=Narrowing()
-        )
-    assert (seen.thing is None, seen.suggestions) == (False, ())
-    assert (hidden.thing, hidden.suggestions) == (None, ())
-
-
-def test_another_organization_knows_neither_the_name_nor_the_project(
-    api: Api, other_caller: Caller
-) -> None:
-    _stored(api, NAMED[0])
-    given = {"name": "ConnectionBroker", "type": None}
-
-    with entered(other_caller):
-        there = close_names_of(caller=other_caller, narrowing=Narrowing(), **given)
-        with pytest.raises(NotFound):
-            close_names_of(caller=other_caller, narrowing=Narrowing(project="shop"), **given)
-
-    assert there.thing is None
+    assert len(api.get(AT).json()["items"]) == 1
+    assert (seen(member_caller).thing is None, seen(member_caller).suggestions) == (False, ())
+    hidden = seen(member_caller, "ConectionBroker")
+    assert (hidden.thing, hidden.suggestions, seen(other_caller).thing) == (None, (), None)
+    with pytest.raises(NotFound):
+        seen(other_caller, project="shop")

@@ -3,7 +3,6 @@
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import monotonic
@@ -21,7 +20,7 @@ from schemathesis.generation.case import Case
 from schemathesis.hooks import HookContext
 from schemathesis.schemas import BaseSchema
 
-from accounts.actions.tokens import IssuedToken, NewToken, create_token
+from accounts.actions.tokens import NewToken, create_token
 from accounts.caller import TokenScope
 from memory.sessions.event_parsing import Reason
 from tests.support.goals import Scale
@@ -114,19 +113,6 @@ EXPLAINED: Final[dict[str, str]] = {  # code or code@pointer: why no schema says
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Effort:
-    """How much one run does: examples a call, sequences of calls, and from which seed.
-
-    Every bound of every field is tried too, except for the calls in `not_in_full`.
-    """
-
-    seed: int
-    examples: int
-    sequences: int
-    not_in_full: tuple[str, ...] = ()
-
-
 @dataclass(slots=True, kw_only=True)
 class Found:
     """What a run sent, what came back, and what was wrong about it."""
@@ -145,25 +131,9 @@ class Found:
         """Return how many answers were a 5xx."""
         return sum(count for status, count in self.statuses.items() if status >= 500)
 
-    def add(self, other: "Found") -> None:
-        """Take over what another run found."""
-        self.statuses.update(other.statuses)
-        self.checks.update(other.checks)
-        self.failures.update(other.failures)
-
     def told(self) -> str:
         """Return the failures with what was sent."""
         return "\n\n".join(f"{name}\n{text}" for name, text in [*self.failures.items()][:SHOWN])
-
-
-def fuzz(*, address: str, token: str, token_id: str, effort: Effort) -> Found:
-    """Send what the document allows and forbids; return what came back."""
-    schema = _schema(address, token, effort)
-    _register(schema, token_id)
-    found = Found()
-    for event in from_schema(schema).execute():
-        _take(event, found)
-    return found
 
 
 def is_explained(*, case: Case, response: Response, failure: Failure) -> bool:
@@ -188,24 +158,25 @@ def _is_listed(said: str) -> bool:
     return any(said.startswith(one) if "@" in one else said == one for one in EXPLAINED)
 
 
-def _schema(address: str, token: str, effort: Effort) -> BaseSchema:
-    sequences = {"generation": {"max-examples": effort.sequences}}
+def _schema(address: str, token: str, seed: int, scale: Scale) -> BaseSchema:
+    """Try some examples a call, and every bound of every field where it is not left out."""
+    examples = scale.of(short=2, long=25)
     sampled = [
         {"include-operation-id": name, "phases": {"coverage": {"enabled": False}}}
-        for name in effort.not_in_full
+        for name in (() if scale.is_long else SAME_FIELDS)
     ]
     config = SchemathesisConfig.from_dict(
         {
-            "seed": effort.seed,
+            "seed": seed,
             "headers": {"Authorization": f"Bearer {token}"},
             "continue-on-failure": True,
             "generation": {
-                "max-examples": effort.examples,
+                "max-examples": examples,
                 "deterministic": True,
                 "no-shrink": True,
                 "database": "none",
             },
-            "phases": {"stateful": sequences},
+            "phases": {"stateful": {"generation": {"max-examples": examples}}},
             "operations": sampled,
         }
     )
@@ -302,30 +273,15 @@ def address(django_db_setup: None) -> Iterator[str]:
         yield address
 
 
-@contextmanager
-def _token(seed: int) -> Iterator[IssuedToken]:
-    """Make a token for everything, in an organization of its own."""
+def _round(address: str, seed: int, scale: Scale, found: Found) -> None:
+    """Send what the document allows and forbids with a token for everything, in a new place."""
     with committed(slug=f"fuzz-{seed}") as place:
         new = NewToken(name="fuzzing", scopes=frozenset(TokenScope))
-        yield create_token(caller=place.caller, new=new, now=datetime.now(UTC))
-
-
-def _round(address: str, effort: Effort) -> Found:
-    with _token(effort.seed) as issued:
-        token_id = str(issued.token.id)
-        return fuzz(address=address, token=issued.text, token_id=token_id, effort=effort)
-
-
-def _rounds(address: str, scale: Scale) -> tuple[Found, int]:
-    """Send rounds, each with a seed and an organization of its own, until it is enough."""
-    wanted, examples = scale.of(short=1, long=50_000), scale.of(short=2, long=25)
-    left_out = () if scale.is_long else SAME_FIELDS
-    found, began, seed = Found(), monotonic(), 0
-    while found.requests < wanted and monotonic() - began < LONGEST_RUN:
-        seed += 1
-        effort = Effort(seed=seed, examples=examples, sequences=examples, not_in_full=left_out)
-        found.add(_round(address, effort))
-    return found, seed
+        issued = create_token(caller=place.caller, new=new, now=datetime.now(UTC))
+        schema = _schema(address, issued.text, seed, scale)
+        _register(schema, str(issued.token.id))
+        for event in from_schema(schema).execute():
+            _take(event, found)
 
 
 @pytest.mark.slow
@@ -333,13 +289,12 @@ def _rounds(address: str, scale: Scale) -> tuple[Found, int]:
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.goal(name="G7")
 def test_every_answer_is_one_that_the_document_promises(
-    address: str,
-    scale: Scale,
-    figure: Callable[[str], None],
+    address: str, scale: Scale, figure: Callable[[str], None]
 ) -> None:
-    began = monotonic()
-
-    found, rounds = _rounds(address, scale)
+    found, began, rounds = Found(), monotonic(), 0
+    while found.requests < scale.of(short=1, long=50_000) and monotonic() - began < LONGEST_RUN:
+        rounds += 1
+        _round(address, rounds, scale, found)
 
     rate = found.requests / (monotonic() - began)
     figure(
@@ -354,6 +309,4 @@ def test_every_answer_is_one_that_the_document_promises(
 def test_a_refusal_that_no_reason_covers_is_a_failure() -> None:
     unlisted: dict[str, Any] = {"code": "invalid_input", "errors": []}
 
-    listed = [_is_listed(one) for one in _codes(unlisted)]
-
-    assert listed == [False]
+    assert [_is_listed(one) for one in _codes(unlisted)] == [False]

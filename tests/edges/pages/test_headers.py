@@ -7,7 +7,6 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.contrib.auth import get_user_model
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
@@ -65,15 +64,6 @@ def _address(route: str, memory_id: str) -> str:
 ROUTES = sorted(set(_routes(get_resolver().url_patterns)))
 
 
-@pytest.fixture
-def operator(db: None) -> Client:
-    """The browser of an operator of the installation."""
-    client = Client(raise_request_exception=False)
-    person = get_user_model().objects.create_superuser("operator@acme.test", "a long password")
-    client.force_login(person, backend="allauth.account.auth_backends.AuthenticationBackend")
-    return client
-
-
 def _faults(answer: Any) -> list[str]:
     policy = answer.headers.get("Content-Security-Policy", "")
     wanted = {
@@ -108,8 +98,10 @@ def _inline(answer: Any) -> list[str]:
     return [found[0] for pattern in INLINE if (found := pattern.search(answer.text))]
 
 
-def _walk(client: Client, memory: MemoryView) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+def _walk(person: User | None, memory: MemoryView) -> dict[str, list[str]]:
+    client, found = Client(raise_request_exception=False), dict[str, list[str]]()
+    if person is not None:
+        client.force_login(person, backend="allauth.account.auth_backends.AuthenticationBackend")
     for route in ROUTES:
         address = _address(route, str(memory.id))
         for method in ("GET", "POST"):
@@ -130,17 +122,16 @@ def test_static_files_are_guarded_and_kept() -> None:
 @pytest.mark.usefixtures("clean_cache")
 def test_every_route_is_guarded_for_strangers(memory: MemoryView) -> None:
     assert len(ROUTES) > 100
-    assert _walk(Client(raise_request_exception=False), memory) == {}
+    assert _walk(None, memory) == {}
 
 
 @pytest.mark.usefixtures("clean_cache")
 def test_every_route_is_guarded_for_people(owner: User, memory: MemoryView) -> None:
-    client = Client(raise_request_exception=False)
-    client.force_login(owner, backend="allauth.account.auth_backends.AuthenticationBackend")
-
-    assert _walk(client, memory) == {}
+    assert _walk(owner, memory) == {}
 
 
 @pytest.mark.usefixtures("clean_cache")
-def test_every_route_is_guarded_for_operators(operator: Client, memory: MemoryView) -> None:
+def test_every_route_is_guarded_for_operators(memory: MemoryView) -> None:
+    operator = User.objects.create_superuser("operator@acme.test", "a long password")
+
     assert _walk(operator, memory) == {}
