@@ -129,8 +129,8 @@ def _sign_out(browser: Browser, place: Place) -> None:
 
 
 def _change_password(browser: Browser, place: Place) -> None:
-    form = {"oldpassword": PASSWORD, "password1": "a new one, as long", "password2": ""}
-    answer = browser.post("/password/change/", **{**form, "password2": form["password1"]})
+    new = dict.fromkeys(("password1", "password2"), "a new one, as long")
+    answer = browser.post("/password/change/", oldpassword=PASSWORD, **new)
     assert answer.status_code == 302
 
 
@@ -188,19 +188,14 @@ def _write(place: Place, audience: UUID, *, is_announced: bool = True) -> int:
     return int(change.id)
 
 
-def _closed_project(place: Place) -> UUID:
-    with entered(place.caller), tenancy.unit():
-        project = Project.objects.create(slug="closed", name="Closed", open_to_all=False)
-    return UUID(str(project.id))
-
-
 def _heard(browser: Browser) -> int:
     return int(json.loads(browser.line.recv(timeout=2 * SOCKETS_WITHIN_S))["id"])
 
 
 @pytest.mark.goal(name="G19")
 def test_a_lowered_role_hears_less_at_once(browser: Browser, place: Place, figure: Figure) -> None:
-    closed = _closed_project(place)
+    with entered(place.caller), tenancy.unit():
+        closed = Project.objects.create(slug="closed", name="Closed", open_to_all=False).id
     before = _write(place, closed)
     assert _heard(browser) == before
 

@@ -163,7 +163,9 @@ LESS = TEXT.partition("\n\nThe miller")[0]
 SECRET = f"{TEXT}\nThe password of the mill is `hunter2Xq9!zLm4` as everybody knows.\n"
 
 
-async def test_a_document_is_followed_as_it_changes(address: str, place: Place) -> None:
+async def test_a_document_is_followed_as_it_changes_and_refused_with_a_secret_or_elsewhere(
+    address: str, place: Place, other_place: Place
+) -> None:
     here = {"address": address, "token": place.token, "tool": "push_note", "project": "shop"}
 
     first = await ask(**here, path="docs/MILL.md", text=TEXT)
@@ -174,15 +176,8 @@ async def test_a_document_is_followed_as_it_changes(address: str, place: Place) 
     assert len({one["note_id"] for one in told}) == 1
     assert [one["version"] for one in told] == [1, 1, 2]
     assert [(one["added"], one["kept"], one["stale"]) for one in told] == [
-        (2, 0, 0),
-        (0, 2, 0),
-        (0, 1, 1),
-    ]
-
-
-async def test_a_document_with_a_secret_of_no_project_and_of_a_strangers_is_refused(
-    address: str, place: Place, other_place: Place
-) -> None:
+        (2, 0, 0), (0, 2, 0), (0, 1, 1),
+    ]  # fmt: skip
     said = []
     for token, given in (
         (place.token, {"project": "shop", "text": SECRET}),

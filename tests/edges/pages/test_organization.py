@@ -23,26 +23,19 @@ def _projects(caller: Caller) -> set[str]:
         return {one.slug for one in projects(caller=caller)}
 
 
-def test_new_project_is_made_and_opened(owner_pages: Client, shop: str, caller: Caller) -> None:
-    form = {"name": "Warehouse", "slug": "warehouse"}
+def test_new_project_is_made_and_opened_and_a_wrong_name_explained_in_the_dialog(
+    owner_pages: Client, shop: str, caller: Caller
+) -> None:
+    for slug in ("Shop!", "", "shop", "a" * 65):
+        wrong = owner_pages.post("/o/acme/projects/new", {"name": "Shop", "slug": slug}, **HTMX)
+        assert wrong.status_code in {409, 422}
+        assert b'role="alert"' in wrong.content
+    before, form = _projects(caller), {"name": "Warehouse", "slug": "warehouse"}
 
     response = owner_pages.post("/o/acme/projects/new", form, **HTMX)
 
     assert response["HX-Redirect"] == "/o/acme/p/warehouse/"
-    assert "warehouse" in _projects(caller)
-
-
-@pytest.mark.parametrize("slug", ["Shop!", "", "shop", "a" * 65])
-def test_wrong_project_name_is_explained_in_the_dialog(
-    owner_pages: Client, shop: str, caller: Caller, slug: str
-) -> None:
-    form = {"name": "Shop", "slug": slug}
-
-    response = owner_pages.post("/o/acme/projects/new", form, **HTMX)
-
-    assert response.status_code in {409, 422}
-    assert b'role="alert"' in response.content
-    assert _projects(caller) == {"shop"}
+    assert (before, _projects(caller)) == ({"shop"}, {"shop", "warehouse"})
 
 
 def test_invitation_is_mailed_and_its_link_accepted_by_whom_it_is_for(
@@ -81,9 +74,16 @@ def test_role_can_be_changed_and_a_member_removed(
     assert member.id not in {one.user_id for one in members(caller=caller)}
 
 
-def test_token_is_shown_once_and_can_be_revoked(
+def test_token_is_shown_once_and_can_be_revoked_and_a_wrong_one_is_explained(
     owner_pages: Client, shop: str, caller: Caller
 ) -> None:
+    for wrong in (
+        {"name": "", "scope": ["read"]},
+        {"name": "x", "scope": [], "days": "9"},
+        {"name": "x", "scope": ["read"], "days": "9999"},
+    ):
+        assert owner_pages.post(f"{SETTINGS}tokens/new", wrong, **HTMX).status_code == 422
+    assert list_tokens(caller=caller) == ()
     form = {"name": "ci", "scope": ["read"], "days": "30", "tool": "api"}
     page = owner_pages.post(f"{SETTINGS}tokens/new", form, **HTMX).content.decode()
     text = page.split("<pre><code>")[1].split("<")[0]
@@ -97,20 +97,6 @@ def test_token_is_shown_once_and_can_be_revoked(
     assert list_tokens(caller=caller)[0].revoked_at is not None
 
 
-@pytest.mark.parametrize(
-    "form", [{"name": ""}, {"name": "x", "days": "9"}, {"name": "x", "days": "9999"}]
-)
-def test_wrong_token_is_explained(
-    owner_pages: Client, shop: str, caller: Caller, form: dict[str, str]
-) -> None:
-    wrong = {"scope": [], **form} if form.get("days") == "9" else {"scope": ["read"], **form}
-
-    response = owner_pages.post(f"{SETTINGS}tokens/new", wrong, **HTMX)
-
-    assert response.status_code == 422
-    assert list_tokens(caller=caller) == ()
-
-
 def test_connection_token_fills_every_snippet(owner_pages: Client, shop: str) -> None:
     response = owner_pages.post(f"{shop}connections/token", {"tool": "cursor"}, **HTMX)
     page = response.content.decode()
@@ -119,7 +105,13 @@ def test_connection_token_fills_every_snippet(owner_pages: Client, shop: str) ->
     assert "YOUR_TOKEN" not in page
 
 
-def test_preferences_are_kept_and_used(owner_pages: Client, shop: str) -> None:
+def test_preferences_are_kept_and_used_and_wrong_ones_change_nothing(
+    owner_pages: Client, shop: str, owner: User
+) -> None:
+    for wrong in ({"language": "xx"}, {"theme": "pink"}, {"name": "a" * 101}):
+        assert owner_pages.post("/me", wrong).status_code == 422
+    owner.refresh_from_db()
+    assert (owner.language, owner.theme) == ("", "")
     form = {"name": "Mia", "language": "fr", "theme": "dark", "shortcuts": "on"}
 
     owner_pages.post("/me", form)
@@ -130,17 +122,6 @@ def test_preferences_are_kept_and_used(owner_pages: Client, shop: str) -> None:
     assert "Souvenirs" in page
     for text in ('value="Mia"', '<option value="dark" selected>', 'name="shortcuts" checked'):
         assert text in own
-
-
-@pytest.mark.parametrize("form", [{"language": "xx"}, {"theme": "pink"}, {"name": "a" * 101}])
-def test_wrong_preference_changes_nothing(
-    owner_pages: Client, shop: str, owner: User, form: dict[str, str]
-) -> None:
-    response = owner_pages.post("/me", form)
-
-    owner.refresh_from_db()
-    assert response.status_code == 422
-    assert (owner.language, owner.theme) == ("", "")
 
 
 def test_the_front_door_leads_to_sign_in_in_a_language_of_choice(client: Client, db: None) -> None:
@@ -165,6 +146,11 @@ def test_person_of_two_organizations_may_choose(
 def test_the_life_of_tokens_and_events_is_set_in_the_settings(
     owner_pages: Client, organization: Organization, shop: str
 ) -> None:
+    for days in ("0", "366", "-1", "many", "9" * 30):
+        wrong = {"name": "Acme", "keep_events_days": days}
+        refused = owner_pages.post("/o/acme/settings/general", wrong)
+        assert refused.status_code == 422
+        assert "Events are kept 1 to 365 days." in refused.text
     form = {"name": "Acme", "longest_token_days": "60", "keep_events_days": "7"}
 
     saved = owner_pages.post("/o/acme/settings/general", form)
@@ -176,16 +162,6 @@ def test_the_life_of_tokens_and_events_is_set_in_the_settings(
     assert 'value="365"' not in dialog
     assert keep_events_days(organization_id=organization.id) == 7
     assert 'name="keep_events_days" type="number" required min="1" max="365" value="7"' in page
-
-
-@pytest.mark.parametrize("days", ["0", "366", "-1", "many", "9" * 30])
-def test_a_wrong_time_of_events_is_refused(owner_pages: Client, shop: str, days: str) -> None:
-    form = {"name": "Acme", "keep_events_days": days}
-
-    refused = owner_pages.post("/o/acme/settings/general", form)
-
-    assert refused.status_code == 422
-    assert "Events are kept 1 to 365 days." in refused.text
 
 
 SECRET = filled(form="ghp_{A36}", draw=random.Random(7))
