@@ -126,10 +126,19 @@ def test_a_candidate_that_does_not_hold_is_dropped_and_counted(
 
 
 @pytest.mark.parametrize("fault", TWELVE, ids=str)
-def test_a_fault_of_the_provider_loses_nothing_and_stores_nothing_malformed(
-    shop: Shop, vendor: Vendor, fault: Fault | Status
+def test_a_fault_of_the_provider_loses_nothing_and_takes_nothing_malformed(
+    vendor: Vendor, fault: Fault | Status
 ) -> None:
     vendor.script.extend([fault] * 3)
+
+    found = extracted()
+
+    assert (found.method, found.degraded) == ("heuristic", "model_failed")
+    assert {one.content for one in found.candidates} == {DECISION, TRAP}
+
+
+def test_a_fault_of_the_provider_is_told_with_what_was_stored(shop: Shop, vendor: Vendor) -> None:
+    vendor.script.extend([Fault.HALF_JSON] * 3)
 
     counts = taken(shop)
 

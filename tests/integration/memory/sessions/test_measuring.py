@@ -126,13 +126,15 @@ def test_a_dead_end_entered_again_counts_where_all_who_see_the_session_may_see_i
     assert (run.finalized().figures or {})["dead_ends"] == figure
 
 
-@pytest.mark.parametrize("clock", [ahead, behind, jumping, stopped])
 @pytest.mark.parametrize(
-    ("later", "came"),
+    ("clock", "later", "came"),
     [
-        ((call("Edit"),), "used"),
-        (READS, "ignored"),
-        ((call("Read"), *READS), "unknown"),
+        (ahead, (call("Edit"),), "used"),
+        (behind, (call("Edit"),), "used"),
+        (stopped, (call("Edit"),), "used"),
+        (jumping, (call("Edit"),), "used"),
+        (jumping, READS, "ignored"),
+        (jumping, (call("Read"), *READS), "unknown"),
     ],
 )
 def test_no_clock_of_a_client_says_what_came_later(
