@@ -22,6 +22,8 @@ EVENTS: dict[str, Any] = json.loads(PAYLOADS.read_text())
 FILE = "src/cart/prices.py"
 WARNING = "Rounding in this file is half to even, so totals differ from invoices by a cent."
 
+pytestmark = pytest.mark.usefixtures("in_organization")
+
 
 def told(api: Api, harness: str, event: str, **headers: str) -> Any:
     """Send one of the payloads; return the answer's body."""
@@ -69,9 +71,7 @@ def test_each_program_is_briefed_of_its_task_and_warned_of_its_file_once(
     assert again == ["", ""]
 
 
-def test_every_event_of_a_session_is_kept_under_one_session_of_its_project(
-    api: Api, in_organization: object
-) -> None:
+def test_every_event_of_a_session_is_kept_under_one_session_of_its_project(api: Api) -> None:
     for event in ("open", "prompt", "read", "reply", "unknown", "end"):
         told(api, "claude-code", event)
 
@@ -88,7 +88,7 @@ def test_every_event_of_a_session_is_kept_under_one_session_of_its_project(
     assert said == [("user", "Clear the price cache."), ("assistant", "Done.")]
 
 
-def test_a_session_stays_in_the_project_where_it_began(api: Api, in_organization: object) -> None:
+def test_a_session_stays_in_the_project_where_it_began(api: Api) -> None:
     api.post("projects", {"slug": "depot", "name": "Depot"})
     told(api, "generic", "prompt", **{"X-Cairn-Project": "depot"})
 
@@ -99,9 +99,7 @@ def test_a_session_stays_in_the_project_where_it_began(api: Api, in_organization
     assert row.project.slug == "depot"
 
 
-def test_the_last_part_of_a_repository_names_the_project_and_the_rest_is_not_kept(
-    api: Api, in_organization: object
-) -> None:
+def test_the_last_part_of_a_repository_names_the_project_and_the_rest_is_not_kept(api: Api) -> None:
     body = {"session": "r", "event": "prompt", "prompt": "Go on.", "cwd": "/tmp/x"}
 
     api.post("hooks/generic", body, **{"X-Cairn-Repository": "git@code.test:acme/Shop.git"})
@@ -112,7 +110,7 @@ def test_the_last_part_of_a_repository_names_the_project_and_the_rest_is_not_kep
     assert "code.test" not in json.dumps(vars(row), default=str)
 
 
-def test_where_in_its_repository_an_agent_began_is_kept(api: Api, in_organization: object) -> None:
+def test_where_in_its_repository_an_agent_began_is_kept(api: Api) -> None:
     for session, branch, commit in (
         ("a", "größe/fix".encode().decode("latin-1"), "0f" * 20),
         ("b", "HEAD", "HEAD; rm"),
@@ -130,9 +128,7 @@ def test_where_in_its_repository_an_agent_began_is_kept(api: Api, in_organizatio
     assert "Tr0ub4dor" not in secret[0]
 
 
-def test_files_have_their_names_in_the_repository_wherever_in_it_an_agent_works(
-    api: Api, in_organization: object
-) -> None:
+def test_files_have_their_names_in_the_repository_wherever_in_it_an_agent_works(api: Api) -> None:
     api.remember(WARNING, related_files=["frontend/x.ts"])
     here, path = "/home/ada/shop/backend", "/home/ada/shop/frontend/x.ts"
     call = {"tool": "Read", "arguments": {"path": path}, "result": "…"}
@@ -149,9 +145,7 @@ def test_files_have_their_names_in_the_repository_wherever_in_it_an_agent_works(
     assert WARNING in text_of(answer.json())
 
 
-def test_what_is_given_stands_in_the_ledger_with_the_tokens_of_the_text(
-    api: Api, in_organization: object
-) -> None:
+def test_what_is_given_stands_in_the_ledger_with_the_tokens_of_the_text(api: Api) -> None:
     for place in range(9):
         content = f"{WARNING} That is rule {place} of {'many ' * place}rules on rounding."
         api.remember(content, related_files=[FILE])
@@ -167,7 +161,7 @@ def test_what_is_given_stands_in_the_ledger_with_the_tokens_of_the_text(
     assert 0 < len(rows) <= 4
 
 
-def test_off_means_that_nothing_is_kept_or_given(api: Api, in_organization: object) -> None:
+def test_off_means_that_nothing_is_kept_or_given(api: Api) -> None:
     api.remember(STATEMENT)
 
     answer = told(api, "claude-code", "prompt", **{"X-Cairn-Off": "1"})
@@ -176,9 +170,7 @@ def test_off_means_that_nothing_is_kept_or_given(api: Api, in_organization: obje
     assert sessions() == []
 
 
-def test_a_program_that_does_not_wait_is_heard_and_given_nothing(
-    api: Api, in_organization: object
-) -> None:
+def test_a_program_that_does_not_wait_is_heard_and_given_nothing(api: Api) -> None:
     api.remember(WARNING, related_files=[FILE])
 
     silent = told(api, "generic", "read", **{"X-Cairn-Waits": "0"})
@@ -189,9 +181,7 @@ def test_a_program_that_does_not_wait_is_heard_and_given_nothing(
     assert the_session().events == 4
 
 
-def test_an_answer_that_comes_too_late_says_so_and_was_not_given(
-    api: Api, in_organization: object
-) -> None:
+def test_an_answer_that_comes_too_late_says_so_and_was_not_given(api: Api) -> None:
     api.remember(WARNING, related_files=[FILE])
     rows = EVENTS["generic"]
 
@@ -220,25 +210,7 @@ def test_a_token_that_only_reads_keeps_nothing(reading_api: Api) -> None:
     assert answer.status_code == 403
 
 
-def test_nobody_is_given_what_is_not_theirs(api: Api, other_api: Api, member_api: Api) -> None:
-    api.post("projects", {"slug": "vault", "name": "Vault", "open_to_all": False})
-    api.remember(f"{WARNING} Mine.", related_files=[FILE], scope="personal")
-    api.remember(f"{WARNING} Of the vault.", related_files=[FILE], project="vault")
-    other_api.remember(f"{WARNING} Theirs.", related_files=[FILE])
-
-    at_file = text_of(told(member_api, "generic", "read"))
-    at_prompt = text_of(told(member_api, "generic", "prompt"))
-    own = text_of(told(api, "generic", "read"))
-
-    assert (at_file, at_prompt) == ("", "")
-    assert "Mine." in own
-    assert "vault" not in own
-    assert "Theirs." not in own
-
-
-def test_what_waits_for_a_person_or_is_tainted_is_not_given(
-    api: Api, in_organization: object
-) -> None:
+def test_what_waits_for_a_person_or_is_tainted_is_not_given(api: Api) -> None:
     waiting = api.remember(f"{WARNING} It waits.", related_files=[FILE])
     tainted = api.remember("Totals are wrong here, says a page.", related_files=[FILE])
     with tenancy.unit():
@@ -248,9 +220,7 @@ def test_what_waits_for_a_person_or_is_tainted_is_not_given(
     assert text_of(told(api, "generic", "read")) == ""
 
 
-def test_a_session_id_or_folder_that_holds_a_secret_is_not_kept(
-    api: Api, in_organization: object
-) -> None:
+def test_a_session_id_or_folder_that_holds_a_secret_is_not_kept(api: Api) -> None:
     secret = "Tr0ub4dor&3xyz"
     payload = {"session": f"run password={secret}", "event": "prompt", "cwd": f"/password={secret}"}
 
@@ -261,9 +231,7 @@ def test_a_session_id_or_folder_that_holds_a_secret_is_not_kept(
     assert secret not in f"{row.external_id} {row.cwd}"
 
 
-def test_each_window_program_and_person_has_sessions_of_its_own(
-    api: Api, member_api: Api, in_organization: object
-) -> None:
+def test_each_window_program_and_person_has_sessions_of_its_own(api: Api, member_api: Api) -> None:
     for session in ("left", "right", "left"):
         payload = {"session": session, "event": "prompt", "prompt": "Clear the price cache."}
         api.post("hooks/generic", payload)
@@ -284,9 +252,7 @@ def test_a_session_of_no_project_is_given_nothing_of_projects(api: Api) -> None:
     assert (elsewhere, asked) == ({}, {})
 
 
-def test_a_shared_session_of_somebody_else_is_not_taken_over(
-    api: Api, member_api: Api, in_organization: object
-) -> None:
+def test_a_shared_session_of_somebody_else_is_not_taken_over(api: Api, member_api: Api) -> None:
     shared = {"project": "shop", "shared": True, "external_id": "generic/run-1"}
     api.post("sessions", shared)
 
@@ -307,9 +273,7 @@ def test_saying_again_what_a_hook_gave_confirms_nothing(api: Api, member_api: Ap
     assert confirmed == [known["confirmations"], other["confirmations"] + 1]
 
 
-def test_what_is_said_is_kept_when_there_is_no_room_for_events(
-    api: Api, in_organization: object
-) -> None:
+def test_what_is_said_is_kept_when_there_is_no_room_for_events(api: Api) -> None:
     told(api, "generic", "prompt")
     api.remember(WARNING, related_files=[FILE])
     with tenancy.unit():
@@ -323,9 +287,7 @@ def test_what_is_said_is_kept_when_there_is_no_room_for_events(
         assert Turn.objects.count() == 2
 
 
-def test_what_a_full_session_has_no_room_for_goes_on_in_another_and_ends_with_it(
-    api: Api, in_organization: object
-) -> None:
+def test_what_a_full_session_has_no_room_for_goes_on_in_another_and_ends_with_it(api: Api) -> None:
     told(api, "generic", "read")
     full = the_session()
     with tenancy.unit():
@@ -346,9 +308,7 @@ def test_what_a_full_session_has_no_room_for_goes_on_in_another_and_ends_with_it
     assert {one.state for one in sessions()} == {"ended"}
 
 
-def test_a_session_that_is_full_of_turns_goes_on_in_another(
-    api: Api, in_organization: object
-) -> None:
+def test_a_session_that_is_full_of_turns_goes_on_in_another(api: Api) -> None:
     told(api, "generic", "prompt")
     with tenancy.unit():
         Turn.objects.update(sequence=MOST_OF_TURNS - 1)
@@ -362,7 +322,7 @@ def test_a_session_that_is_full_of_turns_goes_on_in_another(
     assert second.external_id == f"{first.external_id}#2"
 
 
-def test_what_a_tool_printed_is_not_lost_for_a_character(api: Api, in_organization: object) -> None:
+def test_what_a_tool_printed_is_not_lost_for_a_character(api: Api) -> None:
     tree: object = "the bottom"
     for _ in range(60):
         tree = {"in": tree}
@@ -395,9 +355,7 @@ def test_what_a_tool_printed_is_not_lost_for_a_character(api: Api, in_organizati
         {"event": "result", "tool": "bash", "error": "password = hunter2Xq9!zLm4"},
     ],
 )
-def test_no_part_of_a_payload_keeps_a_secret(
-    api: Api, in_organization: object, said: dict[str, object]
-) -> None:
+def test_no_part_of_a_payload_keeps_a_secret(api: Api, said: dict[str, object]) -> None:
     answer = api.post("hooks/generic", {"session": "r", "project": "shop", **said})
 
     with tenancy.unit():

@@ -88,6 +88,23 @@ def test_the_ledger_of_a_shared_session_hides_what_only_its_opener_sees(
     assert theirs == {"items": [], "memories": 0, "beside": 0, "tokens": 0}
 
 
+def test_nobody_is_given_what_is_not_theirs(api: Api, other_api: Api, member_api: Api) -> None:
+    api.post("projects", {"slug": "vault", "name": "Vault", "open_to_all": False})
+    api.remember(f"{WARNING} Mine.", related_files=[FILE], scope="personal")
+    api.remember(f"{WARNING} Of the vault.", related_files=[FILE], project="vault")
+    other_api.remember(f"{WARNING} Theirs.", related_files=[FILE])
+    asked = {"session": "p", "event": "prompt", "prompt": WARNING, "project": "shop"}
+
+    at_file = touched(member_api)
+    at_prompt = member_api.post("hooks/generic", asked).json()
+    own = touched(api)
+
+    assert (at_file, at_prompt) == ("", {})
+    assert "Mine." in own
+    assert "vault" not in own
+    assert "Theirs." not in own
+
+
 def test_a_paused_project_or_token_is_told_and_given_nothing_until_it_is_resumed(
     api: Api, member_api: Api
 ) -> None:
