@@ -210,7 +210,7 @@ CREDENTIALS: Final = (
     guard(
         "acts take a role", "teams.permissions:require",
         "if not allows(role=caller.role, act=act):", "if False:",
-        "tests/integration/memory/intake/test_remember.py::test_a_viewer_writes_nothing",
+        "tests/integration/memory/intake/test_remember_all.py::test_a_viewer_and_an_unseen_project_are_refused",
         f"{GUARDS}test_an_act_takes_a_role_and_a_scope",
     ),
     guard(
@@ -241,7 +241,7 @@ CREDENTIALS: Final = (
     guard(
         "a session writes with its own secret", "config.rest.views:_of_session",
         "    _check_csrf(http)\n    return caller", "    return caller",
-        "tests/edges/api/test_credentials.py::test_a_session_needs_a_csrf_token_to_write",
+        "tests/edges/api/test_credentials.py::test_a_session_names_its_organization_and_writes_with_a_csrf_token",
     ),
     guard(
         "an invitation is for its address", "accounts.actions.members:accept_invitation",
