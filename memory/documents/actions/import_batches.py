@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from django.db import DataError, IntegrityError, transaction
@@ -106,25 +106,22 @@ def begin_import(*, caller: Caller, upload: uploads.Upload, now: datetime) -> qu
         )
         batch.job_id = _enqueue(caller, batch)
         batch.save(force_insert=True)
-        rows = []
-        for one in judged:
-            is_left_out = one.given is not None and one.number in upload.left_out
-            rows.append(
-                ImportRow(
-                    batch=batch,
-                    number=one.number,
-                    file=one.file,
-                    line=one.line,
-                    outcome="left_out" if is_left_out else "" if one.given else "refused",
-                    gate=one.gate,
-                    reason=str(one.reason),
-                    hint=str(one.hint),
-                    candidate={} if is_left_out else one.given or {},
-                )
-            )
+        rows = (_new_row(batch, one, upload.left_out) for one in judged)
         ImportRow.objects.bulk_create(rows, batch_size=BATCH_SIZE)
         _record(caller, batch, "import.begun", {"rows": len(judged)})
         return queries.import_view(caller=caller, batch=batch, now=now)
+
+
+def _new_row(batch: Import, one: uploads.JudgedStatement, left_out: frozenset[int]) -> ImportRow:
+    row = ImportRow(batch=batch, number=one.number, file=one.file, line=one.line)
+    row.gate, row.reason, row.hint = one.gate, str(one.reason), str(one.hint)
+    if one.given is None:
+        row.outcome = "refused"
+    elif one.number in left_out:
+        row.outcome = "left_out"
+    else:
+        row.candidate = one.given
+    return row
 
 
 @contextmanager
@@ -319,12 +316,8 @@ def _take_part(importer: Caller, batch: Import, now: datetime) -> int:
         return 0
     if batch.state != "running":
         _set_state(batch, "running", None)
-    upload = uploads.Upload(
-        files=(),
-        project=str(batch.project_id) if batch.project_id else None,
-        scope=batch.scope,
-        team=str(batch.team_id) if batch.team_id else None,
-    )
+    project, team = (str(id) if id else None for id in (batch.project_id, batch.team_id))
+    upload = uploads.Upload(files=(), project=project, scope=batch.scope, team=team)
     new = tuple(uploads.new_memory(upload=upload, given=row.candidate) for row in rows)
     known = Memory.objects.filter(
         Q(project_id=batch.project_id),
@@ -333,21 +326,34 @@ def _take_part(importer: Caller, batch: Import, now: datetime) -> int:
         status="active",
     )
     before = {  # what confirming them will change
-        id: dict(zip(CONFIRMING, (versions.plain(value=one) for one in values), strict=True))
+        id: dict(zip(CONFIRMING, map(_plain, values), strict=True))
         for id, *values in known.values_list("id", *CONFIRMING)
     }
     for row, outcome in zip(rows, _send(importer, new, now), strict=True):
-        memory = outcome.memory
-        row.outcome, row.gate = outcome.outcome, outcome.gate
-        row.reason, row.hint = str(outcome.reason), str(outcome.hint)
-        row.memory_id = memory.id if memory else None
-        row.memory_version = memory.version if memory and outcome.done else None
-        kept = {name: row.candidate[name] for name in ("keys", "links") if row.candidate.get(name)}
-        if memory is not None and outcome.done == "confirmed" and memory.id in before:
-            kept[BEFORE] = before[memory.id]
-        row.candidate = kept if memory is not None else {}
+        _keep_outcome(row, outcome, before)
     ImportRow.objects.bulk_update(rows, SAVED)
     return len(rows)
+
+
+def _plain(value: Any) -> Any:
+    return versions.plain(value=value)
+
+
+def _keep_outcome(
+    row: ImportRow, outcome: remember.Outcome, before: Mapping[UUID, Mapping[str, Any]]
+) -> None:
+    """Write into a row what became of it; of the candidate, what linking and undoing need."""
+    row.outcome, row.gate = outcome.outcome, outcome.gate
+    row.reason, row.hint = str(outcome.reason), str(outcome.hint)
+    given, row.candidate = row.candidate, {}
+    memory = outcome.memory
+    if memory is None:
+        return
+    row.memory_id = memory.id
+    row.memory_version = memory.version if outcome.done else None
+    row.candidate = {name: given[name] for name in ("keys", "links") if given.get(name)}
+    if outcome.done == "confirmed" and memory.id in before:
+        row.candidate[BEFORE] = before[memory.id]
 
 
 def _send(

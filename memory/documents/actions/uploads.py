@@ -7,7 +7,7 @@ nobody's word in person: it confirms nothing as a person would and founds nothin
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
@@ -103,24 +103,30 @@ def preview_import(*, caller: Caller, upload: Upload) -> ImportPreview:
             status="active",
         )
         known = tuple(rows_there.values_list("external_id", "content_hash"))
+    rows = tuple(_foretell(judged, known))
+    counts = Counter(row.outcome for row in rows)
+    return ImportPreview(files=found.files, rows=rows, counts=counts)
+
+
+def _foretell(
+    judged: tuple[JudgedStatement, ...], known: tuple[tuple[str, str], ...]
+) -> Iterator[JudgedStatement]:
+    """Yield the statements with what would become of them beside (external id, hash) there."""
     texts = {digest for _, digest in known}
     external = {name: digest for name, digest in known if name}
-    rows = []
     for one in judged:
         if one.given is None:
-            rows.append(one)
+            yield one
             continue
         name = one.given["external_id"]
-        is_same = one.content_hash in texts
         if name in external:
-            is_same = external[name] == one.content_hash
-        otherwise = "updated" if name in external else "added"
-        rows.append(replace(one, outcome="confirmed" if is_same else otherwise))
+            outcome = "confirmed" if external[name] == one.content_hash else "updated"
+        else:
+            outcome = "confirmed" if one.content_hash in texts else "added"
+        yield replace(one, outcome=outcome)
         texts.add(one.content_hash)
         if name:
             external.setdefault(name, one.content_hash)
-    counts = Counter(row.outcome for row in rows)
-    return ImportPreview(files=found.files, rows=tuple(rows), counts=counts)
 
 
 def as_importer(*, caller: Caller) -> Caller:
@@ -130,10 +136,7 @@ def as_importer(*, caller: Caller) -> Caller:
 
 
 def read_upload(*, upload: Upload) -> DocumentReading:
-    """Read an upload; no file's name holds a secret then, since it is told and stored.
-
-    Raises TooLarge, and InvalidInput when nothing in it can be taken.
-    """
+    """Read an upload. Raises TooLarge, and InvalidInput when nothing in it can be taken."""
     size = sum(len(data) for _, data in upload.files)
     if size > LARGEST_UPLOAD or len(upload.files) > MOST_FILES:
         raise TooLarge(
@@ -146,17 +149,7 @@ def read_upload(*, upload: Upload) -> DocumentReading:
         )
     if not upload.files:
         raise wrong_field(pointer="/file", detail="No file was sent.", code="required")
-    found = reading.read_all(files=upload.files)
-    names = {one.name for one in found.files} | {one.file for one in found.candidates}
-    names |= {one.file for one in found.faults}
-    shown = {
-        name: scanner.without_secrets(text=name)[-file_formats.LONGEST_NAME :] for name in names
-    }
-    found = DocumentReading(
-        files=tuple(replace(one, name=shown[one.name]) for one in found.files),
-        candidates=tuple(replace(one, file=shown[one.file]) for one in found.candidates),
-        faults=tuple(replace(one, file=shown[one.file]) for one in found.faults),
-    )
+    found = _without_secrets(reading.read_all(files=upload.files))
     if not found.candidates and found.faults:
         first = found.faults[0]
         place = f"{first.file}:{first.line}" if first.line else first.file
@@ -165,6 +158,20 @@ def read_upload(*, upload: Upload) -> DocumentReading:
     if not found.candidates:
         raise wrong_field(pointer="/file", detail="No statement was found in it.", code="empty")
     return found
+
+
+def _without_secrets(found: DocumentReading) -> DocumentReading:
+    """Return a reading whose file names hold no secret; they are told and stored."""
+    names = {one.name for one in found.files} | {one.file for one in found.candidates}
+    names |= {one.file for one in found.faults}
+    shown = {
+        name: scanner.without_secrets(text=name)[-file_formats.LONGEST_NAME :] for name in names
+    }
+    return DocumentReading(
+        files=tuple(replace(one, name=shown[one.name]) for one in found.files),
+        candidates=tuple(replace(one, file=shown[one.file]) for one in found.candidates),
+        faults=tuple(replace(one, file=shown[one.file]) for one in found.faults),
+    )
 
 
 def judge_statements(

@@ -122,6 +122,14 @@ def find_placement(*, caller: Caller, new: validation.NewMemory) -> Placement:
         )
     usual = Scope.PERSONAL if caller.user_id is not None else Scope.ORGANIZATION
     scope = Scope(new.scope or (usual if project is None else Scope.PROJECT))
+    _check_scope(new, scope, project)
+    team_id = _find_team(caller, new.team or "") if scope is Scope.TEAM else None
+    audience = team_id or _find_audience(caller, scope, project)
+    return Placement(project=project, scope=scope, audience=audience, team_id=team_id)
+
+
+def _check_scope(new: validation.NewMemory, scope: Scope, project: Project | None) -> None:
+    """Return where team, project and scope go together. Raises InvalidInput."""
     if new.team and scope is not Scope.TEAM:
         detail = "A team is named with the scope team alone."
         raise wrong_field(pointer="/team", detail=detail, code="scope")
@@ -136,17 +144,18 @@ def find_placement(*, caller: Caller, new: validation.NewMemory) -> Placement:
             hint="Leave the project out to share it more widely.",
             code="scope",
         )
-    if scope is Scope.TEAM:
-        by_id = as_uuid(text=new.team or "")
-        wanted = {"slug": new.team or ""} if by_id is None else {"id": by_id}
-        mine = TeamMember.objects.filter(user_id=caller.user_id or UUID(int=0)).values("team_id")
-        team = Team.objects.filter(id__in=mine, **wanted).first()
-        if team is None:
-            detail = "Name a team you belong to in “team”."
-            raise wrong_field(pointer="/team", detail=detail, code="team")
-        return Placement(project=project, scope=scope, audience=team.id, team_id=team.id)
-    audience = _find_audience(caller, scope, project)
-    return Placement(project=project, scope=scope, audience=audience, team_id=None)
+
+
+def _find_team(caller: Caller, ref: str) -> UUID:
+    """Return the team of the caller that is named. Raises InvalidInput."""
+    by_id = as_uuid(text=ref)
+    wanted = {"slug": ref} if by_id is None else {"id": by_id}
+    mine = TeamMember.objects.filter(user_id=caller.user_id or UUID(int=0)).values("team_id")
+    team = Team.objects.filter(id__in=mine, **wanted).first()
+    if team is None:
+        detail = "Name a team you belong to in “team”."
+        raise wrong_field(pointer="/team", detail=detail, code="team")
+    return team.id
 
 
 def find_placement_if_any(*, caller: Caller, new: validation.NewMemory) -> Placement | None:
