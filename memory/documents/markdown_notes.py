@@ -223,12 +223,7 @@ def _statement(
     is_too_little = weight < MINIMUM_OWN_WORDS or weight + _weight(beside) < MINIMUM_WORDS
     if is_too_little or _BOILERPLATE_LINES.match(text.strip(" *_-—\n")):
         return None
-    before = (_context(headings, path, f"{lead} {text}"), lead)
-    prefix = ": ".join(part for part in before if part)
-    separator = ":\n" if text.startswith(("```", "1. ")) else ": "
-    content = f"{prefix}{separator}{text}" if prefix else text
-    if len(content) < integrate.MINIMUM_LENGTH:
-        content = f"{headings[-1] if headings else PurePosixPath(path).name}: {content}"
+    content = _content(text, lead, headings, path)
     if len(content) > LONGEST_CONTENT:
         return None
     type = MemoryType.WORKFLOW_RECIPE
@@ -243,6 +238,17 @@ def _statement(
         external_id=statement_id(path=path, context=BELOW.join((*headings, lead)), text=text),
         steps=passage.steps,
     )
+
+
+def _content(text: str, lead: str, headings: tuple[str, ...], path: str) -> str:
+    """Return a passage behind what it stands under; a short one names its heading or file."""
+    before = (_context(headings, path, f"{lead} {text}"), lead)
+    prefix = ": ".join(part for part in before if part)
+    separator = ":\n" if text.startswith(("```", "1. ")) else ": "
+    content = f"{prefix}{separator}{text}" if prefix else text
+    if len(content) >= integrate.MINIMUM_LENGTH:
+        return content
+    return f"{headings[-1] if headings else PurePosixPath(path).name}: {content}"
 
 
 def _context(headings: tuple[str, ...], path: str, said: str) -> str:

@@ -437,18 +437,7 @@ def _records(
     topic = dict(members.values_list("memory_id", "topic_id"))
     replaced_by = {row.superseded_by_id for row in rows.values() if row.superseded_by_id}
     successors = set(seen.filter(pk__in=replaced_by).values_list("id", flat=True))
-    links: dict[UUID, list[Record]] = {id: [] for id in ids}
-    of_rows = MemoryLink.objects.filter(source_id__in=rows)
-    shown = of_rows.filter(target_id__in=seen.order_by().values("id"))
-    for link in shown.order_by("kind", "target_id"):
-        links[link.source_id].append({"target": str(link.target_id), **_fields(link, OF_LINKS)})
-    sight = visibility.sight_of(caller=caller)
-    versions: dict[UUID, list[Record]] = {id: [] for id in ids}
-    kept = MemoryVersion.objects.filter(memory_id__in=rows).order_by("memory_id", "number")
-    for version in kept:
-        if memories.was_seen(version=version, sight=sight):
-            fields = {**_fields(version, OF_VERSIONS), "fields": memories.shown_fields(version)}
-            versions[version.memory_id].append(fields)
+    links, versions = _links(seen, ids), _versions(caller, ids)
     records = []
     for id in ids:
         row, label = rows[id], labels.get(topic.get(id, id))
@@ -466,6 +455,26 @@ def _records(
         }
         records.append({name: record[name] for name in (*ORDER, *file_formats.BESIDE)})
     return tuple(records)
+
+
+def _links(seen: QuerySet[Memory], ids: tuple[UUID, ...]) -> dict[UUID, list[Record]]:
+    links: dict[UUID, list[Record]] = {id: [] for id in ids}
+    found = MemoryLink.objects.filter(source_id__in=ids)
+    shown = found.filter(target_id__in=seen.order_by().values("id"))
+    for link in shown.order_by("kind", "target_id"):
+        links[link.source_id].append({"target": str(link.target_id), **_fields(link, OF_LINKS)})
+    return links
+
+
+def _versions(caller: Caller, ids: tuple[UUID, ...]) -> dict[UUID, list[Record]]:
+    sight = visibility.sight_of(caller=caller)
+    versions: dict[UUID, list[Record]] = {id: [] for id in ids}
+    kept = MemoryVersion.objects.filter(memory_id__in=ids).order_by("memory_id", "number")
+    for version in kept:
+        if memories.was_seen(version=version, sight=sight):
+            fields = {**_fields(version, OF_VERSIONS), "fields": memories.shown_fields(version)}
+            versions[version.memory_id].append(fields)
+    return versions
 
 
 def _fields(row: Model, names: Iterable[str]) -> Record:

@@ -230,12 +230,7 @@ def _make_stale(caller: Caller, rows: Iterable[Memory], reason: str, now: dateti
 
     What a person has decided since its statement was gone stays as they said.
     """
-    current = tuple(
-        one
-        for one in rows
-        if one.stale_at is None
-        and (one.needs_review or one.archived_reason not in versions.WITHOUT)
-    )
+    current = tuple(one for one in rows if _is_undecided(one))
     fresh = tuple(memory for memory in current if _may_make_stale(caller, memory))
     for memory in fresh:
         memory.needs_review = memory.needs_review and memory.archived_reason != versions.HELD
@@ -250,6 +245,11 @@ def _make_stale(caller: Caller, rows: Iterable[Memory], reason: str, now: dateti
         writes.save(row=memory, fields=BELIEF, now=now)
     writes.announce(caller=caller, kind="memory.changed", rows=(*fresh, *held))
     return NoteRemoved(stale=len(fresh), held=len(current) - len(fresh))
+
+
+def _is_undecided(memory: Memory) -> bool:
+    waits = memory.needs_review or memory.archived_reason not in versions.WITHOUT
+    return memory.stale_at is None and waits
 
 
 def _may_make_stale(caller: Caller, memory: Memory) -> bool:

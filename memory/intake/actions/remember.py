@@ -384,19 +384,24 @@ def _take_all(
         )
         for item in decided
     )
-    ids: defaultdict[str, dict[UUID, None]] = defaultdict(dict)
-    for outcome in outcomes:
-        if outcome.done and outcome.memory is not None:
-            ids[outcome.done][outcome.memory.id] = None
-    if ids:  # one entry of the audit log for all
-        by_verb = {verb: tuple(found) for verb, found in ids.items()}
-        writes.record_bulk(caller=caller, act="memory.bulk_written", memory_ids=by_verb)
+    _record_writes(caller, outcomes)
     entries = tuple(
         log_entry(new=item, where=None if isinstance(one, Outcome) else one[1], outcome=outcome)
         for item, one, outcome in zip(new, placed, outcomes, strict=True)
     )
     apply_decision.log_actions(caller=caller, entries=entries, now=now)
     return outcomes
+
+
+def _record_writes(caller: Caller, outcomes: tuple[Outcome, ...]) -> None:
+    """Say in one entry of the audit log what was done to which memories."""
+    ids: defaultdict[str, dict[UUID, None]] = defaultdict(dict)
+    for outcome in outcomes:
+        if outcome.done and outcome.memory is not None:
+            ids[outcome.done][outcome.memory.id] = None
+    if ids:
+        by_verb = {verb: tuple(found) for verb, found in ids.items()}
+        writes.record_bulk(caller=caller, act="memory.bulk_written", memory_ids=by_verb)
 
 
 def _refused(error: InvalidInput | Forbidden) -> Outcome:

@@ -7,6 +7,7 @@ protocol. It stores nothing.
 
 from argparse import ArgumentParser
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,6 +16,7 @@ from django.core.management.base import BaseCommand, CommandError
 from memory.evaluation import conversations
 from memory.evaluation.actions import evaluate_extraction
 from memory.evaluation.dataset import Split, WrongSet
+from memory.evaluation.measures import Interval
 from memory.extraction.actions import Mode
 
 SHIPPED: Final = Path(conversations.__file__).parent / "sets/conversations/conversations.jsonl"
@@ -44,18 +46,21 @@ class Command(BaseCommand):
         outcomes = tuple(one.outcome for one in found)
         turns, expected = sum(len(one.turns) for one in chosen), sum(o.expected for o in outcomes)
         lines = [f"{len(found)} conversations, {turns} turns, {expected} memories worth keeping"]
-        for name, share in conversations.scores(outcomes=outcomes).items():
-            figure = (
-                "-" if share is None else f"{share.mean:.2f} [{share.low:.2f}, {share.high:.2f}]"
-            )
-            lines.append(f"{name:<10} {figure}")
+        shares = conversations.scores(outcomes=outcomes)
+        lines += (f"{name:<10} {_figure(share)}" for name, share in shares.items())
         missing = Counter(one.degraded for one in found if one.degraded)
         lines += (f"read by words instead, {why}: {n}" for why, n in sorted(missing.items()))
         lines.append(f"tokens     {sum(one.tokens for one in found)}")
-        for outcome in outcomes if options["errors"] else ():
-            lines += (f"wrong  {outcome.id}: {text}" for text in outcome.wrong)
-            lines += (
-                f"missed {outcome.id} turn {missed.turn}: {', '.join(missed.words)}"
-                for missed in outcome.missed
-            )
+        if options["errors"]:
+            lines += (error for outcome in outcomes for error in _errors(outcome))
         self.stdout.write("\n".join(lines))
+
+
+def _figure(share: Interval | None) -> str:
+    return "-" if share is None else f"{share.mean:.2f} [{share.low:.2f}, {share.high:.2f}]"
+
+
+def _errors(outcome: conversations.CaseOutcome) -> Iterator[str]:
+    yield from (f"wrong  {outcome.id}: {text}" for text in outcome.wrong)
+    for missed in outcome.missed:
+        yield f"missed {outcome.id} turn {missed.turn}: {', '.join(missed.words)}"
