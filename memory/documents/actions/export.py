@@ -224,8 +224,14 @@ def _write_claude_md(records: Iterable[Record], budget_tokens: int) -> Iterator[
     """
     left = budget_tokens - tokens.count(text="# What this project knows")
     chosen: dict[MemoryType, list[str]] = {}
-    told = filter(_is_told, records)
-    held = ({name: record[name] for name in CLAUDE_FIELDS} for record in told)
+    held = (
+        {name: record[name] for name in CLAUDE_FIELDS}
+        for record in records
+        if record["status"] == Status.ACTIVE
+        and record["stale_at"] is None
+        and not (record["needs_review"] or record["taint_reason"])
+        and MemoryType(record["type"]) in HEADINGS
+    )
 
     def rank(record: Record) -> tuple[Any, ...]:
         weight = float(record["importance"]) * float(record["confidence"])
@@ -246,13 +252,6 @@ def _write_claude_md(records: Iterable[Record], budget_tokens: int) -> Iterator[
         if kind in chosen:
             parts += [f"## {heading}", "", *chosen[kind], ""]
     yield "\n".join(parts).encode()
-
-
-def _is_told(record: Record) -> bool:
-    """Say whether a CLAUDE.md may tell a memory: active, sound, and of a type it has."""
-    is_doubtful = record["stale_at"] or record["needs_review"] or record["taint_reason"]
-    is_active = record["status"] == Status.ACTIVE
-    return is_active and not is_doubtful and MemoryType(record["type"]) in HEADINGS
 
 
 def _json(value: Any) -> str:
