@@ -170,11 +170,7 @@ def undo_rollback(*, caller: Caller, review_id: UUID, now: datetime) -> int:
             revise.restore_version(caller=caller, row=row, version=version, reason="", now=now)
             row.versions.filter(number__gte=number).delete()
         verdict_undo.take_back(call=(*rewritten, *archived), held=held, now=now)
-        touched = (UUID(kept["id"]) for one in archived for kept in one.before["touched"])
-        ids = tuple(dict.fromkeys(touched))
-        for kind, is_active in (("memory.superseded", False), ("memory.restored", True)):
-            rows = tuple(held[id] for id in ids if (held[id].status == Status.ACTIVE) is is_active)
-            writes.announce(caller=caller, kind=kind, rows=rows)
+        _announce_undone(caller, archived, held)
         for made in call:
             settlements.settle_again(caller=caller, before=made.before, held=conflicts, rows=held)
         undone = {"undone": tuple(map(_of, call))}
@@ -364,6 +360,17 @@ def _lock_call(caller: Caller, review_id: UUID) -> tuple[ReviewVerdict, ...]:
             hint="Undo it when the job has ended. One that waits can be cancelled.",
         )
     return verdict_undo.lock_call(made=first)
+
+
+def _announce_undone(
+    caller: Caller, archived: tuple[ReviewVerdict, ...], held: Mapping[UUID, Memory]
+) -> None:
+    """Tell the feed of each memory that was archived, or restored for it, what it is again."""
+    touched = (UUID(kept["id"]) for made in archived for kept in made.before["touched"])
+    ids = tuple(dict.fromkeys(touched))
+    for kind, is_active in (("memory.superseded", False), ("memory.restored", True)):
+        rows = tuple(held[id] for id in ids if (held[id].status == Status.ACTIVE) is is_active)
+        writes.announce(caller=caller, kind=kind, rows=rows)
 
 
 def _of(made: ReviewVerdict) -> UUID:

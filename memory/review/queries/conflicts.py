@@ -266,28 +266,44 @@ def find_bars(
     the two they wrote, and nobody but its author sees, the older one first. `settled_it`: they did,
     None while nobody has.
     """
-    who = Bar.AGENT if may_write and not decides else Bar.NONE if may_write else Bar.VIEWER
-    bars: dict[str, Bar] = {}
-    for verdict, leaving in LEAVING.items():
-        is_theirs = all(wrote[side] for side in leaving)  # they decide about nobody else's
-        if verdict is ConflictVerdict.BOTH:
-            sides = zip(wrote, personal, strict=True)
-            is_theirs = all(wrote) or any(mine and alone for mine, alone in sides)
-        stays_shared = is_same_audience or (
-            not leaving or (len(leaving) == 1 and not personal[1 - leaving[0]])
-        )
-        hindrances = (
-            (Bar.OVER, not is_open),
-            (Bar.OWN, any(wrote) and not is_theirs),
-            (Bar.STEWARD, not (any(wrote) or is_steward)),
-            (Bar.PERSONAL, not stays_shared),
-        )
-        bars[verdict.value] = who or next((why for why, holds in hindrances if holds), Bar.NONE)
-    is_anothers = settled_it is False and not is_steward
-    bars[REOPEN] = who or (
-        Bar.OPEN if settled_it is None else Bar.STEWARD if is_anothers else Bar.NONE
-    )
+    who = Bar.NONE
+    if not may_write:
+        who = Bar.VIEWER
+    elif not decides:
+        who = Bar.AGENT
+
+    def bar_of(verdict: ConflictVerdict) -> Bar:
+        if not is_open:
+            return Bar.OVER
+        if any(wrote) and not _is_theirs(verdict, wrote, personal):
+            return Bar.OWN
+        if not (any(wrote) or is_steward):
+            return Bar.STEWARD
+        is_shared = is_same_audience or _stays_shared(verdict, personal)
+        return Bar.NONE if is_shared else Bar.PERSONAL
+
+    bars = {verdict.value: who or bar_of(verdict) for verdict in ConflictVerdict}
+    reopening = Bar.NONE if settled_it or is_steward else Bar.STEWARD
+    bars[REOPEN] = who or (Bar.OPEN if settled_it is None else reopening)
     return bars
+
+
+def _is_theirs(
+    verdict: ConflictVerdict, wrote: tuple[bool, ...], personal: tuple[bool, ...]
+) -> bool:
+    """Say whether who wrote one of the two decides by that about nobody else's."""
+    if verdict is ConflictVerdict.BOTH:
+        sides = zip(wrote, personal, strict=True)
+        return all(wrote) or any(mine and alone for mine, alone in sides)
+    return all(wrote[side] for side in LEAVING[verdict])
+
+
+def _stays_shared(verdict: ConflictVerdict, personal: tuple[bool, ...]) -> bool:
+    """Say whether nothing shared leaves for what fewer people see."""
+    leaving = LEAVING[verdict]
+    if not leaving:
+        return True
+    return len(leaving) == 1 and not personal[1 - leaving[0]]
 
 
 def _audience(side: Side) -> tuple[str, UUID | None]:

@@ -235,19 +235,7 @@ def resolve_choice(*, caller: Caller, choice: RollbackChoice, now: datetime) -> 
     RoleNotSufficient, InvalidInput for an empty choice, and NotFound for a project, a session or an
     ancestor that the caller does not see there.
     """
-    if all(getattr(choice, name) is None for name in CHOICES):
-        raise InvalidInput(
-            detail="Say what is to be rolled back.",
-            hint=message("Give at least one of: {names}.", names=CHOICES),
-            errors=(FieldError(pointer="", detail="Nothing is chosen.", code="nothing_chosen"),),
-        )
-    if choice.since and choice.until and choice.since >= choice.until:
-        fault = FieldError(pointer="/until", detail="This is not after `since`.", code="range")
-        raise InvalidInput(
-            detail="The time ends before it begins.",
-            hint="Give an end that is later than the beginning.",
-            errors=(fault,),
-        )
+    _check_choice(choice)
     project = places.find_project(caller=caller, ref=choice.project)
     session: Session | None = None
     if choice.session is not None:
@@ -319,6 +307,23 @@ def versions_in_effect() -> QuerySet[MemoryVersion]:
     ).annotate(first=first, last=last)
     over = over.filter(first__lte=OuterRef("number"), last__gte=OuterRef("number"))
     return MemoryVersion.objects.filter(~Exists(over.order_by()))
+
+
+def _check_choice(choice: RollbackChoice) -> None:
+    """Check that something is chosen, and a time that ends after it begins. Raises InvalidInput."""
+    if all(getattr(choice, name) is None for name in CHOICES):
+        raise InvalidInput(
+            detail="Say what is to be rolled back.",
+            hint=message("Give at least one of: {names}.", names=CHOICES),
+            errors=(FieldError(pointer="", detail="Nothing is chosen.", code="nothing_chosen"),),
+        )
+    if choice.since and choice.until and choice.since >= choice.until:
+        fault = FieldError(pointer="/until", detail="This is not after `since`.", code="range")
+        raise InvalidInput(
+            detail="The time ends before it begins.",
+            hint="Give an end that is later than the beginning.",
+            errors=(fault,),
+        )
 
 
 def _find_derived(caller: Caller, project_id: UUID, ancestor: UUID) -> tuple[UUID, ...]:
@@ -466,12 +471,7 @@ def find_ends(
     """
     wanted = frozenset(ids)
     judged = find_judgments(ids=wanted, selection=selection)
-    changes: dict[UUID, list[VersionChange]] = {}
-    rows = versions_in_effect().filter(memory__in=wanted).annotate(is_theirs=selection.was_ended())
-    columns = ("memory_id", "number", "changed_by", "changed_at", "is_theirs")
-    for id, *change in rows.order_by("memory_id", "number").values_list(*columns):
-        number, made_by, made_at, is_theirs = change
-        changes.setdefault(id, []).append((number, made_by, made_at, is_theirs))
+    changes = _list_changes(wanted, selection)
     ends = {
         id: find_end(changes=changes.get(id, ()), judgments=judged.get(id, ())) for id in wanted
     }
@@ -495,6 +495,17 @@ def find_ends(
         else:
             rewritten[row.id] = version
     return rewritten, left
+
+
+def _list_changes(wanted: frozenset[UUID], selection: Selection) -> dict[UUID, list[VersionChange]]:
+    """Return the changes of memories that no rollback has taken back, the first one first."""
+    changes: dict[UUID, list[VersionChange]] = {}
+    rows = versions_in_effect().filter(memory__in=wanted).annotate(is_theirs=selection.was_ended())
+    columns = ("memory_id", "number", "changed_by", "changed_at", "is_theirs")
+    for id, *change in rows.order_by("memory_id", "number").values_list(*columns):
+        number, made_by, made_at, is_theirs = change
+        changes.setdefault(id, []).append((number, made_by, made_at, is_theirs))
+    return changes
 
 
 def find_end(
