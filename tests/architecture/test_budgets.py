@@ -32,7 +32,7 @@ BUDGETS = {  # subject: lines
     "memory/observer": 4_720,
     "memory/providers": 2_560,
     "memory/records": 3_130,
-    "memory/review": 3_580,
+    "memory/review": 3_620,
     "memory/search": 4_620,
     "memory/secrets": 570,
     "memory/sessions": 5_000,
