@@ -47,37 +47,30 @@ def test_without_a_good_token_the_metadata_is_named_and_names_the_resource(addre
     assert named.json()["bearer_methods_supported"] == ["header"]
 
 
-@pytest.mark.parametrize("token", [True, False])
-@pytest.mark.parametrize("path", ["/mcp", "/.well-known/oauth-protected-resource"])
-def test_every_answer_is_data_that_nobody_keeps(
-    address: str, place: Place, path: str, token: bool
-) -> None:
-    headers = {"Authorization": f"Bearer {place.token}"} if token else {}
-    asked = (httpx.get(f"{address}{path}", headers=headers), _post(address, _call("list_recent")))
+def test_every_answer_is_data_that_nobody_keeps(address: str, place: Place) -> None:
+    answers = [_post(address, _call("list_recent"), token) for token in ("", place.token)]
+    for path in ("/mcp", "/.well-known/oauth-protected-resource"):
+        sent: list[dict[str, str]] = [{}, {"Authorization": f"Bearer {place.token}"}]
+        answers += [httpx.get(f"{address}{path}", headers=one) for one in sent]
 
-    for answer in asked:
+    for answer in answers:
         assert answer.headers["Cache-Control"] == "no-store"
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
         assert "frame-ancestors 'none'" in answer.headers["Content-Security-Policy"]
 
 
-def test_a_foreign_origin_is_refused(address: str, place: Place) -> None:
-    answer = _post(address, _call("list_recent"), place.token, Origin="https://evil.example")
-
-    assert answer.status_code == 403
-
-
-@pytest.mark.parametrize("project", ["%00", "%ff", "x" * 5_000])
-def test_a_hostile_project_in_the_address_is_refused(
-    address: str, place: Place, project: str
+def test_a_foreign_origin_and_a_hostile_project_in_the_address_are_refused(
+    address: str, place: Place
 ) -> None:
+    foreign = _post(address, _call("list_recent"), place.token, Origin="https://evil.example")
     headers = {"Authorization": f"Bearer {place.token}", "Accept": "application/json"}
-    url = f"{address}/mcp?project={project}"
 
-    answer = httpx.post(url, content=_call("list_recent"), headers=headers)
-
-    assert answer.status_code < 500
-    assert '"isError":false' not in answer.text.replace(" ", "")
+    assert foreign.status_code == 403
+    for project in ("%00", "%ff", "x" * 5_000):
+        url = f"{address}/mcp?project={project}"
+        answer = httpx.post(url, content=_call("list_recent"), headers=headers)
+        assert answer.status_code < 500
+        assert '"isError":false' not in answer.text.replace(" ", "")
 
 
 HOSTILE = {
@@ -110,31 +103,29 @@ def test_nothing_hostile_breaks_the_server(address: str, place: Place, kind: str
         assert "Traceback" not in answer.text
 
 
-@pytest.mark.parametrize("tool", ["get", "search", "list_recent", "add_memory"])
 async def test_what_is_foreign_is_as_if_it_did_not_exist(
-    address: str, place: Place, other_place: Place, tool: str
+    address: str, place: Place, other_place: Place
 ) -> None:
-    content = f"{STATEMENT} ({tool})"
-    added = await ask(
-        address=address, token=other_place.token, tool="add_memory", content=content, project="shop"
-    )
-    foreign = added.structured_content["memory"]
+    here, said = {"address": address, "token": place.token}, {"content": STATEMENT}
+    there = {**here, "token": other_place.token}
+    added = await ask(**there, tool="add_memory", project="shop", **said)
+    foreign: str = added.structured_content["memory"]["id"]
+    near = foreign[:-1] + ("0" if foreign[-1] != "0" else "1")
 
-    if tool == "get":
-        seen = await ask(address=address, token=place.token, tool=tool, id=foreign["id"])
-        none = await ask(address=address, token=place.token, tool=tool, id=_near(foreign["id"]))
-        assert seen == none
-        assert seen.is_error
-        return
-    given = {"list_recent": {}, "search": {"query": content}}.get(tool, {"content": content})
-    result = await ask(address=address, token=place.token, tool=tool, **given)
+    seen, none = [await ask(**here, tool="get", id=one) for one in (foreign, near)]
+    results = [
+        await ask(**here, tool=tool, **given)
+        for tool, given in (
+            ("search", {"query": STATEMENT}),
+            ("list_recent", {}),
+            ("add_memory", said),
+        )
+    ]
 
-    assert foreign["id"] not in result.content[0].text
-    assert tool != "add_memory" or result.structured_content["outcome"] == "added"
-
-
-def _near(identifier: str) -> str:
-    return identifier[:-1] + ("0" if identifier[-1] != "0" else "1")
+    assert seen == none
+    assert seen.is_error
+    assert [one for one in results if foreign in one.content[0].text] == []
+    assert results[-1].structured_content["outcome"] == "added"
 
 
 def test_there_is_no_stream_to_hold_open(address: str, place: Place) -> None:
