@@ -234,40 +234,39 @@ def _author(memory: MemoryView, names: dict[UUID, str]) -> str:
 
 
 def cards(*, caller: Caller, views: tuple[ConflictView, ...]) -> list[dict[str, Any]]:
-    """Return conflicts that the caller sees, with what a page says of each.
-
-    An option is a verdict with its name and key, and the bar that keeps the reader from it, empty
-    where they may; `whys` says what each bar means. `reopen_why` is empty where they may reopen.
-    """
+    """Return conflicts that the caller sees, with what a page says of each."""
     sides = [side for view in views for side in (view.older, view.newer)]
     named = (*(side.author_user for side in sides), *(view.settled_by for view in views))
     ids = {person for person in named if person is not None}
     names = people(caller=caller, ids=ids) if ids else {}
+    return [_card(view, names) for view in views]
 
-    def writer(side: MemoryView) -> str:
-        return " · ".join(filter(None, (side.author_agent, _person(side.author_user, names))))
 
-    made = []
-    for view in views:
-        bars = {verdict: view.barred[verdict] for verdict in ConflictVerdict}
-        reopen = view.barred[REOPEN]
-        card = {
-            "view": view,
-            "older_by": writer(view.older),
-            "newer_by": writer(view.newer),
-            "settled_by": _person(view.settled_by, names),
-            "cause": CAUSES.get(view.cause, view.cause),
-            "options": [
-                (verdict.value, *OPTIONS[verdict], bar.value) for verdict, bar in bars.items()
-            ],
-            "whys": {bar.value: WHO[bar] for bar in bars.values() if bar},
-            "may_settle": not all(bars.values()),
-            "may_edit": not bars[ConflictVerdict.EDIT],
-            "reopen_why": WHO_REOPENS if reopen is Bar.STEWARD else WHO[reopen] if reopen else "",
-            "ended": ENDED.get(view.verdict, ""),
-        }
-        made.append(card)
-    return made
+def _card(view: ConflictView, names: Mapping[UUID, str]) -> dict[str, Any]:
+    """Return one conflict with what a page says of it.
+
+    An option is a verdict with its name and key, and the bar that keeps the reader from it, empty
+    where they may; `whys` says what each bar means. `reopen_why` is empty where they may reopen.
+    """
+    bars = {verdict: view.barred[verdict] for verdict in ConflictVerdict}
+    reopen = view.barred[REOPEN]
+    return {
+        "view": view,
+        "older_by": _writer(view.older, names),
+        "newer_by": _writer(view.newer, names),
+        "settled_by": _person(view.settled_by, names),
+        "cause": CAUSES.get(view.cause, view.cause),
+        "options": [(verdict.value, *OPTIONS[verdict], bar.value) for verdict, bar in bars.items()],
+        "whys": {bar.value: WHO[bar] for bar in bars.values() if bar},
+        "may_settle": not all(bars.values()),
+        "may_edit": not bars[ConflictVerdict.EDIT],
+        "reopen_why": WHO_REOPENS if reopen is Bar.STEWARD else WHO[reopen] if reopen else "",
+        "ended": ENDED.get(view.verdict, ""),
+    }
+
+
+def _writer(side: MemoryView, names: Mapping[UUID, str]) -> str:
+    return " · ".join(filter(None, (side.author_agent, _person(side.author_user, names))))
 
 
 def _person(user_id: UUID | None, names: Mapping[UUID, str]) -> str:

@@ -23,7 +23,7 @@ from memory.injection.harnesses import HOOK_SCRIPT_VERSION
 from memory.injection.queries import milestones, project_totals
 from teams import actions
 from teams.permissions import Act
-from teams.queries import pauses_of
+from teams.queries import Pauses, pauses_of
 
 NOBODY: Final = UUID(int=0)  # what is no id names no token
 PLACEHOLDER: Final = "YOUR_TOKEN"
@@ -159,15 +159,7 @@ def _checklist(frame: Frame, known: tuple[TokenView, ...]) -> dict[str, object]:
     reached = milestones(caller=frame.caller, project=frame.slug)
     given = project_totals(caller=frame.caller, project=frame.slug)
     paused = pauses_of(caller=frame.caller, ref=frame.slug)
-    agents = tuple(
-        {
-            "token": one,
-            "is_paused": one.id in paused.tokens or one.user_id in paused.people,
-            "is_silent": is_silent(token=one, now=frame.now),
-            "is_old": one.last_used_hook is not None and one.last_used_hook < HOOK_SCRIPT_VERSION,
-        }
-        for one in seen
-    )
+    agents = [_agent(one, paused, frame.now) for one in seen]
     return {
         "steps": (
             (_("Token created"), _earliest(one.created_at for one in living)),
@@ -182,6 +174,16 @@ def _checklist(frame: Frame, known: tuple[TokenView, ...]) -> dict[str, object]:
         "is_paused": paused.paused,
         "may_pause": frame.may(Act.MANAGE_PROJECTS),
         "may_pause_agents": frame.may(Act.WRITE),
+    }
+
+
+def _agent(token: TokenView, paused: Pauses, now: datetime) -> dict[str, object]:
+    hook = token.last_used_hook
+    return {
+        "token": token,
+        "is_paused": token.id in paused.tokens or token.user_id in paused.people,
+        "is_silent": is_silent(token=token, now=now),
+        "is_old": hook is not None and hook < HOOK_SCRIPT_VERSION,
     }
 
 

@@ -4,8 +4,10 @@ Three steps at one address: type the code, choose the organization where there a
 Nothing is decided by opening a link: it only fills in the code.
 """
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
+from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.utils import timezone
@@ -19,6 +21,7 @@ from accounts.queries import organizations_of
 from accounts.rights import scopes_of
 from frontend.views import base
 from teams import queries as places
+from teams.queries import ProjectView
 
 TRIES: Final = 10  # wrong codes a minute, of a person and of an address: 34 bits stay unguessed
 EVERYWHERE: Final = ""  # a person is counted from all addresses together
@@ -47,8 +50,7 @@ def _decided(request: HttpRequest, sent: QueryDict, asked: Asked, code: str) -> 
     organizations = organizations_of(user_id=base.person_id(request))
     slug = sent.get("org", "") or (organizations[0].slug if len(organizations) == 1 else "")
     if not slug:
-        context = {"code": code, "asked": asked, "organizations": organizations}
-        return _page(request, context)
+        return _page(request, {"code": code, "asked": asked, "organizations": organizations})
     caller = caller_from_session(user_id=base.person_id(request), organization_slug=slug)
     with entered(caller):
         lendable = scopes_of(role=caller.role)
@@ -64,23 +66,22 @@ def _decided(request: HttpRequest, sent: QueryDict, asked: Asked, code: str) -> 
         if request.method != "POST" or sent.get("verb") != "approve":
             return _page(request, {"choice": choice, "chosen": ("read", "write")})
         try:
-            named = set(sent.getlist("project"))
-            bound = tuple(project.id for project in projects if project.slug in named)
-            if len(bound) != len(named):
-                raise InvalidInput(
-                    detail="There is no such project.", hint="Choose one from the list."
-                )
-            done = approve(
-                caller=caller,
-                user_code=code,
-                scopes=frozenset(one for one in lendable if one in sent.getlist("scope")),
-                projects=bound or None,
-            )
+            bound = _bound(projects, sent.getlist("project"))
+            scopes = frozenset(lendable).intersection(sent.getlist("scope"))
+            done = approve(caller=caller, user_code=code, scopes=scopes, projects=bound)
         except InvalidInput as error:
             chosen = (*sent.getlist("scope"), *sent.getlist("project"))
             context = {"choice": choice, "chosen": chosen, "error": error}
             return _page(request, context, status=error.status)
         return _page(request, {"done": done, "organization": choice["organization"]})
+
+
+def _bound(projects: Iterable[ProjectView], chosen: list[str]) -> tuple[UUID, ...] | None:
+    """Return the projects that were ticked, None for none. Raises InvalidInput."""
+    bound = tuple(project.id for project in projects if project.slug in chosen)
+    if len(bound) != len(set(chosen)):
+        raise InvalidInput(detail="There is no such project.", hint="Choose one from the list.")
+    return bound or None
 
 
 def _asked(request: HttpRequest, code: str, now: datetime) -> Asked:
