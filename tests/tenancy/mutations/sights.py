@@ -213,7 +213,7 @@ VISIBILITY: Final = (
         "memory.injection.queries:project_totals",
         "GivenOut.objects.filter(session_id__in=mine, memory_id__in=seen)",
         "GivenOut.objects.filter(session_id__isnull=False)",
-        "tests/edges/pages/test_connections.py::test_sessions_of_others_are_not_counted",
+        "tests/edges/pages/test_connections.py::test_what_ones_own_agents_were_given_is_counted",
     ),
     guard(
         "files are planned from sessions that one may see",
