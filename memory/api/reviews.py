@@ -325,7 +325,8 @@ def get_review(call: Call) -> Answer:
     With what is like it, and a suggested verdict with its reason.
     """
     item = inbox.waiting_memory(caller=call.caller, memory_id=call.id, now=call.now)
-    body = {**item, "memory": with_sides(item["memory"], item["sides"])}
+    sides = item.pop("sides")
+    body = {**item, "memory": with_sides(item["memory"], sides)}
     return Answer(body, version=item["memory"].version)
 
 

@@ -15,7 +15,7 @@ from tests.tenancy.isolation.world import NOW, World
 
 JOBS = tuple(name for name in sorted(NAMES) if name.startswith("memory."))
 TAKES_IDS = ("memory.embed", "memory.embed_bulk")  # those of another organization are unknown
-TAKES_ONE = ("memory.judge_added",)
+TAKES_ONE = ("memory.judge_added", "memory.consolidate", "memory.observe", "memory.synthesize")
 HOSTILE = ("public", "t_" + "0" * 32, '"; DROP SCHEMA public --', "interactive; x", "")
 
 pytestmark = pytest.mark.django_db
