@@ -106,10 +106,11 @@ def _letters(text: str) -> str:
 def test_a_file_of_rules_becomes_typed_statements_that_stand_alone() -> None:
     found = _read(RULES)
 
-    told = [(item.type.value, item.content) for item in found]
+    lines = RULES.splitlines()
     assert found[-1].steps == ("Bump the version", "Push a tag:\n```sh\ngit tag v1\n```")
-
-    assert told == [
+    assert "pnpm test" in lines[found[0].line - 1]
+    assert "NEVER" in lines[found[3].line - 1]
+    assert [(item.type.value, item.content) for item in found] == [
         ("fact", "Commands: `pnpm test` - run the unit tests"),
         ("fact", "Architecture: The app is a monorepo: `apps/web/` — the customer-facing site"),
         ("fact", f"Architecture \u203a State: {STATE}"),
@@ -122,15 +123,6 @@ def test_a_file_of_rules_becomes_typed_statements_that_stand_alone() -> None:
             "Releasing:\n1. Bump the version\n2. Push a tag:\n```sh\ngit tag v1\n```",
         ),
     ]
-
-
-def test_lines_count_from_the_top_of_the_file_also_below_front_matter() -> None:
-    lines = RULES.splitlines()
-
-    numbered = {item.text: item.line for item in _read(RULES)}
-
-    assert "pnpm test" in lines[numbered["`pnpm test` - run the unit tests"] - 1]
-    assert "NEVER" in lines[numbered["NEVER use `any`"] - 1]
 
 
 @pytest.mark.parametrize(
@@ -147,7 +139,7 @@ def test_words_tell_the_type(text: str, type: str) -> None:
     assert [item.type.value for item in _read(text)] == [type]
 
 
-def test_headings_come_first_unless_the_words_say_them_already() -> None:
+def test_headings_tables_and_code_keep_the_words_that_they_need() -> None:
     text = "# Deploys\n\nDeploys need a VPN here.\n\n## Limits\n\nAt most ten a day.\n"
 
     said, unsaid = _read(text, "docs/deploy.md")
@@ -155,14 +147,10 @@ def test_headings_come_first_unless_the_words_say_them_already() -> None:
     assert said.content == "Deploys need a VPN here."
     assert unsaid.content == "Deploys \u203a Limits: At most ten a day."
 
-
-def test_rows_of_a_table_name_their_columns() -> None:
     text = "| call | limit | unit |\n|---|---|---|\n| search results | 100 | items |\n"
 
     assert [item.text for item in _read(text)] == ["search results: limit: 100; unit: items"]
 
-
-def test_code_stays_whole_with_the_words_above_it() -> None:
     code = "```python\nx = 1. Two\n\n- not a list\n# not a heading\n```"
 
     (item,) = _read(f"Set it up in three lines:\n\n{code}\n")
@@ -189,7 +177,7 @@ def test_a_group_of_sentences_never_begins_with_a_word_that_points_back() -> Non
     assert not any(group.startswith("It ") for group in groups)
 
 
-def test_a_change_elsewhere_moves_no_id() -> None:
+def test_an_id_follows_from_the_file_and_the_words_alone() -> None:
     before = {item.text: item.external_id for item in _read(RULES)}
 
     after = {
@@ -199,35 +187,23 @@ def test_a_change_elsewhere_moves_no_id() -> None:
 
     assert before.items() <= after.items()
 
-
-def test_the_same_words_in_another_file_are_another_statement() -> None:
     ids = {_read("Tokens expire after a day.", path)[0].external_id for path in ("a.md", "b.md")}
 
     assert len(ids) == 2
 
 
 @given(text=DOCUMENTS)
-def test_every_statement_occurs_in_its_document(text: str) -> None:
+def test_statements_occur_in_their_document_once_and_are_never_constitutional(text: str) -> None:
     source = _letters(html.unescape(re.sub(r"\\(?=\W)", "", text)))
 
-    for item in _read(text):
+    found = _read(text)
+
+    for item in found:
         words = re.split(r"[\s;:.()]+|^\d+\. ", item.text, flags=re.MULTILINE)
         assert all(_letters(html.unescape(word)) in source for word in words)
-
-
-@given(text=DOCUMENTS)
-def test_reading_again_gives_the_same_and_ids_are_unique(text: str) -> None:
-    once = _read(text)
-
-    assert _read(text) == once
-    assert len({item.external_id for item in once}) == len(once)
-
-
-@given(text=DOCUMENTS)
-def test_no_document_makes_something_constitutional(text: str) -> None:
-    layers = {type_row(type=item.type).governance for item in _read(text)}
-
-    assert Governance.CONSTITUTIONAL not in layers
+        assert type_row(type=item.type).governance is not Governance.CONSTITUTIONAL
+    assert _read(text) == found
+    assert len({item.external_id for item in found}) == len(found)
 
 
 def test_a_long_document_is_read_to_its_end() -> None:
@@ -257,18 +233,14 @@ import os
 '''
 
 
-def test_the_first_paragraph_is_what_the_module_is_for() -> None:
-    purpose = markdown_notes.read_docstring(source=SOURCE, path="intake/gates.py")[0]
+def test_paragraphs_of_a_docstring_are_the_purpose_and_insights() -> None:
     changed = SOURCE.replace("six", "seven")
-    again = markdown_notes.read_docstring(source=changed, path="intake/gates.py")[0]
 
+    purpose, reason = markdown_notes.read_docstring(source=SOURCE, path="intake/gates.py")
+
+    again = markdown_notes.read_docstring(source=changed, path="intake/gates.py")[0]
     assert purpose.content == "intake/gates.py: The six gates, in order."
     assert (purpose.type.value, purpose.line) == ("module_insight", 1)
     assert again.external_id == purpose.external_id
-
-
-def test_paragraphs_below_are_insights_and_drawings_keep_their_lines() -> None:
-    _, reason = markdown_notes.read_docstring(source=SOURCE, path="intake/gates.py")
-
     assert (reason.type.value, reason.line) == ("module_insight", 4)
     assert reason.content.endswith("```\nError\n├── Refused\n└── Known\n```")

@@ -104,6 +104,7 @@ def test_a_planted_secret_is_placed_and_taken_out(text: str, value: str, kind: s
     assert value not in redacted
     assert f"[redacted: {kind}]" in redacted
     assert found_in(redacted) == ()
+    assert found_in(f"{text} é") == found  # a letter beyond ASCII hides nothing
 
 
 @pytest.mark.parametrize("text", CLEAN)
@@ -121,13 +122,16 @@ def test_a_private_key_is_found_as_a_whole_and_of_one_that_is_cut_off_nothing_is
         assert redacted == "a [redacted: private_key]"
 
 
-def test_overlapping_findings_are_redacted_once() -> None:
-    found = (
-        Finding(kind=SecretKind.ASSIGNED_SECRET, start=4, end=9),
-        Finding(kind=SecretKind.VENDOR_KEY, start=2, end=7),
-    )
+def at(start: int, end: int, kind: SecretKind = SecretKind.ASSIGNED_SECRET) -> Finding:
+    """Return a finding at a place."""
+    return Finding(kind=kind, start=start, end=end)
 
-    assert findings.redact(text="0123456789", findings=found) == "01[redacted: vendor_key]9"
+
+def test_what_is_found_is_redacted_once_or_left_out_and_the_rest_stays() -> None:
+    overlapping = (at(4, 9), at(2, 7, SecretKind.VENDOR_KEY))
+
+    assert findings.redact(text="0123456789", findings=overlapping) == "01[redacted: vendor_key]9"
+    assert findings.leave_out(text="one two three", findings=(at(0, 3), at(8, 13))) == "two"
 
 
 @given(text=st.text(max_size=200) | st.text(st.sampled_from("aA1=:/@.-_\"' \n%password")))
@@ -138,20 +142,6 @@ def test_findings_are_in_order_disjoint_and_inside_the_text(text: str) -> None:
     bounds = [place for one in found for place in (one.start, one.end)]
     assert bounds == sorted(bounds)
     assert all(0 <= place <= len(text) for place in bounds)
-
-
-@pytest.mark.parametrize("text", [text for text, _, _ in PLANTED])
-def test_a_letter_beyond_ascii_beside_it_hides_no_secret_and_makes_none(text: str) -> None:
-    assert found_in(f"{text} é") == found_in(text)
-
-
-@given(
-    words=st.lists(st.sampled_from(("pass", "word", "=", ": ", " is ", "aK9#xQ2v", " -u ", "@")))
-)
-def test_what_is_found_in_ascii_is_found_in_any_text(words: list[str]) -> None:
-    text = "".join(words)
-
-    assert found_in(f"{text} é") == found_in(text)
 
 
 def test_a_finding_is_told_by_line_and_column_and_never_by_its_value() -> None:
@@ -237,21 +227,10 @@ def test_of_two_that_read_alike_each_is_found_where_it_stands() -> None:
     assert [text[one.start : one.end] for one in found] == [hidden, escaped]
 
 
-def test_what_is_found_is_taken_out_and_the_rest_stays() -> None:
-    found = tuple(
-        Finding(kind=SecretKind.ASSIGNED_SECRET, start=start, end=end)
-        for start, end in ((0, 3), (8, 13))
-    )
-
-    assert findings.leave_out(text="one two three", findings=found) == "two"
-
-
 @given(st.lists(st.sampled_from(["a", "\n", "é"])).map("".join), st.sets(st.integers(0, 40)))
-def test_places_are_lines_and_columns_as_an_editor_counts_them(text: str, at: set[int]) -> None:
-    starts = [start for start in sorted(at) if start < len(text)]
-    found = tuple(
-        Finding(kind=SecretKind.ASSIGNED_SECRET, start=start, end=start + 1) for start in starts
-    )
+def test_places_are_lines_and_columns_as_an_editor_counts_them(text: str, places: set[int]) -> None:
+    starts = [start for start in sorted(places) if start < len(text)]
+    found = tuple(at(start, start + 1) for start in starts)
 
     told = str(findings.message_of(text=text, findings=found))
 
@@ -270,19 +249,15 @@ def masked(row: object) -> Any:
     return findings.mask_texts(row=row, redact=lambda name, text: f"<{name}|{text}>")
 
 
-def test_texts_are_looked_at_with_their_telling_names() -> None:
+def test_texts_are_looked_at_with_their_telling_names_and_other_values_stay() -> None:
     row = {"kind": "tool_call", "args": {"password": "tractor", "list": ["one two"], "n": 7}}
+    plain = {"a": "Read", "b": None, "c": 1.5, "d": True}
 
     assert masked(row) == {
         "kind": "<|tool_call>",
         "args": {"password": "<password|tractor>", "list": ["<list|one two>"], "n": 7},
     }
-
-
-def test_short_texts_and_other_values_are_as_they_were() -> None:
-    assert masked({"a": "Read", "b": None, "c": 1.5, "d": True}) == {
-        "a": "Read", "b": None, "c": 1.5, "d": True,
-    }  # fmt: skip
+    assert masked(plain) == plain
 
 
 def test_what_stands_too_deep_or_is_too_long_is_cut_off() -> None:

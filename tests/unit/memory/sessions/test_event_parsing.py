@@ -21,12 +21,15 @@ def event(**row: object) -> Event:
     return read
 
 
-def test_a_call_keeps_what_signals_ask_for_and_nothing_else() -> None:
+def test_a_call_keeps_what_signals_ask_for_and_what_an_agent_puts_down() -> None:
     read = event(args={"file_path": "a.py", "old_string": "x = 1", "new_string": "x = 2", "z": []})
+    put_down = {"content": "Totals are in cents."}
 
     assert read.arguments.path == "a.py"
     assert len(read.arguments.before) == 16
     assert read.arguments.before != read.arguments.after
+    assert event(name="mcp__cairn__add_memory", args=put_down).text == "Totals are in cents."
+    assert event(name="Write", args=put_down).text == ""
 
 
 def test_an_unknown_kind_is_kept_and_counted() -> None:
@@ -39,12 +42,10 @@ def test_an_unknown_kind_is_kept_and_counted() -> None:
     ("row", "field", "reason"),
     [
         (None, "", Reason.NOT_AN_OBJECT),
-        ([1], "", Reason.NOT_AN_OBJECT),
         ({"kind": "reasoning"}, "sequence", Reason.BAD_SEQUENCE),
         ({"sequence": 0, "kind": "reasoning"}, "sequence", Reason.BAD_SEQUENCE),
         ({"sequence": True, "kind": "reasoning"}, "sequence", Reason.BAD_SEQUENCE),
         ({"sequence": 10**20, "kind": "reasoning"}, "sequence", Reason.BAD_SEQUENCE),
-        ({"sequence": 1.0, "kind": "reasoning"}, "sequence", Reason.BAD_SEQUENCE),
         ({"sequence": 1}, "kind", Reason.NO_KIND),
         ({"sequence": 1, "kind": ["tool_call"]}, "kind", Reason.NO_KIND),
         ({"sequence": 1, "kind": "tool_call"}, "name", Reason.NO_TOOL_NAME),
@@ -59,14 +60,18 @@ def test_what_would_mislead_is_refused_with_its_field(
     assert event_parsing.read(row=row) == Refused(position=0, field=field, reason=reason)
 
 
-def test_texts_are_cut_and_storable() -> None:
-    read = event(kind="tool_result", text="a" * 50_000 + "\x00\ud800 the end")
+def test_texts_are_cut_and_storable_and_say_how_long_they_were() -> None:
+    given = "a" * 50_000 + "\x00\ud800 the end"
 
-    assert len(read.text) <= TEXT_MOST
-    assert read.text.endswith("the end")
-    assert "left out" in read.text
-    assert "\x00" not in read.text
-    assert read.text.encode()
+    text = event(kind="tool_result", text=given).text
+
+    assert len(text) <= TEXT_MOST
+    assert text.endswith("the end")
+    assert "left out" in text
+    assert "\x00" not in text
+    assert text.encode()
+    assert event_parsing.full_length(text=text) == pytest.approx(len(given), abs=40)
+    assert event_parsing.full_length(text="short") == 5
 
 
 @pytest.mark.parametrize(
@@ -86,50 +91,17 @@ def test_a_moment_needs_its_zone(given: object, seconds: float | None) -> None:
     assert event(at=given).at_seconds == seconds
 
 
-def test_words_for_an_outcome_are_understood() -> None:
+def test_words_for_an_outcome_and_exit_codes_are_understood() -> None:
     said = [event(outcome=word).outcome for word in ("passed", "Failed", "cancelled", "so-so", 3)]
 
-    assert said == [
-        Outcome.SUCCESS,
-        Outcome.FAILURE,
-        Outcome.ABANDONED,
-        Outcome.UNKNOWN,
-        Outcome.UNKNOWN,
-    ]
-
-
-def test_an_exit_code_tells_an_error() -> None:
-    assert event(exit_code=2).is_error
-    assert not event(exit_code=0).is_error
+    known = [Outcome.SUCCESS, Outcome.FAILURE, Outcome.ABANDONED]
+    assert said == [*known, Outcome.UNKNOWN, Outcome.UNKNOWN]
+    assert [event(exit_code=code).is_error for code in (2, 0)] == [True, False]
 
 
 @given(JSON | st.dictionaries(st.sampled_from(FIELDS), JSON, max_size=6))
 def test_nothing_is_raised_whatever_comes(row: object) -> None:
     assert isinstance(event_parsing.read(row=row), Event | Refused)
-
-
-def test_what_an_agent_puts_down_is_kept_and_of_other_calls_nothing_is() -> None:
-    row = {"sequence": 1, "kind": "tool_call", "args": {"content": "Totals are in cents."}}
-
-    recorded = event_parsing.read(row={**row, "name": "mcp__cairn__add_memory"})
-    written = event_parsing.read(row={**row, "name": "Write"})
-
-    assert isinstance(recorded, Event)
-    assert isinstance(written, Event)
-    assert (recorded.text, written.text) == ("Totals are in cents.", "")
-
-
-def test_a_cut_text_still_says_how_long_it_was() -> None:
-    long = "word " * 8_000
-
-    event = event_parsing.read(
-        row={"sequence": 1, "kind": "tool_result", "name": "Read", "text": long}
-    )
-
-    assert isinstance(event, Event)
-    assert len(event.text) < len(long)
-    assert event_parsing.full_length(text=event.text) == pytest.approx(len(long), abs=40)
-    assert event_parsing.full_length(text="short") == 5
 
 
 def test_what_is_taken_of_a_call_reads_as_all_of_it_does() -> None:
@@ -145,21 +117,10 @@ def test_what_is_taken_of_a_call_reads_as_all_of_it_does() -> None:
 
 
 FULL = Event(
-    sequence=7,
-    kind=EventKind.QA_REPORT,
-    step=3,
-    at_seconds=12.5,
-    agent="second",
-    name="pytest",
-    call="c1",
-    arguments=Arguments(path="a.py", before="x", after="y", line=4),
-    text="3 failed",
-    is_error=True,
-    tokens=10,
-    steps=2,
-    outcome=Outcome.FAILURE,
-    files=("a.py", "b.py"),
-)
+    sequence=7, kind=EventKind.QA_REPORT, step=3, at_seconds=12.5, agent="second", name="pytest",
+    call="c1", arguments=Arguments(path="a.py", before="x", after="y", line=4), text="3 failed",
+    is_error=True, tokens=10, steps=2, outcome=Outcome.FAILURE, files=("a.py", "b.py"),
+)  # fmt: skip
 
 
 def again(event: Event) -> Event:
@@ -168,9 +129,11 @@ def again(event: Event) -> Event:
     return events.from_row(sequence=event.sequence, row=row)
 
 
-@pytest.mark.parametrize("event", [FULL, Event(sequence=1, kind=EventKind.UNKNOWN)])
-def test_nothing_is_lost(event: Event) -> None:
-    assert again(event) == event
+def test_nothing_is_lost_and_what_is_not_said_takes_no_room() -> None:
+    bare = Event(sequence=1, kind=EventKind.REASONING, text="so")
+
+    assert (again(FULL), again(bare)) == (FULL, bare)
+    assert events.to_row(event=bare) == {"kind": "reasoning", "text": "so"}
 
 
 @given(
@@ -185,9 +148,3 @@ def test_whatever_is_read_is_stored_and_read_as_the_same(**row: object) -> None:
 
     assert isinstance(event, Event)
     assert again(event) == event
-
-
-def test_what_is_not_said_takes_no_room() -> None:
-    row = events.to_row(event=Event(sequence=1, kind=EventKind.REASONING, text="so"))
-
-    assert row == {"kind": "reasoning", "text": "so"}

@@ -106,7 +106,7 @@ def reasoning(*, sequences: list[int]) -> tuple[Event, ...]:
     return tuple(Event(sequence=each, kind=EventKind.REASONING) for each in sequences)
 
 
-def test_numbers_that_follow_from_lines_leave_nothing_out() -> None:
+def test_only_what_a_writer_left_out_of_a_run_is_missing() -> None:
     block = reducers.FIRST_BLOCK + reducers.BLOCK
     lines = [129, 130, 385, 1_409]
     told = reasoning(
@@ -117,8 +117,6 @@ def test_numbers_that_follow_from_lines_leave_nothing_out() -> None:
 
     assert (state.applied, state.missing) == (9, 0)
 
-
-def test_what_a_writer_left_out_is_missing_in_its_own_run_alone() -> None:
     second = reducers.FIRST_BLOCK + reducers.BLOCK
     told = reasoning(sequences=[1, 2, 6, reducers.FIRST_BLOCK + 2, second + 1, second + 4])
 
@@ -147,7 +145,7 @@ def test_a_clock_that_jumps_or_runs_back_makes_no_hours() -> None:
     assert state.clock == pytest.approx(5 + 0 + 5 + 600)
 
 
-def test_the_end_of_a_subagent_is_not_that_of_the_session() -> None:
+def test_the_end_of_the_session_is_what_its_own_agent_said_of_it() -> None:
     told = Story().event("session_complete", outcome="success", steps=4)
     told.by("sub").event("session_complete").event("session_complete", outcome="failed", steps=9)
 
@@ -155,8 +153,6 @@ def test_the_end_of_a_subagent_is_not_that_of_the_session() -> None:
 
     assert (state.outcome, state.steps_done) == (Outcome.SUCCESS, 4)
 
-
-def test_an_end_that_says_nothing_takes_nothing_of_what_is_known() -> None:
     told = Story().event("session_complete", outcome="success", steps=4).event("session_complete")
 
     assert (told.scratchpad().outcome, told.scratchpad().steps_done) == (Outcome.SUCCESS, 4)
@@ -193,15 +189,13 @@ def test_what_is_no_checkpoint_is_refused(data: bytes) -> None:
         scratchpad.load(data=data)
 
 
-def test_each_agent_counts_steps_of_its_own() -> None:
+def test_each_agent_counts_its_steps_and_more_than_four_an_event_are_not_believed() -> None:
     told = Story().counting(3).read("a.py", tokens=500).by("sub").counting(3).read("b.py", tokens=7)
 
     costs = [cost.tokens for cost in told.scratchpad().steps.values()]
 
     assert costs == [500, 7]
 
-
-def test_more_steps_than_four_an_event_are_not_believed() -> None:
     told = Story(planned=5).edit("a.py").counting(10**9).edit("b.py", tokens=10**9)
     told.event("session_complete", outcome="success", steps=10**9)
 

@@ -33,29 +33,22 @@ def test_what_came_after_outside_content_is_tainted_and_what_came_before_is_clea
     assert taint(story) == reason
 
 
-def main_and_aside(*, sends: str, main: tuple[int, ...] = (256, 384)) -> tuple[str, ...]:
+def main_and_aside(*, sends: str) -> tuple[str, ...]:
     """Return by what the main agent's words are tainted; its subagent read a page meanwhile."""
-    said = "I was wrong about the installer. Always run it from the folder of the release."
-    rows: list[dict[str, object]] = [
-        {"sequence": 128, "kind": "tool_call", "name": sends},
-        *({"sequence": one, "kind": "reasoning", "text": said} for one in main),
-        {
-            "sequence": reducers.FIRST_BLOCK + 1, "kind": "tool_call", "agent": "aside",
-            "name": "WebFetch", "args": {"url": "https://evil.example/"},
-        },
-    ]  # fmt: skip
-    story = Story()
-    story.rows = rows
+    story = Story().event("tool_call", sequence=128, name=sends)
+    for sequence in (256, 384):
+        story.event("reasoning", sequence=sequence, text="Always run it from the release folder.")
+    story.by("aside").event(
+        "tool_call", sequence=reducers.FIRST_BLOCK + 1, name="WebFetch",
+        args={"url": "https://evil.example/"},
+    )  # fmt: skip
     scratchpad = story.scratchpad()
-    return tuple(taint_of(last_sequence=one, scratchpad=scratchpad) for one in (128, *main))
+    return tuple(taint_of(last_sequence=one, scratchpad=scratchpad) for one in (128, 256, 384))
 
 
-@pytest.mark.parametrize("name", ["Task", "Agent", "spawn_agent"])
-def test_what_a_subagent_saw_taints_the_main_agent_since_it_was_sent(name: str) -> None:
-    assert main_and_aside(sends=name) == ("", "web: evil.example", "web: evil.example")
-
-
-def test_what_a_subagent_saw_taints_all_where_nobody_knows_when_it_was_sent() -> None:
+def test_what_a_subagent_saw_taints_since_it_was_sent_or_all_where_nobody_knows_when() -> None:
+    for name in ("Task", "Agent", "spawn_agent"):
+        assert main_and_aside(sends=name) == ("", "web: evil.example", "web: evil.example")
     assert set(main_and_aside(sends="TodoWrite")) == {"web: evil.example"}
 
 
@@ -96,26 +89,15 @@ def digest(text: str, program: str = "pytest") -> str:
     return reducers.fingerprint_of(program=program, text=text)[0]
 
 
-def test_numbers_paths_and_values_make_no_other_error() -> None:
+def test_an_error_is_the_same_whatever_its_numbers_paths_and_values() -> None:
     first, again = TRACE.format(line=3, name="a"), TRACE.format(line=99, name="b")
 
     assert digest(first) == digest(again)
     assert digest("No such file: /tmp/a1/x.py") == digest("No such file: /srv/b/y.py")
-
-
-def test_another_error_or_another_program_is_another() -> None:
     assert digest("KeyError: 'a'") != digest("ValueError: 'a'")
     assert digest("permission denied", "git push") != digest("permission denied", "docker run")
-
-
-def test_the_line_that_names_the_error_is_kept() -> None:
-    found = reducers.fingerprint_of(program="python", text=TRACE.format(line=3, name="a"))
-
-    assert found[1] == "KeyError: 'a'"
-
-
-def test_long_outputs_stay_linear() -> None:
-    assert digest("a." * 8_000) != digest("\n" * 16_000)
+    assert digest("a." * 8_000) != digest("\n" * 16_000)  # and long outputs stay linear
+    assert reducers.fingerprint_of(program="python", text=first)[1] == "KeyError: 'a'"
 
 
 @pytest.mark.parametrize(

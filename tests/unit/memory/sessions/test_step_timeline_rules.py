@@ -23,24 +23,21 @@ def entry(after: int | None) -> DeliveryEntry:
     )
 
 
-def test_a_session_without_calls_has_no_bars() -> None:
-    assert step_timeline.draw(scratchpad=Story().say("Let me think.").scratchpad()) == ()
-
-
-def test_each_step_is_a_bar_that_says_what_was_done() -> None:
-    story = (
-        Story().read("a.py").edit("a.py", "x", "y").grep("def run").fails("pytest -q", "1 failed")
-    )
+def test_each_step_is_a_bar_that_says_what_was_done_and_what_was_given_up() -> None:
+    story = Story().read("a.py").edit("a.py", "x", "y").grep("def run").fails("make", "no route")
+    story.say("This approach won't work. Let me try a different approach.").fails("pytest", "")
 
     bars = step_timeline.draw(scratchpad=story.scratchpad())
 
-    assert [bar.first_step for bar in bars] == [1, 2, 3, 4]
-    assert [dict(bar.marks) for bar in bars] == [
+    assert [bar.first_step for bar in bars] == [1, 2, 3, 4, 5]
+    assert [{mark: n for mark, n in bar.marks.items() if n} for bar in bars] == [
         {Mark.READ: 1},
         {Mark.EDIT: 1},
         {Mark.SEARCH: 1},
+        {Mark.RUN: 1, Mark.ERROR: 1, Mark.DEAD_END: 1},
         {Mark.TEST: 1, Mark.ERROR: 1},
     ]
+    assert step_timeline.draw(scratchpad=Story().say("Let me think.").scratchpad()) == ()
 
 
 @pytest.mark.parametrize("steps", [1, 39, 40, 41, 81, 1_000])
@@ -67,15 +64,6 @@ def test_calls_without_steps_are_steps_of_their_own() -> None:
     bars = step_timeline.draw(scratchpad=story.scratchpad())
 
     assert [(bar.steps, bar.calls) for bar in bars] == [(1, 1), (1, 1)]
-
-
-def test_an_approach_that_was_given_up_marks_the_step_that_failed() -> None:
-    story = Story().read("a.py").fails("make deploy", "no route to host")
-    story.say("This approach won't work. Let me try a different approach.").read("b.py")
-
-    bars = step_timeline.draw(scratchpad=story.scratchpad())
-
-    assert [bar.marks.get(Mark.DEAD_END, 0) for bar in bars] == [0, 1, 0]
 
 
 def test_what_was_given_behind_an_event_is_in_the_bar_of_the_event() -> None:

@@ -41,8 +41,12 @@ def test_what_only_passes_through_is_nobodys_words(passing: str) -> None:
     assert said(f"Here it is.\n\n{passing}\n\nThat was it.") == ["Here it is.", "That was it."]
 
 
-def test_a_fence_without_an_end_takes_the_rest() -> None:
+def test_a_fence_without_an_end_takes_the_rest_and_wrapped_lines_are_one_paragraph() -> None:
     assert said("Look.\n```\nWe decided to use tabs.\nAnd more.") == ["Look."]
+
+    assert said("The importer fails\nwhen two workers start.") == [
+        "The importer fails when two workers start."
+    ]
 
 
 def test_sentences_know_their_line_and_their_paragraph() -> None:
@@ -55,15 +59,9 @@ def test_sentences_know_their_line_and_their_paragraph() -> None:
     )
 
 
-def test_wrapped_lines_are_one_paragraph() -> None:
-    assert said("The importer fails\nwhen two workers start.") == [
-        "The importer fails when two workers start."
-    ]
-
-
-@pytest.mark.parametrize("speaker", [Speaker.TOOL, Speaker.SYSTEM])
-def test_tools_and_systems_say_nothing(speaker: Speaker) -> None:
-    assert said("We decided to use tabs.", speaker) == []
+def test_tools_and_systems_say_nothing() -> None:
+    for speaker in (Speaker.TOOL, Speaker.SYSTEM):
+        assert said("We decided to use tabs.", speaker) == []
 
 
 def test_marks_of_memories_and_emphasis_are_left_out() -> None:

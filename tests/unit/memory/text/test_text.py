@@ -12,32 +12,29 @@ from memory.text.text import TextFaultKind
 STORABLE = st.text(st.characters(codec="utf-8", exclude_characters="\x00"))
 
 
-@pytest.mark.parametrize(
-    "same",
-    [
+def test_the_hash_is_of_case_and_values_not_of_composition_and_invisible_characters() -> None:
+    plain = "The caf\u00e9 opens at nine."
+    same = (
+        plain,
         "The caf\u00e9 opens  at\n nine.",
         "  The cafe\u0301 opens at nine. ",
         "The ca\u200bf\u00e9 opens at\u202e nine.",
-    ],
-)
-def test_composition_whitespace_and_invisible_characters_do_not_change_the_hash(same: str) -> None:
-    plain = texts.content_hash(content="The caf\u00e9 opens at nine.")
+    )
 
-    assert texts.content_hash(content=same) == plain
-    assert len(plain) == 64
+    hashes = {texts.content_hash(content=text) for text in same}
 
-
-def test_case_and_values_do_change_the_hash() -> None:
-    hashes = {texts.content_hash(content=text) for text in ("Retry 3", "retry 3", "retry 5")}
-
-    assert len(hashes) == 3
+    assert [len(one) for one in hashes] == [64]
+    others = {texts.content_hash(content=text) for text in ("Retry 3", "retry 3", "retry 5")}
+    assert len(others) == 3
 
 
 @given(text=STORABLE)
-def test_normalizing_twice_changes_nothing(text: str) -> None:
+def test_normalizing_twice_changes_nothing_and_a_storable_text_has_no_faults(text: str) -> None:
     once = texts.normalize(text=text)
 
     assert texts.normalize(text=once) == once
+    assert texts.check_text(text=text) is None
+    assert len(texts.citation_text(content=text)) <= 40
 
 
 @pytest.mark.parametrize(
@@ -46,11 +43,6 @@ def test_normalizing_twice_changes_nothing(text: str) -> None:
 )
 def test_the_first_unstorable_character_is_named(text: str, kind: TextFaultKind) -> None:
     assert texts.check_text(text=text) is kind
-
-
-@given(text=STORABLE)
-def test_a_storable_text_has_no_faults(text: str) -> None:
-    assert texts.check_text(text=text) is None
 
 
 def test_the_text_to_embed_begins_with_its_context() -> None:
@@ -82,15 +74,11 @@ def test_identifiers_are_split_at_separators_and_humps(text: str, parts: tuple[s
     assert texts.identifier_parts(text=text) == parts
 
 
-def test_the_keyword_text_keeps_the_whole_and_adds_the_parts() -> None:
+def test_the_keyword_text_keeps_the_whole_and_adds_parts_and_the_language_of_code() -> None:
     text = texts.keyword_text(content="Call getUser.", files=("src/auth.py",), tags=("db",))
-
-    assert text == "Call getUser.\nsrc/auth.py\ndb\nget user src auth.py auth py"
-
-
-def test_source_text_has_its_language_among_its_words() -> None:
     code = "def total(cart):\n    return sum(cart)"
 
+    assert text == "Call getUser.\nsrc/auth.py\ndb\nget user src auth.py auth py"
     assert texts.keyword_text(content=code, files=(), tags=("code",)).endswith("\ncode\npython")
     assert "python" not in texts.keyword_text(content=code, files=(), tags=())
 
@@ -111,22 +99,10 @@ def test_a_citation_is_the_first_sentence_cut_at_a_word(content: str, citation: 
     assert texts.citation_text(content=content) == citation
 
 
-@given(content=STORABLE)
-def test_a_citation_never_exceeds_40_characters(content: str) -> None:
-    assert len(texts.citation_text(content=content)) <= 40
-
-
-ABBREVIATED = "We decided to use X because of Y. "
-
-
-def test_a_text_of_abbreviations_is_one_sentence() -> None:
-    text = ABBREVIATED * 600
+def test_a_long_text_of_abbreviations_is_one_sentence() -> None:
+    text = "We decided to use X because of Y. " * 20_000
 
     assert passages.split_sentences(text=text) == (text.strip(),)
-
-
-def test_long_texts_stay_linear() -> None:
-    assert len(passages.split_sentences(text=ABBREVIATED * 20_000)) == 1
 
 
 @pytest.mark.parametrize(
@@ -164,16 +140,12 @@ def test_pieces_have_a_cost(text: str, count: int) -> None:
 
 
 @given(one=st.text(), two=st.text())
-def test_counts_of_lines_add_up(one: str, two: str) -> None:
+def test_counts_of_lines_add_up_and_only_spaces_cost_nothing(one: str, two: str) -> None:
     together = tokens.count(text=f"{one}\n{two}")
 
     assert together == tokens.count(text=f"{one}\n") + tokens.count(text=two)
-
-
-@given(text=st.text(alphabet=st.characters(exclude_categories=("Cs", "Zs")), min_size=1))
-def test_only_spaces_cost_nothing(text: str) -> None:
-    assert 0 <= tokens.count(text=text) <= 2 * len(text)
-    assert tokens.count(text=text) > 0 or text.isspace()
+    assert 0 <= tokens.count(text=one) <= 2 * len(one)
+    assert tokens.count(text=one) > 0 or not one.strip()
 
 
 @pytest.mark.parametrize(
@@ -223,15 +195,17 @@ def test_source_text_tells_its_language(language: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("files", "language"),
-    [(("docs/cart.md", "src/Cart.TSX"), "typescript"), (("src/cart.rs:12",), "rust")],
+    ("source", "files", "language"),
+    [
+        ("python", ("docs/cart.md", "src/Cart.TSX"), "typescript"),
+        ("python", ("src/cart.rs:12",), "rust"),
+        ("go", ("Makefile", "notes.txt"), "go"),
+    ],
 )
-def test_a_file_tells_it_better(files: tuple[str, ...], language: str) -> None:
-    assert texts.language_of(content=SOURCES["python"], files=files) == language
-
-
-def test_an_ending_that_tells_nothing_leaves_it_to_the_text() -> None:
-    assert texts.language_of(content=SOURCES["go"], files=("Makefile", "notes.txt")) == "go"
+def test_a_file_whose_ending_tells_something_tells_it_better(
+    source: str, files: tuple[str, ...], language: str
+) -> None:
+    assert texts.language_of(content=SOURCES[source], files=files) == language
 
 
 @given(content=st.text(), files=st.lists(st.text()).map(tuple))
