@@ -68,23 +68,15 @@ def test_what_the_patterns_found_wins_and_is_not_told_twice() -> None:
     assert marked("Ask @Maria, or Maria herself", PERSON="Maria") == ()
 
 
-def test_a_name_is_told_once_in_its_first_spelling() -> None:
-    text = "Acme Corp pays; Acme Corp. does"
-    spans = (ReadSpan(label="ORG", start=0, end=9), ReadSpan(label="ORG", start=16, end=26))
-
-    found = accurate.names_of(prose=text, read=spans)
-
-    assert [one.written for one in found] == ["Acme Corp"]
-
-
-def test_a_word_of_the_dictionary_is_no_name() -> None:
-    text = "Teach it; ask Marco."
+def test_a_name_is_told_once_in_its_first_spelling_and_no_word_of_the_dictionary_is_one() -> None:
+    text = "Acme Corp pays; Acme Corp. does; Teach it."
     spans = (
-        ReadSpan(label="ORG", start=0, end=5, is_everyday=True),
-        ReadSpan(label="PERSON", start=14, end=19),
+        ReadSpan(label="ORG", start=0, end=9),
+        ReadSpan(label="ORG", start=16, end=26),
+        ReadSpan(label="ORG", start=33, end=38, is_everyday=True),
     )
 
-    assert [one.written for one in accurate.names_of(prose=text, read=spans)] == ["Marco"]
+    assert [one.written for one in accurate.names_of(prose=text, read=spans)] == ["Acme Corp"]
 
 
 def test_blocks_of_code_are_not_read() -> None:

@@ -52,20 +52,14 @@ def test_each_expected_memory_is_met_once() -> None:
     assert (found.found, found.right, found.right_type) == (2, 1, 0)
 
 
-def test_shares_are_over_all_conversations() -> None:
+def test_shares_are_over_all_conversations_and_without_candidates_there_is_no_precision() -> None:
     one = conversations.judge(conversation=labelled(), candidates=(candidate(1, "Valkey."),))
     two = conversations.judge(conversation=labelled(id="b"), candidates=(candidate(1, "Redis."),))
+    none = conversations.judge(conversation=labelled(), candidates=())
 
     found = conversations.scores(outcomes=(one, two))
 
-    assert found["precision"] is not None
-    assert found["recall"] is not None
-    assert (found["precision"].mean, found["recall"].mean) == (0.5, 0.5)
-
-
-def test_without_candidates_there_is_no_precision() -> None:
-    none = conversations.judge(conversation=labelled(), candidates=())
-
+    assert [value and value.mean for value in (found["precision"], found["recall"])] == [0.5, 0.5]
     assert conversations.scores(outcomes=(none,))["precision"] is None
 
 

@@ -84,16 +84,19 @@ def test_cosqa_queries_point_to_the_number_of_their_function() -> None:
     assert all(memory.tags == ("code",) for memory in found.memories)
 
 
-def test_locomo_turns_are_episodes_with_their_time_and_picture() -> None:
-    found, _ = _set("locomo", {"locomo10.json": json.dumps(LOCOMO)})
+def test_locomo_turns_are_episodes_and_adversarial_questions_have_no_answer() -> None:
+    found, converted = _set("locomo", {"locomo10.json": json.dumps(LOCOMO)})
 
     second = found.memories[1]
-    assert second.id == "conv-1/D1:2"
+    assert (second.id, second.type) == ("conv-1/D1:2", MemoryType.EPISODE)
     assert second.content == "Ben: Look! [shares a red house]"
-    assert second.type is MemoryType.EPISODE
-    assert second.event_at is not None
-    assert second.event_at.isoformat() == "2023-05-08T13:56:01+00:00"
+    assert str(second.event_at) == "2023-05-08 13:56:01+00:00"
     assert (second.session, second.project) == ("conv-1/session_1", "conv-1")
+    answered, adversarial = found.queries
+    assert (answered.kind, dict(answered.relevant)) == ("single-hop", {"conv-1/D1:1": 3})
+    assert (adversarial.kind, adversarial.answerable) == ("adversarial", False)
+    assert adversarial.confusable == ("conv-1/D1:2",)
+    assert converted.notes == ("left out: 1 questions without evidence",)
 
 
 def test_turns_of_a_session_follow_each_other_in_time() -> None:
@@ -107,16 +110,6 @@ def test_turns_of_a_session_follow_each_other_in_time() -> None:
         assert first is not None
         assert second is not None
         assert first < second
-
-
-def test_locomo_adversarial_questions_have_no_answer() -> None:
-    found, converted = _set("locomo", {"locomo10.json": json.dumps(LOCOMO)})
-
-    answered, adversarial = found.queries
-    assert (answered.kind, dict(answered.relevant)) == ("single-hop", {"conv-1/D1:1": 3})
-    assert (adversarial.kind, adversarial.answerable) == ("adversarial", False)
-    assert adversarial.confusable == ("conv-1/D1:2",)
-    assert converted.notes == ("left out: 1 questions without evidence",)
 
 
 def test_longmemeval_questions_have_a_project_each() -> None:

@@ -31,17 +31,13 @@ def _pairs(count: int = 2_000, *, slope: float = 6.0) -> tuple[ScoredPair, ...]:
     )
 
 
-def test_the_slope_that_made_the_truth_is_found() -> None:
+def test_the_slope_that_made_the_truth_is_found_and_a_sign_that_points_the_wrong_way_not() -> None:
     row = fitting.fit(key="x", pairs=_pairs(), signs=SIGNS)
+    turned = fitting.fit(key="x", pairs=_pairs(), signs=(Sign.COSINE, Sign.COSINE_LEAD))
 
     assert row.slopes[Sign.COSINE] == pytest.approx(6.0, abs=0.8)
     assert row.intercept == pytest.approx(-3.0, abs=0.5)
-
-
-def test_a_sign_that_points_the_wrong_way_is_left_out() -> None:
-    row = fitting.fit(key="x", pairs=_pairs(), signs=(Sign.COSINE, Sign.COSINE_LEAD))
-
-    assert set(row.slopes) == {Sign.COSINE}
+    assert set(turned.slopes) == {Sign.COSINE}
 
 
 @pytest.mark.parametrize(
@@ -57,22 +53,15 @@ def test_what_parts_nothing_cannot_be_fitted(pairs: tuple[ScoredPair, ...], mess
         fitting.fit(key="x", pairs=pairs, signs=(Sign.COSINE,))
 
 
-def test_what_is_said_is_so_in_every_bin_with_enough_pairs() -> None:
+def test_what_is_said_is_so_and_at_most_a_tenth_of_the_answerable_is_withheld() -> None:
     pairs = _pairs(8_000)
     row = fitting.fit(key="x", pairs=pairs, signs=SIGNS)
 
     found = fitting.reliability(pairs=pairs, calibration=row)
+    effect = fitting.silence(pairs=pairs, calibration=row)
 
     assert found.brier < found.base_brier
     assert all(abs(one.said - one.true) < 0.08 for one in found.bins if one.count > 100)
-
-
-def test_the_threshold_withholds_at_most_a_tenth_of_the_answerable() -> None:
-    pairs = _pairs()
-    row = fitting.fit(key="x", pairs=pairs, signs=SIGNS)
-
-    effect = fitting.silence(pairs=pairs, calibration=row)
-
     assert 0.05 <= effect.withheld <= 0.10
     assert effect.recall > effect.withheld
 
@@ -97,17 +86,13 @@ def _queries(count: int = 120) -> tuple[ScoredPair, ...]:
     )
 
 
-def test_a_sign_that_tells_nothing_is_not_chosen() -> None:
-    row, _ = fitting.choose_signs(key="x", pairs=_queries(), options=(GOOD, NOISE))
+def test_a_sign_is_chosen_where_it_parts_better() -> None:
+    pairs, weaker = _queries(), (Sign.MATCHED, Sign.COSINE_LEAD)
 
-    assert set(row.slopes) == {Sign.COSINE}
+    alone, _ = fitting.choose_signs(key="x", pairs=pairs, options=(GOOD, NOISE))
+    row, found = fitting.choose_signs(key="x", pairs=pairs, options=(weaker, NOISE))
 
-
-def test_a_sign_that_parts_better_is_chosen() -> None:
-    row, found = fitting.choose_signs(
-        key="x", pairs=_queries(), options=((Sign.MATCHED, Sign.COSINE_LEAD), NOISE)
-    )
-
+    assert set(alone.slopes) == {Sign.COSINE}
     assert Sign.COSINE in row.slopes
     assert found.parting > 0.8
 
@@ -138,24 +123,14 @@ def _measured(good: tuple[int, int, int], value: float) -> dict[tuple[int, int, 
     }
 
 
-def test_the_top_of_the_hill_is_found_and_better() -> None:
-    found = fitting.choose_weights(measured=_measured((6, 3, 1), 0.9), usual=[0.5] * 40)
-
-    assert found.weights == {"dense": 0.6, "keyword": 0.3, "graph": 0.1}
-    assert found.is_better
-
-
-def test_a_lucky_point_alone_does_not_win() -> None:
-    measured = {**_measured((6, 3, 1), 0.9), (1, 1, 8): [1.0] * 40}
-
-    found = fitting.choose_weights(measured=measured, usual=[0.5] * 40)
-
-    assert found.weights["dense"] == 0.6
-
-
-def test_a_gain_that_may_be_chance_is_not_better() -> None:
+def test_the_top_of_the_hill_is_found_and_no_lucky_point_and_no_chance_wins() -> None:
+    usual, hill = [0.5] * 40, _measured((6, 3, 1), 0.9)
     noisy = {point: [0.0, 1.0] * 20 for point in fitting.weight_grid()}
 
-    found = fitting.choose_weights(measured=noisy, usual=[1.0, 0.0] * 20)
+    found = fitting.choose_weights(measured=hill, usual=usual)
+    beside = fitting.choose_weights(measured={**hill, (1, 1, 8): [1.0] * 40}, usual=usual)
+    chance = fitting.choose_weights(measured=noisy, usual=[1.0, 0.0] * 20)
 
-    assert not found.is_better
+    assert found.weights == {"dense": 0.6, "keyword": 0.3, "graph": 0.1}
+    assert beside.weights["dense"] == 0.6
+    assert (found.is_better, chance.is_better) == (True, False)

@@ -70,7 +70,12 @@ def test_an_interval_is_as_wide_as_the_standard_error_says() -> None:
     assert (found.low, found.high) == pytest.approx((0.451, 0.549), abs=0.006)  # ± 1.96 / 40
 
 
-def test_nothing_measured_has_no_interval() -> None:
+def test_a_share_is_taken_of_both_sums_and_of_nothing_there_is_none() -> None:
+    found = measures.quotient(numerators=(1.0, 0.0, 1.0, 0.0), denominators=(1.0, 1.0, 1.0, 0.0))
+
+    assert found is not None
+    assert found.mean == pytest.approx(2 / 3)
+    assert found.count == 4
     assert _interval(()) is None
     assert measures.quotient(numerators=(0.0,), denominators=(0.0,)) is None
 
@@ -86,14 +91,6 @@ def test_a_difference_on_every_query_is_no_accident() -> None:
     assert apart is not None
     assert found.excludes_zero
     assert found.high - found.low < (apart.high - apart.low) / 100
-
-
-def test_a_share_is_taken_of_both_sums() -> None:
-    found = measures.quotient(numerators=(1.0, 0.0, 1.0, 0.0), denominators=(1.0, 1.0, 1.0, 0.0))
-
-    assert found is not None
-    assert found.mean == pytest.approx(2 / 3)
-    assert found.count == 4
 
 
 def test_two_systems_answer_the_same_queries() -> None:

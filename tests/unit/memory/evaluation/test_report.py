@@ -70,37 +70,31 @@ def test_rank_measures_look_at_answerable_queries_alone(evaluation: Evaluation) 
     assert _means(evaluation, PLAIN, "nothing")["MRR"] is None
 
 
-def test_silence_is_measured_over_all_queries(evaluation: Evaluation) -> None:
+def test_silence_is_measured_over_all_queries_and_packs_by_what_stands_in_them(
+    evaluation: Evaluation,
+) -> None:
     plain, rrf = _means(evaluation, PLAIN), _means(evaluation, RRF)
 
     assert (plain["silence precision"], plain["silence recall"], plain["withheld"]) == (1, 1, 0)
     assert (rrf["silence precision"], rrf["silence recall"], rrf["withheld"]) == (None, 0, 0)
-
-
-def test_packs_are_asked_for_contradictions_and_lookalikes(evaluation: Evaluation) -> None:
-    plain, rrf = _means(evaluation, PLAIN), _means(evaluation, RRF)
-
     assert (plain["contradictions in pack"], plain["confusable in pack"]) == (1, 0)
     assert (rrf["contradictions in pack"], rrf["confusable in pack"]) == (0, 1)
     assert plain["pack tokens"] == 20
 
 
-def test_the_tables_name_the_set_the_embedder_and_each_profile(evaluation: Evaluation) -> None:
-    text = report.markdown(evaluation=evaluation)
-
-    assert "# Evaluation: own, both halves" in text
-    assert "3 memories, 3 of them embedded by hashing/words-384; 2 queries, 1 of them" in text
-    assert "| question | 1 | plain | 1.000 [1.000, 1.000] |" in text
-    assert "| all | 2 | rrf - plain | **-0.500 [-0.500, -0.500]** |" in text
-
-
-def test_what_was_refused_or_degraded_is_said(evaluation: Evaluation) -> None:
+def test_the_tables_name_set_embedder_profiles_and_what_was_refused_or_degraded(
+    evaluation: Evaluation,
+) -> None:
     refused = {"m9": "It is too short."}
 
     text = report.markdown(
         evaluation=replace(evaluation, refused=refused, degraded=("no_vectors",))
     )
 
+    assert "# Evaluation: own, both halves" in text
+    assert "3 memories, 3 of them embedded by hashing/words-384; 2 queries, 1 of them" in text
+    assert "| question | 1 | plain | 1.000 [1.000, 1.000] |" in text
+    assert "| all | 2 | rrf - plain | **-0.500 [-0.500, -0.500]** |" in text
     assert "Not let in: 1 memories, such as m9: It is too short." in text
     assert "Degraded: no_vectors." in text
 

@@ -56,19 +56,32 @@ def run(guard: Guard, call: Calls, *, tenant: str = "acme") -> str:
     return guard.run(tenant=tenant, provider="fake", seconds=60, call=call)
 
 
-def fail(guard: Guard, time: Time) -> None:
-    refusal = ProviderRateLimited(detail="slow down", retry_after_seconds=1000)
-    with pytest.raises(ProviderRateLimited):
-        run(guard, Calls(time, [refusal]))
+def fail(guard: Guard, time: Time, times: int = 1) -> None:
+    for _ in range(times):
+        refusal = ProviderRateLimited(detail="slow down", retry_after_seconds=1000)
+        with pytest.raises(ProviderRateLimited):
+            run(guard, Calls(time, [refusal]))
 
 
-def test_a_passing_fault_is_tried_again() -> None:
-    time = Time()
+@pytest.fixture
+def time() -> Time:
+    return Time()
 
-    answer = run(guard_of(time), Calls(time, [DOWN, DOWN, "yes"]))
 
-    assert answer == "yes"
+@pytest.fixture
+def opened(time: Time) -> Guard:
+    """A guard whose circuit five failures have opened for a tenant."""
+    guard = guard_of(time)
+    fail(guard, time, 5)
+    return guard
+
+
+def test_a_passing_fault_is_tried_again_in_the_seconds_that_are_left(time: Time) -> None:
+    calls = Calls(time, [DOWN, DOWN, "yes"])
+
+    assert run(guard_of(time), calls) == "yes"
     assert time.slept == [0.25, 0.5]
+    assert calls.given == [60, 58.75, 57.25]
 
 
 @pytest.mark.parametrize(
@@ -76,9 +89,8 @@ def test_a_passing_fault_is_tried_again() -> None:
     [([DOWN, DOWN, DOWN, "never asked for"], 3), ([ProviderRefused(detail="no"), "never"], 1)],
 )
 def test_two_retries_are_the_most_and_a_refusal_has_none(
-    script: list[ProviderError | str], tries: int
+    time: Time, script: list[ProviderError | str], tries: int
 ) -> None:
-    time = Time()
     calls = Calls(time, [*script])
 
     with pytest.raises((ProviderUnavailable, ProviderRefused)):
@@ -87,56 +99,28 @@ def test_two_retries_are_the_most_and_a_refusal_has_none(
     assert len(calls.given) == tries
 
 
-def test_retry_after_is_honored() -> None:
-    time = Time()
+def test_retry_after_is_honored_and_a_wait_beyond_the_deadline_ends_the_call(time: Time) -> None:
     limited = ProviderRateLimited(detail="slow down", retry_after_seconds=7)
 
+    fail(guard_of(time), time)
+    assert time.slept == []
     run(guard_of(time), Calls(time, [limited, "yes"]))
 
     assert time.slept == [7]
 
 
-def test_a_wait_beyond_the_deadline_ends_the_call_at_once() -> None:
-    time = Time()
-
-    fail(guard_of(time), time)
-
-    assert time.slept == []
-
-
-def test_each_try_is_given_the_seconds_that_are_left() -> None:
-    time = Time()
-    calls = Calls(time, [DOWN, DOWN, "yes"])
-
-    run(guard_of(time), calls)
-
-    assert calls.given == [60, 58.75, 57.25]
-
-
-def test_five_failures_open_the_circuit_and_sixty_seconds_close_it() -> None:
-    time = Time()
-    guard = guard_of(time)
-    for _ in range(5):
-        fail(guard, time)
-
+def test_five_failures_open_the_circuit_of_their_tenant_and_sixty_seconds_close_it(
+    time: Time, opened: Guard
+) -> None:
     with pytest.raises(CircuitOpen):
-        run(guard, Calls(time, ["not asked"]))
+        run(opened, Calls(time, ["not asked"]))
+    assert run(opened, Calls(time, ["fine"]), tenant="globex") == "fine"
     time.now += 60
 
-    assert run(guard, Calls(time, ["back"])) == "back"
+    assert run(opened, Calls(time, ["back"])) == "back"
 
 
-def test_one_tenants_open_circuit_is_nobody_elses() -> None:
-    time = Time()
-    guard = guard_of(time)
-    for _ in range(5):
-        fail(guard, time)
-
-    assert run(guard, Calls(time, ["fine"]), tenant="globex") == "fine"
-
-
-def test_refusals_never_open_the_circuit() -> None:
-    time = Time()
+def test_refusals_never_open_the_circuit(time: Time) -> None:
     guard = guard_of(time)
 
     for _ in range(9):
@@ -146,55 +130,43 @@ def test_refusals_never_open_the_circuit() -> None:
     assert run(guard, Calls(time, ["fine"])) == "fine"
 
 
-def test_a_probe_that_fails_or_never_reports_opens_the_circuit_anew() -> None:
-    time = Time()
-    guard = guard_of(time)
-    for _ in range(5):
-        fail(guard, time)
-
+def test_a_probe_that_fails_opens_the_circuit_anew(time: Time, opened: Guard) -> None:
     for _ in range(2):
         time.now += 60
-        fail(guard, time)
+        fail(opened, time)
         with pytest.raises(CircuitOpen):
-            run(guard, Calls(time, ["not asked"]))
+            run(opened, Calls(time, ["not asked"]))
     time.now += 60
 
-    assert run(guard, Calls(time, ["back"])) == "back"
-    assert run(guard, Calls(time, ["still"])) == "still"
+    assert run(opened, Calls(time, ["back"])) == "back"
+    assert run(opened, Calls(time, ["still"])) == "still"
 
 
-def test_while_a_probe_is_under_way_no_other_call_passes() -> None:
-    time = Time()
-    guard = guard_of(time)
-    for _ in range(5):
-        fail(guard, time)
+def test_while_a_probe_is_under_way_no_other_call_passes(time: Time, opened: Guard) -> None:
     time.now += 60
 
     def probe(_: float) -> str:
         with pytest.raises(CircuitOpen):
-            run(guard, Calls(time, ["not asked"]))
+            run(opened, Calls(time, ["not asked"]))
         time.now += 60
-        return run(guard, Calls(time, ["a probe that never reports gives way"]))
+        return run(opened, Calls(time, ["a probe that never reports gives way"]))
 
-    assert guard.run(tenant="acme", provider="fake", seconds=600, call=probe)
+    assert opened.run(tenant="acme", provider="fake", seconds=600, call=probe)
 
 
-@pytest.mark.parametrize(
-    ("url", "here"),
-    [
-        ("http://localhost:11434/v1", True),
-        ("http://127.0.0.1:8080/v1", True),
-        ("http://127.9.9.9/", True),
-        ("http://[::1]:8000/v1", True),
-        ("https://localhost.example/v1", False),
-        ("https://127.0.0.1.example/v1", False),
-        ("https://user:127.0.0.1@models.example/v1", False),
-        ("http://10.0.0.5/v1", False),
-        ("", False),
-    ],
-)
-def test_only_loopback_addresses_are_on_this_machine(url: str, here: bool) -> None:
-    assert is_on_this_machine(url=url) is here
+def test_only_loopback_addresses_are_on_this_machine() -> None:
+    here = ("localhost:11434/v1", "127.0.0.1:8080/v1", "127.9.9.9/", "[::1]:8000/v1")
+    elsewhere = (
+        "localhost.example/v1",
+        "127.0.0.1.example/v1",
+        "user:127.0.0.1@a.example",
+        "10.0.0.5",
+    )
+
+    assert all(is_on_this_machine(url=f"http://{one}") for one in here)
+    assert not any(
+        is_on_this_machine(url=url) for url in ("", *(f"http://{one}" for one in elsewhere))
+    )
 
 
 def test_what_no_vendor_can_mean_is_refused() -> None:

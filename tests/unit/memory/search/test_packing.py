@@ -115,31 +115,23 @@ def test_what_says_the_same_is_left_out_and_named() -> None:
     assert overlaps == {UUID(int=3): UUID(int=1)}
 
 
-def test_the_other_side_joins_the_better_ranked_one() -> None:
-    ranked = (_view(1, REDIS), _view(2, CARTS), _view(3, "Redis is never asked for tokens."))
-    sides = {UUID(int=1): frozenset({UUID(int=3)}), UUID(int=3): frozenset({UUID(int=1)})}
-
-    blocks, _ = packing.blocks_of(ranked=ranked, contradictions=sides)
-
-    assert [[one.id.int for one in block.memories] for block in blocks] == [[1, 3], [2]]
+def _against(first: int, second: int) -> dict[UUID, frozenset[UUID]]:
+    """Return that two memories contradict each other."""
+    one, other = UUID(int=first), UUID(int=second)
+    return {one: frozenset({other}), other: frozenset({one})}
 
 
-def test_a_side_that_was_not_found_is_brought_in() -> None:
-    other = _view(9, "Redis is never asked for tokens.")
-    sides = {UUID(int=1): frozenset({other.id}), other.id: frozenset({UUID(int=1)})}
+def test_the_other_side_joins_the_better_ranked_one_found_or_not_and_is_no_overlap() -> None:
+    never = "Redis is never asked for tokens."
+    one, two, three = _view(1, REDIS), _view(2, CARTS), _view(3, never)
+    alike = (_view(1, "Retries are switched on."), _view(2, "Retries are switched on !"))
 
-    blocks, _ = packing.blocks_of(
-        ranked=(_view(1, REDIS),), contradictions=sides, others={other.id: other}
-    )
+    for ranked, sides, beside, expected in (
+        ((one, two, three), _against(1, 3), {}, [[1, 3], [2]]),
+        ((one,), _against(1, 3), {three.id: three}, [[1, 3]]),
+        (alike, _against(1, 2), {}, [[1, 2]]),
+    ):
+        blocks, overlaps = packing.blocks_of(ranked=ranked, contradictions=sides, others=beside)
 
-    assert [one.id.int for one in blocks[0].memories] == [1, 9]
-
-
-def test_sides_of_a_contradiction_are_no_overlap() -> None:
-    ranked = (_view(1, "Retries are switched on."), _view(2, "Retries are switched on !"))
-    sides = {UUID(int=1): frozenset({UUID(int=2)}), UUID(int=2): frozenset({UUID(int=1)})}
-
-    blocks, overlaps = packing.blocks_of(ranked=ranked, contradictions=sides)
-
-    assert [len(block.memories) for block in blocks] == [2]
-    assert overlaps == {}
+        assert [[view.id.int for view in block.memories] for block in blocks] == expected
+        assert overlaps == {}

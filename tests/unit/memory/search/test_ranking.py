@@ -83,24 +83,21 @@ def _parts(profile: str, evidence: Evidence = GOTCHA, phase: Phase | None = None
     return [share * CLOSE, *(factor.value for factor in others)]
 
 
-def test_the_unified_score_of_the_worked_example() -> None:
+def test_the_unified_score_of_the_worked_example_and_the_floor_of_activation() -> None:
     hours = 4 * math.exp(0.28)  # so that ln 2 - ln(hours) / 2 is -0.14
-    evidence = replace(
-        GOTCHA, accesses=0, age_days=hours / 24, activation_floor=-2.0, confidence=0.95
-    )
+    fresh = replace(GOTCHA, accesses=0, age_days=hours / 24, activation_floor=-2.0, confidence=0.95)
+    old = replace(GOTCHA, accesses=0, age_days=10_000, activation_floor=2.0)
 
-    _, *others = _parts("cognitive", evidence)
+    _, *others = _parts("cognitive", fresh)
 
     assert others == pytest.approx([0.25 * -0.0140, 0.15 * 0.95])
+    assert _parts("cognitive", old)[1] == pytest.approx(0.25 * 0.2)
 
 
-def test_coding_adds_fusion_closeness_recency_and_use() -> None:
-    assert _parts("coding") == pytest.approx([0.20, 0.10, 0.25, 0.15])
-
-
-def test_coding_multiplies_by_phase_source_and_belief() -> None:
+def test_coding_adds_its_parts_and_multiplies_by_phase_source_and_belief() -> None:
     weighed = replace(GOTCHA, source=Source.EXTRACTED, confidence=0.5)
 
+    assert _parts("coding") == pytest.approx([0.20, 0.10, 0.25, 0.15])
     assert sum(_parts("coding", weighed, Phase.IMPLEMENT)) == pytest.approx(0.70 * 1.4 * 0.85 * 0.5)
 
 
@@ -109,12 +106,6 @@ def test_the_phase_of_the_work_counts_in_every_profile(name: str) -> None:
     raised = sum(_parts(name, phase=Phase.IMPLEMENT))
 
     assert raised == pytest.approx(1.4 * sum(_parts(name)))
-
-
-def test_activation_stays_above_the_floor_of_its_layer() -> None:
-    old = replace(GOTCHA, accesses=0, age_days=10_000, activation_floor=2.0)
-
-    assert _parts("cognitive", old)[1] == pytest.approx(0.25 * 0.2)
 
 
 @given(

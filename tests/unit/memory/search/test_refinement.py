@@ -56,10 +56,13 @@ def test_parts_sum_to_the_score_and_what_was_not_read_stays_below(
     assert all(one.score <= min(read) + 1e-9 for one in blended if not one.moved)
 
 
-def test_without_scores_nothing_changes() -> None:
+def test_without_scores_nothing_changes_and_a_share_outside_of_0_to_1_is_refused() -> None:
     standings = _standings(0.4, 0.2)
 
     assert refinement.blend(standings=standings, scores={}) == standings
+
+    with pytest.raises(ValueError, match="share"):
+        refinement.blend(standings=_standings(1.0), scores={UUID(int=0): 1.0}, share=1.5)
 
 
 def _is_due(wish: str, kind: QueryKind, standings: tuple[Standing, ...], *made_of: Item) -> bool:
@@ -83,7 +86,6 @@ def _is_due(wish: str, kind: QueryKind, standings: tuple[Standing, ...], *made_o
         ((1.0, 0.5), QueryKind.SEMANTIC, False),
         ((1.0, 0.95), QueryKind.IDENTIFIER, False),
         ((1.0,), QueryKind.SEMANTIC, False),
-        ((), QueryKind.SEMANTIC, False),
     ],
 )
 def test_it_pays_where_the_first_hardly_leads_and_no_name_decides(
@@ -121,11 +123,6 @@ def test_what_most_of_the_best_hits_are_decides(
 @pytest.mark.parametrize("wish", Rerank)
 def test_nothing_found_is_not_reranked(wish: Rerank) -> None:
     assert not _is_due(wish, QueryKind.SEMANTIC, ())
-
-
-def test_a_share_outside_of_0_to_1_is_refused() -> None:
-    with pytest.raises(ValueError, match="share"):
-        refinement.blend(standings=_standings(1.0), scores={UUID(int=0): 1.0}, share=1.5)
 
 
 @pytest.mark.parametrize(

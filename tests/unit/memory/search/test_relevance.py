@@ -1,5 +1,6 @@
 """Relevance is a probability that never falls when evidence rises; its table is complete."""
 
+from dataclasses import replace
 from uuid import UUID
 
 import pytest
@@ -7,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.records.formulas import total
-from memory.search import relevance
 from memory.search import relevance as relevances
 from memory.search.query import Wording
 from memory.search.relevance import (
@@ -63,17 +63,13 @@ def test_more_matched_words_never_lower_it(
     assert less <= more + 1e-9
 
 
-def test_a_memory_that_stands_out_is_more_relevant_than_one_in_a_crowd() -> None:
+def test_a_memory_that_stands_out_and_lacks_no_identifier_is_more_relevant() -> None:
     alone = _observed((0.5, 0.2), *((0.1, 0.0),) * 20)
     crowded = _observed((0.5, 0.2), *((0.48, 0.2),) * 20)
+    has = Observed(memory_id=UUID(int=1), cosine=0.5, matched=0.5)
+    lacks = replace(has, missing=1.0)
 
     assert _first(alone, MINILM).value > 2 * _first(crowded, MINILM).value
-
-
-def test_a_missing_identifier_lowers_it() -> None:
-    has = Observed(memory_id=UUID(int=1), cosine=0.5, matched=0.5)
-    lacks = Observed(memory_id=UUID(int=1), cosine=0.5, matched=0.5, missing=1.0)
-
     assert _first((lacks,), MINILM).value < _first((has,), MINILM).value
 
 
@@ -104,25 +100,21 @@ def test_those_equally_close_are_equally_the_closest() -> None:
     assert [found[UUID(int=id)].get(Sign.CLOSEST) for id in range(4)] == [1 / 2, 1.0, 1 / 2, None]
 
 
-@pytest.mark.parametrize(
-    "wording", [Wording(words=4, is_french=True), Wording(words=8, is_french=False)]
-)
-def test_what_is_as_close_to_a_french_or_longer_query_is_more_relevant(wording: Wording) -> None:
+def test_what_is_as_close_to_a_french_or_longer_query_is_more_relevant() -> None:
     observed = _observed((0.4, 0.1), *((0.2, 0.0),) * 20)
 
-    assert _first(observed, MINILM, wording).value > _first(observed, MINILM).value
+    for wording in (Wording(words=4, is_french=True), Wording(words=8, is_french=False)):
+        assert _first(observed, MINILM, wording).value > _first(observed, MINILM).value
 
 
-def test_slopes_point_the_way_their_signs_mean() -> None:
+def test_slopes_point_the_way_their_signs_mean_and_rows_without_cosines_have_no_size_of_one() -> (
+    None
+):
     slopes = [item for row in CALIBRATIONS.values() for item in row.slopes.items()]
+    chosen = relevances.calibration_of(model="openai/new@512", has_vectors=True)
+    worded = relevances.calibration_of(model="local/all-minilm-l6-v2", has_vectors=False)
 
     assert all((slope < 0) == (sign is Sign.MISSING) for sign, slope in slopes)
     assert all(0 < row.threshold < 1 for row in CALIBRATIONS.values())
-
-
-def test_an_unknown_model_and_no_vectors_have_rows_without_the_size_of_a_cosine() -> None:
-    chosen = relevance.calibration_of(model="openai/new@512", has_vectors=True)
-    worded = relevance.calibration_of(model="local/all-minilm-l6-v2", has_vectors=False)
-
     assert (chosen.key, worded.key) == (ANY, NO_VECTORS)
     assert {Sign.COSINE, Sign.COSINE_LEAD}.isdisjoint({*chosen.slopes, *worded.slopes})

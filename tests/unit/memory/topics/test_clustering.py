@@ -71,22 +71,12 @@ def test_memories_near_each_other_are_topics_with_the_words_they_share() -> None
     assert (ids(carts), ids(deploys)) == ({0, 1, 2, 3}, {4, 5, 6, 7})
     assert set(carts.words) == {"Carts", "merge"} or set(carts.words) == {"Cart", "merge"}
     assert {word.casefold() for word in deploys.words} >= {"proxy", "deploy"}
-
-
-def test_a_member_knows_which_words_of_its_topic_it_has() -> None:
-    carts = sorted_()[0]
-
-    for member in carts.members:
+    for member in carts.members:  # each knows which of the words it has
         text = CARTS[member.memory_id.int].casefold()
         told = [word for bit, word in enumerate(carts.words) if member.holds >> bit & 1]
         assert told
         assert all(clustering.words_of(text=word).keys() <= clustering.words_of(text=text).keys()
                    for word in told)  # fmt: skip
-
-
-def test_a_topic_reaches_as_far_as_most_of_its_memories() -> None:
-    carts = sorted_()[0]
-
     assert carts.center is not None
     assert np.linalg.norm(carts.center) == pytest.approx(1, abs=1e-6)
     farther = [m for m in carts.members if m.closeness is not None and m.closeness < carts.reach]
@@ -128,47 +118,29 @@ def test_links_hold_memories_together() -> None:
     assert [ids(topic) for topic in found] == [{0, 1, 2}]
 
 
-def test_two_memories_are_no_topic_and_no_memory_is_none() -> None:
-    pair = clustering.sort(subjects=subjects(*CARTS[:2]), vectors=two_directions(2), links=())
-    none = clustering.sort(subjects=(), vectors=NOTHING, links=())
-
-    assert (pair, none) == ((), ())
-
-
-def test_memories_that_share_no_word_are_no_topic() -> None:
+def test_two_memories_or_none_or_those_that_share_no_word_are_no_topic() -> None:
     alone = subjects("alpha beta", "gamma delta", "epsilon zeta")
 
     assert clustering.sort(subjects=alone, vectors=two_directions(3), links=()) == ()
+    assert clustering.sort(subjects=subjects(*CARTS[:2]), vectors=two_directions(2), links=()) == ()
+    assert clustering.sort(subjects=(), vectors=NOTHING, links=()) == ()
 
 
 def test_a_topic_keeps_id_and_words_where_most_of_it_stays() -> None:
     before = earlier(1, ("merge", "carts"), range(3))
+    small, large = earlier(1, ("carts",), range(1)), earlier(2, ("merge",), range(1, 4))
 
     carts, deploys = sorted_(before=(before,))
 
     assert (carts.id, carts.words) == (before.id, ("merge", "carts"))
     assert deploys.id is None
-
-
-def test_a_word_that_is_not_told_any_more_gives_way() -> None:
-    before = earlier(1, ("Kafka",), range(4))
-
-    carts = sorted_(before=(before,))[0]
-
-    assert carts.id == before.id
-    assert "Kafka" not in carts.words
-
-
-def test_a_topic_that_fell_apart_keeps_nothing() -> None:
+    assert sorted_(before=(small, large))[0].id == large.id  # of two that became one
     halves = earlier(1, ("merge",), range(2, 6))
-
     assert [topic.id for topic in sorted_(before=(halves,))] == [None, None]
-
-
-def test_of_two_topics_that_became_one_the_larger_stays() -> None:
-    small, large = earlier(1, ("carts",), range(1)), earlier(2, ("merge",), range(1, 4))
-
-    assert sorted_(before=(small, large))[0].id == large.id
+    untold = earlier(1, ("Kafka",), range(4))
+    kept = sorted_(before=(untold,))[0]
+    assert kept.id == untold.id
+    assert "Kafka" not in kept.words
 
 
 @given(count=st.integers(2, clustering.MOST_SHARING))
