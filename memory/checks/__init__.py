@@ -3,7 +3,7 @@
 The flow, in order:
 
 1. `actions.py` takes a plan or a diff, masks secrets in it, and reads it: `work.py` makes the steps
-   of a plan and the changed places of a diff into parts, `diffs.py` reads unified diffs strictly.
+   of a plan and the changed places of a unified diff, which it reads strictly, into parts.
 2. Each part is searched for with the calibrated search, whose silence is respected; memories about
    the touched files are looked up by name. What the caller may not see, what waits for review and
    what is tainted is never evidence.

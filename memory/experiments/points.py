@@ -22,11 +22,12 @@ from memory.taxonomy import MemoryType
 class Point(StrEnum):
     """Where memory is delivered."""
 
-    SYSTEM_PROMPT = "system_prompt"
-    FIRST_MESSAGE = "first_message"
-    TOOL_RESULT = "tool_result"
-    STEP = "step"
-    PLANNER = "planner"  # asked for before a plan
+    # The values are stored, and callers send them: they stay, also where the names are clearer.
+    BRIEF = "system_prompt"  # what is known about the task, with the first prompt
+    SESSION_START = "first_message"  # unfinished work and files to read first, before the brief
+    TOOL_RESULT = "tool_result"  # what warns of a file that was just touched
+    STEP = "step"  # what belongs to a step between prompts, where a project asks for it
+    PLANNER = "planner"  # advice that is asked for before a plan
 
 
 class Group(StrEnum):
@@ -48,15 +49,15 @@ WARNINGS: Final = frozenset({MemoryType.GOTCHA, MemoryType.ERROR_PATTERN, Memory
 OF_A_FILE: Final = WARNINGS | {MemoryType.CAUSAL_DEPENDENCY}  # delivered when it is touched
 OF_A_PLAN: Final = frozenset({MemoryType.PREFETCH_PATTERN, MemoryType.WORK_STATE})
 POINTS: Final = {  # tokens are defaults, not measured
-    Point.SYSTEM_PROMPT: PointBounds(2_500),
-    Point.FIRST_MESSAGE: PointBounds(32_000, OF_A_PLAN),
+    Point.BRIEF: PointBounds(2_500),
+    Point.SESSION_START: PointBounds(32_000, OF_A_PLAN),
     Point.TOOL_RESULT: PointBounds(600, OF_A_FILE),
     Point.STEP: PointBounds(600),
     Point.PLANNER: PointBounds(2_500),
 }
 POINTS_OF_GROUP: Final = {
     Group.CONTROL: frozenset[Point](),
-    Group.PASSIVE: frozenset({Point.SYSTEM_PROMPT, Point.FIRST_MESSAGE}),
+    Group.PASSIVE: frozenset({Point.BRIEF, Point.SESSION_START}),
     Group.FULL: frozenset(Point),
 }
 BASIS_POINTS: Final = 10_000  # places of a draw: shares are exact to a hundredth of a percent

@@ -18,7 +18,7 @@ from uuid import UUID
 
 from memory.extraction import chatter
 from memory.extraction.extract import LONGEST, SHORTEST, Candidate, without_twins
-from memory.intake import rules
+from memory.intake import echoes_and_alarms
 from memory.intake.integrate import Judged, Relation
 from memory.records import assertions
 from memory.records.assertions import Difference
@@ -394,7 +394,7 @@ def phrase_fault(*, text: str, said: str) -> str:
     is_clean = not texts.check_text(text=text) and texts.visible_text(text=text) == text
     sentences = len(_END.findall(text)) or 1
     has_length = SHORTEST <= len(text) <= LONGEST_PHRASE and sentences <= SENTENCES_MOST
-    alarms, known = (set(rules.of_content(content=one)) for one in (text, said))
+    alarms, known = (set(echoes_and_alarms.of_content(content=one)) for one in (text, said))
     is_quiet = alarms <= known and not chatter.speaks_to_the_machine(text=text)
     words, there = texts.content_words(text=text), texts.content_words(text=said)
     checks = (

@@ -13,8 +13,8 @@ The flow, in order:
    always included, and what the stage before hands over; `session_start.py` unfinished work and
    files to read first; `planner_context.py` what a plan should know; touched files their warnings.
 4. *Selection.* `memory_selection.py` is pure: few memories, fresh, relevant, within the tokens of
-   the point; `actions/deliver.py` writes them as text and leaves out what is tainted, waits for
-   review, or is one side of a contradiction alone.
+   the point; `actions/deliver.py` leaves out what is tainted, waits for review, or is one side of a
+   contradiction alone, and has `memory.search.packing` write the rest as text.
 5. *Delivery log.* `actions/delivery_log.py` stores each delivered memory with its tokens in the
    unit in which it was chosen, while the session is locked. So nothing is delivered twice, and sums
    are those of the texts.

@@ -23,8 +23,8 @@ from memory.text import tokens
 from teams import trust
 
 MEMORIES_MOST: Final = {  # at once; defaults, not measured
-    Point.SYSTEM_PROMPT: 12,
-    Point.FIRST_MESSAGE: 12,
+    Point.BRIEF: 12,
+    Point.SESSION_START: 12,
     Point.TOOL_RESULT: 4,
     Point.STEP: 4,
     Point.PLANNER: 30,

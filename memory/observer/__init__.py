@@ -2,8 +2,9 @@
 
 `memory.sessions` stores events and folds them into a scratchpad. This subject looks at scratchpads:
 
-1. `actions/promote` looks at a session while it goes on: it keeps a checkpoint and notes what is
-   urgent. Nothing becomes a memory then, except from a long build, piece by piece.
+1. `actions/session_findings` finds what a session has shown. While the session goes on it keeps a
+   checkpoint and notes what is urgent; nothing becomes a memory then, except from a long build,
+   piece by piece.
 2. `detect` finds the seventeen signals in a scratchpad. `detections` is their one table: what each
    is worth, and how many sessions must show it. `edit_signals`, `effort_signals` and
    `navigation_signals` hold the finders. What people rejected of a signal lowers its worth; two
@@ -11,9 +12,10 @@
 3. `promotion` decides: the gate of the session's type, frequency over sessions, taint, confidence.
    Dead ends, failures of QA, commits and what the running product showed (`evidence_texts`) come in
    beside the signals. It puts them into words by template.
-4. `actions/offers` compares candidates with what is stored and sends them through the one door of
-   intake. Where a candidate came from is its origin, so nothing is offered twice. A model may
-   phrase better, within a budget; without one, templates speak, and the session says so.
+4. `actions/offers` compares candidates with what is stored, decides whether one waits for a person
+   (`proposed_memory`, by `teams.trust.waits`), and sends them through the one door of intake. Where
+   a candidate came from is its origin, so nothing is offered twice. A model may phrase better,
+   within a budget; without one, templates speak, and the session says so.
 5. `actions/finalize` does all of this at the end of a session, in one unit of effects: memories
    that wait for review, sums over sessions (`detect`, `actions/prior_sessions`), and what the
    session is said to have shown (`session_report`). A worker that is killed has done nothing.

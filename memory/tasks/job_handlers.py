@@ -18,7 +18,7 @@ from accounts.queries import Initiator, caller_of, check_token
 from memory.documents import queries
 from memory.documents.actions.import_batches import fail_import, run_import
 from memory.extraction.actions import judge_added
-from memory.observer.actions import consolidate, finalize, promote, synthesize
+from memory.observer.actions import consolidate, finalize, session_findings, synthesize
 from memory.review.actions import rollback
 from teams.permissions import Act, require
 
@@ -91,8 +91,8 @@ def consolidate_session(claim: Claim) -> Mapping[str, Any]:
 def observe_session(claim: Claim) -> Mapping[str, Any]:
     """Look at what the agent of a session has done."""
     (session_id,) = map(UUID, claim.payload["ids"])
-    counts = promote.observe(session_id=session_id, now=timezone.now())
-    return {**counts, **promote.promote_piece(session_id=session_id, now=timezone.now())}
+    counts = session_findings.observe(session_id=session_id, now=timezone.now())
+    return {**counts, **session_findings.promote_piece(session_id=session_id, now=timezone.now())}
 
 
 @jobs.handler("memory.synthesize")

@@ -12,8 +12,8 @@ ROOT = Path(__file__).resolve().parents[2]
 APPS = ("accounts", "config", "frontend", "graph", "teams")
 BUDGETS = {  # subject: lines
     "accounts": 7_120,
-    "config": 4_870,
-    "frontend": 7_150,
+    "config": 4_890,
+    "frontend": 7_180,
     "graph": 3_280,
     "memory/api": 4_070,
     "memory/checks": 1_140,

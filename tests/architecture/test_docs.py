@@ -1,13 +1,16 @@
-"""The documents say what is: settings, errors, types, addresses, calls (rule 7)."""
+"""The documents say what is: settings, errors, types, addresses, calls, files (rule 7)."""
 
+import ast
 import importlib
 import pkgutil
 import re
 from collections.abc import Iterator
+from functools import cache
 from itertools import chain
 
 import pytest
 
+from accounts import jobs
 from accounts.errors import CairnError
 from config import env
 from config.rest import problems
@@ -20,6 +23,8 @@ APPS = ("accounts", "teams", "graph", "memory", "config.rest")
 NOT_IMPORTED = (".migrations", ".management")
 FILES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")
 SERVED = ("/docs/api", "/docs/")
+PRODUCT = ("accounts", "teams", "graph", "memory", "frontend", "config")
+EXAMPLES = {"auth/token.py"}  # files of an imagined project
 
 
 def _text(name: str) -> str:
@@ -134,6 +139,74 @@ def test_make_targets_named_in_the_documents_exist() -> None:
 
     assert named
     assert all(f"\n{name}:" in makefile for name in named)
+
+
+def _design_pages() -> dict[str, str]:
+    names = (name for name in _sources() if name.endswith("/__init__.py"))
+    trees = {name: ast.parse((env.ROOT / name).read_text(encoding="utf-8")) for name in names}
+    return {name: ast.get_docstring(tree) or "" for name, tree in trees.items()}
+
+
+@cache
+def _sources() -> tuple[str, ...]:
+    tops = (env.ROOT / top for top in (*PRODUCT, "tests"))
+    files = chain.from_iterable(top.rglob("*") for top in tops)
+    code = (path for path in files if path.suffix in {".py", ".sql"})
+    return ("manage.py", *(path.relative_to(env.ROOT).as_posix() for path in code))
+
+
+def _files(page: str, name: str) -> list[str]:
+    """Return what a name may mean: a path from the root, or the end of one beside the page.
+
+    A design page means files of its package, a manual those of the whole product.
+    """
+    folder = page.removesuffix("__init__.py") if page.endswith(".py") else ""
+    return [
+        path
+        for path in _sources()
+        if path == name or (path.startswith(folder) and path.endswith(f"/{name}"))
+    ]
+
+
+def test_files_and_functions_named_in_the_documents_exist() -> None:
+    manuals = (*DOCS.glob("*.md"), env.ROOT / "CONTRIBUTING.md")
+    texts = {path.name: path.read_text(encoding="utf-8") for path in manuals} | _design_pages()
+    named = re.compile(r"`([\w./-]*\w\.(?:py|sql))(?::\s(\w+))?")
+
+    gone = [
+        (page, name, function)
+        for page, text in texts.items()
+        for name, function in named.findall(text)
+        if name not in EXAMPLES
+        and not any(
+            function in (env.ROOT / path).read_text(encoding="utf-8") for path in _files(page, name)
+        )
+    ]
+
+    assert gone == []
+
+
+def test_modules_of_a_package_that_its_design_page_names_exist() -> None:
+    named = re.compile(r"`([a-z_]+(?:/[a-z_]+)+)[`:]")
+
+    gone = [
+        (page, name)
+        for page, text in _design_pages().items()
+        for name in named.findall(text)
+        if not _files(page, f"{name}.py")
+        and not any((base / name).is_dir() for base in ((env.ROOT / page).parent, env.ROOT))
+    ]
+
+    assert gone == []
+
+
+def test_modules_named_in_the_documents_exist() -> None:
+    texts = [_text("contributors"), *_design_pages().values()]
+    texts.append((env.ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+    ours = re.compile(rf"(?:`|-m )((?:{'|'.join((*PRODUCT, 'tests'))})(?:\.\w+)+)(?=[`\s(:,])")
+
+    for name in {name for text in texts for name in ours.findall(text)} - set(jobs.NAMES):
+        pkgutil.resolve_name(name)
 
 
 def _page(name: str) -> doc_pages.DocPage | None:

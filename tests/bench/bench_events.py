@@ -19,7 +19,7 @@ from django.utils import timezone
 from accounts.caller import Caller
 from config import celery
 from memory.observer.actions.finalize import finalize
-from memory.observer.actions.promote import observe
+from memory.observer.actions.session_findings import observe
 from memory.sessions.actions.append_events import append_events
 from memory.sessions.actions.lifecycle import NewSession, end_session, open_session
 from teams.actions import create_project

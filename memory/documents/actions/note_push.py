@@ -21,7 +21,7 @@ from accounts.messages import message
 from memory import errors, sql_queries, taxonomy
 from memory.documents import file_formats, markdown_notes, models, queries
 from memory.documents.actions import uploads
-from memory.intake import rules, validation
+from memory.intake import echoes_and_alarms, validation
 from memory.intake.actions import candidate, remember
 from memory.records import protection, versions, writes
 from memory.records.models import Memory
@@ -220,7 +220,7 @@ def _restore(memory: Memory, said: str) -> None:
         memory.verification = "verified" if memory.verified_at else "unverified"
     is_same = memory.content_hash == content_hash(content=said)
     waits_for_it = memory.archived_reason == versions.HELD and is_same
-    ends = waits_for_it and not rules.of_content(content=memory.content)
+    ends = waits_for_it and not echoes_and_alarms.of_content(content=memory.content)
     memory.needs_review = memory.needs_review and not ends
     memory.stale_at, memory.archived_reason = None, ""
 

@@ -89,9 +89,7 @@ def brief(*, recipient: policy.Recipient, asked: BriefRequest) -> deliver.Delive
                 CandidateSet(aside=aside, tokens_most=asked.tokens_most),
             )
         )
-        delivery = deliver.deliver(
-            recipient=recipient, point=Point.SYSTEM_PROMPT, candidates=candidates
-        )
+        delivery = deliver.deliver(recipient=recipient, point=Point.BRIEF, candidates=candidates)
         if not delivery.is_late:
             briefed_at = now if delivery.text else None
             record_try(session=session, through=asked.through, briefed_at=briefed_at)

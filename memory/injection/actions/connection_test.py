@@ -23,7 +23,7 @@ from teams.models import Project
 from teams.permissions import Act, require
 from teams.queries import is_paused
 
-HOOK_POINTS = (Point.SYSTEM_PROMPT, Point.TOOL_RESULT)  # where programs are answered
+HOOK_POINTS = (Point.BRIEF, Point.TOOL_RESULT)  # where programs are answered
 
 
 class ConnectionOutcome(StrEnum):

@@ -207,7 +207,7 @@ def _due_brief(recipient: policy.Recipient, files: tuple[str, ...]) -> brief.Bri
     last = prompts.order_by("-sequence").values_list("text", "sequence").first()
     if last is None or not last[0].strip():
         return None
-    is_open = policy.is_open(recipient=recipient, point=Point.SYSTEM_PROMPT)
+    is_open = policy.is_open(recipient=recipient, point=Point.BRIEF)
     if not is_open and not _may_start(recipient):
         return None
     task = SearchRequest(query=last[0][:LONGEST_QUESTION].strip())
@@ -228,7 +228,7 @@ def deliver_with_brief(
             warnings = _in_time(_warnings(recipient, asked.working))
             behind = replace(recipient, is_continued=bool(warnings.text))
             start = _in_time(_start(behind, asked.working))
-            is_open = policy.is_open(recipient=recipient, point=Point.SYSTEM_PROMPT)
+            is_open = policy.is_open(recipient=recipient, point=Point.BRIEF)
     except TooLate:
         return deliver.LATE
     before = deliver.join(deliveries=(warnings, start))
@@ -238,7 +238,7 @@ def deliver_with_brief(
             brief.record_try(session=session, through=asked.through, briefed_at=None)
         return before
     behind = replace(recipient, is_continued=bool(before.text))
-    free = POINTS[Point.SYSTEM_PROMPT].tokens - start.tokens
+    free = POINTS[Point.BRIEF].tokens - start.tokens
     found = brief.brief(recipient=behind, asked=replace(asked, tokens_most=free))
     if not found.is_late:
         return deliver.join(deliveries=(before, found))
@@ -287,4 +287,4 @@ def _may_start(recipient: policy.Recipient) -> bool:
     """Say whether a session may be given what its work begins with: with its first prompt."""
     session = recipient.session
     is_first = session.brief_tries == 0 and not session_start.had_start(session=session)
-    return is_first and policy.is_open(recipient=recipient, point=Point.FIRST_MESSAGE)
+    return is_first and policy.is_open(recipient=recipient, point=Point.SESSION_START)

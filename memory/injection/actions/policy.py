@@ -22,8 +22,8 @@ from teams.queries import Hook, hooks_in, is_paused
 from teams.trust import level_row
 
 POINT_HOOKS: Final[Mapping[Point, Hook]] = {
-    Point.SYSTEM_PROMPT: Hook.BRIEF,
-    Point.FIRST_MESSAGE: Hook.PREFETCH,
+    Point.BRIEF: Hook.BRIEF,
+    Point.SESSION_START: Hook.PREFETCH,
     Point.TOOL_RESULT: Hook.WARNINGS,
     Point.STEP: Hook.STEP,
     Point.PLANNER: Hook.PLANNER,

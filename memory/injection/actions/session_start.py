@@ -58,7 +58,7 @@ def deliver_start(
 ) -> tuple[Delivery, FilePlan]:
     """Deliver to a locked session what its work begins with; return it with the plan in it. In a
     unit."""
-    session, point = recipient.session, Point.FIRST_MESSAGE
+    session, point = recipient.session, Point.SESSION_START
     histories = tuple(_module_history(recipient, module) for module in modules)
     plan = plan_files(modules=histories)
     work, files = _unfinished_text(unfinished) if unfinished else "", _plan_text(plan)

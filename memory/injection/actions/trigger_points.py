@@ -78,7 +78,7 @@ def deliver_at_point(*, caller: Caller, request: PointRequest, now: datetime) ->
     with tenancy.unit():
         session = hold_own(caller=caller, session_id=session_id)
         recipient = policy.Recipient(caller=caller, session=session, now=now)
-        is_due = point is not Point.SYSTEM_PROMPT or brief.is_due(session=session)
+        is_due = point is not Point.BRIEF or brief.is_due(session=session)
         if not policy.is_open(recipient=recipient, point=point) or not is_due:
             return PointDelivery()
         files = scratchpads.named(row=session, paths=request.files)
@@ -86,13 +86,13 @@ def deliver_at_point(*, caller: Caller, request: PointRequest, now: datetime) ->
         if point is Point.TOOL_RESULT:
             delivery = deliver.deliver_warnings(recipient=recipient, point=point, files=files)
             return PointDelivery(delivery=delivery)
-        if point is Point.FIRST_MESSAGE:
+        if point is Point.SESSION_START:
             return _deliver_start(recipient, modules)
         asked = brief.BriefRequest(task=request.task, working=files)
-        if point is Point.SYSTEM_PROMPT:
+        if point is Point.BRIEF:
             included = brief.always_included(recipient=recipient, modules=modules)
             asked = replace(asked, included=included)
-    if point is Point.SYSTEM_PROMPT:
+    if point is Point.BRIEF:
         return PointDelivery(delivery=brief.brief(recipient=recipient, asked=asked))
     delivery, advice = planner_context.advise_planner(
         recipient=recipient,

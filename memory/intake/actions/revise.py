@@ -14,7 +14,7 @@ from memory.customization import custom_type_rules
 from memory.customization import queries as custom_types
 from memory.entities import accurate, names
 from memory.errors import RefusedByGate
-from memory.intake import integrate, rules, validation
+from memory.intake import echoes_and_alarms, integrate, validation
 from memory.intake.actions import candidate
 from memory.records import actions, protection, versions, writes
 from memory.records.models import Memory, MemoryVersion
@@ -116,8 +116,8 @@ def _write(
         row.user_verified, row.verified_at = False, None
         if row.verification == Verification.VERIFIED:
             row.verification = Verification.UNVERIFIED.value
-        alarms = rules.of_content(content=row.content)
-        row.needs_review = row.needs_review or len(alarms) >= rules.HELD_FROM
+        alarms = echoes_and_alarms.of_content(content=row.content)
+        row.needs_review = row.needs_review or len(alarms) >= echoes_and_alarms.HELD_FROM
     writes.save_unique(row=row, fields=SAVED, now=now)
     writes.reindex(caller=caller, row=row, is_same_text=is_same_text)
     writes.announce(caller=caller, kind="memory.changed", rows=(row,))

@@ -25,7 +25,8 @@ from memory import sql_queries
 from memory.entities import names
 from memory.index import queries as index_queries
 from memory.index.actions import embedding
-from memory.intake import classify, integrate, queries, rules, validation
+from memory.intake import classify, integrate, queries, validation
+from memory.intake import echoes_and_alarms as echoes
 from memory.intake.actions import candidate
 from memory.records import actions
 from memory.records.models import Memory
@@ -50,7 +51,7 @@ SIMILAR_LIMIT: Final = 3  # memories that are shown
 MOST_NAMES: Final = 8  # things named in the text that are shown; default, not measured
 SIMILAR_COSINE: Final = 0.55  # cosine from which a neighbor is worth showing; default, not measured
 # what was delivered, and the cosines of it that are known
-Delivered = tuple[tuple[rules.DeliveredText, ...], dict[UUID, float]]
+Delivered = tuple[tuple[echoes.DeliveredText, ...], dict[UUID, float]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,7 +248,7 @@ def find_delivered(
         query=None if embedded is None else index_queries.prefix_text(vector=embedded.vector),
         **visibility.parameters(sight=visibility.sight_of(caller=caller)),
     )
-    texts = tuple(rules.DeliveredText(memory_id=id, content=content) for id, content, _ in rows)
+    texts = tuple(echoes.DeliveredText(memory_id=id, content=content) for id, content, _ in rows)
     return texts, {id: float(cosine) for id, _, cosine in rows if cosine is not None}
 
 
@@ -283,11 +284,11 @@ def find_echo(
     texts, cosines = delivered
     source, echo = checked.new.source, same_id
     if same_id is None:
-        echo = rules.echo_of(
+        echo = echoes.echo_of(
             content=checked.new.content,
             given=texts,
             cosines=cosines,
-            limits=rules.OTHER_WORDS if source in IN_OTHER_WORDS else rules.SAME_WORDS,
+            limits=echoes.OTHER_WORDS if source in IN_OTHER_WORDS else echoes.SAME_WORDS,
         )
     elif all(one.memory_id != same_id for one in texts):
         if source != Source.EXTRACTED:

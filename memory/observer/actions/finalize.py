@@ -25,7 +25,13 @@ from memory.experiments.actions import measurement
 from memory.injection.actions import delivery_log
 from memory.intake.actions.remember import Prepared
 from memory.observer import detect, queries, reentered_dead_ends, session_report
-from memory.observer.actions import offers, prior_sessions, promote, synthesize, unit_completion
+from memory.observer.actions import (
+    offers,
+    prior_sessions,
+    session_findings,
+    synthesize,
+    unit_completion,
+)
 from memory.sessions import counters
 from memory.sessions.actions import scratchpads
 from memory.sessions.events import Outcome
@@ -42,7 +48,7 @@ KEPT: Final = (  # of what was told of a session before
 class _Decision:
     """What is to be stored of a session, all at once."""
 
-    shown: promote.SessionFindings
+    shown: session_findings.SessionFindings
     offered: tuple[offers.Offer, ...]
     phrased: offers.Phrased
     completion: tuple[Prepared, ...]
@@ -63,7 +69,7 @@ def finalize(*, session_id: UUID, now: datetime) -> Mapping[str, Any]:
     scratchpad = scratchpads.settled(opened=opened)
     if scratchpad.outcome is None:  # it has ended, also where no event said so
         scratchpad = replace(scratchpad, outcome=Outcome.UNKNOWN)
-    shown = promote.show(row=row, scratchpad=scratchpad, now=now)
+    shown = session_findings.show(row=row, scratchpad=scratchpad, now=now)
     who = shown.who
     with tenancy.unit():
         entered = queries.find_reentries(caller=who.caller, row=row, scratchpad=scratchpad)

@@ -31,7 +31,7 @@ from accounts.caller import Caller
 from accounts.errors import Forbidden, InvalidInput, NotFound
 from memory.extraction import actions as extraction
 from memory.extraction import model_answers
-from memory.intake import rules
+from memory.intake import echoes_and_alarms
 from memory.intake.actions import remember, similar_memories
 from memory.observer import promotion, session_report
 from memory.records.models import Memory
@@ -142,7 +142,7 @@ def proposed_memory(
     What is tainted (`reason`), doubtful, or reads like an order, an address or a command waits for
     a person, however far its opener trusts memory.
     """
-    has_alarm = bool(rules.of_content(content=content))
+    has_alarm = bool(echoes_and_alarms.of_content(content=content))
     return remember.NewMemory(
         content=content,
         source=source.value,

@@ -22,8 +22,8 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from accounts import audit as origins
 from accounts import tenancy
 from memory.index.actions.model_switch import INSTALLATION
-from memory.intake import rules
-from memory.intake.rules import Alarm, Written
+from memory.intake import echoes_and_alarms
+from memory.intake.echoes_and_alarms import Alarm, Written
 from memory.records import writes
 from memory.records.models import Memory, MemoryVersion
 from memory.review.queries.overview import ALARM, ALARM_BURST, ALARM_DOMINANT
@@ -124,7 +124,7 @@ def _ringing(rows: Iterable[Memory], created: Iterable[Memory]) -> Mapping[UUID,
     """Return by memory what rings, of its words and of those written beside it by its writer."""
     found: defaultdict[UUID, set[str]] = defaultdict(set)
     for row in rows:
-        for alarm in rules.of_content(content=row.content):
+        for alarm in echoes_and_alarms.of_content(content=row.content):
             found[row.id].add(alarm.value)
     writers: defaultdict[tuple[object, ...], list[Written]] = defaultdict(list)
     for row in _with_same_writers(created):
@@ -132,7 +132,7 @@ def _ringing(rows: Iterable[Memory], created: Iterable[Memory]) -> Mapping[UUID,
         at = row.created_at.timestamp()
         writers[writer].append(Written(id=row.id, at_seconds=at, content=row.content))
     for written in writers.values():
-        for memory_id in rules.burst(written=written):
+        for memory_id in echoes_and_alarms.burst(written=written):
             found[memory_id].add(ALARM_BURST)
     return found
 
@@ -161,7 +161,7 @@ def _dominant(now: datetime) -> tuple[UUID, ...]:
     by_project: defaultdict[UUID | None, dict[UUID, int]] = defaultdict(dict)
     for memory_id, project_id in places.values_list("id", "project_id"):
         by_project[project_id][memory_id] = most[memory_id]
-    found = (rules.dominant(given_out=one) for one in by_project.values())
+    found = (echoes_and_alarms.dominant(given_out=one) for one in by_project.values())
     named = tuple(one for one in found if one is not None)
     kept = Memory.objects.filter(pk__in=named, user_verified=False).order_by("id")
     return tuple(kept.values_list("id", flat=True))
@@ -194,7 +194,7 @@ def _raise(found: Mapping[UUID, set[str]], now: datetime) -> tuple[int, int]:
         for alarm in sorted(new[row.id]):
             told[alarm].append(str(row.id))
         every = found[row.id]
-        must_wait = ALARM_BURST in every or len(every & OF_CONTENT) >= rules.HELD_FROM
+        must_wait = ALARM_BURST in every or len(every & OF_CONTENT) >= echoes_and_alarms.HELD_FROM
         if must_wait and not row.needs_review:
             row.needs_review = True
             writes.save(row=row, fields=("needs_review",), now=now)

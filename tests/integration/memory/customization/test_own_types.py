@@ -200,7 +200,7 @@ def test_relays_pass_on_custom_types(scrum: World) -> None:
     for content, type in ((REDIS, "user-story"), (CARTS, "requirement"), (PARSER, "risk")):
         scrum.stored(content, type=type, session_id=before.id)
 
-    passed = given_at(Point.SYSTEM_PROMPT, Run(scrum.owner, scrum.now, phase="coder", **work))
+    passed = given_at(Point.BRIEF, Run(scrum.owner, scrum.now, phase="coder", **work))
 
     assert f"- user-story: {REDIS}" in passed.delivery.text
     assert [one.memory.own_type for one in passed.delivery.memories][:1] == ["user-story"]

@@ -31,7 +31,7 @@ FILE: Final = "src/cart/prices.py"
 WARNING: Final = "Rounding in prices.py is half to even, so totals differ from invoices by a cent."
 VAT: Final = "VAT is rounded for each line of an invoice, never for its total, as the law asks."
 ASKED: Final = "Fix how VAT is rounded for each line of an invoice."
-BRIEF: Final = POINTS[Point.SYSTEM_PROMPT].tokens
+BRIEF: Final = POINTS[Point.BRIEF].tokens
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -44,7 +44,7 @@ KNOWN = st.lists(
     min_size=1,
     max_size=6,
 )
-HOOK_MOST: Final = POINTS[Point.SYSTEM_PROMPT].tokens + POINTS[Point.TOOL_RESULT].tokens
+HOOK_MOST: Final = POINTS[Point.BRIEF].tokens + POINTS[Point.TOOL_RESULT].tokens
 _HERE: Final = {"cwd": "/home/ana/store", "tool_response": "x"}
 EVENTS: Final[Mapping[str, Mapping[str, object]]] = {
     "start": {**_HERE, "hook_event_name": "SessionStart", "source": "startup"},

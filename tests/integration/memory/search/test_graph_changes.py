@@ -165,7 +165,7 @@ def test_searches_and_contexts_of_a_project_are_counted_by_day(
     assert 0 <= found.share.low <= found.share.value <= found.share.high <= 1
 
 
-@pytest.mark.parametrize("point", [Point.SYSTEM_PROMPT, Point.PLANNER])
+@pytest.mark.parametrize("point", [Point.BRIEF, Point.PLANNER])
 def test_a_brief_and_a_plan_are_counted_once_where_they_give_something(
     caller: Caller, shop: str, now: datetime, point: Point
 ) -> None:

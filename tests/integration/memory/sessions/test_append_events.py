@@ -12,7 +12,7 @@ from accounts.caller import Role
 from accounts.errors import Forbidden, InvalidInput, NotFound, RateLimited
 from accounts.models import Job
 from memory import sql_queries
-from memory.observer.actions.promote import observe
+from memory.observer.actions.session_findings import observe
 from memory.sessions import reducers
 from memory.sessions.actions import append_events as appending
 from memory.sessions.actions import scratchpads

@@ -9,7 +9,7 @@ from accounts import tenancy
 from accounts.models import Job
 from memory.injection.actions import delivery_log
 from memory.observer.actions.finalize import finalize
-from memory.observer.actions.promote import promote_piece
+from memory.observer.actions.session_findings import promote_piece
 from memory.records.models import Memory
 from memory.records.queries.views import to_view
 from memory.review.actions.verdicts import keep

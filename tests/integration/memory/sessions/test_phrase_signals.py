@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from accounts import tenancy
-from memory.observer.actions.promote import promote_piece
+from memory.observer.actions.session_findings import promote_piece
 from memory.records.models import Memory
 from memory.sessions.models import Statistic
 from teams.actions import change_project

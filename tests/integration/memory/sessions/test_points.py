@@ -40,7 +40,7 @@ def given_at(point: Point, run: Run, **given: Any) -> PointDelivery:
 
 def first(run: Run, **given: Any) -> PointDelivery:
     """Ask what a session is given with its first message."""
-    return given_at(Point.FIRST_MESSAGE, run, **given)
+    return given_at(Point.SESSION_START, run, **given)
 
 
 def ids(given: PointDelivery) -> set[UUID]:
@@ -275,7 +275,7 @@ def test_a_stage_passes_on_what_it_recorded_to_the_next_and_to_no_other(cart: Ca
     cart.learned_in(cart.opened(thread="cache", phase="qa_reviewer"), error, decision)
 
     fixer, planner = (
-        given_at(Point.SYSTEM_PROMPT, cart.opened(thread="cache", phase=phase))
+        given_at(Point.BRIEF, cart.opened(thread="cache", phase=phase))
         for phase in ("qa_fixer", "planner")
     )
 
@@ -311,7 +311,7 @@ def test_an_own_methodology_says_what_its_stages_pass_on(cart: Cart) -> None:
     own = cart.know(note, type="decision", scope="personal")
     cart.learned_in(cart.opened(phase="design", **work), decision, own)
 
-    given = given_at(Point.SYSTEM_PROMPT, cart.opened(cart.member, phase="doing", **work))
+    given = given_at(Point.BRIEF, cart.opened(cart.member, phase="doing", **work))
 
     assert ids(given) == {decision.id}
     assert list_methodologies(caller=cart.member)[1].relays == (passes,)
@@ -383,7 +383,7 @@ def test_the_brief_over_rest_holds_what_stands_and_how_work_on_its_modules_is_do
     cart: Cart,
 ) -> None:
     cart.know("The lamp in the kitchen is green.")
-    silent = given_at(Point.SYSTEM_PROMPT, cart.opened(), **CART).delivery
+    silent = given_at(Point.BRIEF, cart.opened(), **CART).delivery
     firm = cart.know(
         "Money is counted in whole cents everywhere, because floats drift.", pinned=True
     )
@@ -399,7 +399,7 @@ def test_the_brief_over_rest_holds_what_stands_and_how_work_on_its_modules_is_do
     theirs = "My own invoices are counted in thousandths, since the bank asks so."
     cart.know(theirs, by=cart.member, scope="personal", pinned=True)
 
-    given = given_at(Point.SYSTEM_PROMPT, cart.opened(), **CART)
+    given = given_at(Point.BRIEF, cart.opened(), **CART)
 
     assert (silent.text, silent.tokens) == ("", 0)
     assert ids(given) == {firm.id, recipe.id, last.id}
@@ -418,4 +418,4 @@ def test_what_may_not_be_passed_on_crowds_out_nothing(cart: Cart) -> None:
 
     coder = cart.opened(thread="cache", phase="coder")
 
-    assert ids(given_at(Point.SYSTEM_PROMPT, coder)) == {few.id}
+    assert ids(given_at(Point.BRIEF, coder)) == {few.id}

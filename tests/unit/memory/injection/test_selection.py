@@ -35,7 +35,7 @@ VIEWS = st.lists(
 def selected(*views: MemoryView, **given: Any) -> tuple[int, ...]:
     """Return the numbers of what is selected of some memories, relevant at 0.9 unless given."""
     relevance = given.pop("relevance", {})
-    usual = {"point": Point.SYSTEM_PROMPT, "delivered": frozenset(), "least": 0.55}
+    usual = {"point": Point.BRIEF, "delivered": frozenset(), "least": 0.55}
     candidates = CandidateSet(
         views={one.id: one for one in views},
         relevance={one.id: relevance.get(one.id.int, 0.9) for one in views},

@@ -5,8 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from memory.intake import rules
-from memory.intake.rules import Alarm, Written
+from memory.intake.echoes_and_alarms import Alarm, Written, burst, dominant, of_content
 
 
 @pytest.mark.parametrize(
@@ -25,7 +24,7 @@ from memory.intake.rules import Alarm, Written
     ],
 )
 def test_suspicious_content_rings(content: str, rung: tuple[Alarm, ...]) -> None:
-    assert rules.of_content(content=content) == rung
+    assert of_content(content=content) == rung
 
 
 @pytest.mark.parametrize(
@@ -39,7 +38,7 @@ def test_suspicious_content_rings(content: str, rung: tuple[Alarm, ...]) -> None
     ],
 )
 def test_ordinary_memories_are_quiet(content: str) -> None:
-    assert rules.of_content(content=content) == ()
+    assert of_content(content=content) == ()
 
 
 def written(count: int, *, apart: float, content: str) -> tuple[Written, ...]:
@@ -61,7 +60,7 @@ def written(count: int, *, apart: float, content: str) -> tuple[Written, ...]:
     ],
 )
 def test_many_of_the_same_are_a_burst(count: int, apart: float, content: str, found: int) -> None:
-    assert len(rules.burst(written=written(count, apart=apart, content=content))) == found
+    assert len(burst(written=written(count, apart=apart, content=content))) == found
 
 
 @pytest.mark.parametrize(
@@ -71,4 +70,4 @@ def test_many_of_the_same_are_a_burst(count: int, apart: float, content: str, fo
 def test_one_memory_that_takes_half_is_named(counts: tuple[int, ...], is_one: bool) -> None:
     given_out = {UUID(int=place): count for place, count in enumerate(counts)}
 
-    assert (rules.dominant(given_out=given_out) == UUID(int=0)) is is_one
+    assert (dominant(given_out=given_out) == UUID(int=0)) is is_one

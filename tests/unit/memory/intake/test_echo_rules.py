@@ -6,8 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.intake import rules
-from memory.intake.rules import OTHER_WORDS, SAME_WORDS, EchoLimits
+from memory.intake import echoes_and_alarms
+from memory.intake.echoes_and_alarms import (
+    OTHER_WORDS,
+    SAME_WORDS,
+    DeliveredText,
+    EchoLimits,
+    echo_of,
+)
 
 KNOWN = "Webhooks are retried 11 times with growing pauses, then parked for a person."
 FIRST = UUID(int=1)
@@ -19,9 +25,9 @@ WORDS = (
 
 def heard(content: str, limits: EchoLimits, cosine: float = 0.0) -> bool:
     """Say whether a statement repeats what is known."""
-    given = (rules.DeliveredText(memory_id=FIRST, content=KNOWN),)
+    given = (DeliveredText(memory_id=FIRST, content=KNOWN),)
     cosines = {FIRST: cosine}
-    return rules.echo_of(content=content, given=given, cosines=cosines, limits=limits) == FIRST
+    return echo_of(content=content, given=given, cosines=cosines, limits=limits) == FIRST
 
 
 @pytest.mark.parametrize("limits", [SAME_WORDS, OTHER_WORDS])
@@ -60,12 +66,12 @@ def test_meaning_counts_for_a_conversation() -> None:
 
 def test_the_closest_one_is_named_and_nothing_is_heard_of_nothing() -> None:
     given = (
-        rules.DeliveredText(memory_id=SECOND, content=f"{KNOWN} The pauses double."),
-        rules.DeliveredText(memory_id=FIRST, content=KNOWN),
+        DeliveredText(memory_id=SECOND, content=f"{KNOWN} The pauses double."),
+        DeliveredText(memory_id=FIRST, content=KNOWN),
     )
 
-    assert rules.echo_of(content=KNOWN, given=given, cosines={}, limits=OTHER_WORDS) == FIRST
-    assert rules.echo_of(content=KNOWN, given=(), cosines={}, limits=OTHER_WORDS) is None
+    assert echo_of(content=KNOWN, given=given, cosines={}, limits=OTHER_WORDS) == FIRST
+    assert echo_of(content=KNOWN, given=(), cosines={}, limits=OTHER_WORDS) is None
 
 
 @given(
@@ -75,9 +81,9 @@ def test_the_closest_one_is_named_and_nothing_is_heard_of_nothing() -> None:
     limits=st.sampled_from([SAME_WORDS, OTHER_WORDS]),
 )
 def test_close_ones_are_all_read(said: str, told: str, cosine: float, limits: EchoLimits) -> None:
-    one = rules.DeliveredText(memory_id=FIRST, content=told)
-    new = rules.DeliveredText(memory_id=SECOND, content=said)
+    one = DeliveredText(memory_id=FIRST, content=told)
+    new = DeliveredText(memory_id=SECOND, content=said)
 
-    is_close = rules._closeness(new, one, cosine, limits) > 0
+    is_close = echoes_and_alarms._closeness(new, one, cosine, limits) > 0
 
-    assert rules._may_be_close(new, one, cosine, limits) or not is_close
+    assert echoes_and_alarms._may_be_close(new, one, cosine, limits) or not is_close

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.observer.actions.promote import fired
+from memory.observer.actions.session_findings import fired
 from memory.observer.detections import SignalKind
 from tests.support.stories import Story
 
