@@ -163,9 +163,9 @@ def _is_name(span: EntitySpan) -> bool:
     if len(span.text) > LONGEST or _NAME.match(span.text) is None:
         return False
     written = span.text.split()
-    if _ABBREVIATION.match(span.text) or any(_HUMPED.search(word) for word in written):
+    if _ABBREVIATION.match(span.text) or any(map(_HUMPED.search, written)):
         return False
-    if span.kind is EntityKind.PERSON and any(_ABBREVIATION.match(word) for word in written):
+    if span.kind is EntityKind.PERSON and any(map(_ABBREVIATION.match, written)):
         return False
     words = [word.casefold() for word in written]
     return len(words) <= MOST_WORDS and not _is_software(span.kind, words)

@@ -126,8 +126,9 @@ def _enrich_batch(read: NameReader, most: int) -> tuple[int, int, int, int]:
     with tenancy.unit():
         texts = _waiting_texts(most)
         counts = entities.counts_of(memory_ids=tuple(texts))
-    few = frozenset(id for id in texts if counts.get(id, 0) < FEW)
-    asked = {id: accurate.prose_of(content=texts[id]) for id in few}
+    asked = {
+        id: accurate.prose_of(content=text) for id, text in texts.items() if counts.get(id, 0) < FEW
+    }
     marks = _read_all(read, asked) if asked else {}
     with tenancy.unit():
         held = entities.lock_unenriched(memory_ids=tuple(texts), number=NUMBER)
@@ -140,14 +141,11 @@ def _enrich_batch(read: NameReader, most: int) -> tuple[int, int, int, int]:
             if row.content == texts[row.id]
         )
         entities.rewrite(rows=rows, read_by=NUMBER)
-        for number, ids in (
-            (NUMBER, [row.id for row in rows if row.id in few]),
-            (ENOUGH, [row.id for row in rows if row.id not in few]),
-        ):
-            entities.mark_enriched(memory_ids=ids, number=number)
+        ids = {row.id for row in rows}
+        entities.mark_enriched(memory_ids=[*ids & asked.keys()], number=NUMBER)
+        entities.mark_enriched(memory_ids=[*ids - asked.keys()], number=ENOUGH)
     found = sum(len(row.names) for row in rows)
-    stumbled = sum(row.id in asked and row.id not in marks for row in rows)
-    return len(texts), len(rows), found, stumbled
+    return len(texts), len(rows), found, len(ids & asked.keys() - marks.keys())
 
 
 def _waiting_texts(most: int) -> dict[UUID, str]:

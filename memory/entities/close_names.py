@@ -86,7 +86,7 @@ def compare(*, first: Known, second: Known) -> Reason | None:
     if _is_misspelled(first, second):
         return Reason.MISSPELLED
     shorter, longer = sorted((first, second), key=lambda one: len(_words(one.key)))
-    if first.type is EntityType.PERSON and _has_initial(shorter.key, longer.key):
+    if _has_initial(shorter, longer):
         return Reason.INITIAL
     return Reason.LONGER if _is_longer(shorter, longer) else None
 
@@ -160,12 +160,14 @@ def _is_swap_or_other_vowel(first: str, second: str, start: int, *, has_words: b
     return is_vowel and first[start + 1 :] == second[start + 1 :]
 
 
-def _has_initial(shorter: str, longer: str) -> bool:
-    """Say whether one is the other's surname behind an initial: `a lovelace`, `alovelace`."""
-    full = _words(longer)
-    if len(full) != 2 or len(full[0]) < 2 or len(full[1]) < 3:
+def _has_initial(shorter: Known, longer: Known) -> bool:
+    """Say whether one is a person's surname behind an initial: `a lovelace`, `alovelace`."""
+    full = _words(longer.key)
+    if longer.type is not EntityType.PERSON or len(full) != 2:
         return False
-    return _words(shorter) == (full[0][0], full[1]) or shorter == full[0][0] + full[1]
+    if len(full[0]) < 2 or len(full[1]) < 3:
+        return False
+    return _words(shorter.key) == (full[0][0], full[1]) or shorter.key == full[0][0] + full[1]
 
 
 def _is_longer(shorter: Known, longer: Known) -> bool:

@@ -269,10 +269,10 @@ def find_things(
     """
     after_count, after_key, after_type = after or (None, None, None)
     numbers = _groups_of(sight)
-    near = None
-    if keys is not None:  # of all names that may belong to what is asked for
-        asked = [name for name in numbers if name[1] in keys]
-        near = [*keys, *(key for _, key in merged_names(names=asked, numbers=numbers))]
+    asked = near = None
+    if keys is not None:
+        asked = list(keys)
+        near = [*keys, *_keys_together(keys, numbers)]
     rows = sql_queries.filled(
         "known_together" if numbers else "known",
         file=FILE,
@@ -283,7 +283,7 @@ def find_things(
         near=near,
         within=None if projects is None else list(projects),
         type=type and TYPE_CODES[type],
-        keys=None if keys is None else list(keys),
+        keys=asked,
         begins=None if begins is None else list(begins),
         after_count=after_count,
         after_key=after_key,
@@ -291,6 +291,11 @@ def find_things(
         limit=limit,
         **parameters(sight=sight),
     )
+    return _read_things(rows)
+
+
+def _read_things(rows: list[tuple[Any, ...]]) -> tuple[Thing, ...]:
+    """Read the rows of things, with their members where names are said to be one."""
     things = []
     for code, key, name, memories, spellings, *members in rows:
         pairs = (text.partition(" ") for text in (members[0] if members else ()))
@@ -317,10 +322,15 @@ def with_same_names(*, named: Mapping[str, str], sight: Sight) -> dict[str, str]
         return found
     numbers = _groups_of(sight)
     for key, words in named.items():
-        own = [name for name in numbers if name[1] == key]
-        for _, other in sorted(merged_names(names=own, numbers=numbers)):
+        for other in _keys_together((key,), numbers):
             found.setdefault(other, words)
     return found
+
+
+def _keys_together(keys: tuple[str, ...], numbers: dict[Name, int]) -> list[str]:
+    """Return the keys of all names that may belong to what is asked for by keys, in order."""
+    own = [name for name in numbers if name[1] in keys]
+    return [key for _, key in sorted(merged_names(names=own, numbers=numbers))]
 
 
 def _groups_of(sight: Sight) -> dict[Name, int]:

@@ -116,7 +116,7 @@ def context(*, caller: Caller, request: ContextRequest, now: datetime) -> Contex
     Raises InvalidInput naming the field, NotFound for a project the caller cannot see.
     """
     started = time.perf_counter()
-    is_named = request.phase is not None or request.methodology is not None
+    is_named = (request.phase, request.methodology) != (None, None)
     own = own_methodologies(caller=caller) if is_named else {}
     phase = phases.named_phase(methodology=request.methodology, name=request.phase, own=own)
     budget = _budget(phase, request.budget_tokens)

@@ -9,11 +9,12 @@ where the names by themselves say enough. Nothing is stored: who says that two a
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import product
 from typing import Final
+from uuid import UUID
 
 from accounts import tenancy
 from accounts.caller import Caller
@@ -231,19 +232,25 @@ def suggest_names(
         suggestions = _compare(thing, others, lambda _: frozenset())
         if len(suggestions) < MOST_SUGGESTED:
             sure = [one.thing for one in suggestions]
-            same = frozenset(str(number) for number in range(close_names.SHARED))
-            likely = _compare(thing, [one for one in others if one not in sure], lambda _: same)
-
-            def company_of(one: Thing) -> frozenset[str]:
-                near = entities.neighbors(
-                    thing=one, projects=projects, limit=MOST_NEIGHBORS, sight=sight
-                )
-                return frozenset(other.key for other in near)
-
-            looked_at = [one.thing for one in likely[:MOST_LOOKED_BESIDE]]
-            suggestions += _compare(thing, looked_at, company_of) if likely else []
+            unsure = [one for one in others if one not in sure]
+            suggestions += _compare_company(thing, unsure, projects, sight)
     order = tuple(close_names.Reason)
     return tuple(sorted(suggestions, key=lambda one: order.index(one.reason)))[:MOST_SUGGESTED]
+
+
+def _compare_company(
+    thing: Thing, others: list[Thing], projects: Collection[UUID] | None, sight: Sight
+) -> list[Suggestion]:
+    """Compare what is named beside things, of those that would be one if that were the same."""
+
+    def company_of(one: Thing) -> frozenset[str]:
+        near = entities.neighbors(thing=one, projects=projects, limit=MOST_NEIGHBORS, sight=sight)
+        return frozenset(other.key for other in near)
+
+    same = frozenset(str(number) for number in range(close_names.SHARED))
+    likely = _compare(thing, others, lambda _: same)
+    looked_at = [one.thing for one in likely[:MOST_LOOKED_BESIDE]]
+    return _compare(thing, looked_at, company_of) if likely else []
 
 
 def _compare(

@@ -136,20 +136,20 @@ def with_sessions(
     above(x): its score minus the lowest of the path, 0 where it was not found. Episodes of `turns`
     that no path found become candidates, at the lowest score of the path plus what is added.
     """
-    every = {one.memory_id: one for one in candidates}
-    scores = {id: one.scores for id, one in every.items()}
+    known = {one.memory_id: one for one in candidates}
+    every = dict(known)
     lows: dict[str, float] = {}
     for one in candidates:
         for path, score in one.scores.items():
             lows[path] = min(score, lows.get(path, score))
     for id, (previous, next) in turns.items():
-        one = every.get(id) or FusedCandidate(memory_id=id, scores={}, item=Item.DIALOGUE)
+        one = every.get(id, FusedCandidate(memory_id=id, scores={}, item=Item.DIALOGUE))
         found = dict(one.scores)
         for path, low in lows.items():
             added = sum(
-                weight * (scores[near][path] - low)
+                weight * (known[near].scores[path] - low)
                 for near, weight in ((previous, PREVIOUS), (next, NEXT))
-                if near is not None and path in scores.get(near, {})
+                if near in known and path in known[near].scores
             )
             if added > 0:
                 found[path] = found.get(path, low) + added
@@ -171,12 +171,7 @@ def fuse(
     the best possible score is 1 instead of 0.016. Raises KeyError for a path without a weight,
     ValueError for a score that is not finite.
     """
-    by_path: dict[str, dict[int, float]] = defaultdict(dict)
-    for at, candidate in enumerate(candidates):
-        for path, score in candidate.scores.items():
-            if not math.isfinite(score):
-                raise ValueError(f"the {path} score of {candidate.memory_id} is {score}")
-            by_path[path][at] = score
+    by_path = _scores_by_path(candidates)
     scaled = {item: _scaled_weights(item, by_path, weights, shares) for item in Item}
     parts: list[list[Contribution]] = [[] for _ in candidates]
     for path in sorted(by_path):
@@ -195,6 +190,17 @@ def fuse(
         for candidate, own in zip(candidates, parts, strict=True)
     )
     return tuple(sorted(fused, key=lambda each: (-each.score, each.memory_id)))
+
+
+def _scores_by_path(candidates: tuple[FusedCandidate, ...]) -> dict[str, dict[int, float]]:
+    """Return the scores of candidates by their places. Raises ValueError for an infinite one."""
+    by_path: dict[str, dict[int, float]] = defaultdict(dict)
+    for at, candidate in enumerate(candidates):
+        for path, score in candidate.scores.items():
+            if not math.isfinite(score):
+                raise ValueError(f"the {path} score of {candidate.memory_id} is {score}")
+            by_path[path][at] = score
+    return by_path
 
 
 def boosts(*, fused: tuple[Fused, ...], files: Mapping[UUID, tuple[str, ...]]) -> dict[UUID, Boost]:

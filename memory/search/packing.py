@@ -111,13 +111,13 @@ def pack(*, costs: Sequence[tuple[MemoryType, int]], budget: Budget) -> tuple[in
         type: int(budget.tokens * share) for type, share in budget.shares.items()
     }
     room[None] = int(budget.tokens * budget.other)
-    chosen = set()
+    left, chosen = budget.tokens, set()
     for place, (type, tokens) in enumerate(costs):
         pot = type if type in budget.shares else None
         if tokens <= room[pot]:
             room[pot] -= tokens
+            left -= tokens
             chosen.add(place)
-    left = budget.tokens - sum(costs[place][1] for place in chosen)
     for place, (_, tokens) in enumerate(costs):
         if place not in chosen and tokens <= left:
             left -= tokens

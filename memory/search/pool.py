@@ -107,27 +107,17 @@ def gather(
         request=request, scope=scope, asked=replace(asked, named=named), embedded=embedded
     )
     active, found = queries.find_candidates(question=question, embedded=embedded, sight=sight)
-    if embedded is not None and active is not None and embedded.key != active:
-        raise OtherModel(key=active)
-
-    read = partial(
-        queries.read_evidence,
-        sight=sight,
-        asked=asked,
-        with_text=request.rerank in ASKED,
-        now=now,
-    )
-    known = read(memory_ids=tuple(one.memory_id for one in found))
-    turns = _read_turns(request, known, sight)
-    if beside := tuple(id for id in turns if id not in known):
-        known |= read(memory_ids=beside)
-    topic = None
+    model, topic = "", None
     if embedded is not None:
+        model = embedded.key
+        if active not in {None, model}:
+            raise OtherModel(key=active)
         topic = topics_queries.nearest(
-            caller=caller, model=embedded.key, vector=embedded.vector, projects=scope.projects
+            caller=caller, model=model, vector=embedded.vector, projects=scope.projects
         )
+    known, turns = _read_known(request, asked, found, sight, now)
     calibration = relevance.calibration_of(
-        model="" if embedded is None else embedded.key,
+        model=model,
         has_vectors=any(Path.DENSE in one.scores for one in found),
     )
     return Pool(
@@ -145,6 +135,28 @@ def gather(
         project_id=scope.projects[0] if scope.projects and len(scope.projects) == 1 else None,
         own=scope.own,
     )
+
+
+def _read_known(
+    request: SearchRequest,
+    asked: Query,
+    found: tuple[FusedCandidate, ...],
+    sight: Sight,
+    now: datetime,
+) -> tuple[dict[UUID, Evidence], Turns]:
+    """Return the evidence of what was found and of what stands beside its episodes, and those."""
+    read = partial(
+        queries.read_evidence,
+        sight=sight,
+        asked=asked,
+        with_text=request.rerank in ASKED,
+        now=now,
+    )
+    known = read(memory_ids=tuple(one.memory_id for one in found))
+    turns = _read_turns(request, known, sight)
+    if beside := tuple(id for id in turns if id not in known):
+        known |= read(memory_ids=beside)
+    return known, turns
 
 
 def _read_turns(request: SearchRequest, known: Mapping[UUID, Evidence], sight: Sight) -> Turns:
@@ -264,10 +276,9 @@ def without_graph(*, pool: Pool) -> Pool:
     """
     brought: set[UUID] = set()
     for path in LIMITS:
-        held = sorted(
-            (-one.scores[path], one.memory_id) for one in pool.found if path in one.scores
-        )
-        brought.update(memory_id for _, memory_id in held[: pool.limits[path]])
+        scores = {one.memory_id: one.scores[path] for one in pool.found if path in one.scores}
+        held = sorted(scores, key=lambda id: (-scores[id], id))
+        brought.update(held[: pool.limits[path]])
     around = turns_around(turns={id: turn for id, turn in pool.turns.items() if id in brought})
     return replace(
         pool,
@@ -286,21 +297,19 @@ def _observed(pool: Pool) -> tuple[relevance.Observed, ...]:
 
     Those episodes are as close as by their neighbors, in part.
     """
-    found = {one.memory_id: one for one in pool.found}
-    beside = [id for id in pool.turns if id not in found and id in pool.known]
-    close = {one.memory_id: one for one in candidates_of(pool=pool)} if beside else {}
-    observed = []
-    for id in (*(id for id in found if id in pool.known), *beside):
-        one = found.get(id)
-        if one is not None:
-            cosine, matched = one.scores.get(Path.DENSE), one.matched
-        else:
-            previous = found.get(pool.turns[id][0] or id)
-            cosine = close[id].scores.get(Path.DENSE)
+    matches = {one.memory_id: one.matched for one in pool.found}
+    signs = {one.memory_id: (one.scores.get(Path.DENSE), one.matched) for one in pool.found}
+    beside = (pool.turns.keys() & pool.known.keys()) - signs.keys()
+    for one in candidates_of(pool=pool) if beside else ():
+        if one.memory_id in beside:
+            previous = pool.turns[one.memory_id][0] or one.memory_id
+            cosine = one.scores.get(Path.DENSE)
             cosine = None if cosine is None else min(1.0, cosine)
-            matched = fusion.PREVIOUS * previous.matched if previous else 0.0
-        missing = pool.known[id].missing
-        observed.append(
-            relevance.Observed(memory_id=id, cosine=cosine, matched=matched, missing=missing)
+            signs[one.memory_id] = cosine, fusion.PREVIOUS * matches.get(previous, 0.0)
+    return tuple(
+        relevance.Observed(
+            memory_id=id, cosine=cosine, matched=matched, missing=pool.known[id].missing
         )
-    return tuple(observed)
+        for id, (cosine, matched) in signs.items()
+        if id in pool.known
+    )

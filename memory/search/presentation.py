@@ -63,22 +63,20 @@ def organize(
 
     `things` are the keys of what each names.
     """
+    if not views:
+        return Order.SCORE, ()
     ids = tuple(view.id for view in views)
     least = DOMINANT_SHARE * len(ids)
     events = sum(type_row(type=MemoryType(view.type)).kind is MemoryKind.EPISODIC for view in views)
-    if views and events >= least:
+    if events >= least:
         by_time = sorted(views, key=lambda view: (view.event_at or view.created_at, view.id))
         return Order.TIMELINE, tuple(view.id for view in by_time)
     causes = _causes(frozenset(ids), relations)
-    bound = causes.keys() | {cause for found in causes.values() for cause in found}
-    if views and len(bound) >= least:
+    if len(causes.keys() | set().union(*causes.values())) >= least:
         return Order.CAUSES, _roots_first(ids, causes)
-    about = _about({id: things.get(id, frozenset()) for id in ids})
+    about = _about(ids, things)
     if len(set(about.values())) > 1 and len(about) >= least:
-        first: dict[str, int] = {}  # each result, best first, then what else is about its thing
-        for position, memory_id in enumerate(ids):
-            first.setdefault(about.get(memory_id, memory_id.hex), position)
-        return Order.THINGS, tuple(sorted(ids, key=lambda id: first[about.get(id, id.hex)]))
+        return Order.THINGS, _by_thing(ids, about)
     return Order.SCORE, ids
 
 
@@ -151,21 +149,31 @@ def _by_name(factors: Iterable[Factor]) -> dict[str, float]:
     return {factor.name: factor.value for factor in factors}
 
 
-def _about(things: Mapping[UUID, frozenset[str]]) -> dict[UUID, str]:
+def _about(ids: tuple[UUID, ...], things: Mapping[UUID, frozenset[str]]) -> dict[UUID, str]:
     """Return which thing a result is about, of those that are about one that others are about too.
 
     That is what most of the others name as well, of equals what the best of them does; what all of
     them name parts none from the others.
     """
-    named = Counter(thing for own in things.values() for thing in sorted(own))
-    parting = {thing: count for thing, count in named.items() if 1 < count < len(things)}
+    named = Counter[str]()
+    for id in ids:
+        named.update(sorted(things.get(id, ())))
+    parting = {thing: count for thing, count in named.items() if 1 < count < len(ids)}
     about = {
-        memory_id: max(shared, key=lambda thing: parting[thing])
-        for memory_id, own in things.items()
-        if (shared := [thing for thing in parting if thing in own])
+        id: max(shared, key=lambda thing: parting[thing])
+        for id in ids
+        if (shared := [thing for thing in parting if thing in things.get(id, ())])
     }
     members = Counter(about.values())
     return {memory_id: thing for memory_id, thing in about.items() if members[thing] > 1}
+
+
+def _by_thing(ids: tuple[UUID, ...], about: Mapping[UUID, str]) -> tuple[UUID, ...]:
+    """Order results best first; behind each comes what else is about its thing."""
+    first: dict[str, int] = {}
+    for position, id in enumerate(ids):
+        first.setdefault(about.get(id, id.hex), position)
+    return tuple(sorted(ids, key=lambda id: first[about.get(id, id.hex)]))
 
 
 def _causes(among: frozenset[UUID], relations: tuple[Relation, ...]) -> dict[UUID, set[UUID]]:

@@ -74,11 +74,14 @@ def find_candidates(
     Of a model with more dimensions than a scan reads, more are taken by the first ones, and their
     cosines are those of the whole vectors.
     """
+    model, query = "", None
+    if embedded is not None:
+        model, query = embedded.key, index_queries.prefix_text(vector=embedded.vector)
     rows = sql_queries.rows(  # at least one, with the active model
         "candidates",
         file=FILE,
-        model="" if embedded is None else embedded.key,
-        query=None if embedded is None else index_queries.prefix_text(vector=embedded.vector),
+        model=model,
+        query=query,
         request=Jsonb({**question, **parameters(sight=sight)}, dumps=orjson.dumps),
     )
     active, rows = rows[0][0], [row for row in rows if row[1] is not None]
@@ -87,15 +90,15 @@ def find_candidates(
         cosines |= index_queries.whole_cosines(
             key=embedded.key, vector=embedded.vector, memory_ids=tuple(cosines)
         )
-    found = []
-    for _, memory_id, _, bm25, matched, *others in rows:
-        scores = {
-            path: score for path, score in zip(PATHS, (bm25, *others), strict=True) if score > 0
-        }
-        if memory_id in cosines:
-            scores[Path.DENSE.value] = cosines[memory_id]
-        found.append(FusedCandidate(memory_id=memory_id, scores=scores, matched=matched))
-    return active, tuple(found)
+    return active, tuple(_read_candidate(row, cosines) for row in rows)
+
+
+def _read_candidate(row: tuple[Any, ...], cosines: Mapping[UUID, float]) -> FusedCandidate:
+    _, memory_id, _, bm25, matched, *others = row
+    scores = {path: score for path, score in zip(PATHS, (bm25, *others), strict=True) if score > 0}
+    if memory_id in cosines:
+        scores[Path.DENSE.value] = cosines[memory_id]
+    return FusedCandidate(memory_id=memory_id, scores=scores, matched=matched)
 
 
 def read_evidence(

@@ -80,20 +80,26 @@ def is_due(
     where the first hit hardly leads the second, or where several of the first are close facts about
     one thing.
     """
-    if wish == Rerank.NONE or not standings or kind is QueryKind.IDENTIFIER:
+    if not standings or kind is QueryKind.IDENTIFIER:
         return False
     best = [evidence[one.memory_id] for one in standings[:TOP] if one.memory_id in evidence]
     half = len(standings[:TOP]) / 2
-    if sum(one.item is Item.CODE for one in best) > half:
+    items = [one.item for one in best]
+    if items.count(Item.CODE) > half:
         return False
-    is_dialogue = sum(one.item is Item.DIALOGUE for one in best) > half
+    is_dialogue = items.count(Item.DIALOGUE) > half
     if wish != Rerank.AUTO:
-        return is_dialogue or wish == Rerank.ON
-    if len(standings) < 2:
-        return False
-    is_close = standings[0].score - standings[1].score < MARGIN * standings[0].score
+        return {Rerank.NONE.value: False, Rerank.ON.value: True}.get(wish, is_dialogue)
+    return len(standings) > 1 and (is_dialogue or _is_undecided(standings, best))
+
+
+def _is_undecided(standings: Sequence[Standing], best: Sequence[Evidence]) -> bool:
+    """Say whether the first hit hardly leads, or several of the first are close facts."""
+    first, second, *_ = standings
+    if first.score - second.score < MARGIN * first.score:
+        return True
     things = {one.memory_id: one.things for one in best}
-    return is_close or is_dialogue or has_close_facts(standings=standings, things=things)
+    return has_close_facts(standings=standings, things=things)
 
 
 def has_close_facts(

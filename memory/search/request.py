@@ -201,28 +201,18 @@ def question_of(
 
     None lets everything through. `type_names` say the same as `types`, for where rows have names.
     """
-    own = _custom_types(request)
-    types = () if own else tuple(map(MemoryType, request.types))
-    marks = (custom_type_rules.mark(name=name) for name in own)
     profile = ranking.profile_of(name=request.profile)
     surplus = PREFIX_SURPLUS if embedded is not None and embedded.is_long else 1
     near = (name for name in (*asked.identifiers, *request.files) if len(name) <= globs.LONGEST)
     return {
         "words": asked.keyword_text,
         "projects": scope.projects and list(scope.projects),
-        "types": [type_row(type=one).code for one in types] or None,
-        "type_names": [one.value for one in types] or None,
+        **_list_filters(request),
         "moment": request.as_of,
         "since": request.since,
         "until": request.until,
-        "by_tags": [*request.tags, *marks] or None,
-        "by_files": [file for file in request.files if not globs.is_glob(text=file)] or None,
-        "by_globs": [globs.like(glob=file) for file in request.files if globs.is_glob(text=file)]
-        or None,
-        "by_modules": list(request.modules) or None,
         "by_author": request.author,
         "by_topics": None if scope.topics is None else list(scope.topics),
-        "by_states": list(request.states.all_of) or None,
         "no_states": request.states.none_of,
         "least_sure": request.least_sure,
         "most_sure": request.most_sure,
@@ -236,6 +226,23 @@ def question_of(
         "named_limit": NAMED_LIMIT,
         "topics_limit": TOPICS_LIMIT if profile.paths.get(fusion.Path.COMMUNITIES) else 0,
     }
+
+
+def _list_filters(request: SearchRequest) -> dict[str, list[Any] | None]:
+    """Return what a request filters by lists; an empty one filters nothing."""
+    own = _custom_types(request)
+    types = () if own else request.types
+    files, marks = request.files, (custom_type_rules.mark(name=name) for name in own)
+    filters: dict[str, list[Any]] = {
+        "types": [type_row(type=MemoryType(name)).code for name in types],
+        "type_names": list(types),
+        "by_tags": [*request.tags, *marks],
+        "by_files": [file for file in files if not globs.is_glob(text=file)],
+        "by_globs": [globs.like(glob=file) for file in files if globs.is_glob(text=file)],
+        "by_modules": list(request.modules),
+        "by_states": list(request.states.all_of),
+    }
+    return {name: values or None for name, values in filters.items()}
 
 
 def narrowed_question(*, caller: Caller, narrowing: Narrowing) -> dict[str, Any]:
@@ -275,10 +282,13 @@ def _one_of(names: Iterable[str]) -> str:
     return message("Use one of: {names}.", names=tuple(names))
 
 
+def _holds_wrong(values: Iterable[str]) -> bool:
+    return any(not value.strip() or check_text(text=value) for value in values)
+
+
 def _filter_faults(request: SearchRequest) -> Iterator[tuple[str, bool, str]]:
     own = _custom_types(request)
-    known = {*(item.value for item in MemoryType), *own}
-    wrong_type = next((name for name in request.types if name not in known), None)
+    wrong_type = next((name for name in request.types if name not in {*MemoryType, *own}), None)
     alone = message("A search looks for one type of a methodology's own, or for types of ours.")
     no_type = message("{name!r} is not a type of memory.", name=wrong_type or "")
     too_many = message("Name at most {most} of them.", most=LARGEST_FILTER)
@@ -287,14 +297,16 @@ def _filter_faults(request: SearchRequest) -> Iterator[tuple[str, bool, str]]:
     yield "/types", bool(own) and len(request.types) > 1, alone
     for name in ("tags", "files", "modules", "projects", "topics"):
         values = getattr(request, name)
-        wrong = any(not value.strip() or check_text(text=value) for value in values)
         yield f"/{name}", len(values) > LARGEST_FILTER, too_many
-        yield f"/{name}", wrong, message("Leave out empty values and unstorable characters.")
+        yield (
+            f"/{name}",
+            _holds_wrong(values),
+            message("Leave out empty values and unstorable characters."),
+        )
     globbing = sum(globs.is_glob(text=file) for file in request.files)
     yield "/files", globbing > globs.MOST_GLOBS, globbed
-    author = request.author
-    wrong = author is not None and (not author.strip() or bool(check_text(text=author)))
-    yield "/author", wrong, message("Name a person's id, an agent or a tool.")
+    authors = () if request.author is None else (request.author,)
+    yield "/author", _holds_wrong(authors), message("Name a person's id, an agent or a tool.")
     since, until = request.since, request.until
     late = since is not None and until is not None and since >= until
     yield "/until", late, message("Let “until” come after “since”.")

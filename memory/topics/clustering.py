@@ -185,13 +185,13 @@ def sort(
     ids = [frozenset(subjects[node].memory_id for node in nodes) for nodes in large]
     kept = matched(before=before, now=ids)
     keys = distinctive(topics=[[subjects[n].words for n in nodes] for nodes in large])
-    topics = (
-        _topic(
-            [subjects[node] for node in nodes], keys[number], vectors[list(nodes)], kept.get(number)
-        )
-        for number, nodes in enumerate(large)
-    )
-    return tuple(topic for topic in topics if topic.words)
+    topics = []
+    for number, nodes in enumerate(large):
+        own = [subjects[node] for node in nodes]
+        topic = _topic(own, keys[number], vectors[list(nodes)], kept.get(number))
+        if topic.words:
+            topics.append(topic)
+    return tuple(topics)
 
 
 def shared(*, subjects: Sequence[Subject]) -> tuple[Edge, ...]:
@@ -290,10 +290,9 @@ def _topic(
     texts = [subject.words for subject in subjects]
     words = tuple(usual_spelling(key=key, memories=texts) for key in keys)
     members = frozenset(subject.memory_id for subject in subjects)
-    if old is not None and 2 * len(old.members & members) > len(members):
-        keys, words = _still_told(old, texts) or (keys, words)
+    keys, words = _still_told(old, texts, members) or (keys, words)
     center = _center(vectors)
-    cosines = None if center is None else vectors @ center
+    closenesses = _closenesses(vectors, center)
     return Topic(
         id=None if old is None else old.id,
         words=words,
@@ -301,21 +300,34 @@ def _topic(
             Member(
                 memory_id=subject.memory_id,
                 holds=sum(1 << bit for bit, key in enumerate(keys) if key in subject.words),
-                closeness=None
-                if cosines is None or not vectors[row].any()
-                else round(float(cosines[row]), 4),
+                closeness=closeness,
             )
-            for row, subject in enumerate(subjects)
+            for subject, closeness in zip(subjects, closenesses, strict=True)
         ),
         center=center,
         reach=_reach(vectors),
     )
 
 
+def _closenesses(vectors: Vectors, center: Vectors | None) -> list[float | None]:
+    """Return the cosine of each vector to the center, None for what has none."""
+    if center is None:
+        return [None] * len(vectors)
+    return [
+        round(float(cosine), 4) if vector.any() else None
+        for vector, cosine in zip(vectors, vectors @ center, strict=True)
+    ]
+
+
 def _still_told(
-    old: Before, texts: list[Mapping[str, str]]
+    old: Before | None, texts: list[Mapping[str, str]], members: frozenset[UUID]
 ) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """Return keys and words of an earlier topic, None where a word is not told any more."""
+    """Return keys and words of an earlier topic that most members were in.
+
+    None where a word is not told any more.
+    """
+    if old is None or 2 * len(old.members & members) <= len(members):
+        return None
     keys = tuple(next(iter(words_of(text=word)), "") for word in old.words)
     counts = (sum(key in words for words in texts) for key in keys)
     if not keys or any(count < LEAST_HOLDERS for count in counts):

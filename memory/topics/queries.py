@@ -133,26 +133,36 @@ def named_by(*, caller: Caller, refs: tuple[str, ...]) -> tuple[UUID, ...]:
 
     A topic is meant by words when all of them are told of it; nothing that is not there is.
     """
-    readable = tuple(ref for ref in refs if not check_text(text=ref))
-    ids = {id for ref in readable if (id := as_uuid(text=ref)) is not None}
-    wanted = {frozenset(_words(ref)) for ref in readable if as_uuid(text=ref) is None}
+    ids, wanted = _read_refs(refs)
     sight = visibility.sight_of(caller=caller)
     rows = sql_queries.filled(
         "called",
         file=FILE,
         parts=_visible("t"),
         ids=list(ids),
-        words=json.dumps([sorted(words) for words in wanted if words]),
+        words=json.dumps([sorted(words) for words in wanted]),
         limit=MOST_CALLED,
         **parameters(sight=sight),
     )
     found = _list_topics(caller, ids=[row[0] for row in rows], limit=MOST_CALLED)
     called = {one.id: {word.lower() for word in one.words} for one in found}
     return tuple(
-        id
-        for id, words in called.items()
-        if id in ids or any(asked and asked <= words for asked in wanted)
+        id for id, words in called.items() if id in ids or any(asked <= words for asked in wanted)
     )
+
+
+def _read_refs(refs: tuple[str, ...]) -> tuple[set[UUID], set[frozenset[str]]]:
+    """Return the ids among what topics are called by, and the words of each that is none."""
+    ids: set[UUID] = set()
+    wanted: set[frozenset[str]] = set()
+    for ref in refs:
+        if check_text(text=ref):
+            continue
+        if (id := as_uuid(text=ref)) is not None:
+            ids.add(id)
+        elif words := frozenset(_words(ref)):
+            wanted.add(words)
+    return ids, wanted
 
 
 def _visible(alias: str) -> dict[str, str]:
@@ -246,7 +256,7 @@ def subjects_of(*, rows: Sequence[tuple[Any, ...]]) -> tuple[tuple[Subject, ...]
         for id, _, content, tags, files, names, _ in rows
     )
     sent = [np.frombuffer(bytes(row[-1] or b"")[HEAD:], dtype=">f2") for row in rows]
-    vectors = np.zeros((len(rows), max(map(len, sent), default=0) or 1), dtype=np.float32)
+    vectors = np.zeros((len(rows), max([1, *map(len, sent)])), dtype=np.float32)
     for number, unit in enumerate(sent):
         length = float(np.linalg.norm(unit.astype(np.float32)))
         if length:
@@ -287,24 +297,35 @@ def write(
     `versions`: of all memories that were sorted. One that has changed since is in no topic until it
     joins one by itself; one that came since and had joined one joins anew.
     """
-    stated = [json.dumps(topic.words) for _, topic in topics]
+    ids = [id for id, _ in topics]
     centers = [
         None if topic.center is None else HalfVector(topic.center).to_text() for _, topic in topics
     ]
-    members = [(id, member) for id, topic in topics for member in topic.members]
-    ids = [member.memory_id for _, member in members]
     sql_queries.rows("hold", file=FILE)  # writers of memories wait from here on
     sql_queries.execute(
         "write_topics",
         file=FILE,
-        ids=[id for id, _ in topics],
-        words=stated,
+        ids=ids,
+        words=[json.dumps(topic.words) for _, topic in topics],
         centers=centers,
         reaches=[topic.reach for _, topic in topics],
         model=model_id,
         now=now,
         **_of(place),
     )
+    dropped = _write_members(place, topics, versions)
+    sql_queries.execute("drop_topics", file=FILE, ids=ids, **_of(place))
+    index_queries.follow_topics(
+        memory_ids=tuple(row[0] for row in dropped if row[0] not in versions)
+    )
+
+
+def _write_members(
+    place: TopicScope, topics: Sequence[tuple[UUID, Topic]], versions: Mapping[UUID, int]
+) -> list[tuple[Any, ...]]:
+    """Put memories into their topics; return rows of those that are in none any more."""
+    members = [(id, member) for id, topic in topics for member in topic.members]
+    ids = [member.memory_id for _, member in members]
     dropped = sql_queries.rows("drop_members", file=FILE, memories=ids, **_of(place))
     sql_queries.execute(
         "write_members",
@@ -316,10 +337,7 @@ def write(
         closenesses=[member.closeness for _, member in members],
         **_of(place),
     )
-    sql_queries.execute("drop_topics", file=FILE, ids=[id for id, _ in topics], **_of(place))
-    index_queries.follow_topics(
-        memory_ids=tuple(row[0] for row in dropped if row[0] not in versions)
-    )
+    return dropped
 
 
 def left_out(*, place: TopicScope, after: UUID, limit: int) -> tuple[UUID, ...]:
