@@ -115,13 +115,17 @@ def _masked(value: object, redact: Redact, depth: int, name: str) -> object:
     if isinstance(value, Mapping):
         entries = list(value.items())[:MOST] if depth < DEEPEST else []
         return {str(name): _masked(one, redact, depth + 1, str(name)) for name, one in entries}
+    return _masked_list(value, redact, depth, name) if isinstance(value, list | tuple) else value
+
+
+def _masked_list(
+    value: list[object] | tuple[object, ...], redact: Redact, depth: int, name: str
+) -> object:
     if isinstance(value, list) and name in IN_WORDS:
         words = (word for word in value[:MOST] if isinstance(word, str))
         return _redacted(" ".join(words), redact, "")  # a secret follows the word that names it
-    if isinstance(value, list | tuple):
-        inner = value[:MOST] if depth < DEEPEST else ()
-        return [_masked(one, redact, depth + 1, name) for one in inner]
-    return value
+    inner = value[:MOST] if depth < DEEPEST else ()
+    return [_masked(one, redact, depth + 1, name) for one in inner]
 
 
 def _redacted(text: str, redact: Redact, name: str) -> str:

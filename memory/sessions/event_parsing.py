@@ -114,16 +114,8 @@ def read(*, row: object, position: int = 0) -> Event | Refused:
 
 def _event(row: Mapping[str, object]) -> Event:
     sequence = _whole_number(row, "sequence", Reason.BAD_SEQUENCE, least=1, most=SEQUENCE_MOST)
-    said, name = _short(row.get("kind", row.get("type"))), _short(row.get("name"))[:NAME_MOST]
-    if not said:
-        raise _Invalid("kind", Reason.NO_KIND)
-    try:
-        kind = EventKind(said)
-    except ValueError:
-        kind, name = EventKind.UNKNOWN, said[:NAME_MOST]
+    kind, name = _kind_and_name(row)
     is_call = kind is EventKind.TOOL_CALL
-    if is_call and not name:
-        raise _Invalid("name", Reason.NO_TOOL_NAME)
     given = row.get("args", row.get("arguments"))
     given = given if isinstance(given, Mapping) else {}
     text = _text(row.get("text"))
@@ -140,7 +132,7 @@ def _event(row: Mapping[str, object]) -> Event:
         agent=_short(row.get("agent"))[:NAME_MOST],
         name=name,
         call=_short(row.get("call"))[:NAME_MOST],
-        arguments=_arguments(given) if given else NO_ARGUMENTS,
+        arguments=_arguments(given),
         text=text,
         is_error=row.get("is_error") is True or (isinstance(exit_code, int) and exit_code != 0),
         tokens=_whole_number(row, "tokens", Reason.BAD_COUNT),
@@ -154,7 +146,23 @@ def _event(row: Mapping[str, object]) -> Event:
     )
 
 
+def _kind_and_name(row: Mapping[str, object]) -> tuple[EventKind, str]:
+    """Return the kind of an event and what it names; an unknown kind is the name itself."""
+    said, name = _short(row.get("kind", row.get("type"))), _short(row.get("name"))[:NAME_MOST]
+    if not said:
+        raise _Invalid("kind", Reason.NO_KIND)
+    try:
+        kind = EventKind(said)
+    except ValueError:
+        return EventKind.UNKNOWN, said[:NAME_MOST]
+    if kind is EventKind.TOOL_CALL and not name:
+        raise _Invalid("name", Reason.NO_TOOL_NAME)
+    return kind, name
+
+
 def _arguments(given: Mapping[str, object]) -> Arguments:
+    if not given:
+        return NO_ARGUMENTS
     line, command = _first(given, _LINES), _first(given, _COMMANDS)
     if isinstance(command, list):  # some tools give its words
         command = " ".join(word for word in command if isinstance(word, str))

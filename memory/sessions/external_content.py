@@ -227,9 +227,9 @@ def of_commands(
         named = (here.named(path=one, within=command.folder) for one in made)
         written |= {one for one in named if file_paths.is_outside(path=one)}
     if not found and any(map(_is_of_unknown, commands)):
-        paths = (one for one in _STANDS.findall(line) if _PROGRAMS.match(one) is None)
+        paths = tuple(itertools.filterfalse(_PROGRAMS.match, _STANDS.findall(line)))
         here = Workspace(root=place.root, folder=place.folder, written=written)
-        first = _first_outside(tuple(paths), Command(), here)
+        first = _first_outside(paths, Command(), here)
         found.extend(() if first is None else (first,))
     return tuple(found), written - place.written
 
@@ -293,7 +293,7 @@ def _of_web(command: Command) -> Found | None:
     if not given:
         is_help = not _HELP.isdisjoint(command.words[1:])
         return None if is_help else Found(reason=f"web: {command.program}", source=command.program)
-    return next((one for one in (of_url(url=url) for url in given) if one is not None), None)
+    return next(filter(None, (of_url(url=url) for url in given)), None)
 
 
 def _of_forge(command: Command) -> Found | None:
@@ -359,20 +359,25 @@ def _carried(command: Command, place: Workspace) -> Iterator[str]:
             yield from sources
 
 
+def _downloaded(words: tuple[str, ...]) -> Iterator[str]:
+    """Yield the files that the options of a program of the web name for its output."""
+    files = [file for word, file in itertools.pairwise(words) if _OUTPUTS.match(word) is not None]
+    files += [word.partition("=")[2] for word in words if word.startswith("--output=")]
+    yield from (file for file in files if file and "://" not in file)
+
+
 def _written(command: Command, *, is_clean: bool) -> Iterator[str]:
     """Yield the files that a command writes as a whole; copies only of what is no outside's."""
     words = command.words
     yield from command.writes
-    if command.program == "tee" and not any(_APPENDS.match(one) for one in words):
+    if command.program == "tee" and not any(map(_APPENDS.match, words)):
         yield from _operands(command)
     if not is_clean:
         return
     if command.program in WEB and _GOES_ON.isdisjoint(words):
-        named = (now for one, now in itertools.pairwise(words) if _OUTPUTS.match(one) is not None)
-        valued = (one.partition("=")[2] for one in words if one.startswith("--output="))
-        yield from (one for one in (*named, *valued) if one and "://" not in one)
+        yield from _downloaded(words)
     sources, target = _copied(command)
-    if not target or any(_KEEPS.match(word) is not None for word in words[1:]):
+    if not target or any(map(_KEEPS.match, words[1:])):
         return
     if "." in target.rpartition("/")[2].strip("."):
         yield target

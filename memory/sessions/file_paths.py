@@ -9,6 +9,7 @@ import re
 from typing import Final
 
 MODULE_DEPTH: Final = 2  # folders that name a module; default, not measured
+_UNRESOLVED: Final = re.compile(r"\./|//|/\.\.\Z")
 _DRIVE: Final = re.compile(r"\A[A-Za-z]:/")
 _HOME: Final = re.compile(r"\A(?:/(?:home|Users)/[^/]+|/root)(?=/|\Z)")
 _CONFIG_NAMES: Final = frozenset({
@@ -40,7 +41,7 @@ def relative(*, path: str, root: str, folder: str = "") -> str:
     clean = _resolved(named)
     home = _HOME.match(base) if clean.startswith("~/") else None
     whole = clean if home is None else _resolved(f"{home.group()}{clean[1:]}")
-    if base and (whole == base or whole.startswith(f"{base}/")):
+    if base and f"{whole}/".startswith(f"{base}/"):
         return whole[len(base) + 1 :] or "."
     return clean
 
@@ -99,7 +100,7 @@ def _slashes(path: str) -> str:
 
 def _resolved(path: str) -> str:
     """Take out `./`, doubled slashes and `a/../`; what leaves the start keeps its `../`."""
-    if "./" not in path and "//" not in path and not path.endswith("/.."):
+    if _UNRESOLVED.search(path) is None:
         return path
     kept: list[str] = []
     for part in path.split("/"):

@@ -138,15 +138,7 @@ def _on_call(state: Scratchpad, event: Event) -> None:
     if len(state.open_calls) > OPEN_MOST:  # the oldest is given up
         del state.open_calls[next(iter(state.open_calls))]
     _note_taint(state, event, reading.taint)
-    made = reading.writes
-    if (
-        reading.act is Act.EDIT
-        and tools.is_whole(event=event)
-        and file_paths.is_outside(path=reading.target)
-    ):
-        made = (*made, reading.target)  # from then on the session's own
-    if made and len(state.written) < WRITTEN_MOST:
-        state.written |= frozenset(made)
+    _note_written(state, event, reading)
     if reading.act in _FILES and reading.target:
         _count_files(state, deed)
     if reading.act is Act.RECORD:
@@ -196,17 +188,32 @@ def _let_go(state: Scratchpad) -> None:
     state.dropped += count
 
 
-def _on_result(state: Scratchpad, event: Event) -> None:
-    called = state.open_calls.pop(_call_key(event), None)
-    deed = state.deeds.get(called) if called is not None else None
-    if deed is None:
-        state.orphans += 1
-        return
+def _note_written(state: Scratchpad, event: Event, reading: tools.ToolReading) -> None:
+    """Keep which outside files a call writes as a whole; from then on the session's own."""
+    made = reading.writes
+    is_outside = file_paths.is_outside(path=reading.target)
+    if is_outside and reading.act is Act.EDIT and tools.is_whole(event=event):
+        made = (*made, reading.target)
+    if made and len(state.written) < WRITTEN_MOST:
+        state.written |= frozenset(made)
+
+
+def _count_tokens(state: Scratchpad, deed: Deed, event: Event) -> None:
+    """Keep how long a file that was read without an error is, as its result shows."""
     use = state.files.get(deed.target) if deed.act is Act.READ else None
     if use is not None and event.text and not event.is_error:
         length = event_parsing.full_length(text=event.text)
         tokens = max(use.tokens, math.ceil(length / CHARACTERS_A_TOKEN))
         state.files[deed.target] = replace(use, tokens=tokens)
+
+
+def _on_result(state: Scratchpad, event: Event) -> None:
+    called = state.open_calls.pop(_call_key(event), None)
+    if called not in state.deeds:
+        state.orphans += 1
+        return
+    deed = state.deeds[called]
+    _count_tokens(state, deed, event)
     is_test = deed.act is Act.TEST
     digest = message = ""
     is_error = event.is_error or says_failure(text=event.text, is_test=is_test)

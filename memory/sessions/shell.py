@@ -35,6 +35,7 @@ _WRAPPER_NAMES: Final = frozenset({  # long options of those that take a value
 _KNOWN: Final = {"HOME": ("~",), "PWD": (".",), "TMPDIR": ("/tmp",)}  # noqa: S108
 _LANGUAGE: Final = Language(tree_sitter_bash.language())
 _ESCAPED: Final = re.compile(r"\\(.)", re.DOTALL)
+_COMMAND_OPTION: Final = re.compile(r"-(?!-).*c", re.DOTALL)  # a command follows: -c, -lc
 _ENDS_COMMAND: Final = re.compile(r"[;&|\n()`]+")
 
 
@@ -179,7 +180,7 @@ class _Reader:
         if program not in SHELLS:
             return ""
         for place, word in enumerate(words):
-            if word.startswith("-") and not word.startswith("--") and word.endswith("c"):
+            if _COMMAND_OPTION.fullmatch(word) is not None:
                 rest = parts[place + 1 :]
                 if len(rest) > 1 and rest[0].type == "word":
                     return b" ".join(one.text or b"" for one in rest).decode()

@@ -109,11 +109,8 @@ def read(
     given = event.arguments
     if act is Act.EDIT and given.command == "view":
         act = Act.READ
-    if act in {Act.READ, Act.EDIT}:  # some files are named twice; the first stands out
-        paths = [place.named(path=one) for one in (given.path, *event.files[:ALSO_MOST]) if one]
-        target, *also = dict.fromkeys(paths) or ("",)
-        taint = _of_files((target, *also), place) if act is Act.READ else ""
-        return ToolReading(act=act, target=target, taint=taint, also=tuple(also))
+    if act in {Act.READ, Act.EDIT}:
+        return _of_named_files(act, event, place)
     if act in {Act.GREP, Act.GLOB}:  # it may look elsewhere than in the repository
         named = (given.path, given.pattern if act is Act.GLOB else "")
         taint = _of_files((place.named(path=one) for one in named if one), place)
@@ -188,21 +185,38 @@ def _of_files(paths: Iterable[str], place: Workspace) -> str:
     )
 
 
+def _of_named_files(act: Act, event: Event, place: Workspace) -> ToolReading:
+    """Return the reading of files; some are named twice, and the first stands out."""
+    files = (event.arguments.path, *event.files[:ALSO_MOST])
+    paths = [place.named(path=one) for one in files if one]
+    target, *also = dict.fromkeys(paths) or ("",)
+    taint = _of_files((target, *also), place) if act is Act.READ else ""
+    return ToolReading(act=act, target=target, taint=taint, also=tuple(also))
+
+
 def _of_address(act: Act, event: Event) -> ToolReading:
     """Return the reading of a tool that may read an address; the own machine's is no outside."""
     given = event.arguments
-    is_ours = external_content.is_of_ours(name=event.name)
-    is_web = act is Act.FETCH or external_content.is_of_the_web(name=event.name)
-    if is_ours or act is Act.RECORD or not (given.url or is_web):
-        return ToolReading(act=act, target=given.path or given.pattern or event.name)
-    target = given.url or given.pattern or event.name
-    found = (
-        external_content.of_url(url=given.url)
-        if given.url
-        else external_content.of_words(words=target)
-    )
-    taint = found.reason if found else ""
-    return ToolReading(act=Act.FETCH if found else Act.OTHER, target=target, taint=taint)
+    named = given.pattern or event.name
+    if not _may_read_address(act, event):
+        return ToolReading(act=act, target=given.path or named)
+    if given.url:
+        found = external_content.of_url(url=given.url)
+    else:
+        found = external_content.of_words(words=named)
+    target = given.url or named
+    if found is None:
+        return ToolReading(act=Act.OTHER, target=target)
+    return ToolReading(act=Act.FETCH, target=target, taint=found.reason)
+
+
+def _may_read_address(act: Act, event: Event) -> bool:
+    """Say whether a tool may read an address; Cairn's own tools never do."""
+    if act is Act.RECORD or external_content.is_of_ours(name=event.name):
+        return False
+    if act is Act.FETCH or event.arguments.url:
+        return True
+    return external_content.is_of_the_web(name=event.name)
 
 
 def _of_command(command: str, place: Workspace) -> ToolReading:
@@ -230,15 +244,15 @@ def _telling_part(parts: tuple[Command, ...], place: Workspace) -> tuple[Act, st
     telling = tuple(
         one for one in parts if one.words and one.program not in _QUIET and not one.is_fed
     )
-    first = telling[0] if telling else None
-    if first is None:
+    if not telling:
         return None
+    first = telling[0]
     pattern = external_content.pattern_of(command=first)
     if pattern:
         return Act.GREP, " ".join(pattern.split())
     files = external_content.files_of(command=first)
     is_shown = first.program in external_content.SHOWS or first.words[:2] == ("sed", "-n")
-    if len(telling) == 1 and len(files) == 1 and is_shown:
+    if (len(telling), len(files)) == (1, 1) and is_shown:
         within = "" if first.folder.startswith("$") else first.folder
         return Act.READ, place.named(path=files[0], within=within)
     return None

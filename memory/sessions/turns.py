@@ -130,7 +130,7 @@ class _ProseFilter:
         if any(form.match(line) for form in (_LOG, _QUOTE, _TABLE, _HEADING)):
             return False
         bare = line.strip()
-        letters = sum(letter.isalpha() or letter.isspace() for letter in bare)
+        letters = sum(map(str.isalpha, bare)) + sum(map(str.isspace, bare))
         return letters >= LEAST_LETTERS * len(bare)
 
     def _is_in_block(self, line: str) -> bool:

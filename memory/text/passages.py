@@ -263,9 +263,9 @@ def _item(node: SyntaxTreeNode) -> _Item:
     paragraphs = [child for child in node.children if child.type == "paragraph"]
     blocks = [child for child in node.children if child.type in {"fence", "code_block"}]
     return _Item(
-        text=" ".join(text for child in paragraphs if (text := _words(child))),
+        text=" ".join(filter(None, map(_words, paragraphs))),
         line=node.map[0] + 1 if node.map else 1,
-        code=tuple(block for child in blocks if (block := _fenced(child))),
+        code=tuple(filter(None, map(_fenced, blocks))),
         nested=tuple(c for c in node.children if c.type in {"bullet_list", "ordered_list"}),
     )
 
@@ -334,9 +334,9 @@ def _run_in(tokens: Sequence[Token]) -> str:
     shown = [token for token in tokens if token.type != "text" or token.content]
     if not shown or shown[0].type != "strong_open":
         return ""
-    end = next(i for i, token in enumerate(shown) if token.type == "strong_close")
+    end = [token.type for token in shown].index("strong_close")
     words = _plain(shown[1:end])
-    after = "".join(_text(token) for token in shown[end + 1 :]).lstrip()
+    after = "".join(map(_text, shown[end + 1 :])).lstrip()
     is_heading = words.endswith((".", ":")) or after.startswith((":", "\u2013", "\u2014"))
     return words if after and is_heading else ""
 

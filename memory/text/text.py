@@ -153,7 +153,7 @@ def content_words(*, text: str) -> frozenset[str]:
 
 
 def _pieces(compound: str) -> tuple[str, ...]:
-    segments = [segment for segment in re.split(r"[/@]+", compound) if segment]
+    segments = [*filter(None, re.split(r"[/@]+", compound))]
     names = [name for segment in segments for name in _SEPARATORS.split(segment) if name]
     dotted = [name for segment in segments for name in segment.split(".") if name]
     humps = [hump for name in names for hump in _CAMEL.findall(name)]

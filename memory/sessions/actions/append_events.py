@@ -208,19 +208,12 @@ def _no_events(refused: list[Refused]) -> InvalidInput:
 
 def _store(row: Session, clean: Clean, now: datetime) -> AppendedEvents:
     """Store cleaned events under a locked session; queue a look at it when it is due. In a unit."""
-    asked = {event.sequence for event, _ in clean.events}
     last = _last(row)
-    there: set[int] = set()
-    if min(asked, default=0) <= last:
-        known = Turn.done.filter(session_id=row.id, sequence__in=asked).order_by()
-        there = set(known.values_list("sequence", flat=True))
+    new = _new_events(row, clean, last)
+    own = _own_answers(row, [event for event, _ in clean.events])
     rows: dict[int, Mapping[str, object]] = {}
     masked: list[MaskedSecret] = []
-    unknown = 0
-    own = _own_answers(row, [event for event, _ in clean.events])
-    for event, kinds in clean.events:
-        if event.sequence in there or event.sequence in rows:
-            continue
+    for event, kinds in new:
         seconds = event.at_seconds
         kept = replace(event, text="") if event.sequence in own else event
         rows[event.sequence] = {
@@ -230,33 +223,56 @@ def _store(row: Session, clean: Clean, now: datetime) -> AppendedEvents:
             "at": now if seconds is None else datetime.fromtimestamp(seconds, tz=UTC),
         }
         masked.extend(MaskedSecret(sequence=event.sequence, kind=kind) for kind in kinds)
-        unknown += event.kind is EventKind.UNKNOWN
-    if row.events + len(rows) > MOST_OF_SESSION:
+    _check_room(row, len(rows))
+    if rows:
+        is_bound = any(event.kind in BOUNDS for event, _ in clean.events)
+        _queue_look(row, len(rows), is_asked=_write(row, rows, now) or is_bound)
+    return AppendedEvents(
+        stored=len(rows),
+        known=len(clean.events) - len(rows),
+        unknown=sum(event.kind is EventKind.UNKNOWN for event, _ in new),
+        last_sequence=max(last, row.events, *rows),
+        refused=clean.refused,
+        masked=tuple(masked),
+    )
+
+
+def _new_events(row: Session, clean: Clean, last: int) -> list[tuple[Event, tuple[str, ...]]]:
+    """Return the first event of each number that is not there yet. In a unit."""
+    asked = {event.sequence for event, _ in clean.events}
+    there: set[int] = set()
+    if min(asked, default=0) <= last:
+        known = Turn.done.filter(session_id=row.id, sequence__in=asked).order_by()
+        there = set(known.values_list("sequence", flat=True))
+    new = []
+    for event, kinds in clean.events:
+        if event.sequence not in there:
+            there.add(event.sequence)
+            new.append((event, kinds))
+    return new
+
+
+def _check_room(row: Session, count: int) -> None:
+    """Raise InvalidInput for a full session, RateLimited where too many wait to be looked at."""
+    if row.events + count > MOST_OF_SESSION:
         raise wrong_field(
             pointer="/events",
             detail=message("A session has at most {most} events.", most=MOST_OF_SESSION),
             hint="End this session and open another one of the same thread.",
             code="too_many",
         )
-    if rows and row.memory_eligible and row.events + len(rows) - row.folded > MOST_BEHIND:
+    if count and row.memory_eligible and row.events + count - row.folded > MOST_BEHIND:
         raise RateLimited(
             detail="More events came than could be looked at.", retry_after_seconds=WAIT_SECONDS
         )
-    if rows:
-        is_late = _write(row, rows, now)
-        is_bound = any(event.kind in BOUNDS for event, _ in clean.events)
-        is_due = row.events // EVERY > (row.events - len(rows)) // EVERY
-        if row.memory_eligible and (is_due or is_bound or is_late):
-            payload, creator = {"ids": [str(row.id)]}, row.opened_by or row.token_id
-            jobs.enqueue(JOB, payload=payload, key=row.id.hex, created_by=creator)
-    return AppendedEvents(
-        stored=len(rows),
-        known=len(clean.events) - len(rows),
-        unknown=unknown,
-        last_sequence=max(last, row.events, *rows),
-        refused=clean.refused,
-        masked=tuple(masked),
-    )
+
+
+def _queue_look(row: Session, count: int, *, is_asked: bool) -> None:
+    """Queue a look at a session if that is asked for or due after so many more events."""
+    is_due = row.events // EVERY > (row.events - count) // EVERY
+    if row.memory_eligible and (is_asked or is_due):
+        payload, creator = {"ids": [str(row.id)]}, row.opened_by or row.token_id
+        jobs.enqueue(JOB, payload=payload, key=row.id.hex, created_by=creator)
 
 
 def _own_answers(row: Session, events: list[Event]) -> set[int]:
@@ -265,17 +281,23 @@ def _own_answers(row: Session, events: list[Event]) -> set[int]:
     A result that does not name its tool is that of its call, in this batch or stored before.
     """
     results = [one for one in events if one.kind is EventKind.TOOL_RESULT and one.text]
-    names = {one.call: one.name for one in events if one.kind is EventKind.TOOL_CALL and one.call}
-    if missing := {one.call for one in results if one.call and not one.name} - names.keys():
-        before = Turn.done.filter(
-            session=row, body__kind=EventKind.TOOL_CALL.value, body__call__in=sorted(missing)
-        )
-        names.update(before.values_list("body__call", "body__name"))
+    names = _names_of_calls(row, events, {one.call for one in results if not one.name})
     return {
         one.sequence
         for one in results
         if external_content.is_of_ours(name=one.name or names.get(one.call, ""))
     }
+
+
+def _names_of_calls(row: Session, events: list[Event], asked: set[str]) -> dict[str, str]:
+    """Return the names of tools by their calls, of a batch and of those asked for. In a unit."""
+    names = {one.call: one.name for one in events if one.kind is EventKind.TOOL_CALL and one.call}
+    if missing := asked - names.keys() - {""}:
+        before = Turn.done.filter(
+            session=row, body__kind=EventKind.TOOL_CALL.value, body__call__in=sorted(missing)
+        )
+        names.update(before.values_list("body__call", "body__name"))
+    return names
 
 
 def _write(row: Session, rows: Mapping[int, Mapping[str, object]], now: datetime) -> bool:

@@ -95,19 +95,18 @@ def store(*, row: Session, clean: tuple[Clean, ...], now: datetime) -> Appended:
     """Store cleaned turns under a locked session. In a unit."""
     asked = {turn.sequence for turn, _ in clean if turn.sequence}
     mine = Turn.objects.filter(session=row)
-    sums = mine.aggregate(last=Max("sequence"), count=Count("pk"))
-    there = (
-        set(mine.filter(sequence__in=asked).values_list("sequence", flat=True)) if asked else set()
-    )
-    last = sums["last"] or 0
+    sums = mine.aggregate(last=Max("sequence", default=0), count=Count("pk"))
+    there = set(mine.filter(sequence__in=asked).values_list("sequence", flat=True))
+    last = sums["last"]
     rows: dict[int, Turn] = {}
     masked: list[MaskedSecret] = []
     for place, (turn, kinds) in enumerate(clean):
         sequence = turn.sequence or last + 1
         _check_sequence(place, sequence)
         last = max(last, sequence)
-        if sequence in there or sequence in rows:
+        if sequence in there:
             continue
+        there.add(sequence)
         rows[sequence] = Turn(
             session=row,
             sequence=sequence,

@@ -200,16 +200,20 @@ def check(*, new: NewSession) -> None:
         raise wrong_field(pointer="/plan", detail=detail, code="too_many")
     texts |= {f"/plan/{place}": (step, LONGEST_PART) for place, step in enumerate(new.plan)}
     for pointer, (text, longest) in texts.items():
-        if check_text(text=text):
-            raise wrong_field(
-                pointer=pointer,
-                detail="The text has characters that cannot be stored.",
-                code="text",
-            )
-        if len(text) > longest:
-            detail = message("Use at most {most} characters.", most=longest)
-            raise wrong_field(pointer=pointer, detail=detail, code="length")
+        _check_text(pointer, text, longest)
     free_texts.check(texts={pointer: text for pointer, (text, _) in texts.items() if text})
+
+
+def _check_text(pointer: str, text: str, longest: int) -> None:
+    if check_text(text=text):
+        raise wrong_field(
+            pointer=pointer,
+            detail="The text has characters that cannot be stored.",
+            code="text",
+        )
+    if len(text) > longest:
+        detail = message("Use at most {most} characters.", most=longest)
+        raise wrong_field(pointer=pointer, detail=detail, code="length")
 
 
 def close(*, rows: Iterable[Session], now: datetime) -> tuple[UUID | None, ...]:
