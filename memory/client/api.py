@@ -260,13 +260,7 @@ class Client:
         data: bytes | None = None,
     ) -> httpx.Response:
         """Return the answer; `data` may not be sent twice. Raises Problem, or Unreachable."""
-        headers = {} if method == "GET" else {"Idempotency-Key": str(uuid4())}
-        if data is not None:
-            headers = {"Content-Type": "application/octet-stream"}
-        params: dict[str, Any] = _without_none(query or {})
-        request = self._http.build_request(
-            method, path, params=params, json=body, content=data, headers=headers
-        )
+        request = self._request(method, path, query, body, data)
         for attempt in range(1, ATTEMPTS + 1):
             seconds = min(FIRST_WAIT_SECONDS * 2.0 ** (attempt - 1), LONGEST_WAIT_SECONDS)
             try:
@@ -275,15 +269,28 @@ class Client:
                 most = 1 if data is not None else ATTEMPTS
                 if attempt >= (CONNECT_ATTEMPTS if isinstance(error, UNSENT) else most):
                     raise self._unreachable(error) from error
-            else:
-                if answer.is_success:
-                    return answer
-                if attempt == ATTEMPTS or not _is_temporary(answer, is_repeatable=data is None):
-                    raise Problem(status=answer.status_code, document=_document(answer))
-                after = answer.headers.get("Retry-After", "")
-                seconds = min(float(after), LONGEST_WAIT_SECONDS) if after.isdecimal() else seconds
+                self._pause(seconds)
+                continue
+            if answer.is_success:
+                return answer
+            if attempt == ATTEMPTS or not _is_temporary(answer, is_repeatable=data is None):
+                raise Problem(status=answer.status_code, document=_document(answer))
+            after = answer.headers.get("Retry-After", "")
+            seconds = min(float(after), LONGEST_WAIT_SECONDS) if after.isdecimal() else seconds
             self._pause(seconds)
         raise AssertionError("The last attempt returns or raises.")
+
+    def _request(
+        self, method: str, path: str, query: Row | None, body: object, data: bytes | None
+    ) -> httpx.Request:
+        """Build a request; one that writes JSON may be sent again."""
+        headers = {} if method == "GET" else {"Idempotency-Key": str(uuid4())}
+        if data is not None:
+            headers = {"Content-Type": "application/octet-stream"}
+        params: dict[str, Any] = _without_none(query or {})
+        return self._http.build_request(
+            method, path, params=params, json=body, content=data, headers=headers
+        )
 
     def _unreachable(self, error: httpx.TransportError) -> Unreachable:
         return Unreachable(

@@ -216,17 +216,23 @@ def is_prose_secret(value: str) -> bool:
 def is_key(value: str) -> bool:
     """Say whether something called a key opens something: long, drawn, of letters and digits."""
     bare = value.rstrip(_AT_THE_END)
-    digits = sum(character.isdigit() for character in bare)
-    has_letter = any(character.isalpha() for character in bare)
+    digits = sum(map(str.isdigit, bare))
+    has_letter = any(map(str.isalpha, bare))
     if len(bare) < KEY_LENGTH or not (digits and has_letter) or is_placeholder(bare):
         return False
+    if " " in bare or _is_put_together(bare, digits):
+        return False
+    return entropy_bits(text=bare) >= TOKEN_ENTROPY
+
+
+def _is_put_together(bare: str, digits: int) -> bool:
+    """Say whether a value is a call, words in a row, or a path of short names."""
     # words put together, as in OAuth2AuthorizationServer, are longer than drawn ones
     is_long = len(bare) >= _WORD_LENGTH * len(_WORDS.findall(bare))
     if _CALL.fullmatch(bare) or (bare.isalnum() and is_long and digits <= _MOST_DIGITS):
-        return False
+        return True
     parts = re.split(r"[/:._-]", bare)
-    is_path = len(parts) > 2 and max(len(part) for part in parts) < KEY_LENGTH
-    return " " not in bare and entropy_bits(text=bare) >= TOKEN_ENTROPY and not is_path
+    return len(parts) > 2 and max(map(len, parts)) < KEY_LENGTH
 
 
 def _count_classes(value: str) -> int:

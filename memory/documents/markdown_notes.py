@@ -312,8 +312,7 @@ def split_head(*, text: str) -> tuple[Mapping[str, Any], str, int]:
     return fields, text[closed.end() :], text.count("\n", 0, closed.end()) + 1
 
 
-def read(*, name: str, text: str) -> DocumentReading:
-    """Read a document of words."""
+def _without_long_lines(name: str, text: str) -> tuple[str, list[FileFault]]:
     lines = text.split("\n")
     faults = []
     for number, line in enumerate(lines, start=1):
@@ -321,13 +320,19 @@ def read(*, name: str, text: str) -> DocumentReading:
             detail = message("The line has {count} characters; it was left out.", count=len(line))
             faults.append(FileFault(file=name, line=number, detail=detail))
             lines[number - 1] = ""
-    text = "\n".join(lines)
+    return "\n".join(lines), faults
+
+
+def read(*, name: str, text: str) -> DocumentReading:
+    """Read a document of words."""
+    text, faults = _without_long_lines(name, text)
     fields, body, first_line = split_head(text=text)
     observations, links, rest = _read_observations(name, body, first_line)
-    format = FileFormat.MARKDOWN
     if observations or (links and "permalink" in fields):
         format = FileFormat.BASIC_MEMORY
-    elif {"tags", "aliases"} & set(fields) or _WIKILINK.search(body):
+    elif fields.keys().isdisjoint({"tags", "aliases"}) and not _WIKILINK.search(body):
+        format = FileFormat.MARKDOWN
+    else:
         format = FileFormat.OBSIDIAN
     said = read_document(text="\n" * (first_line - 1) + rest, path=name)
     found = [*observations, *(_candidate(one, name) for one in said)]
@@ -343,7 +348,7 @@ def read(*, name: str, text: str) -> DocumentReading:
         first = candidates[0]
         candidates[0] = replace(
             first,
-            keys=tuple(dict.fromkeys(_key(key) for key in keys)),
+            keys=tuple(dict.fromkeys(map(_key, keys))),
             links=(*links, *first.links),
         )
     return DocumentReading.of_file(

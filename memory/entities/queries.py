@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 from typing import Any, Final, Protocol
 from uuid import UUID
 
@@ -296,20 +297,19 @@ def find_things(
 
 def _read_things(rows: list[tuple[Any, ...]]) -> tuple[Thing, ...]:
     """Read the rows of things, with their members where names are said to be one."""
-    things = []
-    for code, key, name, memories, spellings, *members in rows:
-        pairs = (text.partition(" ") for text in (members[0] if members else ()))
-        things.append(
-            Thing(
-                type=TYPES[code],
-                key=key,
-                name=name,
-                memories=memories,
-                spellings=tuple(spellings),
-                members=tuple((int(code), key) for code, _, key in pairs),
-            )
+    return tuple(
+        Thing(
+            type=TYPES[code],
+            key=key,
+            name=name,
+            memories=memories,
+            spellings=tuple(spellings),
+            members=tuple(
+                (int(code), key) for code, _, key in (one.partition(" ") for one in chain(*members))
+            ),
         )
-    return tuple(things)
+        for code, key, name, memories, spellings, *members in rows
+    )
 
 
 def with_same_names(*, named: Mapping[str, str], sight: Sight) -> dict[str, str]:

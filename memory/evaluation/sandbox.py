@@ -70,6 +70,7 @@ def trial(
             embedded += embedding.embed_batch(memory_ids=every[start : start + EMBED_TOGETHER])
             tell(f"embedded {embedded} of {len(every)} memories")
         _close(judged.memories, ids, now)
+        _join_turns(judged.memories, ids)
         first = {memory_id: name for name, memory_id in reversed(ids.items())}
         same = {name: first[memory_id] for name, memory_id in ids.items()}
         with tenancy.unit():
@@ -156,12 +157,8 @@ def _fill(
 
 
 def _close(memories: tuple[JudgedMemory, ...], ids: dict[str, UUID], now: datetime) -> None:
-    """End what was true only for a time, as a correction would have; count words after it.
-
-    The turns of a session are put together, as an observer of it would have.
-    """
+    """End what was true only for a time, as a correction would have; count words after it."""
     ended = tuple(item for item in memories if item.valid_until and item.id in ids)
-    seated = tuple(item for item in memories if item.session and item.id in ids)
     with tenancy.unit():
         rows = Memory.objects.in_bulk([ids[item.id] for item in ended])
         for item in ended:
@@ -171,6 +168,11 @@ def _close(memories: tuple[JudgedMemory, ...], ids: dict[str, UUID], now: dateti
             row.valid_until = item.valid_until
             writes.save(row=row, fields=("superseded_by", "status", "valid_until"), now=now)
     maintenance.refresh_lexicon()
+
+
+def _join_turns(memories: tuple[JudgedMemory, ...], ids: dict[str, UUID]) -> None:
+    """Put the turns of a session together, as an observer of it would have."""
+    seated = tuple(item for item in memories if item.session and item.id in ids)
     with tenancy.unit():
         turns = Memory.objects.in_bulk([ids[item.id] for item in seated])
         for item in seated:

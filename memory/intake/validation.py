@@ -223,22 +223,27 @@ def _figure_errors(new: NewMemory) -> Iterator[FieldError]:
         yield _fault("/event_at", detail, "range")
 
 
+def _find_touched(wholes: list[str]) -> set[int]:
+    """Return the places of the texts in which secrets are, looking at all of them at once."""
+    findings = scanner.find_secrets(text=APART.join(wholes))
+    starts = tuple(accumulate((len(whole) + len(APART) for whole in wholes), initial=0))
+    return {
+        at
+        for found in findings
+        for at in range(bisect(starts, found.start) - 1, bisect(starts, found.end - 1))
+    }
+
+
 def _secret_errors(new: NewMemory) -> tuple[FieldError, ...]:
     """Look at all short texts at once; only those in which that finds something, one by one."""
     short = tuple(_short_texts(new))
     texts = [(pointer, "", text) for pointer, _, text in short]  # a name says what a value does not
     texts += [(pointer, f"{name}: ", text) for pointer, name, text in short if name]
     wholes = [f"{before}{text}" for _, before, text in texts]
-    findings = scanner.find_secrets(text=APART.join(wholes))
-    starts = tuple(accumulate((len(whole) + len(APART) for whole in wholes), initial=0))
-    touched = {
-        at
-        for found in findings
-        for at in range(bisect(starts, found.start) - 1, bisect(starts, found.end - 1))
-    }
     errors: dict[str, FieldError] = {}
     refused: list[str] = []  # names among them, which no pointer repeats
-    for pointer, before, text in (texts[at] for at in sorted(touched)):
+    for at in sorted(_find_touched(wholes)):
+        pointer, before, text = texts[at]
         if len(errors) == secrets.MOST_NAMED or any(name in pointer for name in refused):
             continue
         for error in _secret_error(pointer, text, before=before):

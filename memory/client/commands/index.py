@@ -149,13 +149,15 @@ def loss_of(
     here = frozenset(file.path for file in found.files)
     gone: list[str] = []
     count = 0
-    code = (path for path in known if code_files.is_code(path=path))
-    for count, path in enumerate(code, start=1):
+    for path in known:
+        if not code_files.is_code(path=path):
+            continue
+        count += 1
         if path not in here:
             gone.append(path)
         elif not found.part and (count - len(gone)) * 2 >= total:
             return None
-    foreign = [path for path in gone if not path.startswith(found.part)] if found.part else []
+    foreign = [path for path in gone if not path.startswith(found.part)]
     if not foreign and (count - len(gone)) * 2 >= count:
         return None
     return len(gone), count, tuple((foreign or gone)[:NAMED_MOST])

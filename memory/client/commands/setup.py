@@ -192,21 +192,11 @@ def login(
     stored = {} if address else configuration.read(path=terminal.places.file)
     url = address or _known_address(terminal, stored) or _prompt("Address of the server")
     connection = Connection(url=configuration.address(text=url), token="", project=project)
-    token = "" if by_code is not None else _given_token(terminal, connection, stored)
-    if not token and (sys.stdin.isatty() if by_code is None else by_code):
-        with terminal.client(connection=connection) as client:
-            token = sign_in(client=client, show=lambda code: _show_code(terminal, code))
-    connection = replace(connection, token=(token or _prompt("Token", hide=True)).strip())
+    connection = replace(connection, token=_get_token(terminal, connection, stored, by_code))
     with terminal.client(connection=connection) as client:
         me = client.me()
         slugs = [str(one.get("slug")) for one in client.projects()]
-    if project and project not in slugs:
-        raise Misused(
-            detail=f"The token's owner sees no project {project}.",
-            hint=f"There are: {', '.join(slugs) or 'none'}.",
-            command="cairn login --project SLUG",
-        )
-    usual = slugs[0] if not project and len(slugs) == 1 else project
+    usual = _usual_project(slugs, project)
     connection = replace(connection, project=usual)
     configuration.save(path=terminal.places.file, connection=connection)
     terminal.show(
@@ -227,6 +217,28 @@ def _given_token(terminal: Terminal, connection: Connection, stored: Mapping[str
     token = terminal.given.get("token") or terminal.environment.get("CAIRN_TOKEN") or ""
     is_stored = connection.project and connection.url == stored.get("url")
     return token or (stored.get("token", "") if is_stored else "")
+
+
+def _get_token(
+    terminal: Terminal, connection: Connection, stored: Mapping[str, str], by_code: bool | None
+) -> str:
+    """Return a token that is given, fetched by a code, or typed in."""
+    token = "" if by_code is not None else _given_token(terminal, connection, stored)
+    if not token and (sys.stdin.isatty() if by_code is None else by_code):
+        with terminal.client(connection=connection) as client:
+            token = sign_in(client=client, show=lambda code: _show_code(terminal, code))
+    return (token or _prompt("Token", hide=True)).strip()
+
+
+def _usual_project(slugs: list[str], project: str) -> str:
+    """Return the project that is meant, or the only one there is. Raises Misused."""
+    if project and project not in slugs:
+        raise Misused(
+            detail=f"The token's owner sees no project {project}.",
+            hint=f"There are: {', '.join(slugs) or 'none'}.",
+            command="cairn login --project SLUG",
+        )
+    return slugs[0] if not project and len(slugs) == 1 else project
 
 
 def sign_in(

@@ -396,12 +396,26 @@ def _line(raw: bytes, parser: Parser, before: Position, offset: int, rank: int) 
         name = parsers.masked(text=str(unknown).strip(), most=80).text.strip()
         found = (TranscriptEvent(kind=name or "unnamed"),)
     found = tuple(_of_subagent(found)) if rank else found
+    first = number * STRIDE + (FIRST_BLOCK + (rank - 1) * BLOCK if rank else 0)
+    at = _timestamp(parsers.text_of(line, "timestamp"))
+    turns, events, masked = _rows(found[: STRIDE - 1], state, first, at)
+    return ReadLine(
+        position=position,
+        status=status,
+        turns=tuple(turns),
+        events=tuple(events),
+        masked=tuple(masked),
+    )
+
+
+def _rows(
+    found: tuple[Entry, ...], state: ParserState, first: int, at: str | None
+) -> tuple[list[Row], list[Row], list[str]]:
+    """Return turns, events and the kinds of secrets taken out of them; numbered behind `first`."""
     turns: list[Row] = []
     events: list[Row] = []
     masked: list[str] = []
-    first = number * STRIDE + (FIRST_BLOCK + (rank - 1) * BLOCK if rank else 0)
-    at = _timestamp(parsers.text_of(line, "timestamp"))
-    for place, entry in enumerate(found[: STRIDE - 1], 1):
+    for place, entry in enumerate(found, 1):
         same = {"sequence": first + place, **({"at": at} if at else {})}
         row, kinds = _row(entry, state)
         masked += kinds
@@ -412,13 +426,7 @@ def _line(raw: bytes, parser: Parser, before: Position, offset: int, rank: int) 
         if entry.role == "assistant":
             aloud, _ = _row(TranscriptEvent(kind="reasoning", text=entry.text), state)
             events.append({**same, **aloud})
-    return ReadLine(
-        position=position,
-        status=status,
-        turns=tuple(turns),
-        events=tuple(events),
-        masked=tuple(masked),
-    )
+    return turns, events, masked
 
 
 def _of_subagent(found: tuple[Entry, ...]) -> Iterator[Entry]:

@@ -217,13 +217,8 @@ def _write_csv(records: Iterable[Record], _budget: int) -> Iterator[bytes]:
         yield stream.getvalue().encode()
 
 
-def _write_claude_md(records: Iterable[Record], budget_tokens: int) -> Iterator[bytes]:
-    """Write active memories by their type, the most important first, within a budget of tokens.
-
-    Only as many of the highest are kept in mind as the budget has tokens: no more can be in it.
-    """
-    left = budget_tokens - tokens.count(text="# What this project knows")
-    chosen: dict[MemoryType, list[str]] = {}
+def _most_important(records: Iterable[Record], most: int) -> list[Record]:
+    """Return of active memories that need no review those that rank highest."""
     held = (
         {name: record[name] for name in CLAUDE_FIELDS}
         for record in records
@@ -237,7 +232,17 @@ def _write_claude_md(records: Iterable[Record], budget_tokens: int) -> Iterator[
         weight = float(record["importance"]) * float(record["confidence"])
         return (not record["pinned"], record["governance"], -weight, record["id"])
 
-    for record in heapq.nsmallest(budget_tokens, held, key=rank):
+    return heapq.nsmallest(most, held, key=rank)
+
+
+def _write_claude_md(records: Iterable[Record], budget_tokens: int) -> Iterator[bytes]:
+    """Write active memories by their type, the most important first, within a budget of tokens.
+
+    Only as many of the highest are kept in mind as the budget has tokens: no more can be in it.
+    """
+    left = budget_tokens - tokens.count(text="# What this project knows")
+    chosen: dict[MemoryType, list[str]] = {}
+    for record in _most_important(records, budget_tokens):
         kind = MemoryType(record["type"])
         text = str(record["content"]).strip().replace("\n", "\n  ")
         files = [file for file in record["related_files"] if file not in text][:3]

@@ -128,15 +128,8 @@ def _take_out(
     said = {one.external_id for one in queries.note_statements(row=before)} if before else set()
     rows = queries.gone_memories(row=row, said=frozenset(found))
     gone = _make_stale(caller, rows, versions.GONE, now)
-    fresh = tuple(one for id, one in found.items() if id not in kept and id not in said)
-    upload = uploads.Upload(files=(), project=new.project, scope=new.scope)
-    sent = tuple(
-        uploads.new_memory(upload=upload, given=uploads.as_json(candidate=one)) for one in fresh
-    )
-    importer, outcomes = uploads.as_importer(caller=caller), list[remember.Outcome]()
-    for start in range(0, len(sent), remember.MOST):
-        part = sent[start : start + remember.MOST]
-        outcomes.extend(remember.remember_all(caller=importer, new=part, now=now))
+    fresh = tuple(found[id] for id in found if id not in kept.keys() | said)
+    outcomes = _remember_fresh(caller, new, fresh, now)
     if not any(outcome.done for outcome in outcomes):  # else what was written is recorded
         _record(caller, row, "note.pushed")
     return NotePushed(
@@ -189,6 +182,24 @@ def _make_version(caller: Caller, new: NewNote, now: datetime) -> models.NoteVer
     )
 
 
+def _remember_fresh(
+    caller: Caller,
+    new: NewNote,
+    fresh: tuple[file_formats.DocumentCandidate, ...],
+    now: datetime,
+) -> list[remember.Outcome]:
+    """Remember what a note says for the first time; return what came of each statement."""
+    upload = uploads.Upload(files=(), project=new.project, scope=new.scope)
+    sent = tuple(
+        uploads.new_memory(upload=upload, given=uploads.as_json(candidate=one)) for one in fresh
+    )
+    importer, outcomes = uploads.as_importer(caller=caller), list[remember.Outcome]()
+    for start in range(0, len(sent), remember.MOST):
+        part = sent[start : start + remember.MOST]
+        outcomes.extend(remember.remember_all(caller=importer, new=part, now=now))
+    return outcomes
+
+
 def _follow(
     caller: Caller,
     kept: Mapping[str, Memory],
@@ -230,21 +241,22 @@ def _make_stale(caller: Caller, rows: Iterable[Memory], reason: str, now: dateti
 
     What a person has decided since its statement was gone stays as they said.
     """
-    current = tuple(one for one in rows if _is_undecided(one))
-    fresh = tuple(memory for memory in current if _may_make_stale(caller, memory))
+    fresh, others = list[Memory](), list[Memory]()
+    for memory in rows:
+        if _is_undecided(memory):
+            (fresh if _may_make_stale(caller, memory) else others).append(memory)
     for memory in fresh:
         memory.needs_review = memory.needs_review and memory.archived_reason != versions.HELD
         memory.stale_at, memory.archived_reason = now, reason
         if memory.verification != taxonomy.Verification.CONTRADICTED:  # people found that
             memory.verification = taxonomy.Verification.STALE.value
         writes.save(row=memory, fields=BELIEF, now=now)
-    kept = {memory.id for memory in fresh}
-    held = tuple(one for one in current if one.id not in kept and not one.needs_review)
+    held = [memory for memory in others if not memory.needs_review]
     for memory in held:
         memory.needs_review, memory.archived_reason = True, versions.HELD
         writes.save(row=memory, fields=BELIEF, now=now)
     writes.announce(caller=caller, kind="memory.changed", rows=(*fresh, *held))
-    return NoteRemoved(stale=len(fresh), held=len(current) - len(fresh))
+    return NoteRemoved(stale=len(fresh), held=len(others))
 
 
 def _is_undecided(memory: Memory) -> bool:

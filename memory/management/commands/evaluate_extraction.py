@@ -14,7 +14,7 @@ from typing import Any, Final
 from django.core.management.base import BaseCommand, CommandError
 
 from memory.evaluation import conversations
-from memory.evaluation.actions import evaluate_extraction
+from memory.evaluation.actions import Measured, evaluate_extraction
 from memory.evaluation.dataset import Split, WrongSet
 from memory.evaluation.measures import Interval
 from memory.extraction.actions import Mode
@@ -43,17 +43,23 @@ class Command(BaseCommand):
         mode, half = Mode(options["mode"]), options["split"]
         chosen = tuple(one for one in given if half is None or one.split == half)
         found = tuple(evaluate_extraction(conversation=one, mode=mode) for one in chosen)
-        outcomes = tuple(one.outcome for one in found)
-        turns, expected = sum(len(one.turns) for one in chosen), sum(o.expected for o in outcomes)
-        lines = [f"{len(found)} conversations, {turns} turns, {expected} memories worth keeping"]
-        shares = conversations.scores(outcomes=outcomes)
-        lines += (f"{name:<10} {_figure(share)}" for name, share in shares.items())
-        missing = Counter(one.degraded for one in found if one.degraded)
-        lines += (f"read by words instead, {why}: {n}" for why, n in sorted(missing.items()))
-        lines.append(f"tokens     {sum(one.tokens for one in found)}")
+        lines = _figures(sum(len(one.turns) for one in chosen), found)
         if options["errors"]:
-            lines += (error for outcome in outcomes for error in _errors(outcome))
+            lines += (error for one in found for error in _errors(one.outcome))
         self.stdout.write("\n".join(lines))
+
+
+def _figures(turns: int, found: tuple[Measured, ...]) -> list[str]:
+    """Return the lines that say how well conversations of so many turns were read."""
+    outcomes = tuple(one.outcome for one in found)
+    expected = sum(one.expected for one in outcomes)
+    lines = [f"{len(found)} conversations, {turns} turns, {expected} memories worth keeping"]
+    shares = conversations.scores(outcomes=outcomes)
+    lines += (f"{name:<10} {_figure(share)}" for name, share in shares.items())
+    missing = Counter(one.degraded for one in found if one.degraded)
+    lines += (f"read by words instead, {why}: {n}" for why, n in sorted(missing.items()))
+    lines.append(f"tokens     {sum(one.tokens for one in found)}")
+    return lines
 
 
 def _figure(share: Interval | None) -> str:
