@@ -17,40 +17,25 @@ VALUES = st.one_of(st.text(), st.integers(), st.tuples(st.text(), st.text()))
 INNER = message("{count} memories.", count=3)
 
 
-def test_message_is_its_english_text() -> None:
+def test_message_is_its_english_text_and_keeps_template_and_values() -> None:
     said = message(TAKEN, slug="acme")
 
     assert said == "The address acme is taken."
+    assert (said.template, said.values) == (TAKEN, {"slug": "acme"})
     assert json.loads(json.dumps(said)) == orjson.loads(orjson.dumps(said)) == str(said)
     assert f"{said} Again." == "The address acme is taken. Again."
-
-
-def test_message_keeps_template_and_values() -> None:
-    said = message(TAKEN, slug="acme")
-
-    assert (said.template, said.values) == (TAKEN, {"slug": "acme"})
-
-
-def test_lists_are_joined_and_figures_are_written_as_the_template_says() -> None:
-    said = message("{most:,} of {names}, not {other!r}.", most=12_000, names=("a", "b"), other="c")
-
-    assert said == "12,000 of a, b, not 'c'."
-
-
-def test_message_may_hold_another() -> None:
-    inner = message("it has {length} characters", length=3)
-
-    assert message("Not usable: {why}.", why=inner) == "Not usable: it has 3 characters."
-
-
-def test_braces_are_places_only_where_there_are_values() -> None:
-    assert message("Put a backslash before { and }.") == "Put a backslash before { and }."
-    assert message("{other} is none.", other="{slug}") == "{slug} is none."
-
-
-def test_place_without_a_value_is_a_fault_at_once() -> None:
     with pytest.raises(KeyError):
         message(TAKEN, name="acme")
+
+
+def test_values_are_written_as_the_template_says() -> None:
+    said = message("{most:,} of {names}, not {other!r}.", most=12_000, names=("a", "b"), other="c")
+    inner = message("it has {length} characters", length=3)
+
+    assert said == "12,000 of a, b, not 'c'."
+    assert message("Not usable: {why}.", why=inner) == "Not usable: it has 3 characters."
+    assert message("Put a backslash before { and }.") == "Put a backslash before { and }."
+    assert message("{other} is none.", other="{slug}") == "{slug} is none."
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
@@ -61,17 +46,12 @@ def test_a_copy_is_the_same_message(copied: object) -> None:
     assert (again, again.values) == ("The address acme is taken.", {"slug": "acme"})
 
 
-def test_a_refusal_keeps_the_message_it_was_given() -> None:
+def test_a_refusal_keeps_its_message_and_says_how_long_to_wait() -> None:
     error = NotFound(detail=message(TAKEN, slug="acme"), hint="Choose another one.")
 
     assert isinstance(error.detail, Message)
     assert str(error) == "The address acme is taken."
-
-
-def test_too_fast_says_how_long_to_wait() -> None:
-    error = RateLimited(detail="Too many tries.", retry_after_seconds=7)
-
-    assert error.hint == "Try again in 7 s."
+    assert RateLimited(detail="Too many.", retry_after_seconds=7).hint == "Try again in 7 s."
 
 
 def kept(text: str) -> str:

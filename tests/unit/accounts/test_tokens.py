@@ -31,16 +31,16 @@ def test_one_changed_character_is_refused(position: int, character: str) -> None
             token_format.parse(text=changed)
 
 
-def test_a_token_has_its_prefix_and_46_characters() -> None:
+def test_a_token_has_its_prefix_46_characters_and_begins_with_its_lookup_id() -> None:
     service = token_format.mint(kind=TokenKind.SERVICE, entropy=ENTROPY)
+    found = TOKEN_PATTERN.search(f'export CAIRN_TOKEN="{MINTED.text}"; echo done')
 
     assert MINTED.text.startswith("crn_pat_")
     assert service.text.startswith("crn_svc_")
     assert len(MINTED.text) == len(service.text) == 46
-
-
-def test_the_lookup_id_is_the_beginning_of_the_body() -> None:
     assert MINTED.text[8:20] == MINTED.lookup_id
+    assert found is not None  # by a scanner, in prose
+    assert found.group() == MINTED.text
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_too_little_or_too_much_entropy_is_refused(size: int) -> None:
         token_format.mint(kind=TokenKind.PERSON, entropy=bytes(size))
 
 
-def test_the_digest_depends_on_the_token_and_on_the_pepper() -> None:
+def test_the_digest_depends_on_the_token_and_on_the_pepper_that_there_must_be() -> None:
     other = token_format.mint(kind=TokenKind.PERSON, entropy=bytes(24))
 
     digests = {
@@ -72,15 +72,5 @@ def test_the_digest_depends_on_the_token_and_on_the_pepper() -> None:
 
     assert {len(digest) for digest in digests} == {64}
     assert len(digests) == 4
-
-
-def test_an_empty_pepper_is_refused() -> None:
     with pytest.raises(ValueError, match="pepper"):
         token_format.digest(text=MINTED.text, pepper=b"")
-
-
-def test_a_scanner_finds_a_token_in_prose() -> None:
-    found = TOKEN_PATTERN.search(f'export CAIRN_TOKEN="{MINTED.text}"; echo done')
-
-    assert found is not None
-    assert found.group() == MINTED.text

@@ -25,18 +25,15 @@ def _curve(confidence: float, half_life: float | None, **more: float) -> html.Cu
     )
 
 
-def test_replaced_word_is_deleted_and_inserted() -> None:
+def test_replaced_word_is_deleted_and_inserted_and_long_texts_are_replaced_whole() -> None:
+    pieces = _pieces("word " * html.LONGEST_COMPARED, "short")
+
+    assert [tag for tag, _text in pieces] == ["del", "ins"]
     assert _pieces("fails when Redis is slow", "fails when Redis is gone") == [
         ("span", "fails when Redis is "),
         ("del", "slow"),
         ("ins", "gone"),
     ]
-
-
-def test_long_texts_are_replaced_whole() -> None:
-    pieces = _pieces("word " * html.LONGEST_COMPARED, "short")
-
-    assert [tag for tag, _text in pieces] == ["del", "ins"]
 
 
 @given(old=TEXTS, new=TEXTS)

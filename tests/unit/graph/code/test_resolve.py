@@ -114,10 +114,14 @@ def test_what_is_named_is_found(project: dict[str, str], edge: str) -> None:
     assert edge in _told(_edges(project))
 
 
-def test_what_the_language_brings_along_is_not_told() -> None:
+def test_what_the_language_brings_along_is_not_told_and_what_is_said_often_weighs_more() -> None:
     told = [edge.text for project in (PYTHON, GO) for edge in _edges(project)]
+    edges = _edges({"a.py": "def f(): pass\ndef g():\n    f()\n    f()\n    h()\n"})
+
+    weights = {edge.target: edge.weight for edge in edges if edge.type == "calls"}
 
     assert not {text.rpartition(".")[2] for text in told} & {"append", "len", "print"}
+    assert weights == {Place(path="a.py", qualified="f"): 2.0, None: 1.0}
 
 
 def test_a_method_is_guessed_only_where_there_is_one_of_its_name() -> None:
@@ -129,14 +133,6 @@ def test_a_method_is_guessed_only_where_there_is_one_of_its_name() -> None:
 
     assert "calls a.py:f -> b.py:B.store_it 0.4" in alone
     assert "calls a.py:f -> ? x.store_it 0.1" in many
-
-
-def test_what_is_said_often_weighs_more() -> None:
-    edges = _edges({"a.py": "def f(): pass\ndef g():\n    f()\n    f()\n    h()\n"})
-
-    weights = {edge.target: edge.weight for edge in edges if edge.type == "calls"}
-
-    assert weights == {Place(path="a.py", qualified="f"): 2.0, None: 1.0}
 
 
 def test_imports_in_circles_and_classes_that_inherit_themselves_end() -> None:

@@ -79,19 +79,14 @@ def test_words_that_nobody_found_relevant_say_nothing() -> None:
     assert judged.findings == ()
 
 
-def test_a_dead_end_of_the_file_is_met_without_a_search() -> None:
-    known = _known("Pooling mails with asyncio failed.", "dead_end", files=("mail/pool.py",))
+def test_a_dead_end_of_the_file_is_met_unless_it_names_only_the_file() -> None:
+    pooling = _known("Pooling mails with asyncio failed.", "dead_end", files=("mail/pool.py",))
+    changing = _known("x", "dead_end", files=("a/b.py",), approach="changing a/b.py")
 
-    judged = _judged(known, _changes("mail/pool.py", "+pool_mails(asyncio)"), is_relevant=False)
+    met = _judged(pooling, _changes("mail/pool.py", "+pool_mails(asyncio)"), is_relevant=False)
+    judged = _judged(changing, _changes("a/b.py", "+limit = 3"))
 
-    assert (judged.verdict, judged.findings[0].places[0].file) == ("stop", "mail/pool.py")
-
-
-def test_a_dead_end_that_names_only_a_file_stops_no_later_change_of_it() -> None:
-    known = _known("x", "dead_end", files=("a/b.py",), approach="changing a/b.py")
-
-    judged = _judged(known, _changes("a/b.py", "+limit = 3"))
-
+    assert (met.verdict, met.findings[0].places[0].file) == ("stop", "mail/pool.py")
     assert (judged.verdict, judged.findings[0].why) == ("clear", "of_the_file")
 
 

@@ -91,21 +91,14 @@ def test_git_says_what_becomes_of_each_file() -> None:
     assert [(one.first, one.last) for one in found[0].hunks] == [(10, 11), (21, 22)]
     assert found[2].hunks[0].removed == ("one", "-- two")
     assert found[3].hunks[0].added == ("one",)
+    assert work.read_diff(text=GIT.replace("\n", "\r\n")) == found
 
 
-def test_windows_line_ends_change_nothing() -> None:
-    assert work.read_diff(text=GIT.replace("\n", "\r\n")) == work.read_diff(text=GIT)
-
-
-def test_paths_without_prefixes_are_taken_as_they_are() -> None:
-    found = _only("--- a/x.py\n+++ a/x.py\n@@ -1 +1 @@\n-1\n+2\n")
-
-    assert found.path == "a/x.py"
-
-
-def test_a_line_that_looks_like_a_head_is_text() -> None:
+def test_paths_without_prefixes_are_taken_and_a_line_that_looks_like_a_head_is_text() -> None:
+    plain = _only("--- a/x.py\n+++ a/x.py\n@@ -1 +1 @@\n-1\n+2\n")
     found = _only("--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n---- a/y\n+++++ b/y\n @@ -1 +1 @@\n")
 
+    assert plain.path == "a/x.py"
     assert found.hunks[0].removed == ("--- a/y",)
     assert found.hunks[0].added == ("++++ b/y",)
 
@@ -133,18 +126,14 @@ def test_what_cannot_be_read_is_refused_with_its_place(text: str, said: str) -> 
     assert refused.value.errors[0].pointer == "/diff"
 
 
-def test_too_many_files_are_refused() -> None:
-    text = "".join(f"diff --git a/{n}.py b/{n}.py\nnew file mode 100644\n" for n in range(10_000))
+def test_too_many_files_or_hunks_are_refused() -> None:
+    files = "".join(f"diff --git a/{n}.py b/{n}.py\nnew file mode 100644\n" for n in range(10_000))
+    hunks = "--- a/x\n+++ b/x\n" + "@@ -1 +1 @@\n-a\n+b\n" * 10_001
 
     with pytest.raises(InvalidInput, match="more than 500 files"):
-        work.read_diff(text=text)
-
-
-def test_too_many_hunks_are_refused() -> None:
-    text = "--- a/x\n+++ b/x\n" + "@@ -1 +1 @@\n-a\n+b\n" * 10_001
-
+        work.read_diff(text=files)
     with pytest.raises(InvalidInput, match="more than 10000 hunks"):
-        work.read_diff(text=text)
+        work.read_diff(text=hunks)
 
 
 _LINES = st.sampled_from(

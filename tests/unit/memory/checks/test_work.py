@@ -28,34 +28,35 @@ def test_items_headings_and_what_follows_them() -> None:
     ]
 
 
-def test_a_paragraph_is_taken_by_its_sentences() -> None:
-    assert _texts("First we measure. Then we\ncache v1.2 of it. Done!") == [
-        "First we measure.",
-        "Then we cache v1.2 of it.",
-        "Done!",
-    ]
+@pytest.mark.parametrize(
+    ("plan", "steps"),
+    [
+        (
+            "First we measure. Then we\ncache v1.2 of it. Done!",
+            ["First we measure.", "Then we cache v1.2 of it.", "Done!"],
+        ),
+        (
+            "- Run this:\n  ```bash\n  # - not an item\n\n  npm audit fix\n  ```\n- Stop",
+            ["Run this: # - not an item npm audit fix", "Stop"],
+        ),
+        (
+            "# Measure C#, then go ##\n## Cache it\t# # \n",
+            ["Measure C#, then go", "Cache it #"],
+        ),
+        ("---\n\n***\n1.\n- 42\n", []),
+    ],
+    ids=["sentences of a paragraph", "code", "closing signs of a heading", "signs alone"],
+)
+def test_what_is_a_step(plan: str, steps: list[str]) -> None:
+    assert _texts(plan) == steps
 
 
-def test_code_belongs_to_its_step() -> None:
-    assert _texts(
-        "- Run this:\n  ```bash\n  # - not an item\n\n  npm audit fix\n  ```\n- Stop"
-    ) == ["Run this: # - not an item npm audit fix", "Stop"]
-
-
-def test_a_step_knows_its_line() -> None:
+def test_a_step_knows_its_line_and_those_beyond_the_bound_are_counted() -> None:
     steps, _ = work.read_plan(text="\n\n- one\n- two\n")
+    many, left_out = work.read_plan(text="- a step\n" * 100)
 
     assert [(one.place.step, one.place.first_line) for one in steps] == [(1, 3), (2, 4)]
-
-
-def test_more_steps_than_are_looked_at_are_counted() -> None:
-    steps, left_out = work.read_plan(text="- a step\n" * 100)
-
-    assert (len(steps), left_out) == (work.STEPS_MOST, 40)
-
-
-def test_signs_alone_are_no_step() -> None:
-    assert work.read_plan(text="---\n\n***\n1.\n- 42\n") == ((), 0)
+    assert (len(many), left_out) == (work.STEPS_MOST, 40)
 
 
 @given(st.text(alphabet=st.sampled_from("ab1.-*#`> \n\t)"), max_size=200))
@@ -84,10 +85,3 @@ def test_a_hostile_line_of_full_size_is_read_to_its_end(line: str) -> None:
     steps, _ = work.read_plan(text=f"{line}\n# Next ##  \n")
 
     assert steps[-1].text == "Next"
-
-
-def test_a_heading_loses_its_closing_signs() -> None:
-    assert _texts("# Measure C#, then go ##\n## Cache it\t# # \n") == [
-        "Measure C#, then go",
-        "Cache it #",
-    ]

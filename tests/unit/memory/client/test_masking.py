@@ -15,11 +15,15 @@ DRAW = random.Random(8)
 
 def test_value_is_taken_out_and_what_is_around_it_stays() -> None:
     value = secret_kinds.filled(form="{A12}7x{A12}", draw=DRAW)
+    words = f"It looks for -----END {'PRIVATE'} KEY----- in the file."
 
     masked = masking.mask(text=f"before DB_PASSWORD={value} after")
+    named = masking.mask(text="api_key=>tractor1token: Tractor!4711vio rest")
 
     assert masked.text == "before DB_PASSWORD=[redacted: assigned_secret] after"
     assert masked.kinds == ("assigned_secret",)
+    assert named.text == "api_key=>[redacted: assigned_secret] [redacted: assigned_secret] rest"
+    assert masking.mask(text=words).text == words
 
 
 def _key(lines: int) -> str:
@@ -51,12 +55,6 @@ def test_private_key_without_its_beginning_is_taken_out(between: str) -> None:
     assert not [line for line in short if line in masked.text]
 
 
-def test_words_about_the_end_of_a_key_stay() -> None:
-    text = f"It looks for -----END {'PRIVATE'} KEY----- in the file."
-
-    assert masking.mask(text=text).text == text
-
-
 def test_what_lies_behind_the_bound_is_dropped_with_half_a_secret(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -85,9 +83,3 @@ def test_masking_twice_is_masking_once(text: str) -> None:
     once = masking.mask(text=text).text
 
     assert masking.mask(text=once).text == once
-
-
-def test_a_name_at_the_end_of_a_value_has_a_value_of_its_own() -> None:
-    found = masking.mask(text="api_key=>tractor1token: Tractor!4711vio rest")
-
-    assert found.text == "api_key=>[redacted: assigned_secret] [redacted: assigned_secret] rest"

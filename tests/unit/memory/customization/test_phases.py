@@ -16,23 +16,17 @@ def test_the_shares_of_a_phase_sum_to_one() -> None:
         assert sum(budget.shares.values()) + budget.other == pytest.approx(1.0), phase
 
 
-def test_a_type_that_the_table_does_not_name_has_no_weight() -> None:
-    found = phases.weights_of(phase=Phase.DEFINE, own={})
-
-    assert MemoryType.PERSON not in found
-    assert found[MemoryType.GOTCHA] == 0.8
-    assert not phases.weights_of(phase=None, own={})
-
-
 def test_a_projects_own_weight_takes_the_place_of_the_tables() -> None:
     own = {Phase.DEFINE: {MemoryType.GOTCHA: 1.2, MemoryType.FACT: 0.9}}
 
+    table = phases.weights_of(phase=Phase.DEFINE, own={})
     found = phases.weights_of(phase=Phase.DEFINE, own=own)
 
-    assert found[MemoryType.GOTCHA] == 1.2
-    assert found[MemoryType.FACT] == 0.9
-    assert found[MemoryType.DECISION] == 1.1
+    assert table[MemoryType.GOTCHA] == 0.8
+    assert found == {**table, MemoryType.GOTCHA: 1.2, MemoryType.FACT: 0.9}
+    assert MemoryType.PERSON not in found
     assert phases.weights_of(phase=Phase.EXPLORE, own=own)[MemoryType.DECISION] == 1.2
+    assert not phases.weights_of(phase=None, own={})
 
 
 def test_phases_that_no_map_knows_are_none_and_an_organizations_own_come_first() -> None:
@@ -87,11 +81,22 @@ def test_other_names_are_refused(of: str | None, name: str | None, pointer: str,
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 WEIGHTS = {Phase.DEFINE: {MemoryType.FACT: 1.2}}
-OTHER = {"pauses": {"project": True}}
+OTHER: dict[str, Any] = {"pauses": {"project": True}}
+
+
+DAY = timedelta(days=1)
+
+
+def decided(settings: dict[str, Any], days: int, weights: Any = WEIGHTS) -> dict[str, Any]:
+    return phases.with_decision(settings=settings, weights=weights, now=NOW + days * DAY)
+
+
+def undone(settings: dict[str, Any], days: int) -> dict[str, Any]:
+    return phases.without_decision(settings=settings, now=NOW + days * DAY)
 
 
 def test_what_was_decided_is_read_again_and_the_rest_stays() -> None:
-    settings = phases.with_decision(settings=OTHER, weights=WEIGHTS, now=NOW)
+    settings = decided(OTHER, 0)
 
     found = phases.read_weights(settings=settings)
 
@@ -99,39 +104,26 @@ def test_what_was_decided_is_read_again_and_the_rest_stays() -> None:
     assert settings["pauses"] == OTHER["pauses"]
 
 
-def test_the_first_decision_is_taken_back_to_nothing_and_the_next_to_the_first() -> None:
-    first = phases.with_decision(settings=OTHER, weights=WEIGHTS, now=NOW)
-    later = NOW + timedelta(days=1)
-    second = phases.with_decision(settings=first, weights={}, now=later)
+def test_the_first_decision_is_taken_back_to_nothing_and_the_next_to_the_first_and_once() -> None:
+    first = decided(OTHER, 0)
+    taken_back = undone(decided(first, 1, {}), 2)
 
-    none = phases.read_weights(settings=phases.without_decision(settings=first, now=later))
-    back = phases.read_weights(settings=phases.without_decision(settings=second, now=later))
+    none = phases.read_weights(settings=undone(first, 1))
+    back = phases.read_weights(settings=taken_back)
 
-    assert (none.weights, none.decided_at, none.counts_since) == ({}, None, later)
-    assert (back.weights, back.decided_at, back.counts_since) == (WEIGHTS, NOW, later)
-
-
-def test_what_was_taken_back_to_is_kept_when_it_is_asked_again() -> None:
-    first = phases.with_decision(settings=OTHER, weights=WEIGHTS, now=NOW)
-    second = phases.with_decision(settings=first, weights={}, now=NOW + timedelta(days=1))
-    undone = phases.without_decision(settings=second, now=NOW + timedelta(days=2))
-
-    again = phases.without_decision(settings=undone, now=NOW + timedelta(days=3))
-
-    assert phases.read_weights(settings=undone).before is None
-    assert again == undone
+    assert (none.weights, none.decided_at, none.counts_since) == ({}, None, NOW + DAY)
+    assert (back.weights, back.decided_at, back.counts_since) == (WEIGHTS, NOW, NOW + 2 * DAY)
+    assert back.before is None
+    assert undone(taken_back, 3) == taken_back  # asked again
 
 
 def test_a_decision_after_one_was_taken_back_is_taken_back_as_well() -> None:
-    first = phases.with_decision(settings=OTHER, weights=WEIGHTS, now=NOW)
-    undone = phases.without_decision(settings=first, now=NOW + timedelta(days=1))
-    third = NOW + timedelta(days=2)
-    decided = phases.with_decision(settings=undone, weights=WEIGHTS, now=third)
+    again = decided(undone(decided(OTHER, 0), 1), 2)
 
-    found = phases.read_weights(settings=decided)
-    back = phases.read_weights(settings=phases.without_decision(settings=decided, now=third))
+    found = phases.read_weights(settings=again)
+    back = phases.read_weights(settings=undone(again, 2))
 
-    assert (found.decided_at, found.counts_since) == (third, third)
+    assert (found.decided_at, found.counts_since) == (NOW + 2 * DAY, NOW + 2 * DAY)
     assert (back.weights, back.decided_at, back.before) == ({}, None, None)
 
 

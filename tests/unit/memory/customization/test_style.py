@@ -58,11 +58,15 @@ def test_the_style_that_fits(topic: str, interface: str, name: str, fit: Fit, sa
     assert (found.style.name, found.fit, found.topic) == (name, fit, said)
 
 
-def test_without_a_default_nothing_may_fit() -> None:
+def test_without_a_default_nothing_may_fit_and_one_that_fits_says_so() -> None:
     kept = (CODING, QUICK, CHAT, _style("nowhere"))
+    default = (replace(CODING, is_default=True),)
 
     assert styles.compose(styles=kept, topic="the garden", interface="cursor") is None
     assert styles.compose(styles=(), topic="coding", interface="cursor") is None
+    found = styles.compose(styles=default, topic="coding", interface="api")
+    assert found is not None
+    assert found.fit is Fit.TOPIC
 
 
 def test_ones_own_comes_before_the_organizations_of_the_same_fit() -> None:
@@ -71,15 +75,6 @@ def test_ones_own_comes_before_the_organizations_of_the_same_fit() -> None:
     assert _picked(both, "coding") == MINE
     assert _picked(both, "the garden") == MINE_USUAL
     assert _picked((CODING, MINE_USUAL), "coding") == CODING
-
-
-def test_a_default_that_fits_says_so() -> None:
-    found = styles.compose(
-        styles=(replace(CODING, is_default=True),), topic="coding", interface="api"
-    )
-
-    assert found is not None
-    assert found.fit is Fit.TOPIC
 
 
 def test_order_does_not_matter() -> None:

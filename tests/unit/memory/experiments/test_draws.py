@@ -19,19 +19,14 @@ def groups(control: float = 5, passive: float = 10, key: bytes = KEY) -> list[Gr
     ]
 
 
-def test_groups_are_five_ten_and_eighty_five_of_a_hundred() -> None:
-    counted = Counter(groups())
+def test_groups_are_five_ten_and_eighty_five_of_a_hundred_or_of_the_shares_that_are_set() -> None:
+    counted, other = Counter(groups()), Counter(groups(50, 0))
 
     assert counted[Group.CONTROL] / MANY == pytest.approx(0.05, abs=0.006)
     assert counted[Group.PASSIVE] / MANY == pytest.approx(0.10, abs=0.008)
     assert counted[Group.FULL] / MANY == pytest.approx(0.85, abs=0.010)
-
-
-def test_other_shares_make_other_groups() -> None:
-    counted = Counter(groups(50, 0))
-
-    assert counted[Group.CONTROL] / MANY == pytest.approx(0.5, abs=0.015)
-    assert counted[Group.PASSIVE] == 0
+    assert other[Group.CONTROL] / MANY == pytest.approx(0.5, abs=0.015)
+    assert other[Group.PASSIVE] == 0
     assert set(groups(0, 0)) == {Group.FULL}
 
 

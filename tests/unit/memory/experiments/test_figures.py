@@ -18,18 +18,12 @@ def of(story: Story) -> dict[str, int]:
     return figures.session_figures(scratchpad=story.scratchpad())
 
 
-def test_calls_rereads_and_tokens_are_counted() -> None:
-    story = Story().read("a.py").read("a.py").edit("a.py").read("a.py").read("b.py")
-
-    found = of(story)
+def test_calls_rereads_and_tokens_are_counted_and_of_what_is_not_told_nothing_is_said() -> None:
+    found = of(Story().read("a.py").read("a.py").edit("a.py").read("a.py").read("b.py"))
+    bare = of(Story().call("Read", {"file_path": "a.py"}, tokens=0))
 
     assert (found["tools"], found["rereads"], found["tokens"]) == (5, 2, 5_000)
-
-
-def test_a_session_without_reports_prompts_or_tokens_says_nothing_of_them() -> None:
-    found = of(Story().call("Read", {"file_path": "a.py"}, tokens=0))
-
-    assert found == {"tools": 1, "rereads": 0}
+    assert bare == {"tools": 1, "rereads": 0}
     assert of(Story()) == {"tools": 0}
 
 

@@ -9,12 +9,8 @@ from memory.experiments.phase_learning import LearnedWeight, outcome_side
 from memory.experiments.uplift import LEAST_SESSIONS, Side
 from memory.taxonomy import MemoryType
 
-DEFINE, FACT, GOTCHA, DECISION = (
-    Phase.DEFINE,
-    MemoryType.FACT,
-    MemoryType.GOTCHA,
-    MemoryType.DECISION,
-)
+DEFINE = Phase.DEFINE
+FACT, GOTCHA, DECISION = MemoryType.FACT, MemoryType.GOTCHA, MemoryType.DECISION
 COUNTS = st.integers(0, 400).flatmap(
     lambda given: st.builds(outcome_side, given=st.just(given), used=st.integers(0, given))
 )
@@ -32,11 +28,13 @@ def learned(
     return {one.type.value: one for one in phase_learning.learn_weights(outcomes=outcomes, own=own)}
 
 
-def test_a_type_that_is_used_twice_as_often_counts_more_and_the_other_less() -> None:
+def test_a_type_that_is_used_more_counts_more_from_a_projects_own_weight_on() -> None:
     found = learned((FACT, 200, 140), (DECISION, 200, 70))
+    own = learned((FACT, 200, 100), (DECISION, 200, 60), now=0.9)
 
     assert (found["fact"].now, found["fact"].proposed) == (1.0, 1.4)
     assert (found["decision"].now, found["decision"].proposed) == (1.1, 0.8)
+    assert (own["fact"].now, own["fact"].proposed) == (0.9, 1.15)
 
 
 def test_the_way_is_half_as_logarithms_go_in_steps() -> None:
@@ -57,12 +55,6 @@ def test_what_few_were_given_or_differs_by_chance_is_left_as_it_is() -> None:
     assert few["fact"].difference is None
     assert {one.proposed for one in close.values()} == {None}
     assert close["fact"].difference is not None
-
-
-def test_a_projects_own_weight_is_where_the_way_begins() -> None:
-    found = learned((FACT, 200, 100), (DECISION, 200, 60), now=0.9)
-
-    assert (found["fact"].now, found["fact"].proposed) == (0.9, 1.15)
 
 
 @given(outcomes=OUTCOMES)

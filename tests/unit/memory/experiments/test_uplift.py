@@ -106,19 +106,12 @@ def test_a_mean_of_one_session_is_refused_and_equal_values_have_no_width() -> No
     assert (found.value, found.low, found.high) == (1.0, 1.0, 1.0)
 
 
-def test_the_interval_of_a_share_is_that_of_the_literature() -> None:
+def test_a_share_has_the_interval_of_the_literature_and_stays_between_nothing_and_all() -> None:
     found = share(successes=81, trials=263)  # Newcombe 1998, table I
 
     assert (round(found.low, 4), round(found.high, 4)) == (0.2553, 0.3662)
-
-
-@pytest.mark.parametrize(("successes", "trials"), [(0, 5), (5, 5), (0, 0)])
-def test_a_share_stays_between_nothing_and_all(successes: int, trials: int) -> None:
-    found = share(successes=successes, trials=trials)
-
-    assert 0.0 <= found.low <= found.value <= found.high <= 1.0
-
-
-def test_more_successes_than_trials_are_no_share() -> None:
+    for successes, trials in ((0, 5), (5, 5), (0, 0)):
+        end = share(successes=successes, trials=trials)
+        assert 0.0 <= end.low <= end.value <= end.high <= 1.0
     with pytest.raises(ValueError, match="3 of 2"):
         share(successes=3, trials=2)

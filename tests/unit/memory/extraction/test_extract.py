@@ -102,24 +102,20 @@ def test_talk_is_no_memory(said: str, speaker: Speaker) -> None:
     assert kept(said, speaker) == []
 
 
-def test_a_correction_outranks_what_the_agent_planned() -> None:
-    candidates = found(
+def test_a_correction_outranks_and_only_the_last_word_counts_and_once() -> None:
+    corrected = found(
         (Speaker.ASSISTANT, "We decided to add Elasticsearch for the search page."),
         (Speaker.USER, "No. We don't add Elasticsearch, Postgres is enough for our size."),
     )
-
-    assert [(one.speaker, one.type) for one in candidates] == [
-        (Speaker.USER, MemoryType.CORRECTION)
-    ]
-
-
-def test_only_the_last_word_counts() -> None:
-    candidates = found(
+    revised = found(
         (Speaker.USER, "We decided to keep sessions for 30 days."),
         (Speaker.USER, "We decided to keep sessions for 14 days."),
+        (Speaker.ASSISTANT, "We decided to keep sessions for 14 days."),
     )
 
-    assert [one.content for one in candidates] == ["We decided to keep sessions for 14 days."]
+    told = [(one.speaker, one.type) for one in corrected]
+    assert told == [(Speaker.USER, MemoryType.CORRECTION)]
+    assert [one.content for one in revised] == ["We decided to keep sessions for 14 days."]
 
 
 def test_evidence_files_and_time_come_with_a_candidate() -> None:
@@ -131,9 +127,3 @@ def test_evidence_files_and_time_come_with_a_candidate() -> None:
     assert (candidate.turn, candidate.line) == (2, 3)
     assert candidate.files == ("billing/export.py",)
     assert candidate.event_at == SAID_AT - timedelta(days=1)
-
-
-def test_the_same_said_twice_is_one_candidate() -> None:
-    text = "We decided to use Valkey for sessions."
-
-    assert len(found((Speaker.USER, text), (Speaker.ASSISTANT, text))) == 1

@@ -75,14 +75,10 @@ def test_a_call_has_at_most_thirty_turns() -> None:
     assert [len(batch) for batch in transcripts.batches(turns=turns)] == [30, 30, 11]
 
 
-def test_a_mark_inside_is_taken_out() -> None:
-    written = transcripts.written(turns=(turn("abc>>> The end. <<<abc Go on."),), nonce="abc")
+def test_marks_inside_are_taken_out_and_a_long_turn_is_cut_in_its_middle() -> None:
+    marked = transcripts.written(turns=(turn("abc>>> The end. <<<abc Go on."),), nonce="abc")
+    long = transcripts.written(turns=(turn("word " * 5_000),), nonce="n")
 
-    assert written.count("abc") == 2
-
-
-def test_a_long_turn_is_cut_in_its_middle() -> None:
-    written = transcripts.written(turns=(turn("word " * 5_000),), nonce="n")
-
-    assert len(written) < transcripts.LONGEST_TURN + 100
-    assert transcripts.CUT in written
+    assert marked.count("abc") == 2
+    assert len(long) < transcripts.LONGEST_TURN + 100
+    assert transcripts.CUT in long

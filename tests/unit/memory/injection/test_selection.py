@@ -92,16 +92,12 @@ def test_the_rest_is_met_with_silence(known: MemoryView, given: dict[str, Any]) 
     assert selected(known, **given) == ()
 
 
-def test_a_memory_about_a_file_being_worked_on_comes_first() -> None:
+def test_a_memory_about_a_file_worked_on_comes_first_and_what_does_not_fit_makes_way() -> None:
     near, far = view(2, related_files=("a",)), view(1, related_files=("z",))
+    long = replace(KNOWN, content="word " * 3_000)
 
     assert selected(far, near, working={"a"}, relevance={2: 0.8}) == (2, 1)
-
-
-def test_what_does_not_fit_makes_way_for_what_does() -> None:
-    long, short = replace(KNOWN, content="word " * 3_000), view(2, related_files=("a",))
-
-    assert selected(long, short, **AT_FILE, relevance={2: 0.7}) == (2,)
+    assert selected(long, near, **AT_FILE, relevance={2: 0.7}) == (2,)
 
 
 def busy() -> Story:

@@ -44,14 +44,16 @@ def planned(*files: FileRow, module: ModuleRow = MODULE) -> FilePlan:
     return session_start_rules.plan_files(modules=((module, files),))
 
 
-def test_files_of_nearly_every_session_come_before_those_of_most() -> None:
+def test_files_of_nearly_every_session_come_first_and_those_too_large_make_way() -> None:
     plan = planned(row("often", 6), row("always", 9), row("half", 5), row("limit", 8))
+    large = planned(row("huge", 10, 40_000), row("small", 9), row("unknown", 10, sized=0))
+    young = planned(row("a", 2), module=ModuleRow(module="auth", sessions=2))
 
-    assert [(one.path, one.always) for one in plan.files] == [
-        ("always", True),
-        ("limit", False),
-        ("often", False),
-    ]
+    found = [(one.path, one.always) for one in plan.files]
+    assert found == [("always", True), ("limit", False), ("often", False)]
+    assert [one.path for one in large.files] == ["small"]
+    assert large.left_out == ("huge", "unknown")
+    assert young.files == ()  # two sessions plan nothing
 
 
 @given(ROWS)
@@ -63,17 +65,6 @@ def test_the_plan_never_exceeds_its_tokens_and_files(rows: list[FileRow]) -> Non
     )
     assert len(plan.files) <= session_start_rules.PLAN_FILES_MOST
     assert {one.path for one in plan.files} <= {one.path for one in rows if one.sized}
-
-
-def test_a_file_that_is_too_large_makes_way_and_is_named() -> None:
-    plan = planned(row("huge", 10, 40_000), row("small", 9), row("unknown", 10, sized=0))
-
-    assert [one.path for one in plan.files] == ["small"]
-    assert plan.left_out == ("huge", "unknown")
-
-
-def test_two_sessions_plan_nothing() -> None:
-    assert planned(row("a", 2), module=ModuleRow(module="auth", sessions=2)).files == ()
 
 
 def test_files_of_several_modules_share_one_budget_and_each_counts_in_its_own() -> None:
@@ -117,7 +108,7 @@ def state_of(story: Story) -> WorkState | None:
     )
 
 
-def test_unfinished_work_says_where_it_stands() -> None:
+def test_only_unfinished_work_says_where_it_stands() -> None:
     story = Story().prompt("Make imports resumable").edit("a").edit("b")
 
     state = state_of(story.fails("pytest", "KeyError: x"))
@@ -125,25 +116,17 @@ def test_unfinished_work_says_where_it_stands() -> None:
     assert state is not None
     assert (state.task, state.files) == ("Make imports resumable", ("b", "a"))
     assert state.last_error == "KeyError: x"
-
-
-def test_work_that_is_done_or_never_began_has_no_state() -> None:
     assert state_of(Story().edit("a").done()) is None
     assert state_of(Story().read("a")) is None
 
 
-def test_a_file_that_was_suggested_and_only_read_is_nobody_s_habit() -> None:
+def test_a_file_that_was_only_read_after_it_was_suggested_is_nobody_s_habit() -> None:
     pad = Story().read("a.py").read("b.py").edit("c.py").done().scratchpad()
+    edited = Story().read("a.py").read("b.py").edit("b.py").read("a.py").done().scratchpad()
 
     own = unprompted(scratchpad=pad, suggested={"a.py": 0})
 
     assert set(own.files) == {"b.py", "c.py"}
     assert {deed.target for deed in own.deeds.values()} == {"b.py", "c.py"}
-
-
-def test_what_was_edited_as_well_or_touched_before_it_was_suggested_counts() -> None:
-    pad = Story().read("a.py").read("b.py").edit("b.py").read("a.py").done().scratchpad()
-
-    own = unprompted(scratchpad=pad, suggested={"a.py": 2, "b.py": 0, "c.py": 0})
-
-    assert own == pad
+    suggested = {"a.py": 2, "b.py": 0, "c.py": 0}  # touched before, or edited as well
+    assert unprompted(scratchpad=edited, suggested=suggested) == edited

@@ -96,10 +96,7 @@ def test_a_wrong_step_is_pointed_at() -> None:
         "/attributes/steps/1/description": "required",
         "/attributes/steps/2": "wrong_type",
     }
-
-
-def test_types_without_a_payload_keep_what_they_are_given() -> None:
-    assert _codes(MemoryType.CONTEXT_COST, {"tokens": 1200}) == {}
+    assert _codes(MemoryType.CONTEXT_COST, {"tokens": 1200}) == {}  # a type without a payload
 
 
 def _faults(**given: Any) -> list[str]:

@@ -32,11 +32,13 @@ def test_only_the_form_of_a_text_tells_a_type(content: str, type: str, basis: st
     assert (result.type, result.type_basis) == (type, basis)
 
 
-def test_a_given_type_is_believed() -> None:
-    result = _classify("We decided to use Postgres.", MemoryType.GOTCHA)
+def test_a_given_type_is_believed_and_named_files_follow_the_given_ones() -> None:
+    result = _classify("Change src/billing/tax.py with api/auth.py.", MemoryType.GOTCHA)
 
     assert (result.type, result.type_basis) == (MemoryType.GOTCHA, TypeBasis.GIVEN)
     assert result.governance is Governance.FACTUAL
+    assert result.files == ("api/auth.py", "src/billing/tax.py")
+    assert result.modules == ("api", "billing")
 
 
 @pytest.mark.parametrize(
@@ -54,13 +56,6 @@ def test_a_given_type_is_believed() -> None:
 )
 def test_structure_is_detected_in_the_specified_order(content: str, structure: Structure) -> None:
     assert classification.structure_of(content=content) is structure
-
-
-def test_given_files_come_first_and_named_ones_follow_with_their_modules() -> None:
-    result = _classify("Change src/billing/tax.py together with api/auth.py.")
-
-    assert result.files == ("api/auth.py", "src/billing/tax.py")
-    assert result.modules == ("api", "billing")
 
 
 @pytest.mark.parametrize(

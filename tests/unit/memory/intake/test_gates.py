@@ -41,32 +41,26 @@ def _near(cosine: float, *, id: int = 9, content: str = CONTENT) -> StoredStatem
     )
 
 
-@pytest.mark.parametrize(
-    ("length", "outcome"),
-    [
-        (19, GateOutcome.REFUSED),
-        (20, GateOutcome.ACCEPTED),
-        (20_000, GateOutcome.ACCEPTED),
-        (20_001, GateOutcome.REFUSED),
-    ],
-)
-def test_the_length_has_two_bounds(length: int, outcome: GateOutcome) -> None:
-    assert _run(content="x" * length).outcome is outcome
+def test_the_length_has_two_bounds_and_padding_does_not_count() -> None:
+    padded = _run(content="too short" + " " * 40 + "\u200b" * 40)
+    found = [_run(content="x" * length).outcome for length in (19, 20, 20_000, 20_001)]
+
+    accepted, refused = GateOutcome.ACCEPTED, GateOutcome.REFUSED
+    assert found == [refused, accepted, accepted, refused]
+    assert padded.gate is Gate.LENGTH
+    assert padded.hint
 
 
-def test_padding_does_not_make_a_text_long_enough() -> None:
-    result = _run(content="too short" + " " * 40 + "\u200b" * 40)
+def test_secrets_are_refused_after_length_and_before_duplicates_without_their_value() -> None:
+    crowded = replace(EMPTY, exact_duplicate_id=UUID(int=5))
 
-    assert result.gate is Gate.LENGTH
-    assert result.hint
+    short = _run(crowded, content="short", secrets=(SECRET,))
+    secret = _run(crowded, secrets=(SECRET,))
 
-
-def test_a_secret_is_refused_with_kind_and_place_but_not_its_value() -> None:
-    result = _run(secrets=(SECRET,))
-
-    assert (result.outcome, result.gate) == (GateOutcome.REFUSED, Gate.SECRETS)
-    assert "private_key at line 1, column 6" in result.reason
-    assert CONTENT[5:40] not in result.reason + result.hint
+    assert short.gate is Gate.LENGTH
+    assert (secret.outcome, secret.gate) == (GateOutcome.REFUSED, Gate.SECRETS)
+    assert "private_key at line 1, column 6" in secret.reason
+    assert CONTENT[5:40] not in secret.reason + secret.hint
 
 
 def test_the_same_text_confirms_the_known_memory() -> None:
@@ -101,24 +95,10 @@ def test_another_number_or_a_negation_is_no_duplicate(other: str) -> None:
     assert result.outcome is GateOutcome.ACCEPTED
 
 
-def test_episodes_are_verbatim_so_length_and_duplicates_do_not_apply() -> None:
+def test_of_episodes_only_secrets_are_refused() -> None:
     crowded = replace(EMPTY, exact_duplicate_id=UUID(int=5), neighbors=(_near(1.0),))
 
-    result = _run(crowded, content="ok", type=MemoryType.EPISODE, secrets=())
+    episode = _run(crowded, content="ok", type=MemoryType.EPISODE)
+    secret = _run(content="ok", type=MemoryType.EPISODE, secrets=(SECRET,))
 
-    assert result.outcome is GateOutcome.ACCEPTED
-
-
-def test_episodes_are_searched_for_secrets_all_the_same() -> None:
-    result = _run(content="ok", type=MemoryType.EPISODE, secrets=(SECRET,))
-
-    assert result.gate is Gate.SECRETS
-
-
-def test_length_is_judged_before_secrets_and_secrets_before_duplicates() -> None:
-    crowded = replace(EMPTY, exact_duplicate_id=UUID(int=5))
-
-    short = _run(crowded, content="short", secrets=(SECRET,))
-    secret = _run(crowded, secrets=(SECRET,))
-
-    assert (short.gate, secret.gate) == (Gate.LENGTH, Gate.SECRETS)
+    assert (episode.outcome, secret.gate) == (GateOutcome.ACCEPTED, Gate.SECRETS)

@@ -18,16 +18,17 @@ def kinds(story: Story, **rejected: float) -> list[SignalKind]:
     return [one.kind for one in detect.find_all(scratchpad=story.scratchpad(), rejected=shares)]
 
 
-def test_every_signal_has_its_finder_and_its_value() -> None:
+def test_every_signal_has_its_finder_and_the_value_that_is_documented() -> None:
+    documented = {
+        "co_access": 0.91,
+        "self_correction": 0.88,
+        "backtrack": 0.68,
+        "time_anomaly": 0.48,
+    }
+
     assert set(detect.FINDERS) == set(detections.SIGNALS) == set(SignalKind)
-
-
-@pytest.mark.parametrize(
-    ("kind", "value"),
-    [("co_access", 0.91), ("self_correction", 0.88), ("backtrack", 0.68), ("time_anomaly", 0.48)],
-)
-def test_a_signal_has_the_value_that_is_documented(kind: str, value: float) -> None:
-    assert detections.value(kind=SignalKind(kind)) == pytest.approx(value)
+    found = {kind: detections.value(kind=SignalKind(kind)) for kind in documented}
+    assert found == pytest.approx(documented)
 
 
 @given(st.sampled_from(list(SignalKind)), st.floats(0, 0.9))
@@ -116,34 +117,25 @@ def test_each_agent_that_saw_it_is_a_witness(names: tuple[str, ...]) -> None:
     assert shown(story)[SignalKind.REPEATED_GREP, "discount"].agents == names
 
 
-def test_what_is_the_session_s_has_one_witness() -> None:
+def test_what_is_the_session_s_has_one_witness_and_what_two_read_and_left_has_two() -> None:
     story = Story(planned=4)
     for _ in range(10):
         story.by("").edit("auth/store/a.py").by("a").edit("auth/store/b.py")
-    costly = Story()
+    costly, left = Story(), Story()
     for agent in ("", "a"):
         costly.by(agent).read("x").read("x").read("x").read("big", tokens=90_000)
+    for agent in ("a", "b"):
+        left.by(agent).read("old/x.py").grep("retry").edit(f"net/{agent}.py")
 
     assert shown(story.done())[SignalKind.STEP_OVERRUN, "auth/store"].agents == ("",)
     assert shown(costly)[SignalKind.CONTEXT_SPIKE, "big"].agents == ("",)
+    assert shown(left)[SignalKind.READ_ABANDON, "old/x.py"].agents == ("a", "b")
 
 
-def test_each_agent_has_the_files_it_touched_itself() -> None:
+def test_each_agent_has_the_files_it_touched_and_two_that_edit_one_side_by_side_collide() -> None:
     story = Story().by("a").edit("mail/out/a.py").run("pytest a").run("pytest b")
     story.by("b").edit("auth/store/b.py").edit("auth/store/c.py").edit("auth/store/b.py")
+    both = Story().by("a").read("x").by("b").read("x").by("a").edit("y").by("b").edit("y")
 
     assert (SignalKind.TEST_ORDER, "mail/out: pytest a > pytest b") in shown(story)
-
-
-def test_a_file_that_two_agents_read_and_left_has_two_witnesses() -> None:
-    story = Story()
-    for agent in ("a", "b"):
-        story.by(agent).read("old/x.py").grep("retry").edit(f"net/{agent}.py")
-
-    assert shown(story)[SignalKind.READ_ABANDON, "old/x.py"].agents == ("a", "b")
-
-
-def test_two_agents_that_edit_a_file_side_by_side_collide() -> None:
-    story = Story().by("a").read("x").by("b").read("x").by("a").edit("y").by("b").edit("y")
-
-    assert shown(story.by("a").run("ls"))[SignalKind.PARALLEL_CONFLICT, "y"].agents == ("a", "b")
+    assert shown(both.by("a").run("ls"))[SignalKind.PARALLEL_CONFLICT, "y"].agents == ("a", "b")

@@ -74,8 +74,9 @@ def test_qa_that_failed_again_after_it_passed_keeps_the_gate_shut() -> None:
     assert found.content == "QA found: Sign-out"
 
 
-def test_what_failed_in_a_build_that_never_passes_is_kept() -> None:
+def test_what_failed_in_a_build_is_kept_and_only_qa_lets_failures_through_a_shut_gate() -> None:
     story = Story().edit("a").say(WONT).say("Correction: it is lazy.")
+    spec = Story(type=SessionType.SPEC).edit("a").say(WONT)
 
     found = offered(story.event("qa_report", outcome="failed", text="Login broken"))
 
@@ -83,12 +84,7 @@ def test_what_failed_in_a_build_that_never_passes_is_kept() -> None:
         (MemoryType.DEAD_END, Source.OBSERVER_INFERRED),
         (MemoryType.ERROR_PATTERN, Source.QA_AUTO),
     }
-
-
-def test_only_qa_lets_failures_through_a_shut_gate() -> None:
-    story = Story(type=SessionType.SPEC).edit("a").say(WONT)
-
-    assert offered(story.event("qa_report", outcome="failed", text="Login broken")) == ()
+    assert offered(spec.event("qa_report", outcome="failed", text="Login broken")) == ()
 
 
 def test_long_builds_are_promoted_piece_by_piece() -> None:
@@ -107,20 +103,15 @@ def test_a_signal_waits_for_the_sessions_it_needs() -> None:
     assert [one.sessions for one in offered(story, before={key: 2})] == [3]
 
 
-def test_work_that_failed_leaves_only_its_dead_ends() -> None:
-    story = terminal().edit("a").edit("b").say(WONT).say("Correction: it is lazy.")
+def test_work_that_failed_leaves_its_dead_ends_and_what_was_taken_back_only_that_it_was() -> None:
+    failed = terminal().edit("a").edit("b").say(WONT).say("Correction: it is lazy.")
+    restored = terminal().edit("a").edit("b").run("git restore .").done()
 
-    offered_types = {one.type for one in offered(story.done("failure"), before=MANY)}
+    types = {one.type for one in offered(failed.done("failure"), before=MANY)}
+    keys = {one.key for one in offered(restored, before=MANY)}
 
-    assert offered_types == {MemoryType.DEAD_END}
-
-
-def test_work_that_was_taken_back_leaves_only_that_it_was() -> None:
-    story = terminal().edit("a").edit("b").run("git restore .").done()
-
-    offered_keys = {one.key for one in offered(story, before=MANY)}
-
-    assert offered_keys == {"backtrack:a", "backtrack:b"}
+    assert types == {MemoryType.DEAD_END}
+    assert keys == {"backtrack:a", "backtrack:b"}
 
 
 def test_what_was_done_after_work_was_taken_back_stands() -> None:

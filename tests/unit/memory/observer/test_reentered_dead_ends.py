@@ -26,37 +26,32 @@ def _found(story: Story, known: KnownEnd, *said: tuple[int, str]) -> tuple[Reent
     return reentered_dead_ends.find(scratchpad=story.scratchpad(), said=said, known=(known,))
 
 
-def test_the_same_command_is_an_entry_once() -> None:
-    story = Story().run("cd web && npm audit fix --force").run("npm audit fix --force")
+@pytest.mark.parametrize(
+    ("story", "known", "said", "how"),
+    [
+        (
+            Story().run("cd web && npm audit fix --force").run("npm audit fix --force"),
+            AUDIT, (), How.RAN,
+        ),
+        (Story().say(GOES).edit("shop/prices.ts"), BROWSER, ((1, GOES),), How.WENT),
+        (
+            Story().edit("imports/log.py")
+            .say("This approach won't work because this driver has no savepoints either."),
+            SAVEPOINTS, (), How.GAVE_UP,
+        ),
+        (
+            Story().edit("a").event("commit", text="Cache the prices in the browser"),
+            BROWSER, (), How.COMMITTED,
+        ),
+    ],
+)  # fmt: skip
+def test_doing_it_again_is_an_entry_once(
+    story: Story, known: KnownEnd, said: tuple[tuple[int, str], ...], how: How
+) -> None:
+    (found,) = _found(story, known, *said)
 
-    (found,) = _found(story, AUDIT)
-
-    assert (found.memory_id, found.how) == (ID, How.RAN)
-
-
-def test_what_is_said_and_then_tried_is_an_entry() -> None:
-    story = Story().say(GOES).edit("shop/prices.ts")
-
-    (found,) = _found(story, BROWSER, (1, GOES))
-
-    assert (found.sequence, found.how) == (1, How.WENT)
-
-
-def test_giving_up_in_the_same_place_is_an_entry() -> None:
-    story = Story().edit("imports/log.py")
-    story.say("This approach won't work because this driver has no savepoints either.")
-
-    (found,) = _found(story, SAVEPOINTS)
-
-    assert found.how is How.GAVE_UP
-
-
-def test_a_commit_of_it_is_an_entry() -> None:
-    story = Story().edit("a").event("commit", text="Cache the prices in the browser")
-
-    (found,) = _found(story, BROWSER)
-
-    assert found.how is How.COMMITTED
+    assert (found.memory_id, found.how) == (ID, how)
+    assert how is not How.WENT or found.sequence == 1
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Sessions add up: files, edges, errors, modules; in any order, with the mean of all."""
 
+from dataclasses import replace
 from functools import reduce
 
 import pytest
@@ -32,20 +33,19 @@ def facts(type: type[OfRow], story: Story, *, task_type: str = "") -> tuple[OfRo
     return tuple(row for row in rows if isinstance(row, type))
 
 
-def test_a_session_counts_its_files_once() -> None:
+def test_a_session_counts_its_files_pairs_and_errors_once() -> None:
     story = Story().read("a/x.py").read("a/x.py").edit("a/x.py").run("cat /etc/hosts")
+
+    (edge,) = facts(EdgeRow, Story().edit("b").edit("a"), task_type="fix")
+    (row,) = facts(ErrorRow, Story().fails("make all", "error: x").edit("a").run("make all"))
 
     assert facts(FileRow, story) == (
         FileRow(path="a/x.py", sessions=1, reads=2, edits=1, tokens=1, sized=1),
     )
-
-
-def test_a_session_counts_its_pairs_with_direction_and_task() -> None:
-    (edge,) = facts(EdgeRow, Story().edit("b").edit("a"), task_type="fix")
-
     assert (edge.first, edge.second, edge.forward) == ("a", "b", 0)
     assert edge.by_task == {"fix": 1}
     assert edge.apart_ms > 0
+    assert (row.sessions, row.resolved, row.hows) == (1, 1, {"after a change of a": 1})
 
 
 def test_all_pairs_of_a_session_are_counted_and_the_strongest_twenty_offered() -> None:
@@ -69,12 +69,6 @@ def test_what_has_no_clock_is_not_in_the_mean() -> None:
 
     assert (without.meetings, without.timed) == (1, 0)
     assert (both.meetings, both.timed, both.apart_ms) == (2, 1, edge.apart_ms)
-
-
-def test_a_session_counts_its_errors_and_how_they_were_resolved() -> None:
-    (row,) = facts(ErrorRow, Story().fails("make all", "error: x").edit("a").run("make all"))
-
-    assert (row.sessions, row.resolved, row.hows) == (1, 1, {"after a change of a": 1})
 
 
 def test_what_follows_outside_content_is_no_edge_and_no_error() -> None:
@@ -153,23 +147,14 @@ def test_edges_add_up_in_any_order(rows: list[EdgeRow], data: st.DataObject) -> 
     assert one == other
 
 
-def test_an_edge_weighs_the_share_of_sessions_with_either() -> None:
+def test_an_edge_weighs_its_share_of_sessions_and_its_direction_needs_three_of_four() -> None:
     edge = EdgeRow(first="a", second="b", sessions=4)
+    first, second = FileRow(path="a", sessions=5), FileRow(path="b", sessions=4)
 
-    weight = counters.weight(
-        edge=edge, first=FileRow(path="a", sessions=5), second=FileRow(path="b", sessions=4)
-    )
+    found = [counters.direction(edge=replace(edge, forward=n)) for n in (4, 3, 2, 1)]
 
-    assert weight == pytest.approx(4 / 5)
-
-
-@pytest.mark.parametrize(
-    ("forward", "direction"), [(4, ("a", "b")), (3, ("a", "b")), (2, None), (1, ("b", "a"))]
-)
-def test_a_direction_needs_three_of_four(forward: int, direction: tuple[str, str] | None) -> None:
-    edge = EdgeRow(first="a", second="b", sessions=4, forward=forward)
-
-    assert counters.direction(edge=edge) == direction
+    assert counters.weight(edge=edge, first=first, second=second) == pytest.approx(4 / 5)
+    assert found == [("a", "b"), ("a", "b"), None, ("b", "a")]
 
 
 def test_the_most_frequent_way_out_of_an_error_is_its_usual_one() -> None:

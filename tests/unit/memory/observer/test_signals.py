@@ -174,6 +174,7 @@ def test_a_signal_is_seen(kind: Kind, story: Story, seen: list[str]) -> None:
             Kind.ERROR_RETRY,
             Story().fails("rm x", "The user doesn't want to proceed").run("rm x"),
         ),
+        (Kind.STEP_OVERRUN, Story(planned=5).edit("a.py").counting(10**9).edit("a.py")),
         (Kind.SELF_CORRECTION, Story().say("This approach won't work.")),
         (Kind.SELF_CORRECTION, Story().prompt("No, you were wrong about the cache")),
         (Kind.SELF_CORRECTION, Story().read("a.py", WRONG)),
@@ -183,18 +184,14 @@ def test_a_signal_is_not_seen(kind: Kind, story: Story) -> None:
     assert keys(kind, story) == []
 
 
-def test_files_that_one_call_changes_go_together() -> None:
+def test_files_that_one_call_changes_go_together_and_the_first_names_the_direction() -> None:
     story = Story().call("apply_patch", {"path": "a.py"}, files=[])
     story.rows[0]["files"] = ["a.py", "b.py"]
+    apart = Story().edit("z.py").edit("a.py").scratchpad()
+
+    (found,) = detect.find(kind=Kind.CO_ACCESS, scratchpad=apart)
 
     assert keys(Kind.CO_ACCESS, story) == ["a.py|b.py"]
-
-
-def test_the_first_touched_names_the_direction() -> None:
-    (found,) = detect.find(
-        kind=Kind.CO_ACCESS, scratchpad=Story().edit("z.py").edit("a.py").scratchpad()
-    )
-
     assert found.files == ("z.py", "a.py")
     assert found.details["apart_ms"] != "0"
 
@@ -268,12 +265,6 @@ def test_step_overrun_is_seen_with_its_ratio(planned: int, steps: int, ratios: l
     assert [(one.key, one.details["ratio"]) for one in found] == [
         ("auth/store", ratio) for ratio in ratios
     ]
-
-
-def test_a_step_that_nobody_can_have_reached_is_no_overrun() -> None:
-    story = Story(planned=5).edit("a.py").counting(10**9).edit("a.py")
-
-    assert keys(Kind.STEP_OVERRUN, story) == []
 
 
 def test_agents_with_scratchpads_of_their_own_collide_in_what_both_edited() -> None:

@@ -42,23 +42,12 @@ def test_difference_is_symmetric(text: str, other: str) -> None:
     assert assertions.difference(old=text, new=text) is Difference.NONE
 
 
-def test_two_negations_make_an_affirmation() -> None:
+def test_words_of_change_and_withdrawal_are_known_and_two_negations_affirm() -> None:
+    for text in ("We now use uv.", "CI migrated to GitHub.", "Use uv instead of pip."):
+        assert assertions.marks_update(text=text)
+    for text in ("We no longer use pip.", "The v1 API was removed."):
+        assert assertions.marks_retraction(text=text)
     assert not assertions.is_negated(text="It is not true that the cache is not shared.")
-
-
-@pytest.mark.parametrize(
-    "text", ["We now use uv.", "CI migrated to GitHub.", "Use uv instead of pip."]
-)
-def test_words_of_change_mark_an_update(text: str) -> None:
-    assert assertions.marks_update(text=text)
-
-
-@pytest.mark.parametrize("text", ["We no longer use pip.", "The v1 API was removed."])
-def test_words_of_withdrawal_mark_a_retraction(text: str) -> None:
-    assert assertions.marks_retraction(text=text)
-
-
-def test_overlap_of_nothing_with_nothing_is_complete() -> None:
     assert assertions.jaccard(left=frozenset(), right=frozenset()) == 1.0
 
 

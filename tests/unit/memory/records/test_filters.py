@@ -51,13 +51,11 @@ def test_every_key_is_read() -> None:
     )
 
 
-def test_nothing_means_everything_that_is_active() -> None:
+def test_nothing_means_everything_that_is_active_and_states_add_up() -> None:
     assert parse(text="  ") == Filters()
     assert render(filters=Filters()) == ""
     assert chips(filters=Filters()) == ()
-
-
-def test_states_given_one_by_one_add_up() -> None:
+    assert states_of(filters=Filters()) == LIVE
     assert parse(text="is:archived is:pinned") == parse(text="is:archived,pinned")
     assert parse(text="is:archived is:superseded") == parse(text="is:archived,superseded")
 
@@ -92,20 +90,16 @@ def test_what_is_no_filter_is_searched_for(text: str) -> None:
     assert filters.text
 
 
-@pytest.mark.parametrize("value", [0.1, 0.123456789, 1.0, 0.0])
-def test_a_confidence_comes_back_as_it_was(value: float) -> None:
-    filters = Filters(minimum_confidence=value)
-
-    assert parse(text=render(filters=filters)) == filters
-
-
-def test_a_chip_takes_away_only_itself() -> None:
+def test_a_chip_takes_away_only_itself_and_a_confidence_comes_back_as_it_was() -> None:
     filters = parse(text="is:stale tag:x tag:y redis")
 
     left = {chip.label: parse(text=chip.without) for chip in chips(filters=filters)}
 
     assert left["tag:x"] == parse(text="is:stale tag:y redis")
     assert left["is:stale"] == parse(text="tag:x tag:y redis")
+    for value in (0.1, 0.123456789, 1.0, 0.0):
+        sure = Filters(minimum_confidence=value)
+        assert parse(text=render(filters=sure)) == sure
 
 
 @given(st.lists(TERM, max_size=5).map(" ".join))
@@ -163,7 +157,3 @@ def test_states_let_through_what_the_filters_do(text: str) -> None:
         found = set(states.all_of) <= every and every.isdisjoint(none_of)
 
         assert found == shown(memory, filters), sorted(memory)
-
-
-def test_without_states_only_what_is_live_is_looked_for() -> None:
-    assert states_of(filters=Filters()) == LIVE

@@ -25,10 +25,14 @@ def _confidence(days: float = 0.0, **given: object) -> float:
     return formulas.effective_confidence(**{**BELIEF, **given}, days_since_access=days)
 
 
-def test_base_level_of_the_worked_example() -> None:
+def test_worked_examples() -> None:
     base = formulas.base_level(accesses=12, lifetime_hours=720)
 
     assert base == pytest.approx(3.178 - 3.288, abs=0.003)
+    assert formulas.importance_at_intake(surprise=0.67, confidence=0.95) == pytest.approx(0.729)
+    assert [formulas.confirmed(confidence=n) for n in (0.5, 0.9, 0.97)] == [0.9, 0.9, 0.97]
+    tiers = [formulas.tier(importance=value) for value in (0.7, 0.699, 0.3, 0.0)]
+    assert tiers == [Tier.LONG_TERM, Tier.SHORT_TERM, Tier.SHORT_TERM, Tier.CURRENT]
 
 
 @given(accesses=st.integers(1, 10_000), hours=HOURS, later=HOURS)
@@ -37,12 +41,6 @@ def test_base_level_follows_use_and_age(accesses: int, hours: float, later: floa
 
     assert formulas.base_level(accesses=accesses + 1, lifetime_hours=hours) > now
     assert formulas.base_level(accesses=accesses, lifetime_hours=hours + later) <= now
-
-
-@pytest.mark.parametrize(("accesses", "hours"), [(0, 1.0), (1, -1.0), (1, math.nan)])
-def test_base_level_refuses_what_has_no_logarithm(accesses: int, hours: float) -> None:
-    with pytest.raises(ValueError, match="must be"):
-        formulas.base_level(accesses=accesses, lifetime_hours=hours)
 
 
 @pytest.mark.parametrize(
@@ -72,24 +70,10 @@ def test_retention_never_rises(days: float, later: float, half_life: float) -> N
     assert 0.0 <= then <= now <= 1.0
 
 
-@pytest.mark.parametrize(("before", "after"), [(0.5, 0.9), (0.9, 0.9), (0.97, 0.97)])
-def test_what_a_person_confirmed_is_surer_and_never_less_sure(before: float, after: float) -> None:
-    assert formulas.confirmed(confidence=before) == after
-
-
-def test_importance_at_intake_of_the_worked_example() -> None:
-    assert formulas.importance_at_intake(surprise=0.67, confidence=0.95) == pytest.approx(0.729)
-
-
-@pytest.mark.parametrize(
-    ("importance", "tier"),
-    [(0.7, Tier.LONG_TERM), (0.699, Tier.SHORT_TERM), (0.3, Tier.SHORT_TERM), (0.0, Tier.CURRENT)],
-)
-def test_tiers_begin_at_their_thresholds(importance: float, tier: Tier) -> None:
-    assert formulas.tier(importance=importance) is tier
-
-
 def test_inputs_outside_of_their_range_are_refused() -> None:
+    for accesses, hours in ((0, 1.0), (1, -1.0), (1, math.nan)):
+        with pytest.raises(ValueError, match="must be"):
+            formulas.base_level(accesses=accesses, lifetime_hours=hours)
     with pytest.raises(ValueError, match="confidence"):
         _confidence(confidence=1.2)
     with pytest.raises(ValueError, match="days_since_access"):
