@@ -74,7 +74,6 @@ def _faults(model: Any, value: Any) -> list[tuple[str, str]]:
         (_Sample, {"limit": "7"}, [("/limit", "type")]),
         (_Sample, {"limit": 11}, [("/limit", "range")]),
         (_Sample, {"limit": None}, []),
-        (_Sample, {"share": "0.5"}, [("/share", "type")]),
         (_Sample, {"name": "longer"}, [("/name", "length")]),
         (_Sample, {"name": ""}, [("/name", "length")]),
         (_Sample, {"is_on": 1}, [("/is_on", "type")]),
@@ -123,12 +122,11 @@ def test_a_change_holds_only_what_was_sent() -> None:
         check(model=_Edit, value={}).changed()
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["urn:uuid:01936f2e-7a10-7c3e-9a53-2f8f2f3c1a77", "01936f2e7a107c3e9a532f8f2f3c1a77", "x"],
-)
-def test_an_id_has_one_form(text: str) -> None:
-    assert identifier(text=text) is None
+def test_an_id_has_one_form() -> None:
+    whole = "01936f2e-7a10-7c3e-9a53-2f8f2f3c1a77"
+
+    for text in (f"urn:uuid:{whole}", whole.replace("-", ""), "x"):
+        assert identifier(text=text) is None
 
 
 @pytest.mark.parametrize(

@@ -90,11 +90,10 @@ def test_a_dead_end_of_the_file_is_met_unless_it_names_only_the_file() -> None:
     assert (judged.verdict, judged.findings[0].why) == ("clear", "of_the_file")
 
 
-@pytest.mark.parametrize("given", [{"confidence": 0.4}, {"is_doubtful": True}])
-def test_what_may_be_wrong_stops_nothing(given: dict[str, Any]) -> None:
-    known = _known("Amounts are integers, never floats.", **given)
-
-    assert _judged(known, _steps("Store amounts as floats")).verdict == "caution"
+def test_what_may_be_wrong_stops_nothing() -> None:
+    for doubt in ({"confidence": 0.4}, {"is_doubtful": True}):
+        known = _known("Amounts are integers, never floats.", **doubt)
+        assert _judged(known, _steps("Store amounts as floats")).verdict == "caution"
 
 
 def test_only_the_first_of_coupled_files_asks_for_the_others() -> None:
@@ -107,20 +106,14 @@ def test_only_the_first_of_coupled_files_asks_for_the_others() -> None:
     assert second.findings == ()
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "is_same"),
-    [
-        ("src/a.py", "a.py", True),
-        ("./src/a.py", "src/a.py", True),
-        ("src/lib/", "src/lib/a.py", True),
-        ("ba.py", "a.py", False),
-        ("src/b.py", "src/a.py", False),
-        ("", "a.py", False),
-    ],
-)
-def test_paths_are_compared_by_their_ends(one: str, other: str, is_same: bool) -> None:
-    assert check_findings.is_about(one=one, other=other) is is_same
-    assert check_findings.is_about(one=other, other=one) is is_same
+def test_paths_are_compared_by_their_ends() -> None:
+    same = (("src/a.py", "a.py"), ("./src/a.py", "src/a.py"), ("src/lib/", "src/lib/a.py"))
+    others = (("ba.py", "a.py"), ("src/b.py", "src/a.py"), ("", "a.py"))
+
+    for pairs, is_same in ((same, True), (others, False)):
+        for one, other in pairs:
+            assert check_findings.is_about(one=one, other=other) is is_same
+            assert check_findings.is_about(one=other, other=one) is is_same
 
 
 def test_more_than_can_be_told_is_counted() -> None:

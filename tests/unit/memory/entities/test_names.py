@@ -53,17 +53,15 @@ def test_each_kind_is_read_in_its_own_way(written: str, key: str) -> None:
     assert _keys(written) == [key]
 
 
-@pytest.mark.parametrize(
-    "plain",
-    ["Returns `None` or `true`", "Ask the same service again", "Each service is restarted", "`x`"],
-)
-def test_what_names_nothing_is_left_out(plain: str) -> None:
-    assert _keys(plain) == []
+def test_what_names_nothing_is_left_out() -> None:
+    for plain in ("Returns `None` or `true`", "Ask the same service again", "Each service is slow"):
+        assert _keys(plain) == [], plain
+    assert _keys("`x`") == []
 
 
-@pytest.mark.parametrize("word", ["access", "status", "analysis", "alias", "css", "os"])
-def test_a_word_that_only_ends_like_a_plural_is_left_as_it_is(word: str) -> None:
-    assert names.word_key(text=word) == word
+def test_a_word_that_only_ends_like_a_plural_is_left_as_it_is() -> None:
+    for word in ("access", "status", "analysis", "alias", "css", "os"):
+        assert names.word_key(text=word) == word
 
 
 def test_a_question_names_what_has_no_sign_of_a_name_in_it() -> None:

@@ -37,14 +37,10 @@ def test_what_a_library_raises_over_a_text_is_said_in_our_words() -> None:
         read(("Marco",))
 
 
-@pytest.mark.parametrize(
-    ("text", "is_everyday"),
-    [
-        ("Teach", True), ("Keys", True), ("Idempotency-Key", True), ("Marco", False),
-        ("Jean-Luc", False), ("Teach Key", False), ("", False),
-    ],
-)  # fmt: skip
-def test_a_single_word_of_the_dictionary_is_everyday(text: str, is_everyday: bool) -> None:
-    everyday = frozenset({"teach", "key"})
+def test_a_single_word_of_the_dictionary_is_everyday() -> None:
+    words = frozenset({"teach", "key"})
 
-    assert name_reader._is_everyday(text, everyday) is is_everyday
+    for text in ("Teach", "Keys", "Idempotency-Key"):
+        assert name_reader._is_everyday(text, words), text
+    for text in ("Marco", "Jean-Luc", "Teach Key", ""):
+        assert not name_reader._is_everyday(text, words), text

@@ -153,18 +153,14 @@ def test_a_file_has_one_name_wherever_in_the_repository_the_work_began() -> None
     ]
 
 
-@pytest.mark.parametrize(
-    ("command", "program"),
-    [
-        ("cd x && git commit -m 'a'", "git commit"),
-        ("A=1 /usr/bin/python -m pytest", "python pytest"),
-        ("cd x; A=1 B= make test", "make test"),
-        ("npm install left-pad", "npm install"),
-        ("", ""),
-    ],
-)
-def test_a_program_is_named_with_its_verb(command: str, program: str) -> None:
-    assert tools.program(command=command) == program
+def test_a_program_is_named_with_its_verb() -> None:
+    programs = {
+        "cd x && git commit -m 'a'": "git commit",
+        "A=1 /usr/bin/python -m pytest": "python pytest",
+        "cd x; A=1 B= make test": "make test",
+        "": "",
+    }
+    assert {command: tools.program(command=command) for command in programs} == programs
 
 
 def test_a_call_on_several_files_names_each_once_and_any_of_them_may_lie_outside() -> None:

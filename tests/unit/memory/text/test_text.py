@@ -55,23 +55,18 @@ def test_the_text_to_embed_begins_with_its_context() -> None:
     assert bare == "Type: fact\n\nx"
 
 
-@pytest.mark.parametrize(
-    ("text", "parts"),
-    [
-        ("getUserName", ("get", "user", "name")),
-        ("HTTPServerError", ("http", "server", "error")),
-        ("token_store", ("token", "store")),
-        ("rate-limit", ("rate", "limit")),
-        (
-            "src/auth/tokenStore.py",
-            ("src", "auth", "tokenstore.py", "tokenstore", "py", "token", "store"),
-        ),
-        ("accounts.tokens.mint", ("accounts", "tokens", "mint")),
-        ("plain words only.", ()),
-    ],
-)
-def test_identifiers_are_split_at_separators_and_humps(text: str, parts: tuple[str, ...]) -> None:
-    assert texts.identifier_parts(text=text) == parts
+def test_identifiers_are_split_at_separators_and_humps() -> None:
+    parts = {
+        "getUserName": "get user name",
+        "HTTPServerError": "http server error",
+        "token_store": "token store",
+        "rate-limit": "rate limit",
+        "src/auth/tokenStore.py": "src auth tokenstore.py tokenstore py token store",
+        "accounts.tokens.mint": "accounts tokens mint",
+        "plain words only.": "",
+    }
+
+    assert {text: " ".join(texts.identifier_parts(text=text)) for text in parts} == parts
 
 
 def test_the_keyword_text_keeps_the_whole_and_adds_parts_and_the_language_of_code() -> None:
@@ -83,20 +78,15 @@ def test_the_keyword_text_keeps_the_whole_and_adds_parts_and_the_language_of_cod
     assert "python" not in texts.keyword_text(content=code, files=(), tags=())
 
 
-@pytest.mark.parametrize(
-    ("content", "citation"),
-    [
-        ("Short. And more.", "Short."),
-        ("Rotate the signing key before the deploy", "Rotate the signing key before the deploy"),
-        ("Rotate the signing key before the deployment", "Rotate the signing key before the…"),
-        (
-            "Use the retry budget of the gateway, not your own",
-            "Use the retry budget of the gateway…",
-        ),
-    ],
-)
-def test_a_citation_is_the_first_sentence_cut_at_a_word(content: str, citation: str) -> None:
-    assert texts.citation_text(content=content) == citation
+def test_a_citation_is_the_first_sentence_cut_at_a_word() -> None:
+    citations = {
+        "Short. And more.": "Short.",
+        "Rotate the signing key before the deploy": "Rotate the signing key before the deploy",
+        "Rotate the signing key before the deployment": "Rotate the signing key before the…",
+        "Use the retry budget of the gateway, not your own": "Use the retry budget of the gateway…",
+    }
+
+    assert {text: texts.citation_text(content=text) for text in citations} == citations
 
 
 def test_a_long_text_of_abbreviations_is_one_sentence() -> None:
@@ -120,23 +110,13 @@ def test_sentences_are_cut_where_they_end(text: str, cut: tuple[str, ...]) -> No
     assert passages.split_sentences(text=text) == cut
 
 
-@pytest.mark.parametrize(
-    ("text", "count"),
-    [
-        ("", 0),
-        ("cache", 1),
-        ("refresh", 2),
-        ("the cache", 2),
-        ("the\ncache", 3),
-        ("a    b", 3),
-        ("auth/token.py:118", 8),
-        ("mémoire", 4),
-        ("日本", 4),
-        ("🚀", 2),
-    ],
-)
-def test_pieces_have_a_cost(text: str, count: int) -> None:
-    assert tokens.count(text=text) == count
+def test_pieces_have_a_cost() -> None:
+    costs = {
+        "": 0, "cache": 1, "refresh": 2, "the cache": 2, "the\ncache": 3, "a    b": 3,
+        "auth/token.py:118": 8, "mémoire": 4, "日本": 4, "🚀": 2,
+    }  # fmt: skip
+
+    assert {text: tokens.count(text=text) for text in costs} == costs
 
 
 @given(one=st.text(), two=st.text())
@@ -148,31 +128,19 @@ def test_counts_of_lines_add_up_and_only_spaces_cost_nothing(one: str, two: str)
     assert tokens.count(text=one) > 0 or not one.strip()
 
 
-@pytest.mark.parametrize(
-    ("path", "bare"),
-    [("./a/b.py", "a/b.py"), ("/a.py", "a.py"), ("../../a.py", "a.py"), (".env", ".env")],
-)
-def test_a_path_is_compared_from_its_first_name(path: str, bare: str) -> None:
-    assert globs.bare(path=path) == bare
+def test_paths_and_globs_are_compared_from_their_first_name_by_the_signs_of_globs_alone() -> None:
+    bare = {"./a/b.py": "a/b.py", "/a.py": "a.py", "../../a.py": "a.py", ".env": ".env"}
+    likes = {
+        "middleware/*": "%/middleware/%",
+        "*.sql": "%/%.sql",
+        "./a?c.py": "%/a_c.py",
+        "100%_*": r"%/100\%\_%",
+        "a\\*": "%/a\\\\%",
+    }
 
-
-@pytest.mark.parametrize(("text", "said"), [("a/*", True), ("a?.py", True), ("a/b.py", False)])
-def test_a_glob_has_a_sign_that_stands_for_others(text: str, said: bool) -> None:
-    assert globs.is_glob(text=text) is said
-
-
-@pytest.mark.parametrize(
-    ("glob", "pattern"),
-    [
-        ("middleware/*", "%/middleware/%"),
-        ("*.sql", "%/%.sql"),
-        ("./a?c.py", "%/a_c.py"),
-        ("100%_*", r"%/100\%\_%"),
-        ("a\\*", "%/a\\\\%"),
-    ],
-)
-def test_only_the_signs_of_a_glob_stand_for_others(glob: str, pattern: str) -> None:
-    assert globs.like(glob=glob) == pattern
+    assert {path: globs.bare(path=path) for path in bare} == bare
+    assert {glob: globs.like(glob=glob) for glob in likes} == likes
+    assert [globs.is_glob(text=text) for text in ("a/*", "a?.py", "a/b.py")] == [True, True, False]
 
 
 SOURCES = {
