@@ -17,7 +17,7 @@ from memory.entities import rules as patterns
 from memory.entities.rules import CANONICAL, ENTITY_TYPES, EntityKind, EntitySpan, EntityType
 from memory.text import text as texts
 
-VERSION: Final = 2  # of this reader; grows with any change of what it reads, see `read_names`
+VERSION: Final = 3  # of this reader; grows with any change of what it reads, see `read_names`
 LONGEST: Final = 120  # characters of a key and of a name; what is longer names nothing
 MOST: Final = 64  # names of one memory, the first ones
 MOST_ASKED: Final = 64  # names looked for in one question

@@ -63,9 +63,7 @@ class EntityKind(StrEnum):
     CODE = "code"
     VERSION = "version"
     MENTION = "mention"
-    TAG = "tag"
     TOOL = "tool"
-    SERVICE = "service"
     QUOTED = "quoted"
     PERSON = "person"
     ORGANIZATION = "organization"
@@ -94,9 +92,7 @@ ENTITY_TYPES: dict[EntityKind, EntityType] = {
     EntityKind.CODE: EntityType.SYSTEM,
     EntityKind.VERSION: EntityType.OTHER,
     EntityKind.MENTION: EntityType.PERSON,
-    EntityKind.TAG: EntityType.OTHER,
     EntityKind.TOOL: EntityType.SYSTEM,
-    EntityKind.SERVICE: EntityType.SYSTEM,
     EntityKind.QUOTED: EntityType.OTHER,
     EntityKind.PERSON: EntityType.PERSON,
     EntityKind.ORGANIZATION: EntityType.ORGANIZATION,
@@ -129,14 +125,7 @@ _EXTENSION = (
     r"(?:py|pyi|ts|tsx|js|jsx|mjs|cjs|go|rs|java|kt|rb|php|cs|c|cc|cpp|h|hpp|swift|scala|sql|sh|md"
     r"|rst|txt|json|yaml|yml|toml|ini|cfg|env|lock|html|css|scss|vue|svelte|proto|tf|xml|csv)"
 )
-_SERVICES = (
-    "service", "server", "worker", "gateway", "daemon", "api", "db", "proxy", "scheduler", "queue",
-    "cluster", "bot", "job", "client", "cache", "store", "app", "ui", "web", "backend", "frontend",
-)  # fmt: skip
-_NO_NAMES = (  # which words before “service” say which one without naming it; ours
-    r"(?:same|other|whole|new|old|remote|local|first|second|last|next|single|own|web|main|entire"
-    r"|given|current|external|internal|public|private|of|in|to|and|or|a)"
-)
+_COMPONENTS = "service|worker|gateway|daemon|scheduler|api|db|client|proxy"
 _SIGNALS = (
     r"(?:E(?:ACCES|ADDRINUSE|AGAIN|BADF|BUSY|CONNABORTED|CONNREFUSED|CONNRESET|EXIST|HOSTUNREACH"
     r"|INTR|INVAL|IO|ISDIR|LOOP|MFILE|NETUNREACH|NOENT|NOMEM|NOSPC|NOTDIR|NOTFOUND|PERM|PIPE"
@@ -146,7 +135,13 @@ _DIGIT, _HUMP = r"\d", r"[a-z0-9][A-Z]"
 _PATTERNS: tuple[tuple[EntityKind, float, str, str], ...] = (
     # confidences: ours; the last is found, at once, in each text that has such an entity
     (EntityKind.URL, 0.97, r"(?<!\w)https?://[^\s<>\"'`)\]}]+", "://"),
-    (EntityKind.EMAIL, 0.95, r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+", "@"),
+    (  # neither `git@host:path` nor `name@v1.0` nor `icon@2x.png`
+        EntityKind.EMAIL,
+        0.95,
+        r"(?<![\w.+-])[\w.+-]{1,64}@(?:[\w-]{1,63}\.){1,8}(?!png|jpe?g|gif|svg|webp|ico)"
+        r"[A-Za-z]{2,24}(?!\w|[.:-]\w)",
+        "@",
+    ),
     (
         EntityKind.DATE,
         0.92,
@@ -154,8 +149,19 @@ _PATTERNS: tuple[tuple[EntityKind, float, str, str], ...] = (
         _DIGIT,
     ),
     *((EntityKind.DATE, 0.90, pattern, _DIGIT) for pattern in WRITTEN_DATES),
-    (EntityKind.PATH, 0.88, r"(?<![\w@./-])(?:~|\.{1,2})?/?(?:[\w@.-]+/)+[\w.-]*\w", "/"),
-    (EntityKind.PATH, 0.86, rf"(?<![\w@./-])[\w-][\w.-]*\.{_EXTENSION}(?![\w/])", r"\.[a-z]"),
+    (EntityKind.PATH, 0.88, r"(?<![\w@./-])(?:~|\.{1,2}|/[\w@.-]+)/(?:[\w@.-]+/)*[\w.-]*\w", "/"),
+    (  # two words alone may mean “or”: `read/write`; neither a host nor a date
+        EntityKind.PATH,
+        0.88,
+        r"(?<![\w@./-])\.?[A-Za-z_@][\w@-]*/(?:(?:[\w@.-]+/)+[\w.-]*\w|[\w-][\w.-]*\.[A-Za-z]\w{0,7}(?![\w/]))",
+        "/",
+    ),
+    (
+        EntityKind.PATH,
+        0.86,
+        rf"(?<![\w@./-])(?![A-Z][a-z]+\.js\b)[\w-][\w.-]*\.{_EXTENSION}(?![\w/])",
+        r"\.[a-z]",
+    ),
     (EntityKind.CODE, 0.85, r"(?<=`)(?! )[^`\n]{2,80}(?<! )(?=`)", "`"),
     (
         EntityKind.VERSION,
@@ -163,25 +169,24 @@ _PATTERNS: tuple[tuple[EntityKind, float, str, str], ...] = (
         r"(?<![\w.])(?:v\d+(?:\.\d+)*|\d+(?:\.\d+){2,})(?:-[\w.]+)?(?!\w)",
         _DIGIT,
     ),
-    (EntityKind.MENTION, 0.78, r"(?<![\w@/.])@[A-Za-z][\w-]*(?![\w/-])", "@"),
-    (EntityKind.TAG, 0.75, r"(?<![\w#&/])#[A-Za-z][\w-]+", "#"),
+    (  # neither a file, a package nor a decorator
+        EntityKind.MENTION,
+        0.78,
+        r"(?<![\w@/.>:])@[A-Za-z][\w-]*(?![\w/-]|\.\w|[`\"'\])]|\s(?:decorator|packages?|annotation))",
+        "@",
+    ),
     (EntityKind.CODE, 0.72, r"(?<![\w.])\w+(?:\.\w+)*\(\)", r"\(\)"),
     (EntityKind.CODE, 0.70, r"(?<![\w.])[a-z]+(?:[A-Z][a-z0-9]*)+(?!\w)", _HUMP),
     (EntityKind.CODE, 0.70, r"(?<![\w.])(?:[A-Z][a-z0-9]+){2,}(?!\w)", _HUMP),
     (EntityKind.CODE, 0.70, r"(?<![\w.])_*[A-Za-z0-9]+(?:_[A-Za-z0-9]+)+(?!\w)", "_"),
     (EntityKind.CODE, 0.68, r"(?<![\w-])[A-Z]{1,6}-?\d{3,6}(?!\w)", _DIGIT),
     (EntityKind.CODE, 0.67, rf"(?<![\w-]){_SIGNALS}(?!\w)", "E[A-Z]|SIG"),
-    (
-        EntityKind.SERVICE,
+    (  # a component's name: what else is written with hyphens is mostly plain words
+        EntityKind.CODE,
         0.66,
-        rf"(?<![\w./-])[a-z][a-z0-9]*(?:-[a-z0-9]+)*-(?:{'|'.join(_SERVICES)})(?![\w/-])",
-        f"-(?:{'|'.join(_SERVICES)})",
-    ),
-    (
-        EntityKind.SERVICE,
-        0.64,
-        rf"(?<=[Tt]he )(?!{_NO_NAMES} )[a-z]{{2,20}} (?:service|gateway)(?!\w)",
-        " (?:service|gateway)",
+        r"(?<![\w./#-])[a-z][a-z0-9]*(?:-(?!to-|of-)[a-z0-9]+)*"
+        rf"-(?:{_COMPONENTS})(?![\w/-])",
+        f"-(?:{_COMPONENTS})",
     ),
     (
         EntityKind.QUOTED,
@@ -196,6 +201,7 @@ _COMPILED = tuple(
 _HINTS = tuple((hint, re.compile(hint)) for hint in dict.fromkeys(row[-1] for row in _PATTERNS))
 _TRAILING = ".,;:!?"
 _WORD: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9]+")
+_GOES_ON: Final = re.compile(r"[/.]\w")  # a path or the name of a file
 _TOOL_SURE: Final = 0.62  # ours
 
 
@@ -231,7 +237,9 @@ def _tools(text: str) -> Iterator[EntitySpan]:
     if WORDS.isdisjoint(_WORD.findall(text.lower())):
         return
     for match in _WORD.finditer(text):
-        if match.group().lower() in WORDS:
+        before = text[match.start() - 1 : match.start()]
+        is_part = before in {".", "/", "-"} or _GOES_ON.match(text, match.end())
+        if match.group().lower() in WORDS and not is_part:
             yield _span(EntityKind.TOOL, match, _TOOL_SURE)
 
 

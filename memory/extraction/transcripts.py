@@ -5,9 +5,9 @@ What others wrote is data. It stands between two lines with a mark that nobody c
 of them only their own words: what a tool answered, what was quoted or pasted is not learned from,
 so it need not be read, and an instruction planted there reaches no model.
 
-The mode `hybrid` leaves out turns that are mere talk, and no others: a gate of words that looked
-for signs of value (an error, a decision, code, …) missed eight of 23 turns worth keeping in foreign
-conversations, while this one misses none and asks about three quarters of all turns.
+The mode `hybrid` leaves out turns that are mere talk, and no others. A gate of words that looked
+for signs of value (an error, a decision, code, …) missed 8 of 23 turns worth keeping in foreign
+conversations; this one missed none of them, and 6 of 35 of a second set (`bench_foreign`).
 """
 
 from typing import Final

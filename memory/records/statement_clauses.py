@@ -126,7 +126,7 @@ _GENERIC: Final = frozenset({  # what plans and diffs say of anything
 _SAYS_NOTHING: Final = (
     assertions.SMALL | assertions.FILLERS | assertions.NEGATORS | assertions.POSITIVES | _GENERIC
 ) - CANONICAL.keys()
-_NAMING: Final = frozenset({EntityKind.CODE, EntityKind.TOOL, EntityKind.SERVICE})
+_NAMING: Final = frozenset({EntityKind.CODE, EntityKind.TOOL})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

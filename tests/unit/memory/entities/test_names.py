@@ -43,7 +43,6 @@ def test_spellings_of_a_code_name_have_one_key_and_the_first_is_told() -> None:
         ("Edit ./src/Auth/token.py first", "src/auth/token.py"),
         ("Mail Ops@Example.com today", "ops@example.com"),
         ("Ask @Maria-Lopez today", "maria lopez"),
-        ("The tax service timed out", "tax service"),
         ("It is the billing-gateway again", "billing gateway"),
         ("catch ECONNREFUSED there", "econnrefused"),
         ("The board is called “Shop Final” é", "shop final"),
@@ -102,6 +101,6 @@ def test_a_reader_that_reads_otherwise_has_another_version() -> None:
     digest = hashlib.sha256(repr((tables, words)).encode()).hexdigest()[:12]
 
     assert (names.VERSION, digest) == (
-        2,
-        "dd658df8315d",
+        3,
+        "1064d3c7533e",
     )  # what reads otherwise has another version

@@ -18,7 +18,6 @@ def _found(text: str) -> list[tuple[str, str]]:
     ("text", "expected"),
     [
         ("Ask @maria about it", [("mention", "@maria")]),
-        ("Tagged #billing today", [("tag", "#billing")]),
         ("Mail ops@example.com.", [("email", "ops@example.com")]),
         ("See https://example.com/a?b=1, then", [("url", "https://example.com/a?b=1")]),
         ("Since 2026-03-01 it", [("date", "2026-03-01")]),
