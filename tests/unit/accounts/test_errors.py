@@ -15,10 +15,13 @@ def _tree(root: type[CairnError]) -> list[type[CairnError]]:
     return [root] + [below for child in ours for below in _tree(child)]
 
 
-def test_codes_are_unique() -> None:
-    codes = [error.code for error in _tree(CairnError)]
+def test_codes_are_unique_and_the_drawing_names_every_class_of_its_module() -> None:
+    every = _tree(CairnError)
+    drawn = [error for error in every if error.__module__ == memory.errors.__name__]
 
-    assert len(codes) == len(set(codes))
+    assert len({error.code for error in every}) == len(every)
+    assert drawn
+    assert [e for e in drawn if e.__name__ not in (memory.errors.__doc__ or "")] == []
 
 
 @pytest.mark.parametrize("error", _tree(CairnError), ids=lambda error: error.__name__)
@@ -27,13 +30,3 @@ def test_every_error_is_complete(error: type[CairnError]) -> None:
     assert 400 <= error.status < 600
     assert error.title
     assert error.__doc__
-
-
-def test_the_drawing_names_every_class_of_its_module() -> None:
-    defined = [error for error in _tree(CairnError) if error.__module__ == memory.errors.__name__]
-    drawing = memory.errors.__doc__ or ""
-
-    missing = [error.__name__ for error in defined if error.__name__ not in drawing]
-
-    assert defined
-    assert missing == []

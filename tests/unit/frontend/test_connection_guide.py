@@ -2,22 +2,19 @@
 
 import json
 
+import pytest
+
 from frontend.views import connections
 
 
-def _snippets(token: str) -> list[tuple[str, str]]:
+@pytest.mark.parametrize("token", ["crn_x", ""])
+def test_every_snippet_names_this_installation_or_its_token_or_a_placeholder(token: str) -> None:
     found = connections.snippets(base_url="https://cairn.test", token=token, project="shop")
-    return [snippet for _name, snippets in found for snippet in snippets]
+    snippets = [snippet for _name, each in found for snippet in each]
+    shown = token or connections.PLACEHOLDER
 
-
-def test_every_snippet_names_this_installation_or_its_token() -> None:
-    snippets = _snippets("crn_x")
     files = [text for where, text in snippets if where.endswith(".json")]
-
-    assert all("https://cairn.test" in text or "crn_x" in text for _where, text in snippets)
+    assert all("https://cairn.test" in text or shown in text for _where, text in snippets)
+    assert any(shown in text for _where, text in snippets)
     assert len(files) == 2
     assert all(json.loads(text) for text in files)
-
-
-def test_without_a_token_a_placeholder_stands_in() -> None:
-    assert any(connections.PLACEHOLDER in text for _where, text in _snippets(""))

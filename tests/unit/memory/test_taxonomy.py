@@ -42,27 +42,21 @@ def test_a_pin_never_loosens_governance(type: MemoryType, tags: tuple[str, ...])
     assert pinned <= min(loose, Governance.LEGISLATIVE)
 
 
-@pytest.mark.parametrize("tag", sorted(taxonomy.PROTECTED_TAGS))
-def test_an_agent_cannot_forget_what_is_protected(tag: str) -> None:
-    assert taxonomy.is_protected(tags=("auth", tag))
-    assert not taxonomy.may_be_forgotten_by_agent(governance=Governance.EPHEMERAL, tags=(tag,))
+def test_an_agent_forgets_only_in_the_two_lower_layers_and_nothing_protected() -> None:
+    for tag in taxonomy.PROTECTED_TAGS:
+        assert taxonomy.is_protected(tags=("auth", tag))
+        assert not taxonomy.may_be_forgotten_by_agent(governance=Governance.EPHEMERAL, tags=(tag,))
+    for layer in Governance:
+        allowed = taxonomy.may_be_forgotten_by_agent(governance=layer, tags=("auth",))
+        assert allowed == (layer >= Governance.FACTUAL)
 
 
-@pytest.mark.parametrize("layer", list(Governance))
-def test_an_agent_forgets_only_in_the_two_lower_layers(layer: Governance) -> None:
-    allowed = taxonomy.may_be_forgotten_by_agent(governance=layer, tags=("auth",))
+def test_protected_memories_have_a_floor_of_at_least_zero_and_others_that_of_their_layer() -> None:
+    floors = [
+        taxonomy.activation_floor(governance=layer, protected_or_pinned=True)
+        for layer in Governance
+    ]
+    other = taxonomy.activation_floor(governance=Governance.EPHEMERAL, protected_or_pinned=False)
 
-    assert allowed == (layer >= Governance.FACTUAL)
-
-
-@pytest.mark.parametrize(("layer", "floor"), [(1, 5.0), (2, 2.0), (3, 0.0), (4, 0.0)])
-def test_protected_memories_have_a_floor_of_at_least_zero(layer: int, floor: float) -> None:
-    governance = Governance(layer)
-
-    assert taxonomy.activation_floor(governance=governance, protected_or_pinned=True) == floor
-
-
-def test_an_unprotected_memory_has_the_floor_of_its_layer() -> None:
-    floor = taxonomy.activation_floor(governance=Governance.EPHEMERAL, protected_or_pinned=False)
-
-    assert floor == -2.0
+    assert floors == [5.0, 2.0, 0.0, 0.0]
+    assert other == -2.0

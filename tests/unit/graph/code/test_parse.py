@@ -102,23 +102,19 @@ def test_of_any_bytes_what_is_read_lies_within_them(path: str, source: bytes) ->
     assert {reference.source for reference in parsed.references} <= known | {""}
 
 
-@pytest.mark.parametrize(
-    ("text", "paths"),
-    [
-        ("a::b as c", {"a::b": "c"}),
-        ("a::{b, c::{self, d as e,}, f::*}", {
+def test_paths_that_a_use_of_rust_names_are_unfolded() -> None:
+    uses = {
+        "a::b as c": {"a::b": "c"},
+        "a::{b, c::{self, d as e,}, f::*}": {
             "a::b": "b", "a::c": "c", "a::c::d": "e", "a::f::*": "*",
-        }),
-        ("{a, b::{c::{d}}, e}", {"a": "a", "b::c::d": "d", "e": "e"}),
-        ("a::{}", {}),
-        ("r#type::b", {"r#type::b": "b"}),
-        ("}}{,{", {}),
-    ],
-)  # fmt: skip
-def test_paths_that_a_use_of_rust_names_are_unfolded(text: str, paths: dict[str, str]) -> None:
-    found = unfold(text=text)
-
-    assert {"::".join(segments): local for segments, local in found} == paths
+        },
+        "{a, b::{c::{d}}, e}": {"a": "a", "b::c::d": "d", "e": "e"},
+        "a::{}": {},
+        "r#type::b": {"r#type::b": "b"},
+        "}}{,{": {},
+    }  # fmt: skip
+    for text, paths in uses.items():
+        assert {"::".join(parts): local for parts, local in unfold(text=text)} == paths
 
 
 @given(st.text(alphabet="ab:{},* as", max_size=80))

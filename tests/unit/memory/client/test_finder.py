@@ -83,10 +83,8 @@ def test_file_that_cannot_be_looked_at_hides_no_other(tmp_path: Path) -> None:
 
     found = tuple(reader.find_transcripts(home=tmp_path))
 
-    assert [(one.path.name, one.size > 0) for one in found] == [
-        ("a.jsonl", False),
-        ("c.jsonl", True),
-    ]
+    names = [(one.path.name, one.size > 0) for one in found]
+    assert names == [("a.jsonl", False), ("c.jsonl", True)]
 
 
 def test_what_a_subagent_says_is_a_thought_of_its_own_under_numbers_of_its_own(
@@ -95,10 +93,8 @@ def test_what_a_subagent_says_is_a_thought_of_its_own_under_numbers_of_its_own(
     lines = [_read(one) for one in reader.subagents(of=main)]
 
     rows = [[row for read in one for row in read.events] for one in lines]
-    assert [[(row["kind"], row["agent"]) for row in one] for one in rows] == [
-        [("reasoning", "b2")],
-        [("reasoning", "a1")],
-    ]
+    told = [[(row["kind"], row["agent"]) for row in one] for one in rows]
+    assert told == [[("reasoning", "b2")], [("reasoning", "a1")]]
     numbers = [one[0]["sequence"] for one in rows]
     assert [number // BLOCK - FIRST_BLOCK // BLOCK for number in numbers] == [0, 1]
     assert max(numbers) < 2**31
@@ -136,24 +132,18 @@ def test_where_the_work_was_is_told_without_secrets(main: Transcript, tmp_path: 
     folder = tmp_path / "shop" / "backend"
     folder.mkdir(parents=True)
     subprocess.run(("git", "init", "-q", tmp_path / "shop"), check=True)
-    secret = "ghp_" + "a1B2" * 9
-    path = main.path.with_name("other.jsonl")
+    secret, commit = "ghp_" + "a1B2" * 9, "4f0e" * 10
+    rollout, path = tmp_path / "rollout-1.jsonl", main.path.with_name("other.jsonl")
+    git = {"branch": "prices", "commit_hash": commit, "repository_url": "x"}
+    rollout.write_text(json.dumps({"type": "session_meta", "payload": {"cwd": "/w", "git": git}}))
     path.write_text(_line("x") + _line("y", cwd=str(folder), gitBranch=f"mine-{secret}"))
 
     plain = reader.work_place(transcript=main)
     masked = reader.work_place(transcript=Transcript(path=path, source=main.source, size=1))
+    codex = reader.work_place(transcript=Transcript(path=rollout, source=SOURCES["codex"], size=1))
 
     assert (plain.cwd, plain.branch, plain.commit) == ("/home/mia/shop", "prices", "")
     assert (masked.cwd, plain.root) == (str(folder), "")
     assert Path(masked.root) == (tmp_path / "shop").resolve()
     assert secret not in masked.branch
-
-
-def test_codex_tells_the_commit_it_began_from(tmp_path: Path) -> None:
-    path = tmp_path / "rollout-1.jsonl"
-    git = {"branch": "prices", "commit_hash": "4f0e" * 10, "repository_url": "x"}
-    path.write_text(json.dumps({"type": "session_meta", "payload": {"cwd": "/w", "git": git}}))
-
-    told = reader.work_place(transcript=Transcript(path=path, source=SOURCES["codex"], size=1))
-
-    assert (told.cwd, told.branch, told.commit) == ("/w", "prices", "4f0e" * 10)
+    assert (codex.cwd, codex.branch, codex.commit) == ("/w", "prices", commit)

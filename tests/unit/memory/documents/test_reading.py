@@ -68,9 +68,11 @@ V3 = (
 )
 
 
-def one(found: DocumentReading) -> FileFormat:
-    (file,) = found.files
-    return file.format
+def only(name: str, data: bytes | str, format: FileFormat) -> DocumentReading:
+    """Read one file, which is found to be of this format."""
+    found = reading.read(name=name, data=data.encode() if isinstance(data, str) else data)
+    assert [file.format for file in found.files] == [format]
+    return found
 
 
 def faults(found: DocumentReading) -> list[tuple[str, int | None]]:
@@ -78,21 +80,16 @@ def faults(found: DocumentReading) -> list[tuple[str, int | None]]:
 
 
 def test_rules_files_become_statements_with_their_lines() -> None:
-    found = reading.read(name="CLAUDE.md", data=RULES.encode())
+    found = only("CLAUDE.md", RULES, FileFormat.MARKDOWN)
 
-    assert one(found) is FileFormat.MARKDOWN
-    assert [(each.line, each.source_uri) for each in found.candidates] == [
-        (4, "CLAUDE.md"),
-        (5, "CLAUDE.md"),
-    ]
+    told = [(each.line, each.source_uri) for each in found.candidates]
+    assert told == [(4, "CLAUDE.md"), (5, "CLAUDE.md")]
     assert len({each.source_hash for each in found.candidates}) == 1
 
 
 def test_obsidian_gives_tags_and_links() -> None:
-    found = reading.read(name="vault/Taxes.md", data=OBSIDIAN.encode())
+    (note,) = only("vault/Taxes.md", OBSIDIAN, FileFormat.OBSIDIAN).candidates
 
-    (note,) = found.candidates
-    assert one(found) is FileFormat.OBSIDIAN
     assert note.tags == ("billing", "europe", "vat")
     assert note.links == (("see_also", "rates"),)
     assert {"taxes", "tax note"} <= set(note.keys)
@@ -102,55 +99,37 @@ def test_obsidian_gives_tags_and_links() -> None:
 
 
 def test_basic_memory_gives_observations_and_relations() -> None:
-    found = reading.read(name="coffee.md", data=BASIC.encode())
+    method, decision = only("coffee.md", BASIC, FileFormat.BASIC_MEMORY).candidates[:2]
 
-    method, decision = found.candidates[:2]
-    assert one(found) is FileFormat.BASIC_MEMORY
     assert (decision.type, method.type) == ("decision", "pattern")
     assert method.tags == ("brewing", "pour-over", "method")
     assert method.content.endswith("(light roasts)")
     assert method.line == 11
-    assert method.links == (
-        ("depends_on", "water temperature"),
-        ("see_also", "dark chocolate"),
-    )
+    links = (("depends_on", "water temperature"), ("see_also", "dark chocolate"))
+    assert method.links == links
 
 
 def test_pages_of_mem0_are_told_from_other_json() -> None:
-    found = reading.read(name="page.json", data=json.dumps(MEM0).encode())
+    (memory,) = only("page.json", json.dumps(MEM0), FileFormat.MEM0).candidates
 
-    (memory,) = found.candidates
-    assert one(found) is FileFormat.MEM0
     assert memory.external_id == "mem0:892db2ae-06d9-49e5-8b3e-585ef9b85b8e"
     assert memory.tags == ("preferences", "db")
     assert memory.event_at is not None
 
 
 def test_a_broken_line_is_told_and_the_rest_goes_on() -> None:
-    rows = (
-        '{"content": "It opens at nine."}',
-        '{"content":',
-        "[1]",
-        '{"x": 1}',
-        "",
-        '{"text": "No."}',
-    )
-    text = "\n".join(rows)
+    rows = ('{"content": "It opens."}', '{"content":', "[1]", '{"x": 1}', "", '{"text": "No."}')
 
-    found = reading.read(name="rows.jsonl", data=text.encode())
+    found = only("rows.jsonl", "\n".join(rows), FileFormat.JSON_LINES)
 
-    assert one(found) is FileFormat.JSON_LINES
     assert [each.line for each in found.candidates] == [1, 6]
     assert faults(found) == [("rows.jsonl", 2), ("rows.jsonl", 3), ("rows.jsonl", 4)]
 
 
 def test_memory_v3_is_read_as_data() -> None:
-    data = database(*V3, wal=True)
-
-    found = reading.read(name="memory.db", data=data)
+    found = only("memory.db", database(*V3, wal=True), FileFormat.MEMORY_V3)
 
     first, second = found.candidates
-    assert one(found) is FileFormat.MEMORY_V3
     assert (first.type, first.tags, first.confidence) == ("decision", ("ops",), 0.9)
     assert first.links == (("see_also", second.external_id),)
     assert second.external_id.startswith("memory-v3:")
@@ -165,16 +144,13 @@ def test_memory_v3_is_read_as_data() -> None:
         "CREATE VIEW memories AS SELECT 1 AS id, 'x' AS content",
         "CREATE TABLE other (a)",
         "CREATE TABLE memories (a)",
-        "CREATE TABLE memories (id, content, h AS (hex(zeroblob(1000000))))",
-        "CREATE TABLE memories (id, content, h AS (printf('%.900000c', 'x')))",
+        "CREATE TABLE memories (id, content, h AS (hex(zeroblob(1000000))));"
+        "INSERT INTO memories (id, content) VALUES (1, 'a long enough text')",
     ],
 )
 def test_a_database_that_is_not_what_it_says_is_refused(script: str) -> None:
     with sqlite3.connect(":memory:") as base:
-        base.execute(script)
-        if "h AS" in script:
-            base.execute("INSERT INTO memories (id, content) VALUES (1, 'a long enough text')")
-        base.commit()
+        base.executescript(script)
         data = base.serialize()
 
     found = reading.read(name="memory.db", data=data)

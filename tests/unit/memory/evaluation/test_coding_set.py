@@ -27,15 +27,13 @@ def coding() -> JudgedSet:
     )
 
 
-def test_halves_are_what_the_hash_of_the_id_says(coding: JudgedSet) -> None:
+def test_halves_follow_from_ids_and_no_query_stands_word_for_word_in_its_answer(
+    coding: JudgedSet,
+) -> None:
     expected = dataset.split_of(items=((query.id, query.kind) for query in coding.queries))
-
-    assert {query.id: query.split for query in coding.queries} == expected
-
-
-def test_no_query_stands_word_for_word_in_its_answer(coding: JudgedSet) -> None:
     contents = {memory.id: memory.content.casefold() for memory in coding.memories}
 
+    assert {query.id: query.split for query in coding.queries} == expected
     for query in coding.queries:
         assert all(query.text.casefold() not in contents[id] for id in query.relevant)
 
@@ -54,7 +52,9 @@ def test_paraphrases_share_no_word_with_their_best_answer(coding: JudgedSet) -> 
     assert {key: words for key, words in shared.items() if words} == {}
 
 
-def test_questions_about_a_time_see_their_answer_and_not_its_rival(coding: JudgedSet) -> None:
+def test_questions_about_a_time_see_their_answer_and_superseded_memories_end(
+    coding: JudgedSet,
+) -> None:
     memories = {memory.id: memory for memory in coding.memories}
 
     for query in coding.queries:
@@ -64,10 +64,6 @@ def test_questions_about_a_time_see_their_answer_and_not_its_rival(coding: Judge
             assert (memory.valid_until is not None) == (query.as_of is not None)
             if query.as_of and memory.valid_until:
                 assert memory.event_at <= query.as_of < memory.valid_until
-
-
-def test_superseded_memories_end_where_their_successors_begin(coding: JudgedSet) -> None:
-    memories = {memory.id: memory for memory in coding.memories}
     ended = [memory for memory in coding.memories if memory.superseded_by]
 
     assert len(ended) >= 6

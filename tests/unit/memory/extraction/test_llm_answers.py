@@ -22,21 +22,15 @@ def said(pair: object = 1, relation: object = "extend", certainty: object = 0.9)
     return {"pair": pair, "relation": relation, "certainty": certainty}
 
 
-@pytest.mark.parametrize(
-    ("name", "relation"),
-    [
-        ("update", Relation.UPDATE),
-        ("contradicts", Relation.CONTRADICT),
-        ("extend", Relation.EXTEND),
-        ("derive", Relation.DERIVE),
-        ("none", Relation.NEW),
-    ],
-)
-def test_each_relation_is_read(name: str, relation: Relation) -> None:
-    found, dropped = model_answers.read_relations(data={"relations": [said(2, name)]}, pairs=PAIRS)
-
-    judged = Judged(known_id=UUID(int=2), version=2, relation=relation, certainty=0.9)
-    assert (found, dropped) == ({1: (judged,)}, {})
+def test_each_relation_is_read() -> None:
+    relations = {
+        "update": Relation.UPDATE, "contradicts": Relation.CONTRADICT, "extend": Relation.EXTEND,
+        "derive": Relation.DERIVE, "none": Relation.NEW,
+    }  # fmt: skip
+    for name, relation in relations.items():
+        read = model_answers.read_relations(data={"relations": [said(2, name)]}, pairs=PAIRS)
+        judged = Judged(known_id=UUID(int=2), version=2, relation=relation, certainty=0.9)
+        assert read == ({1: (judged,)}, {})
 
 
 @pytest.mark.parametrize(

@@ -27,18 +27,15 @@ def test_suspicious_content_rings(content: str, rung: tuple[Alarm, ...]) -> None
     assert of_content(content=content) == rung
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
+def test_ordinary_memories_are_quiet() -> None:
+    for content in (
         "The tests need REDIS_URL; without it they hang.",
         "We decided on Postgres because the team knows it.",
         "A change of auth/session.py comes with a change of auth/tokens.py.",
         "The exporter never closes its file.",
         "Previous versions ignored the flag.",
-    ],
-)
-def test_ordinary_memories_are_quiet(content: str) -> None:
-    assert of_content(content=content) == ()
+    ):
+        assert of_content(content=content) == (), content
 
 
 def written(count: int, *, apart: float, content: str) -> tuple[Written, ...]:
@@ -63,11 +60,9 @@ def test_many_of_the_same_are_a_burst(count: int, apart: float, content: str, fo
     assert len(burst(written=written(count, apart=apart, content=content))) == found
 
 
-@pytest.mark.parametrize(
-    ("counts", "is_one"),
-    [((12, 6, 4), True), ((9, 9, 9), False), ((10, 1), False), ((40,), False), ((), False)],
-)
-def test_one_memory_that_takes_half_is_named(counts: tuple[int, ...], is_one: bool) -> None:
-    given_out = {UUID(int=place): count for place, count in enumerate(counts)}
+def test_one_memory_that_takes_half_is_named() -> None:
+    def named(*counts: int) -> UUID | None:
+        return dominant(given_out={UUID(int=n): count for n, count in enumerate(counts)})
 
-    assert (dominant(given_out=given_out) == UUID(int=0)) is is_one
+    assert named(12, 6, 4) == UUID(int=0)
+    assert [named(*counts) for counts in ((9, 9, 9), (10, 1), (40,), ())] == [None] * 4

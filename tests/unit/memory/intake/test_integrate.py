@@ -72,19 +72,13 @@ def test_a_judged_relation_is_followed(
     assert decision.target_id == (None if relation is Relation.NEW else OLD.id)
 
 
-def test_a_person_replaces_what_an_agent_said() -> None:
-    person = _new("The API times out after 60 s.", Authority.HUMAN)
+def test_a_person_replaces_what_an_agent_said_where_cosine_and_subject_are_shared() -> None:
+    content = "The API times out after 60 s."
+    person = _new(content, Authority.HUMAN)
 
     assert integrate.decide(candidate=person, known=(OLD,)).operation is Operation.UPDATE
-
-
-@pytest.mark.parametrize(
-    "far", [replace(OLD, cosine=0.74), replace(OLD, subjects=frozenset({"billing"}))]
-)
-def test_a_conflict_needs_a_high_cosine_and_a_shared_subject(far: StoredStatement) -> None:
-    candidate = _new("The API times out after 60 s.")
-
-    assert integrate.decide(candidate=candidate, known=(far,)).target_id is None
+    for far in (replace(OLD, cosine=0.74), replace(OLD, subjects=frozenset({"billing"}))):
+        assert integrate.decide(candidate=_new(content), known=(far,)).target_id is None
 
 
 FILE: Final = Path("tests/support/contradictions.tsv")

@@ -95,16 +95,20 @@ def test_a_dead_end_says_what_failed_and_what_came_instead() -> None:
     assert found.files == ("imports/run.py",)
 
 
-@pytest.mark.parametrize(
-    "story",
-    [
+def test_words_after_a_try_are_one_and_words_alone_are_none() -> None:
+    for story in (
         Story().edit("a").say("Let me try a different approach."),
         Story().run("docker ps").say("Docker is not available in this environment."),
         Story().fails("make", "error: x").say("I need to abandon this."),
-    ],
-)
-def test_words_after_a_try_are_one(story: Story) -> None:
-    assert len(reentered_dead_ends.find_dead_ends(scratchpad=story.scratchpad())) == 1
+    ):
+        assert len(reentered_dead_ends.find_dead_ends(scratchpad=story.scratchpad())) == 1
+    for story in (
+        Story().say(WONT),
+        Story().read("a").say(WONT).edit("a"),
+        Story().edit("a").say("This approach works."),
+        Story().edit("a").by("sub").say(WONT),
+    ):
+        assert reentered_dead_ends.find_dead_ends(scratchpad=story.scratchpad()) == ()
 
 
 def test_who_gives_up_and_says_what_comes_instead_gave_up_once() -> None:
@@ -113,16 +117,3 @@ def test_who_gives_up_and_says_what_comes_instead_gave_up_once() -> None:
     (found,) = reentered_dead_ends.find_dead_ends(scratchpad=story.scratchpad())
 
     assert found.why_it_failed.startswith(WONT)
-
-
-@pytest.mark.parametrize(
-    "story",
-    [
-        Story().say(WONT),
-        Story().read("a").say(WONT).edit("a"),
-        Story().edit("a").say("This approach works."),
-        Story().edit("a").by("sub").say(WONT),
-    ],
-)
-def test_words_alone_are_none(story: Story) -> None:
-    assert reentered_dead_ends.find_dead_ends(scratchpad=story.scratchpad()) == ()

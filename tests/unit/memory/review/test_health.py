@@ -17,8 +17,10 @@ def _health(**given: int) -> Health:
     return result
 
 
-def test_a_project_without_memories_has_no_score() -> None:
+def test_a_project_without_memories_has_no_score_and_no_part_is_larger_than_its_whole() -> None:
     assert health(**{**PERFECT, "memories": 0, "verified": 0}) is None
+    with pytest.raises(ValueError, match="stale"):
+        _health(stale=101)
 
 
 @pytest.mark.parametrize(
@@ -45,8 +47,3 @@ def test_parts_sum_to_a_score_within_0_and_100(
     assert -1e-9 <= result.value <= 100 + 1e-9
     assert result.value == total(factors=result.parts)
     assert total(factors=result.attainable) == pytest.approx(100)
-
-
-def test_a_part_larger_than_its_whole_is_refused() -> None:
-    with pytest.raises(ValueError, match="stale"):
-        _health(stale=101)

@@ -37,6 +37,8 @@ def test_each_type_gets_its_share_and_what_is_left_goes_to_the_next(
     costs: tuple[tuple[MemoryType, int], ...], fitting: tuple[int, ...]
 ) -> None:
     assert packing.pack(costs=costs, budget=BUDGET) == fitting
+    with pytest.raises(ValueError, match="tokens"):
+        packing.pack(costs=(*costs, (FACT, 0)), budget=BUDGET)
 
 
 @given(items=ITEMS, phase=st.sampled_from(Phase))
@@ -50,11 +52,6 @@ def test_a_budget_is_never_exceeded_and_what_is_left_out_would_not_fit(
     left = budget.tokens - sum(items[place][1] for place in fitting)
     assert left >= 0
     assert all(cost > left for place, (_, cost) in enumerate(items) if place not in fitting)
-
-
-def test_a_memory_without_a_cost_is_refused() -> None:
-    with pytest.raises(ValueError, match="tokens"):
-        packing.pack(costs=((FACT, 0),), budget=BUDGET)
 
 
 CONTENTS = st.text(min_size=1, max_size=200)

@@ -83,16 +83,17 @@ def test_memories_near_each_other_are_topics_with_the_words_they_share() -> None
     assert len(farther) <= 1
 
 
-def test_shared_things_hold_memories_without_vectors_together() -> None:
-    found = clustering.sort(
-        subjects=subjects(*CARTS, mark="file:cart.py"),
-        vectors=np.zeros((4, 4), dtype=np.float32),
-        links=(),
-    )
+def test_shared_things_or_links_hold_memories_without_vectors_together() -> None:
+    bare = np.zeros((4, 4), dtype=np.float32)
+    links = ((0, 1, 1.0), (1, 2, 0.5))
+
+    found = clustering.sort(subjects=subjects(*CARTS, mark="file:cart.py"), vectors=bare, links=())
+    linked = clustering.sort(subjects=subjects(*CARTS), vectors=bare, links=links)
 
     assert [ids(topic) for topic in found] == [{0, 1, 2, 3}]
     assert found[0].center is None
     assert {member.closeness for member in found[0].members} == {None}
+    assert [ids(topic) for topic in linked] == [{0, 1, 2}]
 
 
 def test_a_large_community_with_parts_is_divided() -> None:
@@ -106,16 +107,6 @@ def test_a_large_community_with_parts_is_divided() -> None:
     found = clustering.sort(subjects=subjects(*texts), vectors=near, links=chain)
 
     assert {len(topic.members) for topic in found} == {each}
-
-
-def test_links_hold_memories_together() -> None:
-    found = clustering.sort(
-        subjects=subjects(*CARTS),
-        vectors=np.zeros((4, 4), dtype=np.float32),
-        links=((0, 1, 1.0), (1, 2, 0.5)),
-    )
-
-    assert [ids(topic) for topic in found] == [{0, 1, 2}]
 
 
 def test_two_memories_or_none_or_those_that_share_no_word_are_no_topic() -> None:
@@ -145,13 +136,9 @@ def test_a_topic_keeps_id_and_words_where_most_of_it_stays() -> None:
 
 @given(count=st.integers(2, clustering.MOST_SHARING))
 def test_a_mark_holds_each_memory_by_its_weight_however_many_share_it(count: int) -> None:
-    sharing = [
-        Subject(memory_id=UUID(int=number), words={}, marks={"tag:x": 0.5})
-        for number in range(count)
-    ]
     strengths = [0.0] * count
 
-    for first, second, weight in clustering.shared(subjects=sharing):
+    for first, second, weight in clustering.shared(subjects=sharing(count)):
         strengths[first] += weight
         strengths[second] += weight
 
@@ -159,12 +146,15 @@ def test_a_mark_holds_each_memory_by_its_weight_however_many_share_it(count: int
 
 
 def test_what_very_many_share_says_nothing() -> None:
-    many = [
-        Subject(memory_id=UUID(int=number), words={}, marks={"tag:x": 1.0})
-        for number in range(clustering.MOST_SHARING + 1)
-    ]
+    assert clustering.shared(subjects=sharing(clustering.MOST_SHARING + 1)) == ()
 
-    assert clustering.shared(subjects=many) == ()
+
+def sharing(count: int) -> list[Subject]:
+    """Return memories that share a tag."""
+    return [
+        Subject(memory_id=UUID(int=number), words={}, marks={"tag:x": 0.5})
+        for number in range(count)
+    ]
 
 
 @pytest.mark.parametrize(
