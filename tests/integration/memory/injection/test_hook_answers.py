@@ -19,6 +19,7 @@ from memory.injection.actions.external_binding import Whereabouts
 from memory.injection.actions.hooks import follow_agent
 from memory.injection.harnesses import ADAPTERS, Harness, read_payload
 from memory.injection.queries import delivery_log, project_totals
+from memory.records.queries.views import MemoryView
 from memory.search.actions import search
 from memory.search.request import NEVER, Deadline, SearchRequest
 from memory.sessions.models import GivenOut, Session, Turn
@@ -70,10 +71,10 @@ class Run:
         fields = {"hook_event_name": "PostToolUse", "tool_name": tool, "tool_response": "x", **more}
         return self.heard(**{"tool_input": {"file_path": FILE}, **fields})
 
-    def warns(self) -> None:
-        """Store a warning of the file."""
+    def warns(self) -> MemoryView:
+        """Store a warning of the file; return it."""
         fields = {"type": "gotcha", "related_files": (FILE,), "confidence": 0.95}
-        memories.stored(self.caller, self.now, WARNING, project="store", **fields)
+        return memories.stored(self.caller, self.now, WARNING, project="store", **fields)
 
     def knows(self) -> None:
         """Store what the question is about."""

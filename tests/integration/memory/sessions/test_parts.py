@@ -12,8 +12,7 @@ from memory.injection.actions.policy import Recipient
 from memory.sessions.actions import scratchpads
 from memory.sessions.actions.append_events import MOST_OF_SESSION
 from memory.sessions.models import GivenOut, Session
-from tests.integration.memory.injection import test_hook_answers as hooks
-from tests.integration.memory.injection.test_hook_answers import FILE, VAT, WARNING
+from tests.integration.memory.injection.test_hook_answers import FILE, VAT, WARNING, Run
 from tests.support.agent_runs import Shop
 
 PAGE: Final[dict[str, Any]] = {
@@ -29,13 +28,18 @@ class Program:
     def __init__(self, shop: Shop) -> None:
         self.shop, self.caller, self.now = shop, shop.program, shop.now
 
+    @property
+    def run(self) -> Run:
+        """What happens now."""
+        return Run(caller=self.shop.owner, program=self.caller, now=self.now)
+
     def prompts(self, *text: str, **more: Any) -> str:
         """Say something to the agent; return what it is given."""
-        return hooks.prompted(self.caller, self.now, *text, **more).text
+        return self.run.prompted(*text, **more).text
 
     def uses(self, *tool: str, **more: Any) -> str:
         """Use a tool; return what the agent is given."""
-        return hooks.used(self.caller, self.now, *tool, **more).text
+        return self.run.used(*tool, **more).text
 
     def fill(self) -> None:
         """Let all its parts be full."""
@@ -62,8 +66,8 @@ def program(shop: Shop) -> Program:
 
 
 def test_what_was_told_before_it_was_full_is_not_told_again(program: Program) -> None:
-    hooks.warned(program.shop.owner, program.now)
-    hooks.known(program.shop.owner, program.now)
+    program.run.warns()
+    program.run.knows()
     first = program.prompts() + program.uses()
     again = []
     for _ in range(2):
@@ -78,7 +82,7 @@ def test_what_was_told_before_it_was_full_is_not_told_again(program: Program) ->
 
 
 def test_the_log_of_its_last_part_knows_those_of_all(program: Program) -> None:
-    gotcha = hooks.warned(program.shop.owner, program.now).id
+    gotcha = program.run.warns().id
     program.uses()
     program.goes_on(2)
     recipient = Recipient(caller=program.shop.owner, session=program.part(3), now=program.now)
@@ -90,13 +94,13 @@ def test_the_log_of_its_last_part_knows_those_of_all(program: Program) -> None:
         delivery_log.record_sources(recipient=recipient, point=Point.STEP, memory_ids=(gotcha,))
         rows = GivenOut.objects.filter(memory_id=gotcha, session_id__isnull=False).count()
 
-    assert (told, rows) == ({gotcha}, 1)
+    assert (told, rows) == (frozenset({gotcha}), 1)
 
 
 def test_files_that_it_was_told_of_stay_named_and_another_of_its_thread_is_told(
     program: Program,
 ) -> None:
-    hooks.warned(program.shop.owner, program.now)
+    program.run.warns()
     program.uses()
     program.goes_on()
     with tenancy.unit():
@@ -131,7 +135,7 @@ def test_what_it_did_itself_is_not_work_that_was_left(program: Program) -> None:
             part = program.part(number)
             return session_start.unfinished_work(caller=program.caller, session=part, is_new=True)
 
-    hooks.edited(program.caller, program.now)
+    program.run.edited()
     program.now += timedelta(minutes=1)
     program.prompts()
     program.uses("Edit")
