@@ -130,17 +130,14 @@ def test_calls_and_their_results_are_paired_and_exit_codes_tell_failures() -> No
     assert [row["tokens"] for row in _events("rollout-2026.jsonl", "step_complete")] == [120]
 
 
-@pytest.mark.parametrize(
-    ("line", "folder"),
-    [
-        ({"type": "session_meta", "payload": {"cwd": "/work/shop"}}, "/work/shop"),
-        ({"type": "message", "content": [{"text": CONTEXT}]}, "/work/shop"),
-        ({"type": "message", "content": [{"text": f"Why does it say {CONTEXT}?"}]}, ""),
-        ({"type": "session_meta", "payload": {"cwd": 3}}, ""),
-    ],
-)
-def test_folder_of_the_work_is_told_by_whoever_knows_it(line: dict[str, Any], folder: str) -> None:
-    assert parsers.place_of_codex(line).cwd == folder
+def test_folder_of_the_work_is_told_by_whoever_knows_it() -> None:
+    def cwd(**line: Any) -> str:
+        return parsers.place_of_codex(line).cwd
+
+    assert cwd(type="session_meta", payload={"cwd": "/work/shop"}) == "/work/shop"
+    assert cwd(type="message", content=[{"text": CONTEXT}]) == "/work/shop"
+    assert cwd(type="message", content=[{"text": f"Why does it say {CONTEXT}?"}]) == ""
+    assert cwd(type="session_meta", payload={"cwd": 3}) == ""
 
 
 @both

@@ -29,19 +29,14 @@ def test_what_is_left_out_has_a_value_and_pairs_are_named_once() -> None:
     assert _parse([MEMORY, OTHER], [QUERY]).digest != found.digest
 
 
-def test_ids_that_say_the_same_are_merged_with_the_higher_grade() -> None:
-    found = _parse([MEMORY, OTHER], [{**QUERY, "relevant": {"m1": 1, "m2": 3}}])
-
-    merged = dataset.merge_same(judged=found, same={"m1": "m1", "m2": "m1"})
-
-    assert merged.queries[0].relevant == {"m1": 3}
-
-
-def test_halves_differ_by_one_at_most_within_each_kind() -> None:
+def test_ids_that_say_the_same_are_merged_and_halves_differ_by_one_at_most() -> None:
     items = [(f"q{number}", "odd" if number % 3 else "even") for number in range(31)]
+    judged = _parse([MEMORY, OTHER], [{**QUERY, "relevant": {"m1": 1, "m2": 3}}])
 
+    merged = dataset.merge_same(judged=judged, same={"m1": "m1", "m2": "m1"})
     found = dataset.split_of(items=items)
 
+    assert merged.queries[0].relevant == {"m1": 3}  # the higher grade
     for kind in ("odd", "even"):
         halves = [found[id] for id, given in items if given == kind]
         assert abs(halves.count(Split.TRAIN) - halves.count(Split.HELD)) <= 1

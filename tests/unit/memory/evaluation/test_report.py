@@ -120,27 +120,18 @@ def _report(**recalls: float) -> dict[str, Any]:
     return {"digest": "d", "split": "held", "systems": {"plain": {"queries": queries}}}
 
 
-def test_the_second_is_measured_against_the_first() -> None:
-    rows = report.compare(
-        first=_report(q1=0.0, q2=0.5), second=_report(q1=1.0, q2=0.5), profile="plain"
-    )
+def test_the_second_is_measured_against_the_first_and_what_nothing_answers_by_silence() -> None:
+    first, second = _report(q1=0.0, q2=0.5), _report(q1=1.0, q2=0.5)
 
-    all_, _, typo = rows
-    recall = typo.measures["recall@10"]
-    silent = all_.measures["silent"]
+    all_, nothing, typo = report.compare(first=first, second=second, profile="plain")
+
+    recall, silent = typo.measures["recall@10"], all_.measures["silent"]
     assert recall is not None
     assert silent is not None
     assert (recall.mean, recall.count) == (0.5, 2)
     assert silent.mean == pytest.approx(-1 / 3)
-
-
-def test_queries_that_nothing_answers_count_for_silence_alone() -> None:
-    rows = report.compare(first=_report(q1=1.0), second=_report(q1=1.0), profile="plain")
-
-    measures = rows[1].measures
-    assert rows[1].kind == "nothing"
-    assert measures["recall@10"] is None
-    assert measures["silent"] is not None
+    assert (nothing.kind, nothing.measures["recall@10"]) == ("nothing", None)
+    assert nothing.measures["silent"] is not None
 
 
 @pytest.mark.parametrize(

@@ -58,9 +58,7 @@ def test_structure_is_detected_in_the_specified_order(content: str, structure: S
     assert classification.structure_of(content=content) is structure
 
 
-@pytest.mark.parametrize(
-    ("path", "module"),
-    [("src/auth/token.py", "auth"), ("auth/src/x.ts", "auth"), ("README.md", ""), ("./a.py", "")],
-)
-def test_a_module_is_the_nearest_telling_folder(path: str, module: str) -> None:
-    assert classification.module_of(path=path) == module
+def test_a_module_is_the_nearest_telling_folder() -> None:
+    modules = {"src/auth/token.py": "auth", "auth/src/x.ts": "auth", "README.md": "", "./a.py": ""}
+
+    assert {path: classification.module_of(path=path) for path in modules} == modules

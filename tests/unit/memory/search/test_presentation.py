@@ -86,6 +86,12 @@ def _told(items: Results, *links: Relation) -> tuple[Order, list[int]]:
             id="linked to what was not found",
         ),
         pytest.param(
+            _items(0, 0),
+            (_link(0, LinkKind.CAUSED_BY, 1), _link(1, LinkKind.CAUSED_BY, 0)),
+            (Order.CAUSES, [1, 0]),
+            id="a circle of causes",
+        ),
+        pytest.param(
             _about("redis", "kafka", "redis", "", "kafka worker"),
             (),
             (Order.THINGS, [0, 2, 1, 4, 3]),

@@ -144,6 +144,15 @@ def test_findings_are_in_order_disjoint_and_inside_the_text(text: str) -> None:
     assert all(0 <= place <= len(text) for place in bounds)
 
 
+@given(
+    words=st.lists(st.sampled_from(("pass", "word", "=", ": ", " is ", "aK9#xQ2v", " -u ", "@")))
+)
+def test_what_is_found_in_ascii_is_found_in_any_text(words: list[str]) -> None:
+    text = "".join(words)
+
+    assert found_in(f"{text} é") == found_in(text)
+
+
 def test_a_finding_is_told_by_line_and_column_and_never_by_its_value() -> None:
     text = f"First line.\npassword: {RANDOM}\n"
 

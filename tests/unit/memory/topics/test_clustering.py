@@ -157,15 +157,13 @@ def sharing(count: int) -> list[Subject]:
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "keys"),
-    [
-        ("The prices of a Cart are cached in Redis", {"price", "cart", "cached", "redis"}),
-        ("Les prix du panier sont gardés dans Redis", {"prix", "panier", "gardé", "redis"}),
-        ("it is of no use", set()),
-        ("status of process AuthService in 2024", {"status", "process", "authservice"}),
-        ("", set()),
-    ],
-)
-def test_words_are_what_may_name_something(text: str, keys: set[str]) -> None:
-    assert set(clustering.words_of(text=text)) == keys
+def test_words_are_what_may_name_something() -> None:
+    words = {
+        "The prices of a Cart are cached in Redis": {"price", "cart", "cached", "redis"},
+        "Les prix du panier sont gardés dans Redis": {"prix", "panier", "gardé", "redis"},
+        "it is of no use": set(),
+        "status of process AuthService in 2024": {"status", "process", "authservice"},
+        "": set(),
+    }
+
+    assert {text: set(clustering.words_of(text=text)) for text in words} == words
