@@ -29,24 +29,18 @@ def test_names_of_secrets_are_left_out_with_what_refers_to_them() -> None:
     assert [one.target for one in left.references] == ["total", "open_gate"]
 
 
-def test_one_secret_among_many_names_is_found_by_halves() -> None:
-    eye = Eye()
+def test_one_secret_among_many_is_found_by_halves_and_a_file_full_of_them_is_left() -> None:
+    eye, tired = Eye(), Eye()
     names = tuple(f"name_{number}" for number in range(20_000))
+    hidden = tuple(f"hidden_{number}" for number in range(20_000))
 
     left = values.without_secrets(parsed=_parsed((), (*names, "hidden")), is_secret=eye)
+    none = values.without_secrets(parsed=_parsed(hidden[:5_000], hidden), is_secret=tired)
 
     assert [one.target for one in left.references] == list(names)
     assert eye.looks < 40
-
-
-def test_a_file_full_of_secrets_is_not_looked_through_to_its_end() -> None:
-    eye = Eye()
-    names = tuple(f"hidden_{number}" for number in range(20_000))
-
-    left = values.without_secrets(parsed=_parsed(names[:5_000], names), is_secret=eye)
-
-    assert (left.symbols, left.references) == ((), ())
-    assert eye.looks <= values.MOST_LOOKS
+    assert (none.symbols, none.references) == ((), ())
+    assert tired.looks <= values.MOST_LOOKS
 
 
 def _parsed(symbols: tuple[str, ...], targets: tuple[str, ...]) -> Parsed:

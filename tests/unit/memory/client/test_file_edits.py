@@ -127,7 +127,7 @@ def test_file_that_has_no_room_for_what_is_put_is_left_alone(edit: FileEdit, tex
         edit.put(text=text)
 
 
-def test_head_of_a_file_and_lists_of_an_older_version_go_with_the_last_entry() -> None:
+def test_what_is_ours_goes_with_the_last_entry_and_what_is_of_others_stays() -> None:
     once = FLAT.put(text='{"hooks": {"Gone": [{"x": "cairn/hook.sh"}]}}')
 
     told = json.loads(once)
@@ -135,9 +135,6 @@ def test_head_of_a_file_and_lists_of_an_older_version_go_with_the_last_entry() -
     assert FLAT.take(text=once) == ""
     other = {"version": 1, "x": 2}
     assert json.loads(FLAT.take(text=FLAT.put(text=json.dumps(other)))) == other
-
-
-def test_file_of_our_own_is_replaced_and_that_of_another_never() -> None:
     assert OWN.put(text="") == OWN.put(text="# ours\nold\n") == OWN.content
     assert (OWN.take(text=OWN.content), OWN.take(text="theirs")) == ("", "theirs")
 

@@ -277,19 +277,15 @@ def test_links_archives_and_bombs_in_an_archive_are_refused() -> None:
     assert fault.file == "bomb.md"
 
 
-def test_a_zip_of_very_many_files_is_read_to_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_very_many_files_and_an_endless_line_are_read_to_their_bounds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(reading, "MOST_FILES", 3)
+    endless = f"{RULES}\n{'x ' * 600_000}\n"
 
-    found = reading.read(name="a.zip", data=zipped(**{f"{i}.md": RULES for i in range(5)}))
+    many = reading.read(name="a.zip", data=zipped(**{f"{i}.md": RULES for i in range(5)}))
+    found = reading.read(name="CLAUDE.md", data=endless.encode())
 
-    assert len(found.files) == 3
-    assert len(found.faults) == 1
-
-
-def test_an_endless_line_is_left_out_and_told() -> None:
-    text = f"{RULES}\n{'x ' * 600_000}\n"
-
-    found = reading.read(name="CLAUDE.md", data=text.encode())
-
+    assert (len(many.files), len(many.faults)) == (3, 1)
     assert len(found.candidates) == 2
     assert faults(found) == [("CLAUDE.md", 7)]

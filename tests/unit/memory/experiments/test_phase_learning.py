@@ -50,11 +50,17 @@ def test_the_way_is_half_as_logarithms_go_in_steps() -> None:
 def test_what_few_were_given_or_differs_by_chance_is_left_as_it_is() -> None:
     few = learned((FACT, LEAST_SESSIONS - 1, 19), (DECISION, 500, 10))
     close = learned((FACT, 60, 31), (DECISION, 60, 28))
+    both = (FACT, 100, 62), (DECISION, 100, 45)
+    types = [type for type in MemoryType if type not in {FACT, DECISION}][:12]
+    among = learned(*both, *((type, 30, 15) for type in types))
 
     assert {one.proposed for one in few.values()} == {None}
     assert few["fact"].difference is None
     assert {one.proposed for one in close.values()} == {None}
     assert close["fact"].difference is not None
+    assert learned(*both)["fact"].proposed is not None
+    assert among["fact"].difference is not None
+    assert among["fact"].proposed is None  # more comparisons need more evidence
 
 
 @given(outcomes=OUTCOMES)
@@ -68,16 +74,6 @@ def test_proposals_are_in_the_range_of_the_table_and_have_a_name(
     assert bool(phase_learning.proposal_name(found=found)) == bool(proposed)
     changes = phase_learning.proposed_weights(found=found)
     assert sum(len(own) for own in changes.values()) == len(proposed)
-
-
-def test_more_comparisons_need_more_evidence() -> None:
-    alone = learned((FACT, 100, 62), (DECISION, 100, 45))
-    types = [type for type in MemoryType if type not in {FACT, DECISION}][:12]
-    among = learned((FACT, 100, 62), (DECISION, 100, 45), *((type, 30, 15) for type in types))
-
-    assert alone["fact"].proposed is not None
-    assert among["fact"].difference is not None
-    assert among["fact"].proposed is None
 
 
 def test_the_name_changes_with_what_is_proposed() -> None:

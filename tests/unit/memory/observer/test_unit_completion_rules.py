@@ -22,9 +22,8 @@ def ended() -> Scratchpad:
 def test_the_outcome_and_the_calibration_hold_the_figures(ended: Scratchpad) -> None:
     (_, _, content, attributes), (_, _, _, calibration) = completion_texts(**UNIT, scratchpad=ended)
 
-    assert content == (
-        "Login form ended well: steps 12 of 10 planned, files edited 1, test runs 0, errors 0."
-    )
+    told = "Login form ended well: steps 12 of 10 planned, files edited 1, test runs 0, errors 0."
+    assert content == told
     assert attributes == {"succeeded": True, "steps": 12}
     assert calibration["ratio"] == 1.2
     assert (calibration["planned"], calibration["actual"]) == (10, 12)

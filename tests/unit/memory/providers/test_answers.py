@@ -76,10 +76,10 @@ def test_scores_that_do_not_match_the_texts_are_refused(
         contracts.scores_in_order(scores=pairs, count=2, provider="fake")
 
 
-@pytest.mark.parametrize("text", ["", "no", '{"n": 1', "[1]", '{"n": NaN}', "[" * 100_000])
-def test_text_that_is_no_json_object_is_refused(text: str) -> None:
-    with pytest.raises(ProviderInvalidAnswer):
-        contracts.json_object(text=text, provider="fake")
+def test_text_that_is_no_json_object_is_refused() -> None:
+    for text in ("", "no", '{"n": 1', "[1]", '{"n": NaN}', "[" * 100_000):
+        with pytest.raises(ProviderInvalidAnswer):
+            contracts.json_object(text=text, provider="fake")
 
 
 def test_data_of_another_schema_is_refused_without_quoting_it() -> None:

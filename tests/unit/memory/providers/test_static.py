@@ -14,15 +14,12 @@ def tokens(rows: list[list[float]], weights: list[float]) -> TokenVectors:
     return TokenVectors(rows=unit, weights=np.array(weights, dtype=np.float32))
 
 
-def test_score_is_the_weighted_mean_of_the_best_cosines() -> None:
+def test_score_is_the_weighted_mean_of_the_best_cosines_and_never_below_zero() -> None:
     query = tokens([[1, 0], [0, 1]], [3.0, 1.0])
     text = tokens([[1, 0], [3, 4]], [1.0, 1.0])
 
     # (3 · 1.0 + 1 · 0.8) / 4
     assert max_similarity(query=query, text=text) == pytest.approx(0.95)
-
-
-def test_opposite_tokens_score_zero() -> None:
     assert max_similarity(query=tokens([[1, 0]], [1]), text=tokens([[-1, 0]], [1])) == 0.0
 
 
