@@ -264,12 +264,7 @@ def _match(
     type, part = read.memory.type, work.parts[number]
     if type is MemoryType.CAUSAL_DEPENDENCY:
         return _left_behind(read, part, work) if is_near else None
-    heavy = None
-    if type in _BINDING or type is MemoryType.DEAD_END:
-        against = (_against(read, what, unless, part) for what, unless in read.rejected)
-        heavy = max((one for one in against if one), key=lambda one: one.score, default=None)
-    if heavy is None and type in _BINDING and is_relevant:
-        heavy = _taken(read, part) or _other_value(read, part)
+    heavy = _heaviest(read, part, is_relevant)
     if heavy is not None:
         return heavy
     shared = part.proposes & read.stems
@@ -280,6 +275,17 @@ def _match(
     else:
         return None
     return _Match(level=Level.NOTE, why=why, score=len(shared) / 100, matched=shared)
+
+
+def _heaviest(read: _ReadMemory, part: WorkPart, is_relevant: bool) -> _Match | None:
+    """Return how a part is against what binds, or does again what led nowhere."""
+    type, heavy = read.memory.type, None
+    if type in _BINDING or type is MemoryType.DEAD_END:
+        against = (_against(read, what, unless, part) for what, unless in read.rejected)
+        heavy = max(filter(None, against), key=lambda one: one.score, default=None)
+    if heavy is None and type in _BINDING and is_relevant:
+        heavy = _taken(read, part) or _other_value(read, part)
+    return heavy
 
 
 def _against(

@@ -306,8 +306,8 @@ class _Reader:
         file.is_headed = True
         file.before, file.after = _without_prefixes(old, new)
 
-    def _read_hunk(self, line: str) -> None:
-        """Read a hunk with as many lines as its head counts."""
+    def _read_hunk_head(self, line: str) -> tuple[int, int, int]:
+        """Return where a hunk begins in the new file, and how many old and new lines it has."""
         found = _HUNK.match(line)
         if found is None or not self.files:
             raise _broken(self.at)
@@ -317,7 +317,11 @@ class _Reader:
                 message("The diff has more than {most} hunks.", most=HUNKS_MOST), hint=IN_PARTS
             )
         olds, news = (int(found.group(name) or "1") for name in ("olds", "news"))
-        start = int(found.group("new"))
+        return int(found.group("new")), olds, news
+
+    def _read_hunk(self, line: str) -> None:
+        """Read a hunk with as many lines as its head counts."""
+        start, olds, news = self._read_hunk_head(line)
         last = start + max(news - 1, 0)
         lines: dict[str, list[str]] = {"+": [], "-": [], " ": [], "\\": []}
         self.at += 1

@@ -88,12 +88,26 @@ def select(
         is_near = view.id in candidates.files or not working.isdisjoint(view.related_files)
         if (
             view.id not in delivered
-            and (not POINTS[point].types or view.type in POINTS[point].types)
+            and _is_wanted(view, point, is_near=is_near, is_after_touch=is_after_touch)
             and trust.is_sure(confidence=view.effective_confidence, least=least)
-            and (not is_after_touch or (is_near and view.type in OF_A_FILE))
         ):
             salience[view.id] = candidates.relevance[view.id] * view.effective_confidence
             salience[view.id] += SALIENCE_BOOST if is_near else 0.0
+    return _fit(salience, candidates, point)
+
+
+def _is_wanted(view: MemoryView, point: Point, *, is_near: bool, is_after_touch: bool) -> bool:
+    """Say whether a memory is of a type for a point; after a touch only what warns of the file."""
+    types = POINTS[point].types
+    if types and view.type not in types:
+        return False
+    return not is_after_touch or (is_near and view.type in OF_A_FILE)
+
+
+def _fit(
+    salience: Mapping[UUID, float], candidates: CandidateSet, point: Point
+) -> tuple[UUID, ...]:
+    """Return the most salient memories that fit into the tokens of a point."""
     kept: list[UUID] = []
     room = POINTS[point].tokens
     for memory_id in sorted(salience, key=lambda one: (-salience[one], one)):

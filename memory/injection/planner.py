@@ -7,6 +7,7 @@ outcomes and recipes are given as they are.
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 from uuid import UUID
 
@@ -63,13 +64,7 @@ def advise(
         type: tuple(one for one in ranked if one.type == type)[:most]
         for type, most in CITED_MOST.items()
     }
-    fields = [one.attributes for one in kept[MemoryType.TASK_CALIBRATION]]
-    measured = [
-        (_positive(one.get("ratio"), 0.0), int(_positive(one.get("samples"), 1))) for one in fields
-    ]
-    samples = sum(count for ratio, count in measured if ratio)
-    total = sum(ratio * count for ratio, count in measured)
-    calibration = total / samples if samples else None
+    calibration = _mean_ratio(kept[MemoryType.TASK_CALIBRATION])
     coupled = (
         path
         for one in kept[MemoryType.CAUSAL_DEPENDENCY]
@@ -83,8 +78,19 @@ def advise(
         planned_steps=planned_steps,
         step_limit=limit,
         also_in_scope=tuple(dict.fromkeys(coupled))[:FILES_MOST],
-        rests_on=tuple(one.id for group in kept.values() for one in group),
+        rests_on=tuple(one.id for one in chain.from_iterable(kept.values())),
     )
+
+
+def _mean_ratio(calibrations: tuple[MemoryView, ...]) -> float | None:
+    """Return the mean of the ratios that memories measured, each weighed by its samples."""
+    fields = [one.attributes for one in calibrations]
+    measured = [
+        (_positive(one.get("ratio"), 0.0), int(_positive(one.get("samples"), 1))) for one in fields
+    ]
+    samples = sum(count for ratio, count in measured if ratio)
+    total = sum(ratio * count for ratio, count in measured)
+    return total / samples if samples else None
 
 
 def _positive(value: object, otherwise: float) -> float:

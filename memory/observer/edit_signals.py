@@ -3,7 +3,7 @@
 import re
 from bisect import bisect
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Final
 
 from memory.observer import detections
@@ -84,12 +84,7 @@ def find_co_access(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
 
 def _meetings(scratchpad: Scratchpad) -> dict[tuple[str, str], list[_Meeting]]:
     """Return for each pair of files how an edit of one met a touch of the other, each edit once."""
-    committed = (
-        deed.sequence
-        for deed in scratchpad.deeds.values()
-        if deed.act is Act.RUN and "git commit" in deed.target and not deed.is_error
-    )
-    commits = sorted((*committed, *(commit.sequence for commit in scratchpad.commits)))
+    commits = _commits(scratchpad)
     touches = detections.touches(scratchpad=scratchpad)
     works = [bisect(commits, deed.sequence) for deed in touches]  # what a commit parts
     edits = [deed.act is Act.EDIT for deed in touches]
@@ -99,8 +94,8 @@ def _meetings(scratchpad: Scratchpad) -> dict[tuple[str, str], list[_Meeting]]:
         for before in range(place - 1, max(-1, place - TOUCHES_APART - 1), -1):
             earlier = touches[before]
             # Each agent counts steps of its own, so nearness is within one agent.
-            is_near = earlier.agent == later.agent and later.step - earlier.step <= STEPS_APART
-            is_near = is_near and works[before] == works[place]
+            is_same_work = (earlier.agent, works[before]) == (later.agent, works[place])
+            is_near = is_same_work and later.step - earlier.step <= STEPS_APART
             if not is_near or earlier.target in seen or not (edits[before] or edits[place]):
                 continue
             seen.add(earlier.target)
@@ -146,6 +141,16 @@ def _reversed(deeds: tuple[Deed, ...]) -> Iterator[tuple[Deed, Deed]]:
             is_reverse = (earlier.before, earlier.after) == (later.after, later.before)
             if is_edit and is_reverse and earlier.target == later.target:
                 yield earlier, later
+
+
+def _commits(scratchpad: Scratchpad) -> list[int]:
+    """Return the numbers of commits in order, of commands and of those that were told."""
+    committed = (
+        deed.sequence
+        for deed in scratchpad.deeds.values()
+        if deed.act is Act.RUN and "git commit" in deed.target and not deed.is_error
+    )
+    return sorted((*committed, *(commit.sequence for commit in scratchpad.commits)))
 
 
 def _put_back(deeds: tuple[Deed, ...]) -> Iterator[tuple[Deed, Deed]]:
@@ -250,10 +255,10 @@ def _met(agents: tuple[tuple[Deed, ...], ...]) -> Iterator[tuple[str, list[_Made
     An agent is known to have been at work from its first to its last call. How long the last one
     took is left out: some programs tell of a call when it has ended.
     """
-    at_work = tuple(deeds for deeds in agents if deeds)
+    at_work = tuple(filter(None, agents))
     if len(at_work) < 2:
         return
-    is_timed = all(deed.at_seconds is not None for deeds in at_work for deed in deeds)
+    is_timed = all(deed.at_seconds is not None for deed in chain.from_iterable(at_work))
 
     def when(deed: Deed) -> float:
         return (deed.at_seconds or 0.0) if is_timed else deed.sequence
@@ -267,12 +272,19 @@ def _met(agents: tuple[tuple[Deed, ...], ...]) -> Iterator[tuple[str, list[_Made
     apart = SECONDS_APART if is_timed else NUMBERS_APART
     for path, times in edits.items():
         times.sort(key=lambda one: one[:2])
-        met: dict[tuple[int, int], _Made] = {}
-        for two in pairwise(times):
-            (before, one, _), (after, other, _) = two
-            begins = max(spans[one][0], spans[other][0])
-            ends = min(spans[one][1], spans[other][1])
-            if one != other and begins <= before and after <= ends and after - before <= apart:
-                met.update({(agent, deed.sequence): (at, agent, deed) for at, agent, deed in two})
-        if met:
-            yield path, list(met.values())
+        if met := _edits_at_once(times, spans, apart):
+            yield path, met
+
+
+def _edits_at_once(
+    times: list[_Made], spans: list[tuple[float, float]], apart: float
+) -> list[_Made]:
+    """Return the edits of a file that are near to another agent's while both are at work."""
+    met: dict[tuple[int, int], _Made] = {}
+    for two in pairwise(times):
+        (before, one, _), (after, other, _) = two
+        begins = max(spans[one][0], spans[other][0])
+        ends = min(spans[one][1], spans[other][1])
+        if one != other and begins <= before and after <= ends and after - before <= apart:
+            met.update({(agent, deed.sequence): (at, agent, deed) for at, agent, deed in two})
+    return list(met.values())

@@ -123,30 +123,44 @@ def of_commit(*, message: str) -> tuple[MemoryType, str] | None:
     if not lines or chatter.speaks_to_the_machine(text=message):
         return None
     subject = _NUMBER.sub("", lines[0]).strip()
-    stripped = (line.strip() for line in lines[1:])
+    stripped = map(str.strip, lines[1:])
     body = tuple(_REVERTS.sub("", line) for line in stripped if not _TRAILER.match(line))
     told = _sentences(body)
     said = _CONVENTIONAL.match(subject)
-    kind, says = (said["kind"], said["says"]) if said else ("", subject)
-    reverted = _REVERTED.match(subject) or (said if kind == "revert" else None)
-    if reverted is not None:
-        if not told:
-            return None
-        return _as_content(MemoryType.DEAD_END, f"Taken back: {reverted['says']}", told)
-    reasons = tuple(
-        one
-        for one in told
-        if _REASON.search(one)
-        or extract.extract(turns=(Turn(sequence=1, speaker=Speaker.ASSISTANT, text=one),))
-    )
-    breaks = next((found["says"] for line in body if (found := _BREAKING.match(line))), "")
-    if breaks or (said is not None and said["breaks"]):
+    is_revert = said is not None and said["kind"] == "revert"
+    reverted = _REVERTED.match(subject) or (said if is_revert else None)
+    if reverted is None:
+        return _of_change(subject, said, body, told)
+    if not told:
+        return None
+    return _as_content(MemoryType.DEAD_END, f"Taken back: {reverted['says']}", told)
+
+
+def _of_change(
+    subject: str, said: re.Match[str] | None, body: tuple[str, ...], told: tuple[str, ...]
+) -> tuple[MemoryType, str] | None:
+    """Return what a commit that takes nothing back breaks, or changes for a reason."""
+    kind, says, mark = (said["kind"], said["says"], said["breaks"]) if said else ("", subject, "")
+    reasons = _reasons(told)
+    breaking = filter(None, map(_BREAKING.match, body))
+    breaks = next((found["says"] for found in breaking), "")
+    if breaks or mark:
         return _as_content(MemoryType.GOTCHA, _placed(breaks or says, said), reasons)
     if not reasons or _TRIVIAL.search(says) or kind in NO_NEWS:
         return None
     is_fix = kind == "fix" or _MENDED.match(says) is not None
     type = MemoryType.FIX if is_fix else MemoryType.DECISION
     return _as_content(type, _placed(says, said), reasons)
+
+
+def _reasons(told: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the sentences of a commit that give a reason."""
+    return tuple(
+        one
+        for one in told
+        if _REASON.search(one)
+        or extract.extract(turns=(Turn(sequence=1, speaker=Speaker.ASSISTANT, text=one),))
+    )
 
 
 def _placed(says: str, said: re.Match[str] | None) -> str:

@@ -121,12 +121,7 @@ def show_steps(*, caller: Caller, session_id: UUID) -> Steps:
 
 def draw(*, scratchpad: Scratchpad) -> tuple[Bar, ...]:
     """Draw the bars of what a session did so far; empty where no tool was called."""
-    steps: list[list[Deed]] = []
-    for deed in scratchpad.deeds.values():
-        if steps and deed.step and steps[-1][0].step == deed.step:
-            steps[-1].append(deed)
-        else:
-            steps.append([deed])
+    steps = _steps_of(scratchpad)
     if not steps:
         return ()
     each = -(-len(steps) // BARS_MOST)
@@ -139,23 +134,35 @@ def draw(*, scratchpad: Scratchpad) -> tuple[Bar, ...]:
         for end in reentered_dead_ends.find_dead_ends(scratchpad=scratchpad)
     }
     ends = Counter(bisect_right(firsts, sequence) - 1 for sequence in failed)
-    bars: list[Bar] = []
-    for place, part in enumerate(parts):
-        deeds = [deed for step in part for deed in step]
-        marks = Counter(_BY_ACT.get(deed.act, Mark.OTHER) for deed in deeds)
-        marks[Mark.ERROR] = sum(deed.is_error for deed in deeds)
-        marks[Mark.DEAD_END] = ends[place]
-        bars.append(
-            Bar(
-                first=firsts[place],
-                last=lasts[place],
-                first_step=min(deed.step for deed in deeds),
-                last_step=max(deed.step for deed in deeds),
-                steps=len(part),
-                marks={mark: marks[mark] for mark in Mark if marks[mark]},
-            )
-        )
-    return tuple(bars)
+    return tuple(
+        _bar(part, firsts[place], lasts[place], ends[place]) for place, part in enumerate(parts)
+    )
+
+
+def _steps_of(scratchpad: Scratchpad) -> list[list[Deed]]:
+    """Return calls in a row by their steps; a call without one is a step of its own."""
+    steps: list[list[Deed]] = []
+    for deed in scratchpad.deeds.values():
+        if steps and deed.step and steps[-1][0].step == deed.step:
+            steps[-1].append(deed)
+        else:
+            steps.append([deed])
+    return steps
+
+
+def _bar(steps: list[list[Deed]], first: int, last: int, dead_ends: int) -> Bar:
+    deeds = [deed for step in steps for deed in step]
+    marks = Counter(_BY_ACT.get(deed.act, Mark.OTHER) for deed in deeds)
+    marks[Mark.ERROR] = sum(deed.is_error for deed in deeds)
+    marks[Mark.DEAD_END] = dead_ends
+    return Bar(
+        first=first,
+        last=last,
+        first_step=min(deed.step for deed in deeds),
+        last_step=max(deed.step for deed in deeds),
+        steps=len(steps),
+        marks={mark: marks[mark] for mark in Mark if marks[mark]},
+    )
 
 
 def stored_bars(*, row: Session) -> tuple[Bar, ...] | None:

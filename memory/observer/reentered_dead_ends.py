@@ -59,25 +59,32 @@ def find_dead_ends(*, scratchpad: Scratchpad) -> tuple[DeadEnd, ...]:
 
 
 def _dead_end(remark: Remark, deeds: tuple[Deed, ...], task: str) -> DeadEnd | None:
-    deeds = tuple(deed for deed in deeds if deed.agent == remark.agent)
-    before = [deed for deed in deeds if deed.sequence < remark.sequence][-CALLS_APART:]
-    after = [deed for deed in deeds if deed.sequence > remark.sequence][:CALLS_APART]
+    before, done = _around(remark, deeds)
     tried = [deed for deed in before if deed.act in _TRIES]
     if not tried:
         return None
     failed = next((deed for deed in reversed(tried) if deed.is_error), tried[-1])
-    instead = next((deed for deed in after if deed.act in _TRIES and not deed.is_error), None)
+    instead = next(iter(done), None)
     said = SignalEvidence(sequence=remark.sequence, step=remark.step)
     changed = each_file(deeds=(deed for deed in tried if deed.act is Act.EDIT))
     files = tuple(dict.fromkeys(deed.target for deed in changed))
     return DeadEnd(
         approach=_in_words(failed),
-        why_it_failed=" ".join(part for part in (remark.text, failed.message) if part),
+        why_it_failed=" ".join(filter(None, (remark.text, failed.message))),
         alternative=_in_words(instead) if instead is not None else "",
         task=task.partition("\n")[0][:200],
         files=files[: detections.FILES_MOST],
         evidence=(*detections.evidence(deeds=tried), said),
     )
+
+
+def _around(remark: Remark, deeds: tuple[Deed, ...]) -> tuple[list[Deed], list[Deed]]:
+    """Return what the agent of a remark called shortly before it, and tried with success after."""
+    own = [deed for deed in deeds if deed.agent == remark.agent]
+    before = [deed for deed in own if deed.sequence < remark.sequence]
+    after = [deed for deed in own if deed.sequence > remark.sequence]
+    done = [deed for deed in after[:CALLS_APART] if deed.act in _TRIES and not deed.is_error]
+    return before[-CALLS_APART:], done
 
 
 def _in_words(deed: Deed) -> str:

@@ -11,6 +11,7 @@ dropped and counted: nothing is guessed from a broken answer.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Final, TypeVar
 
 from memory.extraction import model_answers
@@ -264,23 +265,28 @@ def read_drafts(
     return tuple(found.values()), dropped
 
 
-def _checked(entry: Any, told: tuple[SumStatement, ...]) -> SumStatement | str:
-    """Return a draft, or why it is dropped."""
+def _shape_fault(entry: Any, told: int) -> str:
+    """Return what is wrong with the fields of a draft from so many facts, empty for nothing."""
     if not isinstance(entry, dict) or not isinstance(entry.get("text"), str):
         return "draft_shape"
     numbers = entry.get("facts")
     if not isinstance(numbers, list) or not 1 <= len(numbers) <= CITED_MOST:
         return "draft_facts"
-    if not all(type(one) is int and 1 <= one <= len(told) for one in numbers):
+    if not all(type(one) is int and 1 <= one <= told for one in numbers):
         return "draft_facts"
-    if entry.get("type") not in model_answers.SYNTHESIZED:
-        return "draft_type"
-    cited = tuple(told[one - 1] for one in dict.fromkeys(numbers))
+    return "" if entry.get("type") in model_answers.SYNTHESIZED else "draft_type"
+
+
+def _checked(entry: Any, told: tuple[SumStatement, ...]) -> SumStatement | str:
+    """Return a draft, or why it is dropped."""
+    if fault := _shape_fault(entry, len(told)):
+        return fault
+    cited = tuple(told[one - 1] for one in dict.fromkeys(entry["facts"]))
     kind, text = MemoryType(entry["type"]), " ".join(entry["text"].split())
     payload: Mapping[str, object] = next((one.attributes for one in cited if one.type is kind), {})
     if kind in PAYLOADS and not payload:
         return "draft_type"
-    files = tuple(dict.fromkeys(path for one in cited for path in one.files))
+    files = tuple(dict.fromkeys(chain.from_iterable(one.files for one in cited)))
     said = " ".join((*(one.content for one in cited), *files))
     return model_answers.phrase_fault(text=text, said=said) or SumStatement(
         type=kind, content=text, files=files[: detections.FILES_MOST], attributes=payload

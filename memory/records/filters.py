@@ -89,7 +89,7 @@ def parse(*, text: str, project: str | None = None) -> Filters:
             words.append(part)
             continue
         bare = value if key == "is" else value.replace('"', "")
-        values = tuple(item for item in bare.split(",") if item)
+        values = tuple(filter(None, bare.split(",")))
         if not values:
             raise _wrong(key, bare, message("Write something after {key}:.", key=key))
         if key == "is":
@@ -99,12 +99,8 @@ def parse(*, text: str, project: str | None = None) -> Filters:
         elif key == "conf":
             found |= _read_bound(bare)
         else:
-            types = values if key == "type" else ()
-            unknown = [
-                one for one in types if one not in TYPES and not custom_type_rules.is_own(name=one)
-            ]
-            if unknown:
-                raise _wrong("type", unknown[0], "Use a type such as gotcha, decision or fact.")
+            if key == "type":
+                _check_types(values)
             found[LISTS[key]] = (*found.get(LISTS[key], ()), *values)
     found |= _read_states(tuple(states))
     return Filters(project=project, text=" ".join(words), **found)
@@ -146,11 +142,15 @@ def check_live(*, names: tuple[str, ...]) -> None:
 
 def states_of(*, filters: Filters) -> States:
     """Return the states that a list of these filters shows; like search, without stale unasked."""
-    flags = {name: getattr(filters, field) for name, field in FLAGS.items()}
-    on = tuple(name for name, wanted in flags.items() if wanted)
-    off = tuple(name for name, wanted in flags.items() if wanted is False)
+    on = tuple(name for name, field in FLAGS.items() if getattr(filters, field))
+    off = tuple(name for name, field in FLAGS.items() if getattr(filters, field) is False)
     if filters.status == (Status.ACTIVE.value,) and not filters.stale and not off:
         return States(all_of=on)
+    return _states_with_ended(filters, on, off)
+
+
+def _states_with_ended(filters: Filters, on: tuple[str, ...], off: tuple[str, ...]) -> States:
+    """Return the states of a list that does not show what is active and nothing else."""
     ends = tuple(end for end in ENDED if end in filters.status)
     if Status.ACTIVE.value not in filters.status:
         on = (*on, ends[0] if len(ends) == 1 else EITHER_END)
@@ -178,11 +178,17 @@ def _read_bound(value: str) -> dict[str, Any]:
     return {"minimum_confidence" if sign == ">" else "maximum_confidence": number}
 
 
-def _terms(filters: Filters) -> list[str]:
-    shown = filters.status if filters.status != (Status.ACTIVE.value,) else ()
-    states = ["any"] if set(filters.status) == set(ALL) else list(shown)
+def _state_terms(filters: Filters) -> list[str]:
+    """Return the term that says which states are shown, none for the usual ones."""
+    states = [] if filters.status == (Status.ACTIVE.value,) else list(filters.status)
+    if set(filters.status) == set(ALL):
+        states = ["any"]
     states += [name for name, field in FLAGS.items() if getattr(filters, field)]
-    terms = [f"is:{','.join(states)}"] if states else []
+    return [f"is:{','.join(states)}"] if states else []
+
+
+def _terms(filters: Filters) -> list[str]:
+    terms = _state_terms(filters)
     if filters.types:
         terms.append(f"type:{','.join(filters.types)}")
     quoted = [(key, one) for key in LISTS if key != "type" for one in getattr(filters, LISTS[key])]
@@ -194,6 +200,13 @@ def _terms(filters: Filters) -> list[str]:
         f"conf:{sign}{bound!r}".removesuffix(".0") for sign, bound in bounds if bound is not None
     ]
     return terms
+
+
+def _check_types(values: tuple[str, ...]) -> None:
+    """Raise FilterError for a type that is neither of ours nor of a methodology."""
+    for one in values:
+        if one not in TYPES and not custom_type_rules.is_own(name=one):
+            raise _wrong("type", one, "Use a type such as gotcha, decision or fact.")
 
 
 def _wrong(key: str, value: str, hint: str) -> FilterError:

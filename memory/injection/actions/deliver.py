@@ -140,14 +140,19 @@ def narrowing_of(session: Session, types: Iterable[MemoryType] = ()) -> Narrowin
 def merge(*, sets: Iterable[CandidateSet]) -> CandidateSet:
     """Merge candidates of several origins; a memory is as relevant as the best of them."""
     every = tuple(sets)
+    views: dict[UUID, MemoryView] = {}
     relevance: dict[UUID, float] = {}
-    for memory_id, value in (pair for one in every for pair in one.relevance.items()):
-        relevance[memory_id] = max(value, relevance.get(memory_id, 0.0))
+    files: dict[UUID, str] = {}
+    for one in every:
+        views.update(one.views)
+        files.update(one.files)
+        for memory_id, value in one.relevance.items():
+            relevance[memory_id] = max(value, relevance.get(memory_id, 0.0))
     return CandidateSet(
-        views={memory_id: view for one in every for memory_id, view in one.views.items()},
+        views=views,
         relevance=relevance,
-        files={memory_id: path for one in every for memory_id, path in one.files.items()},
-        working=frozenset(path for one in every for path in one.working),
+        files=files,
+        working=frozenset[str]().union(*(one.working for one in every)),
         heading="".join(one.heading for one in every),
         reserved=sum(one.reserved for one in every),
         aside="".join(one.aside for one in every),
