@@ -204,11 +204,21 @@ def note_use(
         if is_other_hook and not written:
             stored.update(last_used_hook=hook)
     if hook is not None:
-        if len(_hooks) >= HOOKS_MOST:
-            _hooks.clear()
-        _hooks[row.id] = hook
-    slot, last_slot = (int(at.timestamp()) // SEEN_SECONDS for at in (now, last or now))
-    return written == 1 and (last is None or last_slot != slot)
+        _note_hook(row.id, hook)
+    return written == 1 and _begins_slot(last, now)
+
+
+def _note_hook(token_id: UUID, hook: int) -> None:
+    if len(_hooks) >= HOOKS_MOST:
+        _hooks.clear()
+    _hooks[token_id] = hook
+
+
+def _begins_slot(last: datetime | None, now: datetime) -> bool:
+    """Say whether a use is the first in its ten minutes, after a last one."""
+    if last is None:
+        return True
+    return int(last.timestamp()) // SEEN_SECONDS != int(now.timestamp()) // SEEN_SECONDS
 
 
 def _note(caller: Caller, verb: str, token: TokenView, **more: str) -> None:

@@ -223,10 +223,15 @@ class _Writer:
         return described
 
     def _parameters(self, endpoint: Endpoint) -> list[dict[str, Any]]:
-        names = [part.strip("{}") for part in endpoint.path.split("/") if part.startswith("{")]
         described = [
-            {"name": name, "in": "path", "required": True, "schema": PARTS.get(name, TEXT)}
-            for name in names
+            {
+                "name": (name := part.strip("{}")),
+                "in": "path",
+                "required": True,
+                "schema": PARTS.get(name, TEXT),
+            }
+            for part in endpoint.path.split("/")
+            if part.startswith("{")
         ]
         for model in (endpoint.query, endpoint.headers):
             schema = {} if model is None else self.definitions[model.__name__]
@@ -261,15 +266,18 @@ class _Writer:
         is_needed = issubclass(body, Changes) or any(one.is_required() for one in fields.values())
         return {"required": is_needed, "content": media}
 
+    def _content(self, endpoint: Endpoint) -> dict[str, Any]:
+        if endpoint.answer is not None:
+            return {JSON: {"schema": self.references[endpoint.answer, "serialization"]}}
+        # a file of JSON may hold anything
+        return {kind: {"schema": {} if kind == JSON else FILE} for kind in endpoint.media}
+
     def _successes(self, endpoint: Endpoint) -> dict[str, Any]:
         answer, resource = endpoint.answer, _resource(endpoint.answer)
         has_version = resource is not None and bool(resource.version)
         name = "" if answer is None else answer.__name__
         meaning = "The file." if answer is None else inspect.getdoc(answer) or ""
-        if answer is not None:
-            content = {JSON: {"schema": self.references[answer, "serialization"]}}
-        else:  # a file of JSON may hold anything
-            content = {kind: {"schema": {} if kind == JSON else FILE} for kind in endpoint.media}
+        content = self._content(endpoint)
         links = {
             one.name: {"$ref": f"#/components/links/{name}.{one.name}"}
             for one in (() if resource is None else self._leading_on(resource))
@@ -277,11 +285,7 @@ class _Writer:
         return {
             str(status): {
                 "description": said,
-                "headers": _references(
-                    *(("ETag",) if has_version else ()),
-                    *(("Location",) if has_version and status == 201 else ()),
-                    *(() if endpoint.public else COUNTED),
-                ),
+                "headers": _headers(status, has_version, endpoint.public),
                 "content": content,
                 **({"links": links} if links else {}),
             }
@@ -325,6 +329,16 @@ def _link(resource: Resource, endpoint: Endpoint) -> dict[str, Any]:
     if endpoint.edits == Edits.NAMED_VERSION and resource.version:
         parameters["If-Match"] = "$response.header.ETag"
     return {"operationId": endpoint.name, "parameters": parameters}
+
+
+def _headers(status: int, has_version: bool, is_public: bool) -> dict[str, Any]:
+    """Return the headers of an answer: its version, where a new one is, what calls are left."""
+    names = [*(() if is_public else COUNTED)]
+    if has_version and status == 201:
+        names = ["Location", *names]
+    if has_version:
+        names = ["ETag", *names]
+    return _references(*names)
 
 
 def _references(*names: str) -> dict[str, Any]:

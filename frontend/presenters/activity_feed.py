@@ -119,7 +119,10 @@ def _line(
     color = labels.type_color(type=str(change.summary.get("type", "")))
     href = _href(caller, change)
     link = ' <a class="chip {}" href="{}">{}</a>' if href else ' <span class="chip {0}">{2}</span>'
-    whom = gettext("for %(name)s") % {"name": person} if change.actor_name and person else ""
+    whom = ""
+    if change.actor_name and person:
+        text = gettext("for %(name)s") % {"name": person}
+        whom = format_html(' <span class="mut">{}</span>', text)
     return format_html(
         LINE,
         new=" new" if is_new else "",
@@ -128,7 +131,7 @@ def _line(
         who=change.actor_name or person or gettext("Someone"),
         verb=_("learned") if is_learned else VERBS.get(change.kind, change.kind),
         chip=format_html(link, color, href, chip) if chip else "",
-        person=format_html(' <span class="mut">{}</span>', whom) if whom else "",
+        person=whom,
         tool=labels.name_of(labels.INTERFACES, change.source_interface),
     )
 

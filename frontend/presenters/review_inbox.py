@@ -90,6 +90,16 @@ class InboxFilter:
         return {"group": group, "batch": str(self.batch or ""), "kept": self.query}
 
 
+def _open_item(caller: Caller, peek: UUID | ConflictView | None, now: datetime) -> dict[str, Any]:
+    """Return the memory or the conflict that is open."""
+    memory = card = None
+    if isinstance(peek, UUID):
+        memory = opened(caller=caller, memory_id=peek, now=now)
+    elif peek is not None:
+        card = cards(caller=caller, views=(peek,))[0]
+    return {"opened": memory, "card": card}
+
+
 def read(
     *,
     caller: Caller,
@@ -139,10 +149,7 @@ def read(
             if counts.total or batch
             else reviews.count_decided(caller=caller, project=project, now=now),
         },
-        "opened": opened(caller=caller, memory_id=peek, now=now)
-        if isinstance(peek, UUID)
-        else None,
-        "card": cards(caller=caller, views=(peek,))[0] if isinstance(peek, ConflictView) else None,
+        **_open_item(caller, peek, now),
         "may_decide": may_decide(caller=caller),
         **narrowed.context(),
         "batches": _batches(caller, project, narrowed, counts, now),

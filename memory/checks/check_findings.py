@@ -241,10 +241,9 @@ def _finding(memory: CheckedMemory, work: _Work, relevant: frozenset[int]) -> Me
     ]
     if not met:
         return None
-    heaviest = min(_ORDER[found.level] for found, _ in met)
-    kept = [pair for pair in met if _ORDER[pair[0].level] == heaviest]
-    best = max((found for found, _ in kept), key=lambda found: found.score)
-    where = tuple(dict.fromkeys(part.place for found, part in kept if found.why is best.why))
+    best = min((found for found, _ in met), key=lambda one: (_ORDER[one.level], -one.score))
+    why = best.level, best.why
+    where = tuple(dict.fromkeys(part.place for one, part in met if (one.level, one.why) == why))
     is_unsure = memory.is_doubtful or memory.confidence < SURE
     is_stopped = best.level is Level.STOP and not is_unsure
     return MemoryFinding(
@@ -300,9 +299,8 @@ def _against(
     share = len(shared) / len(what)
     is_in_place = len(part.stems & read.stems) > 1
     is_telling = len(shared) > 1 or is_in_place or bool(shared & (part.named | read.named))
-    if is_telling and (
-        share >= statement_clauses.COVERAGE or (share >= COVERAGE_LONG and len(shared) >= LONG)
-    ):
+    least = COVERAGE_LONG if len(shared) >= LONG else statement_clauses.COVERAGE
+    if is_telling and share >= least:
         why = FindingReason.TRIED if is_dead_end else FindingReason.DECIDED_AGAINST
         return _Match(level=Level.STOP, why=why, score=share, matched=shared)
     if is_dead_end and len(shared) >= LONG and share >= PARTLY:

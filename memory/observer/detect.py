@@ -87,13 +87,7 @@ def find_all(
         if worth >= detections.LEAST_VALUE
         for one in find(kind=kind, scratchpad=scratchpad)
     ]
-    steps = {
-        each.step + far
-        for sighting in found
-        if sighting.kind is not SignalKind.TIME_ANOMALY
-        for each in sighting.evidence
-        for far in range(-STEPS_BESIDE, STEPS_BESIDE + 1)
-    }
+    steps = _steps_of_others(found)
     kept = (
         one
         for one in found
@@ -101,6 +95,17 @@ def find_all(
         or any(each.step in steps for each in one.evidence)
     )
     return tuple(sorted(kept, key=lambda one: (-values[one.kind], -one.times, one.key)))
+
+
+def _steps_of_others(found: list[Sighting]) -> set[int]:
+    """Return the steps at or beside those that show more than that time was lost."""
+    return {
+        each.step + far
+        for sighting in found
+        if sighting.kind is not SignalKind.TIME_ANOMALY
+        for each in sighting.evidence
+        for far in range(-STEPS_BESIDE, STEPS_BESIDE + 1)
+    }
 
 
 def witnessed(

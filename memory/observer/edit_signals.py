@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain, pairwise
 from typing import Final
 
@@ -162,19 +162,21 @@ def _put_back(deeds: tuple[Deed, ...]) -> Iterator[tuple[Deed, Deed]]:
         elif deed.act is Act.RUN and deed.target.startswith("git commit"):
             edits.clear()
         elif deed.act is Act.RUN and not deed.is_error:
-            found = _PUT_BACK.match(deed.target)
-            words = found["paths"].split() if found else []
-            is_all = "." in words or _ALL_BACK.match(deed.target) is not None
-            for path in tuple(edits) if is_all else [word for word in words if word in edits]:
+            for path in _paths_put_back(deed.target, edits):
                 yield edits.pop(path), deed
 
 
-def find_config_touched(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
-    """Signal 14: a change that needed a change of configuration.
+def _paths_put_back(command: str, edits: Mapping[str, Deed]) -> list[str]:
+    """Return which of the edited files a command puts back."""
+    found = _PUT_BACK.match(command)
+    words = found["paths"].split() if found else []
+    if "." in words or _ALL_BACK.match(command) is not None:
+        return list(edits)
+    return [word for word in words if word in edits]
 
-    Seen when a file that configures was edited, and within ten calls of that one that does not.
-    """
-    deeds = tuple(each_file(deeds=in_order(scratchpad=scratchpad)))
+
+def _edits_by_config(deeds: tuple[Deed, ...]) -> dict[str, list[Deed]]:
+    """Return edits by each file that configures, with those near to it of files that do not."""
     is_edit = [detections.is_own_edit(deed=deed) for deed in deeds]
     configures = [file_paths.is_config(path=deed.target) for deed in deeds]
     by_config: dict[str, list[Deed]] = {}
@@ -184,7 +186,16 @@ def find_config_touched(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
             code = [deeds[at] for at in near if is_edit[at] and not configures[at]]
             if code:
                 by_config.setdefault(deed.target, []).extend((deed, *code))
-    for config, both in by_config.items():
+    return by_config
+
+
+def find_config_touched(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
+    """Signal 14: a change that needed a change of configuration.
+
+    Seen when a file that configures was edited, and within ten calls of that one that does not.
+    """
+    deeds = tuple(each_file(deeds=in_order(scratchpad=scratchpad)))
+    for config, both in _edits_by_config(deeds).items():
         yield made(
             SignalKind.CONFIG_TOUCHED,
             config,

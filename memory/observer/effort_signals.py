@@ -126,6 +126,12 @@ def _what(deed: Deed) -> str:
     return tools.program(command=deed.target) if deed.act in _COMMANDS else deed.target
 
 
+def _what_inside(deed: Deed) -> str:
+    """Return what a call was spent on, empty for a file outside of the repository."""
+    is_outside = deed.act not in _COMMANDS and file_paths.is_outside(path=deed.target)
+    return "" if is_outside else _what(deed)
+
+
 def find_step_overrun(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
     """Signal 15: the work took far more steps than planned, at most one sighting.
 
@@ -159,20 +165,19 @@ def find_context_spike(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
     by_what: dict[str, list[tuple[Deed, int]]] = {}
     for deed in scratchpad.deeds.values():
         cost = tokens.get(step_key(agent=deed.agent, step=deed.step), 0)
-        is_outside = deed.act not in _COMMANDS and file_paths.is_outside(path=deed.target)
-        what = "" if is_outside else _what(deed)
-        if what and cost >= least:
+        if cost >= least and (what := _what_inside(deed)):
             by_what.setdefault(what, []).append((deed, cost))
     for what, spent in by_what.items():
-        is_file = spent[0][0].act in _FILES
+        deeds, costs = zip(*spent, strict=True)
+        is_file = deeds[0].act in _FILES
         yield made(
             SignalKind.CONTEXT_SPIKE,
             what,
-            [deed for deed, _ in spent],
+            deeds,
             files=(what,) if is_file else (),
             times=len(spent),
             what=what,
-            tokens=str(max(cost for _, cost in spent)),
+            tokens=str(max(costs)),
             module=file_paths.module(path=what) if is_file else "",
         )
 

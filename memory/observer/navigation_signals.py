@@ -25,6 +25,16 @@ _PARTS: Final = re.compile(r"[./:\\, ]+")
 _SAYS_LITTLE: Final = frozenset({"index", "__init__", "mod", "main"})
 
 
+def _is_left(scratchpad: Scratchpad, path: str, folders: set[str]) -> bool:
+    """Say whether a file of the repository was read once, and no file beside it was edited."""
+    use = scratchpad.files.get(path)
+    if use is None or file_paths.is_outside(path=path):
+        return False
+    folder = path.rpartition("/")[0]
+    is_read_once = (use.reads, use.edits) == (1, 0)
+    return is_read_once and folder not in folders
+
+
 def find_read_abandon(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
     """Signal 5: a file that looked right and was not: read, left for another search, never used.
 
@@ -36,10 +46,7 @@ def find_read_abandon(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
     for place, deed in enumerate(deeds):
         if deed.act is not Act.READ or deed.is_error:
             continue
-        use = scratchpad.files.get(deed.target)
-        is_left = use is not None and (use.reads, use.edits) == (1, 0)
-        is_apart = deed.target.rpartition("/")[0] not in folders
-        if not is_left or not is_apart or file_paths.is_outside(path=deed.target):
+        if not _is_left(scratchpad, deed.target, folders):
             continue
         following = deeds[place + 1 : place + 1 + USED_CALLS]
         used = next((one.target for one in following if one.act is Act.EDIT), "")
@@ -72,12 +79,8 @@ def find_repeated_grep(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
             )
 
 
-def find_external_reference(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
-    """Signal 10: a page of the web that the work needed.
-
-    Seen when a page with an address was fetched and a file was edited within the next ten calls.
-    """
-    deeds = in_order(scratchpad=scratchpad)
+def _pages_with_edits(deeds: tuple[Deed, ...]) -> dict[str, list[Deed]]:
+    """Return by host each fetch of a page, with the edit that followed it."""
     by_host: dict[str, list[Deed]] = {}
     for place, deed in enumerate(deeds):
         if deed.act is not Act.FETCH or deed.is_error or "://" not in deed.target:
@@ -86,6 +89,15 @@ def find_external_reference(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
         edit = next((one for one in following if one.act is Act.EDIT and not one.is_error), None)
         if edit is not None:
             by_host.setdefault(external_content.host(url=deed.target), []).extend((deed, edit))
+    return by_host
+
+
+def find_external_reference(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
+    """Signal 10: a page of the web that the work needed.
+
+    Seen when a page with an address was fetched and a file was edited within the next ten calls.
+    """
+    by_host = _pages_with_edits(in_order(scratchpad=scratchpad))
     for host, both in by_host.items():
         files = tuple(deed.target for deed in both if deed.act is Act.EDIT)
         pages = tuple(dict.fromkeys(deed.target for deed in both if deed.act is Act.FETCH))

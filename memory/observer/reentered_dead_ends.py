@@ -59,7 +59,7 @@ def find_dead_ends(*, scratchpad: Scratchpad) -> tuple[DeadEnd, ...]:
 
 
 def _dead_end(remark: Remark, deeds: tuple[Deed, ...], task: str) -> DeadEnd | None:
-    before, done = _around(remark, deeds)
+    before, done = _calls_around(remark, deeds)
     tried = [deed for deed in before if deed.act in _TRIES]
     if not tried:
         return None
@@ -78,7 +78,7 @@ def _dead_end(remark: Remark, deeds: tuple[Deed, ...], task: str) -> DeadEnd | N
     )
 
 
-def _around(remark: Remark, deeds: tuple[Deed, ...]) -> tuple[list[Deed], list[Deed]]:
+def _calls_around(remark: Remark, deeds: tuple[Deed, ...]) -> tuple[list[Deed], list[Deed]]:
     """Return what the agent of a remark called shortly before it, and tried with success after."""
     own = [deed for deed in deeds if deed.agent == remark.agent]
     before = [deed for deed in own if deed.sequence < remark.sequence]
@@ -137,6 +137,16 @@ class Reentry:
 Texts = Iterable[tuple[int, str]]  # what the agent said while it worked, by sequence
 
 
+def _command_or_stems(end: KnownEnd) -> tuple[str, frozenset[str]]:
+    """Return the command that a dead end ran, or the stems of what it tried, if it says enough."""
+    tried = end.approach or statement_clauses.approach(content=end.content)
+    named = _COMMAND.search(tried)
+    if named is not None:
+        return _plain(named.group(1)), frozenset()
+    is_bare = statement_clauses.names_only_a_file(approach=tried)
+    return "", frozenset() if is_bare else statement_clauses.stems(text=tried)
+
+
 def find(*, scratchpad: Scratchpad, said: Texts, known: Iterable[KnownEnd]) -> tuple[Reentry, ...]:
     """Find the dead ends that a session entered, in the order of their memories' ids."""
     deeds = in_order(scratchpad=scratchpad)
@@ -152,11 +162,7 @@ def find(*, scratchpad: Scratchpad, said: Texts, known: Iterable[KnownEnd]) -> t
     ]
     found: list[Reentry] = []
     for end in sorted(known, key=lambda each: each.id):
-        tried = end.approach or statement_clauses.approach(content=end.content)
-        named = _COMMAND.search(tried)
-        command = _plain(named.group(1)) if named else ""
-        is_bare = named is not None or statement_clauses.names_only_a_file(approach=tried)
-        stems = frozenset() if is_bare else statement_clauses.stems(text=tried)
+        command, stems = _command_or_stems(end)
         why = statement_clauses.stems(text=end.content)
         signs = [(runs[command], How.RAN)] if command in runs else []
         signs += [(at, how) for at, how, other in ways if _is_way(stems, other)]

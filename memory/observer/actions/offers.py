@@ -207,14 +207,7 @@ def phrase_signals(
     extraction.book(session_id=row.id, spent=spent, now=now, counted_as=CALLS)
     if data is None:
         return offered, Phrased(degraded=extraction.Degraded.MODEL_FAILED.value)
-    said = [" ".join((one.content, *one.files)) for one in asked]
-    found, dropped = model_answers.read_phrases(data=data, said=said)
-    words = {
-        asked[place].key: text
-        for place, text in found.items()
-        if not scanner.find_secrets(text=text)
-    }
-    dropped["secret"] += len(found) - len(words)
+    words, dropped = _read_words(data, asked)
     reworded = tuple(_reworded(who, row, one, words) for one in offered)
     return reworded, Phrased(phrased=len(words), dropped=dict(+dropped))
 
@@ -225,6 +218,21 @@ def _reworded(who: Proposing, row: Session, one: Offer, words: Mapping[str, str]
     if text is None:
         return one
     return _offer(who, row, replace(one.candidate, content=text), one.origin) or one
+
+
+def _read_words(
+    data: Mapping[str, Any], asked: tuple[promotion.ObservedCandidate, ...]
+) -> tuple[dict[str, str], Counter[str]]:
+    """Return a model's words by the keys of candidates, without secrets; what was dropped."""
+    said = [" ".join((one.content, *one.files)) for one in asked]
+    found, dropped = model_answers.read_phrases(data=data, said=said)
+    words = {
+        asked[place].key: text
+        for place, text in found.items()
+        if not scanner.find_secrets(text=text)
+    }
+    dropped["secret"] += len(found) - len(words)
+    return words, dropped
 
 
 def choose(
