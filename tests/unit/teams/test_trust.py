@@ -84,16 +84,13 @@ def test_autonomy_is_never_earned() -> None:
         assert trust.next_level(level=level, evidence=LATER) is None
 
 
-def test_what_was_earned_is_one_level_and_begins_anew() -> None:
-    assert trust.risen(standing=START, evidence=FIRST, now=NOW) == Standing(
-        level=TrustLevel.STANDARD, reached=TrustLevel.STANDARD, since=NOW, is_chosen=False
-    )
-
-
-def test_a_level_that_a_person_chose_does_not_rise_by_itself() -> None:
+def test_what_was_earned_is_one_level_and_one_that_a_person_chose_does_not_rise() -> None:
     standard = trust.risen(standing=START, evidence=FIRST, now=NOW)
     back = trust.chosen(standing=standard, level=TrustLevel.CAUTIOUS, now=NOW)
 
+    assert standard == Standing(
+        level=TrustLevel.STANDARD, reached=TrustLevel.STANDARD, since=NOW, is_chosen=False
+    )
     assert back.is_chosen
     assert trust.risen(standing=back, evidence=FIRST, now=NOW) == back
     assert not trust.chosen(standing=back, level=TrustLevel.STANDARD, now=NOW).is_chosen

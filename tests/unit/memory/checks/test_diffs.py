@@ -136,16 +136,8 @@ def test_too_many_files_or_hunks_are_refused() -> None:
         work.read_diff(text=hunks)
 
 
-_LINES = st.sampled_from(
-    [
-        *GIT.splitlines(),
-        *PLAIN.splitlines(),
-        "@@ -0,0 +1,999999999 @@",
-        '--- "a/\\777',
-        "+++ ",
-        "\0",
-    ]
-)
+_ODD = ("@@ -0,0 +1,999999999 @@", '--- "a/\\777', "+++ ", "\0")
+_LINES = st.sampled_from([*GIT.splitlines(), *PLAIN.splitlines(), *_ODD])
 
 
 def _tried(text: str) -> tuple[ChangedFile, ...]:

@@ -29,6 +29,8 @@ def test_every_signal_has_its_finder_and_the_value_that_is_documented() -> None:
     assert set(detect.FINDERS) == set(detections.SIGNALS) == set(SignalKind)
     found = {kind: detections.value(kind=SignalKind(kind)) for kind in documented}
     assert found == pytest.approx(documented)
+    needed = [detections.sessions_needed(kind=SignalKind.FILE_ACCESS, agents=n) for n in (2, 1)]
+    assert needed == [1, 3]  # two witnesses need one session
 
 
 @given(st.sampled_from(list(SignalKind)), st.floats(0, 0.9))
@@ -94,12 +96,6 @@ def test_what_two_saw_is_joined_in_whatever_order(order: list[str]) -> None:
     assert [one.agents for one in corrected] == [("one", "three")]  # nearly the same words
     collided = [one.key for one in joined if one.kind is SignalKind.PARALLEL_CONFLICT]
     assert collided == ["a", "b"]
-
-
-def test_two_witnesses_need_one_session() -> None:
-    kind = SignalKind.FILE_ACCESS
-    assert detections.sessions_needed(kind=kind, agents=2) == 1
-    assert detections.sessions_needed(kind=kind, agents=1) == 3
 
 
 def shown(story: Story) -> dict[tuple[SignalKind, str], Sighting]:

@@ -44,12 +44,11 @@ WHOLE = story().scratchpad()
 
 
 def test_a_session_is_read_as_what_happened() -> None:
+    kinds = {each.kind for each in WHOLE.remarks}
+
     assert WHOLE.files["auth/session.py"].edits == 1
     assert [deed.act for deed in WHOLE.deeds.values()][-1] is Act.FETCH
-    assert {each.kind for each in WHOLE.remarks} == {
-        RemarkKind.SELF_CORRECTION,
-        RemarkKind.USER_CORRECTION,
-    }
+    assert kinds == {RemarkKind.SELF_CORRECTION, RemarkKind.USER_CORRECTION}
     assert WHOLE.taint is not None
     assert WHOLE.unknown == 1
     assert WHOLE.outcome is Outcome.SUCCESS
