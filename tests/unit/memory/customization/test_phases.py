@@ -31,13 +31,12 @@ def test_a_projects_own_weight_takes_the_place_of_the_tables() -> None:
 
 def test_phases_that_no_map_knows_are_none_and_an_organizations_own_come_first() -> None:
     own = {"native": {"coding": Phase.REFLECT}}
-    for methodology, name, phase in (
-        ("native", "coding", Phase.REFLECT),
-        ("tdd", "red", Phase.DEFINE),
-        ("unheard of", "validate", Phase.VALIDATE),
-        ("native", "lunch", None),
-    ):
-        assert phases.phase_of(methodology=methodology, name=name, own=own) is phase
+    found = [
+        phases.phase_of(methodology=methodology, name=name, own=own)
+        for methodology, name in (("native", "coding"), ("?", "validate"), ("native", "lunch"))
+    ]
+
+    assert found == [Phase.REFLECT, Phase.VALIDATE, None]
 
 
 OWN = {"kanban": {"doing": Phase.IMPLEMENT, "validate": Phase.REFLECT}}
@@ -138,9 +137,8 @@ def test_joined_weights_keep_what_is_not_changed() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    "kept",
-    [
+def test_what_is_no_weight_counts_as_if_it_were_not_there() -> None:
+    for kept in (
         None,
         7,
         [],
@@ -148,10 +146,7 @@ def test_joined_weights_keep_what_is_not_changed() -> None:
         {"weights": {"define": {"fact": 9.0}}},
         {"weights": {"define": {"fact": "1.2"}}},
         {"weights": {"lunch": {"fact": 1.2}}, "decided_at": "yesterday"},
-    ],
-)
-def test_what_is_no_weight_counts_as_if_it_were_not_there(kept: Any) -> None:
-    found = phases.read_weights(settings={"phase_weights": kept})
-
-    assert not any(found.weights.values())
-    assert (found.decided_at, found.before) == (None, None)
+    ):
+        found = phases.read_weights(settings={"phase_weights": kept})
+        assert not any(found.weights.values())
+        assert (found.decided_at, found.before) == (None, None)

@@ -125,18 +125,17 @@ def test_a_file_of_rules_becomes_typed_statements_that_stand_alone() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "type"),
-    [
-        ("Never call `flush()` in a loop, because it blocks.", "requirement"),
-        ("Start it like so:\n\n```sh\nmake run\n```", "tool"),
-        ("We chose advisory locks rather than retries.", "fact"),
-        ("The service answers in English and French.", "fact"),
-        ("My name is Sam and I decide who decides.", "fact"),
-    ],
-)
-def test_words_tell_the_type(text: str, type: str) -> None:
-    assert [item.type.value for item in _read(text)] == [type]
+def test_words_tell_the_type() -> None:
+    types = {
+        "Never call `flush()` in a loop, because it blocks.": "requirement",
+        "Start it like so:\n\n```sh\nmake run\n```": "tool",
+        "We chose advisory locks rather than retries.": "fact",
+        "The service answers in English and French.": "fact",
+        "My name is Sam and I decide who decides.": "fact",
+    }
+
+    for text, type in types.items():
+        assert [item.type.value for item in _read(text)] == [type]
 
 
 def test_headings_tables_and_code_keep_the_words_that_they_need() -> None:
