@@ -55,10 +55,10 @@ def test_a_truncated_or_padded_token_is_refused_without_repeating_it(text: str) 
     assert not text.strip() or text not in str(refusal.value)
 
 
-@pytest.mark.parametrize("size", [0, 20, 23, 25])
-def test_too_little_or_too_much_entropy_is_refused(size: int) -> None:
-    with pytest.raises(ValueError, match="24 bytes"):
-        token_format.mint(kind=TokenKind.PERSON, entropy=bytes(size))
+def test_too_little_or_too_much_entropy_is_refused() -> None:
+    for size in (0, 20, 23, 25):
+        with pytest.raises(ValueError, match="24 bytes"):
+            token_format.mint(kind=TokenKind.PERSON, entropy=bytes(size))
 
 
 def test_the_digest_depends_on_the_token_and_on_the_pepper_that_there_must_be() -> None:

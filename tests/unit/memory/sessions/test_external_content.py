@@ -225,39 +225,30 @@ def test_ordinary_work_brings_nothing(command: str) -> None:
     assert taint(command) == ""
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
+def test_a_foreign_file_is_not_the_sessions_own_by_adding_to_it() -> None:
+    for command in (
         "echo x >> /tmp/evil.md",
         "echo x &>> /tmp/evil.md",
         "echo x | tee -a /tmp/evil.md",
         "cp -n src/a.md /tmp/evil.md",
         "curl -C - -o /tmp/evil.md localhost:8000/x",
-    ],
-)
-def test_a_foreign_file_is_not_the_sessions_own_by_adding_to_it(command: str) -> None:
-    story = Story().run(command)
-    assert story.scratchpad().taint is None
-
-    story.call("Read", {"file_path": "/tmp/evil.md"})
-
-    assert story.scratchpad().taint is not None
+    ):
+        story = Story().run(command)
+        assert story.scratchpad().taint is None, command
+        story.call("Read", {"file_path": "/tmp/evil.md"})
+        assert story.scratchpad().taint is not None, command
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
+def test_what_is_written_as_a_whole_is_the_sessions_own() -> None:
+    for command in (
         "curl -s localhost:8000/x -o /tmp/r.json",
         "curl -s http://localhost:8000/x --output=/tmp/r.json",
         "wget -qO /tmp/r.json http://localhost:8000/x",
         "cp src/a.json /tmp/r.json",
         "make | tee /tmp/r.json",
-    ],
-)
-def test_what_is_written_as_a_whole_is_the_sessions_own(command: str) -> None:
-    story = Story().run(command).call("Read", {"file_path": "/tmp/r.json"})
-
-    assert story.scratchpad().taint is None
+    ):
+        story = Story().run(command).call("Read", {"file_path": "/tmp/r.json"})
+        assert story.scratchpad().taint is None, command
 
 
 @pytest.mark.parametrize(
