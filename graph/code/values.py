@@ -11,6 +11,7 @@ plain JSON: so its edges can be made anew without its text whenever another file
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import chain
 from typing import Any, Final
 
 from graph.code.languages import Language
@@ -155,7 +156,7 @@ class Refused:
 def without_secrets(*, parsed: Parsed, is_secret: Callable[[str], bool]) -> Parsed:
     """Return a file without the symbols and references that hold what looks like a secret."""
     qualified = (one.qualified for one in parsed.symbols)
-    named = (text for one in parsed.references for text in one.texts if text)
+    named = filter(None, chain.from_iterable(one.texts for one in parsed.references))
     secret = _find_secrets(tuple(dict.fromkeys((*qualified, *named))), is_secret)
     if not secret:
         return parsed

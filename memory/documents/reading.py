@@ -261,15 +261,20 @@ def _unpack(data: bytes) -> Iterator[Unpacked]:
         yield "", b"", message("The zip is broken or of a kind that is not read.")
 
 
-def _unpack_file(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> Unpacked:
-    name = info.filename.replace("\\", "/")[-LONGEST_NAME:]
+def _refusal(info: zipfile.ZipInfo, name: str) -> Message | str:
+    """Return why a file of a zip is not unpacked, empty for one that is."""
     parts = PurePosixPath(name).parts
     if stat.S_ISLNK(info.external_attr >> 16):
-        return name, b"", message("The file in the zip is a link; links are not followed.")
+        return message("The file in the zip is a link; links are not followed.")
     if ".." in parts or name.startswith("/") or ":" in parts[0] or "\x00" in name:
-        return name, b"", message("The file's name leads out of the folder.")
-    if info.flag_bits & 0x1:
-        return name, b"", message("The file in the zip is encrypted.")
+        return message("The file's name leads out of the folder.")
+    return message("The file in the zip is encrypted.") if info.flag_bits & 0x1 else ""
+
+
+def _unpack_file(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> Unpacked:
+    name = info.filename.replace("\\", "/")[-LONGEST_NAME:]
+    if refusal := _refusal(info, name):
+        return name, b"", refusal
     found = bytearray()
     try:
         with archive.open(info) as packed:

@@ -306,6 +306,21 @@ class PublicSet(NamedTuple):
     convert: Callable[[Files], Converted]
 
 
+def _read_qrels(file: str, text: str) -> dict[str, dict[str, int]]:
+    """Return the grades above 0 by query and memory. Raises WrongSet."""
+    grades: dict[str, dict[str, int]] = {}
+    for number, line in enumerate(text.split("\n"), start=1):
+        cells = line.split("\t")
+        if not line.strip() or (number == 1 and not cells[-1].strip().isdigit()):
+            continue  # the heading
+        if len(cells) != 3 or not cells[2].strip().lstrip("-").isdigit():
+            detail = "A line is: query-id, corpus-id and a whole number, with tabs between."
+            raise WrongSet(file=file, line=number, field="score", detail=detail)
+        if int(cells[2]) > 0:
+            grades.setdefault(cells[0], {})[cells[1]] = min(LARGEST_GRADE, int(cells[2]))
+    return grades
+
+
 def _beir(files: Files) -> Converted:
     """Convert a corpus, queries and judgments of BEIR's format; grades above 3 become 3."""
     corpus, queries, qrels = PUBLIC["beir"].files
@@ -313,16 +328,7 @@ def _beir(files: Files) -> Converted:
         _memory(row.id, f"{row.title}\n\n{row.text}" if row.title else row.text, "reference")
         for row in read_lines(file=corpus, text=files[corpus], shape=BeirRow).values()
     ]
-    grades: dict[str, dict[str, int]] = {}
-    for number, line in enumerate(files[qrels].split("\n"), start=1):
-        cells = line.split("\t")
-        if not line.strip() or (number == 1 and not cells[-1].strip().isdigit()):
-            continue  # the heading
-        if len(cells) != 3 or not cells[2].strip().lstrip("-").isdigit():
-            detail = "A line is: query-id, corpus-id and a whole number, with tabs between."
-            raise WrongSet(file=qrels, line=number, field="score", detail=detail)
-        if int(cells[2]) > 0:
-            grades.setdefault(cells[0], {})[cells[1]] = min(LARGEST_GRADE, int(cells[2]))
+    grades = _read_qrels(qrels, files[qrels])
     rows = read_lines(file=queries, text=files[queries], shape=BeirRow).values()
     asked = [
         {"id": row.id, "text": row.text, "kind": "beir", "relevant": grades[row.id]}

@@ -257,18 +257,24 @@ def choose_signs(
     return replace(row, threshold=found.threshold), found
 
 
+def _deal(answerable: dict[str, bool], *, seed: int) -> dict[str, int]:
+    """Return a fold for each query; answerable ones and the others are dealt evenly."""
+    draw = np.random.default_rng(seed)
+    folds: dict[str, int] = {}
+    for outcome in (True, False):
+        ids = sorted(id for id, has_answer in answerable.items() if has_answer is outcome)
+        places = draw.permutation(len(ids))
+        folds |= {id: int(place) % FOLDS for id, place in zip(ids, places, strict=True)}
+    return folds
+
+
 def _deals(
     pairs: Sequence[ScoredPair], signs: tuple[Sign, ...]
 ) -> Iterator[tuple[tuple[float, ...], tuple[float, ...]]]:
     """Yield for each deal the unseen best relevances of answerable queries, and of the others."""
     answerable = {pair.query_id: pair.answerable for pair in pairs}
     for deal in range(DEALS):
-        draw = np.random.default_rng(SEED + deal)
-        folds: dict[str, int] = {}
-        for outcome in (True, False):
-            ids = sorted(id for id, has_answer in answerable.items() if has_answer is outcome)
-            places = draw.permutation(len(ids))
-            folds |= {id: int(place) % FOLDS for id, place in zip(ids, places, strict=True)}
+        folds = _deal(answerable, seed=SEED + deal)
         best: dict[str, float] = {}
         for fold in range(FOLDS):
             seen = tuple(pair for pair in pairs if folds[pair.query_id] != fold)

@@ -213,6 +213,25 @@ def _point_to_successors(checked: list[Restored], ids: Mapping[str, UUID]) -> No
     Memory.objects.bulk_update(pointing, ["superseded_by"], batch_size=AT_ONCE)
 
 
+def _links(
+    new: list[Restored], ids: Mapping[str, UUID]
+) -> dict[tuple[Any, ...], tuple[MemoryLink, datetime]]:
+    """Return links to memories that are known, one of a kind, and when each was made."""
+    links: dict[tuple[Any, ...], tuple[MemoryLink, datetime]] = {}
+    for record, row in new:
+        for link in record[file_formats.LINKS]:
+            target = ids.get(str(link["target"]))
+            if target is None or target == row.id:
+                continue
+            kind = taxonomy.LinkKind(link["kind"]).value
+            names = ("confidence", "automatic", "cosine", "description")
+            made = MemoryLink(
+                source=row, target_id=target, kind=kind, **{name: link[name] for name in names}
+            )
+            links[row.id, target, kind] = (made, _time(link["created_at"]))
+    return links
+
+
 def _write_beside(new: list[Restored], ids: Mapping[str, UUID], people: frozenset[UUID]) -> None:
     """Write versions, links and uses of the memories that are new. In a unit."""
     versions = (one for record, row in new for one in _versions(record, row, people))
@@ -227,18 +246,7 @@ def _write_beside(new: list[Restored], ids: Mapping[str, UUID], people: frozense
         if record["access_count"]
     )
     MemoryUsage.objects.bulk_create(uses, batch_size=AT_ONCE)
-    links: dict[tuple[Any, ...], tuple[MemoryLink, datetime]] = {}
-    for record, row in new:
-        for link in record[file_formats.LINKS]:
-            target = ids.get(str(link["target"]))
-            if target is None or target == row.id:
-                continue
-            kind = taxonomy.LinkKind(link["kind"]).value
-            names = ("confidence", "automatic", "cosine", "description")
-            made = MemoryLink(
-                source=row, target_id=target, kind=kind, **{name: link[name] for name in names}
-            )
-            links[row.id, target, kind] = (made, _time(link["created_at"]))
+    links = _links(new, ids)
     rows = MemoryLink.objects.bulk_create((made for made, _ in links.values()), AT_ONCE)
     for made, (_, made_at) in zip(rows, links.values(), strict=True):
         made.created_at = made_at
