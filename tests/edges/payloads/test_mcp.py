@@ -38,7 +38,7 @@ GOOD: Final[dict[str, dict[str, Any]]] = {  # arguments that a tool takes
     "push_note": {"path": "a.md", "text": "Noted.", "project": "shop"},
     "extract_from_conversation": {"turns": [{"role": "user", "text": "Noted."}]},
 }
-SOME: Final = 5  # the short form sends one of so many combinations
+SOME: Final = 7  # the short form sends one of so many combinations
 REFUSED: Final = frozenset(value.name for value in payloads.REFUSED)
 
 

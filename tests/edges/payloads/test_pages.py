@@ -56,7 +56,7 @@ RAW: Final = (  # bodies that are no form
     ("application/json", b'{"content": "x"}'),
     (";;;", b"content=x"),
 )
-SOME: Final = 17  # the short form sends one of so many combinations
+SOME: Final = 29  # the short form sends one of so many combinations
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,11 +29,11 @@ CALLS: Final = tuple(
     (one, WRITES.get(one.name, QUESTION)) for one in ENDPOINTS if one.body is not None
 )
 ELSEWHERE: Final = frozenset(
-    {"project", "projects", "team", "person", "into", "ancestor", "session", "token"}
+    {"project", "projects", "team", "person", "into", "other", "ancestor", "session", "token"}
 )  # fields that name a thing by itself
 UNREADABLE: Final = frozenset({"not_json", "not_utf8", "too_deep"})  # then no field is known yet
 PROBLEM: Final = "application/problem+json"
-SOME: Final = 11  # the short form sends one of so many combinations
+SOME: Final = 17  # the short form sends one of so many combinations
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

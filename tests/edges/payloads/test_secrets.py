@@ -29,7 +29,7 @@ from tests.support.live import Place, committed
 from tests.support.secret_sending import SENT, fields_of, held_in, planted
 
 pytestmark = pytest.mark.django_db
-SOME: Final = 3  # the short form sends one of so many combinations of field and secret
+SOME: Final = 5  # the short form sends one of so many combinations of field and secret
 FORM: Final = "application/x-www-form-urlencoded"
 WHERE_ONE_IS: Final = ("/language", "next")  # the page to go back to, which is only answered
 OF_ONESELF: Final = frozenset({"/login/", "/signup/", "/password/reset/"})  # whose fields are
