@@ -205,8 +205,18 @@ def test_modules_named_in_the_documents_exist() -> None:
     texts.append((env.ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
     ours = re.compile(rf"(?:`|-m )((?:{'|'.join((*PRODUCT, 'tests'))})(?:\.\w+)+)(?=[`\s(:,])")
 
-    for name in {name for text in texts for name in ours.findall(text)} - set(jobs.NAMES):
+    named = {name for text in texts for name in ours.findall(text)} - set(jobs.NAMES)
+
+    assert named
+    assert [name for name in sorted(named) if not _is_importable(name)] == []
+
+
+def _is_importable(name: str) -> bool:
+    try:
         pkgutil.resolve_name(name)
+    except (ImportError, AttributeError):
+        return False
+    return True
 
 
 def _page(name: str) -> doc_pages.DocPage | None:
