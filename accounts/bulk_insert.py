@@ -9,6 +9,7 @@ it on tables behind row-level security.
 import json
 from collections.abc import Sequence
 from datetime import datetime
+from functools import cache
 from typing import Any, Final, TypeAlias
 
 import orjson
@@ -30,25 +31,32 @@ def insert_rows(*, rows: Sequence[Model]) -> None:
     """
     if not rows:
         return
-    fields: Columns = {  # without those that the table fills
-        str(field.column): field
-        for field in rows[0]._meta.concrete_fields
-        if not isinstance(field, AutoField)
-    }
+    fields, statement = _insertion(type(rows[0]))
     values = [
         {name: _value(field, field.pre_save(row, add=True)) for name, field in fields.items()}
         for row in rows
     ]
     sent = orjson.dumps(values, _as_text, orjson.OPT_PASSTHROUGH_DATETIME)
-    statement = INSERT.format(
-        table=sql.Identifier(rows[0]._meta.db_table),
-        columns=sql.SQL(", ").join(sql.Identifier(name) for name in fields),
-    )
     with connection.cursor() as cursor:
         cursor.execute(statement, [sent.decode()])
     for row in rows:
         row._state.adding = False
         row._state.db = connection.alias
+
+
+@cache  # composing the statement of a wide table takes as long as sending it
+def _insertion(model: type[Model]) -> tuple[Columns, str]:
+    """Return a model's fields by column, without those that the table fills, and its statement."""
+    fields: Columns = {
+        str(field.column): field
+        for field in model._meta.concrete_fields
+        if not isinstance(field, AutoField)
+    }
+    statement = INSERT.format(
+        table=sql.Identifier(model._meta.db_table),
+        columns=sql.SQL(", ").join(sql.Identifier(name) for name in fields),
+    )
+    return fields, statement.as_string(None)
 
 
 def _value(field: "Field[Any, Any]", value: Any) -> Any:
