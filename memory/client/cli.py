@@ -72,6 +72,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         app(args=list(given), prog_name="cairn")
     except ClientError as fault:
+        name = next((one for one in given if one in COMMANDS), "")
+        fault.command = fault.command or f"cairn {name} --help"
         Terminal(is_json="--json" in given).fault(fault)
         return fault.exit_code
     except KeyboardInterrupt:

@@ -55,6 +55,11 @@ class CodeFile:
     size: int
     masked: tuple[str, ...] = ()
 
+    @property
+    def listed(self) -> dict[str, object]:
+        """The file as a manifest lists it."""
+        return {"path": self.path, "hash": self.hash, "size": self.size}
+
 
 @dataclass(slots=True, kw_only=True)
 class CodeFiles:
@@ -69,6 +74,11 @@ class CodeFiles:
     left: Counter[str] = field(default_factory=Counter)
     masked: Counter[str] = field(default_factory=Counter)
 
+    @property
+    def paths(self) -> frozenset[str]:
+        """The paths of the files."""
+        return frozenset(file.path for file in self.files)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MaskedContent:
@@ -76,6 +86,11 @@ class MaskedContent:
 
     data: bytes
     masked: tuple[str, ...] = ()
+
+    @property
+    def hash(self) -> str:
+        """The hash by which the server recognizes the content."""
+        return hashlib.sha256(self.data).hexdigest()
 
 
 def find(*, folder: Path) -> CodeFiles:
@@ -93,7 +108,7 @@ def find(*, folder: Path) -> CodeFiles:
             continue
         size, masked = len(content.data), content.masked
         found.files.append(
-            CodeFile(source=source, path=path, hash=digest(content), size=size, masked=masked)
+            CodeFile(source=source, path=path, hash=content.hash, size=size, masked=masked)
         )
         found.masked.update(masked)
     return found
@@ -108,12 +123,7 @@ def root_of(*, folder: Path) -> Path:
     return folder if top is None else Path(os.fsdecode(top.removesuffix(b"\n")))
 
 
-def digest(content: MaskedContent) -> str:
-    """Return the hash by which the server recognizes a content."""
-    return hashlib.sha256(content.data).hexdigest()
-
-
-def is_code(*, path: str) -> bool:
+def is_code(path: str) -> bool:
     """Say whether a file is in a language that the server reads, by its name."""
     return splitext(path)[1].lower() in READ
 
@@ -159,7 +169,7 @@ def _reason(folder: Path, path: str) -> str:
         return "may hold secrets"
     if GENERATED.fullmatch(name):
         return "made by a tool"
-    if not is_code(path=path):
+    if not is_code(path):
         return "in no language that is read"
     if len(path) > LONGEST_PATH or not path.isprintable() or "\\" in path:
         return "its path is not taken"

@@ -66,20 +66,18 @@ def load(
 ) -> Connection:
     """Return the connection. Raises Misused where no address or token is known."""
     stored = read(path=places.file)
-    found = {
-        name: given.get(name) or environment.get(f"CAIRN_{name.upper()}") or stored.get(name, "")
+    url, token, project = (
+        given.get(name) or environment.get(f"CAIRN_{name.upper()}") or stored.get(name, "")
         for name in _NAMES
-    }
-    for name, what in (("url", "address"), ("token", "token")):
-        if not found[name]:
-            raise Misused(
-                detail=f"No {what} of a Cairn server is known.",
-                hint=f"Log in once, or set CAIRN_{name.upper()}.",
-                command="cairn login",
-            )
-    return Connection(
-        url=address(text=found["url"]), token=found["token"].strip(), project=found["project"]
     )
+    if not (url and token):
+        what, name = ("address", "URL") if not url else ("token", "TOKEN")
+        raise Misused(
+            detail=f"No {what} of a Cairn server is known.",
+            hint=f"Log in once, or set CAIRN_{name}.",
+            command="cairn login",
+        )
+    return Connection(url=address(text=url), token=token.strip(), project=project)
 
 
 def read(*, path: Path) -> Mapping[str, str]:

@@ -6,12 +6,12 @@
     ├── Incomplete             5   some of it was done, and some not
     └── Problem            1, 3, 4   the server refused (RFC 9457)
 
-`hint` says what to do, and `command` is the next one to try.
+`hint` says what to do, and `command` is the next one to try: the help of the command that ran,
+where it was used wrongly and none is named.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 ERROR: Final = 1
 USAGE: Final = 2
@@ -33,12 +33,13 @@ class ClientError(Exception):
 
     code = "error"
     exit_code = ERROR
+    next_command = "cairn doctor"
 
-    def __init__(self, *, detail: str, hint: str = "", command: str = "cairn doctor") -> None:
+    def __init__(self, *, detail: str, hint: str = "", command: str = "") -> None:
         super().__init__(detail)
         self.detail = detail
         self.hint = hint
-        self.command = command
+        self.command = command or self.next_command
 
     def as_json(self) -> dict[str, Any]:
         """Write the error down for programs."""
@@ -56,6 +57,7 @@ class Misused(ClientError):
 
     code = "usage"
     exit_code = USAGE
+    next_command = ""
 
 
 class Unreachable(ClientError):
@@ -71,13 +73,12 @@ class Incomplete(ClientError):
     exit_code = PARTIAL
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
+class Fault(NamedTuple):
     """A field that was refused: a JSON pointer, why, and the stable code of that."""
 
     pointer: str
     detail: str
-    code: str = ""
+    code: str
 
 
 class Problem(ClientError):
@@ -97,19 +98,14 @@ class Problem(ClientError):
         self.request_id = _text(document.get("request_id"))
         errors = document.get("errors")
         self.faults = tuple(
-            Fault(
-                pointer=_text(entry.get("pointer")),
-                detail=_text(entry.get("detail")),
-                code=_text(entry.get("code")),
-            )
+            Fault(*(_text(entry.get(name)) for name in Fault._fields))
             for entry in (errors if isinstance(errors, list) else ())
             if isinstance(entry, Mapping)
         )
 
     def as_json(self) -> dict[str, Any]:
         """Write the refusal down for programs."""
-        refusal = {"status": self.status, "request_id": self.request_id}
-        return {**super().as_json(), **refusal}
+        return {**super().as_json(), "status": self.status, "request_id": self.request_id}
 
 
 def _text(value: object) -> str:

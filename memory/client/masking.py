@@ -31,12 +31,6 @@ _PREFIXES: Final = (
     r"hv[sbr]\.[\w-]{20,}",
     r"eyJ(?=(?P<head>[\w-]{10,2000}))(?P=head)\.eyJ[\w-]{10,}(?:\.[\w-]*)?",
 )  # fmt: skip
-_VENDOR_KEY: Final = re.compile(rf"(?<![\w.])(?:{'|'.join(_PREFIXES)})")
-_VENDOR_HINTS: Final = (
-    "akia", "asia", "aiza", "ya29", "gocspx", "_live_", "_test_", "whsec_", "sk-", "gh", "glpat",
-    "xox", "xapp", "npm_", "pypi-", "hf_", "gsk_", "sg.", "crn_", "_v1_", "shp", "dckr_",
-    "age-secret", "sntry", "hv", "eyj",
-)  # fmt: skip
 _END: Final = re.compile(r"-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
 _PIECE: Final = re.compile(r"[A-Za-z0-9+/=]+")
 _PIECE_SHORTEST: Final = 16  # characters of a line of a key
@@ -101,6 +95,7 @@ _KEY: Final = re.compile(  # public, primary and cache keys open nothing
     r"(?i)(?<!public)(?<!primary)(?<!foreign)(?<!cache)(?<!sort)(?<!partition)(?<!idempotency)"
     r"(?:[_-]|\b)key\Z"
 )
+_Judge = tuple[re.Pattern[str], re.Pattern[str], Callable[[str], bool]]
 _QUOTED: Final = re.compile(r"(?P<quote>[\"'`])(?P<value>[^\"'`\n]{6,200})(?P=quote)")
 _BARE: Final = re.compile(r"(?P<value>(?:[^\s\"'`,;&]|&(?!\w+=)){6,200})")
 _QUOTED_KEY: Final = re.compile(r"(?P<quote>[\"'`])(?P<value>[^\"'`\s]{20,400})(?P=quote)")
@@ -116,7 +111,8 @@ class Masked:
 
 def mask(*, text: str) -> Masked:
     """Return the text with each finding replaced by its kind in brackets."""
-    found = [*_vendor_keys(text), *_headless_keys(text), *find_by_table(text=text)]
+    found = [*_VENDOR_KEYS.find(text, text.lower()), *_headless_keys(text)]
+    found += find_by_table(text=text)
     found.sort(key=lambda one: (one[1], -one[2]))
     parts: list[str] = []
     kinds: list[str] = []
@@ -127,14 +123,6 @@ def mask(*, text: str) -> Masked:
             kinds.append(kind)
         done = max(done, end)
     return Masked(text="".join((*parts, text[done:])), kinds=tuple(kinds))
-
-
-def _vendor_keys(text: str) -> Iterator[tuple[str, int, int]]:
-    lowered = text.lower()
-    if any(hint in lowered for hint in _VENDOR_HINTS):
-        for found in _VENDOR_KEY.finditer(text):
-            if not is_placeholder(found[0]):
-                yield "vendor_key", *found.span()
 
 
 def _headless_keys(text: str) -> Iterator[tuple[str, int, int]]:
@@ -241,49 +229,52 @@ def _count_classes(value: str) -> int:
     return sum(any(map(test, value)) for test in tests) + (not value.isalnum())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SecretRule:
+class _Rule:
     """What to look for; the value is the group `value` of the pattern, or all that it matches.
 
     Nothing matches a text without one of the hints (small letters), nor without what `needs` finds.
     An unmistakable form is believed also where a text was put together from broken lines.
     """
 
-    kind: str
-    pattern: re.Pattern[str]
-    accepts: Callable[[str], bool]
-    hints: tuple[str, ...]
-    is_unmistakable: bool = False
-    needs: re.Pattern[str] | None = None
+    def __init__(
+        self,
+        kind: str,
+        hints: str,
+        pattern: str,
+        accepts: Callable[[str], bool] = lambda _: True,
+        *,
+        is_unmistakable: bool = False,
+        needs: str = "",
+    ) -> None:
+        self.kind, self.accepts, self.is_unmistakable = kind, accepts, is_unmistakable
+        self.hints = tuple(hints.split("|"))
+        self.pattern, self.needs = re.compile(pattern), re.compile(needs)
+
+    def find(self, text: str, lowered: str) -> Iterator[tuple[str, int, int]]:
+        """Yield kind, start and end of what it finds in a text, which is given twice."""
+        if not any(hint in lowered for hint in self.hints) or not self.needs.search(text):
+            return
+        group = "value" if "value" in self.pattern.groupindex else 0
+        for found in self.pattern.finditer(text):
+            if self.accepts(found[group]):
+                yield self.kind, *found.span(group)
 
 
-def _rule(
-    kind: str,
-    hints: str,
-    pattern: str,
-    accepts: Callable[[str], bool] = lambda _: True,
-    *,
-    is_unmistakable: bool = False,
-    needs: str = "",
-) -> SecretRule:
-    return SecretRule(
-        kind=kind,
-        pattern=re.compile(pattern),
-        accepts=accepts,
-        hints=tuple(hints.split("|")),
-        is_unmistakable=is_unmistakable,
-        needs=re.compile(needs) if needs else None,
-    )
-
-
+_VENDOR_KEYS: Final = _Rule(
+    "vendor_key",
+    "akia|asia|aiza|ya29|gocspx|_live_|_test_|whsec_|sk-|gh|glpat|xox|xapp|npm_|pypi-|hf_|gsk_|sg."
+    "|crn_|_v1_|shp|dckr_|age-secret|sntry|hv|eyj",
+    rf"(?<![\w.])(?:{'|'.join(_PREFIXES)})",
+    is_real,
+)
 RULES: Final = (
-    _rule(
+    _Rule(
         "cairn_token",
         "crn_",
         r"(?<![0-9A-Za-z])crn_(?:pat|svc)_[0-9A-Za-z]{38}(?![0-9A-Za-z])",
         is_unmistakable=True,
     ),
-    _rule(
+    _Rule(
         "private_key",
         "private key",
         r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----"
@@ -291,33 +282,33 @@ RULES: Final = (
         r"|[A-Za-z0-9+/=\s\\:,-]{0,8000})",  # cut off: what may be of the key
         is_unmistakable=True,
     ),
-    _rule(
+    _Rule(
         "url_credentials",
         "://",
         r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s:/@\"'`]{0,100}:(?P<value>[^\s/@\"'`]{3,200})@",
         is_real,
     ),
-    _rule(  # with an @ or a slash in it; a port, and the first letters of a path, are no password
+    _Rule(  # with an @ or a slash in it; a port, and the first letters of a path, are no password
         "url_credentials",
         "://",
         r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s:/@\[\"'`]{0,100}:(?!\d{1,5}[/?,;)])"
         r"(?P<value>[^\s/?#\"'`]{3,200}|[^\s@\"'`]{3,200})@(?=[\w.\[-]+(?:[:/?#\s]|$))",
         is_bare_secret,
     ),
-    _rule(
+    _Rule(
         "url_credentials",
         "-u",
         r"\s(?:-u|--user)[ =][\"']?[^\s:\"']{1,64}:(?P<value>[^\s\"']{4,200})",
         is_bare_secret,
     ),
-    _rule(  # a signature in an address lets in whoever has it
+    _Rule(  # a signature in an address lets in whoever has it
         "url_credentials",
         "sig|access_token=|key=|code=",
         r"[?&](?:sig|signature|X-Amz-Signature|X-Goog-Signature|access_token|key|code)="
         r"(?P<value>[\w%+/=.~-]{30,400})",
         is_key,
     ),
-    _rule(
+    _Rule(
         "authorization_header",
         "authorization|x-|bearer",
         r"(?i)\b(?=[axb])(?:authorization[\"']?\s*[:=]\s*[\"']?(?:bearer|basic|token)"
@@ -325,13 +316,13 @@ RULES: Final = (
         r"(?P<value>[A-Za-z0-9._~+/=-]{16,})",
         is_bare_secret,
     ),
-    _rule(
+    _Rule(
         "json_web_token",
         "eyj",
         r"\beyJ[A-Za-z0-9_-]{10,2000}\.eyJ[A-Za-z0-9_-]{10,4000}\.[A-Za-z0-9_-]{10,1000}",
         is_unmistakable=True,
     ),
-    _rule(  # of services whose keys Kingfisher finds only beside other words
+    _Rule(  # of services whose keys Kingfisher finds only beside other words
         "vendor_key",
         "akia|asia|ya29.|sl.|sk.eyj|sdk-|discord",
         r"(?<![\w.])(?=[Aysd])(?:(?:AKIA|ASIA)[0-9A-Z]{16}|ya29\.[\w-]{30,}|sl\.[\w-]{100,}"
@@ -340,7 +331,7 @@ RULES: Final = (
         is_random,
         is_unmistakable=True,
     ),
-    _rule(
+    _Rule(
         "chat_bot_token",
         ":|.",
         r"(?<![\w.])(?:\d{8,10}:[A-Za-z0-9_-]{35}"
@@ -349,7 +340,7 @@ RULES: Final = (
         is_unmistakable=True,
         needs=r"[:.](?:(?<=\d{8}:)[A-Za-z0-9_-]{35}|(?<=\.)[\w-]{6}\.[\w-]{27})",
     ),
-    _rule(  # {"name": "DB_PASSWORD", "value": …}, and the same in lines of YAML
+    _Rule(  # {"name": "DB_PASSWORD", "value": …}, and the same in lines of YAML
         "assigned_secret",
         "value",
         r"(?i)\b(?=[nk])(?:name|key)[\"']?\s{0,3}[:=]\s{0,3}[\"']?[\w.-]{0,60}(?:passw(?:or)?d|pwd|secret"
@@ -358,33 +349,33 @@ RULES: Final = (
         r"[\"']?(?P<value>[^\s\"',;]{6,200})",
         is_bare_secret,
     ),
-    _rule(
+    _Rule(
         "assigned_secret",
         "--pass|--pwd|--token|--secret|--api|--auth|sshpass|login",
         r"(?i)(?=[-sl])(?:--(?:password|passwd|pass|pwd|token|secret|api-?key|passphrase|auth)[ =]"
         r"|\bsshpass\s+-p\s?|\blogin\s+\S{1,64}\s+password\s+)[\"']?(?P<value>[^\s\"'`]{6,200})",
         is_bare_secret,
     ),
-    _rule(
+    _Rule(
         "assigned_secret",
         "mysql|mariadb",
         r"\b(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n|;]{0,120}\s-p(?P<value>[^\s\"'`]{6,200})",
         is_bare_secret,
     ),
-    _rule(  # .pgpass: host:port:database:user:password
+    _Rule(  # .pgpass: host:port:database:user:password
         "assigned_secret",
         ":",
         r"(?m)(?<!\S)[\w.*-]{1,100}:(?:\d{2,5}|\*):[\w*-]{1,60}:[\w*-]{1,60}:(?P<value>\S{6,100})",
         is_bare_secret,
         needs=r":(?:\d{2,5}|\*):",
     ),
-    _rule(  # the file in which Docker keeps logins
+    _Rule(  # the file in which Docker keeps logins
         "assigned_secret",
         '"auth"',
         r"\"auth\"\s{0,3}:\s{0,3}\"(?P<value>[A-Za-z0-9+/]{16,400}={0,2})\"",
         is_random,
     ),
-    _rule(
+    _Rule(
         "secret_in_prose",
         "passw|passphrase|secret|api key|access key|token|credential|mot de passe|mdp",
         r"(?i)\b(?=[psatcm])(?:password|passphrase|passwd|secret|api key|access key|token"
@@ -393,7 +384,7 @@ RULES: Final = (
         r"(?P<value>[^\s\"'`]{6,200})",
         is_prose_secret,
     ),
-    _rule(
+    _Rule(
         "secret_in_prose",
         "key ",
         r"(?i)\bkey(?: \w+){0,3}? (?:is|was|(?:set|changed|reset) to|=|as)(?: now| still)? [\"'`]?"
@@ -410,40 +401,34 @@ def find_by_table(*, text: str, is_joined: bool = False) -> Iterator[tuple[str, 
     """
     lowered = text.lower()
     for rule in RULES:
-        if is_joined and not rule.is_unmistakable:
-            continue
-        if not any(hint in lowered for hint in rule.hints):
-            continue
-        if rule.needs is not None and rule.needs.search(text) is None:
-            continue
-        group = "value" if "value" in rule.pattern.groupindex else 0
-        for found in rule.pattern.finditer(text):
-            if rule.accepts(found.group(group)):
-                yield rule.kind, found.start(group), found.end(group)
-    yield from _find_assigned(text, is_joined)
+        if rule.is_unmistakable or not is_joined:
+            yield from rule.find(text, lowered)
+    yield from _find_assigned(text, _ASSIGNED[-1:] if is_joined else _ASSIGNED)
 
 
-def _find_assigned(text: str, is_joined: bool) -> Iterator[tuple[str, int, int]]:
+_ASSIGNED: Final = (
+    (_NAME, _QUOTED, is_quoted_secret),
+    (_NAME, _BARE, is_bare_secret),
+    (_KEY, _QUOTED_KEY, is_key),
+)
+
+
+def _find_assigned(text: str, judges: tuple[_Judge, ...]) -> Iterator[tuple[str, int, int]]:
     """Yield the values of names that tell of a secret: `db_password = …`, `"apiKey": "…"`.
 
     What ends in “key” alone must look drawn.
     """
-    done = dict.fromkeys((_QUOTED, _BARE, _QUOTED_KEY), 0)  # where the last match of each ended
+    done = {pattern: 0 for _, pattern, _ in judges}  # where the last match of each ended
     for sign in _SIGN.finditer(text):
         before = text[max(0, sign.start() - _NAME_LETTERS) : sign.start()].rstrip()
         if before.endswith(("'", '"', "`")):
             before = before[:-1]
         if not before[-3:].lower().endswith(_NAME_ENDS):
             continue
-        tried: list[tuple[re.Pattern[str], Callable[[str], bool]]] = []
-        if not is_joined and _NAME.search(before):
-            tried += ((_QUOTED, is_quoted_secret), (_BARE, is_bare_secret))
-        if _KEY.search(before):
-            tried.append((_QUOTED_KEY, is_key))
-        for pattern, accepts in tried:
-            found = pattern.match(text, sign.end()) if sign.end() >= done[pattern] else None
-            if found is None:
+        for name, pattern, accepts in judges:
+            found = pattern.match(text, sign.end()) if name.search(before) else None
+            if found is None or sign.end() < done[pattern]:
                 continue
             done[pattern] = found.end()
-            if accepts(found.group("value")):
+            if accepts(found["value"]):
                 yield "assigned_secret", *found.span("value")

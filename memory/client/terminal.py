@@ -9,7 +9,7 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any, Final
@@ -88,15 +88,14 @@ class Terminal:
 
     def table(self, *, head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
         """Draw a table; plain columns where nobody looks at it."""
-        cells = [tuple(row) for row in rows]
         if not self.out.isatty():
-            self.out.writelines("\t".join(row) + "\n" for row in cells)
+            self.out.writelines("\t".join(row) + "\n" for row in rows)
             return
         from rich.console import Console  # noqa: PLC0415  drawn for people alone
         from rich.table import Table  # noqa: PLC0415
 
         table = Table(*head, box=None, pad_edge=False, header_style="bold")
-        for row in cells:
+        for row in rows:
             table.add_row(*(cell.replace("[", r"\[") for cell in row))
         Console(file=self.out).print(table)
 
@@ -126,14 +125,10 @@ class Terminal:
         self.err.write("\n".join((*lines, f"  try: {fault.command}", "")))
 
 
-def check_folder(*, terminal: Terminal, folder: Path, hint: str, command: str) -> None:
+def check_folder(*, terminal: Terminal, folder: Path, hint: str) -> None:
     """Raise Misused for a folder that holds the person's home."""
     if terminal.places.home.resolve().is_relative_to(folder.resolve()):
-        raise Misused(
-            detail=f"{folder} holds all of your work, and no one project.",
-            hint=hint,
-            command=command,
-        )
+        raise Misused(detail=f"{folder} holds all of your work, and no one project.", hint=hint)
 
 
 def shortened(*, text: str, most: int = LINE_MOST) -> str:
@@ -147,22 +142,18 @@ def listed(*, text: str) -> list[str]:
     return [one.strip() for one in text.split(",") if one.strip()]
 
 
-def read_file(*, path: Path, most: int, command: str) -> bytes:
+def read_file(*, path: Path, most: int) -> bytes:
     """Return the bytes of a file, or of stdin for a hyphen. Raises Misused for what is too large
     or cannot be read."""
     try:
-        if str(path) == "-":
-            data = sys.stdin.buffer.read(most + 1)
-        else:
-            with path.open("rb") as file:
-                data = file.read(most + 1)
+        with nullcontext(sys.stdin.buffer) if str(path) == "-" else path.open("rb") as file:
+            data = file.read(most + 1)
     except OSError as error:
-        raise Misused(detail=f"{path} cannot be read: {error.strerror}", command=command) from error
+        raise Misused(detail=f"{path} cannot be read: {error.strerror}") from error
     if len(data) > most:
         raise Misused(
             detail=f"{path} is too large: at most {most:,} bytes are read.",
             hint="Leave out what is generated, or split it.",
-            command=command,
         )
     return data
 
@@ -187,12 +178,8 @@ def progress(*, terminal: Terminal, what: str, total: int, of_bytes: bool = True
         TransferSpeedColumn,
     )
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        *((DownloadColumn(), TransferSpeedColumn()) if of_bytes else (MofNCompleteColumn(),)),
-        TimeRemainingColumn(),
-    )
+    done = (DownloadColumn(), TransferSpeedColumn()) if of_bytes else (MofNCompleteColumn(),)
+    columns = (TextColumn("{task.description}"), BarColumn(), *done, TimeRemainingColumn())
     with Progress(*columns, console=Console(file=terminal.err), transient=True) as bar:
         task = bar.add_task(what, total=total or None)
         yield lambda count: bar.update(task, advance=count)

@@ -61,7 +61,7 @@ class Form(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adapter:
-    """One program. `answered_at` are the events whose answer it hands on to its model.
+    """One program. `unanswered` are events whose answer it does not hand on to its model.
 
     `tools` names the tool of events that do not name it; `batch` is the field with a list of calls,
     each with the fields of a single one; `outcome` tells whether a call failed; `agent` names the
@@ -72,7 +72,7 @@ class Adapter:
     harness: Harness
     form: Form
     meanings: Mapping[str, Meaning]
-    answered_at: frozenset[str]
+    unanswered: frozenset[str] = frozenset()
     session: tuple[str, ...] = ("session_id",)
     event: tuple[str, ...] = ("hook_event_name",)
     folder: tuple[str, ...] = ("cwd",)
@@ -89,6 +89,11 @@ class Adapter:
     project: tuple[str, ...] = ()
     batch: str = ""
     tools: Mapping[str, str] = field(default_factory=dict)
+
+    def hands_on(self, event: str) -> bool:
+        """Say whether the answer to an event comes before the model."""
+        is_quiet = self.meanings.get(event) in {None, Meaning.REPLIED, Meaning.ENDED}
+        return not is_quiet and event not in self.unanswered
 
 
 def _meanings(**events: str) -> Mapping[str, Meaning]:
@@ -110,11 +115,7 @@ _CLAUDE: Final = Adapter(
         replied="stop subagentstop",
         ended="sessionend",
     ),
-    answered_at=frozenset({
-        "sessionstart", "userpromptsubmit", "pretooluse", "posttooluse", "posttoolusefailure",
-        "posttoolbatch",
-    }),
-)  # fmt: skip
+)
 _CURSOR: Final = Adapter(
     harness=Harness.CURSOR,
     form=Form.ADDITIONAL_SNAKE,
@@ -135,9 +136,12 @@ _CURSOR: Final = Adapter(
         replied="afteragentresponse",
         ended="sessionend",
     ),
-    answered_at=frozenset({"posttooluse"}),  # an answer at its start does not reach its model
+    unanswered=frozenset({  # an answer at its start does not reach its model
+        "sessionstart", "beforesubmitprompt", "pretooluse", "posttoolusefailure", "afterfileedit",
+        "aftershellexecution", "aftermcpexecution",
+    }),
     tools={"afterfileedit": "edit_file", "aftershellexecution": "run_terminal_cmd"},
-)
+)  # fmt: skip
 _CODEX: Final = replace(
     _CLAUDE,
     harness=Harness.CODEX,
@@ -150,7 +154,7 @@ _CODEX: Final = replace(
         replied="stop",
         ended="sessionend",
     ),
-    answered_at=frozenset({"sessionstart", "userpromptsubmit", "posttooluse"}),
+    unanswered=frozenset({"pretooluse"}),
 )
 _COPILOT: Final = Adapter(
     harness=Harness.COPILOT,
@@ -172,8 +176,10 @@ _COPILOT: Final = Adapter(
         replied="agentstop stop",
         ended="sessionend",
     ),
-    answered_at=frozenset({"sessionstart", "posttooluse"}),
-)
+    unanswered=frozenset({
+        "userpromptsubmitted", "userpromptsubmit", "pretooluse", "posttoolusefailure",
+    }),
+)  # fmt: skip
 _CLINE: Final = Adapter(
     harness=Harness.CLINE,
     form=Form.MODIFICATION,
@@ -195,10 +201,7 @@ _CLINE: Final = Adapter(
         answered="posttooluse",
         ended="taskcomplete taskcancel",
     ),
-    answered_at=frozenset({
-        "taskstart", "taskresume", "userpromptsubmit", "pretooluse", "posttooluse",
-    }),
-)  # fmt: skip
+)
 _GENERIC: Final = Adapter(
     harness=Harness.GENERIC,
     form=Form.CONTEXT,
@@ -219,7 +222,6 @@ _GENERIC: Final = Adapter(
         replied="message",
         ended="end",
     ),
-    answered_at=frozenset({"start", "prompt", "call", "result"}),
 )
 ADAPTERS: Final[Mapping[Harness, Adapter]] = {
     one.harness: one for one in (_CLAUDE, _CURSOR, _CODEX, _COPILOT, _CLINE, _GENERIC)
@@ -303,7 +305,7 @@ def read_payload(*, adapter: Adapter, payload: Mapping[str, object], event: str 
         folder=folder,
         event=name,
         meaning=meaning,
-        is_answerable=plain in adapter.answered_at,
+        is_answerable=adapter.hands_on(plain),
         project=_text(_value_at(payload, adapter.project)).strip()[:PROJECT_MOST],
         agent=_text(_value_at(payload, adapter.agent)).strip()[:SESSION_MOST],
         prompt=_text(_value_at(payload, adapter.prompt)),
@@ -316,11 +318,12 @@ def read_payload(*, adapter: Adapter, payload: Mapping[str, object], event: str 
 
 def event_rows(*, event: HookEvent) -> tuple[Row, ...]:
     """Return an event as rows for the observer, numbered from 1; a call comes with its result."""
-    rows: list[Row] = []
-    if event.meaning is Meaning.PROMPTED and event.prompt.strip():
-        rows = [{"kind": "prompt", "text": event.prompt}]
-    elif event.meaning is Meaning.REPLIED and event.message.strip():
-        rows = [{"kind": "reasoning", "text": event.message}]
+    said = {
+        Meaning.PROMPTED: ("prompt", event.prompt),
+        Meaning.REPLIED: ("reasoning", event.message),
+    }
+    kind, text = said.get(event.meaning, ("", ""))
+    rows: list[Row] = [{"kind": kind, "text": text}] if text.strip() else []
     for call in event.calls if event.meaning is Meaning.ANSWERED else ():
         same: Row = {"name": call.tool, "call": call.id}
         files: Row = {"files": list(call.patched)} if call.patched else {}
@@ -369,27 +372,28 @@ def _call(adapter: Adapter, row: Mapping[str, object], tool: str) -> ToolCall:
     error = _flattened(_value_at(row, adapter.error))
     outcome = _value_at(row, adapter.outcome)
     took = _value_at(row, adapter.took)
-    arguments = _value_at(row, adapter.arguments)
-    if isinstance(arguments, str):  # an object that is written as text; a bare text is a command
-        try:
-            arguments = orjson.loads(arguments)
-        except orjson.JSONDecodeError:
-            arguments = {"command": arguments}
-    arguments = arguments if isinstance(arguments, Mapping) else {}
+    arguments = _arguments(_value_at(row, adapter.arguments))
+    texts = (value for value in arguments.values() if isinstance(value, str))
+    patched = (path for text in texts for path in _PATCHED.findall(text)[:FILES_MOST])
     return ToolCall(
         tool=tool,
         arguments=arguments,
         took_ms=took if isinstance(took, int | float) and not isinstance(took, bool) else None,
-        patched=tuple(
-            path.strip()
-            for value in arguments.values()
-            if isinstance(value, str) and "*** " in value
-            for path in _PATCHED.findall(value)[:FILES_MOST]
-        ),
+        patched=tuple(map(str.strip, patched)),
         id=_text(_value_at(row, adapter.call)),
         result=error or _flattened(_value_at(row, adapter.result)),
         is_error=bool(error) or outcome is False or outcome in FAILED,
     )
+
+
+def _arguments(value: object) -> Mapping[str, object]:
+    """Return an object, also one that is written as text; a bare text is a command."""
+    if isinstance(value, str):
+        try:
+            value = orjson.loads(value)
+        except orjson.JSONDecodeError:
+            value = {"command": value}
+    return value if isinstance(value, Mapping) else {}
 
 
 def _touched(call: ToolCall, folder: str) -> Iterator[str]:
@@ -431,11 +435,13 @@ def _flattened(value: object, depth: int = NESTED_MOST) -> str:
 
     Of an edit nothing: it holds the file, which nobody needs.
     """
-    if isinstance(value, str):
-        return value
-    if depth == 0 or (isinstance(value, Mapping) and _OF_AN_EDIT in value):
-        return ""
-    if isinstance(value, Mapping):
-        value = [value[name] for name in _RESULT_FIELDS if name in value]
-    parts = (_flattened(one, depth - 1) for one in value) if isinstance(value, list) else ()
-    return "\n".join(one for one in parts if one)
+    parts: list[object] = []
+    match value:
+        case str():
+            return value
+        case dict() if _OF_AN_EDIT not in value:
+            parts = [value[name] for name in _RESULT_FIELDS if name in value]
+        case list():
+            parts = value
+    texts = (_flattened(one, depth - 1) for one in parts) if depth else ()
+    return "\n".join(filter(None, texts))

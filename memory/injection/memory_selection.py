@@ -17,7 +17,7 @@ from uuid import UUID
 from memory.experiments.points import OF_A_FILE, POINTS, Point
 from memory.records.queries.views import GraphPart, MemoryView
 from memory.search.packing import SALIENCE_BOOST
-from memory.sessions.scratchpad import Scratchpad, in_order
+from memory.sessions.scratchpad import Scratchpad
 from memory.sessions.tools import Act
 from memory.text import tokens
 from teams import trust
@@ -133,16 +133,19 @@ def triggered_questions(
     three, the last first, if one of them is new.
     """
     recorded = [one.text for one in scratchpad.recorded if one.sequence > through]
-    deeds = in_order(scratchpad=scratchpad)
-    searches = [one for one in deeds if one.act in _SEARCHES and one.target][-SEARCHES:]
-    is_new = bool(searches) and searches[-1].sequence > through
-    patterns = dict.fromkeys(one.target for one in reversed(searches)) if is_new else ()
     questions = {
         Trigger.RECORDED: recorded[-1] if recorded else "",
-        Trigger.SEARCHED: " ".join(_NO_WORDS.sub(" ", " ".join(patterns)).split()),
+        Trigger.SEARCHED: _searched_words(scratchpad, through),
     }
-    return tuple(
-        text[:LONGEST_QUESTION].strip()
-        for trigger, text in questions.items()
-        if trigger in triggers and text.strip()
-    )
+    texts = (questions[one][:LONGEST_QUESTION].strip() for one in questions if one in triggers)
+    return tuple(filter(None, texts))
+
+
+def _searched_words(scratchpad: Scratchpad, through: int) -> str:
+    """Return the words of the last searches, the last first; empty where none is new."""
+    deeds = scratchpad.deeds.values()
+    searches = [one for one in deeds if one.act in _SEARCHES and one.target][-SEARCHES:]
+    if not searches or searches[-1].sequence <= through:
+        return ""
+    patterns = dict.fromkeys(one.target for one in reversed(searches))
+    return " ".join(_NO_WORDS.sub(" ", " ".join(patterns)).split())

@@ -16,13 +16,14 @@ from memory.records.queries.views import MemoryView
 from memory.sessions import counters
 from memory.sessions.counters import FileRow, ModuleRow
 from memory.sessions.events import Outcome
-from memory.sessions.scratchpad import Scratchpad, each_file, edited, in_order
+from memory.sessions.scratchpad import Scratchpad, each_file, edited
 from memory.sessions.tools import Act
 
 PLAN_TOKENS_MOST: Final = 30_000  # of the point's 32,000; the others are for text beside the files
 PLAN_FILES_MOST: Final = 12
 WORK_FILES_MOST: Final = 12  # of unfinished work; default, not measured
 HANDED_OVER_MOST: Final = 20  # memories of a transition; default, not measured
+BEFORE: Final = -1  # the sequence of what happened before the first event
 
 SuggestedFiles = Mapping[str, int]  # by path the last event before it was suggested
 ModuleHistory = tuple[ModuleRow, tuple[FileRow, ...]]  # what is worked on, and its files
@@ -92,22 +93,18 @@ def unprompted(*, scratchpad: Scratchpad, suggested: SuggestedFiles) -> Scratchp
     A plan of files rests on what sessions read; a read that was suggested would keep the plan
     alive. A suggested file counts where it was edited, or touched before it was suggested.
     """
-    obeyed = {
-        path for path in suggested if path in scratchpad.files and not scratchpad.files[path].edits
-    }
-    obeyed -= {
+    touched_before = {
         deed.target
         for deed in each_file(deeds=scratchpad.deeds.values())
-        if deed.target in obeyed and deed.sequence <= suggested[deed.target]
+        if deed.sequence <= suggested.get(deed.target, BEFORE)
     }
-    if not obeyed:
-        return scratchpad
+    obeyed = suggested.keys() - edited(scratchpad=scratchpad) - touched_before
     return replace(
         scratchpad,
         deeds={
             at: deed
             for at, deed in scratchpad.deeds.items()
-            if deed.act is not Act.READ or not obeyed.issuperset((deed.target, *deed.also))
+            if deed.act is not Act.READ or {deed.target, *deed.also} - obeyed
         },
         files={path: use for path, use in scratchpad.files.items() if path not in obeyed},
     )
@@ -129,23 +126,28 @@ def handed_over(
     return tuple(one.id for one in ranked[:HANDED_OVER_MOST])
 
 
+def _uncommitted(scratchpad: Scratchpad) -> frozenset[str]:
+    """Return the files that were edited, behind the last commit if there was one."""
+    files = edited(scratchpad=scratchpad)
+    if not scratchpad.commits:
+        return files
+    committed = max(one.sequence for one in scratchpad.commits)
+    deeds = scratchpad.deeds.values()
+    edits = (one for one in deeds if one.act is Act.EDIT and one.sequence > committed)
+    return files.intersection(one.target for one in edits)
+
+
 def work_state(*, scratchpad: Scratchpad, branch: str, at: datetime) -> WorkState | None:
     """Return where a session stopped; None when it succeeded or changed nothing after a commit."""
-    committed = max((one.sequence for one in scratchpad.commits), default=0)
-    later = {
-        deed.target
-        for deed in scratchpad.deeds.values()
-        if deed.act is Act.EDIT and deed.sequence > committed
-    }
-    files = [path for path in edited(scratchpad=scratchpad) if not committed or path in later]
+    files = _uncommitted(scratchpad)
     if scratchpad.outcome is Outcome.SUCCESS or not files:
         return None
     recent = sorted(files, key=lambda path: -scratchpad.files[path].last_sequence)
-    deeds = in_order(scratchpad=scratchpad)
+    last = next(reversed(scratchpad.deeds.values()), None)
     return WorkState(
         task=scratchpad.task,
         files=tuple(recent[:WORK_FILES_MOST]),
-        last_error=deeds[-1].message if deeds and deeds[-1].is_error else "",
+        last_error=last.message if last and last.is_error else "",
         step=scratchpad.current_step,
         branch=branch,
         at=at,

@@ -34,7 +34,6 @@ POLL_SECONDS: Final = 0.5
 STUCK_SECONDS: Final = 10 * 60  # in which an awaited index does not move; default
 NAMED_MOST: Final = 3  # files that a refusal names
 _REFUSED_INPUT: Final = 422
-_HELP: Final = "cairn index --help"
 _REPLACE: Final = "cairn index --replace"
 
 Folder = Annotated[Path | None, typer.Argument(help="A folder; this repository's else.")]
@@ -69,9 +68,9 @@ def index(
     terminal: Terminal = context.obj
     folder = (path or code_files.root_of(folder=Path.cwd())).resolve()
     if not folder.is_dir():
-        raise Misused(detail=f"{folder} is no folder.", command=_HELP)
+        raise Misused(detail=f"{folder} is no folder.")
     hint = "Go to the folder of the project, or name it."
-    check_folder(terminal=terminal, folder=folder, hint=hint, command=_HELP)
+    check_folder(terminal=terminal, folder=folder, hint=hint)
     found = code_files.find(folder=folder)
     _check(found, folder)
     if dry_run:
@@ -89,22 +88,20 @@ def index(
 
 def _check(found: CodeFiles, folder: Path) -> None:
     if not found.files:
-        raise Misused(detail=f"{folder} has no file to index.", command=_HELP)
+        raise Misused(detail=f"{folder} has no file to index.")
     if len(found.files) > FILES_OF_A_PROJECT:
         raise Misused(
             detail=f"{len(found.files):,} files are more than the {FILES_OF_A_PROJECT:,} that a "
             "project takes.",
             hint="Name a folder with fewer.",
-            command=_HELP,
         )
 
 
 def _show(terminal: Terminal, found: CodeFiles) -> None:
     for file in found.files:
         masked = f", {len(file.masked)} masked" if file.masked else ""
-        row = {"path": file.path, "hash": file.hash, "size": file.size}
         terminal.show(
-            row={**row, "masked": dict(Counter(file.masked))},
+            row={**file.listed, "masked": dict(Counter(file.masked))},
             line=f"{file.path}  {file.size:,} bytes{masked}",
         )
     terminal.note(f"{len(found.files)} files would be looked for, nothing was sent")
@@ -146,21 +143,20 @@ def loss_of(
     None where so few files are no sign of another repository: half of what is known must be here,
     and of a part of a repository nothing else may be known.
     """
-    here = frozenset(file.path for file in found.files)
+    here = found.paths
     gone: list[str] = []
-    count = 0
-    for path in known:
-        if not code_files.is_code(path=path):
-            continue
-        count += 1
+    stays = 0
+    for path in filter(code_files.is_code, known):
         if path not in here:
             gone.append(path)
-        elif not found.part and (count - len(gone)) * 2 >= total:
+            continue
+        stays += 1
+        if not found.part and stays * 2 >= total:
             return None
     foreign = [path for path in gone if not path.startswith(found.part)]
-    if not foreign and (count - len(gone)) * 2 >= count:
+    if not foreign and stays >= len(gone):
         return None
-    return len(gone), count, tuple((foreign or gone)[:NAMED_MOST])
+    return len(gone), stays + len(gone), tuple((foreign or gone)[:NAMED_MOST])
 
 
 def _announce(client: "Client", found: CodeFiles) -> Json:
@@ -170,9 +166,7 @@ def _announce(client: "Client", found: CodeFiles) -> Json:
     """
     while True:
         try:
-            manifest = [
-                {"path": one.path, "hash": one.hash, "size": one.size} for one in found.files
-            ]
+            manifest = [one.listed for one in found.files]
             return client.announce_code(project=client.project, files=manifest)
         except Problem as problem:
             refused = _refused(problem, len(found.files))
@@ -193,39 +187,42 @@ def _refused(problem: Problem, count: int) -> frozenset[int]:
 
 
 def _send(terminal: Terminal, client: "Client", answer: Json, found: CodeFiles) -> SentFiles:
+    """Send what the server lacks, in rounds, until it has it or reads no more of it."""
     missing = frozenset(answer["missing"])
-    lacked = [file for file in found.files if file.path in missing]
-    sizes = {file.path: file.size for file in lacked}
+    lacked = {file.path: file for file in found.files if file.path in missing}
     sent = SentFiles()
     idle_rounds = 0
-    with progress(terminal=terminal, what="index", total=sum(sizes.values())) as advance:
+    total = sum(file.size for file in lacked.values())
+    with progress(terminal=terminal, what="index", total=total) as advance:
         while lacked and idle_rounds < IDLE_ROUNDS_MOST:
             before = sent.count
-            rows = _rows(lacked, sent)
-            waiting: set[str] = set()
-            for batch in portions(rows=rows, most=FILES_MOST, bytes_most=BYTES_MOST):
-                waiting |= _send_batch(client, str(answer["run"]), batch, sent)
-                advance(sum(sizes[row["path"]] for row in batch if row["path"] not in waiting))
-            lacked = [file for file in lacked if file.path in waiting]
+            sent.waiting = []
+            for batch in portions(
+                rows=_rows(lacked.values(), sent), most=FILES_MOST, bytes_most=BYTES_MOST
+            ):
+                read = _send_batch(client, str(answer["run"]), batch, sent)
+                advance(sum(lacked[path].size for path in read))
+            lacked = {path: lacked[path] for path in sent.waiting}
             idle_rounds = 0 if sent.count > before else idle_rounds + 1
-    sent.waiting += [file.path for file in lacked]
     return sent
 
 
-def _send_batch(client: "Client", run: str, batch: list[Row], sent: SentFiles) -> frozenset[str]:
-    """Send some files; return the paths of those that the server had no time for."""
+def _send_batch(client: "Client", run: str, batch: list[Row], sent: SentFiles) -> list[str]:
+    """Send some files; return the paths of those that the server had time to read."""
     done = client.send_code(project=client.project, run=run, files=batch)
     late = frozenset(done.get("waiting") or ())
-    sent.count += len(batch) - len(late)
+    read = [row["path"] for row in batch if row["path"] not in late]
+    sent.count += len(read)
+    sent.waiting += sorted(late)
     sent.refused += done.get("refused") or []
-    return late
+    return read
 
 
 def _rows(files: Iterable[CodeFile], sent: SentFiles) -> Iterator[Row]:
     """Yield files as they are sent; not those that changed since they were looked at."""
     for file in files:
         content = code_files.read(source=file.source)
-        if not isinstance(content, MaskedContent) or code_files.digest(content) != file.hash:
+        if not isinstance(content, MaskedContent) or content.hash != file.hash:
             sent.changed.append(file.path)
             continue
         try:
@@ -256,11 +253,7 @@ def _index_state(client: "Client", *, is_awaited: bool) -> Json:
 
 
 def _report(
-    terminal: Terminal,
-    found: CodeFiles,
-    answer: Json,
-    sent: SentFiles,
-    state: Json,
+    terminal: Terminal, found: CodeFiles, answer: Json, sent: SentFiles, state: Json
 ) -> None:
     """Report what was done. Raises ClientError for what was not."""
     row = {
@@ -280,19 +273,19 @@ def _report(
     for one in sent.refused:
         terminal.note(f"{one['path']}: {one['reason']}")
     _note(terminal, found)
-    late = {
-        f"The server had no time to read {len(sent.waiting)} files.": sent.waiting,
-        f"{len(sent.changed)} files changed while they were sent.": sent.changed,
-    }
     if state["state"] == "failed" and not sent.waiting:
         raise ClientError(
             detail=f"The edges could not be made: {state.get('reason') or 'no reason is known'}",
             hint="The files are kept. Run it again, or ask who runs the server.",
             command="cairn index --wait",
         )
-    for detail, files in late.items():
-        if files:
-            raise Incomplete(detail=detail, hint="The next run sends them.", command="cairn index")
+    if sent.waiting or sent.changed:
+        detail = (
+            f"The server had no time to read {len(sent.waiting)} files."
+            if sent.waiting
+            else f"{len(sent.changed)} files changed while they were sent."
+        )
+        raise Incomplete(detail=detail, hint="The next run sends them.", command="cairn index")
 
 
 def _note(terminal: Terminal, found: CodeFiles) -> None:

@@ -40,6 +40,7 @@ SHORT_ID: Final = 13  # characters of an id that people are shown
 _UNSEEN: Final = frozenset(  # with one of these not all of the work was looked at
     {"paused", "steps_left_out", "not_all_parts", "not_all_searched", "not_all_files"}
 )
+_STOPPING: Final = {False: {"stop"}, True: {"stop", "caution"}}  # verdicts, by --strict
 _REASONS: Final[Mapping[str, str]] = {
     "tried_before": "was tried and did not work",
     "tried_in_part": "was tried in part and did not work",
@@ -120,7 +121,7 @@ def import_files(
     with terminal.client(project=project) as client:
         for path in paths:
             name = "stdin" if path == _STDIN else path.name
-            data = read_file(path=path, most=FILE_MOST, command="cairn import --help")
+            data = read_file(path=path, most=FILE_MOST)
             if dry_run:
                 preview = client.preview_import(name=name, data=data)
                 line = f"{preview.get('total', 0)} · {_counts(preview.get('counts'))}"
@@ -151,7 +152,6 @@ def export(
         raise Misused(
             detail=f"{form} is no format of exports.",
             hint=f"Formats: {', '.join(_FORMATS)}.",
-            command="cairn export --help",
         )
     with (
         terminal.client(project=project) as client,
@@ -358,26 +358,24 @@ def check(
 ) -> None:
     """Hold a plan or a diff against what is known; exit with 6 where that says stop."""
     terminal: Terminal = context.obj
-    if (plan is None) == (diff is None):
+    named = [(kind, path) for kind, path in (("plan", plan), ("diff", diff)) if path is not None]
+    if len(named) != 1:
         raise Misused(
             detail="Name a plan or a diff, one of the two.",
             hint="git diff main | cairn check --diff -",
-            command="cairn check --help",
         )
-    path = plan or diff or Path("-")
-    data = read_file(path=path, most=BYTES_MOST, command="cairn check --help")
-    text = data.decode("utf-8", "replace")
+    ((kind, path),) = named
+    text = read_file(path=path, most=BYTES_MOST).decode("utf-8", "replace")
     if not text.strip():
         terminal.note("There is nothing to check.")
         return
-    kind = "plan" if plan is not None else "diff"
     with terminal.client(project=project, subject="A check belongs") as client:
         result = client.check(kind=kind, text=text, project=client.project)
     _show(terminal, result)
-    unseen = _UNSEEN.intersection(result.get("degraded") or ()) if strict else frozenset()
+    unseen = sorted(_UNSEEN.intersection(result.get("degraded") or ())) if strict else []
     if unseen:
-        terminal.note(f"not all of it was looked at: {', '.join(sorted(unseen))}")
-    if unseen or result.get("verdict") in (("stop", "caution") if strict else ("stop",)):
+        terminal.note(f"not all of it was looked at: {', '.join(unseen)}")
+    if unseen or result.get("verdict") in _STOPPING[strict]:
         raise typer.Exit(STOPPED)
 
 

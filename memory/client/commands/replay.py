@@ -18,6 +18,8 @@ from ..transcripts.upload import UploadPlan, UploadResult, Watch, send_transcrip
 
 EVERY_SECONDS: Final = 2.0
 BOOKMARKS: Final = "replays"  # a folder of this program's state
+_RETRIED: Final = "It is tried again, and nothing is lost."
+_BACK: Final = "The server is back."
 Paths = Annotated[
     list[Path] | None,
     typer.Argument(help="Transcripts or folders; those of this folder's work else."),
@@ -118,20 +120,16 @@ def _run_rounds(terminal: Terminal, watching: Watch, *, once: bool) -> None:
         for one in made.results:
             _show(terminal, one, is_sent=True)
         terminal.out.flush()
-        if made.fault is not None and not was_away:
-            terminal.note(f"{made.fault.detail} It is tried again, and nothing is lost.")
-        if made.fault is None and was_away:
-            terminal.note("The server is back.")
-        was_away = made.fault is not None
+        is_away = made.fault is not None
+        if is_away != was_away:
+            terminal.note(f"{made.fault.detail} {_RETRIED}" if made.fault else _BACK)
+        was_away = is_away
         if once:
-            fault = made.fault or next((one.fault for one in made.results if one.fault), None)
-            if fault is None:
-                return
-            raise Incomplete(
-                detail=fault.detail,
-                hint="The next run goes on from here.",
-                command="cairn watch --once",
-            )
+            faults = [made.fault, *(one.fault for one in made.results)]
+            for fault in filter(None, faults):
+                hint = "The next run goes on from here."
+                raise Incomplete(detail=fault.detail, hint=hint, command="cairn watch --once")
+            return
         time.sleep(made.wait_seconds)
 
 
@@ -204,7 +202,6 @@ def _check(source: str, everywhere: bool, shared: bool, yes: bool) -> None:
         raise Misused(
             detail=f"{source} is no program whose transcripts are read.",
             hint=f"Known are {', '.join(reader.SOURCES)}.",
-            command="cairn replay --help",
         )
 
 
@@ -227,10 +224,6 @@ def _belongs(terminal: Terminal, everywhere: bool) -> Callable[[Transcript], boo
     if everywhere:
         return lambda _: True
     here = Path.cwd()
-    check_folder(
-        terminal=terminal,
-        folder=here,
-        hint="Go to the folder of the project, name transcripts, or say --all.",
-        command="cairn replay --all --dry-run",
-    )
+    hint = "Go to the folder of the project, name transcripts, or say --all."
+    check_folder(terminal=terminal, folder=here, hint=hint)
     return lambda transcript: reader.is_in_folder(transcript=transcript, folder=here)

@@ -29,10 +29,9 @@ from ..transcripts import reader
 if TYPE_CHECKING:
     from ..api import Client
 
-SLOWER_SECONDS: Final = 5  # RFC 8628, 3.5: what slow_down adds to the interval
+SLOWER_SECONDS: Final = {"authorization_pending": 0, "slow_down": 5}  # RFC 8628, 3.5
+USUAL_SECONDS: Final = 5.0  # between two questions, where the server names none: RFC 8628, 3.2
 NAME_MOST: Final = 80  # characters, the server's
-PENDING: Final = "authorization_pending"
-SLOW_DOWN: Final = "slow_down"
 SKEW_MOST_SECONDS: Final = 120  # between two clocks; default
 NEEDED: Final = ("read", "write")  # scopes
 HELLO: Final = {
@@ -138,7 +137,6 @@ def _chosen(terminal: Terminal, names: list[str]) -> tuple[str, ...]:
         raise Misused(
             detail=f"{unknown[0]} is not known.",
             hint=f"Known are {', '.join(HARNESSES)}.",
-            command="cairn init --help",
         )
     if names:
         return tuple(names)
@@ -256,23 +254,21 @@ def sign_in(
     printable = "".join(letter for letter in name if letter.isprintable())
     answer = client.ask_code(name=printable[:NAME_MOST])
     show(answer)
-    interval, waited = float(answer.get("interval") or SLOWER_SECONDS), 0.0
+    interval, waited = float(answer.get("interval") or USUAL_SECONDS), 0.0
     lasts = float(answer["expires_in"])
     while waited < lasts:
         pause(interval)
         waited += interval
         try:
-            fetched = client.fetch_token(device_code=str(answer["device_code"]))
+            return str(client.fetch_token(device_code=answer["device_code"])["access_token"])
         except Problem as problem:
-            if problem.code not in {PENDING, SLOW_DOWN}:
+            if problem.code not in SLOWER_SECONDS:
                 raise
-            interval += SLOWER_SECONDS if problem.code == SLOW_DOWN else 0
-        except Unreachable as away:
+            interval += SLOWER_SECONDS[problem.code]
+        except Unreachable:
             interval *= 2
             if waited + interval >= lasts:
-                raise away
-        else:
-            return str(fetched["access_token"])
+                raise
     raise ClientError(
         detail="Nobody approved the code in time.", hint="Begin again.", command="cairn login"
     )

@@ -40,7 +40,7 @@ Line = Mapping[str, Any]
 _SILENT_LINES: Final = frozenset({
     "agent-name", "attachment", "custom-title", "file-history-snapshot", "last-prompt", "mode",
     "permission-mode", "pr-link", "progress", "queue-operation", "summary", "system", "tag",
-    "worktree-state",
+    "user", "worktree-state",  # what a person is only said to have said
 })  # fmt: skip
 _COMMAND: Final = re.compile(  # commands of the program and their output: nobody said them
     r"\s*<(?:command-|local-command|bash-(?:input|stdout|stderr)|user-memory)"
@@ -54,8 +54,9 @@ _EXIT: Final = re.compile(r"(?:Exit code:|Process exited with code) (-?\d{1,5})"
 _FILE: Final = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
 FILES_MOST: Final = 50  # of one patch; default
 _ENVELOPES: Final = frozenset({"event_msg", "response_item"})
+_BEGINNINGS: Final = frozenset({"instructions", "record_type"})  # of files of the first versions
 _SILENT_KINDS: Final = frozenset({"session_meta", "turn_context", "compacted", "world_state"})
-_SILENT_MESSAGES: Final = frozenset({
+_SILENT_MESSAGES: Final = (
     "agent_message_delta", "agent_reasoning_delta", "agent_reasoning_raw_content",
     "agent_reasoning_section_break", "background_event", "context_compacted", "entered_review_mode",
     "error", "exec_approval_request", "exec_command_begin", "exec_command_end",
@@ -63,11 +64,16 @@ _SILENT_MESSAGES: Final = frozenset({
     "item_completed", "item_started", "mcp_startup_complete", "mcp_tool_call_begin",
     "mcp_tool_call_end", "patch_apply_begin", "patch_apply_end", "plan_update",
     "session_configured", "stream_error", "task_complete", "task_started",
-    "thread_name_updated", "turn_aborted",
-    "turn_complete", "turn_diff", "turn_started", "undo_completed", "undo_started",
-    "view_image_tool_call", "warning", "web_search_begin", "web_search_end",
-})  # fmt: skip
-_SILENT_ITEMS: Final = frozenset({"compaction", "ghost_snapshot", "item_reference", "other"})
+    "thread_name_updated", "turn_aborted", "turn_complete", "turn_diff", "turn_started",
+    "undo_completed", "undo_started", "view_image_tool_call", "warning", "web_search_begin",
+    "web_search_end",
+)  # fmt: skip
+_SAID: Final = {  # by kinds of messages: whose words, in which field
+    "user_message": ("user", "message"),
+    "agent_message": ("assistant", "message"),
+    "agent_reasoning": ("reasoning", "text"),
+}
+_SILENT_ITEMS: Final = ("compaction", "ghost_snapshot", "item_reference", "other")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,21 +166,17 @@ def arguments(*, given: object, root: str) -> Mapping[str, object]:
     """
     if not isinstance(given, Mapping):
         return {}
+    within = f"{root}/" if len(root) > 1 else ""
     made: dict[str, object] = {}
     for name, names in _NAMES.items():
-        text = _words_of(_first(given, names))
-        if text:
-            most = COMMAND_MOST if name == "command" else TARGET_MOST
-            text = text.replace(f"{root}/", "") if len(root) > 1 else text
-            made[name] = masked(text=text, most=most).text
+        most = COMMAND_MOST if name == "command" else TARGET_MOST
+        text = _words_of(_first(given, names)).replace(within, "")
+        made[name] = masked(text=text, most=most).text
     for name, names in _DIGESTED.items():
         value = _first(given, names)
-        if isinstance(value, str) and value.strip():
-            made[name] = digest(text=value)
-    line = _first(given, _LINES)
-    if isinstance(line, int) and not isinstance(line, bool) and line > 0:
-        made["line"] = line
-    return made
+        made[name] = digest(text=value) if isinstance(value, str) and value.strip() else ""
+    made["line"] = count_of({"line": _first(given, _LINES)}, "line")
+    return {name: value for name, value in made.items() if value}
 
 
 def digest(*, text: str) -> str:
@@ -272,15 +274,18 @@ def read_claude_code(state: ParserState, line: Line) -> Entries:
     """Yield the turns and events of a line. Raises UnknownKind."""
     kind, message = text_of(line, "type"), mapping_of(line, "message")
     state.root = state.root or text_of(line, "cwd").rstrip("/")
-    if isinstance(line.get("isSidechain"), bool):  # a subagent's line, by its id
-        state.agent = (text_of(line, "agentId") or "sidechain") if line["isSidechain"] else ""
+    match line.get("isSidechain"):
+        case True:  # a subagent's line, by its id
+            state.agent = text_of(line, "agentId") or "sidechain"
+        case False:
+            state.agent = ""
+    is_said = True not in (line.get("isMeta"), line.get("isCompactSummary"))
     if kind == "assistant":
         yield from _begin_step(state, message)
         for block in _blocks(message):
             yield from _answer(state, block)
-    elif kind == "user":
-        if line.get("isMeta") is not True and line.get("isCompactSummary") is not True:
-            yield from _user(state, message)
+    elif kind == "user" and is_said:
+        yield from _user(state, message)
     elif kind not in _SILENT_LINES:
         raise UnknownKind(kind)
 
@@ -352,17 +357,15 @@ def read_codex(state: ParserState, line: Line) -> Entries:
     if kind == "session_meta":
         cwd = text_of(mapping_of(line, "payload"), "cwd")
         state.root = state.root or cwd.rstrip("/")
-    is_begin = not kind and ("instructions" in line or "record_type" in line)
+    is_begin = not kind and not _BEGINNINGS.isdisjoint(line)
     if kind in _SILENT_KINDS or is_begin:
         return
     payload = mapping_of(line, "payload") if kind in _ENVELOPES else line
     inner = text_of(payload, "type")
-    is_message = kind == "event_msg"
-    reader = (_MESSAGES if is_message else _ITEMS).get(inner)
-    if reader is not None:
-        yield from reader(state, payload)
-    elif inner not in (_SILENT_MESSAGES if is_message else _SILENT_ITEMS):
+    reader = (_MESSAGES if kind == "event_msg" else _ITEMS).get(inner)
+    if reader is None:
         raise UnknownKind(inner)
+    yield from reader(state, payload)
 
 
 def place_of_codex(line: Line) -> WorkPlace:
@@ -405,10 +408,17 @@ def _complete_step(state: ParserState, payload: Line) -> Entries:
         yield TranscriptEvent(kind="step_complete", tokens=tokens)
 
 
+def _read_said(state: ParserState, payload: Line) -> Entries:
+    role, name = _SAID[text_of(payload, "type")]
+    return _read_text(state, role, text_of(payload, name), "event")
+
+
 def _read_message(state: ParserState, item: Line) -> Entries:
-    role = text_of(item, "role")
-    if role in {"user", "assistant"}:
-        yield from _read_text(state, role, text_blocks(content=item.get("content")), "item")
+    is_thought = item.get("type") == "reasoning"
+    role = "reasoning" if is_thought else text_of(item, "role")
+    if role in {"reasoning", "user", "assistant"}:
+        text = text_blocks(content=item.get("summary" if is_thought else "content"))
+        yield from _read_text(state, role, text, "item")
 
 
 def _read_call(state: ParserState, item: Line) -> Entries:
@@ -456,20 +466,14 @@ def _read_output(state: ParserState, item: Line) -> Entries:
 
 _Reader = Callable[[ParserState, Line], Entries]
 _MESSAGES: Final[Mapping[str, _Reader]] = {
-    "user_message": lambda state, one: _read_text(state, "user", text_of(one, "message"), "event"),
-    "agent_message": lambda state, one: _read_text(
-        state, "assistant", text_of(one, "message"), "event"
-    ),
-    "agent_reasoning": lambda state, one: _read_text(
-        state, "reasoning", text_of(one, "text"), "event"
-    ),
+    **dict.fromkeys(_SILENT_MESSAGES, lambda *_: iter(())),
+    **dict.fromkeys(_SAID, _read_said),
     "token_count": _complete_step,
 }
 _ITEMS: Final[Mapping[str, _Reader]] = {
+    **dict.fromkeys(_SILENT_ITEMS, lambda *_: iter(())),
     "message": _read_message,
-    "reasoning": lambda state, one: _read_text(
-        state, "reasoning", text_blocks(content=one.get("summary")), "item"
-    ),
+    "reasoning": _read_message,
     "function_call": _read_call,
     "custom_tool_call": _read_custom_call,
     "local_shell_call": _read_call,

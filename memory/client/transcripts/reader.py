@@ -136,7 +136,7 @@ def named_transcripts(*, paths: Iterable[Path], name: str = "") -> Iterator[Tran
             files = sorted(one for one in path.rglob("*.jsonl") if one.parent.name != "subagents")
             yield from named_transcripts(paths=files, name=name)
         else:
-            raise Misused(detail=f"{path} does not exist.", command="cairn replay --help")
+            raise Misused(detail=f"{path} does not exist.")
 
 
 def is_in_folder(*, transcript: Transcript, folder: Path) -> bool:
@@ -252,7 +252,6 @@ def _source(path: Path, name: str) -> TranscriptSource:
     raise Misused(
         detail=f"{path} does not tell which program wrote it.",
         hint="Say so with --from claude-code or --from codex.",
-        command="cairn replay --help",
     )
 
 
@@ -276,15 +275,25 @@ class Position:
 START: Final = Position()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class ReadLine:
     """A line that was read: rows to send, kinds of what was masked, and the position behind it."""
 
     position: Position
     status: LineStatus = LineStatus.READ
-    turns: tuple[Row, ...] = ()
-    events: tuple[Row, ...] = ()
-    masked: tuple[str, ...] = ()
+    turns: list[Row] = field(default_factory=list)
+    events: list[Row] = field(default_factory=list)
+    masked: list[str] = field(default_factory=list)
+
+    def add(self, entry: Entry, same: Row) -> None:
+        """Add an entry as it is sent; what an agent says aloud is a thought as well."""
+        row, kinds = _row(entry, self.position.state)
+        self.masked += kinds
+        is_turn = isinstance(entry, TranscriptTurn)
+        (self.turns if is_turn else self.events).append({**same, **row})
+        if isinstance(entry, TranscriptTurn) and entry.role == "assistant":
+            aloud, _ = _row(TranscriptEvent(kind="reasoning", text=entry.text), self.position.state)
+            self.events.append({**same, **aloud})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -359,74 +368,47 @@ def read(
     *, path: Path, parser: Parser, start: Position = START, rank: int = 0
 ) -> Iterator[ReadLine]:
     """Yield each line behind a position; `rank` counts subagents, 0 is the main agent."""
+    position = start
     if rank and start == START:
-        start = Position(state=ParserState(agent=path.stem))
+        position = Position(state=ParserState(agent=path.stem))
     with path.open("rb") as file:
-        _seek_line(file, start.offset)
-        position = start
-        while raw := file.readline(LINE_MOST):
-            is_whole = raw.endswith(b"\n")
-            if not is_whole and len(raw) >= LINE_MOST:
-                raw = b""
-                while not is_whole and (rest := file.readline(_CHUNK)):
-                    is_whole = rest.endswith(b"\n")
-            if not is_whole and parsers.json_object(raw) is None:
-                return
+        _seek_line(file, position.offset)
+        for raw in _raw_lines(file):
             one = _line(raw, parser, position, file.tell(), rank)
             yield one
-            if not is_whole:
-                return
             position = one.position
+
+
+def _raw_lines(file: BinaryIO) -> Iterator[bytes]:
+    """Yield lines: of one that is too long nothing, the last without its end if it is whole."""
+    is_ended = True
+    while is_ended and (raw := file.readline(LINE_MOST)):
+        end, is_long = raw, len(raw) >= LINE_MOST
+        while is_long and end and not end.endswith(b"\n"):
+            raw, end = b"", file.readline(_CHUNK)
+        is_ended = end.endswith(b"\n")
+        if is_ended or parsers.json_object(raw) is not None:
+            yield raw
 
 
 def _line(raw: bytes, parser: Parser, before: Position, offset: int, rank: int) -> ReadLine:
     number, state = before.line + 1, replace(before.state)
     position = Position(offset=offset, line=number, state=state)
-    line = parsers.json_object(raw)
+    line, read = parsers.json_object(raw), ReadLine(position=position)
     if line is None or (rank and (number + 1) * STRIDE > BLOCK):
-        is_blank = bool(raw) and not raw.strip()
-        return ReadLine(
-            position=position, status=LineStatus.READ if is_blank else LineStatus.BROKEN
-        )
-    status = LineStatus.READ
+        read.status = LineStatus.READ if raw.isspace() else LineStatus.BROKEN
+        return read
     try:
         found = tuple(parser(state, line))
     except UnknownKind as unknown:
-        status = LineStatus.UNKNOWN
+        read.status = LineStatus.UNKNOWN
         name = parsers.masked(text=str(unknown).strip(), most=80).text.strip()
         found = (TranscriptEvent(kind=name or "unnamed"),)
     found = tuple(_of_subagent(found)) if rank else found
     first = number * STRIDE + (FIRST_BLOCK + (rank - 1) * BLOCK if rank else 0)
-    at = _timestamp(parsers.text_of(line, "timestamp"))
-    turns, events, masked = _rows(found[: STRIDE - 1], state, first, at)
-    return ReadLine(
-        position=position,
-        status=status,
-        turns=tuple(turns),
-        events=tuple(events),
-        masked=tuple(masked),
-    )
-
-
-def _rows(
-    found: tuple[Entry, ...], state: ParserState, first: int, at: str | None
-) -> tuple[list[Row], list[Row], list[str]]:
-    """Return turns, events and the kinds of secrets taken out of them; numbered behind `first`."""
-    turns: list[Row] = []
-    events: list[Row] = []
-    masked: list[str] = []
-    for place, entry in enumerate(found, 1):
-        same = {"sequence": first + place, **({"at": at} if at else {})}
-        row, kinds = _row(entry, state)
-        masked += kinds
-        if isinstance(entry, TranscriptEvent):
-            events.append({**same, **row})
-            continue
-        turns.append({**same, **row})
-        if entry.role == "assistant":
-            aloud, _ = _row(TranscriptEvent(kind="reasoning", text=entry.text), state)
-            events.append({**same, **aloud})
-    return turns, events, masked
+    for place, entry in enumerate(found[: STRIDE - 1], 1):
+        read.add(entry, {"sequence": first + place, **_timestamp(line)})
+    return read
 
 
 def _of_subagent(found: tuple[Entry, ...]) -> Iterator[Entry]:
@@ -460,13 +442,14 @@ def _row(entry: Entry, state: ParserState) -> tuple[Row, tuple[str, ...]]:
     return {**row, "kind": entry.kind}, () if entry.kind == "prompt" else found.kinds  # its turn's
 
 
-def _timestamp(text: str) -> str:
-    """Return a timestamp with its zone in ISO 8601; empty for what is none."""
+def _timestamp(line: Line) -> Row:
+    """Return when a line was written as a row has it, with its zone; nothing for what is none."""
     try:
-        read = datetime.fromisoformat(text)
+        read = datetime.fromisoformat(parsers.text_of(line, "timestamp"))
     except ValueError:
-        return ""
-    return read.isoformat() if read.tzinfo is not None and read.year >= EARLIEST else ""
+        return {}
+    is_known = read.tzinfo is not None and read.year >= EARLIEST
+    return {"at": read.isoformat()} if is_known else {}
 
 
 def _seek_line(file: BinaryIO, offset: int) -> None:

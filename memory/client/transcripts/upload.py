@@ -65,12 +65,12 @@ class UploadCounts:
         self.masked.update(line.masked)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class UploadResult:
-    """A transcript that was sent, or what stood in its way."""
+    """What became of a transcript, and to which session anything of it was sent or ended."""
 
     transcript: Transcript
-    counts: UploadCounts
+    counts: UploadCounts = field(default_factory=UploadCounts)
     session_id: str = ""
     fault: ClientError | None = None
 
@@ -104,8 +104,8 @@ class _Target:
 
     api: "Client"
     plan: UploadPlan
-    transcript: Transcript
-    counts: UploadCounts
+    result: UploadResult
+    of: Transcript
     part: int
     session_id: str = ""
 
@@ -124,14 +124,14 @@ class _Target:
                 answer = self.api.append_turns(session_id=self.session_id, turns=rows)
             else:
                 answer = self.api.append_events(session_id=self.session_id, events=rows)
+            counts = self.result.counts
+            counts.stored += answer["stored"]
+            counts.known += answer["known"]
+            counts.refused += len(answer.get("refused") or ())
+            return
         except Problem as problem:
             if not any(fault.code == FULL for fault in problem.faults):
                 raise
-        else:
-            self.counts.stored += answer["stored"]
-            self.counts.known += answer["known"]
-            self.counts.refused += len(answer.get("refused") or ())
-            return
         if len(rows) == 1:  # the session is full: the row opens the one behind it
             _end(self.api, self.session_id)
             self.part, self.session_id = self.part + 1, ""
@@ -142,20 +142,22 @@ class _Target:
             self._send(some, are_turns=are_turns)
 
     def _open(self) -> str:
-        place = reader.work_place(transcript=self.transcript)
-        name = self.transcript.external_id
+        place = reader.work_place(transcript=self.of)
+        name = self.of.external_id
         session = self.api.open_session(
             external_id=name if self.part == 1 else f"{name[:NAME_MOST]}#{self.part}",
             thread=name,
             project=self.plan.project,
-            agent=f"{self.transcript.source.name} transcript",
+            agent=f"{self.of.source.name} transcript",
             shared=self.plan.is_shared,
             cwd=place.cwd,
             root=place.root or None,
             branch=place.branch,
             commit=place.commit,
         )
-        return str(session["id"])
+        session_id = str(session["id"])
+        self.result.session_id = self.result.session_id or session_id
+        return session_id
 
 
 def send_transcripts(
@@ -166,16 +168,16 @@ def send_transcripts(
     Raises Problem where none of the others would fare better, and Unreachable.
     """
     for transcript in transcripts:
-        counts = UploadCounts()
+        result = UploadResult(transcript=transcript)
         try:
-            yield _send_session(plan, transcript, counts)
+            _send_session(plan, result)
         except Problem as problem:
             if problem.status in _STOPS_ALL:
                 raise
-            yield UploadResult(transcript=transcript, counts=counts, fault=problem)
+            result.fault = problem
         except OSError as error:
-            fault = _unreadable(transcript, error)
-            yield UploadResult(transcript=transcript, counts=counts, fault=fault)
+            result.fault = _unreadable(transcript, error)
+        yield result
 
 
 def portions(
@@ -195,62 +197,55 @@ def portions(
         yield held
 
 
-def _send_session(plan: UploadPlan, main: Transcript, counts: UploadCounts) -> UploadResult:
-    """Send a transcript and those of its subagents, and end its session when all of it is sent.
-
-    The result has no session where nothing was to be sent or ended.
-    """
-    bookmark, session_id = _send_file(plan, main, counts)
+def _send_session(plan: UploadPlan, result: UploadResult) -> None:
+    """Send a transcript and those of its subagents, and end its session when all of it is sent."""
+    main = result.transcript
+    bookmark = _send_file(plan, main, result)
     subagents = reader.subagents(of=main, ranks=bookmark.ranks)
     ranks = {**bookmark.ranks, **{one.path.stem: one.rank for one in subagents}}
     if plan.api is not None and ranks != bookmark.ranks:  # before anything of new ones is sent
         bookmark = replace(bookmark, ranks=ranks)
         plan.bookmarks.save(transcript=main, bookmark=bookmark)
     bookmarks = {main: bookmark}
-    fault: ClientError | None = None
     silent = replace(plan, progress=lambda _: None)
     for one in subagents:
         if one.rank > RANKS_MOST:
-            fault = ClientError(
+            result.fault = ClientError(
                 detail=f"{one.path} is not sent: a session takes {RANKS_MOST} subagents.",
                 hint="What the others did is sent.",
             )
             continue
         try:
-            bookmarks[one], sent_to = _send_file(silent, one, counts)
-            session_id = session_id or sent_to
+            bookmarks[one] = _send_file(silent, one, result)
         except OSError as error:
-            fault = _unreadable(one, error)
-    if plan.api is not None and plan.ends and fault is None:
-        session_id = _end_sessions(plan, plan.api, bookmarks) or session_id
-    return UploadResult(transcript=main, counts=counts, session_id=session_id, fault=fault)
+            result.fault = _unreadable(one, error)
+    if plan.ends and result.fault is None:
+        result.session_id = _end_sessions(plan, bookmarks) or result.session_id
 
 
-def _end_sessions(plan: UploadPlan, api: "Client", bookmarks: Mapping[Transcript, Bookmark]) -> str:
+def _end_sessions(plan: UploadPlan, bookmarks: Mapping[Transcript, Bookmark]) -> str:
     """End the sessions of a transcript; return the first, nothing where none is open."""
     is_open = [one.session_id for one in bookmarks.values() if one.session_id]
+    if plan.api is None or not is_open:
+        return ""
     for session_id in dict.fromkeys(is_open):
-        _end(api, session_id)
-    for transcript, sent in bookmarks.items() if is_open else ():
+        _end(plan.api, session_id)
+    for transcript, sent in bookmarks.items():
         plan.bookmarks.save(transcript=transcript, bookmark=replace(sent, session_id=""))
-    return is_open[0] if is_open else ""
+    return is_open[0]
 
 
-def _send_file(
-    plan: UploadPlan, transcript: Transcript, counts: UploadCounts
-) -> tuple[Bookmark, str]:
-    """Send what a file has gained; return how far it is sent, and to which session anything was."""
+def _send_file(plan: UploadPlan, transcript: Transcript, result: UploadResult) -> Bookmark:
+    """Send what a file has gained, and note to which session; return how far it is sent."""
     bookmark = plan.bookmarks.find(transcript=transcript)
     bookmark = bookmark if plan.resumes else Bookmark(ranks=bookmark.ranks)
     plan.progress(bookmark.position.offset)
     target: _Target | None = None
     if plan.api is not None:
-        target = _Target(
-            api=plan.api, plan=plan, transcript=transcript, counts=counts, part=bookmark.part
-        )
+        target = _Target(api=plan.api, plan=plan, result=result, of=transcript, part=bookmark.part)
     for batch in _batches(transcript, bookmark):
         for line in batch:
-            counts.count(line)
+            result.counts.count(line)
         position = batch[-1].position
         plan.progress(position.offset - bookmark.position.offset)
         bookmark = replace(bookmark, position=position)
@@ -259,7 +254,7 @@ def _send_file(
             session_id = target.session_id or bookmark.session_id
             bookmark = replace(bookmark, session_id=session_id, part=target.part)
             plan.bookmarks.save(transcript=transcript, bookmark=bookmark)
-    return bookmark, target.session_id if target else ""
+    return bookmark
 
 
 def _batches(transcript: Transcript, bookmark: Bookmark) -> Iterator[tuple[ReadLine, ...]]:

@@ -6,7 +6,7 @@ caller may see is delivered, of the session's project or of none; never what is 
 for a person, and never one side of a contradiction alone.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 from uuid import UUID
@@ -185,19 +185,11 @@ def deliver(*, recipient: policy.Recipient, point: Point, candidates: CandidateS
     heading = _fitting(candidates.heading, room)
     beside = heading + _fitting(candidates.aside, room - tokens.count(text=heading))
     most = budget - tokens.count(text=beside)
-    blocks = _blocks(recipient, selected, candidates, most)
+    sides = _sides(recipient, selected)
+    blocks = _blocks(selected, sides, candidates, most)
     if recipient.deadline.is_past():
         return LATE
-    ids = tuple(view.id for block in blocks for view in block.memories)
-    withheld = measurement.withhold(
-        session=session,
-        point=point,
-        views=(candidates.views[one] for one in ids),
-        now=recipient.now,
-    )
-    if withheld:
-        rest = tuple(one for one in ids if one not in withheld)
-        blocks = _blocks(recipient, rest, candidates, most)
+    blocks = _blocks(_withhold(recipient, point, blocks), sides, candidates, most)
     if not blocks and not heading:
         return SILENCE
     return _log(recipient, point, beside, blocks, candidates.graph)
@@ -243,20 +235,40 @@ def _fitting(text: str, most: int) -> str:
     return whole if tokens.count(text=whole) <= most else ""
 
 
+def _withhold(
+    recipient: policy.Recipient, point: Point, blocks: tuple[Block, ...]
+) -> tuple[UUID, ...]:
+    """Note what of some blocks is withheld from a session; return the memories left. In a unit."""
+    shown = [view for block in blocks for view in block.memories]
+    withheld = measurement.withhold(
+        session=recipient.session, point=point, views=shown, now=recipient.now
+    )
+    return tuple(view.id for view in shown if view.id not in withheld)
+
+
+def _sides(
+    recipient: policy.Recipient, memory_ids: tuple[UUID, ...]
+) -> Mapping[UUID, frozenset[UUID]]:
+    """Return by memory those that contradict it. In a unit."""
+    sight = visibility.sight_of(caller=recipient.caller)
+    contradictions = views.contradicting(memory_ids=memory_ids, sight=sight)
+    return {
+        memory_id: frozenset(one.memory_id for one in others)
+        for memory_id, others in contradictions.items()
+    }
+
+
 def _blocks(
-    recipient: policy.Recipient, memory_ids: tuple[UUID, ...], candidates: CandidateSet, most: int
+    memory_ids: Iterable[UUID],
+    sides: Mapping[UUID, frozenset[UUID]],
+    candidates: CandidateSet,
+    most: int,
 ) -> tuple[Block, ...]:
     """Return memories in their order as blocks that keep to the budget.
 
     A memory that contradicts one which is not delivered beside it is left out.
     """
-    sight = visibility.sight_of(caller=recipient.caller)
-    contradictions = views.contradicting(memory_ids=memory_ids, sight=sight)
-    sides = {
-        memory_id: frozenset(one.memory_id for one in others)
-        for memory_id, others in contradictions.items()
-    }
-    kept = memory_ids
+    kept = tuple(memory_ids)
     while left := [one for one in kept if sides.get(one, frozenset()).difference(kept)]:
         kept = tuple(one for one in kept if one not in left)
     ranked = tuple(candidates.views[one] for one in kept)

@@ -61,9 +61,9 @@ def deliver_start(
     session, point = recipient.session, Point.SESSION_START
     histories = tuple(_module_history(recipient, module) for module in modules)
     plan = plan_files(modules=histories)
-    work, files = _unfinished_text(unfinished) if unfinished else "", _plan_text(plan)
+    work, files = _unfinished_text(unfinished), _plan_text(plan)
     room = min(POINTS[point].tokens - plan.tokens, tokens_most) - tokens.count(text=OPENING) - 1
-    texts = (one for one in (f"{work}{files}", work, files) if one)
+    texts = filter(None, (f"{work}{files}", work, files))
     heading = next((one for one in texts if tokens.count(text=one) <= room), "")
     known = deliver.of_modules(
         recipient=recipient, modules=modules, types=POINTS[point].types, limit=MODULE_MEMORIES_MOST
@@ -107,8 +107,10 @@ def unfinished_work(*, caller: Caller, session: Session, is_new: bool) -> WorkSt
     return state
 
 
-def _unfinished_text(work: WorkState) -> str:
-    """Write unfinished work as text that stands before memories."""
+def _unfinished_text(work: WorkState | None) -> str:
+    """Write unfinished work as text that stands before memories; empty for none."""
+    if work is None:
+        return ""
     where = f" on the branch {normalize(text=work.branch)}" if work.branch else ""
     lines = [f"Work left unfinished{where}, {work.at:%Y-%m-%d %H:%M} UTC, at step {work.step}:"]
     if work.task:
