@@ -15,7 +15,7 @@ from memory.api.schemas.search import Context, ContextBasics
 from memory.experiments.points import Point
 from memory.injection import session_start_rules
 from memory.injection.actions.deliver import Delivery
-from memory.injection.actions.trigger_points import PointRequest, deliver_at_point, deliver_at_step
+from memory.injection.actions.trigger_points import PointRequest, deliver_at_point
 from memory.injection.planner import STEPS_MOST, PlanAdvice
 from memory.injection.queries import DeliveryEntry, DeliveryLog, delivery_log
 from memory.search.context import ContextRequest
@@ -80,10 +80,9 @@ def step(call: Call, body: AgentStep) -> dict[str, Any]:
     session; where the project asks for it, what is known of an entry just recorded, or what answers
     the last searches. Most often the text is empty.
     """
-    delivery = deliver_at_step(
-        caller=call.caller, session_id=call.id, step=body.step, files=body.files, now=call.now
-    )
-    return _show_delivery(delivery, Point.STEP)
+    request = PointRequest(point=Point.STEP, session_id=call.id, step=body.step, files=body.files)
+    given = deliver_at_point(caller=call.caller, request=request, now=call.now)
+    return _show_delivery(given.delivery, Point.STEP)
 
 
 @get("sessions/{id}/injections", tag="sessions", answer=Ledger)

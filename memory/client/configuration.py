@@ -100,10 +100,10 @@ def save(*, path: Path, connection: Connection) -> None:
     """Write the file, for its owner alone."""
     values = {name: getattr(connection, name) for name in _NAMES}
     lines = (f"{name} = {json.dumps(value)}\n" for name, value in values.items() if value)
-    replace(path=path, data="".join(lines).encode(), mode=FILE_MODE)
+    replace_file(path=path, data="".join(lines).encode(), mode=FILE_MODE)
 
 
-def replace(*, path: Path, data: bytes, mode: int) -> None:
+def replace_file(*, path: Path, data: bytes, mode: int) -> None:
     """Put a whole file in the place of another, so that nobody ever reads half of it."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=FOLDER_MODE)
     path = path.resolve()  # a link to a file stays a link

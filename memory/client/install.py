@@ -22,12 +22,12 @@ import re
 import stat
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from . import masking
-from .configuration import FILE_MODE, Connection, Places, replace
+from .configuration import FILE_MODE, Connection, Places, replace_file
 from .errors import ClientError
 
 _INDENT: Final = re.compile(r"\A\s*\{\n([ \t]+)\"")
@@ -53,11 +53,7 @@ class NotEditable(ClientError):
     """The file is not in the format of its name, so it is left alone."""
 
     code = "not_editable"
-
-    def __init__(
-        self, detail: str, *, hint: str = "", command: str = "cairn init --print-only"
-    ) -> None:
-        super().__init__(detail=detail, hint=hint, command=command)
+    next_command = "cairn init --print-only"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +69,7 @@ class JsonKey:
         whole = _read_object(text)
         inner = whole.setdefault(self.outer, {})
         if not isinstance(inner, dict):
-            raise NotEditable(f"{self.outer} is no object.")
+            raise NotEditable(detail=f"{self.outer} is no object.")
         if inner.get(self.name) == self.value:
             return text
         inner[self.name] = self.value
@@ -110,7 +106,7 @@ class MarkedBlock:
             inner = inner.get(name) if isinstance(inner, Mapping) else None
         if inner is not None:
             raise NotEditable(
-                f"[{'.'.join(self.table)}] is there already, outside of our marks.",
+                detail=f"[{'.'.join(self.table)}] is there already, outside of our marks.",
                 hint="Take it out of the file by hand, then connect again.",
                 command="cairn init",
             )
@@ -174,10 +170,10 @@ class ListEntries:
         """Return the lists of a file. Raises NotEditable where it has none of that form."""
         lists = whole.get(self.name, {})
         if not isinstance(lists, Mapping):
-            raise NotEditable(f"{self.name} is no object.")
+            raise NotEditable(detail=f"{self.name} is no object.")
         for name, entries in lists.items():
             if not isinstance(entries, list):
-                raise NotEditable(f"{name} is no list.")
+                raise NotEditable(detail=f"{name} is no list.")
         return dict(lists)
 
     def _ours(self, whole: Mapping[str, Any]) -> dict[str, list[object]]:
@@ -220,7 +216,7 @@ class WholeFile:
         """Return the content. Raises NotEditable for a file of somebody else's."""
         if text.strip() and self.mark not in text:
             raise NotEditable(
-                "A file that is not ours stands there.",
+                detail="A file that is not ours stands there.",
                 hint="Move it away, then connect again.",
                 command="cairn init",
             )
@@ -234,22 +230,16 @@ class WholeFile:
 FileEdit = JsonKey | MarkedBlock | ListEntries | WholeFile
 
 
-def diff(*, before: str, after: str, name: str) -> str:
-    """Return what changes, as `diff -u` shows it; secrets are not shown."""
-    old, new = (masking.mask(text=text).text.splitlines() for text in (before, after))
-    return "\n".join(difflib.unified_diff(old, new, fromfile=name, tofile=name, lineterm=""))
-
-
 def _read_object(text: str) -> dict[str, Any]:
     try:
         whole = json.loads(text) if text.strip() else {}
     except ValueError as error:
         raise NotEditable(
-            f"It is no plain JSON: {error}.",
+            detail=f"It is no plain JSON: {error}.",
             hint="Add by hand what `cairn init --print-only` shows.",
         ) from error
     if not isinstance(whole, dict):
-        raise NotEditable("It holds no JSON object.")
+        raise NotEditable(detail="It holds no JSON object.")
     return whole
 
 
@@ -258,7 +248,7 @@ def _read_toml(text: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise NotEditable(
-            f"It is no TOML, or has no room for a table: {error}.",
+            detail=f"It is no TOML, or has no room for a table: {error}.",
             hint="Mend it by hand, then connect again.",
         ) from error
 
@@ -286,7 +276,7 @@ class PlannedEdit:
     harness: str
     path: Path
     before: bytes | None
-    after: str
+    after: str = ""
     part: str = ""
     fault: ClientError | None = None
 
@@ -297,9 +287,10 @@ class PlannedEdit:
 
     @property
     def diff(self) -> str:
-        """What changes; secrets are not shown."""
-        before = (self.before or b"").decode("utf-8", "replace")
-        return diff(before=before, after=self.after, name=str(self.path))
+        """What changes, as `diff -u` shows it; secrets are not shown."""
+        before, name = (self.before or b"").decode("utf-8", "replace"), str(self.path)
+        old, new = (masking.mask(text=text).text.splitlines() for text in (before, self.after))
+        return "\n".join(difflib.unified_diff(old, new, fromfile=name, tofile=name, lineterm=""))
 
 
 def plan(
@@ -320,7 +311,7 @@ def write(*, places: Places, planned: PlannedEdit) -> None:
     receipts = dict(_receipts(places))
     name = str(planned.path)
     if name not in receipts and planned.before is not None:
-        replace(path=_backup(places, planned.path), data=planned.before, mode=FILE_MODE)
+        replace_file(path=_backup(places, planned.path), data=planned.before, mode=FILE_MODE)
     earlier = receipts.get(name, {})
     is_changed = _digest(planned.before or b"") != earlier.get("written")
     receipts[name] = {
@@ -330,9 +321,9 @@ def write(*, places: Places, planned: PlannedEdit) -> None:
         "written": _digest(planned.after.encode()),
     }
     data = json.dumps(receipts, indent=1).encode()
-    replace(path=places.state / RECEIPTS, data=data, mode=FILE_MODE)
+    replace_file(path=places.state / RECEIPTS, data=data, mode=FILE_MODE)
     mode = stat.S_IMODE(planned.path.stat().st_mode) if planned.path.exists() else FILE_MODE
-    replace(path=planned.path, data=planned.after.encode(), mode=mode)
+    replace_file(path=planned.path, data=planned.after.encode(), mode=mode)
 
 
 def installed(*, places: Places) -> Mapping[str, str]:
@@ -358,7 +349,7 @@ def _undo(places: Places, path: Path, receipt: Mapping[str, Any]) -> str:
     elif _digest(current) != receipt.get("written") or receipt.get("mixed") is True:
         left, did = _without_ours(path, current, str(receipt.get("harness"))), "has lost our part"
     if left is not None:
-        replace(path=path, data=left, mode=stat.S_IMODE(path.stat().st_mode))
+        replace_file(path=path, data=left, mode=stat.S_IMODE(path.stat().st_mode))
     elif current is not None:
         path.unlink()
         did = "was removed"
@@ -382,16 +373,12 @@ def forget(*, places: Places) -> None:
 
 
 def _plan_file(harness: str, path: Path, edit: FileEdit) -> PlannedEdit:
-    before = _bytes(path)
+    planned = PlannedEdit(harness=harness, path=path, before=_bytes(path))
     try:
-        after = edit.put(text=(before or b"").decode("utf-8"))
+        return replace(planned, after=edit.put(text=(planned.before or b"").decode("utf-8")))
     except (NotEditable, UnicodeDecodeError) as error:
         part = masking.mask(text=edit.put(text="")).text
-        fault = _fault_of(path, error)
-        return PlannedEdit(
-            harness=harness, path=path, before=before, after="", part=part, fault=fault
-        )
-    return PlannedEdit(harness=harness, path=path, before=before, after=after)
+        return replace(planned, part=part, fault=_fault_of(path, error))
 
 
 def _without_ours(path: Path, data: bytes, name: str) -> bytes | None:
@@ -453,8 +440,8 @@ def _fault_of(path: Path, error: NotEditable | UnicodeDecodeError | OSError) -> 
     if isinstance(error, NotEditable):
         return error
     if isinstance(error, OSError):
-        return NotEditable(f"{path}: {error.strerror}", command="cairn doctor")
-    return NotEditable(f"{path} is no text.")
+        return NotEditable(detail=f"{path}: {error.strerror}", command="cairn doctor")
+    return NotEditable(detail=f"{path} is no text.")
 
 
 def is_there(*, harness: str, home: Path) -> bool:

@@ -96,9 +96,20 @@ class Adapter:
         return not is_quiet and event not in self.unanswered
 
 
+_USUAL: Final = {  # by what they mean the events of most programs
+    "opened": "sessionstart",
+    "prompted": "userpromptsubmit",
+    "called": "pretooluse",
+    "answered": "posttooluse",
+    "replied": "stop",
+    "ended": "sessionend",
+}
+
+
 def _meanings(**events: str) -> Mapping[str, Meaning]:
-    """Return what each event means; `events` are the names of those of one meaning."""
-    return {event: Meaning(meaning) for meaning, names in events.items() for event in names.split()}
+    """Return what each event means; `events` are the names of those that are not the usual ones."""
+    named = {**_USUAL, **events}.items()
+    return {event: Meaning(meaning) for meaning, names in named for event in names.split()}
 
 
 _CLAUDE: Final = Adapter(
@@ -108,12 +119,7 @@ _CLAUDE: Final = Adapter(
     call=("tool_use_id",),
     batch="tool_calls",
     meanings=_meanings(
-        opened="sessionstart",
-        prompted="userpromptsubmit",
-        called="pretooluse",
-        answered="posttooluse posttoolusefailure posttoolbatch",
-        replied="stop subagentstop",
-        ended="sessionend",
+        answered="posttooluse posttoolusefailure posttoolbatch", replied="stop subagentstop"
     ),
 )
 _CURSOR: Final = Adapter(
@@ -128,13 +134,10 @@ _CURSOR: Final = Adapter(
     error=("error_message",),
     message=("text",),
     meanings=_meanings(
-        opened="sessionstart",
         prompted="beforesubmitprompt",
-        called="pretooluse",
         answered="posttooluse posttoolusefailure afterfileedit aftershellexecution"
         " aftermcpexecution",
         replied="afteragentresponse",
-        ended="sessionend",
     ),
     unanswered=frozenset({  # an answer at its start does not reach its model
         "sessionstart", "beforesubmitprompt", "pretooluse", "posttoolusefailure", "afterfileedit",
@@ -146,14 +149,7 @@ _CODEX: Final = replace(
     _CLAUDE,
     harness=Harness.CODEX,
     batch="",
-    meanings=_meanings(
-        opened="sessionstart",
-        prompted="userpromptsubmit",
-        called="pretooluse",
-        answered="posttooluse",
-        replied="stop",
-        ended="sessionend",
-    ),
+    meanings=_meanings(),
     unanswered=frozenset({"pretooluse"}),
 )
 _COPILOT: Final = Adapter(
@@ -169,12 +165,9 @@ _COPILOT: Final = Adapter(
     prompt=("prompt", "initialPrompt", "initial_prompt"),
     message=("lastAssistantMessage",),
     meanings=_meanings(
-        opened="sessionstart",
         prompted="userpromptsubmitted userpromptsubmit",
-        called="pretooluse",
         answered="posttooluse posttoolusefailure",
         replied="agentstop stop",
-        ended="sessionend",
     ),
     unanswered=frozenset({
         "userpromptsubmitted", "userpromptsubmit", "pretooluse", "posttoolusefailure",
@@ -194,13 +187,7 @@ _CLINE: Final = Adapter(
     outcome=("postToolUse.success",),
     prompt=("userPromptSubmit.prompt", "taskStart.taskMetadata.initialTask"),
     message=("taskComplete.taskMetadata.result",),
-    meanings=_meanings(
-        opened="taskstart taskresume",
-        prompted="userpromptsubmit",
-        called="pretooluse",
-        answered="posttooluse",
-        ended="taskcomplete taskcancel",
-    ),
+    meanings=_meanings(opened="taskstart taskresume", replied="", ended="taskcomplete taskcancel"),
 )
 _GENERIC: Final = Adapter(
     harness=Harness.GENERIC,

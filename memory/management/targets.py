@@ -2,35 +2,46 @@
 
 from abc import ABC, abstractmethod
 from argparse import ArgumentParser
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError
 
 from accounts import tenancy
-from accounts.authentication import caller_from_session
+from accounts.authentication import caller_from_session, entered
 from accounts.caller import Caller
 from accounts.errors import CairnError, NotFound
 from accounts.tenancy import Tenant
 
 
-def add_person(parser: ArgumentParser) -> None:
-    """Take the organization, the person and the project."""
-    parser.add_argument("--tenant", "--organization", required=True, help="its short name")
-    parser.add_argument("--as", dest="person", required=True, help="a person's address")
-    parser.add_argument("--project", help="a project's short name; none when left out")
+class PersonCommand(BaseCommand, ABC):
+    """A command that does its work in the name of a person of an organization."""
 
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take the organization, the person and the project."""
+        parser.add_argument("--tenant", "--organization", required=True, help="its short name")
+        parser.add_argument("--as", dest="person", required=True, help="a person's address")
+        parser.add_argument("--project", help="a project's short name; none when left out")
 
-def caller_of(options: Mapping[str, Any]) -> Caller:
-    """Return the person as they are in the organization. Raises CommandError."""
-    user = get_user_model().objects.filter(email__iexact=options["person"]).first()
-    if user is None:
-        raise CommandError(f"There is no person {options['person']!r}.")
-    try:
-        return caller_from_session(user_id=user.pk, organization_slug=options["tenant"])
-    except NotFound as error:
-        raise CommandError(f"They are in no organization {options['tenant']!r}.") from error
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Do the work as the person who they are there. Raises CommandError."""
+        user = get_user_model().objects.filter(email__iexact=options["person"]).first()
+        if user is None:
+            raise CommandError(f"There is no person {options['person']!r}.")
+        try:
+            caller = caller_from_session(user_id=user.pk, organization_slug=options["tenant"])
+        except NotFound as error:
+            raise CommandError(f"They are in no organization {options['tenant']!r}.") from error
+        try:
+            with entered(caller):
+                self.work(caller, options)
+        except CairnError as error:
+            raise CommandError(f"{error.detail} {error.hint}") from error
+
+    @abstractmethod
+    def work(self, caller: Caller, options: dict[str, Any]) -> None:
+        """Do it in the entered organization, and say what came of it."""
 
 
 class OrganizationCommand(BaseCommand, ABC):

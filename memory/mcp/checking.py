@@ -10,7 +10,7 @@ from accounts.api.schemas import Name, Result
 from accounts.caller import TokenScope
 from memory.api.checks import FindingParts, Tie
 from memory.checks import actions
-from memory.checks.actions import DIFF_MOST, PLAN_MOST
+from memory.checks.actions import DIFF_MOST, PLAN_MOST, CheckFinding
 from memory.checks.check_findings import Verdict
 from memory.mcp.declaration import Call, Noticed, ProjectArgument, ProjectList, ShownMemory, tool
 from memory.review.queries import conflicts
@@ -35,27 +35,35 @@ class ShownFinding(FindingParts):
     memory: ShownMemory
 
 
+def _show_findings(findings: tuple[CheckFinding, ...]) -> list[dict[str, Any]]:
+    return [
+        {
+            **FindingParts.model_validate(one).model_dump(),
+            "memory": ShownMemory.of(one.memory, one.sides),
+        }
+        for one in findings
+    ]
+
+
 class ShownCheck(Noticed):
     """The verdict and its evidence."""
 
     verdict: Verdict
-    findings: tuple[ShownFinding, ...]
-    usually_together: tuple[Tie, ...]
+    findings: Annotated[tuple[ShownFinding, ...], BeforeValidator(_show_findings)]
+    usually_together: tuple[Tie, ...] = Field(validation_alias="ties")
     left_out: int
     degraded: tuple[str, ...]
 
 
 @tool(title="Check a plan before you work", scope=TokenScope.READ, answer=ShownCheck, weighed=True)
-def check_plan(call: Call, arguments: PlanArguments) -> dict[str, Any]:
+def check_plan(call: Call, arguments: PlanArguments) -> actions.Check:
     """Holds each step of your plan against what the team tried, decided and requires.
 
     Call it when you have a plan and before you change anything. `stop`: a step repeats a known dead
     end or goes against a decision; read the cited memory and plan anew, or ask a person.
     """
     place = arguments.project or ""
-    return _show(
-        actions.check_plan(caller=call.caller, project=place, plan=arguments.plan, now=call.now)
-    )
+    return actions.check_plan(caller=call.caller, project=place, plan=arguments.plan, now=call.now)
 
 
 @tool(
@@ -64,33 +72,14 @@ def check_plan(call: Call, arguments: PlanArguments) -> dict[str, Any]:
     answer=ShownCheck,
     weighed=True,
 )
-def check_diff(call: Call, arguments: DiffArguments) -> dict[str, Any]:
+def check_diff(call: Call, arguments: DiffArguments) -> actions.Check:
     """Holds what you changed against known dead ends and decisions.
 
     Names files that change together with yours and are missing. Call it with the output of
     `git diff` before you commit or open a pull request.
     """
     place = arguments.project or ""
-    return _show(
-        actions.check_diff(caller=call.caller, project=place, diff=arguments.diff, now=call.now)
-    )
-
-
-def _show(check: actions.Check) -> dict[str, Any]:
-    findings = [
-        {
-            **FindingParts.model_validate(one).model_dump(),
-            "memory": ShownMemory.of(one.memory, one.sides),
-        }
-        for one in check.findings
-    ]
-    return {
-        "verdict": check.verdict,
-        "findings": findings,
-        "usually_together": check.ties,
-        "left_out": check.left_out,
-        "degraded": check.degraded,
-    }
+    return actions.check_diff(caller=call.caller, project=place, diff=arguments.diff, now=call.now)
 
 
 class OpenConflict(Result):

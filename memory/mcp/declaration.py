@@ -15,7 +15,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, Final, Self, get_origin, get_type_hints
+from typing import Annotated, Any, Final, Generic, Self, TypeVar, get_origin, get_type_hints
 from uuid import UUID
 
 from pydantic import ConfigDict, Field
@@ -207,9 +207,10 @@ class ShownMemory(Result):
         )
 
 
-def shown_by(
-    model: type[ShownMemory], found: Lookup[Any], name: str, **more: Any
-) -> list[ShownMemory]:
+Shown = TypeVar("Shown", bound=ShownMemory)
+
+
+def shown_by(model: type[Shown], found: Lookup[Any], name: str, **more: Any) -> list[Shown]:
     """Show what a lookup found, and what it says of each memory by this name."""
     return [
         model.of(memory, found.sides.get(memory.id, ()), **{name: value}, **more)
@@ -224,7 +225,7 @@ class Noticed(Result):
     notice: str = BANNER
 
 
-class ShownMemories(Noticed):
-    """Memories."""
+class Results(Noticed, Generic[Shown]):
+    """Memories, the first first."""
 
-    results: tuple[ShownMemory, ...]
+    results: tuple[Shown, ...]

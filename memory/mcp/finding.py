@@ -4,9 +4,9 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import AliasPath, Field
+from pydantic import AliasPath, BeforeValidator, Field
 
-from accounts.api.schemas import Choice, Moment, Name, OneOf, Result, Several, is_none
+from accounts.api.schemas import Choice, Moment, Name, OneOf, Result, Several, fields_of, is_none
 from accounts.caller import TokenScope
 from memory.api.schemas.search import (
     PATTERN,
@@ -30,7 +30,7 @@ from memory.mcp.declaration import (
     Noticed,
     ProjectArgument,
     ProjectList,
-    ShownMemories,
+    Results,
     ShownMemory,
     shown_by,
     tool,
@@ -53,10 +53,9 @@ class FoundMemory(ShownMemory):
     excerpt: str | None = Field(None, exclude_if=is_none)
 
 
-class FoundMemories(Noticed):
+class FoundMemories(Results[FoundMemory]):
     """What a question found, best first."""
 
-    results: tuple[FoundMemory, ...]
     nothing_relevant: bool
     degraded: tuple[str, ...]
 
@@ -125,18 +124,13 @@ class CitedMemory(Result):
     contradicts: tuple[UUID, ...]
 
 
+@fields_of(packing.Context, hidden={"told", "phase", "order", "took_ms", "profile"})
 class PackedContext(Result):
     """The text and what it is made of."""
 
-    text: str
     style: ChosenStyle | None
     memories: tuple[CitedMemory, ...] = Field(validation_alias="told")
     left_out: tuple[LeftOutOfContext, ...]
-    tokens: int
-    budget_tokens: int
-    hint: str
-    nothing_relevant: bool
-    degraded: tuple[str, ...]
 
 
 @tool(title="Get context for the work ahead", scope=TokenScope.READ, answer=PackedContext)
@@ -199,13 +193,7 @@ class MemoryOfFile(ShownMemory):
     closeness: lookups.Closeness
 
 
-class MemoriesOfFile(Noticed):
-    """Memories about a file, closest first."""
-
-    results: tuple[MemoryOfFile, ...]
-
-
-@tool(title="What is known about a file", scope=TokenScope.READ, answer=MemoriesOfFile)
+@tool(title="What is known about a file", scope=TokenScope.READ, answer=Results[MemoryOfFile])
 def about_file(call: Call, arguments: AboutFile) -> dict[str, Any]:
     """What the team knows about a file: its traps and decisions. Call it before you edit one."""
     found = lookups.recall(
@@ -215,8 +203,7 @@ def about_file(call: Call, arguments: AboutFile) -> dict[str, Any]:
         narrowing=narrowing(arguments, limit=arguments.limit),
         now=call.now,
     )
-    results = shown_by(MemoryOfFile, found, "closeness")
-    return {"results": results}
+    return {"results": shown_by(MemoryOfFile, found, "closeness")}
 
 
 class AboutName(PlaceFilters):
@@ -233,11 +220,14 @@ class AboutName(PlaceFilters):
 class KnownEntity(Result):
     """A thing that memories name."""
 
-    kind: str
-    name: str
-    aliases: tuple[str, ...]
-    memories: int
-    read_by: Literal["patterns", "model"]
+    kind: str = Field(validation_alias=AliasPath("thing", "type"))
+    name: str = Field(validation_alias=AliasPath("thing", "name"))
+    aliases: tuple[str, ...] = Field(validation_alias=AliasPath("thing", "spellings"))
+    memories: int = Field(validation_alias=AliasPath("thing", "memories"))
+    read_by: Annotated[
+        Literal["patterns", "model"],
+        BeforeValidator(lambda is_only_read: "model" if is_only_read else "patterns"),
+    ] = Field(validation_alias="is_only_read")
 
 
 class CloseName(Result):
@@ -263,32 +253,16 @@ def get_entity_info(call: Call, arguments: AboutName) -> dict[str, Any]:
 
     In any spelling. Use it when you know the name; `search` when you know the question.
     """
-    kept = narrowing(arguments, limit=arguments.limit)
-    found = entity_profile.about(
-        caller=call.caller,
-        name=arguments.name,
-        type=arguments.kind,
-        narrowing=kept,
-        now=call.now,
-    )
-    thing = found.thing
-    entity = None
-    if thing is not None:
-        entity = {
-            "kind": thing.type,
-            "name": thing.name,
-            "aliases": thing.spellings,
-            "memories": thing.memories,
-            "read_by": "model" if found.is_only_read else "patterns",
-        }
-    close = None
-    if arguments.close:
-        close = entity_profile.close_names_of(
-            caller=call.caller, name=arguments.name, type=arguments.kind, narrowing=kept
-        )
+    named: dict[str, Any] = {
+        "caller": call.caller,
+        "name": arguments.name,
+        "type": arguments.kind,
+        "narrowing": narrowing(arguments, limit=arguments.limit),
+    }
+    found = entity_profile.about(**named, now=call.now)
     return {
-        "entity": entity,
-        "close": () if close is None else close.suggestions,
+        "entity": found if found.thing else None,
+        "close": entity_profile.close_names_of(**named).suggestions if arguments.close else (),
         "neighbors": [one.name for one in found.neighbors],
         "results": [ShownMemory.of(one, found.sides.get(one.id, ())) for one in found.memories],
     }
@@ -306,10 +280,9 @@ class SimilarMemory(ShownMemory):
     similarity: float
 
 
-class SimilarMemories(Noticed):
+class SimilarMemories(Results[SimilarMemory]):
     """Memories that are like another, most alike first."""
 
-    results: tuple[SimilarMemory, ...]
     degraded: tuple[str, ...]
 
 
@@ -322,8 +295,7 @@ def find_similar(call: Call, arguments: SimilarTo) -> dict[str, Any]:
         narrowing=narrowing(arguments, limit=arguments.limit),
         now=call.now,
     )
-    results = shown_by(SimilarMemory, found, "similarity")
-    return {"results": results, "degraded": found.degraded}
+    return {"results": shown_by(SimilarMemory, found, "similarity"), "degraded": found.degraded}
 
 
 class TimelineArguments(PlaceFilters):
@@ -340,10 +312,9 @@ class HappenedMemory(ShownMemory):
     at: datetime
 
 
-class Timeline(Noticed):
+class Timeline(Results[HappenedMemory]):
     """What happened, oldest first; `more_since` where there is more."""
 
-    results: tuple[HappenedMemory, ...]
     more_since: datetime | None
 
 
@@ -360,9 +331,9 @@ def get_timeline(call: Call, arguments: TimelineArguments) -> dict[str, Any]:
         limit=arguments.limit,
         now=call.now,
     )
-    results = shown_by(HappenedMemory, found, "at")
     last = found.next_place
-    return {"results": results, "more_since": None if last is None else last[0]}
+    more_since = None if last is None else last[0]
+    return {"results": shown_by(HappenedMemory, found, "at"), "more_since": more_since}
 
 
 class ShownTopic(Result):
@@ -413,7 +384,7 @@ class RecentArguments(ProjectArgument):
     types: Types = ()
 
 
-@tool(title="List recent memories", scope=TokenScope.READ, answer=ShownMemories)
+@tool(title="List recent memories", scope=TokenScope.READ, answer=Results[ShownMemory])
 def list_recent(call: Call, arguments: RecentArguments) -> dict[str, Any]:
     """See what was remembered last, newest first. Use it to catch up when a session begins."""
     page = memories.page(

@@ -3,7 +3,7 @@
 from typing import Annotated, Any, Final, Literal
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import AliasPath, BeforeValidator, Field
 
 from accounts.api import jobs
 from accounts.api.schemas import Choice, Name, Result, Several
@@ -147,34 +147,25 @@ class NoteArguments(ProjectArgument):
 class KeptNote(Result):
     """What became of a document; `refused` counts the statements that were not stored."""
 
-    note_id: UUID
-    path: str
-    version: int
+    note_id: UUID = Field(validation_alias=AliasPath("note", "id"))
+    path: str = Field(validation_alias=AliasPath("note", "path"))
+    version: int = Field(validation_alias=AliasPath("note", "version"))
     added: int
     kept: int
     stale: int
     held: int
-    refused: int
-    refusals: tuple[RefusedStatement, ...]
+    refused: Annotated[int, BeforeValidator(len)]
+    refusals: Annotated[
+        tuple[RefusedStatement, ...], BeforeValidator(lambda every: every[:REFUSED_MOST])
+    ] = Field(validation_alias="refused")
 
 
 @tool(title="Hand in a document that memories come from", scope=TokenScope.WRITE, answer=KeptNote)
-def push_note(call: Call, arguments: NoteArguments) -> dict[str, Any]:
+def push_note(call: Call, arguments: NoteArguments) -> note_push.NotePushed:
     """Send a document that stays the source, such as CLAUDE.md, AGENTS.md or an ADR, as it is now.
 
     New statements become memories that wait for review; those that are gone become stale. Send it
     again whenever it changes. A document with a secret is refused whole.
     """
     new = note_push.NewNote(**{**dict(arguments), "project": arguments.project or ""})
-    done = note_push.push_note(caller=call.caller, new=new, now=call.now)
-    return {
-        "note_id": done.note.id,
-        "path": done.note.path,
-        "version": done.note.version,
-        "added": done.added,
-        "kept": done.kept,
-        "stale": done.stale,
-        "held": done.held,
-        "refused": len(done.refused),
-        "refusals": done.refused[:REFUSED_MOST],
-    }
+    return note_push.push_note(caller=call.caller, new=new, now=call.now)

@@ -46,7 +46,7 @@ def serving(*answers: Answer, is_cut_off: bool = False, is_slow: bool = False) -
     script = Script(answers=list(answers), is_cut_off=is_cut_off, is_slow=is_slow)
     with ThreadingHTTPServer(("127.0.0.1", 0), _handler(script)) as server:
         script.url = f"http://127.0.0.1:{server.server_port}"
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         yield script
         script.closing.set()
         server.shutdown()

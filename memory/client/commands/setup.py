@@ -58,13 +58,8 @@ def init(
     """Connect the agents of this machine: shows each file and what changes in it, then asks."""
     terminal: Terminal = context.obj
     connection = terminal.connection(project=project)
-    planned = tuple(
-        install.plan(
-            places=terminal.places,
-            connection=connection,
-            harnesses=_chosen(terminal, harness or []),
-        )
-    )
+    chosen = _chosen(terminal, harness or [])
+    planned = tuple(install.plan(places=terminal.places, connection=connection, harnesses=chosen))
     for one in planned:
         _show_planned(terminal, one)
     due = [one for one in planned if one.changes]
@@ -118,12 +113,11 @@ def examine(context: typer.Context) -> None:
         )
     if terminal.is_json:
         for one in found:
-            row = {"check": one.name, "ok": one.is_well, "detail": one.detail, "fix": one.fix}
-            terminal.show(row=row, line="")
+            terminal.show(row=one._asdict(), line="")
     else:
-        rows = [("ok" if one.is_well else "WRONG", one.name, one.detail, one.fix) for one in found]
+        rows = [("ok" if one.ok else "WRONG", one.check, one.detail, one.fix) for one in found]
         terminal.table(head=("", "what", "seen", "mend"), rows=rows)
-    wrong = [one for one in found if not one.is_well]
+    wrong = [one for one in found if not one.ok]
     if wrong:
         raise ClientError(
             detail=f"{len(wrong)} of {len(found)} checks failed.",
@@ -195,13 +189,9 @@ def login(
         me = client.me()
         slugs = [str(one.get("slug")) for one in client.projects()]
     usual = _usual_project(slugs, project)
-    connection = replace(connection, project=usual)
-    configuration.save(path=terminal.places.file, connection=connection)
-    terminal.show(
-        row={"url": connection.url, "project": connection.project, **me},
-        line="Logged in: {agent} · {organization[slug]} · ".format(**me)
-        + (usual or "all projects"),
-    )
+    configuration.save(path=terminal.places.file, connection=replace(connection, project=usual))
+    line = "Logged in: {agent} · {organization[slug]} · ".format(**me) + (usual or "all projects")
+    terminal.show(row={"url": connection.url, "project": usual, **me}, line=line)
     terminal.note("Next: cairn init")
 
 
@@ -302,24 +292,23 @@ def _prompt(what: str, *, hide: bool = False) -> str:
 class Probe(NamedTuple):
     """A finding: what was looked at, whether it is well, what was seen, how to mend it."""
 
-    name: str
-    is_well: bool
+    check: str
+    ok: bool
     detail: str
     fix: str = ""
 
 
 def check_settings(*, places: Places, connection: Connection) -> Iterator[Probe]:
     """Look at the file with the token, and at the address it goes to."""
-    if places.file.exists() and configuration.is_private(path=places.file):
-        yield Probe("settings", True, str(places.file))
-    elif places.file.exists():
-        fix = f"chmod 600 {places.file}"
-        yield Probe("settings", False, f"{places.file} can be read by others", fix)
+    file, url = places.file, connection.url
+    if file.exists() and configuration.is_private(path=file):
+        yield Probe("settings", True, str(file))
+    elif file.exists():
+        yield Probe("settings", False, f"{file} can be read by others", f"chmod 600 {file}")
     if connection.is_unencrypted:
-        detail = f"{connection.url}: the token travels in the clear"
-        yield Probe("address", False, detail, "Use https.")
+        yield Probe("address", False, f"{url}: the token travels in the clear", "Use https.")
     else:
-        yield Probe("address", True, connection.url)
+        yield Probe("address", True, url)
 
 
 def check_server(*, client: "Client", connection: Connection, now: datetime) -> Iterator[Probe]:
@@ -337,7 +326,7 @@ def check_server(*, client: "Client", connection: Connection, now: datetime) -> 
         yield Probe("clock", is_well, f"{skew:.0f} s apart", fix)
     token = _check_token(client)
     yield token
-    if token.is_well:
+    if token.ok:
         yield _check_project(client, connection)
         yield _check_mcp(client)
 

@@ -348,7 +348,7 @@ class Bookmarks:
             "ranks": dict(bookmark.ranks),
         }
         data, mode = json.dumps(stored).encode(), configuration.FILE_MODE
-        configuration.replace(path=self._file(transcript), data=data, mode=mode)
+        configuration.replace_file(path=self._file(transcript), data=data, mode=mode)
 
     def _stored(self, transcript: Transcript) -> Mapping[str, Any]:
         """Return what was stored; nothing where that cannot be used."""

@@ -38,6 +38,7 @@ from teams.permissions import Act, require
 STEP_EVENTS: Final = 4  # that are just behind a step: two calls with their results; default
 LAST_EVENTS: Final = 24  # among which the last three searches are looked for; default
 EVENTS_OF_A_STEP: Final = 2  # a call and its result
+NO_TASK: Final = SearchRequest(query="")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +47,7 @@ class PointRequest:
 
     point: Point
     session_id: UUID
-    task: SearchRequest
+    task: SearchRequest = NO_TASK
     files: tuple[str, ...] = ()
     modules: tuple[str, ...] = ()
     step: int = FIRST_STEP
@@ -69,20 +70,17 @@ def deliver_at_point(*, caller: Caller, request: PointRequest, now: datetime) ->
     Raises NotFound, InvalidInput, and Forbidden for a session that somebody else opened.
     """
     require(caller=caller, act=Act.READ)
-    session_id, point = request.session_id, request.point
-    if point is Point.STEP:
-        delivery = deliver_at_step(
-            caller=caller, session_id=session_id, step=request.step, files=request.files, now=now
-        )
-        return PointDelivery(delivery=delivery)
+    point = request.point
     with tenancy.unit():
-        session = hold_own(caller=caller, session_id=session_id)
+        session = hold_own(caller=caller, session_id=request.session_id)
         recipient = policy.Recipient(caller=caller, session=session, now=now)
         is_due = point is not Point.BRIEF or brief.is_due(session=session)
         if not policy.is_open(recipient=recipient, point=point) or not is_due:
             return PointDelivery()
         files = scratchpads.named(row=session, paths=request.files)
         modules = session_start.modules_of(named=request.modules, files=files)
+        if point is Point.STEP:
+            return PointDelivery(delivery=_deliver_step(recipient, request.step, files))
         if point is Point.TOOL_RESULT:
             delivery = deliver.deliver_warnings(recipient=recipient, point=point, files=files)
             return PointDelivery(delivery=delivery)
@@ -117,32 +115,25 @@ def _deliver_start(recipient: policy.Recipient, modules: tuple[str, ...]) -> Poi
     return PointDelivery(delivery=delivery, prefetch=plan, unfinished=unfinished)
 
 
-def deliver_at_step(
-    *, caller: Caller, session_id: UUID, step: int, files: tuple[str, ...] = (), now: datetime
+def _deliver_step(
+    recipient: policy.Recipient, step: int, files: tuple[str, ...]
 ) -> deliver.Delivery:
-    """Return what the first trigger with an answer gives, from the fifth step on, never twice.
+    """Deliver what the first trigger with an answer gives, from the fifth step on. In a unit.
 
     `files` are those just touched, if the caller names them. All of it is one unit, because fifty
-    milliseconds are short: words ask no model. Raises NotFound, and Forbidden for a session that
-    somebody else opened.
+    milliseconds are short: words ask no model.
     """
-    require(caller=caller, act=Act.READ)
-    with tenancy.unit():
-        session = hold_own(caller=caller, session_id=session_id)
-        recipient = policy.Recipient(caller=caller, session=session, now=now)
-        allowed = policy.policy_of_recipient(recipient=recipient, point=Point.STEP)
-        if step < FIRST_STEP or not allowed.is_open:
-            return deliver.SILENCE
-        events = _last_events(session)
-        if Trigger.FILE_TOUCHED in allowed.triggers:
-            named = scratchpads.named(row=session, paths=files)
-            touched = named or _touched_files(session, events[-STEP_EVENTS:])
-            delivery = deliver.deliver_warnings(
-                recipient=recipient, point=Point.STEP, files=touched
-            )
-            if delivery.memories:
-                return delivery
-        return _answer_lookups(recipient, events, allowed.triggers)
+    point, session = Point.STEP, recipient.session
+    if step < FIRST_STEP:
+        return deliver.SILENCE
+    events = _last_events(session)
+    triggers = policy.policy_of_recipient(recipient=recipient, point=point).triggers
+    if Trigger.FILE_TOUCHED in triggers:
+        touched = files or _touched_files(session, events[-STEP_EVENTS:])
+        delivery = deliver.deliver_warnings(recipient=recipient, point=point, files=touched)
+        if delivery.memories:
+            return delivery
+    return _answer_lookups(recipient, events, triggers)
 
 
 def answer_searches(*, recipient: policy.Recipient) -> deliver.Delivery:

@@ -66,37 +66,31 @@ class Command(BaseCommand):
                 rows = report.compare(first=_report(first), second=_report(second), profile=profile)
                 title = f"{profile}: {second.name} minus {first.name}, paired by query"
                 self.stdout.write(report.differences(title=title, rows=rows))
-            elif step == "fit-relevance":
-                fitted = fit_relevance(
-                    judged=_set(options["folder"]),
-                    with_held=options["held"],
-                    now=timezone.now(),
-                    tell=self._tell,
-                )
-                self.stdout.write(report.calibrations(rows=fitted))
-            elif step == "fit-weights":
-                judged = _set(options["folder"])
-                chosen = fit_weights(judged=judged, now=timezone.now(), tell=self._tell)
-                self.stdout.write(report.choices(rows=chosen))
             else:
-                self._evaluate(options)
+                self._measure(step, _set(options["folder"]), options)
         except (WrongSet, NotComparable) as error:
             raise CommandError(str(error)) from error
         except CairnError as error:
             raise CommandError(f"{error.detail} {error.hint}") from error
 
-    def _evaluate(self, options: dict[str, Any]) -> None:
-        whole = _set(options["folder"])
+    def _measure(self, step: str | None, judged: JudgedSet, options: dict[str, Any]) -> None:
+        """Ask a judged set: to fit what searches weigh by, or to say how well they do."""
+        asked: dict[str, Any] = {"judged": judged, "now": timezone.now(), "tell": self._tell}
+        if step == "fit-relevance":
+            fitted = fit_relevance(**asked, with_held=options["held"])
+            self.stdout.write(report.calibrations(rows=fitted))
+            return
+        if step == "fit-weights":
+            self.stdout.write(report.choices(rows=fit_weights(**asked)))
+            return
         for path in (options["out"], options["markdown"]):
             if path and not path.parent.is_dir():
                 raise CommandError(f"There is no folder {path.parent}; make it first.")
         found = evaluate(
-            judged=whole,
+            **asked,
             profiles=tuple(dict.fromkeys(options["profile"] or PROFILES)),
             reranks=tuple(dict.fromkeys(options["rerank"] or (Rerank.USUAL.value,))),
             split=Split(options["split"]) if options["split"] else None,
-            now=timezone.now(),
-            tell=self._tell,
         )
         tables = report.markdown(evaluation=found)
         if options["out"]:
@@ -125,16 +119,13 @@ class Command(BaseCommand):
 def _set(given: str) -> JudgedSet:
     """Read a shipped set by its name, a folder of ours, or one with the files of a public set."""
     folder = SHIPPED / given if given in SETS else Path(given)
-    public = next(
-        (
-            name
-            for name, row in dataset.PUBLIC.items()
-            if all((folder / file).is_file() for file in row.files)
-        ),
-        None,
-    )
-    if public is not None and not (folder / dataset.MEMORIES).exists():
-        found = _converted(public, folder)
+    public = [
+        name
+        for name, row in dataset.PUBLIC.items()
+        if all((folder / file).is_file() for file in row.files)
+    ]
+    if public and not (folder / dataset.MEMORIES).exists():
+        found = _converted(public[0], folder)
         memories, queries = found.memories, found.queries
     else:
         memories, queries = _read(folder / dataset.MEMORIES), _read(folder / dataset.QUERIES)

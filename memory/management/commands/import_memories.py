@@ -5,20 +5,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils import timezone
 
-from accounts.authentication import entered
 from accounts.caller import Caller
-from accounts.errors import CairnError
 from memory.documents.actions import uploads
 from memory.documents.actions.import_batches import begin_import, run_import
 from memory.documents.actions.restoration import restore_export
 from memory.documents.actions.uploads import Upload, preview_import
-from memory.management.targets import add_person, caller_of
+from memory.management.targets import PersonCommand
 
 
-class Command(BaseCommand):
+class Command(PersonCommand):
     """Import files, or folders of them, in a person's name."""
 
     help = "Import files into review; or bring an export back as it was, with --as-it-was."
@@ -26,23 +24,15 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Take the files, the person, the project, and how."""
         parser.add_argument("files", nargs="+", type=Path, help="files, or folders of them")
-        add_person(parser)
+        super().add_arguments(parser)
         parser.add_argument(
             "--dry-run", action="store_true", help="say what would be, store nothing"
         )
         parser.add_argument("--as-it-was", action="store_true", help="an export, with its states")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def work(self, caller: Caller, options: dict[str, Any]) -> None:
         """Import; say how far it is, and what came of each row that was refused."""
-        caller = caller_of(options)
         upload = Upload(files=tuple(_files(options["files"])), project=options["project"])
-        try:
-            with entered(caller):
-                self._import(caller, upload, options)
-        except CairnError as error:
-            raise CommandError(f"{error.detail} {error.hint}") from error
-
-    def _import(self, caller: Caller, upload: Upload, options: dict[str, Any]) -> None:
         if options["as_it_was"]:
             self._bring_back(caller, upload)
             return
@@ -54,7 +44,12 @@ class Command(BaseCommand):
         if not options["dry_run"]:
             now = timezone.now()
             batch = begin_import(caller=caller, upload=upload, now=now)
-            counts = run_import(caller=caller, batch_id=batch.id, now=now, tell=self._tell)
+            counts = run_import(
+                caller=caller,
+                batch_id=batch.id,
+                now=now,
+                tell=lambda done, total: self.stdout.write(f"{done} of {total} rows"),
+            )
         told = ", ".join(f"{counts[name]} {name}" for name in sorted(counts))
         self.stdout.write(f"{len(seen.files)} files: {told}")
 
@@ -68,9 +63,6 @@ class Command(BaseCommand):
             self.stdout.write(f"{id}: {reason}")
         refused = len(done.refused) + len(found.faults)
         self.stdout.write(f"{done.added} added, {done.known} known, {refused} refused")
-
-    def _tell(self, done: int, total: int) -> None:
-        self.stdout.write(f"{done} of {total} rows")
 
 
 def _files(paths: list[Path]) -> Iterator[tuple[str, bytes]]:

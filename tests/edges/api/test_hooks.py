@@ -8,13 +8,11 @@ import pytest
 from django.test import override_settings
 
 from accounts import tenancy
-from memory.experiments.points import POINTS, Point
 from memory.records.models import Memory
 from memory.sessions.actions import scratchpads
 from memory.sessions.actions.append_events import MOST_OF_SESSION
 from memory.sessions.actions.append_turns import MOST_OF_SESSION as MOST_OF_TURNS
-from memory.sessions.models import GivenOut, Session, Turn
-from memory.text import tokens
+from memory.sessions.models import Session, Stream, Turn
 from tests.support.api import STATEMENT, Api
 
 PAYLOADS = Path(__file__).parents[2] / "unit/memory/injection/harnesses/payloads.json"
@@ -43,7 +41,7 @@ def text_of(answer: Any) -> str:
 def sessions() -> list[Session]:
     """Return the sessions there are."""
     with tenancy.unit():
-        return list(Session.objects.select_related("project"))
+        return list(Session.objects.select_related("project").order_by("opened_at", "id"))
 
 
 def the_session() -> Session:
@@ -88,26 +86,19 @@ def test_every_event_of_a_session_is_kept_under_one_session_of_its_project(api: 
     assert said == [("user", "Clear the price cache."), ("assistant", "Done.")]
 
 
-def test_a_session_stays_in_the_project_where_it_began(api: Api) -> None:
+def test_a_project_is_named_by_header_or_repository_and_the_session_stays_in_it(api: Api) -> None:
     api.post("projects", {"slug": "depot", "name": "Depot"})
-    told(api, "generic", "prompt", **{"X-Cairn-Project": "depot"})
+    body = {"event": "prompt", "prompt": "Go on.", "cwd": "/tmp/x"}
+    for session, headers in (
+        ("named", {"X-Cairn-Project": "depot"}),
+        ("named", {}),
+        ("r", {"X-Cairn-Repository": "git@code.test:acme/Shop.git"}),
+    ):
+        api.post("hooks/generic", {**body, "session": session}, **headers)
 
-    told(api, "generic", "prompt")
-
-    row = the_session()
-    assert row.project is not None
-    assert row.project.slug == "depot"
-
-
-def test_the_last_part_of_a_repository_names_the_project_and_the_rest_is_not_kept(api: Api) -> None:
-    body = {"session": "r", "event": "prompt", "prompt": "Go on.", "cwd": "/tmp/x"}
-
-    api.post("hooks/generic", body, **{"X-Cairn-Repository": "git@code.test:acme/Shop.git"})
-
-    row = the_session()
-    assert row.project is not None
-    assert row.project.slug == "shop"
-    assert "code.test" not in json.dumps(vars(row), default=str)
+    rows = sessions()
+    assert [row.project and row.project.slug for row in rows] == ["depot", "shop"]
+    assert "code.test" not in json.dumps([vars(row) for row in rows], default=str)
 
 
 def test_where_in_its_repository_an_agent_began_is_kept(api: Api) -> None:
@@ -120,9 +111,7 @@ def test_where_in_its_repository_an_agent_began_is_kept(api: Api) -> None:
         where = {"X-Cairn-Branch": branch, "X-Cairn-Commit": commit}
         assert api.post("hooks/generic", body, **where).status_code == 200
 
-    with tenancy.unit():
-        rows = Session.objects.order_by("opened_at").values_list("branch", "commit")
-        (named, detached, secret) = rows
+    named, detached, secret = ((row.branch, row.commit) for row in sessions())
     assert named == ("größe/fix", "0f" * 20)
     assert detached == ("", "")
     assert "Tr0ub4dor" not in secret[0]
@@ -145,38 +134,15 @@ def test_files_have_their_names_in_the_repository_wherever_in_it_an_agent_works(
     assert WARNING in text_of(answer.json())
 
 
-def test_what_is_given_stands_in_the_ledger_with_the_tokens_of_the_text(api: Api) -> None:
-    for place in range(9):
-        content = f"{WARNING} That is rule {place} of {'many ' * place}rules on rounding."
-        api.remember(content, related_files=[FILE])
-
-    given = text_of(told(api, "claude-code", "read"))
-
-    session = the_session()
-    with tenancy.unit():
-        rows = list(GivenOut.objects.filter(session_id=session.id))
-    spent = sum(row.tokens for row in rows)
-    assert spent == tokens.count(text=given) <= POINTS[Point.TOOL_RESULT].tokens
-    assert {row.point for row in rows} == {"tool_result"}
-    assert 0 < len(rows) <= 4
-
-
-def test_off_means_that_nothing_is_kept_or_given(api: Api) -> None:
-    api.remember(STATEMENT)
-
-    answer = told(api, "claude-code", "prompt", **{"X-Cairn-Off": "1"})
-
-    assert answer == {}
-    assert sessions() == []
-
-
-def test_a_program_that_does_not_wait_is_heard_and_given_nothing(api: Api) -> None:
+def test_off_keeps_nothing_and_who_does_not_wait_is_heard_and_given_nothing(api: Api) -> None:
     api.remember(WARNING, related_files=[FILE])
 
+    off = told(api, "generic", "read", **{"X-Cairn-Off": "1"})
+    before = sessions()
     silent = told(api, "generic", "read", **{"X-Cairn-Waits": "0"})
     given = told(api, "generic", "read", **{"X-Cairn-Waits": "1"})
 
-    assert text_of(silent) == ""
+    assert (off, before, text_of(silent)) == ({}, [], "")
     assert WARNING in text_of(given)
     assert the_session().events == 4
 
@@ -194,20 +160,15 @@ def test_an_answer_that_comes_too_late_says_so_and_was_not_given(api: Api) -> No
     assert "X-Cairn-Silence" not in in_time.headers
 
 
-def test_an_unknown_event_is_answered_emptily_and_an_unknown_program_told_which_there_are(
-    api: Api,
+def test_an_unknown_event_is_answered_emptily_and_an_unknown_program_or_reader_refused(
+    api: Api, reading_api: Api
 ) -> None:
     answer = api.post("hooks/emacs", {"session": "r"})
+    reader = reading_api.post("hooks/generic", {"session": "r", "event": "start"})
 
     assert {text_of(told(api, harness, "unknown")) for harness in EVENTS} == {""}
-    assert answer.status_code == 404
+    assert (answer.status_code, reader.status_code) == (404, 403)
     assert "claude-code" in answer.json()["hint"]
-
-
-def test_a_token_that_only_reads_keeps_nothing(reading_api: Api) -> None:
-    answer = reading_api.post("hooks/generic", {"session": "r", "event": "start"})
-
-    assert answer.status_code == 403
 
 
 def test_what_waits_for_a_person_or_is_tainted_is_not_given(api: Api) -> None:
@@ -218,17 +179,6 @@ def test_what_waits_for_a_person_or_is_tainted_is_not_given(api: Api) -> None:
         Memory.objects.filter(pk=tainted["id"]).update(taint_reason="web: a.test")
 
     assert text_of(told(api, "generic", "read")) == ""
-
-
-def test_a_session_id_or_folder_that_holds_a_secret_is_not_kept(api: Api) -> None:
-    secret = "Tr0ub4dor&3xyz"
-    payload = {"session": f"run password={secret}", "event": "prompt", "cwd": f"/password={secret}"}
-
-    for prompt in ("Clear the cache.", "And warm it."):
-        assert api.post("hooks/generic", {**payload, "prompt": prompt}).status_code == 200
-
-    row = the_session()
-    assert secret not in f"{row.external_id} {row.cwd}"
 
 
 def test_each_window_program_and_person_has_sessions_of_its_own(api: Api, member_api: Api) -> None:
@@ -273,53 +223,37 @@ def test_saying_again_what_a_hook_gave_confirms_nothing(api: Api, member_api: Ap
     assert confirmed == [known["confirmations"], other["confirmations"] + 1]
 
 
-def test_what_is_said_is_kept_when_there_is_no_room_for_events(api: Api) -> None:
-    told(api, "generic", "prompt")
+def _fill(column: str) -> None:
+    """Leave the sessions no room for more events, or for more than one turn."""
+    with tenancy.unit():
+        if column == "events":
+            Session.objects.update(events=MOST_OF_SESSION, folded=MOST_OF_SESSION)
+        else:
+            Turn.objects.update(sequence=MOST_OF_TURNS - 1)
+
+
+@pytest.mark.parametrize(("event", "column"), [("read", "events"), ("prompt", "turns")])
+def test_what_a_full_session_has_no_room_for_goes_on_in_another_and_ends_with_it(
+    api: Api, event: str, column: str
+) -> None:
+    told(api, "generic", event)
     api.remember(WARNING, related_files=[FILE])
+    _fill(column)
+
+    answer = text_of(told(api, "generic", event))
+
+    first, second = sessions()
     with tenancy.unit():
-        Session.objects.update(events=MOST_OF_SESSION, folded=MOST_OF_SESSION)
-
-    answer = text_of(told(api, "generic", "read"))
-    told(api, "generic", "prompt")
-
+        rows = Turn.all_streams.filter(session=second).exclude(stream=Stream.CHECKPOINT)
+        stored = rows.count()
     assert WARNING in answer
-    with tenancy.unit():
-        assert Turn.objects.count() == 2
-
-
-def test_what_a_full_session_has_no_room_for_goes_on_in_another_and_ends_with_it(api: Api) -> None:
-    told(api, "generic", "read")
-    full = the_session()
-    with tenancy.unit():
-        Session.objects.update(events=MOST_OF_SESSION, folded=MOST_OF_SESSION)
-
-    for _ in range(2):
-        told(api, "generic", "read")
-
-    with tenancy.unit():
-        first, second = Session.objects.order_by("opened_at", "id")
-        stored = Turn.done.filter(session=second).count()
-    assert (first.id, first.state, second.state) == (full.id, "ended", "open")
+    assert stored == 2
+    assert (first.state, second.state) == ("ended", "open")
     assert second.external_id == f"{first.external_id}#2"
     assert first.thread == second.thread == first.external_id
     assert (second.project_id, second.audience) == (first.project_id, first.audience)
-    assert stored == second.events == 4
     told(api, "generic", "end")
     assert {one.state for one in sessions()} == {"ended"}
-
-
-def test_a_session_that_is_full_of_turns_goes_on_in_another(api: Api) -> None:
-    told(api, "generic", "prompt")
-    with tenancy.unit():
-        Turn.objects.update(sequence=MOST_OF_TURNS - 1)
-
-    told(api, "generic", "prompt")
-
-    with tenancy.unit():
-        first, second = Session.objects.order_by("opened_at", "id")
-        said = [Turn.objects.filter(session=one).count() for one in (first, second)]
-    assert (first.state, second.state, said) == ("ended", "open", [1, 1])
-    assert second.external_id == f"{first.external_id}#2"
 
 
 def test_what_a_tool_printed_is_not_lost_for_a_character(api: Api) -> None:
@@ -353,16 +287,25 @@ def test_what_a_tool_printed_is_not_lost_for_a_character(api: Api) -> None:
             "result": "password = hunter2Xq9!zLm4",
         },
         {"event": "result", "tool": "bash", "error": "password = hunter2Xq9!zLm4"},
+        {
+            "event": "prompt",
+            "prompt": "Go on.",
+            "session": "password=hunter2Xq9!zLm4",
+            "cwd": "/password=hunter2Xq9!zLm4",
+        },
     ],
 )
 def test_no_part_of_a_payload_keeps_a_secret(api: Api, said: dict[str, object]) -> None:
-    answer = api.post("hooks/generic", {"session": "r", "project": "shop", **said})
+    payload = {"session": "r", "project": "shop", **said}
+    answers = [api.post("hooks/generic", payload) for _ in range(2)]
 
+    session = the_session()
     with tenancy.unit():
-        kept = list(Turn.all_streams.values())
-    assert answer.status_code == 200
+        kept = list(Turn.all_streams.filter(session=session).values())
+    assert [answer.status_code for answer in answers] == [200, 200]
     assert kept
-    assert "hunter2" not in json.dumps([*kept, answer.json()], default=str)
+    shown = [vars(session), *kept, *(answer.json() for answer in answers)]
+    assert "hunter2" not in json.dumps(shown, default=str)
 
 
 def test_odd_payloads_break_nothing(api: Api) -> None:

@@ -53,15 +53,6 @@ def test_from_the_fifth_step_on_it_is_given_once_and_the_ledger_says_what_and_wh
     assert ledger["memories"] == 1
 
 
-def test_without_files_those_of_the_last_events_are_meant(api: Api) -> None:
-    api.remember(WARNING, related_files=[FILE])
-    session = opened(api)
-    call = {"sequence": 1, "kind": "tool_call", "name": "Read", "args": {"file_path": FILE}}
-    api.post(f"sessions/{session}/events", {"events": [call]})
-
-    assert WARNING in stepped(api, session)["text"]
-
-
 def test_others_have_neither_steps_nor_points_nor_a_ledger_of_a_personal_session(
     api: Api, member_api: Api, other_api: Api
 ) -> None:
@@ -113,6 +104,8 @@ def test_a_paused_project_or_token_is_told_and_given_nothing_until_it_is_resumed
 
     paused = api.post("projects/shop/pause", {"paused": True}).json()
     silent = touched(api)
+    version = api.get("projects/shop").headers["ETag"]
+    api.patch("projects/shop", {"name": "Web shop"}, **{"If-Match": version})
     still = api.get("projects/shop/pause").json()
     api.post("projects/shop/pause", {"paused": False})
     own = api.post("projects/shop/pause", {"token": mine}).json()
@@ -142,16 +135,6 @@ def test_all_agents_of_a_person_are_paused_together_and_resumed_so_or_each_by_it
     assert [WARNING in touched(one, f"b{n}") for n, one in enumerate(own)] == [False, True, False]
     api.post("projects/shop/pause", {"mine": True, "paused": False})
     assert [WARNING in touched(one, f"c{n}") for n, one in enumerate(own)] == [True] * 3
-
-
-def test_a_change_of_the_project_keeps_its_pause(api: Api) -> None:
-    api.post("projects/shop/pause")
-    version = api.get("projects/shop").headers["ETag"]
-
-    changed = api.patch("projects/shop", {"name": "Web shop"}, **{"If-Match": version})
-
-    assert changed.status_code == 200
-    assert api.get("projects/shop/pause").json()["paused"] is True
 
 
 def test_a_pause_is_of_one_token_or_of_all_and_only_of_what_is_ones_own(
@@ -224,46 +207,6 @@ def call(name: str, **arguments: Any) -> dict[str, Any]:
     return {"kind": "tool_call", "name": name, "step": 6, "args": arguments}
 
 
-def test_the_system_prompt_is_given_one_brief(api: Api) -> None:
-    memory = api.remember(KNOWN)
-    session = opened(api)
-
-    first = at(api, "system_prompt", session)
-    again = at(api, "system_prompt", session)
-
-    assert KNOWN in first["text"]
-    assert [one["id"] for one in first["memories"]] == [memory["id"]]
-    assert (again["text"], again["memories"]) == ("", [])
-    assert api.get(f"sessions/{session}/injections").json()["memories"] == 1
-
-
-def test_a_tool_result_is_given_the_warnings_of_its_files_once(api: Api) -> None:
-    api.remember(WARNING, related_files=[FILE])
-    session = opened(api, cwd="/home/ada/shop")
-
-    first = at(api, "tool_result", session, working_files=[f"/home/ada/shop/{FILE}"])
-    again = at(api, "step", session, working_files=[FILE])
-
-    assert WARNING in first["text"]
-    assert first["tokens"] == tokens.count(text=first["text"])
-    assert first["tokens"] <= POINTS[Point.TOOL_RESULT].tokens
-    assert again["text"] == ""
-
-
-def test_the_first_message_is_told_unfinished_work_once(api: Api) -> None:
-    left_unfinished(api, branch="fix/cache")
-    session = opened(api, cwd=ROOT, branch="fix/cache")
-
-    first, *again = (at(api, "first_message", session, modules=["src/cart"]) for _ in range(3))
-
-    assert first["work_state"]["files"] == [FILE]
-    assert FILE in first["text"]
-    assert [(one["text"], one.get("prefetch"), one.get("work_state")) for one in again] == [
-        ("", None, None),
-        ("", None, None),
-    ]
-
-
 def at_all(api: Api) -> set[tuple[str, int, int]]:
     """Ask each point of a session; return texts, numbers of memories and tokens."""
     session = opened(api)
@@ -301,62 +244,29 @@ def test_a_point_without_a_session_is_refused_by_its_place(api: Api) -> None:
     assert answer.json()["errors"][0]["pointer"] == "/session"
 
 
-def test_between_steps_a_recorded_entry_is_answered_where_the_project_asks(api: Api) -> None:
-    api.remember(KNOWN)
-    session = opened(api)
-    told(api, session, call("mcp__cairn__add_memory", content=TASK))
-
-    usual = at(api, "step", session)
-    api.patch("projects/shop/hooks", {"step_recorded": True})
-    asked = at(api, "step", session)
-    again = at(api, "step", session)
-
-    assert usual["text"] == again["text"] == ""
-    assert KNOWN in asked["text"]
-    assert asked["tokens"] <= POINTS[Point.STEP].tokens
-
-
-def test_an_agent_is_not_told_what_it_has_just_stored(api: Api) -> None:
-    api.patch("projects/shop/hooks", {"step_recorded": True})
-    session = opened(api)
-    api.remember(KNOWN)
-    told(api, session, call("mcp__cairn__add_memory", content=KNOWN))
-
-    assert at(api, "step", session)["text"] == ""
-
-
-def test_between_steps_searches_are_answered_where_the_project_asks(api: Api) -> None:
-    api.remember(KNOWN)
-    session = opened(api)
-    searches = ("invoice", r"price\s+cache", "cart.*totals")
-    told(api, session, *(call("Grep", pattern=one) for one in searches))
-
-    usual = at(api, "step", session)
-    api.patch("projects/shop/hooks", {"step_searched": True})
-    asked = at(api, "step", session)
-
-    assert usual["text"] == ""
-    assert KNOWN in asked["text"]
-
-
-def test_files_come_before_entries_and_entries_before_searches(api: Api) -> None:
-    api.patch("projects/shop/hooks", {"step_recorded": True, "step_searched": True})
+def test_between_steps_files_are_answered_first_and_entries_where_the_project_asks(
+    api: Api,
+) -> None:
     api.remember(WARNING, related_files=[FILE])
     api.remember(KNOWN)
     session = opened(api)
+    own = api.remember("The cache of prices in the cart is mine: clear it before a test.")
     told(
         api,
         session,
-        call("Grep", pattern="price cache"),
         call("mcp__cairn__add_memory", content=TASK),
         call("Read", file_path=FILE),
     )
 
-    first, second = at(api, "step", session), at(api, "step", session)
+    first, usual = at(api, "step", session), at(api, "step", session)
+    api.patch("projects/shop/hooks", {"step_recorded": True})
+    asked, again = at(api, "step", session), at(api, "step", session)
 
     assert WARNING in first["text"]
     assert KNOWN not in first["text"]
-    assert KNOWN in second["text"]
+    assert usual["text"] == again["text"] == ""
+    assert KNOWN in asked["text"]
+    assert own["content"] not in asked["text"]  # it has just stored that itself
 
 
 def test_what_is_told_beside_memories_stands_in_the_ledger_of_who_was_told(
@@ -365,10 +275,12 @@ def test_what_is_told_beside_memories_stands_in_the_ledger_of_who_was_told(
     left_unfinished(api)
     session = opened(api, cwd=ROOT, shared=True)
 
-    given = at(api, "first_message", session)
+    given, again = (at(api, "first_message", session) for _ in range(2))
     own = api.get(f"sessions/{session}/injections").json()
     theirs = member_api.get(f"sessions/{session}/injections").json()
 
+    assert (given["work_state"]["files"], given["prefetch"]["files"]) == ([FILE], [])
+    assert (again["text"], again["prefetch"], again["work_state"]) == ("", None, None)
     assert given["memories"] == own["items"] == []
     assert own["tokens"] == own["beside"] == given["tokens"] > 0
     assert (theirs["beside"], theirs["tokens"]) == (0, 0)

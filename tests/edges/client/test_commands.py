@@ -36,23 +36,19 @@ def test_login_with_a_token_that_nobody_gave_out_keeps_nothing(
     assert list(home.iterdir()) == []
 
 
-def test_project_is_chosen_anew_with_the_login_there_is(here: Cairn) -> None:
-    refused = here("login", "--project", "atlantis")
-
-    assert (refused.code, here("login", "--project", "shop").code) == (2, 0)
-    assert here("status").out.startswith("* shop")
-    assert here("--json", "whoami").rows()[0]["role"] == "owner"
-
-
-def test_token_is_read_from_stdin(
+def test_token_is_read_from_stdin_and_chooses_another_project_later(
     cairn: Cairn, address: str, place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(f"{place.token}\n"))
 
     done = cairn("login", address)
+    refused = cairn("login", "--project", "atlantis")
+    again = cairn("login", "--project", "shop")
 
-    assert done.code == 0
+    assert (done.code, refused.code, again.code) == (0, 2, 0)
     assert place.token not in done.out + done.err
+    assert cairn("status").out.startswith("* shop")
+    assert cairn("--json", "whoami").rows()[0]["role"] == "owner"
 
 
 def test_what_was_added_is_found_listed_and_counted(here: Cairn) -> None:
@@ -91,26 +87,21 @@ def test_refused_memory_says_why_and_leaves_a_request_to_ask_about(here: Cairn) 
     assert "try: cairn status" in other.err
 
 
-def test_export_is_written_whole_and_taken_in_again(here: Cairn, home: Path) -> None:
+def test_export_is_written_whole_and_taken_in_again_after_a_dry_run(
+    here: Cairn, home: Path
+) -> None:
     here("add", CART, "--type", "gotcha")
+    file, rules = home / "all.ndjson", home / "CLAUDE.md"
+    rules.write_text("# Rules\n\n- Deploys need the VPN, for the registry is inside.\n")
 
-    assert here("export", "--format", "ndjson", "-o", str(home / "all.ndjson")).code == 0
+    assert here("export", "--format", "ndjson", "-o", str(file)).code == 0
+    seen = here("import", "--dry-run", str(rules), "--json")
+    done = here("import", "--no-wait", str(file), "--json")
 
-    assert CART in (home / "all.ndjson").read_text()
+    assert CART in file.read_text()
     assert not (home / "all.ndjson.part").exists()
-    done = here("import", "--no-wait", str(home / "all.ndjson"), "--json")
-    assert done.code == 0, done.err
-    assert done.rows()[0]["state"] == "queued"
-
-
-def test_dry_run_of_an_import_stores_nothing(here: Cairn, home: Path) -> None:
-    (home / "CLAUDE.md").write_text(
-        "# Rules\n\n- Deploys need the VPN, for the registry is inside.\n"
-    )
-
-    done = here("import", "--dry-run", str(home / "CLAUDE.md"), "--json")
-
-    assert done.rows()[0]["total"] == 1
+    assert seen.rows()[0]["total"] == 1
+    assert (done.code, done.rows()[0]["state"]) == (0, "queued")
     assert "VPN" not in here("recent").out
 
 
@@ -140,37 +131,21 @@ def test_what_cannot_be_done_names_the_reason_and_the_next_command(
     assert (away.code, json.loads(away.err)["error"]) == (1, "unreachable")
 
 
-@pytest.fixture
-def said(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Let lines stand on stdin."""
-
-    def say(*lines: object) -> None:
+def test_messages_are_carried_and_what_fails_on_the_way_stops_no_other(
+    here: Cairn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def carried(*lines: object, options: tuple[str, ...] = ()) -> list[dict[str, Any]]:
         text = "".join(f"{one if isinstance(one, str) else json.dumps(one)}\n" for one in lines)
         stdin = io.TextIOWrapper(io.BytesIO(text.encode()), encoding="utf-8")
         monkeypatch.setattr("sys.stdin", stdin)
+        return here(*options, "mcp").rows()
 
-    return say
+    hello, broken, tools = carried(HELLO, READY, "no json", LIST)  # what has no id gets no answer
+    (away,) = carried(LIST, READY, options=("--url", "http://127.0.0.1:9"))
 
-
-def test_messages_are_carried_and_a_line_that_is_none_stops_no_other(
-    here: Cairn, said: Any
-) -> None:
-    said(HELLO, READY, "no json", LIST)
-
-    done = here("mcp")
-
-    assert done.code == 0, done.err
-    hello, broken, tools = done.rows()  # what has no id gets no answer
     assert (hello["id"], broken["error"]["code"], tools["id"]) == (1, -32_700, 2)
     assert "search" in {tool["name"] for tool in tools["result"]["tools"]}
-
-
-def test_server_that_is_away_is_an_error_of_the_message(cairn: Cairn, said: Any) -> None:
-    said(LIST, READY)
-
-    (answer,) = cairn("--url", "http://127.0.0.1:9", "--token", "t", "mcp").rows()
-
-    assert (answer["id"], answer["error"]["code"]) == (2, -32_000)
+    assert (away["id"], away["error"]["code"]) == (2, -32_000)
 
 
 @pytest.fixture
@@ -183,36 +158,33 @@ def plan(tmp_path: Path, here: Cairn) -> Path:
     return file
 
 
-def test_a_plan_that_is_to_stop_ends_with_6_and_says_where(here: Cairn, plan: Path) -> None:
+def test_a_plan_or_a_diff_that_is_to_stop_ends_with_6_and_says_where(
+    here: Cairn, plan: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     done = here("check", "--plan", str(plan))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(DIFF.encode())))
+    diff = here("--json", "check", "--diff", "-")
 
-    assert done.code == 6
+    assert (done.code, diff.code) == (6, 6)
     assert done.out.startswith("stop     step 2 (line 2): was tried and did not work. dead_end ")
     assert TRIED[:60] in done.out
     assert "verdict: stop" in done.err
-
-
-def test_a_diff_is_read_from_stdin(
-    here: Cairn, plan: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(DIFF.encode())))
-
-    done = here("--json", "check", "--diff", "-")
-
-    (told,) = done.rows()
-    assert (done.code, told["verdict"]) == (6, "stop")
-    assert told["findings"][0]["places"][0]["file"] == "shop/prices.ts"
+    (told,) = diff.rows()
+    assert (told["verdict"], told["findings"][0]["places"][0]["file"]) == (
+        "stop",
+        "shop/prices.ts",
+    )
 
 
 def test_what_is_clear_is_done_and_an_empty_diff_asks_no_server(
-    here: Cairn, cairn: Cairn, tmp_path: Path
+    here: Cairn, tmp_path: Path
 ) -> None:
-    file = tmp_path / "clear.md"
+    file, nothing = tmp_path / "clear.md", tmp_path / "empty.diff"
     file.write_text("Translate the mails to French.")
-    (tmp_path / "empty.diff").write_text("\n")
+    nothing.write_text("\n")
 
     done = here("check", "--plan", str(file))
-    empty = cairn("--url", "http://127.0.0.1:9", "check", "--diff", str(tmp_path / "empty.diff"))
+    empty = here("--url", "http://127.0.0.1:9", "check", "--diff", str(nothing))
 
     assert (done.code, done.out, empty.code, empty.out) == (0, "", 0, "")
     assert "verdict: clear" in done.err

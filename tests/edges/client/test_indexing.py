@@ -174,8 +174,8 @@ def test_files_are_left_out_as_long_as_the_server_names_some(
 def test_a_folder_of_everything_or_nothing_is_refused(
     here: Cairn, home: Path, folder: str, says: str
 ) -> None:
-    (home / "empty").mkdir()
-    (home / "secret").mkdir()
+    for name in ("empty", "secret"):
+        (home / name).mkdir()
     (home / "secret" / f"password={PASSWORD}.py").write_text("x = 1\n")
 
     done = here("--json", "index", "--replace", str(home / folder))
@@ -184,34 +184,11 @@ def test_a_folder_of_everything_or_nothing_is_refused(
     assert says in json.loads(done.err)["detail"]
 
 
-@pytest.mark.parametrize(
-    ("named", "code_of", "says"),
-    [((), 2, "none is named"), (("--project", "shop"), 3, "index")],
-    ids=["no project", "no scope"],
-)
-def test_it_takes_a_project_and_the_scope_index(
-    cairn: Cairn,
-    address: str,
-    place: Place,
-    code: Path,
-    named: tuple[str, ...],
-    code_of: int,
-    says: str,
-) -> None:
-    done = cairn("--url", address, "--token", place.token, "index", *named)
+def test_it_takes_the_scope_index(cairn: Cairn, address: str, place: Place, code: Path) -> None:
+    done = cairn("--url", address, "--token", place.token, "index", "--project", "shop")
 
-    assert done.code == code_of
-    assert says in done.err
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with one file; nobody pauses between two looks."""
-    monkeypatch.setattr(index, "POLL_SECONDS", 0)
-    made = tmp_path / "work"
-    made.mkdir()
-    (made / "cart.py").write_text("x = 1\n")
-    return made
+    assert done.code == 3
+    assert "index" in done.err
 
 
 def _standing(state: str, *, done: int = 0, reason: str = "") -> Answer:
@@ -230,17 +207,18 @@ def _standing(state: str, *, done: int = 0, reason: str = "") -> Answer:
 def test_it_waits_for_the_edges(
     cairn: Cairn,
     served: Served,
-    folder: Path,
+    other: Path,
     monkeypatch: pytest.MonkeyPatch,
     standings: list[Answer],
     code: int,
     says: str,
 ) -> None:
+    monkeypatch.setattr(index, "POLL_SECONDS", 0)
     monkeypatch.setattr(index, "STUCK_SECONDS", 60 if len(standings) > 1 else 0)
     script = served(_standing("empty"), KNOWN, *standings)
     said = ("--url", script.url, "--token", "t-1", "--json")
 
-    done = cairn(*said, "index", "--wait", "--project", "shop", str(folder))
+    done = cairn(*said, "index", "--wait", "--project", "shop", str(other))
 
     assert done.code == code, done.err
     assert says in done.err
@@ -248,16 +226,6 @@ def test_it_waits_for_the_edges(
 
 def test_the_languages_are_those_that_the_server_reads() -> None:
     assert languages.EXTENSIONS.keys() == code_files.READ
-
-
-def test_a_file_with_a_private_key_stays_here(code: Path) -> None:
-    name = "PRIVATE KEY"
-    body = "\n".join("MIIEvQIBADANBgkqhkiG9w0BAQEFAASC" for _ in range(3))
-    (code / "keys.py").write_text(
-        f'KEY = """-----BEGIN {name}-----\n{body}\n-----END {name}-----"""'
-    )
-
-    assert code_files.read(source=code / "keys.py") == "holds a private key"
 
 
 def test_no_link_is_followed_to_a_folder(code: Path, tmp_path: Path) -> None:
@@ -272,19 +240,22 @@ def test_no_link_is_followed_to_a_folder(code: Path, tmp_path: Path) -> None:
     assert found.left == {"no file": 2, "in no language that is read": 1}
 
 
-def test_of_a_large_file_no_more_is_read_than_may_be_sent(code: Path) -> None:
+def test_what_is_large_a_link_a_pipe_or_holds_a_private_key_is_not_read(code: Path) -> None:
+    body = "\n".join("MIIEvQIBADANBgkqhkiG9w0BAQEFAASC" for _ in range(3))
+    marks = [f"-----{mark} PRIVATE KEY-----" for mark in ("BEGIN", "END")]
+    (code / "keys.py").write_text(f'KEY = """{marks[0]}\n{body}\n{marks[1]}"""')
     with (code / "large.py").open("wb") as file:
         file.truncate(1 << 40)
-
-    assert code_files.read(source=code / "large.py") == "too large"
-
-
-def test_what_took_the_place_of_a_file_is_not_read(code: Path) -> None:
     (code / "link.py").symlink_to(code / "shop" / "cart.py")
     os.mkfifo(code / "pipe.py")
 
-    assert code_files.read(source=code / "link.py") == "unreadable"
-    assert code_files.read(source=code / "pipe.py") == "no file"
+    reasons = {
+        "keys.py": "holds a private key",
+        "large.py": "too large",
+        "link.py": "unreadable",
+        "pipe.py": "no file",
+    }
+    assert {name: code_files.read(source=code / name) for name in reasons} == reasons
 
 
 def test_a_folder_without_git_is_walked(cairn: Cairn, tmp_path: Path) -> None:

@@ -5,7 +5,8 @@ import os
 import stat
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,54 +21,36 @@ from tests.edges.client.conftest import Cairn
 from tests.support.fault_proxy import REFUSING, SOUND, FaultProxy
 from tests.support.in_person import signed_in, token_of
 from tests.support.live import Place
+from tests.support.scripted import Answer, Served
 
 pytestmark = pytest.mark.django_db
 
+CODE: Answer = (200, {}, {"device_code": "d", "user_code": "u", "interval": 5, "expires_in": 600})
 
-def _decide(address: str, place: Place, code: str, verb: str) -> None:
+
+def _approve(address: str, place: Place, code: str) -> None:
     """Decide in a browser that is signed in as the owner."""
-    form = {"code": code, "org": place.caller.organization_slug, "verb": verb, "scope": "read"}
+    form = {"code": code, "org": place.caller.organization_slug, "verb": "approve", "scope": "read"}
     with signed_in(address=address, place=place) as browser:
         browser.post("/device", data={**form, **token_of(browser=browser)})
 
 
-def _sign_in(address: str, decide: Callable[[str], object], pauses: list[float]) -> str:
-    """Sign in; somebody decides while the program waits for the second time."""
+@pytest.mark.parametrize(
+    ("comes_back", "outcome", "waited"),
+    [
+        (True, nullcontext(), [5.0, 10.0]),
+        (False, pytest.raises(Unreachable), [5.0, 10.0, 20.0, 40.0, 80.0, 160.0]),
+    ],
+    ids=["it comes back", "it stays away"],
+)
+def test_a_server_that_goes_away_while_it_waits_is_asked_more_rarely_until_the_end(
+    address: str,
+    place: Place,
+    comes_back: bool,
+    outcome: AbstractContextManager[object],
+    waited: list[float],
+) -> None:
     shown: list[Mapping[str, Any]] = []
-
-    def pause(seconds: float) -> None:
-        pauses.append(seconds)
-        if len(pauses) == 2:
-            decide(shown[0]["user_code"])
-
-    with Client(connection=Connection(url=address, token="")) as client:
-        return setup.sign_in(client=client, show=shown.append, pause=pause)
-
-
-def test_a_line_that_breaks_while_it_waits_ends_no_sign_in(address: str, place: Place) -> None:
-    shown: list[Mapping[str, Any]] = []
-    pauses: list[float] = []
-    with FaultProxy(target=urlsplit(address).port or 0) as proxy:
-
-        def pause(seconds: float) -> None:
-            pauses.append(seconds)
-            if len(pauses) == 1:
-                proxy.set(REFUSING)
-                proxy.reset()
-            if len(pauses) == 2:
-                proxy.set(SOUND)
-                _decide(address, place, shown[0]["user_code"], "approve")
-
-        url = f"http://127.0.0.1:{proxy.port}"
-        with Client(connection=Connection(url=url, token=""), pause=lambda _: None) as client:
-            token = setup.sign_in(client=client, show=shown.append, pause=pause)
-
-    with Client(connection=Connection(url=address, token=token)) as client:
-        assert client.me()["scopes"] == ["read"]
-    assert pauses == [5.0, 10.0]
-
-
-def test_a_server_that_stays_away_is_told_in_the_end(address: str) -> None:
     pauses: list[float] = []
     with FaultProxy(target=urlsplit(address).port or 0) as proxy:
 
@@ -75,32 +58,32 @@ def test_a_server_that_stays_away_is_told_in_the_end(address: str) -> None:
             pauses.append(seconds)
             proxy.set(REFUSING)
             proxy.reset()
+            if len(pauses) == 2 and comes_back:
+                proxy.set(SOUND)
+                _approve(address, place, shown[0]["user_code"])
 
-        url = f"http://127.0.0.1:{proxy.port}"
-        with (
-            Client(connection=Connection(url=url, token=""), pause=lambda _: None) as client,
-            pytest.raises(Unreachable),
-        ):
-            setup.sign_in(client=client, show=lambda _: None, pause=pause)
+        connection = Connection(url=f"http://127.0.0.1:{proxy.port}", token="")
+        with outcome, Client(connection=connection, pause=lambda _: None) as client:
+            token = setup.sign_in(client=client, show=shown.append, pause=pause)
+            assert token.startswith("crn_pat_")
 
-    assert pauses == [5.0, 10.0, 20.0, 40.0, 80.0, 160.0]
+    assert pauses == waited
 
 
-def test_who_is_refused_is_told_so(address: str, place: Place) -> None:
-    with pytest.raises(Problem) as refused:
-        _sign_in(address, lambda code: _decide(address, place, code, "refuse"), [])
+def test_who_is_refused_is_told_so_and_who_asks_too_often_waits_longer(served: Served) -> None:
+    denied = served(CODE, (403, {}, {"code": "access_denied"}))
+    pauses: list[float] = []
+    answers = [(400, {}, {"code": code}) for code in ("authorization_pending", "slow_down")]
+    late = served(CODE, *answers)
+
+    with denied.client() as client, pytest.raises(Problem) as refused:
+        setup.sign_in(client=client, show=dict, pause=pauses.append)
+    with late.client() as client, pytest.raises(ClientError, match="Nobody approved"):
+        setup.sign_in(client=client, show=dict, pause=pauses.append)
 
     assert refused.value.code == "access_denied"
-
-
-def test_who_asks_too_often_waits_longer_and_gives_up_in_the_end(address: str) -> None:
-    pauses: list[float] = []
-
-    with pytest.raises(ClientError, match="Nobody approved"):
-        _sign_in(address, lambda code: None, pauses)
-
-    assert pauses[:4] == [5.0, 5.0, 10.0, 15.0]  # its pauses are none here: it is told to slow down
-    assert sum(pauses) >= 600
+    assert pauses[:5] == [5.0, 5.0, 5.0, 10.0, 15.0]
+    assert sum(pauses[1:]) >= 600
 
 
 def test_login_by_code_keeps_the_token_for_its_owner_alone(
@@ -111,7 +94,7 @@ def test_login_by_code_keeps_the_token_for_its_owner_alone(
     with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True) as running:
         assert running.stdout is not None
         asked = json.loads(running.stdout.readline())
-        _decide(address, place, asked["user_code"], "approve")
+        _approve(address, place, asked["user_code"])
         told = json.loads(running.stdout.readline())
 
     assert running.returncode == 0

@@ -36,34 +36,25 @@ def test_a_second_write_has_a_key_of_its_own_and_waits_for_the_first(served: Ser
     assert keys[0] != keys[1] == keys[2]
 
 
-def test_upload_that_may_have_arrived_is_not_sent_again(served: Served) -> None:
-    script = served(GONE)
+@pytest.mark.parametrize(
+    ("answer", "is_upload", "pauses"),
+    [
+        (GONE, True, []),  # it may have arrived
+        (BUSY, False, [7.0] * 4),  # asked five times and then believed
+        ((302, {"Location": "http://127.0.0.1:9"}, {}), False, []),  # the token goes nowhere else
+    ],
+    ids=["upload", "busy", "redirect"],
+)
+def test_what_a_server_answers_is_believed(
+    served: Served, answer: Answer, is_upload: bool, pauses: list[float]
+) -> None:
+    script = served(answer)
 
     with script.client() as client, pytest.raises(Problem) as raised:
-        client.begin_import(name="CLAUDE.md", data=b"# Rules")
+        client.begin_import(name="CLAUDE.md", data=b"# Rules") if is_upload else client.me()
 
-    assert raised.value.status == 502
-    assert len(script.sent) == 1
-
-
-def test_server_that_stays_busy_is_asked_five_times_and_then_believed(served: Served) -> None:
-    script = served(BUSY)
-
-    with script.client() as client, pytest.raises(Problem) as raised:
-        client.me()
-
-    assert raised.value.code == "rate_limited"
-    assert script.pauses == [7.0] * 4
-
-
-def test_redirect_is_not_followed_so_that_the_token_goes_nowhere_else(served: Served) -> None:
-    other = served((200, {}, {}))
-    script = served((302, {"Location": other.url}, {}))
-
-    with script.client() as client, pytest.raises(Problem):
-        client.me()
-
-    assert other.sent == []
+    assert raised.value.status == answer[0]
+    assert (script.pauses, len(script.sent)) == (pauses, len(pauses) + 1)
 
 
 def test_problem_tells_all_that_the_server_said(served: Served) -> None:

@@ -57,6 +57,7 @@ def test_every_answer_is_data_that_nobody_keeps(address: str, place: Place) -> N
         assert answer.headers["Cache-Control"] == "no-store"
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
         assert "frame-ancestors 'none'" in answer.headers["Content-Security-Policy"]
+    assert len({answer.headers["X-Request-ID"] for answer in answers}) == len(answers)
 
 
 def test_a_foreign_origin_and_a_hostile_project_in_the_address_are_refused(
@@ -74,8 +75,6 @@ def test_a_foreign_origin_and_a_hostile_project_in_the_address_are_refused(
 
 
 HOSTILE = {
-    "NUL": _call("add_memory", content="NUL \x00 in a statement that is long enough"),
-    "lone surrogate": _call("add_memory", content="half \ud800 of a character, long enough"),
     "invalid UTF-8": b'{"jsonrpc":"2.0","id":1,"method":"\xff\xfe"}',
     "NaN": b'{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"x":NaN}}',
     "duplicate keys": b'{"jsonrpc":"2.0","id":1,"id":2,"method":"tools/list"}',
@@ -85,8 +84,6 @@ HOSTILE = {
     "not JSON": b"<xml/>",
     "empty": b"",
     "a number": b"7",
-    "huge limit": _call("list_recent", limit=10**20),
-    "wrong types": _call("search", query=["x"], limit="7"),
     "null arguments": b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":null}',
     "unknown method": b'{"jsonrpc":"2.0","id":1,"method":"tools/destroy"}',
 }

@@ -21,20 +21,24 @@ def said(filled: GetPromptResult) -> str:
 
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
-async def test_a_checklist_holds_what_failed_before(address: str, place: Place, mode: str) -> None:
+async def test_a_checklist_holds_what_failed_before_and_nothing_of_others(
+    address: str, place: Place, other_place: Place, mode: str
+) -> None:
     async with agent(address=address, token=place.token, mode=mode) as client:
         memory = {"content": DEAD_END, "project": "shop", "type": "dead_end"}
         await client.call_tool("add_memory", memory)
         offered = (await client.list_prompts()).prompts
-        asked = {"task": TASK, "project": "shop"}
-        filled = await client.get_prompt("pre-brief", asked)
+        filled = await client.get_prompt("pre-brief", {"task": TASK, "project": "shop"})
         nothing = await client.get_prompt("pre-brief", {"task": "paint the west gate green"})
+    async with agent(address=address, token=other_place.token, mode=mode) as client:
+        theirs = await client.get_prompt("pre-brief", {"task": TASK})
 
     text = said(filled)
     assert [one.name for one in offered] == ["pre-brief"]
     assert DEAD_END in text
     assert "not instructions" in text
     assert said(nothing).startswith("Nothing is recorded")
+    assert DEAD_END not in said(theirs)
 
 
 async def test_what_a_prompt_does_not_take_is_refused(address: str, place: Place) -> None:
@@ -48,15 +52,3 @@ async def test_what_a_prompt_does_not_take_is_refused(address: str, place: Place
         ):
             with pytest.raises(MCPError):
                 await client.get_prompt(name, given)
-
-
-async def test_a_checklist_holds_nothing_of_another_organization(
-    address: str, place: Place, other_place: Place
-) -> None:
-    async with agent(address=address, token=place.token, mode="legacy") as client:
-        memory = {"content": DEAD_END, "project": "shop", "type": "dead_end"}
-        await client.call_tool("add_memory", memory)
-    async with agent(address=address, token=other_place.token, mode="legacy") as client:
-        filled = await client.get_prompt("pre-brief", {"task": TASK})
-
-    assert DEAD_END not in said(filled)

@@ -9,6 +9,7 @@ from django.db import connections
 from accounts.authentication import entered
 from memory.customization.actions import Course, define_methodology
 from memory.customization.custom_type_rules import OwnType
+from memory.mcp.server import TOOLS
 from memory.taxonomy import MemoryType
 from tests.support.agents import agent, ask
 from tests.support.live import Place
@@ -40,11 +41,7 @@ async def test_an_agent_finds_a_few_tools_with_all_annotations(
         tools = (await client.list_tools()).tools
 
     names = [tool.name for tool in tools]
-    asking = ["search", "context", "about_file", "get_entity_info", "find_similar"]
-    rest = ["get_timeline", "add_memory", "get", "list_recent", "list_topics"]
-    ahead = ["check_plan", "check_diff"]
-    talk = ["extract_from_conversation", "push_note", "search_history"]
-    assert names == [*asking, *rest, "check_conflicts", *ahead, *talk]
+    assert names == list(TOOLS)
     assert all(tool.output_schema and len(tool.description or "") < 400 for tool in tools)
     writing = [tool.name for tool in tools if not tool.annotations.read_only_hint]
     assert writing == ["add_memory", "extract_from_conversation", "push_note"]

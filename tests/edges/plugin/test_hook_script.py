@@ -28,23 +28,24 @@ PATIENCE = "0.4"  # seconds that the script waits for a server that says nothing
 __all__ = ["address", "other_place", "place"]
 PAYLOADS: Final = Path(__file__).parents[2] / "unit/memory/injection/harnesses/payloads.json"
 EVENTS: Final[dict[str, Any]] = json.loads(PAYLOADS.read_text())
-HERE: Final = {"PATH": os.environ["PATH"], "CAIRN_PROJECT": "shop"}
 ORDER: Final = (
     *("open", "prompt", "read", "search", "edit", "fail", "helped", "reply", "unknown", "end"),
 )
 each_program = pytest.mark.parametrize("harness", [one.value for one in Harness])
 
 
-def run(url: str, *args: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def run(
+    url: str, *args: str, payload: str = PAYLOAD, **environment: str
+) -> subprocess.CompletedProcess[str]:
     """Run the script as a program's hook would, under the strictest shell."""
     usual = {"PATH": os.environ["PATH"], "CAIRN_URL": url, "CAIRN_TOKEN": TOKEN}
     return subprocess.run(
         ["dash", str(SCRIPT), *(args or ("claude-code", "", PATIENCE))],
-        input=PAYLOAD,
+        input=payload,
         capture_output=True,
         text=True,
         env={**usual, **environment},
-        timeout=20,
+        timeout=60,
         check=False,
     )
 
@@ -62,16 +63,6 @@ def _commands(value: Any) -> Iterator[str]:
 def is_silent(done: subprocess.CompletedProcess[str]) -> bool:
     """Say whether a run said nothing and harmed nothing."""
     return (done.returncode, done.stdout, done.stderr) == (0, "", "")
-
-
-@pytest.mark.parametrize("end", ["", "\n"])
-def test_what_the_server_gives_is_printed_as_it_is(end: str) -> None:
-    with serving((200, {}, f"{ANSWER}{end}")) as server:
-        done = run(server.url)
-
-    assert (done.returncode, done.stdout.strip(), done.stderr) == (0, ANSWER, "")
-    assert server.bodies == [PAYLOAD]
-    assert server.sent[0][1]["Authorization"] == f"Bearer {TOKEN}"
 
 
 @pytest.mark.parametrize(
@@ -231,60 +222,42 @@ def test_a_hook_whose_script_is_gone_harms_nobody(tmp_path: Path) -> None:
     assert all(map(is_silent, done))
 
 
-@pytest.mark.parametrize("folder", [".claude-plugin", ".cursor-plugin", ".codex-plugin"])
-def test_what_a_manifest_names_is_there(folder: str) -> None:
-    manifest = json.loads((PLUGIN / folder / "plugin.json").read_text())
+def test_what_a_manifest_names_is_there() -> None:
+    folders = (".claude-plugin", ".cursor-plugin", ".codex-plugin")
+    claude, *others = (json.loads((PLUGIN / one / "plugin.json").read_text()) for one in folders)
     market = json.loads((PLUGIN / ".claude-plugin/marketplace.json").read_text())
 
-    named = [manifest[name] for name in ("hooks", "mcpServers") if name in manifest]
-
-    assert manifest["name"] == "cairn"
-    assert all((PLUGIN / path).is_file() for path in named)
+    for manifest in (claude, *others):
+        named = [manifest[name] for name in ("hooks", "mcpServers") if name in manifest]
+        assert manifest["name"] == "cairn"
+        assert all((PLUGIN / path).is_file() for path in named)
     (plugin,) = market["plugins"]
     assert (market["name"], plugin["name"], plugin["source"]) == ("cairn", "cairn", "./")
     assert market["owner"]["name"]
-    claude = json.loads((PLUGIN / ".claude-plugin/plugin.json").read_text())
     assert plugin["description"] == claude["description"]
 
 
-def _run(
-    url: str, harness: str, event: str, *, seconds: str, run: str = "", token: str = TOKEN
-) -> subprocess.CompletedProcess[str]:
+def _run(url: str, harness: str, event: str, **more: str) -> subprocess.CompletedProcess[str]:
     """Run the script as the program's hook would, with its payload of an event."""
     told = {**EVENTS[harness]["fields"], **EVENTS[harness][event]}
-    named = {name: f"{value}{run}" for name, value in told.items() if value == "run-1"}
     wire = told.get("hook_event_name") or told.get("hookName") or ""
-    return subprocess.run(
-        ["dash", str(SCRIPT), harness, str(wire), seconds],
-        input=json.dumps({**told, **named}),
-        env={**HERE, "CAIRN_URL": url, "CAIRN_TOKEN": token},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    payload = json.dumps(told).replace("run-1", "run-whole")
+    return run(url, harness, str(wire), "20", payload=payload, CAIRN_PROJECT="shop", **more)
 
 
 @each_program
-def test_what_comes_back_is_printed_as_it_is(harness: str) -> None:
-    with serving(GIVEN) as server:
-        done = _run(server.url, harness, "prompt", seconds="20")
+def test_what_the_server_gives_is_printed_as_it_is(harness: str) -> None:
+    end = "\n" if harness == Harness.GENERIC else ""
+    with serving((200, {}, f"{ANSWER}{end}")) as server:
+        done = _run(server.url, harness, "prompt")
 
-    assert (done.returncode, done.stdout, done.stderr) == (0, f"{ANSWER}\n", "")
+    assert (done.returncode, done.stdout.strip(), done.stderr) == (0, ANSWER, "")
     told = {**EVENTS[harness]["fields"], **EVENTS[harness]["prompt"]}
-    assert json.loads(server.bodies[0]) == told
-    assert server.sent[0][1]["X-Cairn-Agent"] == harness
-    assert server.sent[0][1]["X-Cairn-Hook"] == str(HOOK_SCRIPT_VERSION)
-
-
-@each_program
-def test_no_program_notices_a_server_that_is_slow_or_away(harness: str) -> None:
-    with serving(GIVEN, is_slow=True) as server:
-        slow = _run(server.url, harness, "open", seconds=PATIENCE)
-    away = _run(server.url, harness, "prompt", seconds=PATIENCE)
-
-    assert is_silent(slow)
-    assert is_silent(away)
+    assert json.loads(server.bodies[0].replace("run-whole", "run-1")) == told
+    ((_, headers),) = server.sent
+    assert headers["Authorization"] == f"Bearer {TOKEN}"
+    assert headers["X-Cairn-Agent"] == harness
+    assert headers["X-Cairn-Hook"] == str(HOOK_SCRIPT_VERSION)
 
 
 @pytest.mark.django_db
@@ -294,16 +267,13 @@ def test_a_whole_session_of_each_program_is_kept_by_a_real_server(
 ) -> None:
     asked = [event for event in ORDER if event in EVENTS[harness]]
 
-    done = [
-        _run(address, harness, event, seconds="20", run="-whole", token=place.token)
-        for event in asked
-    ]
+    done = [_run(address, harness, event, CAIRN_TOKEN=place.token) for event in asked]
 
     assert {(one.returncode, one.stderr) for one in done} == {(0, "")}
     assert all(isinstance(json.loads(one.stdout), dict) for one in done)
     headers = {"Authorization": f"Bearer {place.token}"}
     told = httpx.get(f"{address}/api/v1/sessions", headers=headers, params={"limit": 100}).json()
-    (row,) = [one for one in told["items"] if one["external_id"] == f"{harness}/run-1-whole"]
+    (row,) = [one for one in told["items"] if one["external_id"] == f"{harness}/run-whole"]
     assert row["turns"] >= 1
     assert row["events"] >= 2
     assert row["state"] != "open"

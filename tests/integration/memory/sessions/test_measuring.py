@@ -9,7 +9,8 @@ import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.injection.actions.trigger_points import deliver_at_step
+from memory.experiments.points import Point
+from memory.injection.actions.trigger_points import PointRequest, deliver_at_point
 from memory.injection.queries import logged_memories
 from memory.observer import effort_signals
 from memory.observer.actions.finalize import finalize
@@ -77,8 +78,9 @@ def began(shop: Shop, clock: Clock | None = None) -> Run:
 
 def warn(run: Run) -> None:
     """Let the agent be warned."""
-    back = deliver_at_step(caller=run.caller, session_id=run.id, step=6, now=run.now)
-    assert ROUNDING in back.text
+    request = PointRequest(point=Point.STEP, session_id=run.id, step=6)
+    back = deliver_at_point(caller=run.caller, request=request, now=run.now)
+    assert ROUNDING in back.delivery.text
 
 
 def warned(shop: Shop, clock: Clock | None = None) -> Run:

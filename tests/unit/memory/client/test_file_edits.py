@@ -1,6 +1,7 @@
 """What is put into files of other programs comes out again and leaves no trace."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,8 +14,8 @@ from memory.client.install import (
     ListEntries,
     MarkedBlock,
     NotEditable,
+    PlannedEdit,
     WholeFile,
-    diff,
 )
 
 KEY = JsonKey(outer="mcpServers", name="cairn", value={"url": "http://127.0.0.1:8000/mcp"})
@@ -143,7 +144,7 @@ def test_diff_shows_what_changes_and_no_token() -> None:
     secret = "ghp_" + "a1B2" * 9
     after = json.dumps({"headers": {"Authorization": f"Bearer {secret}"}}, indent=1)
 
-    shown = diff(before="", after=after, name=".mcp.json")
+    shown = PlannedEdit(harness="x", path=Path(".mcp.json"), before=None, after=after).diff
 
     assert "+" in shown
     assert secret not in shown

@@ -31,12 +31,11 @@ NAMES = st.sampled_from(
 )
 
 
-def heard(harness: str, event: str) -> HookEvent:
-    """Read one of the payloads."""
+def heard(harness: str, event: str, **more: object) -> HookEvent:
+    """Read one of the payloads, with other fields."""
     rows = PAYLOADS[harness]
-    return payloads.read_payload(
-        adapter=ADAPTERS[Harness(harness)], payload={**rows["fields"], **rows[event]}
-    )
+    payload = {**rows["fields"], **rows[event], **more}
+    return payloads.read_payload(adapter=ADAPTERS[Harness(harness)], payload=payload)
 
 
 @pytest.mark.parametrize("harness", sorted(PAYLOADS))
@@ -73,12 +72,12 @@ def test_of_a_result_its_text_is_heard_and_of_an_edit_no_source() -> None:
 
 
 def test_what_a_subagent_does_is_its_own() -> None:
-    rows = payloads.event_rows(event=heard("claude-code", "helped"))
-
-    assert {row["agent"] for row in rows} == {"ad43e5bde5c1024f8"}
-    assert all(
-        "agent" not in row for row in payloads.event_rows(event=heard("claude-code", "edit"))
+    helped, edited = (
+        payloads.event_rows(event=heard("claude-code", event)) for event in ("helped", "edit")
     )
+
+    assert {row["agent"] for row in helped} == {"ad43e5bde5c1024f8"}
+    assert not any("agent" in row for row in edited)
 
 
 def test_a_batch_names_every_file_that_it_touched() -> None:
@@ -86,22 +85,16 @@ def test_a_batch_names_every_file_that_it_touched() -> None:
         {"tool_name": "Read", "tool_input": {"file_path": f"/home/ada/shop/{name}.py"}}
         for name in "ab"
     ]
-    payload = {**PAYLOADS["claude-code"]["fields"], "hook_event_name": "PostToolBatch"}
-
-    found = payloads.read_payload(
-        adapter=ADAPTERS[Harness.CLAUDE_CODE], payload={**payload, "tool_calls": calls}
-    )
+    found = heard("claude-code", "read", hook_event_name="PostToolBatch", tool_calls=calls)
 
     assert found.files == ("a.py", "b.py")
 
 
 def test_a_patch_names_its_files() -> None:
     patch = "*** Begin Patch\n*** Update File: src/a.py\n@@\n-x\n+y\n*** Add File: b.py\n"
-    payload = {"hook_event_name": "PostToolUse", "session_id": "r", "tool_name": "apply_patch"}
+    given = {"command": patch}
 
-    found = payloads.read_payload(
-        adapter=ADAPTERS[Harness.CODEX], payload={**payload, "tool_input": {"command": patch}}
-    )
+    found = heard("codex", "read", tool_name="apply_patch", tool_input=given)
 
     call, result = payloads.event_rows(event=found)
     assert found.files == ("src/a.py", "b.py")
