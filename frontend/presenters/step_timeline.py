@@ -79,7 +79,7 @@ def _pane(
         "says": _words(shown),
         "first": shown.bar.first,
         "events": page.items,
-        "next_from": page.next_from,
+        "next_from": page.next_place,
         "given": [(views[one.memory_id], one) for one in shown.given if one.memory_id in views],
         "are_kept": steps.are_kept,
     }

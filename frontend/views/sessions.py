@@ -95,7 +95,7 @@ def session(request: HttpRequest, frame: Frame, session_id: UUID) -> HttpRespons
         ),
         "steps": steps,
         "turns": page.items,
-        "next": page.next_after,
+        "next": page.next_place,
         "begins_at": page.items[0].sequence if page.items else 0,
         "summary": _summary(frame, session_id),
         "job": jobs.latest(caller=frame.caller, name=lifecycle.JOB, key=shown.id.hex),

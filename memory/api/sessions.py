@@ -233,11 +233,10 @@ def end_session(call: Call, body: Nothing, query: WaitQuery) -> dict[str, Any]:
 
     Queues the job that takes what is worth keeping; `result` of the session tells it.
     """
-    ended = lifecycle.end_session(caller=call.caller, session_id=call.id, now=call.now)
-    session = ended.session
-    if jobs.until_done(caller=call.caller, job_id=ended.job_id, seconds=query.wait):
+    session, job_id = lifecycle.end_session(caller=call.caller, session_id=call.id, now=call.now)
+    if jobs.until_done(caller=call.caller, job_id=job_id, seconds=query.wait):
         session = sessions.session(caller=call.caller, session_id=session.id)
-    return {"session": session, "job_id": ended.job_id}
+    return {"session": session, "job_id": job_id}
 
 
 @delete("sessions/{id}", tag="sessions", scope=TokenScope.ADMIN, answer=DeletedSession)
@@ -309,7 +308,7 @@ def list_turns(call: Call, query: PageQuery) -> Answer:
     page = sessions.turns(
         caller=call.caller, session_id=call.id, after=call.after(int) or 0, limit=query.limit
     )
-    return Answer(page.items, following=page.next_after)
+    return Answer(page.items, following=page.next_place)
 
 
 @get("history", tag="sessions", answer=Page[Said])

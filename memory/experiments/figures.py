@@ -49,7 +49,7 @@ def session_figures(*, scratchpad: Scratchpad) -> dict[str, int]:
         Figure.REREADS: rereads if calls else None,
         Figure.QA: int(first is Outcome.SUCCESS) if is_reported else None,
         Figure.CORRECTIONS: corrections if scratchpad.prompts else None,
-        Figure.TOKENS: sum(step.tokens for step in scratchpad.steps.values()) or None,
+        Figure.TOKENS: sum(scratchpad.steps.values()) or None,
     }
     return {figure.value: number for figure, number in found.items() if number is not None}
 

@@ -31,7 +31,7 @@ from memory.intake.actions import apply_decision, candidate, remember, similar_m
 from memory.providers import contracts, errors, registry
 from memory.records.models import Memory
 from memory.secrets import scanner
-from memory.sessions import counter_rows
+from memory.sessions import counter_rows, counters
 from memory.sessions.models import Session, Statistic
 from memory.sessions.turns import Turn
 from memory.taxonomy import Scope, Status
@@ -299,14 +299,15 @@ def book_use(*, spent: Spent, project_id: UUID | None, now: datetime) -> None:
         "output_tokens": spent.output_tokens,
         "cost": (first * spent.input_tokens + last * spent.output_tokens) / PER,
     }
-    addition = counter_rows.Addition(
+    used = counters.Count(
+        kind=MODEL_USE,
         audience=project_id or tenancy.current().organization_id,
         project_id=project_id,
         day=now.date(),
         key=spent.model,
         counts=counts,
     )
-    counter_rows.add(kind=MODEL_USE, additions=(addition,), now=now)
+    counter_rows.add(counts=(used,), now=now)
 
 
 # What a new memory is to what is known, judged by one call for many pairs.
@@ -431,7 +432,8 @@ def judge_added(
         return {"compared": len(pairs), "degraded": {DAY_CAP: 1}}
     found = ask(pairs=pairs, allowance=allowance)
     if found.spent.calls:
-        addition = counter_rows.Addition(
+        used = counters.Count(
+            kind=JUDGED_ADDS,
             audience=row.audience if row.scope == Scope.PERSONAL else row.project_id,
             project_id=row.project_id,
             day=now.date(),
@@ -440,7 +442,7 @@ def judge_added(
         )
         with tenancy.unit():
             book_use(spent=found.spent, project_id=row.project_id, now=now)
-            counter_rows.add(kind=JUDGED_ADDS, additions=(addition,), now=now)
+            counter_rows.add(counts=(used,), now=now)
     with tenancy.unit():
         return _take(found, row, now)
 

@@ -119,12 +119,14 @@ def extract_from_conversation(call: Call, arguments: Conversation) -> dict[str, 
         project=arguments.project, external_id=arguments.external_id, shared=arguments.shared
     )
     turns = tuple(NewTurn(**dict(one)) for one in arguments.turns)
-    taken = take_conversation(caller=call.caller, new=new, turns=turns, now=call.now)
-    jobs.until_done(caller=call.caller, job_id=taken.job_id, seconds=arguments.wait)
-    found = sessions.session(caller=call.caller, session_id=taken.session_id)
+    session_id, job_id, taken = take_conversation(
+        caller=call.caller, new=new, turns=turns, now=call.now
+    )
+    jobs.until_done(caller=call.caller, job_id=job_id, seconds=arguments.wait)
+    found = sessions.session(caller=call.caller, session_id=session_id)
     return {
-        "session_id": taken.session_id,
-        "job_id": taken.job_id,
+        "session_id": session_id,
+        "job_id": job_id,
         "state": found.state,
         "stored": taken.stored,
         "known": taken.known,

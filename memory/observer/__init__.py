@@ -6,9 +6,9 @@
    checkpoint and notes what is urgent; nothing becomes a memory then, except from a long build,
    piece by piece.
 2. `detect` finds the seventeen signals in a scratchpad. `detections` is their one table: what each
-   is worth, and how many sessions must show it. `edit_signals`, `effort_signals` and
-   `navigation_signals` hold the finders. What people rejected of a signal lowers its worth; two
-   agents that saw the same are witnesses of each other.
+   is worth, and how many sessions must show it. `file_signals` and `effort_signals` hold the
+   finders. What people rejected of a signal lowers its worth; two agents that saw the same are
+   witnesses of each other.
 3. `promotion` decides: the gate of the session's type, frequency over sessions, taint, confidence.
    Dead ends, failures of QA, commits and what the running product showed (`evidence_texts`) come in
    beside the signals. It puts them into words by template.

@@ -10,44 +10,37 @@ How many steps were planned and taken, and what a step cost beside all others, i
 agents that share it are no two witnesses of it.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
-from memory.observer import detections, edit_signals, effort_signals, navigation_signals
+from memory.observer import detections, effort_signals, file_signals
 from memory.observer.detections import EVIDENCE_MOST, SIGHTINGS_MOST, Sighting, SignalKind
 from memory.records import assertions
 from memory.sessions import counters, file_paths
 from memory.sessions.counters import EdgeRow, ErrorRow, FileRow, ModuleRow, PairRow, Row
 from memory.sessions.events import Outcome
-from memory.sessions.scratchpad import (
-    Deed,
-    FileUse,
-    Scratchpad,
-    each_file,
-    files_of,
-    step_key,
-    taint_of,
-)
+from memory.sessions.scratchpad import Scratchpad, each_file, files_of, taint_of, touched
 from memory.sessions.tools import Act
 
 FINDERS: Final[Mapping[SignalKind, Callable[..., Iterator[Sighting]]]] = {
-    SignalKind.FILE_ACCESS: edit_signals.find_file_access,
-    SignalKind.CO_ACCESS: edit_signals.find_co_access,
+    SignalKind.FILE_ACCESS: file_signals.find_file_access,
+    SignalKind.CO_ACCESS: file_signals.find_co_access,
     SignalKind.ERROR_RETRY: effort_signals.find_error_retry,
-    SignalKind.BACKTRACK: edit_signals.find_backtrack,
-    SignalKind.READ_ABANDON: navigation_signals.find_read_abandon,
-    SignalKind.REPEATED_GREP: navigation_signals.find_repeated_grep,
+    SignalKind.BACKTRACK: file_signals.find_backtrack,
+    SignalKind.READ_ABANDON: file_signals.find_read_abandon,
+    SignalKind.REPEATED_GREP: file_signals.find_repeated_grep,
     SignalKind.TOOL_SEQUENCE: effort_signals.find_tool_sequence,
     SignalKind.TIME_ANOMALY: effort_signals.find_time_anomaly,
     SignalKind.SELF_CORRECTION: effort_signals.find_self_correction,
-    SignalKind.EXTERNAL_REFERENCE: navigation_signals.find_external_reference,
-    SignalKind.GLOB_IGNORED: navigation_signals.find_glob_ignored,
-    SignalKind.IMPORT_CHASE: navigation_signals.find_import_chase,
+    SignalKind.EXTERNAL_REFERENCE: file_signals.find_external_reference,
+    SignalKind.GLOB_IGNORED: file_signals.find_glob_ignored,
+    SignalKind.IMPORT_CHASE: file_signals.find_import_chase,
     SignalKind.TEST_ORDER: effort_signals.find_test_order,
-    SignalKind.CONFIG_TOUCHED: edit_signals.find_config_touched,
+    SignalKind.CONFIG_TOUCHED: file_signals.find_config_touched,
     SignalKind.STEP_OVERRUN: effort_signals.find_step_overrun,
-    SignalKind.PARALLEL_CONFLICT: edit_signals.find_parallel_conflict,
+    SignalKind.PARALLEL_CONFLICT: file_signals.find_parallel_conflict,
     SignalKind.CONTEXT_SPIKE: effort_signals.find_context_spike,
 }
 OF_ALL: Final = frozenset({SignalKind.STEP_OVERRUN, SignalKind.CONTEXT_SPIKE})
@@ -118,15 +111,23 @@ def witnessed(
         return join(seen={"": (scratchpad, found)})
     seen: dict[str, Seen] = {}
     for name in names:
-        deeds = {place: deed for place, deed in scratchpad.deeds.items() if deed.agent == name}
-        remarks = tuple(one for one in scratchpad.remarks if one.agent == name)
-        files = files_of(deeds=deeds.values())
-        own = replace(scratchpad, deeds=deeds, remarks=remarks, files=files)
+        own = _part_of(scratchpad, name)
         seen[name] = own, find_all(scratchpad=own, rejected=rejected, without=OF_ALL)
     joined = join(seen=seen)
     witnesses = {(one.kind, one.key) for one in joined}
     beside = tuple(one for one in found if (one.kind, one.key) not in witnesses)
     return (*joined, *join(seen={"": (scratchpad, beside)}))
+
+
+def _part_of(scratchpad: Scratchpad, agent: str) -> Scratchpad:
+    """Return what one agent of a session did."""
+    deeds = {place: deed for place, deed in scratchpad.deeds.items() if deed.agent == agent}
+    return replace(
+        scratchpad,
+        deeds=deeds,
+        remarks=tuple(one for one in scratchpad.remarks if one.agent == agent),
+        files=files_of(deeds=deeds.values()),
+    )
 
 
 def join(*, seen: Mapping[str, Seen]) -> tuple[Sighting, ...]:
@@ -137,23 +138,26 @@ def join(*, seen: Mapping[str, Seen]) -> tuple[Sighting, ...]:
         scratchpad, found = seen[agent]
         for sighting in sorted(found, key=lambda each: (each.kind, each.key)):
             reason = taint_of(last_sequence=sighting.last_sequence, scratchpad=scratchpad)
-            one = replace(sighting, agents=(agent,), reason=reason)
-            place = next((at for at, known in enumerate(joined) if _is_same(known, one)), None)
-            if place is None:
-                joined.append(one)
-                continue
-            known = joined[place]
+            _add(joined, replace(sighting, agents=(agent,), reason=reason))
+    scratchpads = tuple(seen[agent][0] for agent in agents)
+    reason = next(filter(None, (one.taint_reason for one in scratchpads)), "")
+    collisions = _strongest(file_signals.between(scratchpads=scratchpads))
+    return (*joined, *(replace(one, agents=agents, reason=reason) for one in collisions))
+
+
+def _add(joined: list[Sighting], one: Sighting) -> None:
+    """Add a sighting to those of other agents, to the same one if there is any."""
+    for place, known in enumerate(joined):
+        if _is_same(known, one):
             joined[place] = replace(
                 known,
                 evidence=(*known.evidence, *one.evidence)[-EVIDENCE_MOST:],
                 times=known.times + one.times,
-                agents=tuple(sorted({*known.agents, agent})),
-                reason=known.reason or reason,
+                agents=tuple(sorted({*known.agents, *one.agents})),
+                reason=known.reason or one.reason,
             )
-    scratchpads = tuple(seen[agent][0] for agent in agents)
-    reason = next((one.taint.reason for one in scratchpads if one.taint is not None), "")
-    collisions = _strongest(edit_signals.between(scratchpads=scratchpads))
-    return (*joined, *(replace(one, agents=agents, reason=reason) for one in collisions))
+            return
+    joined.append(one)
 
 
 def _is_same(known: Sighting, one: Sighting) -> bool:
@@ -179,57 +183,47 @@ def rows_of_session(*, scratchpad: Scratchpad, task_type: str) -> tuple[Row, ...
     What was done after outside content is not counted, and such a session is no sample of a plan:
     syntheses are made of these sums and nothing tainted is their source.
     """
-    taint = scratchpad.taint
-    pairs, errors = (
-        [one for one in found if taint is None or one.last_sequence <= taint.sequence]
-        for found in (
-            edit_signals.find_co_access(scratchpad=scratchpad),
-            find(kind=SignalKind.ERROR_RETRY, scratchpad=scratchpad),
-        )
-    )
+
+    def is_clean(sighting: Sighting) -> bool:
+        return not taint_of(last_sequence=sighting.last_sequence, scratchpad=scratchpad)
+
+    pairs = filter(is_clean, file_signals.find_co_access(scratchpad=scratchpad))
+    errors = filter(is_clean, find(kind=SignalKind.ERROR_RETRY, scratchpad=scratchpad))
     edges = [_edge(one, task_type) for one in pairs]
     tied = sorted({counters.modules_of(edge=edge) for edge in edges})
-    files = tuple(
-        FileRow(
-            path=path,
-            sessions=1,
-            reads=use.reads,
-            edits=use.edits,
-            tokens=use.tokens,
-            sized=int(use.tokens > 0),
-        )
-        for path, use in sorted(_clean_uses(scratchpad).items())
-        if path and not file_paths.is_outside(path=path)
-    )
+    files = tuple(_files(scratchpad))
     return (
         *files,
         *edges,
-        *(_error(one) for one in errors),
+        *map(_error, errors),
         *_modules(scratchpad, files),
         *(PairRow(first=one, second=other, sessions=1) for one, other in tied if one != other),
     )
 
 
-def _clean_uses(scratchpad: Scratchpad) -> Mapping[str, FileUse]:
-    """Return how files were used before outside content came into view.
+def _files(scratchpad: Scratchpad) -> Iterator[FileRow]:
+    """Yield how files of the repository were used before outside content came into view.
 
     Of one that was used before and after, the calls before count; what reading it takes is unknown.
     """
-    taint = scratchpad.taint
-    if taint is None:
-        return scratchpad.files
-    uses = {
-        path: use for path, use in scratchpad.files.items() if use.last_sequence <= taint.sequence
-    }
-    for deed in each_file(deeds=scratchpad.deeds.values()):
-        use = scratchpad.files.get(deed.target) if deed.act in {Act.READ, Act.EDIT} else None
-        if use is not None and deed.sequence <= taint.sequence < use.last_sequence:
-            known = uses.get(deed.target) or replace(use, reads=0, edits=0, tokens=0)
-            is_edit = deed.act is Act.EDIT
-            uses[deed.target] = replace(
-                known, reads=known.reads + (not is_edit), edits=known.edits + is_edit
+    uses, taint = scratchpad.files, scratchpad.taint
+    if taint is not None:
+        last = taint.sequence
+        uses = {path: use for path, use in uses.items() if use.last_sequence <= last}
+        for deed in each_file(deeds=scratchpad.deeds.values()):
+            use = scratchpad.files.get(deed.target) if deed.act in {Act.READ, Act.EDIT} else None
+            if use is not None and deed.sequence <= last < use.last_sequence:
+                uses[deed.target] = touched(known=uses.get(deed.target), deed=deed)
+    for path, use in sorted(uses.items()):
+        if detections.is_own(path=path):
+            yield FileRow(
+                path=path,
+                sessions=1,
+                reads=use.reads,
+                edits=use.edits,
+                tokens=use.tokens,
+                sized=int(use.tokens > 0),
             )
-    return uses
 
 
 def _edge(pair: Sighting, task_type: str) -> EdgeRow:
@@ -264,18 +258,17 @@ def _modules(scratchpad: Scratchpad, files: tuple[FileRow, ...]) -> Iterator[Mod
 
     Plan and steps count for the main one if it ended well; the tokens of a step for its last touch.
     """
-    last: dict[str, Deed] = {}
-    for deed in detections.touches(scratchpad=scratchpad):
-        if scratchpad.taint is None or deed.sequence <= scratchpad.taint.sequence:
-            last[step_key(agent=deed.agent, step=deed.step)] = deed
-    tokens = {file_paths.module(path=row.path): 0 for row in files}
-    for step, deed in last.items():
-        module = file_paths.module(path=deed.target)
-        cost = scratchpad.steps[step].tokens if step in scratchpad.steps else 0
-        tokens[module] = tokens.get(module, 0) + cost
+    touches = detections.touches(scratchpad=scratchpad)
+    last = {
+        (deed.agent, deed.step): deed
+        for deed in touches
+        if not taint_of(last_sequence=deed.sequence, scratchpad=scratchpad)
+    }
+    tokens = Counter({file_paths.module(path=row.path): 0 for row in files})
+    for deed in last.values():
+        tokens[file_paths.module(path=deed.target)] += scratchpad.cost_of(deed=deed)
     main = detections.main_module(scratchpad=scratchpad)
-    planned = scratchpad.setting.planned_steps
-    actual = scratchpad.steps_done or scratchpad.current_step
+    planned, actual = scratchpad.setting.planned_steps, scratchpad.steps_taken
     is_clean = scratchpad.taint is None
     is_sample = min(planned, actual) > 0 and is_clean and scratchpad.outcome is Outcome.SUCCESS
     for module, spent in sorted(tokens.items()):

@@ -11,7 +11,7 @@ A sighting is that a signal was seen in a session, by what it is recognized, and
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final
+from typing import Final, TypeVar
 
 from memory.sessions import file_paths
 from memory.sessions.scratchpad import Deed, Scratchpad, each_file
@@ -149,6 +149,18 @@ def made(
     )
 
 
+Key = TypeVar("Key")
+Part = TypeVar("Part")
+
+
+def group(found: Iterable[tuple[Key, Iterable[Part]]], /) -> dict[Key, list[Part]]:
+    """Return what was found under each key, in its order."""
+    by_key: dict[Key, list[Part]] = {}
+    for key, parts in found:
+        by_key.setdefault(key, []).extend(parts)
+    return by_key
+
+
 def evidence(*, deeds: Iterable[Deed]) -> tuple[SignalEvidence, ...]:
     """Return some deeds as evidence, the last ones in their order."""
     told = {(deed.sequence, deed.target): deed for deed in deeds}
@@ -169,7 +181,7 @@ def touches(*, scratchpad: Scratchpad) -> tuple[Deed, ...]:
     return tuple(
         deed
         for deed in each_file(deeds=scratchpad.deeds.values())
-        if deed.act in {Act.READ, Act.EDIT} and not deed.is_error and _is_own(deed.target)
+        if deed.act in {Act.READ, Act.EDIT} and not deed.is_error and is_own(path=deed.target)
     )
 
 
@@ -177,7 +189,7 @@ def main_module(*, scratchpad: Scratchpad) -> str:
     """Return the module that a session edited most, or else touched most; empty for none."""
     weights: dict[str, tuple[int, int]] = {}
     for path, use in scratchpad.files.items():
-        if _is_own(path):
+        if is_own(path=path):
             module = file_paths.module(path=path)
             edits, reads = weights.get(module, (0, 0))
             weights[module] = (edits + use.edits, reads + use.reads)
@@ -186,8 +198,9 @@ def main_module(*, scratchpad: Scratchpad) -> str:
 
 def is_own_edit(*, deed: Deed) -> bool:
     """Say whether a deed edited a file of the repository."""
-    return deed.act is Act.EDIT and not deed.is_error and _is_own(deed.target)
+    return deed.is_edit and is_own(path=deed.target)
 
 
-def _is_own(path: str) -> bool:
+def is_own(*, path: str) -> bool:
+    """Say whether a path is one of the repository."""
     return bool(path) and not file_paths.is_outside(path=path)

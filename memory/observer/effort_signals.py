@@ -3,13 +3,15 @@
 import hashlib
 import re
 from collections.abc import Iterator
+from itertools import chain, groupby
+from operator import itemgetter
 from statistics import median
 from typing import Final
 
 from memory.observer import detections
-from memory.observer.detections import Sighting, SignalEvidence, SignalKind, made
+from memory.observer.detections import Sighting, SignalEvidence, SignalKind, group, made
 from memory.sessions import file_paths, tools
-from memory.sessions.scratchpad import Deed, Scratchpad, each_file, in_order, step_key
+from memory.sessions.scratchpad import Deed, Scratchpad, each_file, in_order
 from memory.sessions.tools import Act
 from memory.sessions.turns import RemarkKind
 from memory.text import text as texts
@@ -42,20 +44,18 @@ def find_tool_sequence(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
     them does not count, and the same step twice in a row is one. The longest sequences come first;
     their parts are not named again.
     """
-    steps: list[tuple[str, Deed]] = []
-    for deed in scratchpad.deeds.values():
-        word = _word(deed)
-        if word and (not steps or steps[-1][0] != word):
-            steps.append((word, deed))
-    steps = steps[-STEPS_MOST:]
-    words = tuple(word for word, _ in steps)
+    steps = [(word, deed) for deed in scratchpad.deeds.values() if (word := _word(deed))]
+    if not steps:
+        return
+    different = [next(same) for _, same in groupby(steps, key=itemgetter(0))]
+    words, deeds = zip(*different[-STEPS_MOST:], strict=True)
     taken: list[tuple[str, ...]] = []
     for length in range(LONGEST, SHORTEST - 1, -1):
         for sequence, starts in _repeated(words, length).items():
-            if any(_is_part(sequence, longer) for longer in taken):
+            if _is_part(sequence, taken):
                 continue
             taken.append(sequence)
-            last = tuple(deed for _, deed in steps[starts[-1] : starts[-1] + length])
+            last = deeds[starts[-1] : starts[-1] + length]
             yield made(
                 SignalKind.TOOL_SEQUENCE,
                 " > ".join(sequence),
@@ -93,10 +93,13 @@ def _repeated(words: tuple[str, ...], length: int) -> dict[tuple[str, ...], list
     return {sequence: found for sequence, found in starts.items() if len(found) >= SEQUENCES_LEAST}
 
 
-def _is_part(sequence: tuple[str, ...], longer: tuple[str, ...]) -> bool:
+def _is_part(sequence: tuple[str, ...], taken: list[tuple[str, ...]]) -> bool:
     """Say whether a sequence lies in a longer one that is walked round and round."""
-    around = longer * 2
-    return any(around[place : place + len(sequence)] == sequence for place in range(len(longer)))
+    return any(
+        (longer * 2)[place : place + len(sequence)] == sequence
+        for longer in taken
+        for place in range(len(longer))
+    )
 
 
 def find_time_anomaly(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
@@ -138,7 +141,7 @@ def find_step_overrun(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
     Seen when somebody planned, and it took at least half as many again, and at least five more.
     """
     planned = scratchpad.setting.planned_steps
-    actual = scratchpad.steps_done or scratchpad.current_step
+    actual = scratchpad.steps_taken
     if planned < 1 or actual < OVERRUN_LEAST * planned or actual - planned < MORE_LEAST:
         return
     module = detections.main_module(scratchpad=scratchpad)
@@ -158,27 +161,24 @@ def find_context_spike(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
     Seen when it cost at least 4,000 tokens and three times the median of at least five steps; what
     it read or ran is what costs.
     """
-    tokens = {key: cost.tokens for key, cost in scratchpad.steps.items() if cost.tokens}
+    tokens = [cost for cost in scratchpad.steps.values() if cost]
     if len(tokens) < COSTED_LEAST:
         return
-    least = max(TOKENS_LEAST, COSTLY_MEDIANS * median(tokens.values()))
-    by_what: dict[str, list[tuple[Deed, int]]] = {}
-    for deed in scratchpad.deeds.values():
-        cost = tokens.get(step_key(agent=deed.agent, step=deed.step), 0)
-        if cost >= least and (what := _what_inside(deed)):
-            by_what.setdefault(what, []).append((deed, cost))
-    for what, spent in by_what.items():
-        deeds, costs = zip(*spent, strict=True)
-        is_file = deeds[0].act in _FILES
+    least = max(TOKENS_LEAST, COSTLY_MEDIANS * median(tokens))
+    costly = (one for one in scratchpad.deeds.values() if scratchpad.cost_of(deed=one) >= least)
+    by_what = group((_what_inside(deed), (deed,)) for deed in costly)
+    by_what.pop("", None)
+    for what, deeds in by_what.items():
+        files = (what,) if deeds[0].act in _FILES else ()
         yield made(
             SignalKind.CONTEXT_SPIKE,
             what,
             deeds,
-            files=(what,) if is_file else (),
-            times=len(spent),
+            files=files,
+            times=len(deeds),
             what=what,
-            tokens=str(max(costs)),
-            module=file_paths.module(path=what) if is_file else "",
+            tokens=str(max(scratchpad.cost_of(deed=deed) for deed in deeds)),
+            module=file_paths.module(path="".join(files)),
         )
 
 
@@ -200,7 +200,11 @@ def find_error_retry(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
     sighting a fingerprint. What a person refused is no error of the code.
     """
     deeds = in_order(scratchpad=scratchpad)
-    by_error: dict[str, list[tuple[int, int]]] = {}
+    yield from (_retried(deeds, one) for one in group(_retries(deeds)).values())
+
+
+def _retries(deeds: tuple[Deed, ...]) -> Iterator[tuple[str, tuple[tuple[int, int]]]]:
+    """Yield by the fingerprint of an error the place of a call and that of the next try."""
     for place, deed in enumerate(deeds):
         if not deed.is_error or _REFUSED.search(texts.straighten_apostrophes(text=deed.message)):
             continue
@@ -208,8 +212,7 @@ def find_error_retry(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
         following = range(place + 1, min(place + 1 + RETRY_CALLS, len(deeds)))
         again = next((later for later in following if _tried(deeds[later]) == tried), None)
         if again is not None:
-            by_error.setdefault(deed.fingerprint, []).append((place, again))
-    yield from (_retried(deeds, one) for one in by_error.values())
+            yield deed.fingerprint, ((place, again),)
 
 
 def changed(*, how: str) -> tuple[str, ...]:
@@ -219,32 +222,33 @@ def changed(*, how: str) -> tuple[str, ...]:
 
 def _tried(deed: Deed) -> tuple[Act, str]:
     """Return what is tried: a program, or a kind of act on one target."""
-    if deed.act in {Act.RUN, Act.TEST}:
-        return deed.act, tools.program(command=deed.target)
-    return deed.act, deed.target
+    return deed.act, _what(deed)
 
 
 def _retried(deeds: tuple[Deed, ...], tries: list[tuple[int, int]]) -> Sighting:
     first, (place, again) = deeds[tries[0][0]], tries[-1]
-    last = deeds[again]
     edits = tuple(deed for start, end in tries for deed in _edits(deeds[start + 1 : end]))
-    went_through = last.is_done and not last.is_error
-    how = ""
-    if went_through:
-        between = tuple(dict.fromkeys(deed.target for deed in _edits(deeds[place + 1 : again])))
-        is_same = last.target == deeds[place].target
-        how = "when tried again" if is_same else f"as `{last.target}`"
-        how = f"{CHANGED}{', '.join(between[:FILES_NAMED])}" if between else how
     return made(
         SignalKind.ERROR_RETRY,
         first.fingerprint,
-        (*(deeds[at] for pair in tries for at in pair), *edits),
+        (*(deeds[at] for at in chain.from_iterable(tries)), *edits),
         files=tuple(deed.target for deed in edits),
         times=len(tries),
-        what=" ".join(part for part in _tried(first) if part),
+        what=" ".join(filter(None, _tried(first))),
         message=first.message,
-        how=how,
+        how=_what_helped(deeds[place : again + 1]),
     )
+
+
+def _what_helped(deeds: tuple[Deed, ...]) -> str:
+    """Return how a call went through that failed first and was tried again last; empty if not."""
+    first, *between, last = deeds
+    if last.is_error or not last.is_done:
+        return ""
+    changes = tuple(dict.fromkeys(deed.target for deed in _edits(tuple(between))))
+    if changes:
+        return f"{CHANGED}{', '.join(changes[:FILES_NAMED])}"
+    return "when tried again" if last.target == first.target else f"as `{last.target}`"
 
 
 def _edits(deeds: tuple[Deed, ...]) -> tuple[Deed, ...]:
@@ -280,21 +284,15 @@ def find_self_correction(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
     where.
     """
     touches = detections.touches(scratchpad=scratchpad)
-    seen: set[str] = set()
-    for remark in scratchpad.remarks:
-        if remark.kind is not RemarkKind.SELF_CORRECTION:
-            continue
-        words = " ".join(_WORDS.findall(remark.text.lower()))
-        key = hashlib.blake2b(words.encode(), digest_size=8).hexdigest()
-        if key in seen:
-            continue
-        seen.add(key)
+    corrections = [one for one in scratchpad.remarks if one.kind is RemarkKind.SELF_CORRECTION]
+    firsts = {" ".join(_WORDS.findall(one.text.lower())): one for one in reversed(corrections)}
+    for words, remark in firsts.items():
         own = [deed for deed in touches if deed.agent == remark.agent]
         before = [deed for deed in own if deed.sequence < remark.sequence][-1:]
         told = SignalEvidence(sequence=remark.sequence, step=remark.step)
         yield Sighting(
             kind=SignalKind.SELF_CORRECTION,
-            key=key,
+            key=hashlib.blake2b(words.encode(), digest_size=8).hexdigest(),
             files=tuple(deed.target for deed in before),
             evidence=(*detections.evidence(deeds=before), told),
             details={"text": remark.text},

@@ -22,7 +22,7 @@ LONGEST: Final = 500  # characters of what is kept, default
 SENTENCES_MOST: Final = 3  # of the body, the ones that give reasons; default
 REASON_WORDS: Final = 4  # of substance that a reason has at least, default
 _CONVENTIONAL: Final = re.compile(
-    r"^(?P<kind>[a-z]{2,12})(?:\((?P<scope>[^()\n]{1,60})\))?(?P<breaks>!)?:\s+(?P<says>\S.*)$"
+    r"^(?:(?P<kind>[a-z]{2,12})(?:\((?P<scope>[^()\n]{1,60})\))?(?P<breaks>!)?:\s+)?(?P<says>.*)$"
 )
 _REVERTED: Final = re.compile(r"^revert(?:ed|s)?:?\s+[\"“](?P<says>.+?)[\"”]", re.IGNORECASE)
 _REVERTS: Final = re.compile(r"^this reverts commit\b[^.\n]*\.?\s*", re.IGNORECASE)
@@ -126,25 +126,23 @@ def of_commit(*, message: str) -> tuple[MemoryType, str] | None:
     stripped = map(str.strip, lines[1:])
     body = tuple(_REVERTS.sub("", line) for line in stripped if not _TRAILER.match(line))
     told = _sentences(body)
-    said = _CONVENTIONAL.match(subject)
-    is_revert = said is not None and said["kind"] == "revert"
-    reverted = _REVERTED.match(subject) or (said if is_revert else None)
+    said = next(_CONVENTIONAL.finditer(subject))
+    reverted = _REVERTED.match(subject) or (said if said["kind"] == "revert" else None)
     if reverted is None:
-        return _of_change(subject, said, body, told)
+        return _of_change(said, body, told)
     if not told:
         return None
     return _as_content(MemoryType.DEAD_END, f"Taken back: {reverted['says']}", told)
 
 
 def _of_change(
-    subject: str, said: re.Match[str] | None, body: tuple[str, ...], told: tuple[str, ...]
+    said: re.Match[str], body: tuple[str, ...], told: tuple[str, ...]
 ) -> tuple[MemoryType, str] | None:
     """Return what a commit that takes nothing back breaks, or changes for a reason."""
-    kind, says, mark = (said["kind"], said["says"], said["breaks"]) if said else ("", subject, "")
-    reasons = _reasons(told)
+    kind, says, reasons = said["kind"], said["says"], _reasons(told)
     breaking = filter(None, map(_BREAKING.match, body))
     breaks = next((found["says"] for found in breaking), "")
-    if breaks or mark:
+    if breaks or said["breaks"]:
         return _as_content(MemoryType.GOTCHA, _placed(breaks or says, said), reasons)
     if not reasons or _TRIVIAL.search(says) or kind in NO_NEWS:
         return None
@@ -163,11 +161,10 @@ def _reasons(told: tuple[str, ...]) -> tuple[str, ...]:
     )
 
 
-def _placed(says: str, said: re.Match[str] | None) -> str:
+def _placed(says: str, said: re.Match[str]) -> str:
     """Return what a subject says, with the scope that it names."""
-    scope = "" if said is None else (said["scope"] or "")
     text = says[:1].upper() + says[1:]
-    return f"{scope}: {text}" if scope else text
+    return f"{said['scope']}: {text}" if said["scope"] else text
 
 
 def _sentences(body: tuple[str, ...]) -> tuple[str, ...]:

@@ -1,8 +1,8 @@
 """From what a session showed to what is worth keeping, as decisions.
 
-validation → frequency → trust gate → confidence → words; then, once the caller knows how near each
-is to what is stored, novelty and the cap of the session's type. Dead ends, failures of QA, commits
-and what the running product showed come in beside the signals: they need one session.
+validation → frequency → trust gate → confidence → words; novelty and the cap of the session's type
+come behind, in `actions.offers`. Dead ends, failures of QA, commits and what the running product
+showed come in beside the signals: they need one session.
 
 A table by type of session says what must have happened before anything is promoted, and how much of
 it may be. A long build is promoted piece by piece: once it has more than five subtasks, after each
@@ -10,11 +10,10 @@ that was validated.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
-from memory.intake.integrate import NOVELTY_COSINE
 from memory.observer import detections, evidence_texts, reentered_dead_ends
 from memory.observer.detections import Sighting, SignalEvidence, SignalKind
 from memory.records.formulas import TAINTED_FACTOR
@@ -178,8 +177,7 @@ class Gate(StrEnum):
 
     QA_PASSED = "qa_passed"
     END = "end"
-    SPEC_ACCEPTED = "spec_accepted"
-    REVIEW_DONE = "review_done"
+    SUCCESS = "success"  # a spec was accepted, a review is done
     NEVER = "never"
 
 
@@ -199,8 +197,8 @@ GATES: Final = {
     SessionType.ROADMAP: GateRow(gate=Gate.END, most=3, types=_OF_ROADMAPS),
     SessionType.TERMINAL: GateRow(gate=Gate.END, most=3),
     SessionType.CHANGELOG: GateRow(gate=Gate.NEVER, most=0),
-    SessionType.SPEC: GateRow(gate=Gate.SPEC_ACCEPTED, most=3),
-    SessionType.PR_REVIEW: GateRow(gate=Gate.REVIEW_DONE, most=8),
+    SessionType.SPEC: GateRow(gate=Gate.SUCCESS, most=3),
+    SessionType.PR_REVIEW: GateRow(gate=Gate.SUCCESS, most=8),
 }
 
 
@@ -223,7 +221,7 @@ def is_gate_open(*, scratchpad: Scratchpad, is_piece: bool = False) -> bool:
         return is_piece or validated(scratchpad=scratchpad) > 0
     if gate is Gate.END:
         return scratchpad.outcome is not None
-    return gate is not Gate.NEVER and scratchpad.outcome is Outcome.SUCCESS
+    return gate is Gate.SUCCESS and scratchpad.outcome is Outcome.SUCCESS
 
 
 def is_of_qa(*, setting: Setting) -> bool:
@@ -302,7 +300,7 @@ def propose(
     are those of tools that drive the running product. What failed is what QA reported and what the
     agent gave up, where QA decides; behind another gate nothing passes.
     """
-    failures = tuple(_from_failures(scratchpad))
+    failures = (*_from_dead_ends(scratchpad), *_from_reports(scratchpad))
     found: tuple[ObservedCandidate, ...] = failures if is_of_qa(setting=scratchpad.setting) else ()
     if is_gate_open(scratchpad=scratchpad, is_piece=is_piece):
         found = (
@@ -316,33 +314,24 @@ def propose(
     return tuple(sorted(fitting.values(), key=lambda one: (-one.surety, one.key)))
 
 
-def choose(
-    *,
+def _shown_once(
     scratchpad: Scratchpad,
-    proposed: tuple[ObservedCandidate, ...],
-    nearest: Mapping[str, float],
-    novelty_cosine: float = NOVELTY_COSINE,
-    before: int = 0,
-) -> tuple[ObservedCandidate, ...]:
-    """Return what is promoted: novel, and no more than the type of session allows.
-
-    `nearest` is the highest cosine with a stored memory by key; a key without one counts as novel,
-    and so does one that is not above `novelty_cosine`, the project's. `before` counts what the
-    session promoted at earlier ends or piece by piece.
-    """
-    novel = tuple(one for one in proposed if nearest.get(one.key, 0.0) <= novelty_cosine)
-    return novel[: max(0, GATES[scratchpad.setting.type].most - before)]
-
-
-def _judged(scratchpad: Scratchpad, one: ObservedCandidate) -> ObservedCandidate:
-    """Return what one session by itself shows; its confidence so far is what its kind is worth."""
-    last = max((each.sequence for each in one.evidence), default=0)
-    trust = source_row(source=one.source).trust_multiplier
-    return replace(
-        one,
-        files=one.files[: detections.FILES_MOST],
-        confidence=confidence(value=one.confidence, sessions=1, needed=1, trust=trust),
+    source: Source,
+    value: float,
+    *evidence: SignalEvidence,
+    files: tuple[str, ...] = (),
+    **fields: Any,
+) -> ObservedCandidate:
+    """Return what one session by itself shows; `value` is what its kind is worth."""
+    last = max((each.sequence for each in evidence), default=0)
+    trust = source_row(source=source).trust_multiplier
+    return ObservedCandidate(
+        source=source,
+        evidence=evidence,
+        files=files[: detections.FILES_MOST],
+        confidence=confidence(value=value, sessions=1, needed=1, trust=trust),
         reason=taint_of(last_sequence=last, scratchpad=scratchpad),
+        **fields,
     )
 
 
@@ -389,72 +378,70 @@ def _is_of_failed(sighting: Sighting, taken_back: Mapping[str, int]) -> bool:
     return sighting.last_sequence <= max(taken_back[path] for path in sighting.files)
 
 
-def _from_failures(scratchpad: Scratchpad) -> Iterator[ObservedCandidate]:
-    """Yield what the agent gave up, and the failures that QA reported."""
+def _from_dead_ends(scratchpad: Scratchpad) -> Iterator[ObservedCandidate]:
+    """Yield what the agent gave up."""
     for found in reentered_dead_ends.find_dead_ends(scratchpad=scratchpad):
         tried, instead = _part(found.approach), _part(found.alternative)
-        parts = [
+        parts = (
             f"For “{_part(found.task)}”, {tried} did not work."
             if found.task
             else f"{tried.capitalize()} did not work.",
             _sentence(found.why_it_failed),
             f"What came instead: {instead}." if instead else "",
-        ]
-        content = " ".join(part for part in parts if part)[:CONTENT_MOST]
+        )
+        content = " ".join(filter(None, parts))[:CONTENT_MOST]
         fields = {
             "approach": found.approach,
             "why_it_failed": found.why_it_failed,
             "alternative": found.alternative,
             "context": found.task,
         }
-        yield _judged(
+        yield _shown_once(
             scratchpad,
-            ObservedCandidate(
-                key=f"dead_end:{content}",
-                type=MemoryType.DEAD_END,
-                content=content,
-                files=found.files,
-                evidence=found.evidence,
-                confidence=DEAD_END_VALUE,
-                source=Source.OBSERVER_INFERRED,
-                attributes={name: text for name, text in fields.items() if text.strip()},
-            ),
+            Source.OBSERVER_INFERRED,
+            DEAD_END_VALUE,
+            *found.evidence,
+            key=f"dead_end:{content}",
+            type=MemoryType.DEAD_END,
+            content=content,
+            files=found.files,
+            attributes={name: text for name, text in fields.items() if text.strip()},
         )
+
+
+def _from_reports(scratchpad: Scratchpad) -> Iterator[ObservedCandidate]:
+    """Yield the failures that QA reported."""
     for report in scratchpad.reports:
         if report.outcome is Outcome.FAILURE and report.text.strip():
-            yield _judged(
+            yield _shown_once(
                 scratchpad,
-                ObservedCandidate(
-                    key=f"qa_report:{report.text}",
-                    type=MemoryType.ERROR_PATTERN,
-                    content=f"QA found: {report.text.strip()}",
-                    files=report.files,
-                    evidence=(SignalEvidence(sequence=report.sequence, step=0),),
-                    confidence=QA_VALUE,
-                    source=Source.QA_AUTO,
-                ),
+                Source.QA_AUTO,
+                QA_VALUE,
+                SignalEvidence(sequence=report.sequence, step=0),
+                key=f"qa_report:{report.text}",
+                type=MemoryType.ERROR_PATTERN,
+                content=f"QA found: {report.text.strip()}",
+                files=report.files,
             )
 
 
 def _from_commits(scratchpad: Scratchpad) -> Iterator[ObservedCandidate]:
     """Yield what of the posted commits is worth keeping, of work that did not fail."""
     for commit in () if scratchpad.outcome in _FAILED else scratchpad.commits:
-        kept = evidence_texts.of_commit(message=commit.message)
+        kept = evidence_texts.of_commit(message=commit.text)
         if kept is not None:
             type, content = kept
-            yield _judged(
+            yield _shown_once(
                 scratchpad,
-                ObservedCandidate(
-                    key=f"commit:{content}",
-                    type=type,
-                    content=content,
-                    files=commit.files,
-                    evidence=(SignalEvidence(sequence=commit.sequence, step=0),),
-                    confidence=COMMIT_VALUE,
-                    source=Source.COMMIT_AUTO,
-                    is_unsure=True,  # right in two of three cases on foreign histories
-                    commit=commit.sha,
-                ),
+                Source.COMMIT_AUTO,
+                COMMIT_VALUE,
+                SignalEvidence(sequence=commit.sequence, step=0),
+                key=f"commit:{content}",
+                type=type,
+                content=content,
+                files=commit.files,
+                is_unsure=True,  # right in two of three cases on foreign histories
+                commit=commit.commit,
             )
 
 
@@ -466,16 +453,14 @@ def _from_the_product(
         observed = evidence_texts.of_the_product(tool=result.name, result=result.text)
         if observed is not None:
             kind, content, attributes = observed
-            yield _judged(
+            yield _shown_once(
                 scratchpad,
-                ObservedCandidate(
-                    key=f"end_to_end:{kind.value}:{content}",
-                    type=MemoryType.E2E_OBSERVATION,
-                    content=content,
-                    evidence=(SignalEvidence(sequence=result.sequence, step=result.step),),
-                    confidence=evidence_texts.PRODUCT_CONFIDENCE,
-                    source=Source.TOOL_AUTO,
-                    attributes=attributes,
-                    is_unsure=True,
-                ),
+                Source.TOOL_AUTO,
+                evidence_texts.PRODUCT_CONFIDENCE,
+                SignalEvidence(sequence=result.sequence, step=result.step),
+                key=f"end_to_end:{kind.value}:{content}",
+                type=MemoryType.E2E_OBSERVATION,
+                content=content,
+                attributes=attributes,
+                is_unsure=True,
             )

@@ -190,22 +190,7 @@ KNOWN_MOST: Final = 500  # dead ends, the newest; default, not measured
 
 def find_reentries(*, caller: Caller, row: Session, scratchpad: Scratchpad) -> tuple[Reentry, ...]:
     """Find the dead ends that a session entered and could have avoided. In a unit."""
-    here = Q(project_id=row.project_id) | Q(project_id__isnull=True)
-    rows = countable(caller=caller).filter(
-        here,
-        type=MemoryType.DEAD_END.value,
-        status=Status.ACTIVE.value,
-        stale_at__isnull=True,
-        needs_review=False,
-        taint_reason="",
-        created_at__lt=row.opened_at,
-    )
-    newest = rows.exclude(session_id=row.id).order_by("-created_at", "id")
-    found = newest.values_list("id", "content", "attributes")[:KNOWN_MOST]
-    known = tuple(
-        KnownEnd(id=str(id), content=content, approach=str(attributes.get("approach", "")))
-        for id, content, attributes in found
-    )
+    known = _known_ends(caller, row)
     if not known:
         return ()
     thoughts = Turn.done.filter(session=row, body__kind="reasoning").order_by("sequence")
@@ -225,4 +210,24 @@ def find_reentries(*, caller: Caller, row: Session, scratchpad: Scratchpad) -> t
         if one.memory_id in first
         else one
         for one in entered
+    )
+
+
+def _known_ends(caller: Caller, row: Session) -> tuple[KnownEnd, ...]:
+    """Return the dead ends that the caller could know when a session began, the newest."""
+    here = Q(project_id=row.project_id) | Q(project_id__isnull=True)
+    rows = countable(caller=caller).filter(
+        here,
+        type=MemoryType.DEAD_END.value,
+        status=Status.ACTIVE.value,
+        stale_at__isnull=True,
+        needs_review=False,
+        taint_reason="",
+        created_at__lt=row.opened_at,
+    )
+    newest = rows.exclude(session_id=row.id).order_by("-created_at", "id")
+    found = newest.values_list("id", "content", "attributes")[:KNOWN_MOST]
+    return tuple(
+        KnownEnd(id=str(id), content=content, approach=str(attributes.get("approach", "")))
+        for id, content, attributes in found
     )

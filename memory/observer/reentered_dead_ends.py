@@ -150,27 +150,32 @@ def _command_or_stems(end: KnownEnd) -> tuple[str, frozenset[str]]:
 def find(*, scratchpad: Scratchpad, said: Texts, known: Iterable[KnownEnd]) -> tuple[Reentry, ...]:
     """Find the dead ends that a session entered, in the order of their memories' ids."""
     deeds = in_order(scratchpad=scratchpad)
-    runs = _first_runs(deeds)
-    ways = [(one.sequence, How.COMMITTED, _affirmed(one.message)) for one in scratchpad.commits]
-    ways += [(at, How.WENT, stems) for at, stems in _intentions(deeds, said)]
-    given_up = [
-        (
-            end.evidence[-1].sequence,
-            statement_clauses.stems(text=f"{end.approach} {end.why_it_failed}"),
-        )
-        for end in find_dead_ends(scratchpad=scratchpad)
-    ]
+    runs, signs = _first_runs(deeds), tuple(_signs(scratchpad, deeds, said))
     found: list[Reentry] = []
     for end in sorted(known, key=lambda each: each.id):
         command, stems = _command_or_stems(end)
         why = statement_clauses.stems(text=end.content)
-        signs = [(runs[command], How.RAN)] if command in runs else []
-        signs += [(at, how) for at, how, other in ways if _is_way(stems, other)]
-        signs += [(at, How.GAVE_UP) for at, other in given_up if _is_same_end(why, other)]
-        if signs:
-            sequence, how = min(signs)
+        own = [(runs[command], How.RAN)] if command in runs else []
+        for at, how, other in signs:
+            if _is_same_end(why, other) if how is How.GAVE_UP else _is_way(stems, other):
+                own.append((at, how))
+        if own:
+            sequence, how = min(own)
             found.append(Reentry(memory_id=end.id, sequence=sequence, how=how))
     return tuple(found)
+
+
+def _signs(
+    scratchpad: Scratchpad, deeds: tuple[Deed, ...], said: Texts
+) -> Iterator[tuple[int, How, frozenset[str]]]:
+    """Yield where an agent committed, went or gave up something, with the stems of that."""
+    for commit in scratchpad.commits:
+        yield commit.sequence, How.COMMITTED, _affirmed(commit.text)
+    for at, stems in _intentions(deeds, said):
+        yield at, How.WENT, stems
+    for end in find_dead_ends(scratchpad=scratchpad):
+        stems = statement_clauses.stems(text=f"{end.approach} {end.why_it_failed}")
+        yield end.evidence[-1].sequence, How.GAVE_UP, stems
 
 
 def _first_runs(deeds: tuple[Deed, ...]) -> dict[str, int]:

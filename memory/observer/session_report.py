@@ -31,10 +31,10 @@ def of_scratchpad(*, scratchpad: Scratchpad) -> dict[str, Any]:
     """Return what is known of the session as a whole."""
     return {
         "counts": {name: getattr(scratchpad, name) for name in COUNTED},
-        "steps": scratchpad.steps_done or scratchpad.current_step,
+        "steps": scratchpad.steps_taken,
         "tools": len(scratchpad.deeds),
         "outcome": scratchpad.outcome.value if scratchpad.outcome else "",
-        "tainted_by": scratchpad.taint.reason if scratchpad.taint else "",
+        "tainted_by": scratchpad.taint_reason,
         "task": scratchpad.task,
     }
 

@@ -97,33 +97,51 @@ def weekly(
     `known` holds the pairs that one names, in alphabetical order. A pair has threshold 0.
     """
     sessions = {(one.first, one.second): one.sessions for one in pairs}
-    by_pair: dict[tuple[str, str], list[EdgeRow]] = {}
-    for edge in edges:
-        pair = counters.modules_of(edge=edge)
-        if pair[0] != pair[1] and pair not in known:
-            by_pair.setdefault(pair, []).append(edge)
+    by_pair = detections.group((counters.modules_of(edge=edge), (edge,)) for edge in edges)
     often = {
         pair: max(sessions.get(pair, 0), *(edge.sessions for edge in met))
         for pair, met in by_pair.items()
+        if pair[0] != pair[1] and pair not in known
     }
     found: list[tuple[str, SumStatement]] = []
-    for pair in sorted(by_pair, key=lambda pair: (-often[pair], pair)):
+    for pair, count in sorted(often.items(), key=lambda item: (-item[1], item[0])):
         key = counters.key_of(text=f"0:{'|'.join(pair)}")
-        if often[pair] < PAIR_SESSIONS or key in done:
-            continue
-        strongest = max(by_pair[pair], key=lambda edge: (edge.sessions, edge.first, edge.second))
-        one, other = (module or "the top folder" for module in pair)
-        statement = SumStatement(
-            type=MemoryType.CAUSAL_DEPENDENCY,
-            content=f"Work on {one} and on {other} goes together ({often[pair]} sessions): "
-            f"{strongest.first} and {strongest.second}.",
-            files=(strongest.first, strongest.second),
-        )
-        found.append((key, statement))
+        if count >= PAIR_SESSIONS and key not in done:
+            found.append((key, _pair_statement(pair, count, by_pair[pair])))
     return tuple(found[:PAIRS_MOST])
 
 
-def is_of(*, module: str, error: ErrorRow, paths: frozenset[str]) -> bool:
+def _pair_statement(pair: tuple[str, str], count: int, edges: list[EdgeRow]) -> SumStatement:
+    strongest = max(edges, key=lambda edge: (edge.sessions, edge.first, edge.second))
+    one, other = (module or "the top folder" for module in pair)
+    return SumStatement(
+        type=MemoryType.CAUSAL_DEPENDENCY,
+        content=f"Work on {one} and on {other} goes together ({count} sessions): "
+        f"{strongest.first} and {strongest.second}.",
+        files=(strongest.first, strongest.second),
+    )
+
+
+def summarize(
+    *,
+    module: ModuleRow,
+    files: Iterable[FileRow],
+    edges: Iterable[EdgeRow],
+    errors: Iterable[ErrorRow],
+) -> Summary:
+    """Return what is known of one module; an error without a message was forgotten."""
+    name = module.module
+    own = tuple(one for one in files if file_paths.module(path=one.path) == name)
+    paths = frozenset(one.path for one in own)
+    return Summary(
+        module=module,
+        files=own,
+        edges=tuple(one for one in edges if {one.first, one.second} <= paths),
+        errors=tuple(one for one in errors if one.message and _is_of(name, one, paths)),
+    )
+
+
+def _is_of(module: str, error: ErrorRow, paths: frozenset[str]) -> bool:
     """Say whether an error belongs to a module: it names a file of it, or a change there helped."""
     if any(path in error.message for path in paths):
         return True

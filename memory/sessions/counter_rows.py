@@ -1,8 +1,7 @@
 """Add to sums that grow over time, many at once and none lost, and read them."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from datetime import date, datetime
+from collections.abc import Iterable
+from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
 from uuid import UUID
@@ -11,41 +10,23 @@ import orjson
 from django.db.models import Q
 
 from memory import sql_queries
-from memory.sessions.counters import NOTES
-from memory.sessions.models import LONGEST_KEY, LONGEST_KIND, Statistic
+from memory.sessions.counters import KEY_MOST, NOTES, Count
+from memory.sessions.models import Statistic
 
 FILE: Final = "sessions/sql/sessions.sql"
 MOST: Final = 10_000  # rows of one read; default, not measured
+COLUMNS: Final = ("kind", "audience", "project_id", "day", "key")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Addition:
-    """What is added to one sum: whose it is, of which day if it is kept by day, and how much.
+def add(*, counts: Iterable[Count], now: datetime) -> int:
+    """Add to sums in one statement; return how many rows were touched. In a unit.
 
-    `notes` is what else is known of the thing; it takes the place of what was noted before.
+    A key that is longer than the column is cut; counts of one row are put together first.
     """
-
-    audience: UUID
-    project_id: UUID | None
-    key: str
-    counts: Mapping[str, int | Decimal]
-    day: date | None = None
-    notes: Mapping[str, Any] = field(default_factory=dict)
-
-
-def add(*, kind: str, additions: Iterable[Addition], now: datetime) -> int:
-    """Add to sums of a kind in one statement; return how many rows were touched. In a unit.
-
-    A key that is longer than the column is cut; additions to one row are put together first.
-    """
-    if len(kind) > LONGEST_KIND:
-        raise ValueError(f"{kind!r} is longer than a kind of statistic may be.")
-    merged: dict[tuple[UUID, UUID | None, date | None, str], dict[str, Any]] = {}
-    for one in additions:
-        place = (one.audience, one.project_id, one.day, one.key[:LONGEST_KEY])
+    merged: dict[tuple[object, ...], dict[str, Any]] = {}
+    for one in counts:
+        place = (one.kind, one.audience, one.project_id, one.day, one.key[:KEY_MOST])
         sums = merged.setdefault(place, {})
-        if NOTES in one.counts:
-            raise ValueError(f"{NOTES!r} is no name of a count.")
         for name, number in one.counts.items():
             sums[name] = sums.get(name, 0) + number
         if one.notes:
@@ -53,21 +34,24 @@ def add(*, kind: str, additions: Iterable[Addition], now: datetime) -> int:
     if not merged:
         return 0
     rows = [
-        {"audience": audience, "project_id": project_id, "day": day, "key": key, "counts": counts}
-        for (audience, project_id, day, key), counts in merged.items()
+        {**dict(zip(COLUMNS, place, strict=True)), "counts": sums} for place, sums in merged.items()
     ]
     # Decimals become text, which stays exact in every reader.
     plain = orjson.dumps(rows, default=lambda one: f"{one:f}" if isinstance(one, Decimal) else None)
-    return sql_queries.execute("add", file=FILE, kind=kind, rows=plain.decode(), now=now)
+    return sql_queries.execute("add", file=FILE, rows=plain.decode(), now=now)
 
 
-def drop_nothing(
-    *, kind: str, audience: UUID, project_id: UUID | None, keys: tuple[str, ...]
-) -> None:
-    """Let sums that came to nothing be gone, with their names and their rows. In a unit."""
-    where = {"kind": kind, "audience": audience, "project": project_id, "keys": list(keys)}
-    sql_queries.execute("drop_nothing", file=FILE, **where)
-    sql_queries.execute("drop_zeros", file=FILE, **where)
+def drop_zeros(*, counts: Iterable[Count], audience: UUID, project_id: UUID | None) -> None:
+    """Let sums of a place that came to nothing be gone, with their names and rows. In a unit."""
+    every = tuple(counts)
+    sql_queries.execute(
+        "drop_zeros",
+        file=FILE,
+        kinds=[one.kind for one in every],
+        keys=[one.key for one in every],
+        audience=audience,
+        project=project_id,
+    )
 
 
 def read(

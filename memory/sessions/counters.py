@@ -16,8 +16,11 @@ import hashlib
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
+from datetime import date
+from decimal import Decimal
 from enum import StrEnum
 from typing import Any, Final, Protocol, TypeVar
+from uuid import UUID
 
 from memory.sessions import file_paths
 
@@ -32,7 +35,8 @@ PREFETCH_SESSIONS: Final = 3  # of a module at least
 PREFETCH_FILES_MOST: Final = 12
 DIRECTION_LEAST: Final = 0.75  # share of sessions that begin with the same file; not measured
 
-Added = Mapping[str, Mapping[str, Mapping[str, int]]]  # by kind, key and name, as JSON keeps it
+Number = int | Decimal
+Added = Mapping[str, Mapping[str, Mapping[str, Number]]]  # by kind, key and name, as JSON keeps it
 
 
 class Kind(StrEnum):
@@ -131,12 +135,18 @@ KIND_OF: Final[Mapping[type[Row], Kind]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Count:
-    """What one session, or one synthesis, adds to a sum."""
+    """What is added to one sum: whose it is, of which day if it is kept by day, and how much.
 
-    kind: Kind
+    `notes` is what else is known of the thing; it takes the place of what was noted before.
+    """
+
+    kind: str
     key: str
-    counts: Mapping[str, int]
+    counts: Mapping[str, Number]
     notes: Mapping[str, Any] = field(default_factory=dict)
+    audience: UUID | None = None
+    project_id: UUID | None = None
+    day: date | None = None
 
 
 class Stored(Protocol):
@@ -156,7 +166,7 @@ def key_of(*, text: str) -> str:
     return f"{text[: KEY_MOST - _DIGEST - 1]} {digest}"
 
 
-def count_of(*, row: Row) -> Count:
+def count_of(row: Row, /) -> Count:
     """Return what a row adds to the sums; it is known by its texts, an error by its fingerprint."""
     counts: dict[str, int] = {}
     notes: dict[str, str] = {}
@@ -214,11 +224,11 @@ def added_row(*, row: OfRow, add: OfRow) -> OfRow:
     return replace(row, **changes)
 
 
-def added(*, counts: Iterable[Count]) -> dict[str, dict[str, dict[str, int]]]:
+def added(*, counts: Iterable[Count]) -> Added:
     """Return what sums hold of a session that has added these."""
-    found: dict[str, dict[str, dict[str, int]]] = {}
+    found: dict[str, dict[str, dict[str, Number]]] = {}
     for one in counts:
-        sums = found.setdefault(one.kind.value, {}).setdefault(one.key, {})
+        sums = found.setdefault(str(one.kind), {}).setdefault(one.key, {})
         for name, number in one.counts.items():
             sums[name] = sums.get(name, 0) + number
     return found

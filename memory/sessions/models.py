@@ -11,8 +11,6 @@ from django.db.models import Q, QuerySet
 
 from accounts.identifiers import new_id
 
-LONGEST_KIND = 24  # characters, the column's
-LONGEST_KEY = 400  # characters, the column's
 COMPARED = ("control", "passive", "full")  # groups of an experiment
 
 
@@ -247,11 +245,11 @@ class Statistic(models.Model):
     `notes` under it is an object of anything else that is known of the thing; the newest stands.
     """
 
-    kind = models.CharField(max_length=LONGEST_KIND)
+    kind = models.CharField(max_length=24)
     audience = models.UUIDField()
     project_id = models.UUIDField(null=True)
     day = models.DateField(null=True)
-    key = models.CharField(max_length=LONGEST_KEY)
+    key = models.CharField(max_length=400)
     counts = models.JSONField(default=dict)
     updated_at = models.DateTimeField()
 

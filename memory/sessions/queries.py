@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, Generic, TypeVar
 from uuid import UUID
 
 from django.db.models import Count, Max, OuterRef, Q, QuerySet, Subquery
@@ -96,12 +96,16 @@ class SessionPlace:
     session_id: UUID
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionPage:
-    """Sessions, newest first, and where the next page begins (None: this is the last)."""
+Item = TypeVar("Item")
+Place = TypeVar("Place")
 
-    items: tuple[SessionView, ...]
-    next_place: SessionPlace | None
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page(Generic[Item, Place]):
+    """Some of a list, and where the next page begins (None: this is the last)."""
+
+    items: tuple[Item, ...]
+    next_place: Place | None
 
 
 def session(*, caller: Caller, session_id: UUID) -> SessionView:
@@ -118,7 +122,7 @@ def sessions(
     state: str | None,
     after: SessionPlace | None,
     limit: int,
-) -> SessionPage:
+) -> Page[SessionView, SessionPlace]:
     """Return a page of sessions, newest first. Raises NotFound for a project not to be seen."""
     require(caller=caller, act=Act.READ)
     with tenancy.unit():
@@ -138,7 +142,7 @@ def sessions(
         found = [to_view(row) for row in _counted(page).order_by("-opened_at", "id")]
     items = tuple(found[:limit])
     place = SessionPlace(opened_at=items[-1].opened_at, session_id=items[-1].id) if items else None
-    return SessionPage(items=items, next_place=place if len(found) > limit else None)
+    return Page(items=items, next_place=place if len(found) > limit else None)
 
 
 def by_methodology(*, caller: Caller, names: tuple[str, ...]) -> Mapping[str, int]:
@@ -273,16 +277,8 @@ class TurnView:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnPage:
-    """Turns in their order, and the sequence behind which the next page begins (None: the last)."""
-
-    items: tuple[TurnView, ...]
-    next_after: int | None
-
-
-def turns(*, caller: Caller, session_id: UUID, after: int, limit: int) -> TurnPage:
-    """Return turns behind a sequence, fewer where they are long.
+def turns(*, caller: Caller, session_id: UUID, after: int, limit: int) -> Page[TurnView, int]:
+    """Return turns behind a sequence, fewer where they are long; the next ones are behind a place.
 
     Raises NotFound also for a session the caller may not see.
     """
@@ -294,10 +290,10 @@ def turns(*, caller: Caller, session_id: UUID, after: int, limit: int) -> TurnPa
         room = LARGEST_PAGE
         for turn in rows[: limit + 1].iterator(chunk_size=READ_AT_ONCE):
             if len(items) == limit or (items and len(turn.text) > room):
-                return TurnPage(items=tuple(items), next_after=items[-1].sequence)
+                return Page(items=tuple(items), next_place=items[-1].sequence)
             items.append(TurnView(**{one: getattr(turn, one) for one in TurnView.__slots__}))
             room -= len(turn.text)
-    return TurnPage(items=tuple(items), next_after=None)
+    return Page(items=tuple(items), next_place=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -320,15 +316,9 @@ class EventView:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EventPage:
-    """Events in their order, and the sequence from which the next page goes on (None: the last)."""
-
-    items: tuple[EventView, ...]
-    next_from: int | None
-
-
-def events(*, caller: Caller, session_id: UUID, first: int, last: int, limit: int) -> EventPage:
+def events(
+    *, caller: Caller, session_id: UUID, first: int, last: int, limit: int
+) -> Page[EventView, int]:
     """Return the events from one sequence to another, both of them too.
 
     Raises NotFound also for a session the caller may not see.
@@ -338,10 +328,8 @@ def events(*, caller: Caller, session_id: UUID, first: int, last: int, limit: in
         row = find(caller=caller, session_id=session_id)
         rows = Turn.done.filter(session=row, sequence__gte=first, sequence__lte=last)
         found = [_to_event_view(turn) for turn in rows.order_by("sequence")[: limit + 1]]
-    goes_on = len(found) > limit
-    return EventPage(
-        items=tuple(found[:limit]), next_from=found[limit].sequence if goes_on else None
-    )
+    following = next((one.sequence for one in found[limit:]), None)
+    return Page(items=tuple(found[:limit]), next_place=following)
 
 
 def _to_event_view(turn: Turn) -> EventView:
@@ -448,18 +436,10 @@ class HistoryHit:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HistoryPage:
-    """Turns, newest first, and where the next page begins (None: this is the last)."""
-
-    items: tuple[HistoryHit, ...]
-    next_place: HistoryPlace | None
-
-
 def search_history(
     *, caller: Caller, asked: HistoryQuestion, after: HistoryPlace | None, limit: int
-) -> HistoryPage:
-    """Return turns that hold what is asked. Letters are compared without regard to their case.
+) -> Page[HistoryHit, HistoryPlace]:
+    """Return turns that hold what is asked, newest first, whatever the case of their letters.
 
     Raises InvalidInput for a question without a word, NotFound for a project or session that the
     caller may not see.
@@ -505,4 +485,4 @@ def search_history(
         HistoryHit(**dict(zip(HistoryHit.__slots__, row[1:], strict=True))) for row in rows[:limit]
     )
     place = HistoryPlace(at=shown[-1].at, id=rows[limit - 1][0]) if len(rows) > limit else None
-    return HistoryPage(items=shown, next_place=place)
+    return Page(items=shown, next_place=place)

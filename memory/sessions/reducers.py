@@ -17,20 +17,9 @@ from typing import Final
 
 from memory.sessions import event_parsing, file_paths, tools, turns
 from memory.sessions.events import Event, EventKind, Outcome
-from memory.sessions.scratchpad import (
-    Commit,
-    Deed,
-    Recorded,
-    Report,
-    Scratchpad,
-    Setting,
-    StepCost,
-    Taint,
-    step_key,
-    touched,
-)
+from memory.sessions.scratchpad import Deed, Scratchpad, Setting, Taint, step_key, touched
 from memory.sessions.tools import Act
-from memory.sessions.turns import RemarkKind, Speaker
+from memory.sessions.turns import Speaker
 
 CHARACTERS_A_TOKEN: Final = 3  # four count code 8 % low (packing_tokens)
 FIRST_BLOCK: Final = 2**30  # where the numbers of subagents begin, the command line's
@@ -113,10 +102,7 @@ def _believed(state: Scratchpad, steps: int) -> int:
 def _on_call(state: Scratchpad, event: Event) -> None:
     setting = state.setting
     reading = tools.read(
-        event=event,
-        root=setting.root,
-        folder=setting.folder,
-        written=state.written,
+        event=event, root=setting.root, folder=setting.folder, written=state.written
     )
     deed = Deed(
         sequence=event.sequence,
@@ -142,8 +128,7 @@ def _on_call(state: Scratchpad, event: Event) -> None:
     if reading.act in _FILES and reading.target:
         _count_files(state, deed)
     if reading.act is Act.RECORD:
-        entry = Recorded(sequence=event.sequence, step=event.step, text=event.text[:MESSAGE_MOST])
-        state.recorded = (*state.recorded, entry)[-RECORDED_MOST:]
+        state.recorded = (*state.recorded, _shortened(state, event))[-RECORDED_MOST:]
     if len(state.deeds) > DEEDS_MOST:
         _let_go(state)
 
@@ -249,35 +234,30 @@ def _names_in_result(deed: Deed, text: str, setting: Setting) -> tuple[str, ...]
     return tuple(dict.fromkeys(named))[:FOUND_MOST]
 
 
-def _on_reasoning(state: Scratchpad, event: Event) -> None:
-    _add_remarks(state, event, Speaker.ASSISTANT)
-
-
 def _on_prompt(state: Scratchpad, event: Event) -> None:
     """Keep the task from the first prompt; look for corrections in the later ones."""
     state.prompts += 1
     if state.prompts == 1:
         state.task = event.text[:TASK_MOST]
     else:
-        _add_remarks(state, event, Speaker.USER)
+        _add_remarks(state, event)
 
 
-def _add_remarks(state: Scratchpad, event: Event, speaker: Speaker) -> None:
+def _add_remarks(state: Scratchpad, event: Event) -> None:
+    is_prompt = event.kind is EventKind.PROMPT
     found = turns.find_remarks(
-        speaker=speaker,
+        speaker=Speaker.USER if is_prompt else Speaker.ASSISTANT,
         sequence=event.sequence,
         step=event.step,
         text=event.text,
-        agent="" if speaker is Speaker.USER else event.agent,
+        agent="" if is_prompt else event.agent,
     )
-    state.corrections += sum(one.kind is RemarkKind.SELF_CORRECTION for one in found)
     state.remarks = (*state.remarks, *found)[-REMARKS_MOST:]
 
 
 def _on_step(state: Scratchpad, event: Event) -> None:
     key = step_key(agent=event.agent, step=event.step)
-    tokens = event.tokens if event.tokens <= TOKENS_A_STEP else 0
-    state.steps[key] = StepCost(tokens=tokens, sequence=event.sequence)
+    state.steps[key] = event.tokens if event.tokens <= TOKENS_A_STEP else 0
     if len(state.steps) > STEPS_MOST:
         del state.steps[next(iter(state.steps))]
 
@@ -291,40 +271,30 @@ def _on_end(state: Scratchpad, event: Event) -> None:
     state.steps_done = _believed(state, event.steps) or state.steps_done
 
 
-def _on_commit(state: Scratchpad, event: Event) -> None:
-    commit = Commit(
-        sequence=event.sequence,
-        message=event.text[:MESSAGE_MOST],
-        files=_named_files(state, event),
-        sha=event.commit,
-    )
-    state.commits = (*state.commits, commit)[-COMMITS_MOST:]
+def _on_post(state: Scratchpad, event: Event) -> None:
+    """Keep a commit, or a report of QA."""
+    if event.kind is EventKind.COMMIT:
+        state.commits = (*state.commits, _shortened(state, event))[-COMMITS_MOST:]
+    else:
+        state.reports = (*state.reports, _shortened(state, event))[-REPORTS_MOST:]
 
 
-def _on_report(state: Scratchpad, event: Event) -> None:
-    report = Report(
-        sequence=event.sequence,
-        outcome=event.outcome,
-        text=event.text[:MESSAGE_MOST],
-        files=_named_files(state, event),
-    )
-    state.reports = (*state.reports, report)[-REPORTS_MOST:]
-
-
-def _named_files(state: Scratchpad, event: Event) -> tuple[str, ...]:
+def _shortened(state: Scratchpad, event: Event) -> Event:
+    """Return an event as it is kept: the beginning of its text, files by their names."""
     root = state.setting.root
-    return tuple(file_paths.relative(path=path, root=root) for path in event.files)
+    files = tuple(file_paths.relative(path=path, root=root) for path in event.files)
+    return replace(event, text=event.text[:MESSAGE_MOST], files=files)
 
 
 _HANDLERS: Final[dict[EventKind, Callable[[Scratchpad, Event], None]]] = {
     EventKind.TOOL_CALL: _on_call,
     EventKind.TOOL_RESULT: _on_result,
-    EventKind.REASONING: _on_reasoning,
+    EventKind.REASONING: _add_remarks,
     EventKind.PROMPT: _on_prompt,
     EventKind.STEP_COMPLETE: _on_step,
     EventKind.SESSION_COMPLETE: _on_end,
-    EventKind.COMMIT: _on_commit,
-    EventKind.QA_REPORT: _on_report,
+    EventKind.COMMIT: _on_post,
+    EventKind.QA_REPORT: _on_post,
 }
 
 

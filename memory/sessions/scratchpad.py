@@ -21,7 +21,7 @@ from memory.sessions.events import Event, Outcome
 from memory.sessions.tools import Act
 from memory.sessions.turns import Remark
 
-VERSION: Final = 2  # of a checkpoint; 1 knew steps without their agents
+VERSION: Final = 3  # of a checkpoint
 
 
 class SessionType(StrEnum):
@@ -79,28 +79,23 @@ class Deed:
     seconds: float | None = None
     also: tuple[str, ...] = ()
 
+    @property
+    def is_edit(self) -> bool:
+        """Whether it changed a file."""
+        return self.act is Act.EDIT and not self.is_error
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileUse:
-    """How often a session touched a file, and at which steps first and last.
+    """How often a session touched a file, and when last.
 
     `tokens` is what reading it took, the most of any time; 0 where nobody knows.
     """
 
-    reads: int
-    edits: int
-    first_step: int
-    last_step: int
-    last_sequence: int
+    reads: int = 0
+    edits: int = 0
+    last_sequence: int = 0
     tokens: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepCost:
-    """What a step cost."""
-
-    tokens: int
-    sequence: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,35 +110,6 @@ class Taint:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Commit:
-    """A commit posted to the session."""
-
-    sequence: int
-    message: str
-    files: tuple[str, ...]
-    sha: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
-    """A report of QA posted to the session."""
-
-    sequence: int
-    outcome: Outcome
-    text: str
-    files: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recorded:
-    """An entry that the agent itself recorded."""
-
-    sequence: int
-    step: int
-    text: str
-
-
 @dataclass(slots=True, kw_only=True)
 class Scratchpad:
     """The state after the events up to `through`; `pending` waits for events before it.
@@ -151,7 +117,8 @@ class Scratchpad:
     `applied` to `dropped` count events: applied, come twice, come after their gap was passed over,
     never come, of unknown kinds, results without a call, deeds that the full log let go. `by_lines`
     tells how the writer of the last event counts, `sent` which call of the main agent was the first
-    to send a subagent; 0 when none did.
+    to send a subagent; 0 when none did. `steps` are the tokens that each took. Entries that the
+    agent recorded, commits and reports of QA are kept as their events, with their texts cut.
     """
 
     setting: Setting
@@ -170,21 +137,34 @@ class Scratchpad:
     open_calls: dict[str, int] = field(default_factory=dict)
     files: dict[str, FileUse] = field(default_factory=dict)
     remarks: tuple[Remark, ...] = ()
-    steps: dict[str, StepCost] = field(default_factory=dict)
-    recorded: tuple[Recorded, ...] = ()
-    commits: tuple[Commit, ...] = ()
-    reports: tuple[Report, ...] = ()
+    steps: dict[str, int] = field(default_factory=dict)
+    recorded: tuple[Event, ...] = ()
+    commits: tuple[Event, ...] = ()
+    reports: tuple[Event, ...] = ()
     taint: Taint | None = None
     sent: int = 0
     written: frozenset[str] = frozenset()
     prompts: int = 0
-    corrections: int = 0
     task: str = ""
     current_step: int = 0
     clock: float = 0.0
     last_at_seconds: float | None = None
     outcome: Outcome | None = None
     steps_done: int = 0
+
+    @property
+    def steps_taken(self) -> int:
+        """The steps of the session: as its end says, or as far as they were counted."""
+        return self.steps_done or self.current_step
+
+    @property
+    def taint_reason(self) -> str:
+        """What outside content came into view; empty for none."""
+        return self.taint.reason if self.taint else ""
+
+    def cost_of(self, *, deed: Deed) -> int:
+        """Return the tokens of a deed's step; 0 where nobody told."""
+        return self.steps.get(step_key(agent=deed.agent, step=deed.step), 0)
 
 
 def step_key(*, agent: str, step: int) -> str:
@@ -207,14 +187,12 @@ def each_file(*, deeds: Iterable[Deed]) -> Iterator[Deed]:
 
 def touched(*, known: FileUse | None, deed: Deed) -> FileUse:
     """Return how a file was used after one more read or edit of it."""
-    is_edit = deed.act is Act.EDIT
-    return FileUse(
-        reads=(known.reads if known else 0) + (not is_edit),
-        edits=(known.edits if known else 0) + is_edit,
-        first_step=known.first_step if known else deed.step,
-        last_step=max(deed.step, known.last_step if known else 0),
+    use, is_edit = known or FileUse(), deed.act is Act.EDIT
+    return replace(
+        use,
+        reads=use.reads + (not is_edit),
+        edits=use.edits + is_edit,
         last_sequence=deed.sequence,
-        tokens=known.tokens if known else 0,
     )
 
 

@@ -241,12 +241,8 @@ def _of_command(command: str, place: Workspace) -> ToolReading:
 
 def _telling_part(parts: tuple[Command, ...], place: Workspace) -> tuple[Act, str] | None:
     """Return what a chain searches for, or the one file that it shows; None for anything else."""
-    telling = tuple(
-        one for one in parts if one.words and one.program not in _QUIET and not one.is_fed
-    )
-    if not telling:
-        return None
-    first = telling[0]
+    telling = [one for one in parts if one.words and one.program not in _QUIET and not one.is_fed]
+    first = next(iter(telling), Command())
     pattern = external_content.pattern_of(command=first)
     if pattern:
         return Act.GREP, " ".join(pattern.split())

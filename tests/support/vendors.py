@@ -9,16 +9,12 @@ from django.conf import settings
 
 from memory.providers import registry
 from memory.providers.guard import Limits, ProviderSettings
-from tests.support.vendor_server import Fault, Status, Vendor, running_vendor
+from tests.support.vendor_server import Vendor, running_vendor
 
 KEY: Final = "openai/long@1024"
 ONCE: Final = Limits(retries=0, interactive_seconds=10.0)
 IMPATIENT: Final = Limits(retries=0, total_seconds=0.5, connect_seconds=0.5)
 CHAT_MODEL: Final = "small"
-FAILING: Final[tuple[Fault | Status, ...]] = (  # in each of them a model gives no answer
-    Fault.GARBAGE, Fault.HALF_JSON, Fault.WRONG_SCHEMA, Fault.CUT_OFF, Fault.REFUSAL, Fault.HANG,
-    Fault.DISCONNECT, Status(status=429, retry_after="30"),
-)  # fmt: skip
 
 
 @contextmanager

@@ -89,7 +89,7 @@ def test_the_job_behind_a_session_is_told_to_who_opened_it(
     person = people.make_person(organization=organization, email=email, role=Role.MEMBER)
     run = opened(shop)
 
-    job_id = end_session(caller=shop.agent, session_id=run.id, now=shop.now).job_id
+    _, job_id = end_session(caller=shop.agent, session_id=run.id, now=shop.now)
 
     assert job_id is not None
     assert jobs.find_job(caller=shop.agent, job_id=job_id).name == "memory.consolidate"

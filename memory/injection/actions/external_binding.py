@@ -52,7 +52,7 @@ def bind(*, caller: Caller, event: HookEvent, whereabouts: Whereabouts, now: dat
     """
     row, name = _last(caller, event)
     if row is not None and row.external_id == name:
-        return Placed(row=row, is_new=False, ended=0)
+        return Placed(row=row, is_new=False)
     if row is not None:
         return go_on(caller=caller, row=row, name=name, now=now)
     project = event.project or project_of(
@@ -68,7 +68,7 @@ def bind(*, caller: Caller, event: HookEvent, whereabouts: Whereabouts, now: dat
         commit=whereabouts.commit if COMMIT.fullmatch(whereabouts.commit) else "",
         shared=caller.user_id is None,  # a credential of nobody has no sessions of its own
     )
-    return place_session(caller=caller, new=new, now=now, ends_others=False)
+    return place_session(caller=caller, new=new, now=now)
 
 
 def find_bound(*, caller: Caller, event: HookEvent) -> Session | None:
@@ -145,7 +145,7 @@ def go_on(*, caller: Caller, row: Session, name: str, now: datetime) -> Placed:
         shared=row.audience == row.project_id,
         **{field: getattr(row, field) for field in CONTINUED},
     )
-    placed = place_session(caller=caller, new=new, now=now, ends_others=False)
+    placed = place_session(caller=caller, new=new, now=now)
     if placed.is_new:
         seen = scratchpads.settled(opened=scratchpads.read(row=row))
         suggested = delivery_log.suggested_files(session=row)

@@ -26,6 +26,7 @@ from memory.customization.queries import trust_level_of
 from memory.extraction import actions as extraction
 from memory.extraction import extract, transcripts
 from memory.intake.actions.remember import NewMemory, remember
+from memory.intake.integrate import Judged
 from memory.observer import promotion, session_report
 from memory.observer.actions import offers
 from memory.sessions import queries as sessions
@@ -172,24 +173,26 @@ def _take(run: _Consolidation, found: extraction.Extracted, *, turns: int) -> No
     run.counts["compared"] += judged.pairs
     run.counts["judged"] += sum(map(len, judged.judged.values()))
     _book(run, judged)
-    most = MOST_MEMORIES
-    if gate is not None:  # the cap of its type holds with what was observed
-        most = max(0, gate.most - len((row.observed or {}).get("promoted", ())))
+    # The cap of its type holds with what was observed.
+    most = MOST_MEMORIES if gate is None else offers.room(row=row)
     for number, new in enumerate(news):
         if run.counts["added"] + int(row.result.get("added", 0)) >= most:
             run.dropped["over_bound"] += 1
-            continue
-        try:
-            outcome = remember(
-                caller=run.who.caller, new=new, now=run.now, judged=judged.judged.get(number, ())
-            )
-        except (InvalidInput, Forbidden, NotFound):  # of this candidate; the others stand
-            run.dropped["not_stored"] += 1
-            continue
-        if outcome.outcome == "refused":
-            run.dropped[outcome.gate or "refused"] += 1
         else:
-            run.counts[outcome.outcome] += 1
+            _remember(run, new, judged.judged.get(number, ()))
+
+
+def _remember(run: _Consolidation, new: NewMemory, judged: tuple[Judged, ...]) -> None:
+    """Send a candidate through the door, and count what became of it."""
+    try:
+        outcome = remember(caller=run.who.caller, new=new, now=run.now, judged=judged)
+    except (InvalidInput, Forbidden, NotFound):  # of this candidate; the others stand
+        run.dropped["not_stored"] += 1
+        return
+    if outcome.outcome == "refused":
+        run.dropped[outcome.gate or "refused"] += 1
+    else:
+        run.counts[outcome.outcome] += 1
 
 
 def _book(run: _Consolidation, asked: extraction.Extracted | extraction.Judgment) -> None:

@@ -75,9 +75,7 @@ def finalize(*, session_id: UUID, now: datetime) -> Mapping[str, Any]:
         entered = queries.find_reentries(caller=who.caller, row=row, scratchpad=scratchpad)
     dropped: Counter[str] = Counter()
     offered = offers.prepare_offers(who=who, row=row, proposed=shown.proposed, dropped=dropped)
-    offered, phrased = offers.phrase_signals(
-        who=who, row=row, scratchpad=scratchpad, offered=offered, now=now
-    )
+    offered, phrased = offers.phrase_signals(who=who, row=row, offered=offered, now=now)
     completion = unit_completion.prepare_completion(who=who, row=row, scratchpad=scratchpad)
     decision = _Decision(
         shown=shown,
@@ -108,13 +106,7 @@ def _finish(decision: _Decision, now: datetime) -> Mapping[str, Any]:
     if row is None or not is_due(row=row) or row.events != shown.row.events:
         return {}
     caller = shown.who.caller
-    chosen = offers.choose(
-        caller=caller,
-        row=row,
-        scratchpad=shown.scratchpad,
-        offered=decision.offered,
-        dropped=dropped,
-    )
+    chosen = offers.choose(caller=caller, row=row, offered=decision.offered, dropped=dropped)
     promoted, ends = offers.send(caller=caller, offered=chosen, now=now, dropped=dropped)
     completed = unit_completion.store_completion(
         who=shown.who,
@@ -127,16 +119,9 @@ def _finish(decision: _Decision, now: datetime) -> Mapping[str, Any]:
         scratchpad=shown.habits, task_type=row.type or shown.scratchpad.setting.type.value
     )
     counts = (
-        *(counters.count_of(row=one) for one in rows),
+        *map(counters.count_of, rows),
         *prior_sessions.of_signals(seen=shown.seen),
-        *(
-            counters.Count(
-                kind=counters.Kind.REENTRY,
-                key=one.memory_id,
-                counts={"sessions": 1, "told": int(one.told)},
-            )
-            for one in decision.entered
-        ),
+        *prior_sessions.of_reentries(entered=decision.entered),
     )
     if prior_sessions.count_session(row=row, counts=counts, now=now):
         modules = tuple(one.module for one in rows if isinstance(one, counters.ModuleRow))

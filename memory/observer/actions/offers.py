@@ -34,10 +34,11 @@ from memory.extraction import model_answers
 from memory.intake import echoes_and_alarms
 from memory.intake.actions import remember, similar_memories
 from memory.observer import promotion, session_report
+from memory.providers.contracts import ChatModel
 from memory.records.models import Memory
 from memory.secrets import scanner
+from memory.sessions.actions import scratchpads
 from memory.sessions.models import Session
-from memory.sessions.scratchpad import Scratchpad
 from memory.taxonomy import MemoryType, Source, Status
 from teams import trust
 
@@ -161,7 +162,6 @@ def phrase_signals(
     *,
     who: Proposing,
     row: Session,
-    scratchpad: Scratchpad,
     offered: tuple[Offer, ...],
     now: datetime,
 ) -> tuple[tuple[Offer, ...], Phrased]:
@@ -175,41 +175,44 @@ def phrase_signals(
         return offered, Phrased(degraded=SPENT)
     missing, model = extraction.model_for(allowance=allowance, tenant=tenancy.current().schema_name)
     if model is None:
-        return offered, Phrased(degraded="" if missing is None else missing.value)
+        return offered, Phrased(degraded=str(missing))
     with tenancy.unit():  # a look alone: what is kept is decided again when it is stored
-        worth = choose(
-            caller=who.caller, row=row, scratchpad=scratchpad, offered=offered, dropped=Counter()
-        )
+        worth = choose(caller=who.caller, row=row, offered=offered, dropped=Counter())
     asked = tuple(one.candidate for one in worth)[:MOST_PHRASED]
     if not asked:
         return offered, Phrased()
-    nonce = secrets.token_hex(extraction.NONCE_BYTES)
-    data, spent = extraction.ask(
-        model=model,
-        question=model_answers.PHRASE,
-        nonce=nonce,
-        text=model_answers.write_entries(
-            name="signal",
-            entries=(
-                {
-                    "kind": one.key.partition(":")[0],
-                    "becomes": one.type.value,
-                    "files": one.files,
-                    "says": one.content,
-                }
-                for one in asked
-            ),
-            nonce=nonce,
-            longest=LONGEST_SIGNAL,
-        ),
-        max_output_tokens=TOKENS_A_SIGNAL * (len(asked) + 1),
-    )
+    data, spent = _ask_for_words(model, asked)
     extraction.book(session_id=row.id, spent=spent, now=now, counted_as=CALLS)
     if data is None:
         return offered, Phrased(degraded=extraction.Degraded.MODEL_FAILED.value)
     words, dropped = _read_words(data, asked)
     reworded = tuple(_reworded(who, row, one, words) for one in offered)
     return reworded, Phrased(phrased=len(words), dropped=dict(+dropped))
+
+
+def _ask_for_words(
+    model: ChatModel, asked: tuple[promotion.ObservedCandidate, ...]
+) -> tuple[Mapping[str, Any] | None, extraction.Spent]:
+    """Ask a model for better words; return its data, None where it failed, and what it cost."""
+    nonce = secrets.token_hex(extraction.NONCE_BYTES)
+    entries = (
+        {
+            "kind": one.key.partition(":")[0],
+            "becomes": one.type.value,
+            "files": one.files,
+            "says": one.content,
+        }
+        for one in asked
+    )
+    return extraction.ask(
+        model=model,
+        question=model_answers.PHRASE,
+        nonce=nonce,
+        text=model_answers.write_entries(
+            name="signal", entries=entries, nonce=nonce, longest=LONGEST_SIGNAL
+        ),
+        max_output_tokens=TOKENS_A_SIGNAL * (len(asked) + 1),
+    )
 
 
 def _reworded(who: Proposing, row: Session, one: Offer, words: Mapping[str, str]) -> Offer:
@@ -236,12 +239,7 @@ def _read_words(
 
 
 def choose(
-    *,
-    caller: Caller,
-    row: Session,
-    scratchpad: Scratchpad,
-    offered: tuple[Offer, ...],
-    dropped: Counter[str],
+    *, caller: Caller, row: Session, offered: tuple[Offer, ...], dropped: Counter[str]
 ) -> tuple[Offer, ...]:
     """Return the novel ones, as many as the session's type allows. In a unit."""
     before = set(
@@ -252,31 +250,22 @@ def choose(
     fresh = tuple(one for one in offered if one.origin not in before)
     dropped["taken_before"] += len(offered) - len(fresh)
     same = _shown_before(row, fresh)
-    nearest = {
-        one.candidate.key: SAME
-        if _sign(one.origin) in same
-        else max(
-            similar_memories.nearest_cosine(
-                caller=caller, new=one.prepared.checked.new, embedded=one.prepared.embedded
-            ),
-            _nearest_surer(one, fresh[:place]),
-        )
-        for place, one in enumerate(fresh)
-    }
     bound = similar_memories.thresholds_of(project=row.project).novelty_cosine
-    novel = sum(cosine <= bound for cosine in nearest.values())
-    known = len(fresh) - novel
-    kept = promotion.choose(
-        scratchpad=scratchpad,
-        proposed=tuple(one.candidate for one in fresh),
-        nearest=nearest,
-        novelty_cosine=bound,
-        before=len((row.observed or {}).get("promoted", ())),
+    novel = tuple(
+        one
+        for place, one in enumerate(fresh)
+        if _sign(one.origin) not in same and _nearest(caller, one, fresh[:place]) <= bound
     )
-    dropped["known"] += known
-    dropped["over_bound"] += len(fresh) - known - len(kept)
-    keys = {candidate.key for candidate in kept}
-    return tuple(one for one in fresh if one.candidate.key in keys)
+    kept = novel[: room(row=row)]
+    dropped["known"] += len(fresh) - len(novel)
+    dropped["over_bound"] += len(novel) - len(kept)
+    return kept
+
+
+def room(*, row: Session) -> int:
+    """Return how many memories a session of its type may still propose."""
+    most = promotion.GATES[scratchpads.setting_of(row=row).type].most
+    return max(0, most - len((row.observed or {}).get("promoted", ())))
 
 
 def _shown_before(row: Session, offered: tuple[Offer, ...]) -> frozenset[str]:
@@ -298,16 +287,15 @@ def _sign(origin: str) -> str:
     return origin.partition("#")[2]
 
 
-def _nearest_surer(offer: Offer, surer: tuple[Offer, ...]) -> float:
-    """Return the highest cosine with a surer candidate of the same session."""
-    own = offer.prepared.embedded
-    others = (one.prepared.embedded for one in surer)
+def _nearest(caller: Caller, offer: Offer, surer: tuple[Offer, ...]) -> float:
+    """Return the highest cosine with what is stored, or with a surer candidate of the session."""
+    new, own = offer.prepared.checked.new, offer.prepared.embedded
     cosines = (
         float(own.vector @ one.vector)
-        for one in others
+        for one in (each.prepared.embedded for each in surer)
         if own is not None and one is not None and one.key == own.key
     )
-    return max(cosines, default=0.0)
+    return max(similar_memories.nearest_cosine(caller=caller, new=new, embedded=own), *cosines, 0.0)
 
 
 def send(

@@ -13,8 +13,9 @@ were forgotten keeps what it added while they were known.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from django.db.models import Q
 
@@ -22,10 +23,10 @@ from accounts import tenancy
 from memory import sql_queries
 from memory.experiments.queries import GRAPH_PART, LARGEST_DAYS
 from memory.observer.detections import Sighting, SignalKind
+from memory.observer.reentered_dead_ends import Reentry
 from memory.records.models import ReviewVerdict
 from memory.sessions import counter_rows, counters
 from memory.sessions.actions import scratchpads
-from memory.sessions.counter_rows import Addition
 from memory.sessions.counters import Added, Count, Kind
 from memory.sessions.models import Session, Statistic, Stream, Turn
 from memory.taxonomy import Source, Verdict
@@ -48,6 +49,14 @@ def of_signals(*, seen: Iterable[Sighting]) -> tuple[Count, ...]:
     return tuple(Count(kind=Kind.SIGNAL, key=key, counts={"sessions": 1}) for key in sorted(keys))
 
 
+def of_reentries(*, entered: Iterable[Reentry]) -> tuple[Count, ...]:
+    """Return that a session entered these dead ends."""
+    return tuple(
+        Count(kind=Kind.REENTRY, key=one.memory_id, counts={"sessions": 1, "told": int(one.told)})
+        for one in entered
+    )
+
+
 def seen_before(
     *, row: Session, seen: Iterable[Sighting], own: Added
 ) -> Mapping[tuple[SignalKind, str], int]:
@@ -61,7 +70,7 @@ def seen_before(
         found[wanted[one.key]] += int(one.counts.get("sessions", 0))
     for key, counts in own.get(Kind.SIGNAL, {}).items():
         if key in wanted:
-            found[wanted[key]] -= counts.get("sessions", 0)
+            found[wanted[key]] -= int(counts.get("sessions", 0))
     return found
 
 
@@ -80,26 +89,12 @@ def read(
 
 def add(*, row: Session, counts: Iterable[Count], now: datetime) -> None:
     """Add to the sums of a session's place; what comes to nothing is gone. In a unit."""
-    by_kind: dict[Kind, list[Count]] = {}
-    for one in counts:
-        by_kind.setdefault(one.kind, []).append(one)
-    for kind, some in by_kind.items():
-        additions = [
-            Addition(
-                audience=row.audience,
-                project_id=row.project_id,
-                key=one.key,
-                counts=one.counts,
-                notes=one.notes,
-            )
-            for one in some
-        ]
-        counter_rows.add(kind=kind.value, additions=additions, now=now)
-        less = tuple(one.key for one in some if min(one.counts.values(), default=0) < 0)
-        if less:
-            counter_rows.drop_nothing(
-                kind=kind.value, audience=row.audience, project_id=row.project_id, keys=less
-            )
+    place: Any = {"audience": row.audience, "project_id": row.project_id}
+    every = [replace(one, **place) for one in counts]
+    counter_rows.add(counts=every, now=now)
+    less = [one for one in every if min(one.counts.values()) < 0]
+    if less:
+        counter_rows.drop_zeros(counts=less, **place)
 
 
 def rejected_shares(*, row: Session) -> Mapping[SignalKind, float]:

@@ -14,10 +14,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db import models
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from accounts import audit as origins
 from accounts import tenancy
@@ -27,8 +28,8 @@ from memory.intake.echoes_and_alarms import Alarm, Written
 from memory.records import writes
 from memory.records.models import Memory, MemoryVersion
 from memory.review.queries.overview import ALARM, ALARM_BURST, ALARM_DOMINANT
-from memory.sessions import counter_rows, counters
-from memory.sessions.counter_rows import Addition
+from memory.sessions import counter_rows
+from memory.sessions.counters import NOTES, Count
 from memory.sessions.models import GivenOut, Statistic
 from memory.taxonomy import Source, Status
 from teams import audit
@@ -93,14 +94,14 @@ def _read_page(now: datetime) -> tuple[tuple[Memory, ...], Mapping[UUID, set[str
     )
     rows = tuple(written.order_by("id"))
     created = {named for _, named, kind, _ in feed if kind == CREATED}
-    here = Addition(
+    here = Count(
+        kind=LOOK,
         audience=tenancy.current().organization_id,
-        project_id=None,
         key=LOOK,
         counts={"looks": 1},
         notes={AFTER: feed[-1][0]},
     )
-    counter_rows.add(kind=LOOK, additions=(here,), now=now)
+    counter_rows.add(counts=(here,), now=now)
     return rows, _ringing(rows, [row for row in rows if row.id in created])
 
 
@@ -111,7 +112,7 @@ def _last_read(now: datetime) -> int:
     )
     counts = kept.order_by().values_list("counts", flat=True).first()
     if counts is not None:
-        return int(counts[counters.NOTES][AFTER])
+        return int(counts[NOTES][AFTER])
     before = Change.objects.filter(created_at__lt=now - FIRST_LOOK).order_by("-id")
     return before.values_list("id", flat=True).first() or 0
 
@@ -155,7 +156,7 @@ def _with_same_writers(created: Iterable[Memory]) -> tuple[Memory, ...]:
 def _dominant(now: datetime) -> tuple[UUID, ...]:
     """Return the memory of each project that takes most of what its sessions were given."""
     given = GivenOut.objects.filter(session_id__isnull=False, at__gte=now - WEEK)
-    counts = given.order_by().values_list("memory_id").annotate(times=Count("pk"))
+    counts = given.order_by().values_list("memory_id").annotate(times=models.Count("pk"))
     most = dict(counts.order_by("-times")[:MOST_GIVEN])
     places = Memory.objects.filter(pk__in=most, status=Status.ACTIVE.value).order_by()
     by_project: defaultdict[UUID | None, dict[UUID, int]] = defaultdict(dict)
@@ -174,33 +175,22 @@ def _raise(found: Mapping[UUID, set[str]], now: datetime) -> tuple[int, int]:
     content rings twice. What a person has vouched for, or taken away, since it was read rings no
     more.
     """
-    earlier = Statistic.objects.filter(kind=ALARM, key__in=[str(one) for one in found]).order_by()
-    known = {key: set(counts) for key, counts in earlier.values_list("key", "counts")}
-    fresh = {one: rings - known.get(str(one), set()) for one, rings in found.items()}
-    new = {one: rings for one, rings in fresh.items() if rings}
+    new = _fresh(found)
     rows = tuple(_unvouched().select_for_update().filter(pk__in=new).order_by("id"))
-    additions = [
-        Addition(
-            audience=row.audience,
-            project_id=row.project_id,
-            key=str(row.id),
-            counts=dict.fromkeys(sorted(new[row.id]), 1),
-        )
-        for row in rows
-    ]
     told: defaultdict[str, list[str]] = defaultdict(list)
-    held = 0
+    counts = []
     for row in rows:
-        for alarm in sorted(new[row.id]):
+        rings = dict.fromkeys(sorted(new[row.id]), 1)
+        place: Any = {"audience": row.audience, "project_id": row.project_id}
+        counts.append(Count(kind=ALARM, key=str(row.id), counts=rings, **place))
+        for alarm in rings:
             told[alarm].append(str(row.id))
-        every = found[row.id]
-        must_wait = ALARM_BURST in every or len(every & OF_CONTENT) >= echoes_and_alarms.HELD_FROM
-        if must_wait and not row.needs_review:
-            row.needs_review = True
-            writes.save(row=row, fields=("needs_review",), now=now)
-            held += 1
+    held = [row for row in rows if _must_wait(found[row.id]) and not row.needs_review]
+    for row in held:
+        row.needs_review = True
+        writes.save(row=row, fields=("needs_review",), now=now)
     if told:
-        counter_rows.add(kind=ALARM, additions=additions, now=now)
+        counter_rows.add(counts=counts, now=now)
         audit.append(
             act="memory.bulk_alarmed",
             object_type="memory",
@@ -208,4 +198,17 @@ def _raise(found: Mapping[UUID, set[str]], now: datetime) -> tuple[int, int]:
             caller=ACTOR,
             details=dict(told),
         )
-    return sum(map(len, told.values())), held
+    return sum(map(len, told.values())), len(held)
+
+
+def _fresh(found: Mapping[UUID, set[str]]) -> Mapping[UUID, set[str]]:
+    """Return by memory what rings and has not rung before."""
+    keys = [str(one) for one in found]
+    earlier = Statistic.objects.filter(kind=ALARM, key__in=keys).order_by()
+    known = {key: set(counts) for key, counts in earlier.values_list("key", "counts")}
+    new = {one: rings - known.get(str(one), set()) for one, rings in found.items()}
+    return {one: rings for one, rings in new.items() if rings}
+
+
+def _must_wait(rings: set[str]) -> bool:
+    return ALARM_BURST in rings or len(rings & OF_CONTENT) >= echoes_and_alarms.HELD_FROM

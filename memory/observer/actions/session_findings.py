@@ -12,7 +12,7 @@ its end, where the same thing is never offered again.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
@@ -143,26 +143,27 @@ def observe(*, session_id: UUID, now: datetime) -> Mapping[str, Any]:
 
 
 def fired(*, scratchpad: Scratchpad, already: list[Early]) -> list[Early]:
-    """Return what fires now and has not before, most urgent first.
-
-    Errors fire at the second distinct one, and for each further one.
-    """
-    about: dict[SignalKind, list[str]] = {
-        kind: [one.key for one in detect.find(kind=kind, scratchpad=scratchpad)]
-        for kind in (SignalKind.SELF_CORRECTION, SignalKind.REPEATED_GREP)
-    }
-    prints = (deed.fingerprint for deed in scratchpad.deeds.values() if deed.fingerprint)
-    about[SignalKind.ERROR_RETRY] = list(dict.fromkeys(prints))[ERRORS_LEAST - 1 :]
-    if len(edited(scratchpad=scratchpad)) >= EDITED_LEAST:
-        configs = [path for path in sorted(scratchpad.files) if file_paths.is_config(path=path)]
-        about[SignalKind.CONFIG_TOUCHED] = configs
+    """Return what fires now and has not before, most urgent first."""
     now = [
-        {"kind": kind.value, "priority": PRIORITIES[kind], "about": one}
-        for kind, every in about.items()
-        for one in every
+        {"kind": kind.value, "priority": PRIORITIES[kind], "about": about}
+        for kind, about in _causes(scratchpad)
     ]
     fresh = (early for early in now if early not in already)
     return sorted(fresh, key=lambda early: (-early["priority"], early["about"]))
+
+
+def _causes(scratchpad: Scratchpad) -> Iterator[tuple[SignalKind, str]]:
+    """Yield what fires, and for what; errors at the second distinct one, and for each further."""
+    for kind in (SignalKind.SELF_CORRECTION, SignalKind.REPEATED_GREP):
+        for one in detect.find(kind=kind, scratchpad=scratchpad):
+            yield kind, one.key
+    prints = dict.fromkeys(filter(None, (one.fingerprint for one in scratchpad.deeds.values())))
+    for fingerprint in tuple(prints)[ERRORS_LEAST - 1 :]:
+        yield SignalKind.ERROR_RETRY, fingerprint
+    if len(edited(scratchpad=scratchpad)) >= EDITED_LEAST:
+        for path in sorted(scratchpad.files):
+            if file_paths.is_config(path=path):
+                yield SignalKind.CONFIG_TOUCHED, path
 
 
 def promote_piece(*, session_id: UUID, now: datetime) -> Mapping[str, Any]:
@@ -193,9 +194,7 @@ def promote_piece(*, session_id: UUID, now: datetime) -> Mapping[str, Any]:
         before = {} if held is None else held.observed or {}
         if held is None or report <= int(before.get("piece", 0)):
             return {}
-        kept = offers.choose(
-            caller=caller, row=held, scratchpad=scratchpad, offered=offered, dropped=dropped
-        )
+        kept = offers.choose(caller=caller, row=held, offered=offered, dropped=dropped)
         promoted, counts = offers.send(caller=caller, offered=kept, now=now, dropped=dropped)
         told = [*before.get("promoted", []), *promoted]
         held.observed = {**before, "piece": report, "promoted": told}

@@ -102,24 +102,10 @@ def _thresholds(row: Session) -> Iterator[tuple[str, syntheses.Summary]]:
     """Yield what the modules of a place make due. In a unit."""
     done = _done(row)
     files, edges = _rows(row, counters.FileRow), _rows(row, counters.EdgeRow)
-    errors = [one for one in _rows(row, counters.ErrorRow) if one.message]  # else it is forgotten
+    errors = _rows(row, counters.ErrorRow)
     for module in _rows(row, counters.ModuleRow):
-        key = syntheses.due(module=module, done=done)
-        if not key:
-            continue
-        name = module.module
-        own = tuple(one for one in files if file_paths.module(path=one.path) == name)
-        paths = frozenset(one.path for one in own)
-        of_it = (one for one in errors if syntheses.is_of(module=name, error=one, paths=paths))
-        yield (
-            key,
-            syntheses.Summary(
-                module=module,
-                files=own,
-                edges=tuple(one for one in edges if {one.first, one.second} <= paths),
-                errors=tuple(of_it),
-            ),
-        )
+        if key := syntheses.due(module=module, done=done):
+            yield key, syntheses.summarize(module=module, files=files, edges=edges, errors=errors)
 
 
 def _pairs(row: Session) -> tuple[tuple[str, syntheses.SumStatement], ...]:
@@ -178,27 +164,19 @@ def draft_synthesis(
     """
     templates = syntheses.of_module(summary=summary)
     told = syntheses.facts(summary=summary)
-    with tenancy.unit():
-        held = Session.objects.select_related("project").get(pk=row.pk)
-        allowance = extraction.of_session(row=held, now=now)
-        if row.audience == row.opened_by:  # the sums of a person hold all of their sessions
-            own = Session.objects.filter(audience=row.audience, project=row.project_id)
-            kept = own.filter(finalized_at__isnull=False, models_agreed=False).exists()
-            allowance = replace(allowance, may_leave=allowance.may_leave and not kept)
+    allowance = _allowance(row, now)
     if not told or allowance.mode is extraction.Mode.HEURISTIC:
         return templates, Counter(), False
     tenant = tenancy.current().schema_name
     missing, model = extraction.model_for(allowance=allowance, tenant=tenant)
     if model is None:
-        degraded = [] if missing is None else [f"degraded_{missing.value}"]
-        return templates, Counter(degraded), False
+        return templates, Counter([f"degraded_{missing}"]), False
     nonce = secrets.token_hex(extraction.NONCE_BYTES)
-    module = summary.module.module
     data, spent = extraction.ask(
         model=model,
         question=model_answers.SYNTHESIZE,
         nonce=nonce,
-        text=syntheses.written_facts(module=module, told=told, nonce=nonce),
+        text=syntheses.written_facts(module=summary.module.module, told=told, nonce=nonce),
         max_output_tokens=OUTPUT_TOKENS_EACH * (syntheses.DRAFTS_MOST + 1),
     )
     extraction.book(session_id=row.id, spent=spent, now=now)
@@ -209,10 +187,21 @@ def draft_synthesis(
     found, dropped = syntheses.read_drafts(data=data, told=told)
     drafts = tuple(one for one in found if not scanner.find_secrets(text=one.content))
     dropped["secret"] += len(found) - len(drafts)
-    dropped = +dropped
     counts.update({f"dropped_{name}": count for name, count in dropped.items()})
-    is_of_model = bool(drafts) or not dropped
+    is_of_model = bool(drafts) or not +dropped
     return (drafts if is_of_model else templates), +counts, is_of_model
+
+
+def _allowance(row: Session, now: datetime) -> extraction.Allowance:
+    """Return what a synthesis may spend, and whether the sums may leave. Opens a unit."""
+    with tenancy.unit():
+        held = Session.objects.select_related("project").get(pk=row.pk)
+        allowance = extraction.of_session(row=held, now=now)
+        if row.audience == row.opened_by:  # the sums of a person hold all of their sessions
+            own = Session.objects.filter(audience=row.audience, project=row.project_id)
+            kept = own.filter(finalized_at__isnull=False, models_agreed=False).exists()
+            allowance = replace(allowance, may_leave=allowance.may_leave and not kept)
+    return allowance
 
 
 def _prepared(

@@ -8,7 +8,6 @@ says, and not at all where that end says no outcome. What somebody has put away 
 Whether a person looks first is a question of trust, as for all that agents show.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -27,7 +26,7 @@ from memory.observer.actions import offers
 from memory.records import writes
 from memory.records.models import Memory
 from memory.review.actions import verdict_undo
-from memory.sessions import events, file_paths, tools
+from memory.sessions import events, tools
 from memory.sessions.models import Session
 from memory.sessions.scratchpad import Scratchpad
 from memory.taxonomy import MemoryType, Source, Status
@@ -49,10 +48,9 @@ def prepare_completion(
     *, who: offers.Proposing, row: Session, scratchpad: Scratchpad
 ) -> tuple[remember.Prepared, ...]:
     """Draft and embed what the session's methodology remembers of it. Outside of a unit."""
-    label, hierarchy, course = (
-        str(row.work_unit.get(name, "")) for name in ("label", "hierarchy", "methodology")
-    )
-    label, course = (label or hierarchy).strip(), course or row.methodology
+    unit: Mapping[str, str] = row.work_unit
+    label = (unit.get("label") or unit.get("hierarchy") or "").strip()
+    course = unit.get("methodology") or row.methodology
     if not label or not course:
         return ()
     with tenancy.unit():
@@ -71,7 +69,7 @@ def prepare_completion(
             content=content,
             source=Source.OBSERVER_INFERRED,
             type=type,
-            reason=scratchpad.taint.reason if scratchpad.taint else "",
+            reason=scratchpad.taint_reason,
         )
         new = replace(
             new,
@@ -107,8 +105,7 @@ def completion_texts(
         return
     deeds = scratchpad.deeds.values()
     files = edited_files(scratchpad=scratchpad)
-    steps = scratchpad.steps_done or scratchpad.current_step
-    planned = scratchpad.setting.planned_steps
+    steps, planned = scratchpad.steps_taken, scratchpad.setting.planned_steps
     tests = sum(deed.act is tools.Act.TEST for deed in deeds)
     errors = sum(deed.is_error for deed in deeds)
     over = f" of {planned} planned" if planned else ""
@@ -120,10 +117,7 @@ def completion_texts(
         {"succeeded": scratchpad.outcome is events.Outcome.SUCCESS, "steps": steps},
     )
     if planned and steps:
-        modules = Counter[str]()
-        for path in files:
-            modules[file_paths.module(path=path)] += scratchpad.files[path].edits
-        module = next((module for module, _ in modules.most_common(1)), "") or WHOLE
+        module = (detections.main_module(scratchpad=scratchpad) if files else "") or WHOLE
         ratio = round(steps / planned, 2)
         figures = {"module": module, "planned": planned, "actual": steps, "ratio": ratio}
         yield (

@@ -23,7 +23,6 @@ from memory.sessions.actions import lifecycle
 from memory.sessions.actions.lifecycle import NewSession
 from memory.sessions.models import Session, Turn
 from memory.sessions.turns import Speaker
-from memory.text.text import check_text
 from teams import audit
 from teams.permissions import Act, require
 
@@ -150,15 +149,7 @@ def _check(place: int, turn: NewTurn) -> None:
     if turn.role not in roles:
         detail = message("{value!r} is not one of: {names}.", value=turn.role, names=roles)
         raise wrong_field(pointer=f"{at}/role", detail=detail, code="choice")
-    if check_text(text=turn.text):
-        raise wrong_field(
-            pointer=f"{at}/text",
-            detail="The text has characters that cannot be stored.",
-            code="text",
-        )
-    if len(turn.text) > LONGEST_TURN:
-        detail = message("Use at most {most} characters.", most=LONGEST_TURN)
-        raise wrong_field(pointer=f"{at}/text", detail=detail, code="length")
+    lifecycle.check_field(pointer=f"{at}/text", text=turn.text, longest=LONGEST_TURN)
     if turn.sequence is not None:
         _check_sequence(place, turn.sequence)
 
@@ -177,15 +168,7 @@ def is_full(*, row: Session) -> bool:
     return reached > MOST_OF_SESSION - OF_AN_EVENT
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Taken:
-    """The session, the job that takes what is worth keeping, and what was stored of the turns."""
-
-    session_id: UUID
-    job_id: UUID | None
-    stored: int
-    known: int
-    masked: tuple[MaskedSecret, ...]
+Taken = tuple[UUID, UUID | None, Appended]  # the session, the job that reads it, its turns
 
 
 def take_conversation(
@@ -209,6 +192,8 @@ def take_conversation(
 
 def _taken(caller: Caller, new: NewSession, clean: tuple[Clean, ...], now: datetime) -> Taken:
     placed = lifecycle.place_session(caller=caller, new=new, now=now)
+    if placed.is_new:
+        lifecycle.close_others(caller=caller, row=placed.row, now=now)
     row = sessions.hold_own(caller=caller, session_id=placed.row.id)
     done = store(row=row, clean=clean, now=now)
     is_open = row.state == "open"
@@ -220,10 +205,4 @@ def _taken(caller: Caller, new: NewSession, clean: tuple[Clean, ...], now: datet
         caller=caller,
         details={"stored": done.stored, "known": done.known, "masked": len(done.masked)},
     )
-    return Taken(
-        session_id=row.id,
-        job_id=job_id,
-        stored=done.stored,
-        known=done.known,
-        masked=done.masked,
-    )
+    return row.id, job_id, done

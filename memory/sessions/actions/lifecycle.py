@@ -86,11 +86,10 @@ class OpenedSession:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placed:
-    """The row of a session, whether it is new, and how many others ended by it."""
+    """The row of a session, and whether it is new."""
 
     row: Session
     is_new: bool
-    ended: int
 
 
 def open_session(*, caller: Caller, new: NewSession, now: datetime) -> OpenedSession:
@@ -112,25 +111,22 @@ def open_session(*, caller: Caller, new: NewSession, now: datetime) -> OpenedSes
 def _opened(caller: Caller, new: NewSession, now: datetime) -> OpenedSession:
     placed = place_session(caller=caller, new=new, now=now)
     if placed.is_new:
+        ended = close_others(caller=caller, row=placed.row, now=now)
         audit.append(
             act="session.opened",
             object_type="session",
             object_id=str(placed.row.id),
             caller=caller,
-            details={"ended": placed.ended} if placed.ended else None,
+            details={"ended": ended} if ended else None,
         )
     found = sessions.find(caller=caller, session_id=placed.row.id)
     return OpenedSession(session=sessions.to_view(found), is_new=placed.is_new)
 
 
-def place_session(
-    *, caller: Caller, new: NewSession, now: datetime, ends_others: bool = True
-) -> Placed:
-    """Find the session of an external id, locked, or make one; end others of the agent. In a unit.
+def place_session(*, caller: Caller, new: NewSession, now: datetime) -> Placed:
+    """Find the session of an external id, locked, or make one. In a unit.
 
-    `ends_others` is false where the agent tells its ends itself: two windows of a program work
-    beside each other. Raises NotFound for a project the caller cannot see, NotBoundToProject,
-    InvalidInput.
+    Raises NotFound for a project the caller cannot see, NotBoundToProject, InvalidInput.
     """
     project = _project(caller, new)
     audience = _audience(caller, new, project)
@@ -138,7 +134,7 @@ def place_session(
         rows = Session.objects.select_for_update().filter(audience=audience, project=project)
         known = rows.filter(external_id=new.external_id).first()
         if known is not None:
-            return Placed(row=known, is_new=False, ended=0)
+            return Placed(row=known, is_new=False)
     texts = {name: getattr(new, name) for name in LONGEST}
     row = Session.objects.create(
         **{**texts, "agent": new.agent or caller.agent},
@@ -156,8 +152,7 @@ def place_session(
         active_at=now,
     )
     trust.raise_trust(caller=caller, project_id=row.project_id, now=now)
-    ended = close_others(caller=caller, row=row, now=now) if ends_others else 0
-    return Placed(row=row, is_new=True, ended=ended)
+    return Placed(row=row, is_new=True)
 
 
 def _project(caller: Caller, new: NewSession) -> Project | None:
@@ -200,11 +195,12 @@ def check(*, new: NewSession) -> None:
         raise wrong_field(pointer="/plan", detail=detail, code="too_many")
     texts |= {f"/plan/{place}": (step, LONGEST_PART) for place, step in enumerate(new.plan)}
     for pointer, (text, longest) in texts.items():
-        _check_text(pointer, text, longest)
+        check_field(pointer=pointer, text=text, longest=longest)
     free_texts.check(texts={pointer: text for pointer, (text, _) in texts.items() if text})
 
 
-def _check_text(pointer: str, text: str, longest: int) -> None:
+def check_field(*, pointer: str, text: str, longest: int) -> None:
+    """Check that a text can be stored. Raises InvalidInput naming the field."""
     if check_text(text=text):
         raise wrong_field(
             pointer=pointer,
@@ -234,7 +230,10 @@ def close(*, rows: Iterable[Session], now: datetime) -> tuple[UUID | None, ...]:
 
 
 def close_others(*, caller: Caller, row: Session, now: datetime) -> int:
-    """End the other open sessions of the same agent and credential there; return how many."""
+    """End the other open sessions of the same agent and credential there; return how many.
+
+    Not where the agent tells its ends itself: two windows of a program work beside each other.
+    """
     same = Session.objects.select_for_update().filter(
         state="open",
         audience=row.audience,
@@ -246,20 +245,12 @@ def close_others(*, caller: Caller, row: Session, now: datetime) -> int:
     return len(close(rows=same.exclude(pk=row.pk).order_by("id")[:MOST_AT_ONCE], now=now))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ended:
-    """The session, and the job that consolidates it; None where one waits already, or none is due.
-
-    None is due for a session that is not to be kept.
-    """
-
-    session: SessionView
-    job_id: UUID | None
-
-
-def end_session(*, caller: Caller, session_id: UUID, now: datetime) -> Ended:
+def end_session(
+    *, caller: Caller, session_id: UUID, now: datetime
+) -> tuple[SessionView, UUID | None]:
     """End a session and queue its consolidation in the same unit; ended once, it stays ended.
 
+    Return it with its job; None where one waits already, and for a session that is not to be kept.
     Raises NotFound, and Forbidden for a session that somebody else opened.
     """
     require(caller=caller, act=Act.WRITE)
@@ -269,8 +260,7 @@ def end_session(*, caller: Caller, session_id: UUID, now: datetime) -> Ended:
         audit.append(
             act="session.ended", object_type="session", object_id=str(row.id), caller=caller
         )
-        found = sessions.find(caller=caller, session_id=session_id)
-        return Ended(session=sessions.to_view(found), job_id=job_id)
+        return sessions.to_view(sessions.find(caller=caller, session_id=session_id)), job_id
 
 
 def end_idle(*, now: datetime) -> int:

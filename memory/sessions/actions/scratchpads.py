@@ -8,11 +8,13 @@ it begins with from the ones before it (`Carried`), since their events are forgo
 """
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
+
+from pydantic import TypeAdapter
 
 from memory.sessions import file_paths, reducers
 from memory.sessions.events import Event, from_row
@@ -146,18 +148,15 @@ class Carried:
     has_sent: bool = False
 
 
+_CARRIED: Final = TypeAdapter(Carried)
+
+
 def carried(*, row: Session) -> Carried:
     """Return what a session begins with; that of no other part for one that was never full."""
-    kept: Mapping[str, Any] | None = (row.observed or {}).get(CARRIED)
+    kept = (row.observed or {}).get(CARRIED)
     if kept is None:
         return Carried(parts=(), opened_at=row.opened_at)
-    return Carried(
-        parts=tuple(map(UUID, kept["parts"])),
-        opened_at=datetime.fromisoformat(kept["opened_at"]),
-        tainted_by=kept["tainted_by"],
-        written=frozenset(kept["written"]),
-        has_sent=kept["has_sent"],
-    )
+    return _CARRIED.validate_python(kept)
 
 
 def all_of(*, row: Session) -> tuple[UUID, ...]:
@@ -167,14 +166,11 @@ def all_of(*, row: Session) -> tuple[UUID, ...]:
 
 def carry_over(*, row: Session, scratchpad: Scratchpad) -> dict[str, Any]:
     """Return what the next part of a full session has shown before its events."""
-    reason = scratchpad.taint.reason if scratchpad.taint else ""
-    return {
-        "tainted_by": reason,
-        CARRIED: {
-            "parts": [str(id) for id in all_of(row=row)],
-            "opened_at": carried(row=row).opened_at.isoformat(),
-            "tainted_by": reason,
-            "written": sorted(scratchpad.written),
-            "has_sent": bool(scratchpad.sent),
-        },
-    }
+    part = Carried(
+        parts=all_of(row=row),
+        opened_at=carried(row=row).opened_at,
+        tainted_by=scratchpad.taint_reason,
+        written=scratchpad.written,
+        has_sent=bool(scratchpad.sent),
+    )
+    return {"tainted_by": part.tainted_by, CARRIED: _CARRIED.dump_python(part, mode="json")}

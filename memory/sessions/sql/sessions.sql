@@ -94,10 +94,10 @@ WHERE l.word = g.word AND l.audience = %(audience)s AND l.documents > g.document
 -- Numbers add up, decimals that are written as text too and stay exact; of `notes` the newer stands.
 -- Who adds to the same row waits for it, and rows come in one order, so nothing is lost or locked up.
 INSERT INTO memory_statistic AS s (kind, audience, project_id, day, key, counts, updated_at)
-SELECT %(kind)s, r.audience, r.project_id, r.day, r.key, r.counts, %(now)s
+SELECT r.kind, r.audience, r.project_id, r.day, r.key, r.counts, %(now)s
 FROM jsonb_to_recordset(%(rows)s::jsonb)
-    AS r(audience uuid, project_id uuid, day date, key text, counts jsonb)
-ORDER BY r.audience, r.project_id, r.day, r.key COLLATE "C"
+    AS r(kind text, audience uuid, project_id uuid, day date, key text, counts jsonb)
+ORDER BY r.kind, r.audience, r.project_id, r.day, r.key COLLATE "C"
 ON CONFLICT (kind, audience, project_id, day, key) DO UPDATE
 SET updated_at = greatest(s.updated_at, excluded.updated_at),
     counts = s.counts || coalesce((
@@ -110,20 +110,19 @@ SET updated_at = greatest(s.updated_at, excluded.updated_at),
             ELSE n.value END)
         FROM jsonb_each(excluded.counts) AS n), '{}')
 
--- name: drop_nothing
--- Sums of a place from which all was taken back: by memory_statistic_once, a row a key.
-DELETE FROM memory_statistic AS s
-WHERE s.kind = %(kind)s AND s.audience = %(audience)s AND s.day IS NULL AND s.key = ANY (%(keys)s)
-  AND s.project_id IS NOT DISTINCT FROM %(project)s::uuid
-  AND NOT EXISTS (SELECT FROM jsonb_each(s.counts - 'notes') AS n WHERE n.value <> '0')
-
 -- name: drop_zeros
--- Names of such sums that came to nothing, so that it is as if nobody had ever added to them.
-UPDATE memory_statistic AS s SET counts = (
-    SELECT jsonb_object_agg(n.key, n.value) FROM jsonb_each(s.counts) AS n WHERE n.value <> '0')
-WHERE s.kind = %(kind)s AND s.audience = %(audience)s AND s.day IS NULL AND s.key = ANY (%(keys)s)
-  AND s.project_id IS NOT DISTINCT FROM %(project)s::uuid
-  AND EXISTS (SELECT FROM jsonb_each(s.counts) AS n WHERE n.value = '0')
+-- Sums of a place from which all was taken back, and names of others that came to nothing, so that it is
+-- as if nobody had ever added to them: by memory_statistic_once, a row a kind and key.
+WITH lowered AS (
+    SELECT s.id, jsonb_object_agg(n.key, n.value) FILTER (WHERE n.value <> '0') AS counts,
+           bool_or(n.key <> 'notes' AND n.value <> '0') AS is_left
+    FROM unnest(%(kinds)s::text[], %(keys)s::text[]) AS r(kind, key)
+    JOIN memory_statistic AS s USING (kind, key), jsonb_each(s.counts) AS n
+    WHERE s.audience = %(audience)s AND s.day IS NULL
+      AND s.project_id IS NOT DISTINCT FROM %(project)s::uuid
+    GROUP BY s.id),
+gone AS (DELETE FROM memory_statistic AS s USING lowered AS l WHERE s.id = l.id AND NOT l.is_left)
+UPDATE memory_statistic AS s SET counts = l.counts FROM lowered AS l WHERE s.id = l.id AND l.is_left
 
 -- name: model_use
 -- What text models cost in some days, of one project or of all: by the index memory_statistic_kind; a

@@ -220,7 +220,7 @@ VISIBILITY: Final = (
         "memory.injection.actions.session_start:_counters",
         "visible=visibility.as_q(sight=visibility.sight_of(caller=recipient.caller)),",
         "visible=visibility.Q(),",
-        f"{POINTS}test_what_only_somebody_elses_own_sessions_read_is_planned_for_nobody_else",
+        f"{POINTS}test_files_of_nearly_every_session_are_planned_once_for_their_person_alone",
     ),
     guard(
         "unfinished work after outside content stays its person's",

@@ -16,8 +16,7 @@ from memory.index.queries import sync_filters
 from memory.records.models import Memory, MemoryLink
 from memory.records.queries.views import MemoryView
 from memory.sessions import counter_rows
-from memory.sessions.counter_rows import Addition
-from memory.sessions.counters import Kind
+from memory.sessions.counters import Count, Kind
 from memory.sessions.models import GivenOut
 from memory.taxonomy import LinkKind
 from teams.actions import create_project, pause
@@ -196,7 +195,7 @@ def test_rare_pairs_hide_no_frequent_one(caller: Caller, store: str, now: dateti
     with tenancy.unit():
         project_id = Project.objects.get(slug=store).id
         rare = [_pair(f"shop/a{n:04}.ts", project_id) for n in range(actions.PAIRS_MOST + 1)]
-        counter_rows.add(kind=Kind.EDGE.value, additions=rare, now=now)
+        counter_rows.add(counts=rare, now=now)
         _count(project_id, project_id, now)
 
     (tie,) = of_diff(caller, now).ties
@@ -204,9 +203,10 @@ def test_rare_pairs_hide_no_frequent_one(caller: Caller, store: str, now: dateti
     assert (tie.other, tie.sessions) == ("shop/mail.html", 6)
 
 
-def _pair(first: str, project_id: Any) -> Addition:
+def _pair(first: str, project_id: Any) -> Count:
     """Return that one session touched a file together with the prices."""
-    return Addition(
+    return Count(
+        kind=Kind.EDGE,
         audience=project_id,
         project_id=project_id,
         key=f"{first}\tshop/prices.ts",
@@ -220,10 +220,11 @@ def _count(audience: Any, project_id: Any, now: datetime, sessions: int = 6) -> 
     pair = {"first": "shop/mail.html", "second": "shop/prices.ts"}
     place = {"audience": audience, "project_id": project_id}
     counts = {"sessions": sessions, "meetings": sessions, "forward": 3, "milliseconds": 1}
-    edge = Addition(**place, key="\t".join(pair.values()), counts=counts, notes=pair)
+    key = "\t".join(pair.values())
+    edge = Count(kind=Kind.EDGE, **place, key=key, counts=counts, notes=pair)
     touched = {"sessions": sessions, "reads": 6, "edits": 6}
     files = [
-        Addition(**place, key=path, counts=touched, notes={"path": path}) for path in pair.values()
+        Count(kind=Kind.FILE, **place, key=path, counts=touched, notes={"path": path})
+        for path in pair.values()
     ]
-    counter_rows.add(kind=Kind.EDGE.value, additions=[edge], now=now)
-    counter_rows.add(kind=Kind.FILE.value, additions=files, now=now)
+    counter_rows.add(counts=[edge, *files], now=now)

@@ -48,7 +48,7 @@ def delete(run: Run) -> None:
 
 
 @settings(
-    max_examples=8,
+    max_examples=4,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

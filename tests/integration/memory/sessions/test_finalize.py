@@ -94,6 +94,7 @@ def test_a_real_stream_becomes_memories_with_evidence(shop: Shop) -> None:
     assert told["dropped"] == {"too_few_sessions": 4}
     assert [one["type"] for one in told["promoted"]] == ["gotcha", "dead_end"]
     assert told["promoted"][0]["evidence"][-1]["sequence"] == 13
+    assert told["phrasing"] == {"phrased": 0, "dropped": {}, "degraded": "no_model"}
     assert (told["outcome"], told["counts"]["applied"]) == ("success", len(STREAM))
 
 
@@ -134,15 +135,6 @@ def test_what_fails_in_the_end_has_had_no_effect(shop: Shop) -> None:
     assert len(promoted()) == 2
 
 
-def test_sessions_of_a_person_count_together_until_there_are_enough(shop: Shop) -> None:
-    shop.ran()
-    shop.at(days=1).ran()
-
-    assert "error_pattern" in {one.type for one in promoted()}
-    assert counted(Kind.FILE)[CART]["sessions"] == 2
-    assert counted(Kind.EDGE)[f"{CART}\tsrc/shop/vouchers.py"]["sessions"] == 2
-
-
 def test_a_session_that_ends_again_and_again_promotes_no_more_than_its_kind_may(
     shop: Shop,
 ) -> None:
@@ -163,23 +155,17 @@ def test_a_session_that_ends_again_and_again_promotes_no_more_than_its_kind_may(
     assert len(promoted()) == 3
 
 
-def test_nothing_is_decided_while_a_session_runs_or_where_it_is_not_to_be_kept(
-    shop: Shop,
-) -> None:
+def test_nothing_is_decided_before_a_session_ends_and_an_idle_one_is_by_its_job(shop: Shop) -> None:
     left = shop.ran(memory_eligible=False)
-    run = shop.opened()
+    run = shop.opened(cwd="/home/ana/shop")
     run.does(*STREAM)
 
-    assert finalize(session_id=run.id, now=run.now) == {}
-    assert (promoted(), counted(Kind.FILE), left.row.finalized_at) == ([], {}, None)
-
-
-def test_an_idle_session_ends_and_is_decided_by_its_job(shop: Shop) -> None:
-    shop.opened(cwd="/home/ana/shop").does(*STREAM)
-
+    early = finalize(session_id=run.id, now=run.now)
+    before = (promoted(), counted(Kind.FILE), left.row.finalized_at)
     end_idle(now=shop.at(minutes=IDLE_MINUTES + 1).now)
     run_jobs()
 
+    assert (early, before) == ({}, ([], {}, None))
     assert len(promoted()) == 2
 
 
@@ -235,14 +221,17 @@ def test_a_checkpoint_changes_nothing_of_what_is_decided(
     assert len(promoted()) == 2
 
 
-def test_what_is_personal_says_nothing_in_a_shared_session(shop: Shop) -> None:
+def test_sessions_of_a_person_count_together_and_say_nothing_in_a_shared_one(shop: Shop) -> None:
     for day in range(3):
         shop.at(days=day).ran()
-    before = {one.id for one in promoted()}
+    before = {one.id: one.type for one in promoted()}
+    sums = counted(Kind.FILE)[CART], counted(Kind.EDGE)[f"{CART}\tsrc/shop/vouchers.py"]
 
     run = shop.ran(by=shop.program, shared=True)
 
     new = [one for one in promoted() if one.id not in before]
+    assert "error_pattern" in before.values()
+    assert [one["sessions"] for one in sums] == [3, 3]
     assert {one.type for one in new} == {"gotcha", "dead_end"}  # one session shows as much
     assert shown_in(run) == {1}
 
@@ -257,18 +246,16 @@ def test_sessions_of_others_count_for_a_person_where_they_are_shared_in_its_proj
     assert shown_in(shop.ran()) == {sessions}
 
 
-def test_a_validated_subtask_is_promoted_while_the_build_runs_and_never_again(
-    shop: Shop,
-) -> None:
+def test_a_validated_subtask_is_promoted_by_the_look_it_queues_and_never_again(shop: Shop) -> None:
     run = working(shop)
     before = promote_piece(session_id=run.id, now=run.now)
+    Job.objects.all().delete()
     run.does(report())
 
-    counts = promote_piece(session_id=run.id, now=run.now)
+    run_jobs()
     again = promote_piece(session_id=run.id, now=run.now)
 
-    assert (before, again, counts["pieces"]) == ({}, {}, 1)
-    assert len(promoted()) == counts["observed_added"] == 2
+    assert (before, again, len(promoted())) == ({}, {}, 2)
     assert all(one.needs_review for one in promoted())
     assert run.row.state == "open"
 
@@ -294,16 +281,6 @@ def test_a_short_build_a_failed_subtask_and_other_work_wait_for_the_end(
     assert promoted() == []
 
 
-def test_the_report_queues_the_look_that_promotes(shop: Shop) -> None:
-    run = working(shop)
-    Job.objects.all().delete()
-
-    run.does(report())
-    run_jobs()
-
-    assert len(promoted()) == 2
-
-
 def test_a_read_that_a_plan_named_is_in_no_sum_also_once_it_goes_on_and_an_edit_is(
     shop: Shop,
 ) -> None:
@@ -320,14 +297,6 @@ def test_a_read_that_a_plan_named_is_in_no_sum_also_once_it_goes_on_and_an_edit_
     assert set(counted(Kind.FILE)) == {CART}
     with tenancy.unit():
         assert not Memory.objects.filter(type="prefetch_pattern").exists()
-
-
-def test_what_it_had_read_before_it_was_suggested_counts(shop: Shop) -> None:
-    run = shop.opened(cwd="/home/ana/shop")
-    run.does(call(1, "Read", PRICES))
-    suggest(run, PRICES)
-
-    assert works(run) == {CART, PRICES}
 
 
 def test_the_files_of_a_memory_that_was_given_are_suggested_from_the_first_time_on(

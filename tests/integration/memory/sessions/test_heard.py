@@ -24,7 +24,7 @@ from tests.support.work import taken as taken_job
 KNOWN = "Webhooks are retried 11 times with growing pauses, then parked for a person."
 QUOTED = "Webhooks are retried 11 times, then parked for a person."
 PARAPHRASED = "Webhooks get retried 11 times with growing pauses and then parked for a human."
-ROUNDS = 12
+ROUNDS = 4
 OF_AGENTS: Any = {"source": "agent_explicit", "project": "store"}
 
 

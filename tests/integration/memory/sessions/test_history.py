@@ -14,10 +14,11 @@ from accounts.errors import InvalidInput, NotFound
 from memory.sessions import queries as sessions
 from memory.sessions.actions.append_turns import NewTurn
 from memory.sessions.queries import (
-    HistoryPage,
+    HistoryHit,
     HistoryPlace,
     HistoryQuestion,
     How,
+    Page,
     search_history,
     turns,
 )
@@ -48,7 +49,7 @@ def looked(
     how: How = How.WORDS,
     after: HistoryPlace | None = None,
     **given: Any,
-) -> HistoryPage:
+) -> Page[HistoryHit, HistoryPlace]:
     """Search what was said."""
     asked = HistoryQuestion(query=query, how=how, **given)
     return search_history(caller=caller, asked=asked, after=after, limit=2)
@@ -63,10 +64,10 @@ def test_turns_are_read_in_their_order_page_by_page(shop: Shop) -> None:
     session = said(shop, *TALK)
 
     first = turns(caller=shop.agent, session_id=session, after=0, limit=2)
-    rest = turns(caller=shop.agent, session_id=session, after=first.next_after or 0, limit=2)
+    rest = turns(caller=shop.agent, session_id=session, after=first.next_place or 0, limit=2)
 
     assert [one.text for one in (*first.items, *rest.items)] == list(TALK)
-    assert (first.next_after, rest.next_after) == (2, None)
+    assert (first.next_place, rest.next_place) == (2, None)
 
 
 def test_a_page_of_long_turns_is_full_early(shop: Shop) -> None:
@@ -76,12 +77,13 @@ def test_a_page_of_long_turns_is_full_early(shop: Shop) -> None:
 
     page = turns(caller=shop.agent, session_id=run.id, after=0, limit=200)
 
-    assert page.next_after == len(page.items) == sessions.LARGEST_PAGE // 95_000
+    assert page.next_place == len(page.items) == sessions.LARGEST_PAGE // 95_000
 
 
-@pytest.mark.parametrize(
-    ("query", "how", "sequences"),
-    [
+def test_what_was_said_is_found_verbatim(shop: Shop) -> None:
+    said(shop, *TALK)
+
+    for query, how, sequences in (
         ("lock", How.WORDS, [2, 1]),
         ("CARTS customer", How.WORDS, [1]),
         ("customer carts", How.EXACT, []),
@@ -93,14 +95,8 @@ def test_a_page_of_long_turns_is_full_early(shop: Shop) -> None:
         ("lo", How.WORDS, []),
         ("lock' OR 1=1 --", How.WORDS, []),
         ("100% {visible} %s", How.EXACT, []),
-    ],
-)
-def test_what_was_said_is_found_verbatim(
-    shop: Shop, query: str, how: How, sequences: list[int]
-) -> None:
-    said(shop, *TALK)
-
-    assert found(shop.agent, query, how) == sequences
+    ):
+        assert found(shop.agent, query, how) == sequences, query
 
 
 def test_a_thread_is_searched_over_its_sessions_newest_first(shop: Shop) -> None:
@@ -133,12 +129,12 @@ def test_of_a_long_turn_the_piece_with_the_words_is_shown(shop: Shop) -> None:
     assert (len(piece.text), piece.whole, piece.start) == (1_200, 26_021, 13_805)
 
 
-@pytest.mark.parametrize("query", ["?!", "", "\x00lock"])
-def test_a_question_without_a_word_is_refused(shop: Shop, query: str) -> None:
-    with pytest.raises(InvalidInput) as refused:
-        looked(shop.agent, query)
+def test_a_question_without_a_word_is_refused(shop: Shop) -> None:
+    for query in ("?!", "", "\x00lock"):
+        with pytest.raises(InvalidInput) as refused:
+            looked(shop.agent, query)
 
-    assert refused.value.errors[0].pointer == "/query"
+        assert refused.value.errors[0].pointer == "/query"
 
 
 def test_what_others_said_for_themselves_is_not_found(shop: Shop) -> None:

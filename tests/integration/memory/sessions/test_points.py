@@ -1,5 +1,6 @@
 """What a session begins with and what its planner is told: from sums and sessions one may see."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
@@ -15,7 +16,6 @@ from memory.customization.queries import list_methodologies, own_methodologies
 from memory.experiments.points import Point
 from memory.injection.actions.brief import STAGE_MEMORIES_MOST
 from memory.injection.actions.trigger_points import PointDelivery, PointRequest, deliver_at_point
-from memory.injection.queries import logged_memories
 from memory.records.models import Memory
 from memory.records.queries.views import MemoryView
 from memory.search.request import SearchRequest
@@ -98,13 +98,13 @@ def cart(shop: Shop) -> Cart:
     return Cart(shop.owner, shop.member, shop.now)
 
 
-def test_files_of_nearly_every_session_of_a_module_are_planned_with_what_they_take(
-    cart: Cart,
-) -> None:
+def test_files_of_nearly_every_session_are_planned_once_for_their_person_alone(cart: Cart) -> None:
     for place in range(4):
         cart.ran(*touches(FILE, *((RARE,) if place < 3 else ())))
+    run = cart.opened()
 
-    given = first(cart.opened(), **CART)
+    unnamed, given, again = first(run), first(run, **CART), first(run, **CART)
+    theirs = first(cart.opened(cart.member), **CART)
 
     assert given.prefetch is not None
     assert [(one.path, one.tokens, one.always) for one in given.prefetch.files] == [
@@ -112,35 +112,47 @@ def test_files_of_nearly_every_session_of_a_module_are_planned_with_what_they_ta
         (RARE, 300, False),
     ]
     assert f"- {FILE} (nearly every session, about 300 tokens)" in given.delivery.text
+    assert unnamed.delivery.text == ""  # what was answered by nothing may be asked again
+    assert (again.prefetch, again.delivery.text) == (None, "")
+    assert theirs.prefetch is not None
+    assert (theirs.prefetch.files, theirs.prefetch.left_out) == ((), ())
+    assert theirs.delivery.text == ""
 
 
-def test_what_only_somebody_elses_own_sessions_read_is_planned_for_nobody_else(
-    cart: Cart,
-) -> None:
-    for _ in range(4):
-        cart.ran(*touches(FILE))
-
-    given = first(cart.opened(cart.member), **CART)
-
-    assert given.prefetch is not None
-    assert (given.prefetch.files, given.prefetch.left_out) == ((), ())
-    assert given.delivery.text == ""
-
-
-def test_unfinished_work_of_a_branch_is_offered_where_it_is_opened_again(cart: Cart) -> None:
+def test_unfinished_work_of_a_branch_is_offered_once_where_it_is_opened_again(cart: Cart) -> None:
+    committed = (*edits(FILE, outcome=""), {"sequence": 4, "kind": "commit", "text": "x"})
     cart.ran(*edits(FILE), branch="fix/cache")
     cart.ran(*edits(FILE, outcome="success"), branch="finished")
+    cart.ran(*committed, branch="committed")
+    cart.ran(*committed, *later(edits(RARE, outcome=""), 4), branch="went on")
+    run = cart.opened(branch="fix/cache")
 
-    given, elsewhere, finished = (
-        first(cart.opened(branch=branch)) for branch in ("fix/cache", "other", "finished")
-    )
+    given, went_on = first(run), first(cart.opened(branch="went on"))
 
     assert given.unfinished is not None
     assert given.unfinished.files == (FILE,)
     assert TASK in given.delivery.text
     assert FILE in given.delivery.text
-    for one in (elsewhere, finished):
-        assert (one.unfinished, one.delivery.text) == (None, "")
+    assert went_on.unfinished is not None
+    assert went_on.unfinished.files == (RARE,)
+    for branch in ("other", "finished", "committed"):
+        again = first(cart.opened(branch=branch))
+        assert (again.unfinished, again.delivery.text) == (None, ""), branch
+
+
+def test_a_session_that_ended_and_goes_on_is_told_its_own_work_once_more(cart: Cart) -> None:
+    cart.ran(*edits(FILE), branch="fix/cache")
+    run = cart.opened(branch="fix/cache")
+    told = [first(run).unfinished, first(run).unfinished]
+    run.now += timedelta(minutes=5)
+    run.does(*edits(RARE))
+    run.ends()
+
+    for _ in "ab":
+        run.now += timedelta(minutes=1)
+        told.append(first(run).unfinished)
+
+    assert [None if one is None else one.files for one in told] == [(FILE,), None, (RARE,), None]
 
 
 @pytest.mark.parametrize("shared", [False, True])
@@ -170,28 +182,13 @@ def test_unfinished_work_after_outside_content_is_offered_to_nobody_else(cart: C
     assert (theirs.unfinished, theirs.delivery.text) == (None, "")
 
 
-@pytest.mark.parametrize(("minutes", "is_left"), [(1, False), (61, True)])
-def test_a_session_that_still_runs_has_left_nothing_unfinished(
-    cart: Cart, minutes: int, is_left: bool
-) -> None:
-    cart.opened(agent="codex", branch="fix/cache").does(*edits(FILE, outcome=""))
+def test_a_session_that_still_runs_has_left_nothing_unfinished(cart: Cart) -> None:
+    for branch, minutes, is_left in (("runs", 1, False), ("idle", 61, True)):
+        cart.opened(agent="codex", branch=branch).does(*edits(FILE, outcome=""))
 
-    then = cart.at(minutes=minutes)
-    given = first(then.opened(branch="fix/cache"))
+        given = first(cart.at(minutes=minutes).opened(branch=branch))
 
-    assert (given.unfinished is not None) is is_left
-
-
-def test_what_was_committed_is_not_unfinished(cart: Cart) -> None:
-    told = (*edits(FILE, outcome=""), {"sequence": 4, "kind": "commit", "text": "x"})
-    cart.ran(*told, branch="one")
-    cart.ran(*told, *later(edits(RARE, outcome=""), 4), branch="two")
-
-    one, two = (first(cart.opened(branch=branch)).unfinished for branch in ("one", "two"))
-
-    assert one is None
-    assert two is not None
-    assert two.files == (RARE,)
+        assert (given.unfinished is not None) is is_left
 
 
 @pytest.fixture
@@ -209,11 +206,11 @@ def lessons(cart: Cart) -> tuple[UUID, UUID, UUID]:
     return long.id, coupled.id, dead.id
 
 
-@pytest.mark.parametrize("file", [FILE, f"/home/ana/shop/{FILE}"])
 def test_a_planner_is_told_what_follows_for_the_plan(
-    cart: Cart, lessons: tuple[UUID, UUID, UUID], file: str
+    cart: Cart, lessons: tuple[UUID, UUID, UUID]
 ) -> None:
     _, coupled, dead = lessons
+    file = f"/home/ana/shop/{FILE}"
 
     given = given_at(Point.PLANNER, cart.opened(), files=(file,), estimate=10, **CART)
 
@@ -227,17 +224,23 @@ def test_a_planner_is_told_what_follows_for_the_plan(
     assert ids(given) == set(lessons)
 
 
-def test_what_waits_for_review_or_is_tainted_changes_no_plan(cart: Cart) -> None:
+def test_what_waits_or_is_tainted_changes_no_plan_and_a_limit_is_twice_the_plan_at_most(
+    cart: Cart,
+) -> None:
     said = "Work on the cart takes three times as long as it was planned to take ({})."
     waiting, tainted = (cart.calibrate(said.format(one), 10, 30) for one in ("one", "two"))
     update_memory(waiting.id, needs_review=True)
     update_memory(tainted.id, taint_reason="web: x.test")
 
     given = given_at(Point.PLANNER, cart.opened(), estimate=10, **CART)
+    cart.calibrate("Work on the cart takes nine times as long as it was planned to take.", 1, 9)
+    most = given_at(Point.PLANNER, cart.opened(plan=("one", "two", "three")), **CART)
 
     assert given.advice is not None
     assert (given.advice.calibration, given.advice.step_limit) == (None, 10)
     assert (given.advice.rests_on, given.delivery.text) == ((), "")
+    assert most.advice is not None
+    assert (most.advice.planned_steps, most.advice.step_limit) == (3, 6)
 
 
 @pytest.mark.usefixtures("lessons")
@@ -245,7 +248,7 @@ def test_what_is_withheld_from_a_session_changes_no_plan(cart: Cart) -> None:
     shares = {"enabled": True, "control_percent": 0, "passive_percent": 0, "withheld_percent": 50}
     change_experiments(caller=cart.owner, ref=cart.slug, changed=shares)
 
-    for _ in range(8):
+    for _ in range(4):
         run = cart.opened()
         both = [given_at(Point.PLANNER, run, files=(FILE,), estimate=10, **CART) for _ in "ab"]
         with tenancy.unit():
@@ -258,15 +261,6 @@ def test_what_is_withheld_from_a_session_changes_no_plan(cart: Cart) -> None:
             assert given.advice is not None
             assert set(given.advice.rests_on) == told
             assert not left & ids(given)
-
-
-def test_a_step_limit_is_twice_the_plan_at_most(cart: Cart) -> None:
-    cart.calibrate("Work on the cart takes nine times as long as it was planned to take.", 1, 9)
-
-    given = given_at(Point.PLANNER, cart.opened(plan=("one", "two", "three")), **CART)
-
-    assert given.advice is not None
-    assert (given.advice.planned_steps, given.advice.step_limit) == (3, 6)
 
 
 def test_a_stage_passes_on_what_it_recorded_to_the_next_and_to_no_other(cart: Cart) -> None:
@@ -282,22 +276,6 @@ def test_a_stage_passes_on_what_it_recorded_to_the_next_and_to_no_other(cart: Ca
     assert error.id in ids(fixer)
     assert decision.id not in ids(fixer)
     assert ids(planner) == set()
-
-
-def test_nothing_is_given_twice_at_any_of_the_points(cart: Cart) -> None:
-    text = "Clear the price cache of the cart before each test, or totals are stale."
-    cart.know(text, type="gotcha", related_files=(FILE,))
-    run = cart.opened()
-
-    given = [
-        one.memory.id
-        for point in (*Point, *Point)
-        for one in given_at(point, run, files=(FILE,), step=9, **CART).delivery.memories
-    ]
-
-    with tenancy.unit():
-        assert set(given) == logged_memories(session_ids=(run.id,))
-    assert len(given) == 1
 
 
 def test_an_own_methodology_says_what_its_stages_pass_on(cart: Cart) -> None:
@@ -317,66 +295,18 @@ def test_an_own_methodology_says_what_its_stages_pass_on(cart: Cart) -> None:
     assert list_methodologies(caller=cart.member)[1].relays == (passes,)
 
 
-@pytest.mark.parametrize(
-    "relays",
-    [
-        (Transition(before="design", after="design"),),
-        (Transition(before=" ", after="doing"),),
-        (Transition(before="design", after="doing"), Transition(before="design", after="doing")),
-    ],
-)
-def test_relays_that_lead_nowhere_are_refused(cart: Cart, relays: tuple[Transition, ...]) -> None:
-    phases, course = {"doing": "implement"}, Course(relays=relays)
-    with pytest.raises(InvalidInput):
-        define_methodology(
-            caller=cart.owner, name="kanban", phases=phases, course=course, now=cart.now
-        )
+def test_relays_that_lead_nowhere_are_refused(cart: Cart) -> None:
+    right = Transition(before="design", after="doing")
+    for relays in (
+        (replace(right, after="design"),),
+        (replace(right, before=" "),),
+        (right, right),
+    ):
+        course: Any = {"course": Course(relays=relays), "phases": {"doing": "implement"}}
+        with pytest.raises(InvalidInput):
+            define_methodology(caller=cart.owner, name="kanban", now=cart.now, **course)
 
     assert own_methodologies(caller=cart.owner) == {}
-
-
-def test_the_plan_and_unfinished_work_are_told_once(cart: Cart) -> None:
-    for _ in range(3):
-        cart.ran(*touches(FILE))
-    cart.ran(*edits(FILE), branch="fix/cache")
-    run = cart.opened(branch="fix/cache")
-
-    once, *again = (first(run, **CART) for _ in range(3))
-
-    assert once.delivery.text.count(FILE) == 2  # in the plan, and as what was changed
-    assert [(one.delivery.text, one.prefetch, one.unfinished) for one in again] == [
-        ("", None, None),
-        ("", None, None),
-    ]
-
-
-def test_what_was_answered_by_nothing_may_be_asked_again(cart: Cart) -> None:
-    for _ in range(4):
-        cart.ran(*touches(FILE))
-    run = cart.opened()
-
-    unnamed, named = first(run), first(run, **CART)
-
-    assert unnamed.delivery.text == ""
-    assert FILE in named.delivery.text
-
-
-def test_a_session_that_ended_and_goes_on_is_told_its_own_work_once_more(cart: Cart) -> None:
-    cart.ran(*edits(FILE), branch="fix/cache")
-    run = cart.opened(branch="fix/cache")
-    first(run)
-    run.now += timedelta(minutes=5)
-    run.does(*edits(RARE))
-    run.ends()
-
-    again = []
-    for _ in "ab":
-        run.now += timedelta(minutes=1)
-        again.append(first(run))
-
-    assert again[0].unfinished is not None
-    assert again[0].unfinished.files == (RARE,)
-    assert (again[1].unfinished, again[1].delivery.text) == (None, "")
 
 
 def test_the_brief_over_rest_holds_what_stands_and_how_work_on_its_modules_is_done(

@@ -98,12 +98,16 @@ def test_a_secret_is_taken_out_before_a_turn_is_stored(shop: Shop) -> None:
     assert (row.masked, len(done.masked), done.masked[0].sequence) == (1, 1, 1)
 
 
-def test_a_new_session_of_the_same_agent_ends_the_one_before(shop: Shop) -> None:
-    first = shop.opened()
+def test_an_external_id_finds_its_session_and_another_one_of_the_agent_ends_it(shop: Shop) -> None:
+    first = shop.opened(external_id="run-1")
+    new = NewSession(project=shop.slug, external_id="run-1")
 
+    again = open_session(caller=shop.agent, new=new, now=shop.now)
+    before = first.row.state
     shop.opened()
 
-    assert first.row.state == "ended"
+    assert (again.is_new, again.session.id) == (False, first.id)
+    assert (before, first.row.state) == ("open", "ended")
     assert Job.objects.filter(name="memory.consolidate", key=first.id.hex).count() == 1
 
 
@@ -123,22 +127,13 @@ def test_only_the_turns_of_a_page_are_counted(shop: Shop) -> None:
     assert "LIMIT 3)" in counting
 
 
-def test_an_external_id_finds_its_session(shop: Shop) -> None:
-    first = shop.opened(external_id="run-1")
-
-    new = NewSession(project=shop.slug, external_id="run-1")
-    again = open_session(caller=shop.agent, new=new, now=shop.now)
-
-    assert (again.is_new, again.session.id) == (False, first.id)
-
-
 def test_nothing_is_taken_from_a_session_that_is_not_to_be_kept(shop: Shop) -> None:
     run = shop.opened(memory_eligible=False)
     run.says(*TALK)
 
-    ended = end_session(caller=run.caller, session_id=run.id, now=run.now)
+    _, job_id = end_session(caller=run.caller, session_id=run.id, now=run.now)
 
-    assert ended.job_id is None
+    assert job_id is None
     assert not Job.objects.filter(name="memory.consolidate").exists()
 
 
@@ -165,18 +160,16 @@ def test_a_personal_session_is_nobody_elses(shop: Shop) -> None:
         end_session(caller=shop.owner, session_id=run.id, now=shop.now)
 
 
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
+def test_a_wrong_field_is_named(shop: Shop) -> None:
+    wrong: tuple[tuple[dict[str, Any], str], ...] = (
         ({"shared": True}, "needs the project"),
         ({"work_unit": {"height": "x"}}, "unit of work"),
         ({"thread": "x" * 201}, "at most 200"),
         ({"external_id": "a\x00b"}, "cannot be stored"),
-    ],
-)
-def test_a_wrong_field_is_named(shop: Shop, given: dict[str, Any], words: str) -> None:
-    with pytest.raises(InvalidInput, match=words):
-        shop.opened(project=None, **given)
+    )
+    for given, words in wrong:
+        with pytest.raises(InvalidInput, match=words):
+            shop.opened(project=None, **given)
 
 
 def test_the_pulse_of_a_shared_session_counts_what_its_watcher_may_see(shop: Shop) -> None:

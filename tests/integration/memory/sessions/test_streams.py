@@ -70,9 +70,7 @@ def test_what_was_done_is_kept_as_long_as_the_organization_says(
     assert [run.streams() for run in (ended, consolidated, running)] == [left, left, ALL]
 
 
-@pytest.mark.parametrize(
-    ("days", "after", "left"), [(3, 4, [0]), (3, 2, ALL), (None, 8, [0]), (7, 8, [0])]
-)
+@pytest.mark.parametrize(("days", "after", "left"), [(3, 4, [0]), (3, 2, ALL), (None, 8, [0])])
 def test_a_project_keeps_what_was_done_for_fewer_days_and_others_as_usual(
     shop: Shop, days: int | None, after: int, left: list[int]
 ) -> None:
@@ -98,12 +96,12 @@ def test_an_organization_that_keeps_less_later_keeps_less_of_all_projects(shop: 
     assert run.streams() == [0]
 
 
-@pytest.mark.parametrize("days", [0, 31, 2.5, True])
-def test_a_project_keeps_it_for_no_longer_than_the_organization(shop: Shop, days: float) -> None:
-    with pytest.raises(InvalidInput) as refused:
-        keep_days(shop, store=days)
+def test_a_project_keeps_it_for_no_longer_than_the_organization(shop: Shop) -> None:
+    for days in (0, 31, 2.5, True):
+        with pytest.raises(InvalidInput) as refused:
+            keep_days(shop, store=days)
+        assert refused.value.errors[0].pointer == "/keep_events_days"
 
-    assert refused.value.errors[0].pointer == "/keep_events_days"
     assert project(caller=shop.owner, ref=shop.slug).keep_events_days is None
 
 

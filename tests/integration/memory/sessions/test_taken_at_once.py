@@ -30,7 +30,7 @@ def test_two_of_one_external_id_are_one_session(
     def work(number: int) -> int:
         if number:
             assert is_placed.wait(LONGEST_WAIT)
-            return take_conversation(caller=agent, new=new, turns=turns, now=now).stored
+            return take_conversation(caller=agent, new=new, turns=turns, now=now)[2].stored
         with tenancy.unit():
             lifecycle.place_session(caller=agent, new=new, now=now)
             is_placed.set()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.observer import detect, edit_signals
+from memory.observer import detect, file_signals
 from memory.observer.detections import SignalKind as Kind
 from tests.support.stories import Story, keys, without_clocks
 
@@ -271,6 +271,6 @@ def test_agents_with_scratchpads_of_their_own_collide_in_what_both_edited() -> N
     one = Story().edit("a.py").edit("b.py").scratchpad()
     two = Story().edit("a.py").read("b.py").scratchpad()
 
-    (found,) = edit_signals.between(scratchpads=(one, two))
+    (found,) = file_signals.between(scratchpads=(one, two))
 
     assert (found.key, len(found.evidence)) == ("a.py", 2)

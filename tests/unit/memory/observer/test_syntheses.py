@@ -119,12 +119,16 @@ def test_no_synthesis_says_more_than_five_things() -> None:
 def test_an_error_is_of_the_module_that_it_names_or_whose_change_helped() -> None:
     def is_of(message: str, how: str) -> bool:
         error = ErrorRow(fingerprint="1", message=message, hows={how: 1})
-        return syntheses.is_of(module="auth", error=error, paths=frozenset({"auth/sign.py"}))
+        files = (FileRow(path="auth/sign.py"),)
+        module = ModuleRow(module="auth")
+        found = syntheses.summarize(module=module, files=files, edges=(), errors=(error,))
+        return found.errors == (error,)
 
     assert is_of("KeyError in auth/sign.py", "when tried again")
     assert is_of("KeyError: 'x'", "after a change of pay/bill.py, auth/keys.py")
     assert not is_of("KeyError: 'x'", "after a change of pay/bill.py")
     assert not is_of("KeyError: 'x'", "as `pytest auth/keys.py`")
+    assert not is_of("", "after a change of auth/keys.py")  # it was forgotten
 
 
 WEEK = (

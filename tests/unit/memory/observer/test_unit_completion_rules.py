@@ -9,7 +9,7 @@ from memory.sessions.events import Outcome
 from memory.sessions.scratchpad import FileUse, Scratchpad, Setting
 
 UNIT = {"label": "Login form", "methodology": "kanban"}
-EDITED = FileUse(reads=1, edits=2, first_step=1, last_step=6, last_sequence=9)
+EDITED = FileUse(reads=1, edits=2, last_sequence=9)
 
 
 @pytest.fixture

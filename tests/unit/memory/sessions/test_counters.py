@@ -38,7 +38,7 @@ ROWS = (FILE, EDGE, ERROR, MODULE, PAIR)
 @pytest.mark.parametrize("row", ROWS)
 @pytest.mark.parametrize("times", [1, 2])
 def test_sums_are_read_back_as_the_rows_they_were_made_from(row: Row, times: int) -> None:
-    count, whole = counters.count_of(row=row), row
+    count, whole = counters.count_of(row), row
     sums: Counter[str] = Counter()
     for _ in range(times):
         sums.update(count.counts)

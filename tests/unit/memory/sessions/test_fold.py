@@ -179,7 +179,7 @@ def test_a_long_session_stays_within_its_bounds() -> None:
     assert sum(deed.act is Act.EDIT for deed in state.deeds.values()) > 1_200
 
 
-OLDER = scratchpad.dump(scratchpad=WHOLE).replace(b'"version":2', b'"version":1')
+OLDER = scratchpad.dump(scratchpad=WHOLE).replace(b'"version":3', b'"version":2')
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", b"[]", b'{"version": 0}', OLDER, b"\xff"])
@@ -191,7 +191,7 @@ def test_what_is_no_checkpoint_is_refused(data: bytes) -> None:
 def test_each_agent_counts_its_steps_and_more_than_four_an_event_are_not_believed() -> None:
     told = Story().counting(3).read("a.py", tokens=500).by("sub").counting(3).read("b.py", tokens=7)
 
-    costs = [cost.tokens for cost in told.scratchpad().steps.values()]
+    costs = list(told.scratchpad().steps.values())
 
     assert costs == [500, 7]
 
@@ -201,7 +201,7 @@ def test_each_agent_counts_its_steps_and_more_than_four_an_event_are_not_believe
     state = told.scratchpad()
 
     assert (state.current_step, state.steps_done) == (1, 0)
-    assert sum(cost.tokens for cost in state.steps.values()) == 1_000
+    assert sum(state.steps.values()) == 1_000
 
 
 def test_each_file_that_one_call_edits_is_touched() -> None:

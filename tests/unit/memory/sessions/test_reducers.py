@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.observer import edit_signals
+from memory.observer import file_signals
 from memory.sessions import reducers
 from memory.sessions.scratchpad import taint_of
 from tests.support.stories import Story
@@ -11,7 +11,7 @@ from tests.support.stories import Story
 def taint(story: Story) -> str:
     """Return why the one pair of files that a story changes is tainted."""
     scratchpad = story.scratchpad()
-    (sighting,) = edit_signals.find_co_access(scratchpad=scratchpad)
+    (sighting,) = file_signals.find_co_access(scratchpad=scratchpad)
     return taint_of(last_sequence=sighting.last_sequence, scratchpad=scratchpad)
 
 

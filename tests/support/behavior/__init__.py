@@ -1,1 +1,0 @@
-"""Labelled sessions of agents: what really happened in them stands beside what they sent."""
