@@ -28,7 +28,7 @@ from memory.experiments.uplift import (
     LEAST_SESSIONS,
     SHARES,
     ComparedFigure,
-    Difference,
+    Estimate,
     Side,
 )
 from teams.actions import change_experiments
@@ -228,13 +228,13 @@ def _approved_weights(found: experiments.PhaseWeights) -> list[tuple[Name, Name,
     ]
 
 
-def _interval_words(figure: Figure, found: Difference) -> str:
+def _interval_words(figure: Figure, found: Estimate) -> str:
     """Write the ends of an interval with the unit of a figure."""
     low, high = (_number(figure, value, signed=True) for value in (found.low, found.high))
     return gettext("%(low)s to %(high)s") % {"low": low, "high": high}
 
 
-def _draw_interval(found: Difference, color: str, label: str) -> SafeString:
+def _draw_interval(found: Estimate, color: str, label: str) -> SafeString:
     """Draw an interval, its middle, and the line at which nothing changes, in the middle.
 
     The farther end of the interval stands at an end of the drawing.

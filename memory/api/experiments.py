@@ -164,7 +164,7 @@ def _graph(found: queries.GraphChanges) -> dict[str, Any]:
     return {
         "searches": found.searches,
         "took_part": found.took_part,
-        "changed": share.successes if share else 0,
+        "changed": found.changed,
         "share": share.value if share else None,
         "low": share.low if share else None,
         "high": share.high if share else None,

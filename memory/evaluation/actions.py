@@ -40,9 +40,7 @@ SIGNS_OF_CLOSE: Final = (
     (*CLOSE, relevance.Sign.CLOSEST, relevance.Sign.COSINE_WORDS, relevance.Sign.FRENCH_LEAD),
 )
 SIGNS_OF_ANY: Final = (SCALE_FREE, (*SCALE_FREE, relevance.Sign.CLOSEST))
-BARE: Final = SearchRequest(
-    query="", limit=measures.K, threshold=0.0
-)  # the ranking without silence
+BARE: Final = SearchRequest(query="", limit=measures.K, threshold=0.0)  # without silence
 
 Halves = Mapping[Split, tuple[tuple[fitting.ScoredPair, ...], tuple[fitting.ScoredPair, ...]]]
 
@@ -99,7 +97,7 @@ def evaluate(
 
 def _ask(
     filled: Trial, ways: dict[str, SearchRequest], now: datetime, tell: Tell
-) -> tuple[tuple[measures.System, ...], tuple[str, ...]]:
+) -> tuple[dict[str, tuple[measures.Asked, ...]], tuple[str, ...]]:
     caller, queries = filled.caller, filled.judged.queries
     found: dict[str, list[measures.Asked]] = {name: [] for name in ways}
     degraded: dict[str, None] = {}
@@ -114,10 +112,7 @@ def _ask(
             found[name].append(_asked(one, bare, answer, filled.names))
         if number % SHOW_EVERY == 0 or number == len(queries):
             tell(f"asked {number} of {len(queries)} queries")
-    systems = tuple(
-        measures.System(profile=name, asked=tuple(asked)) for name, asked in found.items()
-    )
-    return systems, tuple(degraded)
+    return {name: tuple(asked) for name, asked in found.items()}, tuple(degraded)
 
 
 def _request(one: JudgedQuery, way: SearchRequest) -> SearchRequest:
@@ -193,19 +188,12 @@ def _checked(
 ) -> fitting.Checked:
     train, _ = halves[Split.TRAIN]
     row, crossed = fitting.choose_signs(key=key, pairs=train, options=options)
-    silence = {}
+    halves_checked = {}
     for split, (usual, without) in halves.items():
         away = fitting.silence(pairs=without, calibration=row).recall
-        silence[split] = replace(fitting.silence(pairs=usual, calibration=row), taken_out=away)
-    return fitting.Checked(
-        calibration=row,
-        crossed=crossed,
-        reliability={
-            split: fitting.reliability(pairs=usual, calibration=row)
-            for split, (usual, _) in halves.items()
-        },
-        silence=silence,
-    )
+        silence = replace(fitting.silence(pairs=usual, calibration=row), taken_out=away)
+        halves_checked[split] = fitting.reliability(pairs=usual, calibration=row), silence
+    return fitting.Checked(calibration=row, crossed=crossed, halves=halves_checked)
 
 
 def _halves(filled: Trial, splits: tuple[Split, ...], now: datetime, tell: Tell) -> Halves:
@@ -252,16 +240,10 @@ def fit_weights(
     for kind in query.QueryKind:
         some = [(one, pool) for one, pool in gathered if pool.kind is kind]
         if some:
-            choices[kind] = (
-                len(some),
-                fitting.choose_weights(
-                    measured={
-                        point: _ndcg(some, names, weights)
-                        for point, weights in fitting.weight_grid().items()
-                    },
-                    usual=_ndcg(some, names, fusion.WEIGHTS[kind]),
-                ),
-            )
+            usual = _ndcg(some, names, fusion.WEIGHTS[kind])
+            grid = fitting.weight_grid().items()
+            measured = {point: _ndcg(some, names, weights) for point, weights in grid}
+            choices[kind] = len(some), fitting.choose_weights(measured=measured, usual=usual)
     return choices
 
 
@@ -269,17 +251,12 @@ def _gathered(filled: Trial, now: datetime) -> Iterator[tuple[JudgedQuery, pools
     for one in filled.judged.queries:
         asked = query.understand(text=one.text)
         embedded = embedding.embed_query(text=asked.normalized, key=filled.embedder)
+        request = _request(one, BARE)
         with tenancy.unit():
-            yield (
-                one,
-                pools.gather(
-                    caller=filled.caller,
-                    request=_request(one, BARE),
-                    asked=asked,
-                    embedded=embedded,
-                    now=now,
-                ),
+            pool = pools.gather(
+                caller=filled.caller, request=request, asked=asked, embedded=embedded, now=now
             )
+        yield one, pool
 
 
 def _ndcg(

@@ -34,7 +34,7 @@ QUERIES: Final = "queries.jsonl"
 PROJECT: Final = "judged"  # where memories stand that name no project
 LARGEST_GRADE: Final = 3
 STRICT: Final = ConfigDict(extra="forbid", strict=True)
-Row = TypeVar("Row")
+Shape = TypeVar("Shape")
 Text = Annotated[str, StringConstraints(pattern=r"\S")]
 
 
@@ -111,7 +111,7 @@ class JudgedSet:
         return tuple(sorted(named))
 
 
-def read_json(*, file: str, text: str, shape: type[Row], line: int = 1) -> Row:
+def read_json(*, file: str, text: str, shape: type[Shape], line: int = 1) -> Shape:
     """Return a file of JSON, or one line of it, as a value. Raises WrongSet naming the field."""
     try:
         return TypeAdapter(shape).validate_json(text)
@@ -121,7 +121,7 @@ def read_json(*, file: str, text: str, shape: type[Row], line: int = 1) -> Row:
         raise WrongSet(file=file, line=line, field=field, detail=f"{fault['msg']}.") from error
 
 
-def read_lines(*, file: str, text: str, shape: type[Row]) -> dict[int, Row]:
+def read_lines(*, file: str, text: str, shape: type[Shape]) -> dict[int, Shape]:
     """Return the values of a file of JSON lines by their lines; empty lines are passed over."""
     lines = enumerate(text.split("\n"), start=1)
     return {
@@ -224,12 +224,15 @@ LOCOMO_KINDS: Final = {  # the categories of its questions
     4: "single-hop",
     5: "adversarial",
 }
+ABSTENTION: Final = "abstention"  # of LongMemEval
+UNANSWERABLE: Final = frozenset({LOCOMO_KINDS[5], ABSTENTION})
 LOCOMO_TIME: Final = "%I:%M %p on %d %B, %Y"
 LONGMEMEVAL_TIME: Final = "%Y/%m/%d (%a) %H:%M"
 SESSION: Final = re.compile(r"session_\d+")
 NOT_OF_A_SLUG: Final = re.compile(r"[^a-z0-9]+")
 
 Files = Mapping[str, str]
+Row = dict[str, Any]  # of a file of ours
 
 
 class BeirRow(BaseModel):
@@ -329,13 +332,11 @@ def _beir(files: Files) -> Converted:
         for row in read_lines(file=corpus, text=files[corpus], shape=BeirRow).values()
     ]
     grades = _read_qrels(qrels, files[qrels])
-    rows = read_lines(file=queries, text=files[queries], shape=BeirRow).values()
     asked = [
-        {"id": row.id, "text": row.text, "kind": "beir", "relevant": grades[row.id]}
-        for row in rows
-        if row.id in grades
+        _query(row.id, row.text, "beir", grades.get(row.id))
+        for row in read_lines(file=queries, text=files[queries], shape=BeirRow).values()
     ]
-    return _converted(memories, asked, {"queries without judgment": len(rows) - len(asked)})
+    return _converted(memories, asked, "queries without judgment")
 
 
 def _cosqa(files: Files) -> Converted:
@@ -343,19 +344,14 @@ def _cosqa(files: Files) -> Converted:
     functions, questions = PUBLIC["cosqa"].files
     numbered = read_json(file=functions, text=files[functions], shape=dict[str, int])
     memories = [
-        _memory(str(number), code, "reference") | {"tags": [CODE_TAG]}
+        _memory(str(number), code, "reference", tags=[CODE_TAG])
         for code, number in numbered.items()
     ]
     asked = [
-        {
-            "id": row.idx,
-            "text": row.doc,
-            "kind": "web",
-            "relevant": {str(row.retrieval_idx): LARGEST_GRADE},
-        }
+        _query(row.idx, row.doc, "web", {str(row.retrieval_idx): LARGEST_GRADE})
         for row in read_json(file=questions, text=files[questions], shape=list[CosqaQuestion])
     ]
-    return _converted(memories, asked, {})
+    return _converted(memories, asked, "")
 
 
 def _locomo(files: Files) -> Converted:
@@ -365,9 +361,8 @@ def _locomo(files: Files) -> Converted:
     confusable. Questions of other categories without evidence are left out.
     """
     (file,) = PUBLIC["locomo"].files
-    memories: list[dict[str, Any]] = []
-    asked: list[dict[str, Any]] = []
-    left_out = 0
+    memories: list[Row] = []
+    asked: list[Row | None] = []
     samples = read_json(file=file, text=files[file], shape=list[LocomoSample])
     for line, sample in enumerate(samples, start=1):
         name = sample.sample_id
@@ -376,19 +371,14 @@ def _locomo(files: Files) -> Converted:
         known = {turn["id"] for turn in turns}
         for number, row in enumerate(sample.qa, start=1):
             named = (f"{name}/{id}" for id in DIALOGUE_ID.findall(" ".join(map(str, row.evidence))))
-            evidence = tuple(dict.fromkeys(id for id in named if id in known))
-            query = {"id": f"{name}/q{number}", "text": row.question, "project": _slug(name)}
-            query["kind"] = LOCOMO_KINDS[row.category]
-            if query["kind"] == LOCOMO_KINDS[5]:
-                asked.append(query | {"relevant": {}, "confusable": list(evidence)})
-            elif evidence:
-                asked.append(query | {"relevant": dict.fromkeys(evidence, LARGEST_GRADE)})
-            else:
-                left_out += 1
-    return _converted(memories, asked, {"questions without evidence": left_out})
+            evidence = {id: LARGEST_GRADE for id in named if id in known}
+            kind = LOCOMO_KINDS[row.category]
+            query = _query(f"{name}/q{number}", row.question, kind, evidence, project=_slug(name))
+            asked.append(query)
+    return _converted(memories, asked, "questions without evidence")
 
 
-def _locomo_turns(file: str, line: int, sample: LocomoSample) -> Iterator[dict[str, Any]]:
+def _locomo_turns(file: str, line: int, sample: LocomoSample) -> Iterator[Row]:
     given = sample.conversation
     for key in sorted(filter(SESSION.fullmatch, given)):
         began = _time(given.get(f"{key}_date_time"), LOCOMO_TIME, file, line, f"{key}_date_time")
@@ -406,31 +396,23 @@ def _longmemeval(files: Files) -> Converted:
     Questions whose id ends in `_abs` have no answer. Others without a marked turn are left out.
     """
     (file,) = PUBLIC["longmemeval"].files
-    memories: list[dict[str, Any]] = []
-    asked: list[dict[str, Any]] = []
-    left_out = 0
+    memories: list[Row] = []
+    asked: list[Row | None] = []
     rows = read_json(file=file, text=files[file], shape=list[LongMemEvalQuestion])
     for line, row in enumerate(rows, start=1):
         id = row.question_id
-        turns = dict(_longmemeval_turns(file, line, row))
-        memories += [memory for memory, _ in turns.values()]
-        relevant = {name: LARGEST_GRADE for name, (_, is_evidence) in turns.items() if is_evidence}
-        query = {"id": id, "text": row.question, "project": _slug(id)}
-        if id.endswith("_abs"):
-            asked.append(
-                query | {"kind": "abstention", "relevant": {}, "confusable": list(relevant)}
-            )
-        elif relevant:
-            asked.append(query | {"kind": row.question_type, "relevant": relevant})
-        else:
-            left_out += 1
-    return _converted(memories, asked, {"questions without evidence": left_out})
+        turns = list(_longmemeval_turns(file, line, row))
+        memories += [turn for turn, _ in turns]
+        evidence = {turn["id"]: LARGEST_GRADE for turn, has_answer in turns if has_answer}
+        kind = ABSTENTION if id.endswith("_abs") else row.question_type
+        asked.append(_query(id, row.question, kind, evidence, project=_slug(id)))
+    return _converted(memories, asked, "questions without evidence")
 
 
 def _longmemeval_turns(
     file: str, line: int, row: LongMemEvalQuestion
-) -> Iterator[tuple[str, tuple[dict[str, Any], bool]]]:
-    """Yield the turns of a question by their names, each with whether it is evidence."""
+) -> Iterator[tuple[Row, bool | None]]:
+    """Yield the turns of a question, each with whether it is evidence."""
     id, dates, sessions = row.question_id, row.haystack_dates, row.haystack_sessions
     if len(dates) != len(sessions):
         detail = "There is one date for each session."
@@ -439,9 +421,8 @@ def _longmemeval_turns(
         began = _time(told, LONGMEMEVAL_TIME, file, line, "haystack_dates")
         place = {"project": _slug(id), "session": f"{id}/{session}"}
         for number, turn in enumerate(turns, start=1):
-            name = f"{id}/{session}:{number}"
             content = f"{turn.role}: {turn.content}"
-            yield name, (_turn(name, content, place, began, number), bool(turn.has_answer))
+            yield _turn(f"{id}/{session}:{number}", content, place, began, number), turn.has_answer
 
 
 PUBLIC: Final[Mapping[str, PublicSet]] = {
@@ -452,20 +433,31 @@ PUBLIC: Final[Mapping[str, PublicSet]] = {
 }
 
 
-def _memory(id: str, content: str, type: str) -> dict[str, Any]:
-    return {"id": id, "content": content[:LONGEST], "type": type}
+def _memory(id: str, content: str, type: str, **more: Any) -> Row:
+    return {"id": id, "content": content[:LONGEST], "type": type, **more}
 
 
-def _turn(
-    id: str, content: str, place: Mapping[str, str], began: datetime, number: int
-) -> dict[str, Any]:
+def _query(
+    id: str, text: str, kind: str, evidence: Mapping[str, int] | None, **more: Any
+) -> Row | None:
+    """Return a query with what answers it, or None for one without evidence.
+
+    Where nothing answers a kind of questions, their evidence is what may be confused with that.
+    """
+    query = {"id": id, "text": text, "kind": kind, **more}
+    if kind in UNANSWERABLE:
+        return query | {"relevant": {}, "confusable": list(evidence or ())}
+    return query | {"relevant": evidence} if evidence else None
+
+
+def _turn(id: str, content: str, place: Row, began: datetime, number: int) -> Row:
     """Return a turn of a session; a second each keeps them in order, for the sets have no times.
 
     Its day stands among its tags, in words, so that a question finds it by the date.
     """
     moment = (began + timedelta(seconds=number)).isoformat()
     day = f"{began.day} {began:%B %Y}"
-    return _memory(id, content, "episode") | {**place, "event_at": moment, "tags": [day]}
+    return _memory(id, content, "episode", **place, event_at=moment, tags=[day])
 
 
 def _time(told: object, form: str, file: str, line: int, field: str) -> datetime:
@@ -480,15 +472,13 @@ def _slug(name: str) -> str:
     return NOT_OF_A_SLUG.sub("-", name.lower()).strip("-")[:64].strip("-")
 
 
-def _converted(
-    memories: list[dict[str, Any]], queries: list[dict[str, Any]], left_out: Mapping[str, int]
-) -> Converted:
-    written = (
+def _converted(memories: list[Row], queries: list[Row | None], left_out: str) -> Converted:
+    """Return both files; queries that are None are `left_out` and counted."""
+    kept = [row for row in queries if row is not None]
+    first, second = (
         "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
-        for rows in (memories, queries)
+        for rows in (memories, kept)
     )
-    return Converted(
-        memories=next(written),
-        queries=next(written),
-        notes=tuple(f"left out: {count} {what}" for what, count in left_out.items() if count),
-    )
+    count = len(queries) - len(kept)
+    notes = (f"left out: {count} {left_out}",) if count else ()
+    return Converted(memories=first, queries=second, notes=notes)

@@ -108,8 +108,7 @@ class Checked:
 
     calibration: Calibration
     crossed: Crossed
-    reliability: Mapping[Split, Reliability]
-    silence: Mapping[Split, Silence]
+    halves: Mapping[Split, tuple[Reliability, Silence]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,11 +140,11 @@ def fit(*, key: str, pairs: Sequence[ScoredPair], signs: tuple[Sign, ...]) -> Ca
     beta = _newton((raw - mean) / spread, answers)
     fitted = beta[1:] / spread
     slopes = {sign: round(float(s), DIGITS) for sign, s in zip(signs, fitted, strict=True)}
-    wrong = tuple(sign for sign, slope in slopes.items() if (slope < 0) != (sign in AGAINST))
-    if len(wrong) == len(signs):
+    right = tuple(sign for sign, slope in slopes.items() if (slope < 0) == (sign in AGAINST))
+    if not right:
         raise ValueError("no sign tells pairs that answer from others the way it should")
-    if wrong:
-        return fit(key=key, pairs=pairs, signs=tuple(sign for sign in signs if sign not in wrong))
+    if right != signs:
+        return fit(key=key, pairs=pairs, signs=right)
     free = Calibration(
         key=key,
         intercept=round(float(beta[0] - fitted @ mean), DIGITS),

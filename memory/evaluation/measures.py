@@ -13,9 +13,9 @@ quotient of two sums: both are drawn together.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
@@ -50,16 +50,6 @@ class Interval:
         return self.low > 0 or self.high < 0
 
 
-class Share(NamedTuple):
-    """What one query adds above and below the line of a share; a mean has 1 below for each."""
-
-    above: float
-    below: float = 1.0
-
-
-NOTHING: Final = Share(above=0.0, below=0.0)  # the measure does not look at this query
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
     """One query asked of one profile: `ranked` without silence; the rest as usual.
@@ -78,18 +68,11 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class System:
-    """One profile over all queries of the set that were asked, in the order of the set."""
-
-    profile: str
-    asked: tuple[Asked, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluation:
     """Everything a report needs; `judged` has the queries that were asked, and no others.
 
-    `refused` are the reasons why memories of the set were not let in, by their ids.
+    `refused` are the reasons why memories of the set were not let in, by their ids; `systems` have
+    by profile what was asked of it, in the order of the queries.
     """
 
     judged: JudgedSet
@@ -98,7 +81,7 @@ class Evaluation:
     embedded: int
     refused: Mapping[str, str]
     degraded: tuple[str, ...]
-    systems: tuple[System, ...]
+    systems: Mapping[str, tuple[Asked, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,19 +126,17 @@ def quotient(*, numerators: Sequence[float], denominators: Sequence[float]) -> I
 
 def recall_at(*, ranked: Sequence[str], grades: Grades, k: int) -> float:
     """Compute |relevant in the first k| / |relevant|, 0..1, of an answerable query."""
-    relevant = _relevant(grades)
-    return len(relevant.intersection(ranked[:k])) / len(relevant)
+    return len(grades.keys() & set(ranked[:k])) / len(grades)
 
 
 def precision_at(*, ranked: Sequence[str], grades: Grades, k: int) -> float:
     """Compute |relevant in the first k| / k, 0..1; what a ranking lacks counts as noise."""
-    return len(_relevant(grades).intersection(ranked[:k])) / k
+    return len(grades.keys() & set(ranked[:k])) / k
 
 
 def reciprocal_rank(*, ranked: Sequence[str], grades: Grades, k: int) -> float:
     """Compute 1 / rank of the first relevant id among the first k, ranks from 1; else 0."""
-    relevant = _relevant(grades)
-    ranks = (rank for rank, item in enumerate(ranked[:k], start=1) if item in relevant)
+    ranks = (rank for rank, item in enumerate(ranked[:k], start=1) if item in grades)
     return 1.0 / next(ranks, math.inf)
 
 
@@ -174,90 +155,72 @@ def ndcg_at(*, ranked: Sequence[str], grades: Grades, k: int) -> float:
     return found / best
 
 
-def _relevant(grades: Grades) -> frozenset[str]:
-    return frozenset(item for item, grade in grades.items() if grade > 0)
-
-
 def measure(
     *, query: JudgedQuery, asked: Asked, pairs: Iterable[tuple[str, str]]
-) -> dict[str, Share]:
-    """Return each measure of one query; one that does not apply counts nowhere.
+) -> dict[str, float]:
+    """Return the measures of one query; one that does not apply is not among them.
 
     Precision of silence: of the silences, those where nothing answers; its recall: of the queries
     that nothing answers, those met with silence; withheld: of the others, those met with silence.
     """
-    values = dict.fromkeys(MEASURES, NOTHING)
+    values: dict[str, float] = {}
     if query.answerable:
         for name, function in zip(
             RANK_MEASURES, (recall_at, ndcg_at, reciprocal_rank, precision_at), strict=True
         ):
-            values[name] = Share(function(ranked=asked.ranked, grades=query.relevant, k=K))
-    values["withheld" if query.answerable else "silence recall"] = Share(asked.silent)
+            values[name] = function(ranked=asked.ranked, grades=query.relevant, k=K)
+    values["withheld" if query.answerable else "silence recall"] = asked.silent
     if query.confusable:
-        is_confused = not frozenset(query.confusable).isdisjoint(asked.pack)
-        values["confusable in pack"] = Share(is_confused)
+        values["confusable in pack"] = not frozenset(query.confusable).isdisjoint(asked.pack)
     if asked.silent:
-        values["silence precision"] = Share(not query.answerable)
+        values["silence precision"] = not query.answerable
     else:
         held = frozenset(asked.pack)
-        values["contradictions in pack"] = Share(any(held.issuperset(pair) for pair in pairs))
-        values["pack tokens"] = Share(asked.pack_tokens)
+        values["contradictions in pack"] = any(held.issuperset(pair) for pair in pairs)
+        values["pack tokens"] = asked.pack_tokens
     return values
 
 
-def table(*, evaluation: Evaluation, system: System) -> tuple[Row, ...]:
+def values_of(*, evaluation: Evaluation, profile: str) -> Values:
+    """Return the measures of each query asked of a profile."""
+    judged = evaluation.judged
+    asked = zip(judged.queries, evaluation.systems[profile], strict=True)
+    return {
+        query.id: (query.kind, measure(query=query, asked=one, pairs=judged.pairs))
+        for query, one in asked
+    }
+
+
+def table(*, values: Values) -> tuple[Row, ...]:
     """Return a row for all queries and one for each kind."""
-    return tuple(
-        Row(
-            kind=kind,
-            queries=len(values),
-            measures={
-                name: quotient(
-                    numerators=[value[name].above for value in values],
-                    denominators=[value[name].below for value in values],
-                )
-                for name in MEASURES
-            },
-        )
-        for kind, values in _by_kind(evaluation, system).items()
-    )
-
-
-def rank_values(*, evaluation: Evaluation, system: System) -> Values:
-    """Return the rank measures of each query; none for one that nothing answers."""
-    found = {}
-    for query, asked in zip(evaluation.judged.queries, system.asked, strict=True):
-        values = measure(query=query, asked=asked, pairs=())
-        ranks = {name: values[name].above for name in RANK_MEASURES if values[name].below}
-        found[query.id] = (query.kind, ranks)
-    return found
+    rows = []
+    for kind, ids in _by_kind(values):
+        some = [values[id][1] for id in ids]
+        found = {
+            name: quotient(
+                numerators=[one.get(name, 0.0) for one in some],
+                denominators=[float(name in one) for one in some],
+            )
+            for name in MEASURES
+        }
+        rows.append(Row(kind=kind, queries=len(ids), measures=found))
+    return tuple(rows)
 
 
 def differences(*, first: Values, second: Values, names: Sequence[str]) -> tuple[Row, ...]:
     """Return second - first for each measure, paired by query, over all and each kind."""
     rows = []
-    for kind in (ALL, *sorted({kind for kind, _ in first.values()})):
-        ids = [id for id, (own, _) in first.items() if kind in {ALL, own}]
+    for kind, ids in _by_kind(first):
         found = {}
         for name in names:
-            pairs = [
-                (first[id][1][name], second[id][1][name]) for id in ids if name in first[id][1]
-            ]
-            found[name] = paired(
-                first=[before for before, _ in pairs], second=[after for _, after in pairs]
-            )
+            own = [id for id in ids if name in first[id][1]]
+            before, after = ([each[id][1][name] for id in own] for each in (first, second))
+            found[name] = paired(first=before, second=after)
         rows.append(Row(kind=kind, queries=len(ids), measures=found))
     return tuple(rows)
 
 
-def _by_kind(evaluation: Evaluation, system: System) -> dict[str, list[dict[str, Share]]]:
-    judged = evaluation.judged
-    found: dict[str, list[dict[str, Share]]] = {
-        kind: [] for kind in (ALL, *sorted({query.kind for query in judged.queries}))
-    }
-    pairs = judged.pairs
-    for query, asked in zip(judged.queries, system.asked, strict=True):
-        values = measure(query=query, asked=asked, pairs=pairs)
-        found[ALL].append(values)
-        found[query.kind].append(values)
-    return found
+def _by_kind(values: Values) -> Iterator[tuple[str, list[str]]]:
+    """Yield the ids of all queries, and those of each kind."""
+    for kind in (ALL, *sorted({kind for kind, _ in values.values()})):
+        yield kind, [id for id, (own, _) in values.items() if kind in {ALL, own}]

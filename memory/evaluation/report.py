@@ -16,7 +16,7 @@ import numpy as np
 
 from memory.evaluation import measures
 from memory.evaluation.fitting import Checked, Choice
-from memory.evaluation.measures import ALL, RANK_MEASURES, Asked, Evaluation, Interval, Row, System
+from memory.evaluation.measures import ALL, RANK_MEASURES, Evaluation, Interval, Row, Values
 from memory.search.query import QueryKind
 
 COUNTED: Final = frozenset({"pack tokens"})  # in units, not shares
@@ -51,7 +51,7 @@ def plain(*, evaluation: Evaluation) -> dict[str, Any]:
         "refused": dict(evaluation.refused),
         "degraded": list(evaluation.degraded),
         "resamples": measures.RESAMPLES,
-        "systems": {item.profile: _plain_system(evaluation, item) for item in evaluation.systems},
+        "systems": {profile: _plain_system(evaluation, profile) for profile in evaluation.systems},
         "differences": {name: _plain_rows(rows) for name, rows in _differences(evaluation).items()},
     }
 
@@ -117,8 +117,7 @@ def _calibration(row: Checked) -> Iterator[str]:
         f"{crossed.silence.withheld:.3f}, an answerable query is above one that is not in "
         f"{crossed.parting:.3f}"
     )
-    for split, checked in row.reliability.items():
-        effect = row.silence[split]
+    for split, (checked, effect) in row.halves.items():
         yield (
             f"  {split}: Brier {checked.brier:.4f}, of the base rate {checked.base_brier:.4f}; "
             f"silence recall {effect.recall:.3f}, withheld {effect.withheld:.3f}"
@@ -154,8 +153,7 @@ def _head(evaluation: Evaluation) -> Iterator[str]:
 
 def _tables(evaluation: Evaluation) -> Iterator[str]:
     tables = {
-        system.profile: measures.table(evaluation=evaluation, system=system)
-        for system in evaluation.systems
+        profile: measures.table(values=values) for profile, values in _values(evaluation).items()
     }
     for heading, names in TABLES:
         yield from _table(heading, tables, names, "")
@@ -191,60 +189,57 @@ def _times(evaluation: Evaluation) -> Iterator[str]:
     yield from ("", "## Milliseconds a search", "")
     yield f"| profile | p50 | p95 |{''.join(f' {name} p50 |' for name in stages)}"
     yield f"|---|---|---|{'---|' * len(stages)}"
-    for system in evaluation.systems:
-        p50, p95 = _milliseconds(system.asked)
-        cells = "".join(f" {_milliseconds(system.asked, name)[0]:.2f} |" for name in stages)
-        yield f"| {system.profile} | {p50:.1f} | {p95:.1f} |{cells}"
+    for profile in evaluation.systems:
+        whole = _milliseconds(evaluation, profile)
+        medians = (_milliseconds(evaluation, profile, name)["p50"] for name in stages)
+        cells = "".join(f" {median:.2f} |" for median in medians)
+        yield f"| {profile} | {whole['p50']:.1f} | {whole['p95']:.1f} |{cells}"
 
 
 def _stages(evaluation: Evaluation) -> tuple[str, ...]:
-    asked = (one for system in evaluation.systems for one in system.asked)
+    asked = (one for system in evaluation.systems.values() for one in system)
     return tuple(dict.fromkeys(name for one in asked for name in one.stages))
 
 
-def _milliseconds(asked: tuple[Asked, ...], stage: str = "") -> tuple[float, ...]:
+def _milliseconds(evaluation: Evaluation, profile: str, stage: str = "") -> dict[str, float]:
     """Return the percentiles of searches or of a stage; one without it took no time for it."""
+    asked = evaluation.systems[profile]
     times = [one.stages.get(stage, 0.0) if stage else one.took_ms for one in asked]
-    return tuple(map(float, np.percentile(times, PERCENTILES, method="inverted_cdf")))
+    found = np.percentile(times, PERCENTILES, method="inverted_cdf")
+    return {f"p{percent}": float(ms) for percent, ms in zip(PERCENTILES, found, strict=True)}
+
+
+def _values(evaluation: Evaluation) -> dict[str, Values]:
+    return {
+        profile: measures.values_of(evaluation=evaluation, profile=profile)
+        for profile in evaluation.systems
+    }
 
 
 def _differences(evaluation: Evaluation) -> dict[str, tuple[Row, ...]]:
     """Return what each other system has more than the first."""
-    first, *others = evaluation.systems
-    usual = measures.rank_values(evaluation=evaluation, system=first)
+    (first, usual), *others = _values(evaluation).items()
     return {
-        f"{other.profile} - {first.profile}": measures.differences(
-            first=usual,
-            second=measures.rank_values(evaluation=evaluation, system=other),
-            names=RANK_MEASURES,
-        )
-        for other in others
+        f"{other} - {first}": measures.differences(first=usual, second=values, names=RANK_MEASURES)
+        for other, values in others
     }
 
 
-def _plain_system(evaluation: Evaluation, system: System) -> dict[str, Any]:
-    def times(stage: str = "") -> dict[str, float]:
-        found = _milliseconds(system.asked, stage)
-        return {f"p{percent}": value for percent, value in zip(PERCENTILES, found, strict=True)}
-
-    ranks = measures.rank_values(evaluation=evaluation, system=system)
+def _plain_system(evaluation: Evaluation, profile: str) -> dict[str, Any]:
+    values = measures.values_of(evaluation=evaluation, profile=profile)
+    stages = {name: _milliseconds(evaluation, profile, name) for name in _stages(evaluation)}
+    queries = {}
+    for one in evaluation.systems[profile]:
+        row = asdict(one)
+        del row["stages"]
+        kind, found = values[row.pop("query_id")]
+        ranks = {name: found[name] for name in RANK_MEASURES if name in found}
+        queries[one.query_id] = {"kind": kind, "measures": ranks, **row}
     return {
-        "kinds": _plain_rows(measures.table(evaluation=evaluation, system=system)),
-        "took_ms": times(),
-        "stages": {name: times(name) for name in _stages(evaluation)},
-        "queries": {
-            asked.query_id: {
-                "kind": ranks[asked.query_id][0],
-                "measures": ranks[asked.query_id][1],
-                "ranked": list(asked.ranked),
-                "best_relevance": asked.best_relevance,
-                "silent": asked.silent,
-                "pack": list(asked.pack),
-                "pack_tokens": asked.pack_tokens,
-                "took_ms": asked.took_ms,
-            }
-            for asked in system.asked
-        },
+        "kinds": _plain_rows(measures.table(values=values)),
+        "took_ms": _milliseconds(evaluation, profile),
+        "stages": stages,
+        "queries": queries,
     }
 
 

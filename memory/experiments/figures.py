@@ -9,7 +9,7 @@ it names was changed afterwards; it was ignored when the work went on and touche
 again. One that names no file and is not cited may have helped or not.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Final
 
@@ -20,6 +20,7 @@ from memory.sessions.turns import RemarkKind
 
 WENT_ON: Final = 5  # deeds after which work has gone on without a memory; default, not measured
 CITED: Final = "Memory: {citation}"  # as `memory.search.packing` writes it
+QA: Final[Mapping[Outcome | None, int]] = {Outcome.SUCCESS: 1, Outcome.FAILURE: 0}
 
 
 class Figure(StrEnum):
@@ -41,13 +42,12 @@ def session_figures(*, scratchpad: Scratchpad) -> dict[str, int]:
     """
     calls = len(scratchpad.deeds) + scratchpad.dropped
     first = next((one.outcome for one in scratchpad.reports), scratchpad.outcome)
-    is_reported = first in {Outcome.SUCCESS, Outcome.FAILURE}
     corrections = sum(one.kind is RemarkKind.USER_CORRECTION for one in scratchpad.remarks)
     rereads = sum(max(0, use.reads - 1) for use in scratchpad.files.values())
     found = {
         Figure.TOOLS: calls,
         Figure.REREADS: rereads if calls else None,
-        Figure.QA: int(first is Outcome.SUCCESS) if is_reported else None,
+        Figure.QA: QA.get(first),
         Figure.CORRECTIONS: corrections if scratchpad.prompts else None,
         Figure.TOKENS: sum(scratchpad.steps.values()) or None,
     }
@@ -64,33 +64,34 @@ class DeliveryOutcome(StrEnum):
 
 
 def delivery_outcome(
-    *,
-    files: frozenset[str],
-    after: int,
-    is_cited: bool,
-    is_wrong: bool,
-    scratchpad: Scratchpad,
-    rows: Mapping[int, int],
+    *, files: frozenset[str], later: Sequence[Deed], is_cited: bool, is_wrong: bool, is_whole: bool
 ) -> DeliveryOutcome:
-    """Return what came of a memory that names `files` and was delivered `after` the row of that id.
+    """Return what came of a memory that names `files`, of the deeds that were `later`.
 
-    `rows` has by the sequences of events the ids of their rows.
+    `is_whole` says that no deed of the session was dropped.
     """
+    acts = {deed.act for deed in later if _is_about(deed, files)}
     if is_wrong:
         return DeliveryOutcome.WRONG
-    deeds = scratchpad.deeds.values()
-    later = [deed for deed in deeds if rows.get(deed.sequence, 0) > after]
-    near = [deed for deed in later if _is_about(deed, files)]
-    if is_cited or any(deed.act is Act.EDIT for deed in near):
+    if is_cited or Act.EDIT in acts:
         return DeliveryOutcome.USED
-    has_gone_on = files and not near and len(later) >= WENT_ON and not scratchpad.dropped
+    has_gone_on = files and not acts and is_whole and len(later) >= WENT_ON
     return DeliveryOutcome.IGNORED if has_gone_on else DeliveryOutcome.UNKNOWN
 
 
-def is_cited(*, citation: str, texts: tuple[str, ...]) -> bool:
-    """Say whether one of the agent's texts cites a memory as it was asked to."""
+def deeds_after(*, scratchpad: Scratchpad, row: int, rows: Mapping[int, int]) -> tuple[Deed, ...]:
+    """Return the deeds that were stored behind the row of an id.
+
+    `rows` has by the sequences of events the ids of their rows.
+    """
+    deeds = scratchpad.deeds.values()
+    return tuple(deed for deed in deeds if rows.get(deed.sequence, 0) > row)
+
+
+def is_cited(*, citation: str, texts: Iterable[tuple[int, str]], after: int) -> bool:
+    """Say whether the agent cites a memory as it was asked to, in a text of a row behind this."""
     mark = CITED.format(citation=citation)
-    return bool(citation) and any(mark in text for text in texts)
+    return bool(citation) and any(mark in text for row, text in texts if row > after)
 
 
 def _is_about(deed: Deed, files: frozenset[str]) -> bool:

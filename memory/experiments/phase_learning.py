@@ -16,7 +16,7 @@ from typing import Final
 from memory.customization import phases
 from memory.customization.phases import HIGHEST, LOWEST, Own, Phase
 from memory.experiments import uplift
-from memory.experiments.uplift import NOTHING, Difference, Side
+from memory.experiments.uplift import NOTHING, Estimate, Side
 from memory.taxonomy import MemoryType
 
 SESSIONS_LEAST: Final = 30  # sessions before anything is learned
@@ -25,21 +25,27 @@ STEP: Final = 20  # steps of a weight in one: 0.05; default
 PhaseOutcomes = Mapping[tuple[Phase, MemoryType], Side]  # deliveries; the total are those used
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class LearnedWeight:
     """A type in a phase against the others of it, what it counts now, and what is proposed.
 
-    `difference` is that of the shares used, None where too little is known; `proposed` None where
-    nothing is to be changed.
+    `difference` is that of the shares used, None where too little is known.
     """
 
     phase: Phase
     type: MemoryType
     own: Side
     others: Side
-    difference: Difference | None
+    difference: Estimate | None
     now: float
-    proposed: float | None
+
+    @property
+    def proposed(self) -> float | None:
+        """What the type is to count; None where nothing is to be changed."""
+        if self.difference is None or not self.difference.is_sure:
+            return None
+        wanted = weight(now=self.now, own=self.own, others=self.others)
+        return None if wanted == self.now else wanted
 
 
 def outcome_side(*, given: int, used: int) -> Side:
@@ -61,22 +67,12 @@ def learn_weights(*, outcomes: PhaseOutcomes, own: Own) -> tuple[LearnedWeight, 
     level = uplift.shared_level(comparisons=len(enough))
     found = []
     for key in sorted(outcomes, key=lambda key: (list(Phase).index(key[0]), key[1].value)):
-        first, second = outcomes[key], others[key]
-        now = phases.weights_of(phase=key[0], own=own).get(key[1], 1.0)
-        wanted, difference = now, None
+        phase, type = key
+        first, second, difference = outcomes[key], others[key], None
         if key in enough:
             difference = uplift.of_shares(first=first, second=second, level=level)
-            wanted = weight(now=now, own=first, others=second) if difference.is_sure else now
-        learned = LearnedWeight(
-            phase=key[0],
-            type=key[1],
-            own=first,
-            others=second,
-            difference=difference,
-            now=now,
-            proposed=wanted if wanted != now else None,
-        )
-        found.append(learned)
+        now = phases.weights_of(phase=phase, own=own).get(type, 1.0)
+        found.append(LearnedWeight(phase, type, first, second, difference, now))
     return tuple(found)
 
 

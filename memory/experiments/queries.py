@@ -11,14 +11,14 @@ one more.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Case, Count, IntegerField, Q, Sum, When
+from django.db.models import Case, Count, IntegerField, Q, Sum, Value, When
 from django.db.models.fields.json import KeyTextTransform
-from django.db.models.functions import Cast
+from django.db.models.functions import Cast, Coalesce
 
 from accounts import rights, tenancy
 from accounts.caller import Caller
@@ -27,7 +27,7 @@ from memory.customization import phases
 from memory.customization import queries as definitions
 from memory.experiments import phase_learning, points, uplift
 from memory.experiments.figures import DeliveryOutcome
-from memory.experiments.uplift import ComparedFigure, Effect, SavedTokens, Share, Side, Sums
+from memory.experiments.uplift import ComparedFigure, Effect, Estimate, SavedTokens, Side, Sums
 from memory.records.queries.views import MemoryView, countable, to_view, views_of, visible
 from memory.sessions import queries as sessions
 from memory.sessions.counters import Kind
@@ -59,7 +59,8 @@ class GraphChanges:
 
     searches: int
     took_part: int
-    share: Share | None
+    changed: int
+    share: Estimate | None
     is_whole: bool
 
 
@@ -178,6 +179,7 @@ def _graph_changes(caller: Caller, place: Project, since: datetime) -> GraphChan
     return GraphChanges(
         searches=searches,
         took_part=sum(row[0] for row in rows),
+        changed=changed,
         share=uplift.share(successes=changed, trials=searches) if searches else None,
         is_whole=is_whole,
     )
@@ -295,7 +297,7 @@ def read_weights(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class SessionFigures:
     """One session; steps, calls and tokens are None until it was finalized.
 
@@ -307,8 +309,8 @@ class SessionFigures:
     calls: int | None = None
     tokens: int | None = None
     outcome: str = ""
-    given: int = 0
     given_tokens: int = 0
+    given: int = 0
     used: int = 0
     wrong: int = 0
 
@@ -319,39 +321,32 @@ def figures(*, caller: Caller, session_ids: tuple[UUID, ...]) -> Mapping[UUID, S
     with tenancy.unit():
         is_own = When(sessions.opened_by_caller(caller=caller), then="heading_tokens")
         rows = sessions.visible(caller=caller).filter(pk__in=session_ids).order_by("id")
-        work = tuple(
-            rows.values(
-                "id",
-                beside=Case(is_own, default=0),
-                steps=Cast(KeyTextTransform("steps", "observed"), IntegerField()),
-                calls=Cast(KeyTextTransform("tools", "observed"), IntegerField()),
-                tokens=Cast(KeyTextTransform("tokens", "figures"), IntegerField()),
-                outcome=KeyTextTransform("outcome", "observed"),
-            )
+        work = rows.values_list(
+            "id",
+            Cast(KeyTextTransform("steps", "observed"), IntegerField()),
+            Cast(KeyTextTransform("tools", "observed"), IntegerField()),
+            Cast(KeyTextTransform("tokens", "figures"), IntegerField()),
+            Coalesce(KeyTextTransform("outcome", "observed"), Value("")),
+            Case(is_own, default=0),
         )
-        ids = [row["id"] for row in work]
+        found = {id: SessionFigures(*own) for id, *own in work}
         seen = countable(caller=caller).values("id")
-        log = GivenOut.objects.filter(session_id__in=ids, memory_id__in=seen).order_by()
+        log = GivenOut.objects.filter(session_id__in=found, memory_id__in=seen).order_by()
         deliveries = log.values("session_id").annotate(
             given=Count("memory_id", distinct=True),
-            cost=Sum("tokens"),
+            cost=Coalesce(Sum("tokens"), 0),
             used=_count_memories(DeliveryOutcome.USED),
             wrong=_count_memories(DeliveryOutcome.WRONG),
         )
-        delivered: dict[Any, Mapping[str, Any]] = {one["session_id"]: one for one in deliveries}
-    found = {}
-    for row in work:
-        came = delivered.get(row["id"], {})
-        found[row["id"]] = SessionFigures(
-            steps=row["steps"],
-            calls=row["calls"],
-            tokens=row["tokens"],
-            outcome=row["outcome"] or "",
-            given=came.get("given", 0),
-            given_tokens=row["beside"] + (came.get("cost") or 0),
-            used=came.get("used", 0),
-            wrong=came.get("wrong", 0),
-        )
+        for one in deliveries:
+            own = found[one["session_id"]]
+            found[one["session_id"]] = replace(
+                own,
+                given_tokens=own.given_tokens + one["cost"],
+                given=one["given"],
+                used=one["used"],
+                wrong=one["wrong"],
+            )
     return found
 
 

@@ -66,19 +66,8 @@ Effect = tuple[Sums, Sums]  # of sessions that were given a memory, and of those
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
-    """Successes of trials: the share, and the ends of its interval."""
-
-    successes: int
-    trials: int
-    value: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
-    """first - second, with the ends of its interval."""
+class Estimate:
+    """A share of trials, or first - second of two sides, with the ends of its interval."""
 
     value: float
     low: float
@@ -97,7 +86,7 @@ class ComparedFigure:
     figure: Figure
     given: Side
     without: Side
-    difference: Difference | None
+    difference: Estimate | None
 
     @property
     def relative(self) -> float | None:
@@ -138,9 +127,9 @@ def compare_figures(
     found = []
     for figure in figures:
         first, second = given.get(figure, NOTHING), without.get(figure, NOTHING)
-        compare = of_shares if figure in SHARES else of_means
         difference = None
         if is_enough(first=first, second=second):
+            compare = of_shares if figure in SHARES else of_means
             difference = compare(first=first, second=second, level=level)
         found.append(
             ComparedFigure(figure=figure, given=first, without=second, difference=difference)
@@ -188,7 +177,7 @@ def is_enough(*, first: Side, second: Side) -> bool:
     return min(first.count, second.count) >= LEAST_SESSIONS
 
 
-def share(*, successes: int, trials: int, level: float = LEVEL) -> Share:
+def share(*, successes: int, trials: int, level: float = LEVEL) -> Estimate:
     """Compute p = s / n and (p + z²/2n ± z √(p(1-p)/n + z²/4n²)) / (1 + z²/n).
 
     Without trials: 0 within 0..1. Raises ValueError for more successes than trials.
@@ -196,21 +185,19 @@ def share(*, successes: int, trials: int, level: float = LEVEL) -> Share:
     if not 0 <= successes <= trials:
         raise ValueError(f"{successes} of {trials} is no share")
     if trials == 0:
-        return Share(successes=0, trials=0, value=0.0, low=0.0, high=1.0)
+        return Estimate(value=0.0, low=0.0, high=1.0)
     z, p, n = z_quantile(level=level), successes / trials, float(trials)
     middle = p + z * z / (2 * n)
     width = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
     whole = 1 + z * z / n
-    return Share(
-        successes=successes,
-        trials=trials,
+    return Estimate(
         value=p,
         low=max(0.0, min(p, (middle - width) / whole)),
         high=min(1.0, max(p, (middle + width) / whole)),
     )
 
 
-def of_means(*, first: Side, second: Side, level: float = LEVEL) -> Difference:
+def of_means(*, first: Side, second: Side, level: float = LEVEL) -> Estimate:
     """Compute d ± t √(s₁²/n₁ + s₂²/n₂), t of f degrees of freedom (Welch 1947).
 
     f = (a + b)² / (a²/(n₁ - 1) + b²/(n₂ - 1)), a = s₁²/n₁, b = s₂²/n₂ (Satterthwaite 1946).
@@ -221,13 +208,13 @@ def of_means(*, first: Side, second: Side, level: float = LEVEL) -> Difference:
     value = first.mean - second.mean
     a, b = first.variance / first.count, second.variance / second.count
     if a + b == 0:
-        return Difference(value=value, low=value, high=value)
+        return Estimate(value=value, low=value, high=value)
     freedom = (a + b) ** 2 / (a**2 / (first.count - 1) + b**2 / (second.count - 1))
     width = t_quantile(freedom=freedom, level=level) * sqrt(a + b)
-    return Difference(value=value, low=value - width, high=value + width)
+    return Estimate(value=value, low=value - width, high=value + width)
 
 
-def of_shares(*, first: Side, second: Side, level: float = LEVEL) -> Difference:
+def of_shares(*, first: Side, second: Side, level: float = LEVEL) -> Estimate:
     """Compute d - √((p₁-l₁)² + (u₂-p₂)²) .. d + √((u₁-p₁)² + (p₂-l₂)²).
 
     l, u are the ends of Wilson's interval of each share: method 10 of Newcombe (1998), Statistics
@@ -236,7 +223,7 @@ def of_shares(*, first: Side, second: Side, level: float = LEVEL) -> Difference:
     one = share(successes=round(first.total), trials=first.count, level=level)
     two = share(successes=round(second.total), trials=second.count, level=level)
     value = one.value - two.value
-    return Difference(
+    return Estimate(
         value=value,
         low=value - sqrt((one.value - one.low) ** 2 + (two.high - two.value) ** 2),
         high=value + sqrt((one.high - one.value) ** 2 + (two.value - two.low) ** 2),

@@ -148,12 +148,6 @@ class QueriesKept:
     asked: int
 
 
-def models(*, caller: Caller) -> Models:
-    """Return the models of the caller's organization. Raises RoleNotSufficient."""
-    check_chooses(caller=caller)
-    return list_models()
-
-
 def queries_kept(*, caller: Caller) -> QueriesKept:
     """Return how many queries did without a vendor of late. Raises RoleNotSufficient.
 
@@ -177,8 +171,13 @@ def check_chooses(*, caller: Caller) -> None:
         )
 
 
-def list_models() -> Models:
-    """Return the models of the entered organization, to whoever works at the machine."""
+def models(*, caller: Caller | None) -> Models:
+    """Return the models of the organization; None is who works at the machine.
+
+    Raises RoleNotSufficient.
+    """
+    if caller is not None:
+        check_chooses(caller=caller)
     present = Count("vectors", filter=~Q(vectors__memory__status="deleted"))
     with tenancy.unit():
         rows = EmbeddingModel.objects.annotate(embedded=present).order_by("id")
@@ -278,7 +277,7 @@ def write_vectors(
         ids=ids,
         codes=codes,
         units=[prefix_text(vector=vector) for vector in vectors],
-        wholes=[_text(vector) if whole else None for vector in vectors],
+        wholes=[HalfVector(vector).to_text() if whole else None for vector in vectors],
         hashes=hashes,
     )
 
@@ -333,11 +332,8 @@ def prefix_text(*, vector: Vectors) -> str:
 def _prefix_of(raw: bytes) -> str:
     vector = np.frombuffer(raw, dtype=np.float32)
     head = vector[:LARGEST_PREFIX]
-    return _text(head if len(head) == len(vector) else head / np.linalg.norm(head))
-
-
-def _text(vector: Vectors) -> str:
-    return HalfVector(vector).to_text()
+    unit = head if len(head) == len(vector) else head / np.linalg.norm(head)
+    return HalfVector(unit).to_text()
 
 
 def write_keywords(*, rows: tuple[tuple[UUID, int, str], ...]) -> None:

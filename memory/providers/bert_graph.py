@@ -76,8 +76,7 @@ Weights = Mapping[str, npt.NDArray[Any]]
 def build(*, weights: Weights) -> onnx.ModelProto:
     """Return the checked graph of an encoder whose weights have BERT's usual names.
 
-    Raises:
-        KeyError: a weight is missing.
+    Raises KeyError for a missing weight.
     """
     layers = 1 + max(int(name.split(".")[2]) for name in weights if name.startswith("encoder."))
     width = weights["embeddings.LayerNorm.weight"].shape[0]

@@ -6,6 +6,7 @@ documents are embedded differently there.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -15,44 +16,29 @@ from cohere.core.api_error import ApiError
 from cohere.core.request_options import RequestOptions
 
 from memory.providers import errors
-from memory.providers.contracts import EmbeddingModel, Provider, scores_in_order
+from memory.providers.contracts import Provider, scores_in_order
 from memory.providers.guard import (
-    AnswerTooLong,
     BoundedClient,
     Guard,
     ProviderSettings,
     Purpose,
     RemoteEmbedder,
+    error_of_exchange,
 )
 
 NAME: Final = Provider.COHERE
-EMBEDDING_MAX_TOKENS: Final = 128_000  # embed-v4
-BATCH_TEXTS: Final = 96  # the interface's limit
 NO_KEY: Final = "none"  # refused there with a clear status; an empty one breaks the request
 
 
-class CohereEmbedder(RemoteEmbedder):
+class CohereEmbedder(RemoteEmbedder[cohere.ClientV2]):
     """One request a batch to /v2/embed."""
 
-    batch_texts = BATCH_TEXTS
-
-    def __init__(
-        self, *, name: str, dimensions: int, client: cohere.ClientV2, guard: Guard, tenant: str
-    ) -> None:
-        model = EmbeddingModel(
-            key=f"{NAME}/{name}@{dimensions}",
-            dimensions=dimensions,
-            max_tokens=EMBEDDING_MAX_TOKENS,
-            provider=NAME,
-        )
-        super().__init__(model=model, is_local=False, guard=guard, tenant=tenant)
-        self._name = name
-        self._client = client
+    batch_texts = 96  # the interface's limit
 
     def request(self, *, texts: tuple[str, ...], purpose: Purpose, seconds: float) -> object:
         with _translated_errors():
-            answer = self._client.embed(
-                model=self._name,
+            answer = self.client.embed(
+                model=self.name,
                 input_type=f"search_{purpose.value}",
                 texts=list(texts),
                 output_dimension=self.model.dimensions,
@@ -62,32 +48,30 @@ class CohereEmbedder(RemoteEmbedder):
             return answer.embeddings.float_
 
 
+@dataclass(slots=True, kw_only=True)
 class CohereReranker:
     """One request to /v2/rerank, for one tenant."""
 
-    is_local = False
-
-    def __init__(self, *, name: str, client: cohere.ClientV2, guard: Guard, tenant: str) -> None:
-        self._name = name
-        self._client = client
-        self._guard = guard
-        self._tenant = tenant
-        self.key = f"{NAME}/{name}"
+    key: str
+    client: cohere.ClientV2
+    guard: Guard
+    tenant: str
+    is_local: bool = False
 
     def rerank(self, *, query: str, texts: tuple[str, ...]) -> tuple[float, ...]:
         if not texts:
             return ()
-        return self._guard.run(
-            tenant=self._tenant,
+        return self.guard.run(
+            tenant=self.tenant,
             provider=NAME,
-            seconds=self._guard.limits.interactive_seconds,
+            seconds=self.guard.limits.interactive_seconds,
             call=partial(self._request, query, texts),
         )
 
     def _request(self, query: str, texts: tuple[str, ...], seconds: float) -> tuple[float, ...]:
         with _translated_errors():
-            answer = self._client.rerank(
-                model=self._name,
+            answer = self.client.rerank(
+                model=self.key.removeprefix(f"{NAME}/"),
                 query=query,
                 documents=list(texts),
                 top_n=len(texts),
@@ -112,15 +96,9 @@ def _translated_errors() -> Iterator[None]:
     """Turn what the client raises into ProviderError; the client checks no shapes."""
     try:
         yield
-    except httpx.TimeoutException as error:
-        raise errors.too_late(NAME) from error
-    except AnswerTooLong as error:
-        raise errors.endless(NAME) from error
-    except httpx.HTTPError as error:
-        raise errors.unreachable(NAME) from error
-    except (ApiError, ValueError, TypeError, AttributeError) as error:
+    except (httpx.HTTPError, ApiError, ValueError, TypeError, AttributeError) as error:
         status = error.status_code or 0 if isinstance(error, ApiError) else 0
         if isinstance(error, ApiError) and status >= 400:
             headers = error.headers or {}
             raise errors.error_of_status(provider=NAME, status=status, headers=headers) from error
-        raise errors.unreadable(NAME) from error
+        raise error_of_exchange(provider=NAME, error=error) from error

@@ -7,6 +7,7 @@ nothing malformed is ever stored.
 """
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -32,7 +33,6 @@ class Provider(StrEnum):
     HASHING = "hashing"
     OPENAI_COMPATIBLE = "openai"
     COHERE = "cohere"
-    FAKE = "fake"
 
 
 class ChatRole(StrEnum):
@@ -47,10 +47,13 @@ class ChatRole(StrEnum):
 class EmbeddingModel:
     """What identifies a vector space; recorded beside each vector, never mixed with another."""
 
-    key: str
+    key: str  # "provider/model", of a vendor with its dimensions behind an @
     dimensions: int
-    max_tokens: int
-    provider: Provider
+
+    @property
+    def provider(self) -> str:
+        """Whose model it is."""
+        return self.key.partition("/")[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +75,6 @@ class ChatRequest:
     schema_name: str
     json_schema: Mapping[str, object]
     max_output_tokens: int = 1024
-    temperature: float = 0.0
     deadline_seconds: float = 60.0  # a caller for whom a person waits sets 2 or less
     accepts: Mapping[str, object] | None = None
 
@@ -118,16 +120,6 @@ class Embedder(Protocol):
         ...
 
 
-class LocalModel(Protocol):
-    """An embedder of this machine, which makes no difference between documents and queries."""
-
-    model: EmbeddingModel
-
-    def embed(self, *, texts: tuple[str, ...]) -> Vectors:
-        """Return an array (len(texts), dimensions), in the order of the texts."""
-        ...
-
-
 class Reranker(Protocol):
     """Scores texts against a query, better than the first stage can."""
 
@@ -153,8 +145,7 @@ class ChatModel(Protocol):
 def unit_vectors(*, rows: object, count: int, model: EmbeddingModel) -> Vectors:
     """Return the rows as float32 (count, dimensions), each scaled to unit length.
 
-    Raises:
-        ProviderInvalidAnswer: other shape, not figures, NaN, infinite, or a zero vector.
+    Raises ProviderInvalidAnswer for another shape, no figures, NaN, infinite, or a zero vector.
     """
     try:
         array: npt.NDArray[np.float64] = np.asarray(rows, dtype=np.float64)
@@ -168,7 +159,20 @@ def unit_vectors(*, rows: object, count: int, model: EmbeddingModel) -> Vectors:
         what = message("{vectors} vectors for {texts} texts", vectors=got, texts=count)
         raise _invalid(model.provider, what)
     if array.shape[1] != model.dimensions:
-        raise _other_dimensions(model, array.shape[1])
+        found = {"dimensions": array.shape[1], "wanted": model.dimensions}
+        raise ProviderInvalidAnswer(
+            detail=message(
+                "{key} answered with {dimensions} dimensions instead of {wanted}.",
+                key=model.key,
+                **found,
+            ),
+            provider=model.provider,
+            hint=message(
+                "Set the provider's dimensions to {dimensions}, or choose a model that can be "
+                "asked for {wanted}.",
+                **found,
+            ),
+        )
     if not (np.abs(array) < LARGEST_FIGURE).all():
         raise _invalid(model.provider, message("a vector with NaN or infinite figures"))
     lengths = np.linalg.norm(array, axis=1, keepdims=True)
@@ -178,13 +182,28 @@ def unit_vectors(*, rows: object, count: int, model: EmbeddingModel) -> Vectors:
     return scaled
 
 
+class LocalModel(ABC):
+    """An embedder of this machine, whose answers are checked; documents and queries are alike."""
+
+    model: EmbeddingModel
+    is_local = True
+
+    @abstractmethod
+    def embed(self, *, texts: tuple[str, ...]) -> Vectors:
+        """Return an array (len(texts), dimensions), in the order of the texts."""
+
+    def embed_documents(self, *, texts: tuple[str, ...]) -> Vectors:
+        return unit_vectors(rows=self.embed(texts=texts), count=len(texts), model=self.model)
+
+    embed_queries = embed_documents
+
+
 def scores_in_order(
     *, scores: Sequence[tuple[int, float]], count: int, provider: str
 ) -> tuple[float, ...]:
     """Return one score in [0, 1] a text, in the order of the texts, from pairs (text, score).
 
-    Raises:
-        ProviderInvalidAnswer: a text without a score or with two, or a score out of range.
+    Raises ProviderInvalidAnswer for a text without a score or with two, or one out of range.
     """
     by_index = dict(scores)
     if len(scores) != count or by_index.keys() != set(range(count)):
@@ -198,8 +217,7 @@ def scores_in_order(
 def json_object(*, text: str, provider: str) -> Mapping[str, object]:
     """Return the JSON object that is the whole text.
 
-    Raises:
-        ProviderInvalidAnswer: no JSON, cut off, not an object, NaN, or nested too deep.
+    Raises ProviderInvalidAnswer: no JSON, cut off, not an object, NaN, or nested too deep.
     """
     try:
         value = json.loads(text, parse_constant=_refuse_constant)
@@ -215,8 +233,7 @@ def check_schema(
 ) -> None:
     """Check an object against a JSON schema (draft 2020-12).
 
-    Raises:
-        ProviderInvalidAnswer: it does not fit; the message names the place, never the content.
+    Raises ProviderInvalidAnswer, which names the place and never the content.
     """
     validator = jsonschema.Draft202012Validator(schema)
     fault = jsonschema.exceptions.best_match(validator.iter_errors(data))
@@ -235,22 +252,4 @@ def _invalid(provider: str, what: str) -> ProviderInvalidAnswer:
     return ProviderInvalidAnswer(
         detail=message("{provider} answered with {what}.", provider=provider, what=what),
         provider=provider,
-    )
-
-
-def _other_dimensions(model: EmbeddingModel, dimensions: int) -> ProviderInvalidAnswer:
-    return ProviderInvalidAnswer(
-        detail=message(
-            "{key} answered with {dimensions} dimensions instead of {wanted}.",
-            key=model.key,
-            dimensions=dimensions,
-            wanted=model.dimensions,
-        ),
-        provider=model.provider,
-        hint=message(
-            "Set the provider's dimensions to {dimensions}, or choose a model that can be asked "
-            "for {wanted}.",
-            dimensions=dimensions,
-            wanted=model.dimensions,
-        ),
     )

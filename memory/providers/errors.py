@@ -94,33 +94,6 @@ class ProviderInvalidAnswer(ProviderError):
     default_hint = "Check that the configured model and its dimensions are the ones served."
 
 
-def too_late(provider: str) -> ProviderTimeout:
-    """Return the error of an answer that did not come in time."""
-    detail = message("{provider} did not answer in time.", provider=provider)
-    return ProviderTimeout(detail=detail, provider=provider)
-
-
-def unreachable(provider: str) -> ProviderUnavailable:
-    """Return the error of a vendor that cannot be connected to."""
-    return ProviderUnavailable(
-        detail=message("{provider} cannot be reached.", provider=provider),
-        provider=provider,
-        hint="Check the base address.",
-    )
-
-
-def endless(provider: str) -> ProviderInvalidAnswer:
-    """Return the error of an answer with more bytes than one may have."""
-    detail = message("{provider} answered without end.", provider=provider)
-    return ProviderInvalidAnswer(detail=detail, provider=provider)
-
-
-def unreadable(provider: str) -> ProviderInvalidAnswer:
-    """Return the error of an answer of another shape."""
-    detail = message("{provider} gave an unreadable answer.", provider=provider)
-    return ProviderInvalidAnswer(detail=detail, provider=provider)
-
-
 def error_of_status(
     *, provider: str, status: int, headers: Mapping[str, str], code: str = ""
 ) -> ProviderError:

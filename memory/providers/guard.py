@@ -20,7 +20,7 @@ from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import Any, ClassVar, Final, TypeVar
+from typing import Any, ClassVar, Final, Generic, TypeVar
 from urllib.parse import urlsplit
 
 import httpx
@@ -28,15 +28,22 @@ import numpy as np
 from tenacity import RetryCallState, Retrying, retry_if_exception, wait_exponential
 
 from accounts.messages import message
-from memory.providers import contracts
-from memory.providers.contracts import EmbeddingModel, LocalModel, Vectors
-from memory.providers.errors import CircuitOpen, ProviderError, ProviderRateLimited
+from memory.providers.contracts import EmbeddingModel, Vectors, unit_vectors
+from memory.providers.errors import (
+    CircuitOpen,
+    ProviderError,
+    ProviderInvalidAnswer,
+    ProviderRateLimited,
+    ProviderTimeout,
+    ProviderUnavailable,
+)
 
 DEFAULT_EMBEDDER = "local/all-minilm-l6-v2"  # no key, no network, no GPU
 DEFAULT_RERANKER = "static/maxsim"  # without a key, late interaction
 FIRST_WAIT_SECONDS: Final = 0.25  # doubles with each retry; default, not measured
 SHORTEST_SECONDS: Final = 0.001  # a timeout of 0 would mean none
 Answer = TypeVar("Answer")
+Client = TypeVar("Client")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,8 +109,7 @@ class BoundedClient(httpx.Client):
     ) -> httpx.Response:
         """Send, and return a response whose body minds the deadline and the size.
 
-        Raises:
-            httpx.TransportError: no connection, no answer in time, or too long an answer.
+        Raises httpx.TransportError: no connection, no answer in time, or too long an answer.
         """
         asked = request.extensions.get("timeout", {}).get("read")
         total = self._limits.total_seconds if asked is None else float(asked)
@@ -145,6 +151,22 @@ class _BoundedBody(httpx.SyncByteStream):
 
     def close(self) -> None:
         self._inner.close()
+
+
+def error_of_exchange(*, provider: str, error: BaseException | None) -> ProviderError:
+    """Return the error of an exchange that ended without a whole answer."""
+    if isinstance(error, httpx.TimeoutException):
+        detail = message("{provider} did not answer in time.", provider=provider)
+        return ProviderTimeout(detail=detail, provider=provider)
+    if isinstance(error, AnswerTooLong):
+        detail = message("{provider} answered without end.", provider=provider)
+        return ProviderInvalidAnswer(detail=detail, provider=provider)
+    if isinstance(error, httpx.HTTPError):
+        detail = message("{provider} cannot be reached.", provider=provider)
+        hint = "Check the base address."
+        return ProviderUnavailable(detail=detail, provider=provider, hint=hint)
+    detail = message("{provider} gave an unreadable answer.", provider=provider)
+    return ProviderInvalidAnswer(detail=detail, provider=provider)
 
 
 def is_on_this_machine(*, url: str) -> bool:
@@ -193,8 +215,7 @@ class Guard:
     ) -> Answer:
         """Return the answer of `call`, which is given the seconds left and checks its answer.
 
-        Raises:
-            ProviderError: as `call` does, once no retry may help or fits into `seconds`.
+        Raises ProviderError as `call` does, once no retry may help or fits into `seconds`.
         """
         ends_at = self._clock() + seconds
 
@@ -265,23 +286,8 @@ def _wait_seconds(state: RetryCallState) -> float:
     return max(wait, error.retry_after_seconds) if isinstance(error, ProviderRateLimited) else wait
 
 
-class CheckedEmbedder:
-    """An embedder of this machine whose answers are checked."""
-
-    is_local = True
-
-    def __init__(self, *, inner: LocalModel) -> None:
-        self._inner = inner
-        self.model = inner.model
-
-    def embed_documents(self, *, texts: tuple[str, ...]) -> Vectors:
-        rows = self._inner.embed(texts=texts)
-        return contracts.unit_vectors(rows=rows, count=len(texts), model=self.model)
-
-    embed_queries = embed_documents
-
-
-class RemoteEmbedder(ABC):
+@dataclass(kw_only=True)
+class RemoteEmbedder(ABC, Generic[Client]):
     """An embedder of a vendor, for one tenant; a subclass sends one request.
 
     A person waits for queries, so they have the shorter deadline; nobody waits for documents.
@@ -289,29 +295,30 @@ class RemoteEmbedder(ABC):
 
     batch_texts: ClassVar[int]
 
-    def __init__(self, *, model: EmbeddingModel, is_local: bool, guard: Guard, tenant: str) -> None:
-        self.model = model
-        self.is_local = is_local
-        self._guard = guard
-        self._tenant = tenant
+    model: EmbeddingModel
+    name: str  # the vendor's own
+    is_local: bool
+    client: Client
+    guard: Guard
+    tenant: str
 
     @abstractmethod
     def request(self, *, texts: tuple[str, ...], purpose: Purpose, seconds: float) -> object:
         """Return one row a text within `seconds`, not checked yet; raise ProviderError."""
 
     def embed_documents(self, *, texts: tuple[str, ...]) -> Vectors:
-        return self._embed(texts, Purpose.DOCUMENT, self._guard.limits.total_seconds)
+        return self._embed(texts, Purpose.DOCUMENT, self.guard.limits.total_seconds)
 
     def embed_queries(self, *, texts: tuple[str, ...]) -> Vectors:
-        return self._embed(texts, Purpose.QUERY, self._guard.limits.interactive_seconds)
+        return self._embed(texts, Purpose.QUERY, self.guard.limits.interactive_seconds)
 
     def _embed(self, texts: tuple[str, ...], purpose: Purpose, seconds: float) -> Vectors:
         vectors = [np.zeros((0, self.model.dimensions), dtype=np.float32)]
         for start in range(0, len(texts), self.batch_texts):
             batch = texts[start : start + self.batch_texts]
             vectors.append(
-                self._guard.run(
-                    tenant=self._tenant,
+                self.guard.run(
+                    tenant=self.tenant,
                     provider=self.model.provider,
                     seconds=seconds,
                     call=partial(self._embed_batch, batch, purpose),
@@ -321,4 +328,4 @@ class RemoteEmbedder(ABC):
 
     def _embed_batch(self, texts: tuple[str, ...], purpose: Purpose, seconds: float) -> Vectors:
         rows = self.request(texts=texts, purpose=purpose, seconds=seconds)
-        return contracts.unit_vectors(rows=rows, count=len(texts), model=self.model)
+        return unit_vectors(rows=rows, count=len(texts), model=self.model)

@@ -18,18 +18,13 @@ from tokenizers import Tokenizer
 
 from accounts.messages import message
 from memory.providers import weights
-from memory.providers.contracts import EmbeddingModel, Provider, Vectors
+from memory.providers.contracts import EmbeddingModel, LocalModel, Provider, Vectors
 from memory.providers.errors import ProviderUnavailable
 
 MAX_TOKENS: Final = 256  # the model's training length
 BATCH_TEXTS: Final = 16  # larger batches were not faster on two cores and take more memory
 DIMENSIONS: Final = 384
-MODEL: Final = EmbeddingModel(
-    key=f"local/{weights.MINILM.name}",
-    dimensions=DIMENSIONS,
-    max_tokens=MAX_TOKENS,
-    provider=Provider.LOCAL,
-)
+MODEL: Final = EmbeddingModel(key=f"local/{weights.MINILM.name}", dimensions=DIMENSIONS)
 
 
 class SentenceEncoder:
@@ -69,7 +64,7 @@ class SentenceEncoder:
         return np.asarray(answer[0], dtype=np.float32)
 
 
-class LocalEmbedder:
+class LocalEmbedder(LocalModel):
     """Embeds texts with the encoder in a models folder; raises ProviderUnavailable without it."""
 
     model = MODEL

@@ -51,9 +51,8 @@ def readiness(*, models_dir: Path) -> Readiness:
 def load(*, models_dir: Path) -> NameReader:
     """Load the model; what is returned marks the names in texts, or raises ProviderInvalidAnswer.
 
-    Raises:
-        ProviderUnavailable: the extra is not installed.
-        ProviderRefused: a file of the model is not the one that is pinned.
+    Raises ProviderUnavailable where the extra is not installed, ProviderRefused where a file of the
+    model is not the one that is pinned.
     """
     folder = models_dir / NAME_READER.name
     found = readiness(models_dir=models_dir)
@@ -80,20 +79,17 @@ def load(*, models_dir: Path) -> NameReader:
 
 
 def _reader(pipeline: Any, everyday: frozenset[str]) -> NameReader:
+    def span_of(mark: Any) -> ReadSpan:
+        return ReadSpan(
+            label=mark.label_,
+            start=mark.start_char,
+            end=mark.end_char,
+            is_everyday=_is_everyday(mark.text, everyday),
+        )
+
     def read(texts: tuple[str, ...]) -> tuple[tuple[ReadSpan, ...], ...]:
         try:
-            return tuple(
-                tuple(
-                    ReadSpan(
-                        label=mark.label_,
-                        start=mark.start_char,
-                        end=mark.end_char,
-                        is_everyday=_is_everyday(mark.text, everyday),
-                    )
-                    for mark in text.ents
-                )
-                for text in pipeline.pipe(texts)
-            )
+            return tuple(tuple(map(span_of, text.ents)) for text in pipeline.pipe(texts))
         except LIBRARY_FAULTS as error:
             raise ProviderInvalidAnswer(
                 detail="The name reader failed on a text.",

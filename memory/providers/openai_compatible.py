@@ -7,6 +7,7 @@ counts as local.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
@@ -18,28 +19,24 @@ from memory.providers import errors
 from memory.providers.contracts import (
     ChatAnswer,
     ChatRequest,
-    EmbeddingModel,
     Provider,
     check_schema,
     json_object,
 )
 from memory.providers.errors import ProviderInvalidAnswer, ProviderRefused
 from memory.providers.guard import (
-    AnswerTooLong,
     BoundedClient,
     Guard,
     ProviderSettings,
     Purpose,
     RemoteEmbedder,
-    is_on_this_machine,
+    error_of_exchange,
 )
 
 if TYPE_CHECKING:
     import httpx2
 
 NAME: Final = Provider.OPENAI_COMPATIBLE
-EMBEDDING_MAX_TOKENS: Final = 8191  # OpenAI's embedding models
-BATCH_TEXTS: Final = 256  # well below the protocol's 2,048 inputs and 300,000 tokens
 NO_KEY: Final = "none"  # servers of one's own ask for no key, the client insists on one
 MOST_TOKENS: Final = 10**9  # a larger count is nonsense and not booked
 Body = TypeVar("Body", bound=BaseModel)
@@ -81,66 +78,42 @@ class ChatBody(BaseModel):
     usage: object = None
 
 
-class OpenAIEmbedder(RemoteEmbedder):
+@dataclass(kw_only=True)
+class OpenAIEmbedder(RemoteEmbedder[openai.OpenAI]):
     """One request a batch to /embeddings."""
 
-    batch_texts = BATCH_TEXTS
-
-    def __init__(
-        self,
-        *,
-        name: str,
-        dimensions: int,
-        settings: ProviderSettings,
-        client: openai.OpenAI,
-        guard: Guard,
-        tenant: str,
-    ) -> None:
-        model = EmbeddingModel(
-            key=f"{NAME}/{name}@{dimensions}",
-            dimensions=dimensions,
-            max_tokens=EMBEDDING_MAX_TOKENS,
-            provider=NAME,
-        )
-        is_local = is_on_this_machine(url=settings.openai_base_url)
-        super().__init__(model=model, is_local=is_local, guard=guard, tenant=tenant)
-        self._name = name
-        self._client = client
-        self._dimensions: dict[str, Any] = (
-            {"dimensions": dimensions} if settings.openai_asks_dimensions else {}
-        )
+    batch_texts = 256  # well below the protocol's 2,048 inputs and 300,000 tokens
+    asks_dimensions: bool
 
     def request(self, *, texts: tuple[str, ...], purpose: Purpose, seconds: float) -> object:
         del purpose  # the protocol knows no difference
         with _translated_errors():
-            response = self._client.embeddings.with_raw_response.create(
-                model=self._name,
+            response = self.client.embeddings.with_raw_response.create(
+                model=self.name,
                 input=list(texts),
                 encoding_format="float",
                 timeout=seconds,
-                **self._dimensions,
+                dimensions=self.model.dimensions if self.asks_dimensions else openai.omit,
             )
-        return read_embeddings(body=response.text, model=self._name)
+        return read_embeddings(body=response.text, model=self.name)
 
 
+@dataclass(slots=True, kw_only=True)
 class OpenAIChatModel:
     """One request to /chat/completions, for one tenant, asking for JSON that fits a schema."""
 
-    def __init__(
-        self, *, settings: ProviderSettings, client: openai.OpenAI, guard: Guard, tenant: str
-    ) -> None:
-        self._settings = settings
-        self._client = client
-        self._guard = guard
-        self._tenant = tenant
-        self.key = f"{NAME}/{settings.openai_chat_model}"
-        self.is_local = is_on_this_machine(url=settings.openai_base_url)
+    key: str
+    is_local: bool
+    is_of_openai: bool
+    client: openai.OpenAI
+    guard: Guard
+    tenant: str
 
     def complete_json(self, *, request: ChatRequest) -> ChatAnswer:
-        return self._guard.run(
-            tenant=self._tenant,
+        return self.guard.run(
+            tenant=self.tenant,
             provider=NAME,
-            seconds=min(self._guard.limits.total_seconds, request.deadline_seconds),
+            seconds=min(self.guard.limits.total_seconds, request.deadline_seconds),
             call=partial(self._request, request),
         )
 
@@ -149,13 +122,13 @@ class OpenAIChatModel:
         schema = {"name": request.schema_name, "strict": True, "schema": dict(request.json_schema)}
         # the vendor's newest models refuse both of the names that every other server knows
         bounds: dict[str, Any] = (
-            {"max_tokens": request.max_output_tokens, "temperature": request.temperature}
-            if self._settings.openai_base_url
-            else {"max_completion_tokens": request.max_output_tokens}
+            {"max_completion_tokens": request.max_output_tokens}
+            if self.is_of_openai
+            else {"max_tokens": request.max_output_tokens, "temperature": 0.0}
         )
         with _translated_errors():
-            response = self._client.chat.completions.with_raw_response.create(
-                model=self._settings.openai_chat_model,
+            response = self.client.chat.completions.with_raw_response.create(
+                model=self.key.removeprefix(f"{NAME}/"),
                 messages=cast("Any", messages),
                 response_format=cast("Any", {"type": "json_schema", "json_schema": schema}),
                 timeout=seconds,
@@ -170,8 +143,7 @@ class OpenAIChatModel:
 def read_embeddings(*, body: str, model: str) -> list[list[float]]:
     """Return the rows in the order of their index.
 
-    Raises:
-        ProviderInvalidAnswer: not an answer of the protocol, or one of another model.
+    Raises ProviderInvalidAnswer: not an answer of the protocol, or one of another model.
     """
     answer = _read(EmbeddingsBody, body)
     answered = answer.model or ""
@@ -196,9 +168,8 @@ def read_embeddings(*, body: str, model: str) -> list[list[float]]:
 def read_chat(*, body: str) -> ChatAnswer:
     """Return the JSON object that the model wrote, not yet checked against a schema.
 
-    Raises:
-        ProviderInvalidAnswer: not an answer of the protocol, cut off, or not JSON.
-        ProviderRefused: the model declined.
+    Raises ProviderInvalidAnswer: not an answer of the protocol, cut off, or not JSON;
+    ProviderRefused where the model declined.
     """
     answer = _read(ChatBody, body)
     if not answer.choices:
@@ -255,15 +226,12 @@ def _translated_errors() -> Iterator[None]:
     """Turn what the client raises into ProviderError."""
     try:
         yield
-    except openai.APITimeoutError as error:
-        raise errors.too_late(NAME) from error
     except openai.APIConnectionError as error:
-        is_endless = isinstance(error.__cause__, AnswerTooLong)
-        raise (errors.endless(NAME) if is_endless else errors.unreachable(NAME)) from error
+        raise error_of_exchange(provider=NAME, error=error.__cause__) from error
     except openai.APIStatusError as error:
         headers, code = dict(error.response.headers), str(error.code or "")
         raise errors.error_of_status(
             provider=NAME, status=error.status_code, headers=headers, code=code
         ) from error
     except openai.APIError as error:
-        raise errors.unreadable(NAME) from error
+        raise error_of_exchange(provider=NAME, error=error) from error

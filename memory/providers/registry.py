@@ -16,9 +16,16 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from accounts.messages import message
-from memory.providers.contracts import ChatModel, Embedder, LocalModel, Provider, Reranker
+from memory.providers.contracts import (
+    ChatModel,
+    Embedder,
+    EmbeddingModel,
+    LocalModel,
+    Provider,
+    Reranker,
+)
 from memory.providers.errors import ProviderUnavailable
-from memory.providers.guard import CheckedEmbedder, Guard, ProviderSettings
+from memory.providers.guard import DEFAULT_RERANKER, Guard, ProviderSettings, is_on_this_machine
 
 if TYPE_CHECKING:
     import cohere
@@ -27,7 +34,6 @@ if TYPE_CHECKING:
 OPENAI: Final = Provider.OPENAI_COMPATIBLE.value
 COHERE: Final = Provider.COHERE.value
 COHERE_DEFAULT: Final = f"{COHERE}/embed-v4.0"
-LOCAL_RERANKER: Final = "static/maxsim"
 LOCAL_EMBEDDERS: Final = (
     "local/all-minilm-l6-v2",
     "static/potion-base-8m",
@@ -51,19 +57,19 @@ class Vendors:
         """Return the embedder of a key; raise ProviderUnavailable where there is none."""
         whole = self.complete_key(key=key)
         if whole in LOCAL_EMBEDDERS:
-            local = self._once(whole, partial(_local_model, whole, self.settings))
-            return CheckedEmbedder(inner=local)
+            return self._once(whole, partial(_local_model, whole, self.settings))
         provider, _, name = whole.partition("/")
         space = SPACE.match(name)
         if provider not in {COHERE, OPENAI} or space is None:
             raise _unknown(message("embedder"), whole, (COHERE, OPENAI))
-        model, dimensions = space["model"], int(space["dimensions"])
+        model = EmbeddingModel(key=whole, dimensions=int(space["dimensions"]))
         if provider == COHERE:
             from memory.providers.cohere_api import CohereEmbedder
 
             return CohereEmbedder(
-                name=model,
-                dimensions=dimensions,
+                model=model,
+                name=space["model"],
+                is_local=False,
                 client=self._cohere_client(),
                 guard=self._guard,
                 tenant=tenant,
@@ -71,12 +77,13 @@ class Vendors:
         from memory.providers.openai_compatible import OpenAIEmbedder
 
         return OpenAIEmbedder(
-            name=model,
-            dimensions=dimensions,
-            settings=self.settings,
+            model=model,
+            name=space["model"],
+            is_local=is_on_this_machine(url=self.settings.openai_base_url),
             client=self._openai_client(),
             guard=self._guard,
             tenant=tenant,
+            asks_dimensions=self.settings.openai_asks_dimensions,
         )
 
     def reranker(self, *, tenant: str) -> Reranker | None:
@@ -84,7 +91,7 @@ class Vendors:
         key = self.settings.reranker
         if not key:
             return None
-        if key == LOCAL_RERANKER:
+        if key == DEFAULT_RERANKER:
             from memory.providers.static import LateInteractionReranker
 
             return self._once(
@@ -96,7 +103,7 @@ class Vendors:
         from memory.providers.cohere_api import CohereReranker
 
         client = self._cohere_client()
-        return CohereReranker(name=name, client=client, guard=self._guard, tenant=tenant)
+        return CohereReranker(key=key, client=client, guard=self._guard, tenant=tenant)
 
     def chat_model(self, *, tenant: str) -> ChatModel | None:
         """Return the configured chat model, or None."""
@@ -104,9 +111,13 @@ class Vendors:
             return None
         from memory.providers.openai_compatible import OpenAIChatModel
 
-        client = self._openai_client()
         return OpenAIChatModel(
-            settings=self.settings, client=client, guard=self._guard, tenant=tenant
+            key=f"{OPENAI}/{self.settings.openai_chat_model}",
+            is_local=is_on_this_machine(url=self.settings.openai_base_url),
+            is_of_openai=not self.settings.openai_base_url,
+            client=self._openai_client(),
+            guard=self._guard,
+            tenant=tenant,
         )
 
     def complete_key(self, *, key: str) -> str:
@@ -166,8 +177,7 @@ def models_dir() -> Path:
 def embedder(*, key: str = "", tenant: str = "") -> Embedder:
     """Return the embedder of a model key, by default the installation's; load nothing yet.
 
-    Raises:
-        ProviderUnavailable: no such model.
+    Raises ProviderUnavailable where there is no such model.
     """
     current = _current()
     return current.embedder(key=key or current.settings.embedder, tenant=tenant)
@@ -189,8 +199,7 @@ def known_embedders() -> tuple[str, ...]:
 def reranker(*, tenant: str = "") -> Reranker | None:
     """Return the installation's reranker, or None where none is configured.
 
-    Raises:
-        ProviderUnavailable: no such model.
+    Raises ProviderUnavailable where there is no such model.
     """
     return _current().reranker(tenant=tenant)
 

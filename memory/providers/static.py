@@ -21,13 +21,11 @@ from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
 from accounts.messages import message
-from memory.providers.contracts import EmbeddingModel, Provider, Vectors
+from memory.providers.contracts import EmbeddingModel, LocalModel, Provider, Vectors
 from memory.providers.errors import ProviderUnavailable
 from memory.providers.weights import POTION
 
-MODEL: Final = EmbeddingModel(
-    key=f"static/{POTION.name}", dimensions=256, max_tokens=100_000, provider=Provider.STATIC
-)
+MODEL: Final = EmbeddingModel(key=f"static/{POTION.name}", dimensions=256)
 UNKNOWN_TOKEN: Final = "[UNK]"  # noqa: S105 - a word of the vocabulary
 
 
@@ -38,7 +36,7 @@ class TokenVectors(NamedTuple):
     weights: npt.NDArray[np.float32]
 
 
-class StaticEmbedder:
+class StaticEmbedder(LocalModel):
     """Embeds with the token table in a models folder; raises ProviderUnavailable without it."""
 
     model = MODEL
@@ -86,11 +84,8 @@ class StaticEmbedder:
         tokenizer = Tokenizer.from_file(str(tokens))
         tokenizer.no_truncation()
         tokenizer.no_padding()
-        return (
-            tokenizer,
-            load_file(weights)["embeddings"],
-            tokenizer.token_to_id(UNKNOWN_TOKEN) or 0,
-        )
+        unknown = tokenizer.token_to_id(UNKNOWN_TOKEN) or 0
+        return tokenizer, load_file(weights)["embeddings"], unknown
 
 
 class LateInteractionReranker:
@@ -129,14 +124,11 @@ def max_similarity(*, query: TokenVectors, text: TokenVectors) -> float:
 # feature hashing); the sum is brought to unit length. There are two spaces of one length, so that
 # tests of switching models would notice a comparison across them: it would mean nothing.
 
-HASHING_MODEL = EmbeddingModel(
-    key="hashing/words-384", dimensions=384, max_tokens=100_000, provider=Provider.HASHING
-)
-TURNED = replace(HASHING_MODEL, key="hashing/turned-384")
+HASHING_MODEL = EmbeddingModel(key="hashing/words-384", dimensions=384)
 WORD = re.compile(r"\w+")
 
 
-class HashingEmbedder:
+class HashingEmbedder(LocalModel):
     """Embeds by hashed words; equal texts give equal vectors on every machine."""
 
     model = HASHING_MODEL
@@ -162,5 +154,5 @@ class HashingEmbedder:
 class TurnedEmbedder(HashingEmbedder):
     """The same into other coordinates."""
 
-    model = TURNED
+    model = replace(HASHING_MODEL, key="hashing/turned-384")
     salt = b"turned"

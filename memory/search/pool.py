@@ -116,10 +116,8 @@ def gather(
             caller=caller, model=model, vector=embedded.vector, projects=scope.projects
         )
     known, turns = _read_known(request, asked, found, sight, now)
-    calibration = relevance.calibration_of(
-        model=model,
-        has_vectors=any(Path.DENSE in one.scores for one in found),
-    )
+    has_vectors = any(Path.DENSE in one.scores for one in found)
+    calibration = relevance.calibration_of(model=model, has_vectors=has_vectors)
     return Pool(
         asked=asked,
         found=tuple(
@@ -144,30 +142,21 @@ def _read_known(
     sight: Sight,
     now: datetime,
 ) -> tuple[dict[UUID, Evidence], Turns]:
-    """Return the evidence of what was found and of what stands beside its episodes, and those."""
-    read = partial(
-        queries.read_evidence,
-        sight=sight,
-        asked=asked,
-        with_text=request.rerank in ASKED,
-        now=now,
-    )
+    """Return the evidence of what was found and of what stands beside its episodes, and those.
+
+    Nothing is beside an episode that the filters of a request may leave out.
+    """
+    with_text = request.rerank in ASKED
+    read = partial(queries.read_evidence, sight=sight, asked=asked, with_text=with_text, now=now)
     known = read(memory_ids=tuple(one.memory_id for one in found))
-    turns = _read_turns(request, known, sight)
-    if beside := tuple(id for id in turns if id not in known):
-        known |= read(memory_ids=beside)
-    return known, turns
-
-
-def _read_turns(request: SearchRequest, known: Mapping[UUID, Evidence], sight: Sight) -> Turns:
-    """Return what stands beside the episodes that are known, where it may pass the filters."""
     episodes = tuple(id for id, one in known.items() if one.type is MemoryType.EPISODE)
     if not episodes:
-        return {}
+        return known, {}
     turns = turns_around(turns=queries.read_turns(memory_ids=episodes, sight=sight))
     if is_narrowed(request=request):
-        return {id: turn for id, turn in turns.items() if id in known}
-    return turns
+        turns = {id: turn for id, turn in turns.items() if id in known}
+    beside = tuple(turns.keys() - known.keys())
+    return known | (read(memory_ids=beside) if beside else {}), turns
 
 
 def turns_around(*, turns: Turns) -> dict[UUID, tuple[UUID | None, UUID | None]]:
@@ -232,14 +221,10 @@ def judge(
     *, pool: Pool, standings: tuple[Standing, ...], anyway: bool = False
 ) -> tuple[tuple[Standing, relevance.Relevance], ...]:
     """Return those that are relevant enough, or all, with their relevance, in order."""
-    calibration = pool.calibration
-    signs = relevance.signs_of(
-        observed=_observed(pool), usual=calibration.rivals, wording=pool.asked.wording
+    judged = relevance.judge(
+        observed=_observed(pool), calibration=pool.calibration, wording=pool.asked.wording
     )
-    values = (
-        (one, relevance.relevance(signs=signs[one.memory_id], calibration=calibration))
-        for one in standings
-    )
+    values = ((one, judged[one.memory_id]) for one in standings)
     return tuple((one, value) for one, value in values if anyway or value.value >= pool.threshold)
 
 

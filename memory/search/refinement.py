@@ -20,7 +20,7 @@ from accounts import tenancy
 from memory.providers import registry
 from memory.providers.contracts import ChatMessage, ChatRequest, ChatRole
 from memory.providers.errors import ProviderError
-from memory.records.formulas import Factor, checked_share, total
+from memory.records.formulas import Factor, total
 from memory.search import ranking
 from memory.search.fusion import Item
 from memory.search.query import QueryKind
@@ -96,10 +96,9 @@ def is_due(
 def _is_undecided(standings: Sequence[Standing], best: Sequence[Evidence]) -> bool:
     """Say whether the first hit hardly leads, or several of the first are close facts."""
     first, second, *_ = standings
-    if first.score - second.score < MARGIN * first.score:
-        return True
     things = {one.memory_id: one.things for one in best}
-    return has_close_facts(standings=standings, things=things)
+    hardly_leads = first.score - second.score < MARGIN * first.score
+    return hardly_leads or has_close_facts(standings=standings, things=things)
 
 
 def has_close_facts(
@@ -142,28 +141,25 @@ def rerank(
     return blend(standings=standings, scores=dict(zip(best, scores, strict=True))), ()
 
 
-def blend(
-    *, standings: tuple[Standing, ...], scores: Mapping[UUID, float], share: float = SHARE
-) -> tuple[Standing, ...]:
+def blend(*, standings: tuple[Standing, ...], scores: Mapping[UUID, float]) -> tuple[Standing, ...]:
     """Compute (1 - a) · (s - lo) / (hi - lo) + a · (r - least) / (most - least), best first.
 
-    s: the score so far, lo and hi those of the memories with a reranker's score r, a: `share`.
-    Memories without one keep their order below. Raises ValueError unless 0 ≤ share ≤ 1.
+    s: the score so far, lo and hi those of the memories with a reranker's score r, a: SHARE.
+    Memories without one keep their order below.
     """
-    checked_share(name="share", value=share)
     first = [one.score for one in standings if one.memory_id in scores]
     if not first:
         return standings
     low, span = min(first), max(first) - min(first)
     least, width = min(scores.values()), max(scores.values()) - min(scores.values())
-    scale = (1.0 - share) / span if span else 0.0
+    scale = (1.0 - SHARE) / span if span else 0.0
     blended = []
     for rank, one in enumerate(standings):
         parts = [Factor(name=part.name, value=part.value * scale) for part in one.factors]
         parts.append(Factor(name="scale", value=-low * scale))  # what 0..1 took from the first
         given = scores.get(one.memory_id)
         if given is not None:
-            value = share * (given - least) / width if width else 0.0
+            value = SHARE * (given - least) / width if width else 0.0
             parts.append(Factor(name="rerank", value=value))
         moved = None if given is None else Moved(rank_before=rank, score=given)
         factors = tuple(parts)
@@ -173,11 +169,9 @@ def blend(
 
 def make_up_memory(*, question: str) -> str | None:
     """Return a memory that would answer the question, or None when no model answers. One call."""
+    said = ((ChatRole.SYSTEM, WRITER), (ChatRole.USER, question))
     request = ChatRequest(
-        messages=(
-            ChatMessage(role=ChatRole.SYSTEM, text=WRITER),
-            ChatMessage(role=ChatRole.USER, text=question),
-        ),
+        messages=tuple(ChatMessage(role=role, text=text) for role, text in said),
         schema_name="memory",
         json_schema=SCHEMA,
         max_output_tokens=200,

@@ -186,6 +186,14 @@ def signs_of(
     return found
 
 
+def judge(
+    *, observed: tuple[Observed, ...], calibration: Calibration, wording: Wording
+) -> dict[UUID, Relevance]:
+    """Return the relevance of each candidate of a query."""
+    signs = signs_of(observed=observed, usual=calibration.rivals, wording=wording)
+    return {id: relevance(signs=own, calibration=calibration) for id, own in signs.items()}
+
+
 def relevance(*, signs: Signs, calibration: Calibration) -> Relevance:
     """Compute L(intercept + Σ slope · sign), L the logistic function."""
     parts = (

@@ -153,13 +153,10 @@ def _settle_log(row: Session, scratchpad: Scratchpad, log: tuple[GivenOut, ...])
         wrong_at = memory.valid_until if is_replaced else rejected.get(memory.id)
         outcome = figures.delivery_outcome(
             files=frozenset(memory.related_files),
-            after=after,
-            is_cited=figures.is_cited(
-                citation=memory.citation, texts=tuple(text for id, text in texts if id > after)
-            ),
+            later=figures.deeds_after(scratchpad=scratchpad, row=after, rows=rows),
+            is_cited=figures.is_cited(citation=memory.citation, texts=texts, after=after),
             is_wrong=wrong_at is not None and one.at <= wrong_at <= until,
-            scratchpad=scratchpad,
-            rows=rows,
+            is_whole=not scratchpad.dropped,
         )
         one.outcome = outcome.value
 

@@ -14,7 +14,7 @@ a second embedding, never a wrong comparison.
 
 import hashlib
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 from uuid import UUID
@@ -102,11 +102,13 @@ def space_id(*, key: str) -> int:
     return int(kept[("space", key)])
 
 
-def text_of(*, files: tuple[str, ...], modules: tuple[str, ...], type: str, content: str) -> str:
+def text_of(*, files: Sequence[str], modules: Sequence[str], type: str, content: str) -> str:
     """Return the text of a memory that is embedded."""
-    module = modules[0] if modules else ""
     return texts.contextual_text(
-        files=files, module=module, type=MemoryType(type), content=texts.visible_text(text=content)
+        files=tuple(files),
+        module=modules[0] if modules else "",
+        type=MemoryType(type),
+        content=texts.visible_text(text=content),
     )
 
 
@@ -136,14 +138,16 @@ def embed_query(*, text: str, key: str = "") -> Embedded | None:
     return embed_queries(texts=(text,), key=key).get(text)
 
 
-def embed_queries(*, texts: tuple[str, ...], key: str = "") -> dict[str, Embedded]:
+def embed_queries(*, texts: tuple[str, ...], key: str) -> dict[str, Embedded]:
     """Return the vectors of queries by their texts, asked for at once; none when nobody answers.
 
     Of the model of `embed_query`. Runs outside of a unit.
     """
+    if not texts:
+        return {}
     expected = key or _expected()
-    found = _embedded_queries(expected, texts) if texts else {}
-    if found or key or not texts:
+    found = _embedded_queries(expected, texts)
+    if found or key:
         return found
     with tenancy.unit():
         active = queries.active_model()
@@ -224,12 +228,8 @@ def embed_beside(*, key: str, memory_ids: tuple[UUID, ...]) -> int:
 
 def memory_text(*, row: StoredMemory) -> str:
     """Return the text of a stored memory that is embedded."""
-    return text_of(
-        files=tuple(row.related_files),
-        modules=tuple(row.related_modules),
-        type=row.type,
-        content=row.content,
-    )
+    files, modules = row.related_files, row.related_modules
+    return text_of(files=files, modules=modules, type=row.type, content=row.content)
 
 
 def code_of(type: str) -> int:
@@ -274,21 +274,21 @@ def _embedded_queries(key: str, texts: tuple[str, ...]) -> dict[str, Embedded]:
 
 def _texts(
     memory_ids: tuple[UUID, ...], *, statuses: tuple[str, ...], lock: bool = False
-) -> tuple[dict[UUID, str], dict[UUID, str]]:
-    """Return by id the texts that are embedded, and the types, of memories of these statuses."""
-    rows = queries.texts(memory_ids=memory_ids, statuses=statuses, lock=lock)
-    texts_of = {
-        id: text_of(files=tuple(files), modules=tuple(modules), type=type, content=content)
-        for id, type, content, files, modules in rows
+) -> dict[UUID, tuple[str, int]]:
+    """Return by id the text that is embedded, and the type's code, of memories of statuses."""
+    return {
+        id: (text_of(files=files, modules=modules, type=type, content=content), code_of(type))
+        for id, type, content, files, modules in queries.texts(
+            memory_ids=memory_ids, statuses=statuses, lock=lock
+        )
     }
-    return texts_of, {row[0]: row[1] for row in rows}
 
 
 def _texts_to_embed(
     model_id: int, memory_ids: tuple[UUID, ...], statuses: tuple[str, ...]
 ) -> tuple[dict[UUID, str], dict[UUID, str]]:
     """Return the texts of memories, and those of which there is no vector of a model yet."""
-    texts_of, _ = _texts(memory_ids, statuses=statuses)
+    texts_of = {id: text for id, (text, _) in _texts(memory_ids, statuses=statuses).items()}
     vectors = MemoryVector.objects.filter(model=model_id, memory__in=texts_of)
     stored = dict(vectors.values_list("memory", "text_hash"))
     return texts_of, {id: text for id, text in texts_of.items() if stored.get(id) != _digest(text)}
@@ -302,13 +302,13 @@ def _store(
     statuses: tuple[str, ...],
 ) -> dict[UUID, str]:
     """Store vectors of memories that are unchanged; return the digests of all such texts."""
-    now, types = _texts(tuple(texts_of), statuses=statuses, lock=True)
-    same = {id: _digest(text) for id, text in now.items() if text == texts_of[id]}
+    now = _texts(tuple(texts_of), statuses=statuses, lock=True)
+    same = {id: _digest(text) for id, (text, _) in now.items() if text == texts_of[id]}
     new = tuple(id for id in same if id in vectors)
     if new:
         queries.write_vectors(
             model_id=model_id,
-            rows=tuple((id, code_of(types[id]), same[id]) for id in new),
+            rows=tuple((id, now[id][1], same[id]) for id in new),
             vectors=np.stack([vectors[id] for id in new]),
         )
         # A memory may have joined a topic by the vector that it had before.

@@ -29,14 +29,7 @@ MOST_MISSING: Final = 200  # memories an organization and slot, so that a sweep 
 INDEX_SEARCH: Final = "memory.index_search"
 LARGE: Final = 10_000  # live memories beyond which an index beats an exact scan (measured)
 MOST_WAITED_FOR: Final = 50_000  # vectors; making the index takes 1 ms of CPU each
-SEARCHED: Final = (
-    "memory_memory",
-    "memory_memorykeyword",
-    "memory_memoryvector",
-    "memory_lexeme",
-    "memory_mention",
-)
-
+SEARCHED: Final = ("memory", "memorykeyword", "memoryvector", "lexeme", "mention")  # tables
 Tell = Callable[[int, int], object]
 
 
@@ -115,7 +108,7 @@ def make_beside(*, say: Callable[[str], object], memory: str | None) -> tuple[st
             cursor.execute(f'DROP INDEX CONCURRENTLY IF EXISTS "{schema}"."{name}"')
             cursor.execute(f'CREATE INDEX CONCURRENTLY "{name}" ON {definition}')
         if missing:
-            tables = ", ".join(f'"{schema}".{table}' for table in SEARCHED)
+            tables = ", ".join(f'"{schema}".memory_{table}' for table in SEARCHED)
             cursor.execute(f"ANALYZE {tables}")
     return tuple(name for name, _ in missing)
 
@@ -144,8 +137,7 @@ def _make_one() -> int:
 #
 # The cut-over holds the tables of memories and vectors for an instant: writers that have begun
 # are waited for, others wait. Then nothing may lack a vector, else it is tried again after that
-# has been made. So at the moment when the other model answers, it knows all that the one before
-# knew.
+# has been made.
 
 log = logging.getLogger(__name__)
 
@@ -156,15 +148,14 @@ SAMPLE: Final = 50  # memories whose neighbors are compared
 NEAR: Final = 10  # neighbors
 DROPPED_TOGETHER: Final = 5_000  # vectors a transaction
 
-TellVectors = Callable[[int, int], object]  # hears how many have a vector, and how many need one
 
-
-def work(*, key: str, tell: TellVectors) -> dict[str, object]:
+def work(*, key: str, tell: Tell) -> dict[str, object]:
     """Do one part of a switch to a model; queue the next one, or cut over when it was the last.
 
     Returns the `state` (working, done, or stopped because nobody wants it), how many memories were
-    embedded, and the `overlap` with the model before. Raises EmbedderUnavailable when the model
-    does not answer now, PermanentFailure when asking again cannot help.
+    embedded, and the `overlap` with the model before; `tell` hears how many have a vector, and how
+    many need one. Raises EmbedderUnavailable when the model does not answer now, PermanentFailure
+    when asking again cannot help.
     """
     with tenancy.unit():
         row = EmbeddingModel.objects.filter(key=key).first()
@@ -193,7 +184,7 @@ def work(*, key: str, tell: TellVectors) -> dict[str, object]:
     return {"state": "working", "embedded": embedded, "overlap": None}
 
 
-def drop(*, model_id: int, tell: TellVectors) -> int:
+def drop(*, model_id: int, tell: Tell) -> int:
     """Delete the vectors of a model that nobody searches by, then the model; return how many."""
     done = 0
     while True:
@@ -207,7 +198,7 @@ def drop(*, model_id: int, tell: TellVectors) -> int:
         tell(done, done)
 
 
-def _fill(row: EmbeddingModel, tell: TellVectors) -> int:
+def _fill(row: EmbeddingModel, tell: Tell) -> int:
     """Embed up to a part's worth of memories; return how many were taken."""
     with tenancy.unit():
         needed, done = queries.coverage(model_id=row.id)

@@ -1,7 +1,7 @@
 """Change the model whose vectors searches compare, or go back.
 
-A switch names a model and queues work (`backfill`); until every memory has a vector of
-it, the old one answers. The vectors of the old one are kept, so the way back is one transaction and
+A switch names a model and queues work (`maintenance.work`); until every memory has a vector of it,
+the old one answers. The vectors of the old one are kept, so the way back is one transaction and
 needs no model; they go when somebody drops them, which is an act of its own. One organization has
 one active model, and at most one is being filled. Whoever works at the machine acts as a `Person`
 without a role, and may do all of it.
@@ -207,11 +207,10 @@ def _locked() -> QuerySet[EmbeddingModel]:
 
 
 def _note(actor: Actor, verb: str, row: EmbeddingModel, *, before: str = "") -> None:
-    details = {"key": row.key, **({"before": before} if before else {})}
     audit.append(
         act=f"model.{verb}",
         object_type="model",
         object_id=str(row.pk),
         caller=actor,
-        details=details,
+        details={"key": row.key} | ({"before": before} if before else {}),
     )

@@ -47,7 +47,7 @@ class Command(OrganizationCommand):
 def _act(what: str, key: str) -> str:
     """Do one thing in an organization; return what came of it, in lines."""
     if what == "status":
-        found = index_queries.list_models()
+        found = index_queries.models(caller=None)
         return "\n".join(
             f"{model.key} ({model.part}): {model.embedded} of {found.needed} memories"
             + ("" if model.overlap is None else f", overlap@10 {model.overlap:.2f}")
