@@ -420,12 +420,11 @@ def is_graph_intact(*, folder: Path) -> bool:
     return recipe is not None and path is not None and _sha256_of(path) == recipe.sha256
 
 
-def precision_of(*, processor_file: Path | None = None) -> Precision:
+def precision_of() -> Precision:
     """Return int8 for a processor that says it has VNNI, else fp32."""
-    file = processor_file or PROCESSOR_FILE
-    if not file.is_file():
+    if not PROCESSOR_FILE.is_file():
         return Precision.FP32
-    words = frozenset(file.read_text(encoding="utf-8", errors="replace").split())
+    words = frozenset(PROCESSOR_FILE.read_text(encoding="utf-8", errors="replace").split())
     return Precision.INT8 if words & VECTOR_INTEGER_FLAGS else Precision.FP32
 
 

@@ -29,26 +29,19 @@ def candidate(turn: int, content: str, type: MemoryType = MemoryType.DECISION) -
     return Candidate(content=content, type=type, turn=turn, line=1, speaker=Speaker.USER)
 
 
-def test_a_candidate_of_the_right_turn_with_all_words_is_right() -> None:
-    found = conversations.judge(
-        conversation=labelled(), candidates=(candidate(1, "Valkey is used."),)
-    )
-
-    assert (found.right, found.right_type, found.missed, found.wrong) == (1, 1, (), ())
-
-
-def test_another_turn_or_other_words_are_wrong() -> None:
-    for wrong in (candidate(2, "Valkey is used."), candidate(1, "Redis is used.")):
-        found = conversations.judge(conversation=labelled(), candidates=(wrong,))
-        assert (found.right, found.wrong, len(found.missed)) == (0, (wrong.content,), 1)
-
-
-def test_each_expected_memory_is_met_once() -> None:
-    said = (candidate(1, "Valkey it is.", MemoryType.FACT), candidate(1, "Valkey again."))
+def test_a_candidate_of_the_right_turn_with_all_words_is_right_once() -> None:
+    again = candidate(1, "Valkey again.")
+    said = (candidate(1, "Valkey it is.", MemoryType.FACT), again, candidate(2, "Valkey is used."))
 
     found = conversations.judge(conversation=labelled(), candidates=said)
+    missed = conversations.judge(
+        conversation=labelled(), candidates=(candidate(1, "Redis is used."),)
+    )
 
-    assert (found.found, found.right, found.right_type) == (2, 1, 0)
+    assert (found.found, found.right, found.right_type, found.missed) == (3, 1, 0, ())
+    assert found.wrong == ("Valkey again.", "Valkey is used.")
+    assert (missed.right, missed.wrong, len(missed.missed)) == (0, ("Redis is used.",), 1)
+    assert conversations.judge(conversation=labelled(), candidates=(again,)).right_type == 1
 
 
 def test_shares_are_over_all_conversations_and_without_candidates_there_is_no_precision() -> None:

@@ -42,52 +42,38 @@ def test_ids_that_say_the_same_are_merged_and_halves_differ_by_one_at_most() -> 
         assert abs(halves.count(Split.TRAIN) - halves.count(Split.HELD)) <= 1
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"content": ""}, "line 1, field 'content'"),
-        ({"type": "opinion"}, "line 1, field 'type': Input should be"),
-        ({"event_at": "2026-01-01"}, "line 1, field 'event_at'"),
-        ({"superseded_by": "m9"}, "field 'superseded_by': No memory has the id 'm9'"),
-        ({"superseded_by": "m2"}, "field 'valid_until': Say until when"),
-        ({"contradicts": ["m1"]}, "does not stand against itself"),
-        ({"colour": "red"}, "field 'colour': Unexpected"),
-        ({"id": "m2"}, "memories.jsonl, line 2, field 'id': 'm2' stands on an earlier line"),
-    ],
+WRONG_MEMORIES = (
+    ({"content": ""}, "line 1, field 'content'"),
+    ({"type": "opinion"}, "line 1, field 'type': Input should be"),
+    ({"event_at": "2026-01-01"}, "line 1, field 'event_at'"),
+    ({"superseded_by": "m9"}, "field 'superseded_by': No memory has the id 'm9'"),
+    ({"superseded_by": "m2"}, "field 'valid_until': Say until when"),
+    ({"contradicts": ["m1"]}, "does not stand against itself"),
+    ({"colour": "red"}, "field 'colour': Unexpected"),
+    ({"id": "m2"}, "memories.jsonl, line 2, field 'id': 'm2' stands on an earlier line"),
 )
-def test_a_wrong_memory_is_refused_by_its_place(change: dict[str, object], message: str) -> None:
-    with pytest.raises(WrongSet, match=message):
-        _parse([{**MEMORY, **change}, OTHER], [QUERY])
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"text": " "}, "queries.jsonl, line 1, field 'text'"),
-        ({"relevant": None}, "field 'relevant': Input should be"),
-        ({"relevant": {"m1": 4}}, "field 'relevant.m1'"),
-        ({"relevant": {"m1": True}}, "field 'relevant.m1'"),
-        ({"relevant": {"m9": 1}}, "field 'relevant': No memory has the id 'm9'"),
-        ({"confusable": ["m1"]}, "field 'confusable': 'm1' is said to answer"),
-        ({"confusable": ["m9"]}, "field 'confusable': No memory"),
-        ({"split": "half"}, "field 'split': Input should be 'train' or 'held'"),
-    ],
+WRONG_QUERIES = (
+    ({"text": " "}, "queries.jsonl, line 1, field 'text'"),
+    ({"relevant": {"m1": 4}}, "field 'relevant.m1'"),
+    ({"relevant": {"m1": True}}, "field 'relevant.m1'"),
+    ({"relevant": {"m9": 1}}, "field 'relevant': No memory has the id 'm9'"),
+    ({"confusable": ["m1"]}, "field 'confusable': 'm1' is said to answer"),
+    ({"confusable": ["m9"]}, "field 'confusable': No memory"),
+    ({"split": "half"}, "field 'split': Input should be 'train' or 'held'"),
 )
-def test_a_wrong_query_is_refused_by_its_place(change: dict[str, object], message: str) -> None:
-    with pytest.raises(WrongSet, match=message):
-        _parse([MEMORY], [{**QUERY, **change}])
 
 
-@pytest.mark.parametrize(
-    ("memories", "message"),
-    [
+def test_what_is_wrong_is_refused_by_its_place() -> None:
+    for change, message in WRONG_MEMORIES:
+        with pytest.raises(WrongSet, match=message):
+            _parse([{**MEMORY, **change}, OTHER], [QUERY])
+    for change, message in WRONG_QUERIES:
+        with pytest.raises(WrongSet, match=message):
+            _parse([MEMORY], [{**QUERY, **change}])
+    query = json.dumps({**QUERY, "relevant": {}})
+    for memories, message in (
         ("", "line 1, field 'id': The file has no lines"),
         ("\n{", "line 2, field '': Invalid JSON"),
-        ("[]", "line 1, field '': "),
-    ],
-)
-def test_a_file_of_another_shape_is_refused(memories: str, message: str) -> None:
-    query = json.dumps({**QUERY, "relevant": {}})
-
-    with pytest.raises(WrongSet, match=message):
-        dataset.parse(name="own", memories=memories, queries=query)
+    ):
+        with pytest.raises(WrongSet, match=message):
+            dataset.parse(name="own", memories=memories, queries=query)

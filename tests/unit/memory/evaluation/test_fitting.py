@@ -40,17 +40,13 @@ def test_the_slope_that_made_the_truth_is_found_and_a_sign_that_points_the_wrong
     assert set(turned.slopes) == {Sign.COSINE}
 
 
-@pytest.mark.parametrize(
-    ("pairs", "message"),
-    [
+def test_what_parts_nothing_cannot_be_fitted() -> None:
+    for pairs, message in (
         (_pairs(slope=-6.0), "no sign"),
         (tuple(pair for pair in _pairs(200) if pair.answers), "pairs that do not"),
-    ],
-    ids=["signs that tell nothing", "one outcome"],
-)
-def test_what_parts_nothing_cannot_be_fitted(pairs: tuple[ScoredPair, ...], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        fitting.fit(key="x", pairs=pairs, signs=(Sign.COSINE,))
+    ):
+        with pytest.raises(ValueError, match=message):
+            fitting.fit(key="x", pairs=pairs, signs=(Sign.COSINE,))
 
 
 def test_what_is_said_is_so_and_at_most_a_tenth_of_the_answerable_is_withheld() -> None:
@@ -86,27 +82,19 @@ def _queries(count: int = 120) -> tuple[ScoredPair, ...]:
     )
 
 
-def test_a_sign_is_chosen_where_it_parts_better() -> None:
+def test_a_sign_is_chosen_where_it_parts_better_and_the_threshold_by_unseen_queries() -> None:
     pairs, weaker = _queries(), (Sign.MATCHED, Sign.COSINE_LEAD)
 
-    alone, _ = fitting.choose_signs(key="x", pairs=pairs, options=(GOOD, NOISE))
+    alone, crossed = fitting.choose_signs(key="x", pairs=pairs, options=(GOOD, NOISE))
     row, found = fitting.choose_signs(key="x", pairs=pairs, options=(weaker, NOISE))
 
     assert set(alone.slopes) == {Sign.COSINE}
     assert Sign.COSINE in row.slopes
     assert found.parting > 0.8
-
-
-def test_the_threshold_is_set_by_unseen_queries_in_whatever_order() -> None:
-    pairs = _queries()
-
-    row, found = fitting.choose_signs(key="x", pairs=pairs, options=(GOOD,))
-
-    turned = fitting.cross_validate(pairs=pairs[::-1], signs=GOOD)
-    assert turned == fitting.cross_validate(pairs=pairs, signs=GOOD)
-    assert row.threshold == found.threshold >= fitting.LEAST
-    assert 0.05 <= found.silence.withheld <= 0.15
-    assert found.silence.recall > found.silence.withheld
+    assert crossed == fitting.cross_validate(pairs=pairs[::-1], signs=GOOD)  # in whatever order
+    assert alone.threshold == crossed.threshold >= fitting.LEAST
+    assert 0.05 <= crossed.silence.withheld <= 0.15
+    assert crossed.silence.recall > crossed.silence.withheld
 
 
 def _measured(good: tuple[int, int, int], value: float) -> dict[tuple[int, int, int], list[float]]:

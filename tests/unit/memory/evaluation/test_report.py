@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from memory.evaluation import dataset, measures, report
-from memory.evaluation.measures import Asked, Evaluation, System
+from memory.evaluation.measures import Asked, Evaluation
 from memory.evaluation.report import NotComparable
 
 MEMORIES = [
@@ -33,14 +33,10 @@ def _asked(query_id: str, *ranked: str, pack: tuple[str, ...] = (), took_ms: flo
     )
 
 
-PLAIN = System(
-    profile="plain",
-    asked=(_asked("q1", "new", "old", "far", pack=("new", "old")), _asked("q2", "far")),
-)
-RRF = System(
-    profile="rrf",
-    asked=(_asked("q1", "far", "new", pack=("far",)), _asked("q2", "far", pack=("far",))),
-)
+SYSTEMS = {
+    "plain": (_asked("q1", "new", "old", "far", pack=("new", "old")), _asked("q2", "far")),
+    "rrf": (_asked("q1", "far", "new", pack=("far",)), _asked("q2", "far", pack=("far",))),
+}
 
 
 @pytest.fixture
@@ -54,27 +50,23 @@ def evaluation() -> Evaluation:
         embedded=3,
         refused={},
         degraded=(),
-        systems=(PLAIN, RRF),
+        systems=SYSTEMS,
     )
 
 
-def _means(evaluation: Evaluation, system: System, kind: str = "all") -> dict[str, float | None]:
-    rows = {row.kind: row for row in measures.table(evaluation=evaluation, system=system)}
+def _means(evaluation: Evaluation, profile: str, kind: str = "all") -> dict[str, float | None]:
+    values = measures.values_of(evaluation=evaluation, profile=profile)
+    rows = {row.kind: row for row in measures.table(values=values)}
     return {name: value and value.mean for name, value in rows[kind].measures.items()}
 
 
-def test_rank_measures_look_at_answerable_queries_alone(evaluation: Evaluation) -> None:
-    assert _means(evaluation, PLAIN)["recall@10"] == 1.0
-    assert _means(evaluation, RRF)["recall@10"] == 0.5
-    assert _means(evaluation, RRF)["MRR"] == 0.5
-    assert _means(evaluation, PLAIN, "nothing")["MRR"] is None
-
-
-def test_silence_is_measured_over_all_queries_and_packs_by_what_stands_in_them(
+def test_rank_measures_look_at_answerable_queries_silence_at_all_and_packs_at_what_is_in_them(
     evaluation: Evaluation,
 ) -> None:
-    plain, rrf = _means(evaluation, PLAIN), _means(evaluation, RRF)
+    plain, rrf = _means(evaluation, "plain"), _means(evaluation, "rrf")
 
+    assert (plain["recall@10"], rrf["recall@10"], rrf["MRR"]) == (1.0, 0.5, 0.5)
+    assert _means(evaluation, "plain", "nothing")["MRR"] is None
     assert (plain["silence precision"], plain["silence recall"], plain["withheld"]) == (1, 1, 0)
     assert (rrf["silence precision"], rrf["silence recall"], rrf["withheld"]) == (None, 0, 0)
     assert (plain["contradictions in pack"], plain["confusable in pack"]) == (1, 0)
@@ -134,18 +126,15 @@ def test_the_second_is_measured_against_the_first_and_what_nothing_answers_by_si
     assert nothing.measures["silent"] is not None
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
+def test_reports_that_do_not_belong_together_are_refused() -> None:
+    changes: tuple[tuple[dict[str, Any], str], ...] = (
         ({"digest": "e"}, "differ in 'digest'"),
         ({"split": "train"}, "differ in 'split'"),
         ({"systems": {"rrf": {}}}, "nothing of the profile 'plain'"),
         ({"systems": []}, "nothing of the profile 'plain'"),
         ({"systems": {"plain": {"queries": {}}}}, "same queries"),
-    ],
-)
-def test_reports_that_do_not_belong_together_are_refused(
-    change: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(NotComparable, match=message):
-        report.compare(first=_report(q1=1.0), second={**_report(q1=1.0), **change}, profile="plain")
+    )
+    whole = _report(q1=1.0)
+    for change, message in changes:
+        with pytest.raises(NotComparable, match=message):
+            report.compare(first=whole, second={**whole, **change}, profile="plain")

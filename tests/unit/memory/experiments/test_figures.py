@@ -1,10 +1,7 @@
 """Measures of a session: its figures, and what came of each delivered memory."""
 
 from collections.abc import Mapping
-
-import pytest
-from hypothesis import given as examples
-from hypothesis import strategies as st
+from typing import Any
 
 from memory.experiments import figures
 from memory.experiments.figures import DeliveryOutcome
@@ -47,13 +44,14 @@ def test_corrections_by_people_count_and_those_by_the_agent_do_not() -> None:
 
 
 def outcome(
-    story: Story, rows: Mapping[int, int] | None = None, **fields: object
+    story: Story, rows: Mapping[int, int] | None = None, after: int = 0, **fields: object
 ) -> DeliveryOutcome:
     """Say what came of a warning of a file, given before all that was done."""
     scratchpad = story.scratchpad()
     stored = {sequence: sequence for sequence in scratchpad.deeds} if rows is None else rows
-    known = {"files": frozenset({FILE}), "after": 0, "is_cited": False, "is_wrong": False, **fields}
-    return figures.delivery_outcome(scratchpad=scratchpad, rows=stored, **known)
+    later = figures.deeds_after(scratchpad=scratchpad, row=after, rows=stored)
+    known = {"files": frozenset({FILE}), "is_cited": False, "is_wrong": False, **fields}
+    return figures.delivery_outcome(later=later, is_whole=True, **known)  # type: ignore[arg-type]
 
 
 def elsewhere(count: int) -> Story:
@@ -64,28 +62,23 @@ def elsewhere(count: int) -> Story:
     return story
 
 
-NO_FILE: frozenset[str] = frozenset()
-
-
-@pytest.mark.parametrize(
-    ("story", "fields", "came"),
-    [
-        (Story().read(FILE).edit(FILE), {}, DeliveryOutcome.USED),
-        (Story().edit(f"shop/{FILE}"), {}, DeliveryOutcome.USED),  # named from elsewhere
-        (Story().edit(FILE).read(FILE), {"after": 2}, DeliveryOutcome.UNKNOWN),  # changed before
-        (elsewhere(figures.WENT_ON), {}, DeliveryOutcome.IGNORED),
-        (Story(), {}, DeliveryOutcome.UNKNOWN),
-        (elsewhere(1), {}, DeliveryOutcome.UNKNOWN),
-        (Story().read(FILE), {}, DeliveryOutcome.UNKNOWN),
-        (elsewhere(9), {"files": NO_FILE}, DeliveryOutcome.UNKNOWN),
-        (elsewhere(9), {"files": NO_FILE, "is_cited": True}, DeliveryOutcome.USED),
-        (Story().edit(FILE), {"is_wrong": True, "is_cited": True}, DeliveryOutcome.WRONG),
-    ],
+CAME: tuple[tuple[Story, dict[str, Any], DeliveryOutcome], ...] = (
+    (Story().read(FILE).edit(FILE), {}, DeliveryOutcome.USED),
+    (Story().edit(f"shop/{FILE}"), {}, DeliveryOutcome.USED),  # named from elsewhere
+    (Story().edit(FILE).read(FILE), {"after": 2}, DeliveryOutcome.UNKNOWN),  # changed before
+    (elsewhere(figures.WENT_ON), {}, DeliveryOutcome.IGNORED),
+    (Story(), {}, DeliveryOutcome.UNKNOWN),
+    (elsewhere(1), {}, DeliveryOutcome.UNKNOWN),
+    (Story().read(FILE), {}, DeliveryOutcome.UNKNOWN),
+    (elsewhere(9), {"files": frozenset()}, DeliveryOutcome.UNKNOWN),
+    (elsewhere(9), {"files": frozenset(), "is_cited": True}, DeliveryOutcome.USED),
+    (Story().edit(FILE), {"is_wrong": True, "is_cited": True}, DeliveryOutcome.WRONG),
 )
-def test_what_came_of_a_memory_follows_from_what_was_done_later(
-    story: Story, fields: dict[str, object], came: DeliveryOutcome
-) -> None:
-    assert outcome(story, **fields) is came
+
+
+def test_what_came_of_a_memory_follows_from_what_was_done_later() -> None:
+    for story, fields, came in CAME:
+        assert outcome(story, **fields) is came, fields
 
 
 def test_what_came_later_is_what_was_stored_later_whatever_its_number() -> None:
@@ -98,22 +91,12 @@ def test_what_came_later_is_what_was_stored_later_whatever_its_number() -> None:
 
 
 def test_a_citation_is_the_sign_and_the_words() -> None:
+    def is_cited(citation: str, text: str, after: int = 0) -> bool:
+        return figures.is_cited(citation=citation, texts=((1, text),), after=after)
+
     text = "Cleared it first. [^ Memory: Prices are cached]"
-
-    assert figures.is_cited(citation="Prices are cached", texts=(text,))
-    assert not figures.is_cited(citation="Carts are cached", texts=(text,))
-    assert not figures.is_cited(citation="Prices are cached", texts=("Prices are cached",))
-    assert not figures.is_cited(citation="", texts=("Memory: ",))
-
-
-@examples(
-    after=st.integers(0, 20),
-    cited=st.booleans(),
-    files=st.frozensets(st.sampled_from([FILE, "b", "docs/1.md"])),
-)
-def test_use_is_never_claimed_without_a_sign(
-    after: int, cited: bool, files: frozenset[str]
-) -> None:
-    found = outcome(elsewhere(8), after=after, is_cited=cited, files=files)
-
-    assert (found is DeliveryOutcome.USED) == cited
+    assert is_cited("Prices are cached", text)
+    assert not is_cited("Prices are cached", text, after=1)
+    assert not is_cited("Carts are cached", text)
+    assert not is_cited("Prices are cached", "Prices are cached")
+    assert not is_cited("", "Memory: ")

@@ -20,10 +20,7 @@ def test_a_reader_that_reads_otherwise_has_another_number() -> None:
 
     digest = hashlib.sha256(repr(parts).encode()).hexdigest()[:12]
 
-    assert (name_reader.NUMBER, digest) == (
-        1,
-        "960d3e413fd4",
-    )  # what reads otherwise has another number
+    assert (name_reader.NUMBER, digest) == (1, "960d3e413fd4")  # change both together
 
 
 def test_what_a_library_raises_over_a_text_is_said_in_our_words() -> None:

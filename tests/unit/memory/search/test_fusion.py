@@ -137,9 +137,7 @@ def _turns(*ids: int) -> Turns:
     return {id: (before, after) for before, id, after in every if id is not None}
 
 
-def test_an_episode_gains_half_of_what_stands_before_it_and_a_quarter_of_what_stands_after() -> (
-    None
-):
+def test_an_episode_gains_half_of_what_is_before_it_and_a_quarter_of_what_is_behind() -> None:
     candidates = tuple(
         _candidate(id, dense=score) for id, score in ((1, 0.9), (2, 0.4), (3, 0.6), (9, 0.2))
     )
@@ -147,13 +145,6 @@ def test_an_episode_gains_half_of_what_stands_before_it_and_a_quarter_of_what_st
     found = fusion.with_sessions(candidates=candidates, turns=_turns(1, 2, 3, 4, 5))
 
     scores = {one.memory_id.int: one.scores.get("dense") for one in found}
-    assert scores == pytest.approx(
-        {
-            1: 0.9 + 0.25 * 0.2,
-            2: 0.4 + 0.5 * 0.7 + 0.25 * 0.4,
-            3: 0.6 + 0.5 * 0.2,
-            9: 0.2,
-            4: 0.2 + 0.5 * 0.4,  # an answer that no path found comes with its question
-            5: None,
-        }
-    )
+    answer = 0.2 + 0.5 * 0.4  # one that no path found comes with its question
+    first, second, third = 0.9 + 0.25 * 0.2, 0.4 + 0.5 * 0.7 + 0.25 * 0.4, 0.6 + 0.5 * 0.2
+    assert scores == pytest.approx({1: first, 2: second, 3: third, 9: 0.2, 4: answer, 5: None})

@@ -11,34 +11,22 @@ from memory.records.queries.views import MemoryView
 from memory.search import packing
 from memory.search.packing import DISAGREE, NO_FILE, NOTICE, Block
 from memory.taxonomy import MemoryType
-from memory.text import tokens
 from tests.support import memories
 
 BUDGET = Budget(tokens=100, shares={MemoryType.GOTCHA: 0.5, MemoryType.DECISION: 0.3}, other=0.2)
 ITEMS = st.lists(st.tuples(st.sampled_from(MemoryType), st.integers(1, 900)), max_size=16)
-
-
 GOTCHA, DECISION, FACT = MemoryType.GOTCHA, MemoryType.DECISION, MemoryType.FACT
 
 
-@pytest.mark.parametrize(
-    ("costs", "fitting"),
-    [
-        pytest.param(
-            ((GOTCHA, 50), (GOTCHA, 50), (DECISION, 30), (FACT, 20)), (0, 2, 3), id="its share"
-        ),
-        pytest.param(
-            ((GOTCHA, 40), (GOTCHA, 40), (GOTCHA, 30), (GOTCHA, 20)), (0, 1, 3), id="unused share"
-        ),
-        pytest.param(((GOTCHA, 101), (FACT, 20)), (1,), id="larger than the budget"),
-    ],
-)
-def test_each_type_gets_its_share_and_what_is_left_goes_to_the_next(
-    costs: tuple[tuple[MemoryType, int], ...], fitting: tuple[int, ...]
-) -> None:
-    assert packing.pack(costs=costs, budget=BUDGET) == fitting
+def test_each_type_gets_its_share_and_what_is_left_goes_to_the_next() -> None:
+    for costs, fitting in (
+        (((GOTCHA, 50), (GOTCHA, 50), (DECISION, 30), (FACT, 20)), (0, 2, 3)),  # its share
+        (((GOTCHA, 40), (GOTCHA, 40), (GOTCHA, 30), (GOTCHA, 20)), (0, 1, 3)),  # unused ones
+        (((GOTCHA, 101), (FACT, 20)), (1,)),  # larger than the budget
+    ):
+        assert packing.pack(costs=costs, budget=BUDGET) == fitting
     with pytest.raises(ValueError, match="tokens"):
-        packing.pack(costs=(*costs, (FACT, 0)), budget=BUDGET)
+        packing.pack(costs=((FACT, 0),), budget=BUDGET)
 
 
 @given(items=ITEMS, phase=st.sampled_from(Phase))
@@ -54,8 +42,6 @@ def test_a_budget_is_never_exceeded_and_what_is_left_out_would_not_fit(
     assert all(cost > left for place, (_, cost) in enumerate(items) if place not in fitting)
 
 
-CONTENTS = st.text(min_size=1, max_size=200)
-FILES = st.sampled_from(("", "a.py", "b/c.ts"))
 REDIS = "Token refresh fails silently when Redis is unreachable, so catch the error."
 CARTS = "Merging carts takes Postgres advisory locks instead of optimistic retries."
 
@@ -91,16 +77,6 @@ def test_sides_doubts_and_further_lines_are_written_as_what_they_are() -> None:
 
     assert f"{DISAGREE}\n- gotcha (stale, needs review): Mind this.\n  ## Orders\n  Do it." in text
     assert "\n- gotcha: No. [^ Memory: No.]\n" in text
-
-
-@given(items=st.lists(st.tuples(CONTENTS, FILES), max_size=8))
-def test_a_text_never_costs_more_than_its_parts(items: list[tuple[str, str]]) -> None:
-    blocks = tuple(_blocks(_view(n, *item))[0] for n, item in enumerate(items))
-
-    text = packing.write(blocks=packing.by_file(blocks=blocks))
-
-    parts = sum(tokens.count(text=packing.alone(block=block)) for block in blocks)
-    assert tokens.count(text=text) <= tokens.count(text=f"{NOTICE}\n") + parts
 
 
 def test_what_says_the_same_is_left_out_and_named() -> None:

@@ -17,19 +17,15 @@ PATTERNS = st.lists(st.tuples(SIGNS, TIMES).map("".join), min_size=1, max_size=6
 TEXTS = st.text(alphabet="abé_. 1", max_size=40)
 
 
-@pytest.mark.parametrize(
-    ("given_text", "text", "ignores_case"),
-    [
+def test_patterns_are_made_ready() -> None:
+    for given_text, text, ignores_case in (
         ("Redis", "Redis", False),
         (r"\bredis\b", r"\yredis\y", True),
         (r"\Wredis\B", r"\Wredis\Y", True),
         (r"C:\\b", r"C:\\b", False),
-    ],
-)
-def test_patterns_are_made_ready(given_text: str, text: str, ignores_case: bool) -> None:
-    read = lookups.read_pattern(text=given_text)
-
-    assert (read[0], read[2]) == (text, ignores_case)
+    ):
+        read = lookups.read_pattern(text=given_text)
+        assert (read[0], read[2]) == (text, ignores_case)
 
 
 def test_what_could_take_forever_is_refused() -> None:

@@ -61,69 +61,36 @@ def _told(items: Results, *links: Relation) -> tuple[Order, list[int]]:
     return order, [one.int for one in ids]
 
 
-@pytest.mark.parametrize(
-    ("items", "links", "told"),
-    [
-        pytest.param(_items(3, 1, 2), (), (Order.SCORE, [0, 1, 2]), id="statements"),
-        pytest.param(_items(3, 1, 2, events=2), (), (Order.TIMELINE, [1, 2, 0]), id="events"),
-        pytest.param(_items(3, 1, 2, events=1), (), (Order.SCORE, [0, 1, 2]), id="few events"),
-        pytest.param(
-            _items(0, 0, 0, 0),
-            (_link(0, LinkKind.CAUSED_BY, 2), _link(2, LinkKind.CAUSED_BY, 1)),
-            (Order.CAUSES, [1, 2, 0, 3]),
-            id="causes first",
-        ),
-        pytest.param(
-            _items(0, 0),
-            (_link(1, LinkKind.RESOLVED_BY, 0),),
-            (Order.CAUSES, [1, 0]),
-            id="a problem before its fix",
-        ),
-        pytest.param(
-            _items(0, 0),
-            (_link(0, LinkKind.CAUSED_BY, 7),),
-            (Order.SCORE, [0, 1]),
-            id="linked to what was not found",
-        ),
-        pytest.param(
-            _items(0, 0),
-            (_link(0, LinkKind.CAUSED_BY, 1), _link(1, LinkKind.CAUSED_BY, 0)),
-            (Order.CAUSES, [1, 0]),
-            id="a circle of causes",
-        ),
-        pytest.param(
-            _about("redis", "kafka", "redis", "", "kafka worker"),
-            (),
-            (Order.THINGS, [0, 2, 1, 4, 3]),
-            id="several things",
-        ),
-        pytest.param(
-            _about("redis kafka", "kafka", "redis", "kafka", "redis celery", "kafka"),
-            (),
-            (Order.THINGS, [0, 1, 3, 5, 2, 4]),
-            id="with what most others name",
-        ),
-    ],
+CAUSED = LinkKind.CAUSED_BY
+TOLD: tuple[tuple[Results, tuple[Relation, ...], tuple[Order, list[int]]], ...] = (
+    (_items(3, 1, 2), (), (Order.SCORE, [0, 1, 2])),
+    (_items(3, 1, 2, events=2), (), (Order.TIMELINE, [1, 2, 0])),
+    (_items(3, 1, 2, events=1), (), (Order.SCORE, [0, 1, 2])),  # few events
+    (_items(0, 0, 0, 0), (_link(0, CAUSED, 2), _link(2, CAUSED, 1)), (Order.CAUSES, [1, 2, 0, 3])),
+    (_items(0, 0), (_link(1, LinkKind.RESOLVED_BY, 0),), (Order.CAUSES, [1, 0])),
+    (_items(0, 0), (_link(0, CAUSED, 7),), (Order.SCORE, [0, 1])),  # to what was not found
+    (_items(0, 0), (_link(0, CAUSED, 1), _link(1, CAUSED, 0)), (Order.CAUSES, [1, 0])),
+    (_about("redis", "kafka", "redis", "", "kafka worker"), (), (Order.THINGS, [0, 2, 1, 4, 3])),
+    (
+        _about("redis kafka", "kafka", "redis", "kafka", "redis celery", "kafka"),
+        (),
+        (Order.THINGS, [0, 1, 3, 5, 2, 4]),  # with what most others name
+    ),
 )
-def test_what_most_results_are_decides_their_order(
-    items: Results, links: tuple[Relation, ...], told: tuple[Order, list[int]]
-) -> None:
-    assert _told(items, *links) == told
+APART = (  # no things part them
+    ("redis", "redis", "redis"),
+    ("redis", "kafka", "celery"),
+    ("redis", "redis", "", ""),
+    ("redis", "redis", "kafka", "", "", "", ""),
+    ("shop redis", "shop", "shop redis", "shop"),
+)
 
 
-@pytest.mark.parametrize(
-    "things",
-    [
-        ("redis", "redis", "redis"),
-        ("redis", "kafka", "celery"),
-        ("redis", "redis", "", ""),
-        ("redis", "redis", "kafka", "", "", "", ""),
-        ("shop redis", "shop", "shop redis", "shop"),
-    ],
-    ids=" | ".join,
-)
-def test_without_several_things_to_part_them_the_best_stands_first(things: tuple[str, ...]) -> None:
-    assert _told(_about(*things)) == (Order.SCORE, list(range(len(things))))
+def test_what_most_results_are_decides_their_order() -> None:
+    for items, links, told in TOLD:
+        assert _told(items, *links) == told
+    for things in APART:
+        assert _told(_about(*things)) == (Order.SCORE, list(range(len(things))))
 
 
 @given(
@@ -164,21 +131,17 @@ WORDING = Wording(words=3, is_french=False)
 ROW = CALIBRATIONS[NO_VECTORS]
 
 
-def _explained() -> dict[str, Any]:
+def test_an_explanation_shows_what_score_and_relevance_were_made_of() -> None:
     candidate = FusedCandidate(memory_id=ID, scores={"dense": 0.8, "graph": 2.0})
     known = Evidence(memory_id=ID, type=MemoryType.FACT, source=Source.USER_TAUGHT)
     task = Task(profile=PROFILES["plain"], weights=WEIGHTS[QueryKind.SEMANTIC])
     (standing,) = ranking.rank(candidates=(candidate,), evidence={ID: known}, task=task)
     observed = (Observed(memory_id=ID, cosine=None, matched=0.5),)
-    signs = relevances.signs_of(observed=observed, usual=ROW.rivals, wording=WORDING)[ID]
-    value = relevances.relevance(signs=signs, calibration=ROW)
-    return dict(
-        presentation.explain(standing=standing, relevance=value, threshold=0.3, calibration=ROW)
+    value = relevances.judge(observed=observed, calibration=ROW, wording=WORDING)[ID]
+
+    explained: Any = presentation.explain(
+        standing=standing, relevance=value, threshold=0.3, calibration=ROW
     )
-
-
-def test_an_explanation_shows_what_score_and_relevance_were_made_of() -> None:
-    explained = _explained()
 
     dense, graph = 0.5 / 0.75, 0.25 / 0.75
     assert explained["score"] == 1.0
@@ -194,16 +157,14 @@ def test_an_explanation_shows_what_score_and_relevance_were_made_of() -> None:
     assert relevances.logistic(sum(shown["parts"].values())) == pytest.approx(shown["value"])
 
 
-def _standing(number: int, *paths: str) -> Standing:
-    contributions = tuple(
-        Contribution(path=path, score=1.0, rank=0, weight=0.5, value=0.5) for path in paths
-    )
-    fused = Fused(memory_id=UUID(int=number), score=1.0, contributions=contributions)
-    return Standing(memory_id=fused.memory_id, score=1.0, factors=(), multipliers=(), fused=fused)
-
-
 def test_steps_are_counted() -> None:
-    standings = (_standing(1, "dense", "keyword"), _standing(2, "dense"), _standing(3, "graph"))
+    standings = tuple(
+        Standing(
+            memory_id=ID, score=1.0, factors=(), multipliers=(),
+            fused=Fused(ID, 1.0, tuple(Contribution(path, 1.0, 0, 0.5, 0.5) for path in paths)),
+        )
+        for paths in (("dense", "keyword"), ("dense",), ("graph",))
+    )  # fmt: skip
 
     counted = presentation.funnel_of(standings=standings, limit=2, shown=1, threshold=0.3)
 

@@ -1,7 +1,7 @@
 """A query is understood without a model: its kind, its words, its language, its links."""
 
 from memory.search import query as queries
-from memory.search.query import LINKS_OF_LAYERS, MOST_WORDS, wording_of
+from memory.search.query import MOST_WORDS, wording_of
 
 
 def test_kinds() -> None:
@@ -56,9 +56,3 @@ def test_french_is_seen() -> None:
 
     assert all(wording_of(text=text).is_french for text in french)
     assert not any(wording_of(text=text).is_french for text in others)
-
-
-def test_no_link_belongs_to_two_layers() -> None:
-    every = [kind for kinds in LINKS_OF_LAYERS.values() for kind in kinds]
-
-    assert len(every) == len(set(every))

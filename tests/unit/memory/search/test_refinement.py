@@ -56,15 +56,6 @@ def test_parts_sum_to_the_score_and_what_was_not_read_stays_below(
     assert all(one.score <= min(read) + 1e-9 for one in blended if not one.moved)
 
 
-def test_without_scores_nothing_changes_and_a_share_outside_of_0_to_1_is_refused() -> None:
-    standings = _standings(0.4, 0.2)
-
-    assert refinement.blend(standings=standings, scores={}) == standings
-
-    with pytest.raises(ValueError, match="share"):
-        refinement.blend(standings=_standings(1.0), scores={UUID(int=0): 1.0}, share=1.5)
-
-
 def _is_due(wish: str, kind: QueryKind, standings: tuple[Standing, ...], *made_of: Item) -> bool:
     """Say whether a reranker looks, given what the first hits are made of and the rest is prose."""
     evidence = {
@@ -86,52 +77,33 @@ def test_it_pays_where_the_first_hardly_leads_and_no_name_decides() -> None:
     assert not _is_due(Rerank.AUTO, QueryKind.SEMANTIC, apart)
     assert not _is_due(Rerank.AUTO, QueryKind.IDENTIFIER, close)
     assert not _is_due(Rerank.AUTO, QueryKind.SEMANTIC, _standings(1.0))
+    assert not any(_is_due(wish, QueryKind.SEMANTIC, ()) for wish in Rerank)
+    assert refinement.blend(standings=close, scores={}) == close
 
 
-@pytest.mark.parametrize(
-    ("turns", "code", "kind", "is_dialogue", "fits"),
-    [
+def test_what_most_of_the_best_hits_are_decides() -> None:
+    standings = _standings(1.0, 0.4, 0.3, 0.2)
+    for turns, code, kind, is_dialogue, fits in (
         (3, 0, QueryKind.SEMANTIC, True, True),
         (2, 0, QueryKind.SEMANTIC, False, True),
         (3, 0, QueryKind.IDENTIFIER, False, False),
         (0, 3, QueryKind.SEMANTIC, False, False),
         (0, 2, QueryKind.SEMANTIC, False, True),
-    ],
-)
-def test_what_most_of_the_best_hits_are_decides(
-    turns: int, code: int, kind: QueryKind, is_dialogue: bool, fits: bool
-) -> None:
-    standings = _standings(1.0, 0.4, 0.3, 0.2)
-    made_of = (*[Item.DIALOGUE] * turns, *[Item.CODE] * code)
-
-    due = {wish: _is_due(wish, kind, standings, *made_of) for wish in Rerank}
-
-    assert due == {
-        Rerank.USUAL: is_dialogue,
-        Rerank.NONE: False,
-        Rerank.AUTO: is_dialogue,
-        Rerank.ON: fits,
-    }
+    ):
+        made_of = (*[Item.DIALOGUE] * turns, *[Item.CODE] * code)
+        due = [_is_due(wish, kind, standings, *made_of) for wish in Rerank]
+        assert due == [is_dialogue, False, is_dialogue, fits]  # usual, none, auto, on
 
 
-def test_nothing_found_is_not_reranked() -> None:
-    assert not any(_is_due(wish, QueryKind.SEMANTIC, ()) for wish in Rerank)
-
-
-@pytest.mark.parametrize(
-    ("scores", "about", "pays"),
-    [
+def test_reranking_pays_where_close_facts_are_about_one_thing() -> None:
+    for scores, about, pays in (
         ((1.0, 0.60, 0.58, 0.55), "xaaa", True),
         ((1.0, 0.60, 0.58, 0.55), "xaab", False),
         ((1.0, 0.60, 0.58, 0.49), "xaaa", False),
         ((1.0, 0.60, 0.50, 0.45, 0.41), "axaaa", True),
         ((1.0, 0.60, 0.50, 0.40, 0.33, 0.32, 0.31), "xyzuaaa", False),
         ((0.0, 0.0, 0.0), "aaa", False),
-    ],
-)
-def test_reranking_pays_where_close_facts_are_about_one_thing(
-    scores: tuple[float, ...], about: str, pays: bool
-) -> None:
-    things = {UUID(int=number): frozenset(thing) for number, thing in enumerate(about)}
-
-    assert refinement.has_close_facts(standings=_standings(*scores), things=things) is pays
+    ):
+        things = {UUID(int=number): frozenset(thing) for number, thing in enumerate(about)}
+        found = refinement.has_close_facts(standings=_standings(*scores), things=things)
+        assert found is pays, about

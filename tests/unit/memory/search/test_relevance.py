@@ -37,8 +37,8 @@ def _observed(*evidence: tuple[float | None, float]) -> tuple[Observed, ...]:
 def _first(
     observed: tuple[Observed, ...], row: Calibration, wording: Wording = ENGLISH
 ) -> relevances.Relevance:
-    signs = relevances.signs_of(observed=observed, usual=row.rivals, wording=wording)
-    return relevances.relevance(signs=signs[observed[0].memory_id], calibration=row)
+    found = relevances.judge(observed=observed, calibration=row, wording=wording)
+    return found[observed[0].memory_id]
 
 
 @given(row=ROWS, evidence=st.lists(st.tuples(SHARES, SHARES), min_size=1, max_size=40))
@@ -73,30 +73,24 @@ def test_a_memory_that_stands_out_and_lacks_no_identifier_is_more_relevant() -> 
     assert _first((lacks,), MINILM).value < _first((has,), MINILM).value
 
 
-@pytest.mark.parametrize("row", CALIBRATIONS.values(), ids=CALIBRATIONS)
-def test_the_only_memory_of_a_store_can_be_relevant_and_noise_is_not(row: Calibration) -> None:
-    cosine = None if row.key == NO_VECTORS else 0.7
+def test_the_only_memory_of_a_store_can_be_relevant_and_noise_is_not() -> None:
+    for row in CALIBRATIONS.values():
+        cosine = None if row.key == NO_VECTORS else 0.7
+        assert _first(_observed((cosine, 0.9)), row).value >= row.threshold
+        assert _first(_observed((cosine and 0.02, 0.0)), row).value < row.threshold
 
-    assert _first(_observed((cosine, 0.9)), row).value >= row.threshold
-    assert _first(_observed((cosine and 0.02, 0.0)), row).value < row.threshold
 
-
-def test_signs_are_relative_to_the_rivals() -> None:
+def test_signs_are_relative_to_the_rivals_and_those_equally_close_are_equally_the_closest() -> None:
     observed = _observed(*((0.9, 0.5),) * 3, *((0.3, 0.1),) * 9)
+    some = _observed((0.5, 0.0), (0.9, 0.0), (0.5, 0.0), (None, 0.0))
 
     signs = relevances.signs_of(observed=observed, usual=USUAL, wording=ENGLISH)[UUID(int=0)]
+    found = relevances.signs_of(observed=some, usual=USUAL, wording=ENGLISH)
 
     assert signs[Sign.COSINE_LEAD] == pytest.approx(0.6)
     assert signs[Sign.MATCHED_LEAD] == pytest.approx(0.4)
     assert signs[Sign.COSINE_STANDING] == pytest.approx((0.9 - 0.45) / (0.2598076 + 0.03))
     assert signs[Sign.COSINE_WORDS] == pytest.approx(3.6)
-
-
-def test_those_equally_close_are_equally_the_closest() -> None:
-    observed = _observed((0.5, 0.0), (0.9, 0.0), (0.5, 0.0), (None, 0.0))
-
-    found = relevances.signs_of(observed=observed, usual=USUAL, wording=ENGLISH)
-
     assert [found[UUID(int=id)].get(Sign.CLOSEST) for id in range(4)] == [1 / 2, 1.0, 1 / 2, None]
 
 
