@@ -14,7 +14,6 @@ from accounts.caller import Caller
 from accounts.models import Job, Organization
 from memory.index import queries as index_queries
 from memory.index.actions import embedding, maintenance
-from memory.index.actions import maintenance as indexing
 from memory.index.models import Lexeme
 from memory.records.models import Memory
 from teams import visibility
@@ -25,7 +24,6 @@ Members = tuple[Member, ...]
 
 SIZE = 400
 ASKED = crowds.a_vector(1, 0, 0, 1, 0, 0, -1, 0)
-TOLD = [(1, 2), (2, 2)]
 WHOLE_SCAN = """
     SELECT k.memory_id
     FROM memory_memorykeyword AS k, query_words_of(%s, %s::uuid[], NULL, NULL) AS a
@@ -44,9 +42,7 @@ def members(caller: Caller, in_organization: tenancy.Tenant, now: datetime) -> M
         made = crowds.crowd(size=SIZE, projects=crowds.make_projects("red"), now=now)
         crowds.settle(members=made, caller=caller, now=now)
         index_queries.refresh_lexicon()
-        with (
-            connection.cursor() as cursor
-        ):  # what is checked at commit keeps indexes from being made
+        with connection.cursor() as cursor:  # checks at commit keep indexes from being made
             cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
     return made
 
@@ -66,29 +62,26 @@ def found(caller: Caller, **wanted: Any) -> set[UUID]:
         return {one.memory_id for one in crowds.ask(caller=caller, **wanted)}
 
 
-def test_above_a_size_one_job_makes_the_indexes_once(members: Members) -> None:
+def test_above_a_size_one_job_makes_the_indexes_once_or_leaves_them_to_an_operator(
+    members: Members, monkeypatch: pytest.MonkeyPatch
+) -> None:
     told: list[tuple[int, int]] = []
     with tenancy.unit():
         assert not maintenance.queue_when_large(live=maintenance.LARGE)
         assert maintenance.queue_when_large(live=maintenance.LARGE + 1)
         assert not maintenance.queue_when_large(live=maintenance.LARGE + 1)
     assert Job.objects.filter(name=maintenance.INDEX_SEARCH).count() == 1
+    with monkeypatch.context() as few:
+        few.setattr(maintenance, "MOST_WAITED_FOR", SIZE - 1)  # writers would wait for too long
+        with pytest.raises(jobs.PermanentFailure, match="index_search"):
+            maintenance.make_indexes(tell=unheard)
 
     assert maintenance.make_indexes(tell=lambda made, missing: told.append((made, missing))) == 2
-    assert told == TOLD
+    assert told == [(1, 2), (2, 2)]
     assert maintenance.make_indexes(tell=unheard) == 0
     Job.objects.all().delete()
     with tenancy.unit():
         assert not maintenance.queue_when_large(live=maintenance.LARGE + 1)
-
-
-def test_what_would_keep_writers_waiting_is_left_to_an_operator(
-    members: Members, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(indexing, "MOST_WAITED_FOR", SIZE - 1)
-
-    with pytest.raises(jobs.PermanentFailure, match="index_search"):
-        maintenance.make_indexes(tell=unheard)
 
 
 def test_an_organization_makes_no_index_of_another(
@@ -175,7 +168,7 @@ def test_who_may_not_see_finds_nothing_over_an_index(
 def test_an_operator_makes_them_beside_the_work(
     members: Members, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(indexing, "LARGE", 10)
+    monkeypatch.setattr(maintenance, "LARGE", 10)
 
     call_command("index_search", memory="64MB")
     call_command("index_search", organization="acme")

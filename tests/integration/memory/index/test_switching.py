@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from uuid import UUID
 
 import pytest
 from django.db import IntegrityError, connection, transaction
@@ -18,6 +19,7 @@ from memory.index.queries import Part
 from memory.intake.actions.revise import revise
 from memory.providers import registry
 from memory.records.actions import archive
+from memory.records.models import Memory
 from memory.search.actions import search
 from memory.search.request import SearchRequest
 from tests.support.memories import CARTS, PARSER, REDIS, stored
@@ -25,6 +27,7 @@ from tests.support.switching import active_key, do_jobs, make_active, spaces_of,
 
 OF_ITSELF = 0.7  # least cosine of a memory and its words; across two spaces it is near 0
 WORDS, TURNED = "hashing/words-384", "hashing/turned-384"
+LATER = "The nightly import stops at the first broken row of a supplier."
 
 pytestmark = pytest.mark.usefixtures("in_organization")
 
@@ -67,37 +70,26 @@ def test_the_old_model_answers_until_everything_is_embedded_then_the_other(
     assert (views[WORDS].part, views[TURNED].part) == (Part.KEPT, Part.ACTIVE)
 
 
-def test_a_search_that_began_before_the_cut_over_compares_nothing_across(
+def test_a_search_during_the_cut_over_compares_nothing_across_and_twice_leaves_words(
     caller: Caller, three: None, now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    changes: list[str] = [TURNED]
     asked: list[str] = []
     inner = embedding.embed_query
 
     def late(*, text: str, key: str = "") -> embedding.Embedded | None:
         found = inner(text=text, key=key)
-        if not asked:
-            model_switch.switch(caller=caller, key=TURNED)
-            do_jobs()
         asked.append(found.key if found else "")
+        if changes:
+            make_active(changes.pop())
         return found
 
     monkeypatch.setattr(embedding, "embed_query", late)
+    embedding.embed_beside(key=_space(TURNED), memory_ids=_ids())
 
     assert dense(caller, now, CARTS) > OF_ITSELF
     assert asked == [WORDS, TURNED]
-
-
-def test_a_model_that_changes_twice_during_a_search_leaves_words(
-    caller: Caller, three: None, now: datetime, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    keys, inner = iter((TURNED, WORDS)), embedding.embed_query
-
-    def late(*, text: str, key: str = "") -> embedding.Embedded | None:
-        found = inner(text=text, key=key)
-        make_active(next(keys))
-        return found
-
-    monkeypatch.setattr(embedding, "embed_query", late)
+    changes[:] = [TURNED, WORDS]
 
     answer = search(caller=caller, request=SearchRequest(query=CARTS), now=now)
 
@@ -116,7 +108,7 @@ def test_a_memory_embedded_before_the_cut_over_is_stored_under_its_model_and_emb
 
     monkeypatch.setattr(embedding, "store_vector", late)
 
-    stored(caller, now, "The nightly import stops at the first broken row of a supplier.")
+    stored(caller, now, LATER)
     do_jobs()
 
     assert spaces_of(caller)[TURNED] == 1
@@ -130,7 +122,7 @@ def test_what_is_written_meanwhile_is_embedded_before_the_cut_over(
     monkeypatch.setattr(embedding, "BATCH", 2)
     model_switch.switch(caller=caller, key=TURNED)
     do_jobs(1)
-    stored(caller, now, "The nightly import stops at the first broken row of a supplier.")
+    stored(caller, now, LATER)
 
     do_jobs()
 
@@ -154,7 +146,7 @@ def test_the_cut_over_holds_off_writers_of_memories_and_vectors(in_organization:
 def test_a_memory_that_lacks_a_vector_at_the_last_moment_stops_the_cut_over(
     caller: Caller, switching: None, now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    late = iter((lambda: stored(caller, now, "A supplier's broken row stops the import."),))
+    late = iter((lambda: stored(caller, now, LATER),))
     inner = index_queries.hold_memories
 
     def hold() -> None:
@@ -169,35 +161,28 @@ def test_a_memory_that_lacks_a_vector_at_the_last_moment_stops_the_cut_over(
     assert spaces_of(caller)[TURNED] == 4
 
 
-def test_a_text_that_changes_during_a_switch_is_embedded_as_it_is_in_the_end(
+def test_changed_texts_and_those_of_the_past_are_embedded_as_they_are_in_the_end(
     caller: Caller, now: datetime
 ) -> None:
-    memory = stored(caller, now)
+    changed, past = stored(caller, now), stored(caller, now, PARSER)
+    archive(caller=caller, memory_id=past.id, reason="", if_version=None, now=now)
     model_switch.switch(caller=caller, key=TURNED)
-    embedding.embed_beside(key=_filling(TURNED), memory_ids=(memory.id,))
-    revise(caller=caller, memory_id=memory.id, changes={"content": CARTS}, if_version=None, now=now)
+    embedding.embed_beside(key=TURNED, memory_ids=(changed.id,))
+    changes = {"content": CARTS}
+    revise(caller=caller, memory_id=changed.id, changes=changes, if_version=None, now=now)
 
     do_jobs()
 
     assert active_key() == TURNED
-    assert true_vectors() == 2
-
-
-def test_what_answers_for_the_past_is_embedded_too(caller: Caller, now: datetime) -> None:
-    memory = stored(caller, now)
-    archive(caller=caller, memory_id=memory.id, reason="", if_version=None, now=now)
-    model_switch.switch(caller=caller, key=TURNED)
-
-    do_jobs()
-
-    assert spaces_of(caller) == {WORDS: 1, TURNED: 1}
+    assert spaces_of(caller) == {WORDS: 2, TURNED: 2}
+    assert true_vectors() == 4
 
 
 def test_the_way_back_is_open_until_the_vectors_are_dropped(
     caller: Caller, switching: None, now: datetime
 ) -> None:
     do_jobs()
-    stored(caller, now, "The nightly import stops at the first broken row of a supplier.")
+    stored(caller, now, LATER)
     do_jobs()
 
     assert model_switch.roll_back(caller=caller) == WORDS
@@ -212,29 +197,30 @@ def test_the_way_back_is_open_until_the_vectors_are_dropped(
         model_switch.roll_back(caller=caller)
 
 
+def test_the_installations_model_is_followed_where_nobody_chose_another(
+    caller: Caller, three: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(registry, "embedder", _instead(TURNED))
+    assert model_switch.follow_installation()
+    assert not model_switch.follow_installation()
+    Job.objects.filter(name=model_switch.SWITCH).delete()
+    assert model_switch.resume()  # a switch whose job was lost goes on
+    assert not model_switch.resume()
+    do_jobs()
+
+    assert active_key() == TURNED
+    assert not model_switch.follow_installation()
+
+
 def test_a_cancelled_switch_stops_and_is_not_begun_again_by_itself(
     caller: Caller, switching: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model_switch.cancel(caller=caller)
-
     do_jobs()
 
     monkeypatch.setattr(registry, "embedder", _instead(TURNED))
     assert not model_switch.follow_installation()
     assert spaces_of(caller) == {WORDS: 3, TURNED: 0}
-
-
-def test_the_installations_model_is_followed_where_nobody_chose_another(
-    caller: Caller, three: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(registry, "embedder", _instead(TURNED))
-
-    assert model_switch.follow_installation()
-    assert not model_switch.follow_installation()
-    do_jobs()
-
-    assert active_key() == TURNED
-    assert not model_switch.follow_installation()
 
 
 def test_an_installation_that_names_no_known_model_searches_by_the_organizations_own(
@@ -245,16 +231,6 @@ def test_an_installation_that_names_no_known_model_searches_by_the_organizations
 
     assert dense(caller, now, CARTS) > OF_ITSELF
     assert not model_switch.follow_installation()
-
-
-def test_a_switch_whose_job_was_lost_goes_on(switching: None) -> None:
-    Job.objects.filter(name=model_switch.SWITCH).delete()
-
-    assert model_switch.resume()
-    assert not model_switch.resume()
-    do_jobs()
-
-    assert active_key() == TURNED
 
 
 def test_a_model_that_cannot_take_over_is_refused_and_nothing_begins(
@@ -302,18 +278,15 @@ def test_a_member_does_not_choose_the_model(member_caller: Caller) -> None:
             act()
 
 
-def test_what_is_in_use_is_not_dropped(caller: Caller, switching: None) -> None:
-    for key in (WORDS, TURNED):
-        with pytest.raises(NotSwitchable, match="in use"):
-            model_switch.drop(caller=caller, key=key)
-
-
-def test_an_unreachable_model_leaves_the_switch_waiting_with_its_reason(
+def test_an_unreachable_model_leaves_the_switch_waiting_with_its_reason_and_nothing_is_dropped(
     caller: Caller, switching: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def away(**_: object) -> object:
         raise EmbedderUnavailable(detail="It is away.", hint="Wait.")
 
+    for key in (WORDS, TURNED):
+        with pytest.raises(NotSwitchable, match="in use"):
+            model_switch.drop(caller=caller, key=key)
     monkeypatch.setattr(embedding, "embed_beside", away)
     do_jobs(1)
 
@@ -339,9 +312,15 @@ def test_the_database_keeps_to_one_active_model_and_to_its_dimensions(
             change()
 
 
-def _filling(key: str) -> str:
+def _space(key: str) -> str:
+    """Make the row of a model, and return its key."""
     with tenancy.unit():
-        return str(EmbeddingModel.objects.get(key=key, filling=True).key)
+        return str(embedding.space(model=registry.embedder(key=key).model).key)
+
+
+def _ids() -> tuple[UUID, ...]:
+    with tenancy.unit():
+        return tuple(Memory.objects.order_by("id").values_list("id", flat=True))
 
 
 def _instead(default: str) -> Callable[..., object]:

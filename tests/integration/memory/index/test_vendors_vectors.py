@@ -68,30 +68,25 @@ def test_the_best_by_the_first_dimensions_are_scored_by_the_whole_vectors(
     assert found[CARTS] > 0.9 > found[REDIS]
 
 
-def test_the_vendor_is_asked_once_for_one_query(
-    caller: Caller, three: Vendor, now: datetime
-) -> None:
-    before = len(three.asked)
-
-    answers = [asked(caller, now, "advisory locks") for _ in range(3)]
-
-    assert len(three.asked) == before + 1
-    assert cosines(answers[0]) == cosines(answers[2])
-
-
-def test_each_organization_is_told_how_many_of_its_own_queries_were_kept(
+def test_each_organization_keeps_its_own_queries_and_is_told_how_many(
     caller: Caller,
     three: Vendor,
     other_caller: Caller,
     other_organization: Organization,
     now: datetime,
 ) -> None:
-    for query in ("advisory locks", "advisory locks", "carts"):
-        asked(caller, now, query)
+    before = len(three.asked)
+    first, again, _ = (
+        asked(caller, now, query) for query in ("advisory locks", "advisory locks", "carts")
+    )
 
+    assert len(three.asked) == before + 2
+    assert cosines(first) == cosines(again)
     with people.outside(), people.entered(organization=other_organization):
         theirs = index_queries.queries_kept(caller=other_caller)
         assert theirs == QueriesKept(kept=0, asked=0)
+        assert embedding.embed_query(text="advisory locks", key=KEY) is not None
+    assert len(three.asked) == before + 3
     assert index_queries.queries_kept(caller=caller) == QueriesKept(kept=1, asked=3)
 
 
@@ -107,18 +102,6 @@ def test_nothing_of_a_query_can_be_read_where_it_is_kept(
     assert vector is not None
     assert query.encode() not in key + _stored()[key]
     assert vector.vector.tobytes()[:64] not in _stored()[key]
-
-
-def test_what_one_organization_asked_is_not_kept_for_another(
-    caller: Caller, three: Vendor, other_organization: Organization, now: datetime
-) -> None:
-    asked(caller, now, "advisory locks")
-    before = len(three.asked)
-
-    with people.outside(), people.entered(organization=other_organization):
-        assert embedding.embed_query(text="advisory locks", key=KEY) is not None
-
-    assert len(three.asked) == before + 1
 
 
 def test_a_kept_value_that_cannot_be_read_is_asked_for_again(

@@ -1,4 +1,4 @@
-"""The default embedder on its real weights."""
+"""The local models on their real weights: the default embedder, static vectors, a reranker."""
 
 import os
 from pathlib import Path
@@ -9,7 +9,7 @@ import pytest
 from memory.providers import weights
 from memory.providers.errors import ProviderUnavailable
 from memory.providers.local import LocalEmbedder
-from memory.providers.static import StaticEmbedder
+from memory.providers.static import LateInteractionReranker, StaticEmbedder
 
 TEXTS = (
     "The payment webhook is retried three times with exponential backoff.",
@@ -22,6 +22,12 @@ TEXTS = (
 def embedder(models_dir: Path) -> LocalEmbedder:
     """The embedder, loaded once."""
     return LocalEmbedder(models_dir=models_dir, threads=1)
+
+
+@pytest.fixture(scope="module")
+def static(models_dir: Path) -> StaticEmbedder:
+    """The static embedder, loaded once."""
+    return StaticEmbedder(models_dir=models_dir)
 
 
 def test_a_question_is_closest_to_the_text_that_answers_it(embedder: LocalEmbedder) -> None:
@@ -52,9 +58,10 @@ def test_text_beyond_the_models_length_does_not_count(embedder: LocalEmbedder) -
     )
 
 
-@pytest.mark.parametrize("text", ["", " ", "\x00", "🙂" * 500, "\u202e", "日本語"])
-def test_odd_texts_have_a_vector_too(embedder: LocalEmbedder, text: str) -> None:
-    assert np.isfinite(embedder.embed(texts=(text,))[0]).all()
+def test_odd_texts_have_a_vector_too(embedder: LocalEmbedder, static: StaticEmbedder) -> None:
+    for text in ("", " ", "\x00", "🙂" * 500, "\u202e", "日本語"):
+        assert np.isfinite(embedder.embed(texts=(text,))[0]).all(), text
+        assert abs(float(np.linalg.norm(static.embed(texts=(text,))[0])) - 1) < 1e-5, text
 
 
 def test_absent_weights_say_how_to_get_them(tmp_path: Path) -> None:
@@ -84,3 +91,24 @@ def test_the_graph_stays_close_to_the_exact_one(models_dir: Path) -> None:
 
     assert recipe is not None
     assert recipe.smallest_cosine >= weights.COSINE_FLOOR
+
+
+def test_static_vectors_tell_related_texts_and_rare_words_weigh_more(
+    static: StaticEmbedder,
+) -> None:
+    texts = ("the database migration failed", "schema upgrade error", "bananas ripen")
+    first, second, third = static.embed(texts=texts)
+    tokens = static.token_vectors(text="the kubernetes")
+
+    assert first @ second > first @ third
+    assert tokens.weights[1:].max() > tokens.weights[0]
+    assert np.allclose(np.linalg.norm(tokens.rows, axis=1), 1.0, atol=1e-5)
+
+
+def test_reranker_prefers_the_text_that_meets_the_rare_words(models_dir: Path) -> None:
+    reranker = LateInteractionReranker(models_dir=models_dir)
+    texts = ("We had lunch by the sea.", "Caroline adopted a puppy last May.")
+
+    scores = reranker.rerank(query="When did Caroline get her dog?", texts=texts)
+
+    assert 0.0 <= scores[0] < scores[1] <= 1.0

@@ -34,13 +34,10 @@ def test_without_the_model_it_is_not_installed(tmp_path: Path) -> None:
     assert refused.value.hint == "Run: make ner"
 
 
-@pytest.mark.skipif(INSTALLED, reason="the extra is installed here")
-def test_without_the_library_it_is_not_installed(tmp_path: Path) -> None:
-    assert name_reader.readiness(models_dir=put_altered(tmp_path)) is Readiness.NOT_INSTALLED
-
-
 @pytest.mark.usefixtures("library")
-def test_a_model_of_other_bytes_is_refused_and_not_read(tmp_path: Path) -> None:
+def test_a_model_of_other_bytes_is_refused_and_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     put_altered(tmp_path)
 
     with pytest.raises(ProviderRefused, match=r"config\.cfg .*not as pinned") as refused:
@@ -48,6 +45,8 @@ def test_a_model_of_other_bytes_is_refused_and_not_read(tmp_path: Path) -> None:
 
     assert name_reader.readiness(models_dir=tmp_path) is Readiness.ALTERED
     assert "make ner" in refused.value.hint
+    monkeypatch.setattr(name_reader, "LIBRARY", "no_such_library")
+    assert name_reader.readiness(models_dir=tmp_path) is Readiness.NOT_INSTALLED
 
 
 def test_the_command_says_what_is_missing(
