@@ -11,45 +11,22 @@ from accounts.models import Job, Organization, User
 from memory.evaluation import dataset
 from memory.search.request import PROFILES
 
-MEMORIES = (
-    {
-        "id": "m-lock",
-        "content": "Carts are merged under a Postgres advisory lock, taken per customer.",
-        "type": "decision",
-        "event_at": "2026-01-05T00:00:00Z",
-    },
-    {
-        "id": "m-old",
-        "content": "The upload limit of receipts is 5 MB per file in the receipts service.",
-        "type": "fact",
-        "event_at": "2026-01-05T00:00:00Z",
-        "valid_until": "2026-03-01T00:00:00Z",
-        "superseded_by": "m-new",
-    },
-    {
-        "id": "m-new",
-        "content": "The upload limit of receipts is 20 MB per file in the receipts service.",
-        "type": "fact",
-        "event_at": "2026-03-01T00:00:00Z",
-    },
-)
-QUERIES = (
-    {
-        "id": "q-1",
-        "text": "advisory lock for merging carts",
-        "kind": "words",
-        "relevant": {"m-lock": 3},
-    },
-    {
-        "id": "q-2",
-        "text": "upload limit of receipts",
-        "kind": "time",
-        "relevant": {"m-old": 3},
-        "as_of": "2026-02-01T00:00:00Z",
-        "confusable": ["m-new"],
-    },
+AT_FIRST, LATER = "2026-01-05T00:00:00Z", "2026-03-01T00:00:00Z"
+LIMIT = "The upload limit of receipts is {} MB per file in the receipts service."
+LOCK = "Carts are merged under a Postgres advisory lock, taken per customer."
+MEMORIES: tuple[dict[str, object], ...] = (
+    {"id": "m-lock", "content": LOCK, "type": "decision", "event_at": AT_FIRST},
+    {"id": "m-old", "content": LIMIT.format(5), "type": "fact", "event_at": AT_FIRST,
+     "valid_until": LATER, "superseded_by": "m-new"},
+    {"id": "m-new", "content": LIMIT.format(20), "type": "fact", "event_at": LATER},
+)  # fmt: skip
+QUERIES: tuple[dict[str, object], ...] = (
+    {"id": "q-1", "text": "advisory lock for merging carts", "kind": "words",
+     "relevant": {"m-lock": 3}},
+    {"id": "q-2", "text": "upload limit of receipts", "kind": "time", "relevant": {"m-old": 3},
+     "as_of": "2026-02-01T00:00:00Z", "confusable": ["m-new"]},
     {"id": "q-3", "text": "zebra migration in Kenya", "kind": "nothing", "relevant": {}},
-)
+)  # fmt: skip
 
 pytestmark = pytest.mark.django_db
 
@@ -95,22 +72,17 @@ def test_a_set_is_asked_of_each_profile_and_nothing_of_it_remains(folder: Path) 
     assert not any(model.objects.exists() for model in (Organization, User, Job))
 
 
-def test_nothing_remains_of_a_run_that_fails(folder: Path) -> None:
+def test_nothing_remains_of_a_run_that_fails_and_a_wrong_file_is_named(folder: Path) -> None:
     _write(folder, "memories", ({**MEMORIES[0], "project": "Not A Slug"},))
     _write(folder, "queries", QUERIES[:1])
-
     with pytest.raises(CommandError, match=r"slug|short name"):
+        _run(folder)
+    _write(folder, "queries", ({**QUERIES[0], "relevant": {"m-none": 3}},))
+    with pytest.raises(CommandError, match=r"queries.jsonl, line 1, field 'relevant': .*m-none"):
         _run(folder)
 
     assert not Organization.objects.exists()
     assert not User.objects.exists()
-
-
-def test_a_wrong_file_is_refused_by_file_line_and_field(folder: Path) -> None:
-    _write(folder, "queries", ({**QUERIES[0], "relevant": {"m-none": 3}},))
-
-    with pytest.raises(CommandError, match=r"queries.jsonl, line 1, field 'relevant': .*m-none"):
-        _run(folder)
 
 
 def test_one_half_asks_only_its_queries_and_reports_are_paired_by_query(folder: Path) -> None:
@@ -128,18 +100,16 @@ def test_one_half_asks_only_its_queries_and_reports_are_paired_by_query(folder: 
 
 
 def test_a_converted_public_set_can_be_evaluated(folder: Path) -> None:
-    (folder / "corpus.jsonl").write_text(
-        '{"_id": "d1", "title": "Locks", "text": "Advisory locks are released with the session."}\n'
-    )
-    (folder / "queries.jsonl").write_text(
-        '{"_id": "q1", "text": "when is an advisory lock freed"}\n'
-    )
     (folder / "qrels").mkdir()
-    (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\n")
+    for name, text in (
+        ("corpus.jsonl", '{"_id": "d1", "title": "Locks", "text": "Locks end with the session."}'),
+        ("queries.jsonl", '{"_id": "q1", "text": "when is a lock freed by its session"}'),
+        ("qrels/test.tsv", "query-id\tcorpus-id\tscore\nq1\td1\t1\n"),
+    ):
+        (folder / name).write_text(text)
     target = folder / "out"
+    given = ("convert", "--from", "beir", str(folder), str(target))
 
-    call_command(
-        "evaluate", "convert", "--from", "beir", str(folder), str(target), stdout=StringIO()
-    )
+    call_command("evaluate", *given, stdout=StringIO())
 
     assert _run(target)["systems"]["rrf"]["kinds"]["all"]["recall@10"]["mean"] == 1.0

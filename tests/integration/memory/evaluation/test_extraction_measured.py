@@ -88,19 +88,17 @@ def _with(vendor: Vendor, conversation: Conversation, memories: list[object]) ->
     return found.outcome
 
 
-def test_the_command_prints_shares_with_intervals_and_errors_on_wish() -> None:
+def test_the_command_prints_shares_and_errors_on_wish_and_refuses_a_wrong_set(
+    tmp_path: Path,
+) -> None:
     said = StringIO()
+    broken = tmp_path / "set.jsonl"
+    broken.write_text('{"id": "a", "turns": [["nobody", "x"]], "keep": []}\n')
 
     call_command("evaluate_extraction", split="train", errors=True, stdout=said)
 
     assert "precision  0." in said.getvalue()
     assert "[0." in said.getvalue()
     assert "missed" in said.getvalue()
-
-
-def test_a_wrong_set_is_refused_with_its_line(tmp_path: Path) -> None:
-    broken = tmp_path / "set.jsonl"
-    broken.write_text('{"id": "a", "turns": [["nobody", "x"]], "keep": []}\n')
-
     with pytest.raises(CommandError, match="line 1"):
         call_command("evaluate_extraction", file=broken)

@@ -135,10 +135,13 @@ def test_a_project_of_others_is_as_if_it_were_not_there(shop: Shop) -> None:
                 ask(shop, nobody)
 
 
-def test_a_memory_is_worth_what_sessions_with_it_do_better(shop: Shop) -> None:
+def test_a_memory_is_worth_what_sessions_do_better_since_it_was_withheld_first(shop: Shop) -> None:
     memory = shop.remember()
+    hour = timedelta(hours=1)
+    without = shop.run([{"rereads": 5}, {"rereads": 6}] * 12)
+    shop.log(without, memory.id, ago=hour, withheld=True)
     shop.log(shop.run([{"rereads": 1}, {"rereads": 2}] * 15), memory.id)
-    shop.log(shop.run([{"rereads": 5}, {"rereads": 6}] * 12), memory.id, withheld=True)
+    shop.log(shop.run([{"rereads": 99}] * 3), memory.id, ago=2 * hour)  # on no side
 
     (found,) = effects(shop)
 
@@ -146,20 +149,6 @@ def test_a_memory_is_worth_what_sessions_with_it_do_better(shop: Shop) -> None:
     assert (found.memory.id, found.given, found.withheld) == (memory.id, 30, 24)
     assert said.difference.value == pytest.approx(-4.0)
     assert said.verdict == "better"
-
-
-def test_what_was_given_before_anything_was_withheld_is_no_side_of_the_comparison(
-    shop: Shop,
-) -> None:
-    memory = shop.remember()
-    early, late, left = (shop.run([{"rereads": 1}] * 3) for _ in "abc")
-    shop.log(early, memory.id, ago=timedelta(hours=2))
-    shop.log(left, memory.id, ago=timedelta(hours=1), withheld=True)
-    shop.log(late, memory.id)
-
-    (found,) = effects(shop)
-
-    assert (found.given, found.withheld) == (3, 3)
 
 
 def test_memories_of_others_are_not_told_of_even_to_who_manages(shop: Shop) -> None:

@@ -101,15 +101,6 @@ def given(found: PhaseWeights) -> dict[MemoryType, int]:
     return {one.type: one.own.count for one in found.found}
 
 
-def test_a_type_that_sessions_use_more_often_is_proposed_to_count_more(taught: Lessons) -> None:
-    found = taught.read()
-
-    assert (found.sessions, found.is_whole, found.own) == (40, True, {})
-    assert proposed(found) == LEARNED
-    assert {one.phase for one in found.found} == {Phase.IMPLEMENT}
-    assert found.proposal
-
-
 def test_nothing_is_proposed_before_thirty_sessions_or_of_what_is_unknown(
     lessons: Lessons,
 ) -> None:
@@ -123,10 +114,13 @@ def test_nothing_is_proposed_before_thirty_sessions_or_of_what_is_unknown(
     assert (found.sessions, found.proposal) == (29, "")
 
 
-def test_approved_weights_count_in_searches_of_the_phase_until_they_are_undone(
+def test_what_is_used_more_is_proposed_and_approved_counts_in_searches_until_it_is_undone(
     taught: Lessons,
 ) -> None:
     before, usual = taught.read(), taught.weights("implement")
+    assert (before.sessions, before.is_whole, before.own) == (40, True, {})
+    assert proposed(before) == LEARNED
+    assert {one.phase for one in before.found} == {Phase.IMPLEMENT}
 
     decided = taught.decide(Verdict.APPROVE)
 
@@ -160,10 +154,14 @@ def test_undone_once_the_weights_before_stay_and_later_sessions_count(taught: Le
     assert taught.read().own == first.own
 
 
-def test_a_decision_that_was_not_shown_is_not_undone(taught: Lessons) -> None:
+def test_declined_is_not_proposed_again_from_the_same_sessions_nor_undone_unseen(
+    taught: Lessons,
+) -> None:
     first = taught.decide(Verdict.DECLINE)
     taught.now += timedelta(days=2)
     taught.teach()
+    assert (first.own, first.proposal, first.sessions) == ({}, "", 0)
+    assert proposed(taught.read()) == LEARNED
     second = taught.decide(Verdict.APPROVE)
 
     for shown in (first.decided_at, None):
@@ -171,15 +169,6 @@ def test_a_decision_that_was_not_shown_is_not_undone(taught: Lessons) -> None:
             taught.undo(shown)
 
     assert taught.read() == second
-
-
-def test_declined_is_not_proposed_again_from_the_same_sessions(taught: Lessons) -> None:
-    declined = taught.decide(Verdict.DECLINE)
-    taught.now += timedelta(days=2)
-    taught.teach()
-
-    assert (declined.own, declined.proposal, declined.sessions) == ({}, "", 0)
-    assert proposed(taught.read()) == LEARNED
 
 
 def test_what_was_not_shown_is_not_approved(taught: Lessons) -> None:
