@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Case, Count, IntegerField, Q, Sum, Value, When
+from django.db.models import Case, Count, IntegerField, Q, Sum, TextField, Value, When
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast, Coalesce
 
@@ -326,7 +326,7 @@ def figures(*, caller: Caller, session_ids: tuple[UUID, ...]) -> Mapping[UUID, S
             Cast(KeyTextTransform("steps", "observed"), IntegerField()),
             Cast(KeyTextTransform("tools", "observed"), IntegerField()),
             Cast(KeyTextTransform("tokens", "figures"), IntegerField()),
-            Coalesce(KeyTextTransform("outcome", "observed"), Value("")),
+            Coalesce(KeyTextTransform("outcome", "observed"), Value(""), output_field=TextField()),
             Case(is_own, default=0),
         )
         found = {id: SessionFigures(*own) for id, *own in work}

@@ -72,15 +72,6 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     ) AS weighted
 $$;
 
--- The weights of words, by their hashes, as one vector; the largest of a word that is given twice.
-CREATE OR REPLACE FUNCTION word_vector(words bigint[], weights float8[]) RETURNS sparsevec
-LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT ('{' || string_agg(word || ':' || round(weight::numeric, 4), ',' ORDER BY word)
-            || '}/268435456')::sparsevec
-    FROM (SELECT word, max(weight) AS weight FROM unnest(words, weights) AS w(word, weight)
-          GROUP BY 1) AS each
-$$;
-
 -- Whether a text reads like French: more of its small words, elisions and accents than English ones.
 CREATE OR REPLACE FUNCTION is_french(text text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT regexp_count(lower(text), '\m(le|la|les|des|du|une|est|sont|dans|pour|avec|sur|que|qui|ne|pas'
@@ -195,7 +186,10 @@ BEGIN
                w.documents > 0 AND w.worth = 1 AS is_known
         FROM asked_words(query, audiences, bound) AS w CROSS JOIN total)
     SELECT array_agg(asked), array_agg(lexeme), array_agg(documents), array_agg(word), array_agg(idf),
-           array_agg(is_known), word_vector(array_agg(word), array_agg(idf))
+           array_agg(is_known), (
+               SELECT ('{' || string_agg(word || ':' || round(idf::numeric, 4), ',' ORDER BY word)
+                       || '}/268435456')::sparsevec
+               FROM (SELECT word, max(idf) AS idf FROM each_word GROUP BY 1) AS each)
     INTO given FROM each_word WHERE idf > 0;
     RETURN given;
 END $$;
@@ -348,7 +342,11 @@ BEGIN
         SELECT idf * ln(1 + (counted - holders + 0.5) / (holders + 0.5))
                    / ln(1 + (everything - documents + 0.5) / (documents + 0.5))
         FROM smoothed ORDER BY at);
-    given.weights := word_vector(given.words, given.idfs);
+    given.weights := (
+        SELECT ('{' || string_agg(word || ':' || round(idf::numeric, 4), ',' ORDER BY word)
+                || '}/268435456')::sparsevec
+        FROM (SELECT word, max(idf) AS idf FROM unnest(given.words, given.idfs) AS w(word, idf)
+              GROUP BY 1) AS each);
     RETURN given;
 END $$;
 

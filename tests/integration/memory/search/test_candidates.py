@@ -159,28 +159,20 @@ def test_a_narrow_filter_leaves_the_best_of_what_passes(
     assert got == pytest.approx(best, abs=5e-3)
 
 
-def test_what_has_ended_is_found_however_much_else_fits_better(
+def test_what_has_ended_is_found_and_ten_thousand_values_of_a_filter_are_taken(
     caller: Caller, members: tuple[Member, ...]
 ) -> None:
     archived = states_of(filters=parse(text="is:archived"))
     ended = {one.id for one in members if "archived" in one.states}
+    values = (*(f"no/such/file{number}.py" for number in range(9_999)), "web/app.tsx")
 
     with tenancy.unit():
         near = crowds.ask(caller=caller, vector=ASKED, states=archived, dense_limit=len(ended))
         said = crowds.ask(
             caller=caller, words=" ".join(crowds.WORDS), states=archived, keyword_limit=len(ended)
         )
-
-    assert ids(near) == ids(said) == ended
-
-
-def test_ten_thousand_values_of_a_filter_are_taken(
-    caller: Caller, members: tuple[Member, ...]
-) -> None:
-    values = (*(f"no/such/file{number}.py" for number in range(9_999)), "web/app.tsx")
-
-    with tenancy.unit():
         found = crowds.ask(caller=caller, vector=ASKED, files=values)
 
     live = (one for one in members if is_in(one.states, LIVE))
+    assert ids(near) == ids(said) == ended  # however much else fits better
     assert ids(found) == {one.id for one in live if "web/app.tsx" in one.files}

@@ -117,23 +117,15 @@ def test_files_looked_up_together_are_those_looked_up_alone(caller: Caller, now:
     assert [[close for _, close in found] for found in together] == [
         [0, 0, 0], [0, 0, 0], [1, 1, 1], [2, 2, 2],
     ]  # fmt: skip
-
-
-def test_what_is_known_of_one_file_leaves_room_for_the_others(
-    caller: Caller, now: datetime
-) -> None:
-    last = known(caller, now, 1)
-    for number in range(2, 7):
-        known(caller, now, number, related_files=("src/part0/file0.ts",))
-
-    first, second = about(caller, "src/part0/file0.ts", "src/part1/file1.ts", limit=2)
-
-    assert len(first) == 2
-    assert second[0] == (last.id, 0)
+    assert [len(found) for found in about(caller, *FILES[:2], limit=2)] == [2, 2]  # each its own
 
 
 def test_nobody_is_told_what_others_keep_to_themselves_or_elsewhere(
-    caller: Caller, member_caller: Caller, now: datetime
+    caller: Caller,
+    member_caller: Caller,
+    other_caller: Caller,
+    other_organization: Organization,
+    now: datetime,
 ) -> None:
     create_project(caller=caller, slug="other", name="Other", now=now)
     own = known(member_caller, now, 0, scope="personal")
@@ -144,19 +136,9 @@ def test_nobody_is_told_what_others_keep_to_themselves_or_elsewhere(
     assert about(caller, *FILES) == ((), (), (), ())
     assert (check.findings, check.left_out) == ((), 0)
     assert [one.memory.id for one in of_diff(member_caller, now).findings] == [own.id]
-
-
-def test_another_organization_is_told_nothing(
-    caller: Caller,
-    other_caller: Caller,
-    other_organization: Organization,
-    now: datetime,
-) -> None:
-    known(caller, now, 0)
-
+    known(caller, now, 2)
     with people.outside(), people.entered(organization=other_organization):
         create_project(caller=other_caller, slug="store", name="Store", now=now)
-        check = of_diff(other_caller, now)
-        found = about(other_caller, *FILES)
-
-    assert (check.findings, check.left_out, found) == ((), 0, ((), (), (), ()))
+        theirs = of_diff(other_caller, now)
+        assert about(other_caller, *FILES) == ((), (), (), ())
+    assert (theirs.findings, theirs.left_out) == ((), 0)

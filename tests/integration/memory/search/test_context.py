@@ -46,22 +46,18 @@ def known(caller: Caller, store: str, now: datetime) -> Known:
     )
 
 
-def test_the_text_holds_whole_memories_under_their_files(
+def test_the_text_holds_whole_memories_under_their_files_in_the_budget_of_the_phase(
     caller: Caller, known: Known, now: datetime
 ) -> None:
     packed = _pack(caller, now, phase="implement")
+    tdd = _pack(caller, now, methodology="tdd", phase="refactor")
 
     assert {one.memory.id for one in packed.told} == {view.id for view in known}
     assert f"## auth/token.py\n- gotcha: {REDIS} [^ Memory: {known[0].citation}]\n" in packed.text
     assert all(view.content in packed.text for view in known)
     assert (packed.phase, packed.budget_tokens) == (Phase.IMPLEMENT, 3000)
+    assert (tdd.phase, tdd.budget_tokens) == (Phase.REFINE, 2000)
     assert packed.tokens == tokens.count(text=packed.text)
-
-
-def test_a_phase_goes_by_its_own_name(caller: Caller, known: Known, now: datetime) -> None:
-    packed = _pack(caller, now, methodology="tdd", phase="refactor")
-
-    assert (packed.phase, packed.budget_tokens) == (Phase.REFINE, 2000)
 
 
 def test_both_sides_of_a_contradiction_are_told(
@@ -79,6 +75,10 @@ def test_both_sides_of_a_contradiction_are_told(
         f"{other.citation}]\n- gotcha: {REDIS}" in packed.text
     )
     assert "contradict each other" in packed.hint
+    _link(known[1], known[2], "caused_by")
+    _link(known[0], known[1], "caused_by")
+    story = _pack(caller, now)
+    assert (story.order, story.told[0].memory.id) == (Order.CAUSES, known[2].id)
     tight = {one.memory.id: one.reason for one in _pack(caller, now, budget_tokens=100).left_out}
     assert tight[other.id] is tight[known[0].id] is Reason.CONTRADICTION_OVER_BUDGET
 
@@ -93,16 +93,6 @@ def test_the_other_side_is_told_although_no_filter_found_it(
     packed = context(caller=caller, request=ContextRequest(search=search), now=now)
 
     assert {one.memory.id: one.relevance for one in packed.told}[other.id] is None
-
-
-def test_causes_are_told_first(caller: Caller, known: Known, now: datetime) -> None:
-    _link(known[0], known[1], "caused_by")
-
-    packed = _pack(caller, now)
-
-    assert packed.order is Order.CAUSES
-    told = [one.memory.id for one in packed.told]
-    assert told.index(known[1].id) < told.index(known[0].id)
 
 
 def test_nothing_relevant_is_an_empty_text(caller: Caller, known: Known, now: datetime) -> None:

@@ -1,17 +1,14 @@
 """Names that are one thing: told together, found together, and apart again when taken back."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 
 import pytest
 
 from accounts.caller import Caller, Role, TokenScope
-from accounts.errors import CairnError, Conflict, InvalidInput, NotFound
+from accounts.errors import Conflict, InvalidInput, NotFound
 from memory.entities.queries import Thing
 from memory.review.actions.entity_merges import (
-    Merged,
     MergePair,
     merge_names,
     scope_of,
@@ -107,49 +104,42 @@ def test_a_steward_in_person_says_for_a_project_and_takes_it_back(
         assert asked(caller, now, "LoginGate").merges == ()
 
 
-@pytest.mark.parametrize("scope", ["organization", "project"])
-def test_neither_an_agent_nor_a_member_speaks_for_others(
-    caller: Caller, member_caller: Caller, store: str, now: datetime, scope: str
+def test_neither_an_agent_nor_a_member_speaks_for_others_nor_for_a_project_that_is_not_there(
+    caller: Caller, member_caller: Caller, store: str, now: datetime
 ) -> None:
-    pair = replace(ALL, scope=scope, project=store if scope == "project" else None)
-    made = merge_names(caller=caller, pair=pair, now=now)
+    create_project(caller=caller, slug="vault", name="Vault", open_to_all=False, now=now)
+    steward = as_role(member_caller, Role.STEWARD)
     writes = frozenset({TokenScope.READ, TokenScope.WRITE})
     agents = [as_agent(one, scopes=writes) for one in (caller, member_caller)]
 
-    for one in (*agents, member_caller):
-        with pytest.raises(RoleNotSufficient):
-            unmerge_names(caller=one, merge_id=made.merge_id, now=now)
-        with pytest.raises(RoleNotSufficient):
-            merge_names(caller=one, pair=pair, now=now)
-    assert len(asked(caller, now, "LoginGate").merges) == 1
+    for scope, project in (("organization", None), ("project", store)):
+        pair = replace(ALL, scope=scope, project=project)
+        made = merge_names(caller=caller, pair=pair, now=now)
+        for one in (*agents, member_caller):
+            with pytest.raises(RoleNotSufficient):
+                unmerge_names(caller=one, merge_id=made.merge_id, now=now)
+            with pytest.raises(RoleNotSufficient):
+                merge_names(caller=one, pair=pair, now=now)
+        assert len(asked(caller, now, "LoginGate").merges) == 1
+        unmerge_names(caller=caller, merge_id=made.merge_id, now=now)
+    for project, refusal in (("vault", NotFound), (None, InvalidInput)):
+        pair = replace(ALL, scope="project", project=project)
+        with pytest.raises(refusal):
+            merge_names(caller=steward, pair=pair, now=now)
 
 
-@pytest.mark.parametrize(("project", "refusal"), [("vault", NotFound), (None, InvalidInput)])
-def test_a_project_that_is_not_seen_or_named_has_no_merges(
-    caller: Caller, member_caller: Caller, now: datetime,
-    project: str | None, refusal: type[CairnError],
-) -> None:  # fmt: skip
-    create_project(caller=caller, slug="vault", name="Vault", open_to_all=False, now=now)
-    steward = as_role(member_caller, Role.STEWARD)
-
-    with pytest.raises(refusal):
-        merge_names(caller=steward, pair=replace(ALL, scope="project", project=project), now=now)
-
-
-@pytest.fixture
-def hidden_merge(caller: Caller, store: str, now: datetime) -> Callable[[], Merged]:
-    """Merge what all see with a name that stands in the owner's own memory alone."""
-    stored(caller, now, SECRET, project=store, scope="personal")
-    pair = MergePair(name="FalconProject", same_as="EntryPortal", scope="organization")
-    return partial(merge_names, caller=caller, pair=pair, now=now)
-
-
-def test_a_name_that_one_sees_no_memory_of_stays_unknown(
-    member_caller: Caller, hidden_merge: Callable[[], Merged], now: datetime
+def test_a_name_that_one_sees_no_memory_of_stays_unknown_and_is_not_merged(
+    caller: Caller, member_caller: Caller, store: str, now: datetime
 ) -> None:
+    stored(caller, now, SECRET, project=store, scope="personal")
+    with pytest.raises(NotFound):
+        merge_names(
+            caller=member_caller, pair=MergePair(name="FalconProject", same_as="LoginGate"), now=now
+        )
     before = [(one.name, one.memories, one.spellings) for one in listed(member_caller)]
 
-    made = hidden_merge()
+    pair = MergePair(name="FalconProject", same_as="EntryPortal", scope="organization")
+    made = merge_names(caller=caller, pair=pair, now=now)
 
     told_of = asked(member_caller, now, "EntryPortal")
     after = [(one.name, one.memories, one.spellings) for one in listed(member_caller)]
@@ -161,14 +151,3 @@ def test_a_name_that_one_sees_no_memory_of_stays_unknown(
     steward = as_role(member_caller, Role.STEWARD)
     with pytest.raises(NotFound):
         unmerge_names(caller=steward, merge_id=made.merge_id, now=now)
-
-
-def test_nobody_merges_a_name_they_do_not_see(
-    caller: Caller, member_caller: Caller, store: str, now: datetime
-) -> None:
-    stored(caller, now, SECRET, project=store, scope="personal")
-
-    with pytest.raises(NotFound):
-        merge_names(
-            caller=member_caller, pair=MergePair(name="FalconProject", same_as="LoginGate"), now=now
-        )

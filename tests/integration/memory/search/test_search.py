@@ -76,6 +76,8 @@ def test_a_project_sets_how_relevant_a_hit_must_be(
 
     assert (usual.nothing_relevant, strict.nothing_relevant) == (False, True)
     assert asked.hits[0].memory.content == REDIS
+    assert set(STAGES) - set(usual.stages) == {"hyde", "rerank"}
+    assert sum(usual.stages.values()) <= usual.took_ms + 0.01
 
 
 def test_vectors_of_another_model_are_not_compared_while_it_is_away(
@@ -90,41 +92,29 @@ def test_vectors_of_another_model_are_not_compared_while_it_is_away(
     assert answer.hits[0].memory.content == CARTS
 
 
-def test_archived_memories_are_out_and_still_answer_as_of_then(
+def test_archived_memories_are_out_and_answer_as_of_then_and_a_corrected_one_is_replaced(
     caller: Caller, project: str, now: datetime
 ) -> None:
-    known = search(caller=caller, request=SearchRequest(query="advisory locks carts"), now=now)
-    later = now + timedelta(days=2)
-    archive(
-        caller=caller,
-        memory_id=known.hits[0].memory.id,
-        reason="obsolete",
-        if_version=None,
-        now=later,
-    )
-
-    assert CARTS not in _found(caller, later, "advisory locks carts")
-    assert CARTS in _found(caller, later, "advisory locks carts", as_of=now + timedelta(days=1))
-
-
-def test_a_corrected_memory_is_replaced_in_results(
-    caller: Caller, project: str, now: datetime
-) -> None:
-    hit = search(caller=caller, request=SearchRequest(query="advisory locks carts"), now=now).hits
+    (hit, *_) = search(caller=caller, request=SearchRequest(query="locks carts"), now=now).hits
     fixed = "We chose Postgres row locks for merging carts after advisory locks leaked."
-    correct(
+    new = correct(
         caller=caller,
-        memory_id=hit[0].memory.id,
+        memory_id=hit.memory.id,
         content=fixed,
         kind="outdated",
         reason="",
         now=now,
     )
-
+    assert new.memory is not None
     found = _found(caller, now, "locks carts")
-
     assert fixed in found
     assert CARTS not in found
+    later = now + timedelta(days=2)
+
+    archive(caller=caller, memory_id=new.memory.id, reason="", if_version=None, now=later)
+
+    assert fixed not in _found(caller, later, "locks carts")
+    assert fixed in _found(caller, later, "locks carts", as_of=now + timedelta(days=1))
 
 
 def test_a_closed_project_is_silent_to_those_outside(
@@ -164,12 +154,3 @@ def test_a_wrong_question_names_its_field(caller: Caller, now: datetime) -> None
         with pytest.raises(InvalidInput) as refused:
             search(caller=caller, request=SearchRequest(**{"query": "x", **options}), now=now)
         assert refused.value.errors[0].pointer == pointer
-
-
-def test_the_answer_says_how_long_each_stage_took(
-    caller: Caller, project: str, now: datetime
-) -> None:
-    answer = search(caller=caller, request=SearchRequest(query="redis token"), now=now)
-
-    assert set(STAGES) - set(answer.stages) == {"hyde", "rerank"}
-    assert sum(answer.stages.values()) <= answer.took_ms + 0.01

@@ -71,6 +71,10 @@ NARROWED: tuple[tuple[dict[str, Any], set[int]], ...] = (
 def test_a_pattern_finds_what_it_matches_and_passes_the_filters(
     caller: Caller, known: Known, now: datetime
 ) -> None:
+    with tenancy.unit(), connection.cursor() as cursor:
+        _matched(caller, now, "redis")
+        cursor.execute("SHOW statement_timeout")  # statements behind a pattern take their time
+        assert cursor.fetchone() == ("0",)
     asked = (*((text, {}, found) for text, found in PATTERNS.items()),
              *(("redis", narrowed, found) for narrowed, found in NARROWED))  # fmt: skip
     for pattern, narrowed, found in asked:
@@ -91,21 +95,8 @@ def test_a_broken_pattern_is_refused_by_its_field_and_one_without_end_is_stopped
         assert (fault.pointer, fault.code) == ("/query", code), pattern
 
 
-def test_statements_after_a_pattern_take_their_time(caller: Caller, now: datetime) -> None:
-    with tenancy.unit():
-        _matched(caller, now, "redis")
-        assert statement_timeout() == "0"
-
-
-def statement_timeout() -> str:
-    """What statements may take now."""
-    with connection.cursor() as cursor:
-        cursor.execute("SHOW statement_timeout")
-        return str(cursor.fetchone()[0])
-
-
 def test_what_is_alike_comes_nearest_first_or_by_words_without_a_vector(
-    caller: Caller, known: Known, now: datetime
+    caller: Caller, member_caller: Caller, store: str, known: Known, now: datetime
 ) -> None:
     found = similar(caller=caller, memory_id=known[0].id, narrowing=Narrowing(), now=now)
     with tenancy.unit():
@@ -117,13 +108,7 @@ def test_what_is_alike_comes_nearest_first_or_by_words_without_a_vector(
     assert values == sorted(values, reverse=True)
     assert [one.items[0][0].id for one in (found, worded)] == [known[3].id] * 2
     assert (found.degraded, worded.degraded) == ((), ("no_vectors",))
-
-
-def test_likeness_to_what_one_may_not_see_is_not_found(
-    caller: Caller, member_caller: Caller, store: str, now: datetime
-) -> None:
     own = stored(caller, now, REDIS, project=store, scope="personal")
-
     with pytest.raises(NotFound):
         similar(caller=member_caller, memory_id=own.id, narrowing=Narrowing(), now=now)
 
@@ -163,13 +148,6 @@ def test_a_timeline_tells_page_by_page_what_happened(
             break
 
     assert told == [view.id for view in reversed(known)]
-
-
-def test_since_and_until_are_about_when_it_happened(
-    caller: Caller, known: Known, now: datetime
-) -> None:
-    narrowing = Narrowing(since=now - timedelta(days=2), until=now)
-
-    page = timeline(caller=caller, narrowing=narrowing, after=None, limit=10, now=now)
-
+    happened = Narrowing(since=now - timedelta(days=2), until=now)  # not: learned
+    page = timeline(caller=caller, narrowing=happened, after=None, limit=10, now=now)
     assert [one.id for one, _ in page.items] == [known[2].id, known[1].id]

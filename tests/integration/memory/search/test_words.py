@@ -63,40 +63,33 @@ def test_one_letter_away_is_near_enough_but_in_short_words_and_those_with_digits
     assert set(by_words(caller=caller, text="ECONNREFUSED")) == {known[REDIS]}
 
 
-def test_the_right_word_counts_for_more(caller: Caller, known: Known) -> None:
+def test_the_right_word_counts_for_more_also_among_very_many_strange_ones(
+    caller: Caller, known: Known
+) -> None:
+    strange = " ".join(f"qwert{'abcdefghij'[number % 10]}yuiop{number}" for number in range(500))
     right = by_words(caller=caller, text="advisory locks")[known[CARTS]]
     wrong = by_words(caller=caller, text="advisroy locks")[known[CARTS]]
+    among = by_words(caller=caller, text=f"{strange} advisory")[known[CARTS]]
 
     assert right.scores["keyword"] > wrong.scores["keyword"]
     assert right.matched == pytest.approx(1.0)
     assert 0.4 < wrong.matched < 1.0
+    assert among.scores["keyword"] > 0
 
 
-def test_a_known_word_is_never_read_as_another(
+def test_a_known_word_is_never_read_as_another_and_a_new_one_found_as_it_is(
     caller: Caller, known: Known, store: str, now: datetime
 ) -> None:
     other = stored(caller, now, "The advisors meet on Mondays about the budget.", project=store).id
     with tenancy.unit():
         index_queries.refresh_lexicon()
+    fresh = stored(caller, now, "Advisary is the name of the new billing vendor.", project=store).id
+
+    found = by_words(caller=caller, text="advisary")  # not counted yet
 
     assert set(by_words(caller=caller, text="advisory")) == {known[CARTS]}
     assert set(by_words(caller=caller, text="advisor")) == {other}
-
-
-def test_a_word_written_after_the_count_is_found_as_it_is(
-    caller: Caller, known: Known, store: str, now: datetime
-) -> None:
-    fresh = stored(caller, now, "Advisary is the name of the new billing vendor.", project=store).id
-
-    found = by_words(caller=caller, text="advisary")
-
     assert found[fresh].scores["keyword"] > found[known[CARTS]].scores["keyword"]
-
-
-def test_a_query_of_very_many_strange_words_is_answered(caller: Caller, known: Known) -> None:
-    strange = " ".join(f"qwert{'abcdefghij'[number % 10]}yuiop{number}" for number in range(500))
-
-    assert by_words(caller=caller, text=f"{strange} advisory")[known[CARTS]].scores["keyword"] > 0
 
 
 @pytest.mark.usefixtures("tables_of_its_own")  # Postgres knows how full the shared ones once were
@@ -151,12 +144,8 @@ def test_french_words_are_found_in_other_forms_and_technical_ones_across_languag
     assert known[CARTS] in by_words(
         caller=caller, text="pourquoi des verrous advisory dans postgres"
     )
-
-
-def test_an_english_word_of_the_same_stem_counts_little(caller: Caller, known: Known) -> None:
-    found = by_words(caller=caller, text="les numéros de carte sont stockés")
-
-    assert found[known[CARDS]].scores["keyword"] > 5 * found[known[CARTS]].scores["keyword"]
+    same = by_words(caller=caller, text="les numéros de carte sont stockés")  # stem of `carts` too
+    assert same[known[CARDS]].scores["keyword"] > 5 * same[known[CARTS]].scores["keyword"]
 
 
 def signs(caller: Caller, question: str, now: datetime) -> dict[UUID, Mapping[str, Any]]:
@@ -213,17 +202,12 @@ def best(caller: Caller, now: datetime, project: str | None) -> UUID:
     return search(caller=caller, request=request, now=now).hits[0].memory.id
 
 
-def test_a_word_that_is_common_elsewhere_alone_tells_much_in_a_project(
-    caller: Caller, now: datetime, kiosk: UUID
-) -> None:
-    assert best(caller, now, "talks") == kiosk
-    assert best(caller, now, None) != kiosk
-
-
-def test_a_young_project_takes_rarity_from_what_may_be_seen(
+def test_a_word_is_as_rare_as_in_a_project_or_of_a_young_one_as_what_may_be_seen(
     caller: Caller, now: datetime, kiosk: UUID
 ) -> None:
     texts = ("Caroline keeps the plan of the market.", "The kiosk keeps a plan of the market.")
     caroline, _ = fill(caller, now, "new", texts)  # not counted yet
 
+    assert best(caller, now, "talks") == kiosk
+    assert best(caller, now, None) != kiosk
     assert best(caller, now, "new") == caroline
