@@ -159,18 +159,20 @@ def unit_vectors(*, rows: object, count: int, model: EmbeddingModel) -> Vectors:
         what = message("{vectors} vectors for {texts} texts", vectors=got, texts=count)
         raise _invalid(model.provider, what)
     if array.shape[1] != model.dimensions:
-        found = {"dimensions": array.shape[1], "wanted": model.dimensions}
+        found, wanted = array.shape[1], model.dimensions
         raise ProviderInvalidAnswer(
             detail=message(
                 "{key} answered with {dimensions} dimensions instead of {wanted}.",
                 key=model.key,
-                **found,
+                dimensions=found,
+                wanted=wanted,
             ),
             provider=model.provider,
             hint=message(
                 "Set the provider's dimensions to {dimensions}, or choose a model that can be "
                 "asked for {wanted}.",
-                **found,
+                dimensions=found,
+                wanted=wanted,
             ),
         )
     if not (np.abs(array) < LARGEST_FIGURE).all():

@@ -243,8 +243,13 @@ def read_pattern(*, text: str) -> tuple[str, str, bool]:
     that is not taken.
     """
     if not 1 <= len(text) <= LONGEST_PATTERN:
-        taken = "it has {length} characters; 1 to {most} are taken"
-        raise _refusal(why=message(taken, length=len(text), most=LONGEST_PATTERN))
+        raise _refusal(
+            why=message(
+                "it has {length} characters; 1 to {most} are taken",
+                length=len(text),
+                most=LONGEST_PATTERN,
+            )
+        )
     if check_text(text=text):
         raise _refusal(why=message("it holds a sign that no text can have"))
     if text.startswith("***"):
