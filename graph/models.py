@@ -6,6 +6,8 @@ and small, because a project has fifty thousand nodes and several times as many 
 no further columns: behind row-level security every row is read anyhow, to compare its organization.
 """
 
+from typing import Any
+
 from django.db import models
 from django.db.models import Q
 
@@ -55,6 +57,16 @@ class Node(models.Model):
         )
         indexes = (models.Index(fields=("project", "label"), name="graph_node_label"),)
         ordering = ("id",)
+
+    @property
+    def kept(self) -> dict[str, Any]:
+        """What is kept of a file, or of the project's code as a whole, beside its columns."""
+        return self.details or {}
+
+    @property
+    def expected(self) -> str:
+        """The hash of a file as the newest manifest says it."""
+        return self.wanted or self.hash
 
 
 class Edge(models.Model):

@@ -6,24 +6,7 @@ from enum import StrEnum
 from pathlib import PurePosixPath
 from posixpath import splitext
 
-_ECMA_FILE = re.compile(r"\.(?:test|spec)\.[cm]?[jt]sx?$|(?:^|/)(?:__tests__|tests?)/")
 _STEM = re.compile(r"^test_(?P<after>.+)$|^(?P<before>.+?)(?:_test|[.](?:test|spec))$")
-_ECMA = frozenset({
-    "Array", "BigInt", "Boolean", "Date", "Error", "Map", "Number", "Object", "Promise", "Proxy",
-    "RangeError", "RegExp", "Set", "String", "Symbol", "TypeError", "URL", "WeakMap", "WeakSet",
-    "clearInterval", "clearTimeout", "decodeURIComponent", "encodeURIComponent", "fetch", "isNaN",
-    "parseFloat", "parseInt", "queueMicrotask", "require", "setInterval", "setTimeout",
-    "structuredClone", "describe", "it", "test", "suite", "expect", "beforeEach", "afterEach",
-    "beforeAll", "afterAll",
-})  # fmt: skip
-_ECMA_METHODS = frozenset({
-    "add", "apply", "at", "bind", "call", "catch", "concat", "delete", "endsWith", "entries",
-    "every", "filter", "find", "findIndex", "finally", "flat", "flatMap", "forEach", "get", "has",
-    "includes", "indexOf", "join", "keys", "map", "match", "padEnd", "padStart", "pop", "push",
-    "reduce", "replace", "replaceAll", "reverse", "set", "shift", "slice", "some", "sort",
-    "splice", "split", "startsWith", "substring", "then", "toFixed", "toLowerCase", "toString",
-    "toUpperCase", "trim", "unshift", "values",
-})  # fmt: skip
 _PYTHON_TYPES = (str, bytes, int, float, list, tuple, dict, set, frozenset, type(iter(())), object)
 
 
@@ -36,6 +19,12 @@ class Language(StrEnum):
     TSX = "tsx"
     GO = "go"
     RUST = "rust"
+
+    @property
+    def family(self) -> "Language":
+        """The language whose customs it has: those of ECMAScript are one, and call one another."""
+        is_ecma = self in {Language.TYPESCRIPT, Language.TSX}
+        return Language.JAVASCRIPT if is_ecma else self
 
 
 EXTENSIONS: dict[str, Language] = {
@@ -59,11 +48,9 @@ def language_of(*, path: str) -> Language | None:
     return EXTENSIONS.get(splitext(path)[1].lower())
 
 
-_FILES = {
+_FILES = {  # this and what follows: by family
     Language.PYTHON: re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$|(?:^|/)tests?/"),
-    Language.JAVASCRIPT: _ECMA_FILE,
-    Language.TYPESCRIPT: _ECMA_FILE,
-    Language.TSX: _ECMA_FILE,
+    Language.JAVASCRIPT: re.compile(r"\.(?:test|spec)\.[cm]?[jt]sx?$|(?:^|/)(?:__tests__|tests?)/"),
     Language.GO: re.compile(r"_test\.go$"),
     Language.RUST: re.compile(r"(?:^|/)(?:tests|benches)/"),
 }
@@ -75,7 +62,7 @@ _FUNCTIONS = {
 
 def is_test_file(*, path: str, language: Language) -> bool:
     """Say whether a file holds tests, by its path."""
-    return _FILES[language].search(path) is not None
+    return _FILES[language.family].search(path) is not None
 
 
 def is_test_name(*, name: str, language: Language) -> bool:
@@ -96,9 +83,14 @@ def tested_name(*, path: str) -> str:
 
 NAMES: dict[Language, frozenset[str]] = {
     Language.PYTHON: frozenset(dir(builtins)),
-    Language.JAVASCRIPT: _ECMA,
-    Language.TYPESCRIPT: _ECMA,
-    Language.TSX: _ECMA,
+    Language.JAVASCRIPT: frozenset({
+        "Array", "BigInt", "Boolean", "Date", "Error", "Map", "Number", "Object", "Promise",
+        "Proxy", "RangeError", "RegExp", "Set", "String", "Symbol", "TypeError", "URL", "WeakMap",
+        "WeakSet", "clearInterval", "clearTimeout", "decodeURIComponent", "encodeURIComponent",
+        "fetch", "isNaN", "parseFloat", "parseInt", "queueMicrotask", "require", "setInterval",
+        "setTimeout", "structuredClone", "describe", "it", "test", "suite", "expect", "beforeEach",
+        "afterEach", "beforeAll", "afterAll",
+    }),
     Language.GO: frozenset({
         "append", "cap", "clear", "close", "complex", "copy", "delete", "imag", "len", "make",
         "max", "min", "new", "panic", "print", "println", "real", "recover", "bool", "byte",
@@ -114,9 +106,14 @@ NAMES: dict[Language, frozenset[str]] = {
 
 METHODS: dict[Language, frozenset[str]] = {  # of the types that a language brings along
     Language.PYTHON: frozenset(name for one in _PYTHON_TYPES for name in dir(one)),
-    Language.JAVASCRIPT: _ECMA_METHODS,
-    Language.TYPESCRIPT: _ECMA_METHODS,
-    Language.TSX: _ECMA_METHODS,
+    Language.JAVASCRIPT: frozenset({
+        "add", "apply", "at", "bind", "call", "catch", "concat", "delete", "endsWith", "entries",
+        "every", "filter", "find", "findIndex", "finally", "flat", "flatMap", "forEach", "get",
+        "has", "includes", "indexOf", "join", "keys", "map", "match", "padEnd", "padStart", "pop",
+        "push", "reduce", "replace", "replaceAll", "reverse", "set", "shift", "slice", "some",
+        "sort", "splice", "split", "startsWith", "substring", "then", "toFixed", "toLowerCase",
+        "toString", "toUpperCase", "trim", "unshift", "values",
+    }),
     Language.GO: frozenset({"Error", "String", "Lock", "Unlock", "Close", "Done", "Wait"}),
     Language.RUST: frozenset({
         "and_then", "as_bytes", "as_mut", "as_ref", "as_str", "clone", "cloned", "collect",

@@ -7,7 +7,7 @@ nowhere.
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, islice
 from posixpath import basename, dirname, join, normpath
 
 from graph.code.languages import Language, language_of
@@ -17,7 +17,6 @@ MOST_FILES = 50  # that one import leads to, as of a package of Go
 MOST_ROOTS = 50  # folders of sources in which a module is looked for
 MOST_AROUND = 16  # folders around a file in which a module is looked for
 _ECMA = (".ts", ".tsx", ".d.ts", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs")
-_ECMA_LANGUAGES = frozenset({Language.JAVASCRIPT, Language.TYPESCRIPT, Language.TSX})
 _ROOTS = frozenset({"src", "lib", "python"})  # folders that are no part of a module's name
 _CRATE_ROOTS = ("lib.rs", "main.rs")
 
@@ -50,13 +49,13 @@ def survey(*, paths: Iterable[str], go_imports: Iterable[str]) -> Files:
         if basename(path) == "lib.rs"
     }
     own = ((target, _go_folder(target, packages)) for target in frozenset(go_imports))
-    modules = (target.removesuffix(folder).rstrip("/") for target, folder in own if folder)
+    modules = {target.removesuffix(folder).rstrip("/") for target, folder in own if folder}
     return Files(
         paths=known,
         folders=packages,
         python_roots=_python_roots(known),
         crates=crates,
-        go_modules=frozenset(module for module in modules if module),
+        go_modules=modules - {""},
     )
 
 
@@ -75,18 +74,12 @@ def find(*, files: Files, importer: str, target: str) -> tuple[str, ...]:
     """Return the files that a module as it is written stands for; empty when none of these."""
     language = language_of(path=importer)
     asked = (language, dirname(importer), target)
-    if asked in files.answers:
-        return files.answers[asked]
-    found: tuple[str, ...] = ()
-    if language is Language.GO:
-        folder = "" if target in files.go_modules else _go_folder(target, files.folders)
-        found = files.folders.get(folder, ()) if folder is not None else ()
-    elif language is Language.PYTHON or language in _ECMA_LANGUAGES:
-        is_python = language is Language.PYTHON
-        made = _python(files, importer, target) if is_python else _ecma(importer, target)
-        first = next((path for path in made if path in files.paths), None)
-        found = () if first is None else (first,)
-    files.answers[asked] = found[:MOST_FILES]
+    if asked not in files.answers:
+        ways = {Language.GO: _go, Language.PYTHON: _python, Language.JAVASCRIPT: _ecma}
+        way = ways.get(language.family) if language else None
+        made = way(files, importer, target) if way else ()
+        most = MOST_FILES if language is Language.GO else 1
+        files.answers[asked] = tuple(islice((path for path in made if path in files.paths), most))
     return files.answers[asked]
 
 
@@ -146,7 +139,7 @@ def _ancestors(path: str) -> Iterator[str]:
         yield path
 
 
-def _ecma(importer: str, target: str) -> Iterator[str]:
+def _ecma(_files: Files, importer: str, target: str) -> Iterator[str]:
     """Yield the paths that a module of JavaScript may have, the likeliest first."""
     if target.startswith("."):
         yield from _ecma_files(normpath(join(dirname(importer), target)))
@@ -170,6 +163,12 @@ def _ecma_files(path: str) -> Iterator[str]:
     if dot and extension in {"js", "jsx", "mjs", "cjs"}:  # of what TypeScript makes of it
         yield from (stem + other for other in _ECMA)
     yield from (f"{path}/index{extension}" for extension in _ECMA)
+
+
+def _go(files: Files, _importer: str, target: str) -> Iterable[str]:
+    """Return the files of a package of Go, without its tests."""
+    folder = "" if target in files.go_modules else _go_folder(target, files.folders)
+    return () if folder is None else files.folders.get(folder, ())
 
 
 def _go_folder(target: str, folders: Mapping[str, tuple[str, ...]]) -> str | None:

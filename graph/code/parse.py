@@ -20,6 +20,7 @@ its `export`, and without them) is one, as far as it reaches.
 """
 
 import re
+import sys
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -84,7 +85,7 @@ _OWNERS: Final = (NodeKind.CLASS, NodeKind.INTERFACE, None)  # whose functions a
 _FUNCTIONS: Final = frozenset({NodeKind.FUNCTION, NodeKind.METHOD})
 _NAMELESS: Final = "default"  # what a language calls what a module exports without a name
 _NAMED: Final = (ReferenceKind.CALLS, ReferenceKind.INHERITS, ReferenceKind.IMPLEMENTS)
-_WORD: Final = re.compile(r"(?:r#)?[\w$]+|::|[{},*]")
+_WORD: Final = re.compile(r"(?:r#)?[\w$]+|[{},*]")  # what stands between `::`
 _NAME: Final = re.compile(r"[\w$#]+(?:(?:\.|::)[\w$#]+)*")
 _GO_VERSION: Final = re.compile(r"v\d+")
 
@@ -119,6 +120,11 @@ class Scope:
     parent: str = ""
 
 
+_WHOLE: Final = Scope(  # a file, which is around all that it defines
+    start=0, end=sys.maxsize, kind=NodeKind.FILE, name="", first_line=1, last_line=MOST_LINES
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class File:
     """What has to be known of the file besides its tree."""
@@ -126,7 +132,16 @@ class File:
     path: str
     language: Language
     lines: int
-    has_tests: bool
+
+    @property
+    def has_tests(self) -> bool:
+        """Whether it is a file of tests."""
+        return languages.is_test_file(path=self.path, language=self.language)
+
+    @property
+    def tested(self) -> str:
+        """The name of the file that one of tests is about, as far as its own says it."""
+        return languages.tested_name(path=self.path)[:LONGEST_LABEL] if self.has_tests else ""
 
 
 def parse(*, path: str, source: bytes) -> Parsed:
@@ -148,9 +163,7 @@ def parse(*, path: str, source: bytes) -> Parsed:
     language = language_of(path=path)
     if language is None or problems[-1:] in ([Problem.TOO_LARGE], [Problem.MINIFIED]):
         return Parsed(language=language, lines=lines, problems=tuple(problems))
-    has_tests = languages.is_test_file(path=path, language=language)
-    file = File(path=path, language=language, lines=lines, has_tests=has_tests)
-    return _parse_tree(file, source, problems)
+    return _parse_tree(File(path=path, language=language, lines=lines), source, problems)
 
 
 def _parse_tree(file: File, source: bytes, problems: list[Problem]) -> Parsed:
@@ -169,13 +182,11 @@ def _parse_tree(file: File, source: bytes, problems: list[Problem]) -> Parsed:
     if len(placed) > MOST_REFERENCES or len(scopes) > MOST_SYMBOLS:
         problems = [*problems, Problem.TOO_MANY]
     scopes = scopes[:MOST_SYMBOLS]
-    tested = languages.tested_name(path=file.path)[:LONGEST_LABEL] if file.has_tests else ""
-    about = (Reference(ReferenceKind.TESTS, "", tested, 1),) if tested else ()
     return Parsed(
         language=file.language,
         lines=file.lines,
         symbols=tuple(_symbols_of(scopes)),
-        references=(*about, *_sourced(placed, scopes))[:MOST_REFERENCES],
+        references=tuple(_sourced(placed[:MOST_REFERENCES], scopes)),
         problems=tuple(problems),
     )
 
@@ -205,6 +216,11 @@ def _read_grammar(language: Language) -> tuple[tree_sitter.Language, tree_sitter
 def _text_of(node: Node) -> str:
     """Return the text of a node on one line."""
     return " ".join((node.text or b"").decode(errors="replace").split())
+
+
+def _captured(match: Match, name: str) -> str:
+    """Return the text of what a pattern captured under a name, empty for nothing."""
+    return _text_of(match[name][0]) if name in match else ""
 
 
 # What a file defines.
@@ -239,36 +255,34 @@ def _definitions(matches: Iterable[Match], file: File) -> Iterator[tuple[int, Sc
         capture = next((name for name in _KINDS if name in match), None)
         if capture is None or (capture == "test" and not file.has_tests):
             continue
-        node, names = match[capture][0], match.get("name", ())
+        node = match[capture][0]
         first = min(node.start_point[0] + 1, file.lines)
         last = node.end_point[0] + (node.end_point[1] > 0)  # at its beginning a line has nothing
-        name = _text_of(names[0]).strip("\"'`")[:LONGEST_LABEL] if names else _NAMELESS
-        owner = _text_of(match["receiver"][0])[:LONGEST_LABEL] if "receiver" in match else ""
         yield (
-            names[0].start_byte if names else node.start_byte,
+            match.get("name", match[capture])[0].start_byte,
             Scope(
                 start=node.start_byte,
                 end=node.end_byte,
                 kind=_KINDS[capture],
-                name=name or _NAMELESS,
+                name=_captured(match, "name").strip("\"'`")[:LONGEST_LABEL] or _NAMELESS,
                 first_line=first,
                 last_line=max(first, min(last, file.lines)),
-                parent=owner,
+                parent=_captured(match, "receiver")[:LONGEST_LABEL],
             ),
         )
 
 
 def _nest(found: Iterable[Scope], file: File) -> Iterator[Scope]:
     """Yield definitions with their qualified names; too long or too deep ones are left out."""
-    around: list[Scope] = []
+    around = [_WHOLE]
     taken: Counter[str] = Counter()
     for scope in found:
-        while around and around[-1].end <= scope.start:
+        while around[-1].end <= scope.start:
             around.pop()
-        outer = around[-1] if around else None
-        parent = scope.parent or (outer.qualified if outer else "")
+        outer = around[-1]
+        parent = scope.parent or outer.qualified
         qualified = f"{parent}.{scope.name}" if parent else scope.name
-        if len(qualified) > LONGEST_PATH or len(around) >= DEEPEST:
+        if len(qualified) > LONGEST_PATH or len(around) > DEEPEST:
             continue
         taken[qualified] += scope.kind is not None  # an owner of others takes no name
         if scope.kind is not None and taken[qualified] > 1:
@@ -280,13 +294,13 @@ def _nest(found: Iterable[Scope], file: File) -> Iterator[Scope]:
         yield around[-1]
 
 
-def _kind_of(scope: Scope, outer: Scope | None, file: File) -> NodeKind | None:
+def _kind_of(scope: Scope, outer: Scope, file: File) -> NodeKind | None:
     """Return what a definition is where it stands: functions are methods there, or tests."""
     kind = scope.kind
-    if kind is NodeKind.FUNCTION and outer is not None and outer.kind in _OWNERS:
+    if kind is NodeKind.FUNCTION and outer.kind in _OWNERS:
         kind = NodeKind.METHOD
     is_named = languages.is_test_name(name=scope.name, language=file.language)
-    return NodeKind.TEST if file.has_tests and is_named and kind in _FUNCTIONS else kind
+    return NodeKind.TEST if is_named and kind in _FUNCTIONS and file.has_tests else kind
 
 
 # What a file refers to: imports, calls, and what its classes inherit and implement.
@@ -298,7 +312,7 @@ def unfold(*, text: str) -> tuple[ImportPath, ...]:
     stack: list[tuple[str, ...]] = []
     segments: tuple[str, ...] = ()
     alias = ""
-    words = (word for word in _WORD.findall(text) if word != "::")
+    words = iter(_WORD.findall(text))
     for word in words:
         if word == "as":
             alias = next(words, "")
@@ -326,18 +340,19 @@ def _path(segments: tuple[str, ...], alias: str) -> Iterator[ImportPath]:
 
 
 def _find_references(matches: Iterable[Match], file: File) -> list[Placed]:
-    """Return what is referred to in a file once each, in order.
+    """Return what is referred to in a file once each, in order; what it tests comes first.
 
     An import that names what it takes says it all, and is not told a second time without. What
     holds the mark of a node that is gone is left out.
     """
-    once = sorted(dict.fromkeys(_placed(matches, file)), key=itemgetter(0))
+    about = ((-1, Reference(ReferenceKind.TESTS, "", file.tested, 1)),) if file.tested else ()
+    once = sorted(dict.fromkeys((*about, *_placed(matches, file))), key=itemgetter(0))
     once = [one for one in once if LOOSE not in "".join(one[1].texts)]
-    telling = {place for place, one in once if one.local or one.name}
+    telling = {place for place, one in once if one.names_something}
     return [
         (place, one)
         for place, one in once
-        if one.kind is not ReferenceKind.IMPORTS or one.local or one.name or place not in telling
+        if one.kind is not ReferenceKind.IMPORTS or one.names_something or place not in telling
     ]
 
 
@@ -354,7 +369,7 @@ def _placed(matches: Iterable[Match], file: File) -> Iterator[Placed]:
             yield _import(node, "self", _text_of(node), _text_of(node))
         for kind in filter(match.__contains__, _NAMED):
             node = match[kind][0]
-            target = _written(node, _text_of(match["last"][0]) if "last" in match else "")
+            target = _written(node, _captured(match, "last"))
             if target:
                 yield node.start_byte, Reference(kind, "", target, node.start_point[0] + 1)
 
@@ -373,10 +388,10 @@ def _imported(match: Match, language: Language) -> Placed:
     """Return an import; where it does not say what a module is called here, custom does."""
     node = match["from"][0]
     target = _text_of(node).strip("\"'`").replace(" ", "")
-    name = _text_of(match["taken"][0]) if "taken" in match else ""
-    local = _text_of(match["local"][0]) if "local" in match else name
+    name = _captured(match, "taken")
+    local = _captured(match, "local") or name
     if "default" in match:
-        name, local = "default", _text_of(match["default"][0])
+        name, local = "default", _captured(match, "default")
     elif "everything" in match:
         name = "*"
     elif not local and language is Language.GO:
@@ -396,14 +411,14 @@ def _import(node: Node, target: str, name: str, local: str) -> Placed:
 
 def _sourced(placed: Iterable[Placed], scopes: Sequence[Scope]) -> Iterator[Reference]:
     """Yield the references with the innermost symbol around each; both come in order."""
-    known = {scope.qualified for scope in scopes if scope.kind is not None}
-    around: list[Scope] = []
+    known = {"", *(scope.qualified for scope in scopes if scope.kind is not None)}
+    around = [_WHOLE]
     at = 0
     for place, reference in placed:
         while at < len(scopes) and scopes[at].start <= place:
             around.append(scopes[at])
             at += 1
-        while around and around[-1].end <= place:
+        while around[-1].end <= place:
             around.pop()
-        source = next((one.qualified for one in reversed(around) if one.qualified in known), "")
-        yield replace(reference, source=source) if source else reference
+        source = next(one.qualified for one in reversed(around) if one.qualified in known)
+        yield replace(reference, source=source)

@@ -18,7 +18,16 @@ from posixpath import basename, dirname, join
 
 from graph.code import languages, modules
 from graph.code.languages import Language
-from graph.code.values import Edge, NodeKind, Parsed, Place, Reference, ReferenceKind, Symbol
+from graph.code.values import (
+    LONGEST_LABEL,
+    Edge,
+    NodeKind,
+    Parsed,
+    Place,
+    Reference,
+    ReferenceKind,
+    Symbol,
+)
 
 SURE = 1.0  # of what a file defines, and of files that it imports
 NAMED_AFTER = 0.7  # a file of tests that is called after another; a default, as those below
@@ -34,14 +43,6 @@ INHERITED = 0.85  # a method of a class that is inherited
 PART = 0.6  # something of a class or a value that is not defined in it
 SAME_TYPE = 0.5  # a method that the type around it has, on an object of unknown type
 ONLY_ONE = 0.4  # the only method of this name
-FAMILIES: dict[Language, str] = {  # languages that call one another
-    Language.PYTHON: "python",
-    Language.JAVASCRIPT: "ecma",
-    Language.TYPESCRIPT: "ecma",
-    Language.TSX: "ecma",
-    Language.GO: "go",
-    Language.RUST: "rust",
-}
 SCATTERED = frozenset({Language.GO, Language.RUST})  # a type's methods may lie in other files
 _METHODS = frozenset({NodeKind.METHOD, NodeKind.FUNCTION})
 _INITIAL = ("__init__.py", "__init__.pyi")
@@ -63,11 +64,11 @@ class Project:
         self.imported: dict[str, dict[str, Reference]] = {}  # by file and name there
         self.handed_on: dict[str, list[Reference]] = {}  # imports of everything, by file
         # Places of methods by family and name, and of symbols by family and qualified name.
-        self.named: dict[tuple[str, str], list[Place]] = defaultdict(list)
-        self.elsewhere: dict[tuple[str, str], list[Place]] = defaultdict(list)
+        self.named: dict[tuple[Language, str], list[Place]] = defaultdict(list)
+        self.elsewhere: dict[tuple[Language, str], list[Place]] = defaultdict(list)
         self.beside: dict[tuple[str, str], Place] = {}  # symbols by folder and qualified name
         # Paths of files by family and name without extension.
-        self.stems: dict[tuple[str, str], list[str]] = defaultdict(list)
+        self.stems: dict[tuple[Language, str], list[str]] = defaultdict(list)
         go_imports: set[str] = set()
         for path, parsed in sorted(files.items()):
             imports = self._add_imports(path, parsed)
@@ -97,15 +98,14 @@ class Project:
         return bases
 
     def _add_symbols(self, path: str, symbols: Iterable[Symbol], language: Language) -> None:
-        family = FAMILIES[language]
-        self.stems[family, basename(path).partition(".")[0]].append(path)
+        self.stems[language.family, basename(path).partition(".")[0]].append(path)
         for symbol in symbols:
             place = Place(path=path, qualified=symbol.qualified)
-            self.elsewhere[family, symbol.qualified].append(place)
+            self.elsewhere[language.family, symbol.qualified].append(place)
             if language in SCATTERED:
                 self.beside.setdefault((dirname(path), symbol.qualified), place)
             if symbol.parent and symbol.kind in _METHODS:
-                self.named[family, symbol.name].append(place)
+                self.named[language.family, symbol.name].append(place)
 
 
 def resolve(*, files: Mapping[str, Parsed]) -> tuple[Edge, ...]:
@@ -156,33 +156,36 @@ def _imports(project: Project, path: str, reference: Reference) -> Iterator[Edge
         text = reference.target  # as the language would write the path
         if reference.name not in {"", "*", "default"}:
             separator = "::" if project.files[path].language is Language.RUST else "."
-            text = f"{text}{separator}{reference.name}"
+            text = f"{text}{separator}{reference.name}"[:LONGEST_LABEL]
         yield Edge(type="imports", source=source, target=None, text=text, confidence=UNRESOLVED)
 
 
 def _reached(project: Project, path: str, reference: Reference) -> Iterator[Edge]:
     """Yield the edge to what is called or inherited, and that it is tested, from a test."""
-    source = _source(project, path, reference)
+    source, kind = _source(project, path, reference), reference.kind
     found = _reach(project, path, reference)
-    kind = reference.kind
-    if found is None:
-        if not _is_builtin(project, path, reference):
-            text = reference.target
-            yield Edge(type=kind, source=source, target=None, text=text, confidence=UNRESOLVED)
-        return
-    target, confidence = found
-    if target == source and kind is not ReferenceKind.CALLS:
-        return
-    at_source, at_target = _kind(project, source), _kind(project, target)
-    is_interface = at_target is NodeKind.INTERFACE and at_source is not NodeKind.INTERFACE
-    if kind is ReferenceKind.INHERITS and is_interface:
-        kind = ReferenceKind.IMPLEMENTS
-    edge = Edge(type=kind, source=source, target=target, confidence=confidence)
-    yield edge
-    is_tested = at_source is NodeKind.TEST and at_target is not NodeKind.TEST
-    # Rust keeps tests beside what they test, in the same file
-    if kind is ReferenceKind.CALLS and is_tested and not _holds_tests(project, target.path):
-        yield replace(edge, type=ReferenceKind.TESTS)
+    if found is not None:
+        target, confidence = found
+        edge = Edge(type=kind, source=source, target=target, confidence=confidence)
+        if kind is ReferenceKind.CALLS:
+            yield edge
+            if _is_tested(project, source, target):
+                yield replace(edge, type=ReferenceKind.TESTS)
+        elif target != source:
+            is_interface = _kind(project, target) is NodeKind.INTERFACE
+            if is_interface and _kind(project, source) is not NodeKind.INTERFACE:
+                edge = replace(edge, type=ReferenceKind.IMPLEMENTS)
+            yield edge
+    elif not _is_builtin(project, path, reference):
+        text = reference.target
+        yield Edge(type=kind, source=source, target=None, text=text, confidence=UNRESOLVED)
+
+
+def _is_tested(project: Project, source: Place, target: Place) -> bool:
+    """Say whether a test calls what is none; Rust keeps both in one file."""
+    is_test = _kind(project, source) is NodeKind.TEST
+    is_other = is_test and _kind(project, target) is not NodeKind.TEST
+    return is_other and not _holds_tests(project, target.path)
 
 
 def _source(project: Project, path: str, reference: Reference) -> Place:
@@ -206,7 +209,7 @@ def _is_builtin(project: Project, path: str, reference: Reference) -> bool:
         return False
     head, _, last = reference.target.rpartition(".")
     brought = languages.METHODS if head else languages.NAMES
-    return last in brought[language]
+    return last in brought[language.family]
 
 
 def _named_after(project: Project, path: str, reference: Reference) -> Iterator[Edge]:
@@ -214,7 +217,7 @@ def _named_after(project: Project, path: str, reference: Reference) -> Iterator[
     language = project.files[path].language
     if language is None:
         return
-    candidates = project.stems.get((FAMILIES[language], reference.target), ())
+    candidates = project.stems.get((language.family, reference.target), ())
     if len(candidates) > MOST_NAMESAKES:
         return
     own = frozenset(dirname(path).split("/"))
@@ -247,20 +250,25 @@ def _meaning(
     if reference.name in {"", "*"}:
         yield from (Place(path=file) for file in found)
         return
-    for file in found:
-        place = _member(project, file, reference.name, farthest - 1)
-        if place is None and reference.name == "default":  # called so here, or as the file is
-            names = (reference.local, basename(file).partition(".")[0])
-            name = next((name for name in names if name in project.defined[file]), "")
-            place = Place(path=file, qualified=name)
-        if place is not None:
-            yield place
-            return
-    if project.files[path].language is Language.PYTHON:
+    taken = (_taken(project, file, reference, farthest - 1) for file in found)
+    place = next(filter(None, taken), None)
+    if place is not None:
+        yield place
+    elif project.files[path].language is Language.PYTHON:
         between = "" if reference.target.endswith(".") else "."
         inner = f"{reference.target}{between}{reference.name}"
         nested = modules.find(files=project.layout, importer=path, target=inner)
         yield from (Place(path=file) for file in nested)
+
+
+def _taken(project: Project, file: str, reference: Reference, farthest: int) -> Place | None:
+    """Return what an import takes out of a file; a default is called so here, or as the file is."""
+    place = _member(project, file, reference.name, farthest)
+    if place is None and reference.name == "default":
+        names = (reference.local, basename(file).partition(".")[0])
+        name = next((name for name in names if name in project.defined[file]), "")
+        place = Place(path=file, qualified=name)
+    return place
 
 
 def _member(project: Project, path: str, name: str, farthest: int = FARTHEST) -> Place | None:
@@ -278,12 +286,13 @@ def _member(project: Project, path: str, name: str, farthest: int = FARTHEST) ->
         nested = modules.find(files=project.layout, importer=path, target=f".{name}")
         if nested:
             return Place(path=nested[0])
-    for reference in project.handed_on[path]:
-        for file in _files_of(project, path, reference):
-            place = _member(project, file, name, farthest - EVERYTHING) if file != path else None
-            if place is not None:
-                return place
-    return None
+    handed_on = (
+        _member(project, file, name, farthest - EVERYTHING)
+        for reference in project.handed_on[path]
+        for file in _files_of(project, path, reference)
+        if file != path
+    )
+    return next(filter(None, handed_on), None)
 
 
 def _rust_meaning(
@@ -307,21 +316,21 @@ def _rust_meaning(
 def _rust(project: Project, path: str, reference: Reference) -> tuple[str | None, list[str]]:
     """Return the file in which a path of Rust ends, and the names that are left of it there."""
     layout = project.layout
-    segments = [part for part in (*reference.target.split("::"), reference.name) if part]
+    segments = [*filter(None, (*reference.target.split("::"), reference.name))]
     folder, inside = modules.module_folder(path=path), _inline_modules(project, path, reference)
     if segments[:1] == ["crate"]:
         folder, segments, inside = modules.crate_root(files=layout, path=path), segments[1:], []
     elif segments and segments[0] in layout.crates:
         folder, segments, inside = layout.crates[segments[0]], segments[1:], []
-    while segments and segments[0] in {"self", "super"}:
-        if segments[0] == "super":
+    while segments[:1] in (["self"], ["super"]):
+        if segments.pop(0) == "super":
             folder = folder if inside else dirname(folder)
             inside = inside[:-1]
-        segments = segments[1:]
     while segments and not inside:
-        if modules.rust_file(files=layout, folder=join(folder, segments[0])) is None:
+        below = join(folder, segments[0])
+        if modules.rust_file(files=layout, folder=below) is None:
             break
-        folder, segments = join(folder, segments[0]), segments[1:]
+        folder, segments = below, segments[1:]
     return modules.rust_file(files=layout, folder=folder), [*inside, *segments]
 
 
@@ -461,7 +470,7 @@ def _of_type(project: Project, place: Place, name: str) -> Place | None:
     language = project.files[place.path].language
     if language not in SCATTERED:
         return None
-    places = project.elsewhere.get((FAMILIES[language], qualified), ())
+    places = project.elsewhere.get((language, qualified), ())
     alone = places[0] if len(places) == 1 else None
     return project.beside.get((dirname(place.path), qualified), alone)
 
@@ -471,12 +480,12 @@ def _guess(
 ) -> Reached | None:
     """Return the method that is called so, where there is only one it can be."""
     language = project.files[path].language
-    if language is None or not rest or rest[-1] in languages.METHODS[language]:
+    if language is None or not rest or rest[-1] in languages.METHODS[language.family]:
         return None
     owner = _owner(project, path, reference.source)
     if owner and language in SCATTERED and len(rest) == 1:
         found = _of_type(project, Place(path=path, qualified=owner), rest[0])
         if found is not None:
             return found, SAME_TYPE
-    places = project.named.get((FAMILIES[language], rest[-1]), ())
+    places = project.named.get((language.family, rest[-1]), ())
     return (places[0], ONLY_ONE) if len(places) == 1 else None

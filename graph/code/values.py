@@ -105,6 +105,11 @@ class Reference:
         """What of it was written in the file."""
         return self.target, self.name, self.local
 
+    @property
+    def names_something(self) -> bool:
+        """Whether an import says what it takes, or what that is called here."""
+        return bool(self.local or self.name)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parsed:
@@ -200,15 +205,22 @@ def as_json(*, parsed: Parsed) -> dict[str, Any]:
 
 
 def read_json(
-    *, language: str, lines: int, kept: Mapping[str, Any], symbols: Iterable[Symbol]
+    *,
+    language: str,
+    lines: int,
+    kept: Mapping[str, Any],
+    symbols: Iterable[Symbol],
+    is_changed: bool,
 ) -> Parsed:
-    """Return a file as it was read, from what its node keeps."""
-    parents = kept.get("parents") or {}
+    """Return a file as it was read, from what its node keeps.
+
+    Of one that has changed since, no more than what it may define still.
+    """
+    parents = kept.get("parents", {})
+    references = () if is_changed else kept.get("references", ())
     return Parsed(
         language=Language(language) if language else None,
         lines=lines,
         symbols=tuple(replace(one, parent=parents.get(one.qualified, "")) for one in symbols),
-        references=tuple(
-            Reference(ReferenceKind(kind), *texts) for kind, *texts in kept.get("references") or ()
-        ),
+        references=tuple(Reference(ReferenceKind(kind), *texts) for kind, *texts in references),
     )

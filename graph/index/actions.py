@@ -133,13 +133,8 @@ def announce_files(
         run = new_id()
         revision = queries.revision(root=root) + int(is_changed)
         queries.put(root=root, run=str(run), revision=revision)
-        view, job_id = queries.index_of(project_id=project.id), None
-        if not queries.is_resolved(root=root):  # files that come queue it sooner or again
-            by = principal(caller=caller)
-            job_id, view = queries.queue(by=by, project_id=project.id, view=view)
-        details = {"files": view.files_total, "missing": len(missing), "gone": gone}
-        act = "project.code_announced"
-        audit.append(act, "project", str(project.id), caller=caller, details=details)
+        details = {"files": len(files), "missing": len(missing), "gone": gone}
+        job_id, view = _queue_edges(caller, root, "project.code_announced", details)
         if missing or is_changed:
             queries.announce(actor=caller, project=project, view=view)
         return Announcement(
@@ -150,6 +145,21 @@ def announce_files(
             job_id=job_id,
             index=view,
         )
+
+
+def _queue_edges(
+    caller: Caller, root: Node, act: str, details: Mapping[str, int]
+) -> tuple[UUID | None, queries.IndexView]:
+    """Queue the work on edges where it is to be done, and record what led to it. In a unit.
+
+    Returns the job's id, None without one, and how far the index is then.
+    """
+    view, job_id = queries.index_of(project_id=root.project_id), None
+    if not queries.is_resolved(root=root):  # files that come queue it sooner or again
+        by = principal(caller=caller)
+        job_id, view = queries.queue(by=by, project_id=root.project_id, view=view)
+    audit.append(act, "project", str(root.project_id), caller=caller, details=details)
+    return job_id, view
 
 
 def _hold_against_index(
@@ -174,12 +184,9 @@ def _hold_against_index(
         elif node is None:
             new.append(_new_file(project, file, now))
     gone = [node for node, *_ in known.values()]
-    if gone:
-        statements.drop_files(files=gone, now=now)
-    if changed:
-        statements.want(rows=changed, now=now)
-    if back:
-        statements.take_back(files=back)
+    statements.drop_files(files=gone, now=now)
+    statements.want(rows=changed, now=now)
+    statements.take_back(files=back)
     bulk_insert.insert_rows(rows=new)
     return missing, len(gone), any((new, changed, back, gone))
 
@@ -290,16 +297,11 @@ def take_files(
             root = queries.hold_root(project=project)
             nodes = _find_wanted(project, run, files)
             stored = {path: found for path, found in read.items() if path in nodes}
-            _store(project, [(nodes[path], asked[path], stored[path]) for path in stored], now)
-            if stored:
-                queries.put(root=root, revision=queries.revision(root=root) + 1)
-            view = queries.index_of(project_id=project.id)
-            by = principal(caller=caller)
-            job_id, view = queries.queue(by=by, project_id=project.id, view=view)
+            _store(nodes, asked, stored, now)
+            queries.put(root=root, revision=queries.revision(root=root) + bool(stored))
             refused = tuple(one for one in stored.values() if isinstance(one, Refused))
             details = {"files": len(stored), "refused": len(refused)}
-            act = "project.code_received"
-            audit.append(act, "project", str(project.id), caller=caller, details=details)
+            job_id, view = _queue_edges(caller, root, "project.code_received", details)
             if stored:
                 queries.announce(actor=caller, project=project, view=view)
     waiting = tuple(path for path in asked if path not in read)
@@ -332,7 +334,7 @@ def _find_wanted(project: Project, run: UUID, files: Sequence[Sent]) -> dict[str
     Raises IndexRunning, ManifestMismatch.
     """
     root = queries.root_of(project_id=project.id)
-    if root is None or (root.details or {}).get("run") != str(run):
+    if root is None or root.kept.get("run") != str(run):
         detail = "This is not the newest run."
         raise IndexRunning(
             detail="Another manifest of this project has come since.",
@@ -345,7 +347,7 @@ def _find_wanted(project: Project, run: UUID, files: Sequence[Sent]) -> dict[str
         node = nodes.get(file.path)
         if node is None:
             raise _mismatch(number, "path", "The manifest does not name this file.")
-        if file.hash != (node.wanted or node.hash):
+        if file.hash != node.expected:
             raise _mismatch(number, "hash", "The manifest says another hash.")
     return {path: node for path, node in nodes.items() if node.wanted}
 
@@ -371,7 +373,7 @@ def _parse(files: Iterable[Sent]) -> dict[str, Parsed | Refused]:
             if b"\0" in one.content:
                 read[one.path] = Refused(path=one.path, reason=BINARY)
                 continue
-            found = parser_process.parse(path=one.path, content=one.content, until=until)
+            found = parser_process.PARSER.parse(path=one.path, content=one.content, until=until)
             if isinstance(found, Parsed):
                 found = values.without_secrets(parsed=found, is_secret=_is_secret)
             read[one.path] = found
@@ -379,17 +381,21 @@ def _parse(files: Iterable[Sent]) -> dict[str, Parsed | Refused]:
 
 
 def _store(
-    project: Project, read: Sequence[tuple[Node, Sent, Parsed | Refused]], now: datetime
+    nodes: Mapping[str, Node],
+    asked: Mapping[str, Sent],
+    read: Mapping[str, Parsed | Refused],
+    now: datetime,
 ) -> None:
     """Put what files define in the place of what they defined."""
-    before: dict[int, dict[str, int]] = {node.id: {} for node, *_ in read}
+    before: dict[int, dict[str, int]] = {nodes[path].id: {} for path in read}
     known = Node.objects.filter(file__in=list(before)).values_list("file_id", "qualified", "id")
     for file_id, qualified, id in known.order_by("id"):
         before[file_id or 0][qualified] = id
     new: list[Node] = []
     moved: list[dict[str, Any]] = []
-    for node, file, found in read:
-        _keep(node, file, found, now)
+    for path, found in read.items():
+        node = nodes[path]
+        _keep(node, asked[path], found, now)
         for symbol in found.symbols if isinstance(found, Parsed) else ():
             columns = {
                 "kind": symbol.kind,
@@ -401,11 +407,11 @@ def _store(
             if symbol.qualified in before[node.id]:
                 moved.append({"id": before[node.id].pop(symbol.qualified), **columns})
             else:
-                named = {"file_id": node.id, "qualified": symbol.qualified}
-                new.append(Node(project=project, **named, **columns, **OF_CODE))
+                named = {"project_id": node.project_id, "qualified": symbol.qualified}
+                new.append(Node(file=node, **named, **columns, **OF_CODE))
     statements.make_stale(files=before, now=now)
     statements.drop_nodes(nodes=[id for gone in before.values() for id in gone.values()], now=now)
-    statements.move(rows=moved)
+    statements.run(statements.MOVE, rows=moved)
     bulk_insert.insert_rows(rows=new)
 
 
@@ -414,22 +420,13 @@ def _keep(node: Node, sent: Sent, found: Parsed | Refused, now: datetime) -> Non
     node.hash, node.wanted, node.size = sent.hash, "", len(sent.content)
     node.indexed_at = node.stale_at = now
     if isinstance(found, Refused):
-        node.language = language_of(path=sent.path) or ""
-        node.confidence, node.last_line, node.details = (
-            queries.REFUSED,
-            None,
-            {"refused": found.reason},
-        )
+        node.language, node.confidence = language_of(path=sent.path) or "", queries.REFUSED
+        node.last_line, node.details = None, {"refused": found.reason}
     else:
         node.language = found.language or ""
         node.confidence, node.first_line, node.last_line = 1.0, 1, found.lines
         node.details = values.as_json(parsed=found)
-    node.save(
-        update_fields=[
-            "hash", "wanted", "size", "indexed_at", "stale_at", "language", "confidence",
-            "first_line", "last_line", "details",
-        ]
-    )  # fmt: skip
+    node.save()
 
 
 # Edges.
@@ -505,14 +502,12 @@ def _read(project_id: UUID) -> _Code | None:
         nodes[Place(path=path)] = file.id
         for node, symbol in symbols.items():
             nodes[Place(path=path, qualified=symbol.qualified)] = node
-        kept = file.details or {}
-        if file.wanted:  # it has changed: no more than what it may define still
-            kept = {"parents": kept.get("parents", {})}
         files[path] = values.read_json(
             language=file.language,
             lines=file.last_line or 0,
-            kept=kept,
+            kept=file.kept,
             symbols=symbols.values(),
+            is_changed=bool(file.wanted),
         )
         left -= len(files[path].references)
         if left < 0:
@@ -527,14 +522,12 @@ def _read(project_id: UUID) -> _Code | None:
 
 
 def _find_edges(read: _Code) -> dict[Key, Worth]:
-    """Return edges between nodes; those that say the same of the same are one."""
+    """Return edges between nodes."""
     edges: dict[Key, Worth] = {}
     for edge in resolve.resolve(files=read.files):
         to = None if edge.target is None else read.nodes[edge.target]
-        text = edge.text[:LONGEST_LABEL] if to is None else ""
-        key = (read.nodes[edge.source], edge.type, to, text)
-        weight, confidence = edges.get(key, (0.0, 0.0))
-        edges[key] = (weight + edge.weight, max(confidence, edge.confidence))
+        key = (read.nodes[edge.source], edge.type, to, edge.text)
+        edges[key] = (edge.weight, edge.confidence)
     return edges
 
 
@@ -550,9 +543,9 @@ def _write(project: Project, edges: Mapping[Key, Worth]) -> dict[str, int]:
             gone.append(row.id)
         elif now != (row.weight, row.confidence) or row.stale_at is not None:
             changed.append({"id": row.id, "weight": now[0], "confidence": now[1]})
-    statements.drop_edges(edges=gone)
+    statements.run(statements.DROP_THESE_EDGES, edges=gone)
     for start in range(0, len(changed), ROWS_AT_ONCE):  # each portion is sent as one text
-        statements.weigh(rows=changed[start : start + ROWS_AT_ONCE])
+        statements.run(statements.WEIGH, rows=changed[start : start + ROWS_AT_ONCE])
     new = (
         Edge(
             project=project,

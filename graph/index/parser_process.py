@@ -23,18 +23,17 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
 from threading import Lock
-from typing import Any, Final
+from typing import Final
 from uuid import UUID, uuid4
 
-import orjson
 from django.core.cache import cache
+from pydantic import TypeAdapter
 from redis.exceptions import RedisError
 
 from accounts import live, tenancy
 from accounts.errors import RateLimited
 from accounts.messages import message
-from graph.code.languages import Language
-from graph.code.values import NodeKind, Parsed, Reference, ReferenceKind, Refused, Symbol
+from graph.code.values import Parsed, Refused
 from graph.index import parse_worker
 
 SECONDS: Final = 10.0  # of the clock for one file, which takes two thousandths as a rule
@@ -45,6 +44,7 @@ TOO_LARGE: Final = message("The file is too large to index.")
 _FOREVER: Final = -1
 _GRACE_SECONDS: Final = 1.0  # for a process that nobody asks any more
 _LEFT: Final[list[object]] = []  # of the process this was forked from
+_ANSWER: Final = TypeAdapter(Parsed)  # reads it as data
 _ROOT: Final = Path(__file__).resolve().parents[2]
 AT_ONCE: Final = 2  # calls of an organization; a default
 AGAIN_SECONDS: Final = 5  # until one of them may be done, which takes less as a rule
@@ -126,8 +126,8 @@ class Parser:
         try:
             line.send_bytes(path.encode())
             line.send_bytes(content)
-            return _read(orjson.loads(line.recv_bytes(parse_worker.LARGEST_MESSAGE)))
-        except (OSError, EOFError, ValueError, TypeError, KeyError) as error:
+            return _ANSWER.validate_json(line.recv_bytes(parse_worker.LARGEST_MESSAGE))
+        except (OSError, EOFError, ValueError) as error:
             raise _Lost from error
         finally:
             timer.cancel()
@@ -169,29 +169,6 @@ class Parser:
 PARSER: Final = Parser()
 atexit.register(PARSER.close)
 os.register_at_fork(after_in_child=PARSER.forget)
-
-
-def parse(*, path: str, content: bytes, until: float | None = None) -> Parsed | Refused:
-    """Return what a file holds, or why it could not be read; never raises for what it holds.
-
-    Raises Busy when it is not its turn by `until`, a moment of the monotonic clock.
-    """
-    return PARSER.parse(path=path, content=content, until=until)
-
-
-def _read(answer: dict[str, Any]) -> Parsed:
-    """Check an answer, and return it as a value."""
-    return Parsed(
-        language=Language(answer["language"]) if answer["language"] else None,
-        lines=int(answer["lines"]),
-        symbols=tuple(
-            Symbol(**{**one, "kind": NodeKind(one["kind"])}) for one in answer["symbols"]
-        ),
-        references=tuple(
-            Reference(**{**one, "kind": ReferenceKind(one["kind"])}) for one in answer["references"]
-        ),
-        problems=tuple(map(str, answer["problems"])),
-    )
 
 
 # How many calls of one organization have files read at a time.

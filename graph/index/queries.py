@@ -99,23 +99,22 @@ def index_of(*, project_id: UUID) -> IndexView:
         )
     )
     total, wanted, waiting, refused = (sum(row[n] for row in counted) for n in range(1, 5))
-    about = root_of(project_id=project_id)
+    about = root_of(project_id=project_id) or Node()
     state = _state(total=total, wanted=wanted, waiting=waiting)
     reason = ""
     if state is State.RESOLVING:  # why the work on edges ended without them, if it did
         reason = jobs.failure(name=JOB, keys=(project_id.hex, later_key(project_id=project_id)))
-    details: Mapping[str, Any] = (about.details or {}) if about else {}
     return IndexView(
         state=State.FAILED if reason else state,
         reason=reason,
-        run=as_uuid(text=str(details.get("run", ""))),
+        run=as_uuid(text=str(about.kept.get("run", ""))),
         files_done=total - wanted,
         files_total=total,
         languages={row[0]: row[1] for row in counted if row[0]},
         refused=_refused(files.filter(is_refused)) if refused else (),
         refused_total=refused,
-        figures=dict(details.get("figures") or {}),
-        indexed_at=about.indexed_at if about else None,
+        figures=about.kept.get("figures", {}),
+        indexed_at=about.indexed_at,
     )
 
 
@@ -243,18 +242,18 @@ def hold_root(*, project: Project) -> Node:
 
 def put(*, root: Node, **details: Any) -> None:
     """Keep something about the index as a whole."""
-    root.details = {**(root.details or {}), **details}
+    root.details = root.kept | details
     root.save(update_fields=["details"])
 
 
 def revision(*, root: Node) -> int:
     """Return how often the files of an index have changed."""
-    return int((root.details or {}).get("revision", 0))
+    return int(root.kept.get("revision", 0))
 
 
 def is_resolved(*, root: Node) -> bool:
     """Say whether the edges are made of the files as they are."""
-    return bool((root.details or {}).get("resolved", 0) == revision(root=root))
+    return bool(root.kept.get("resolved", 0) == revision(root=root))
 
 
 def queue(*, by: UUID | None, project_id: UUID, view: IndexView) -> tuple[UUID | None, IndexView]:

@@ -45,6 +45,7 @@ MOVE: Final = """
     WHERE n.id = m.id
 """
 DROP_THESE_EDGES: Final = "DELETE FROM graph_edge WHERE id = ANY(%(edges)s)"
+# What edges weigh and how sure they are; they are fresh.
 WEIGH: Final = """
     UPDATE graph_edge AS e SET weight = w.weight, confidence = w.confidence, stale_at = NULL
     FROM json_to_recordset(%(rows)s::json) AS w(id bigint, weight float8, confidence float8)
@@ -54,22 +55,21 @@ WEIGH: Final = """
 
 def want(*, rows: Sequence[Mapping[str, Any]], now: datetime) -> None:
     """Wait for texts: of each a row with node, hash and size. It and its edges are stale now."""
-    _run(WANTED, rows=rows)
+    run(WANTED, rows=rows)
     make_stale(files=[row["node"] for row in rows], now=now)
 
 
-def take_back(*, files: Iterable[int]) -> None:
+def take_back(*, files: Sequence[int]) -> None:
     """Wait no longer for files that are again what was read; their edges are to be made anew."""
-    listed = list(files)
-    _run(NOTHING_WANTED, files=listed)
-    _run(FRESH_SYMBOLS, files=listed)
+    run(NOTHING_WANTED, files=files)
+    run(FRESH_SYMBOLS, files=files)
 
 
 def make_stale(*, files: Iterable[int], now: datetime) -> None:
     """Make files, what they define, and the edges from them stale."""
     nodes = _nodes_of(files)
-    _run(STALE_NODES, nodes=nodes, at=now)
-    _run(STALE_EDGES, nodes=nodes, at=now)
+    run(STALE_NODES, nodes=nodes, at=now)
+    run(STALE_EDGES, nodes=nodes, at=now)
 
 
 def drop_files(*, files: Iterable[int], now: datetime) -> None:
@@ -77,27 +77,11 @@ def drop_files(*, files: Iterable[int], now: datetime) -> None:
     drop_nodes(nodes=_nodes_of(files), now=now)
 
 
-def drop_nodes(*, nodes: Iterable[int], now: datetime) -> None:
+def drop_nodes(*, nodes: Sequence[int], now: datetime) -> None:
     """Let nodes go with the edges from them; edges to them are stale from now on."""
-    listed = list(nodes)
-    _run(LOOSEN, nodes=listed, at=now, mark=LOOSE)
-    _run(DROP_EDGES, nodes=listed)
-    _run(DROP_NODES, nodes=listed)
-
-
-def move(*, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Put down what symbols are called now and where they stand."""
-    _run(MOVE, rows=rows)
-
-
-def drop_edges(*, edges: Iterable[int]) -> None:
-    """Let edges go."""
-    _run(DROP_THESE_EDGES, edges=list(edges))
-
-
-def weigh(*, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Put down what edges weigh and how sure they are; they are fresh."""
-    _run(WEIGH, rows=rows)
+    run(LOOSEN, nodes=nodes, at=now, mark=LOOSE)
+    run(DROP_EDGES, nodes=nodes)
+    run(DROP_NODES, nodes=nodes)
 
 
 def _nodes_of(files: Iterable[int]) -> list[int]:
@@ -106,7 +90,7 @@ def _nodes_of(files: Iterable[int]) -> list[int]:
         return [row[0] for row in cursor.fetchall()]
 
 
-def _run(statement: str, *, rows: Sequence[Mapping[str, Any]] = (), **values: Any) -> None:
+def run(statement: str, *, rows: Sequence[Mapping[str, Any]] = (), **values: Any) -> None:
     """Execute a statement; its rows are sent as one text."""
     with connection.cursor() as cursor:
         cursor.execute(statement, {**values, "rows": orjson.dumps(rows).decode()})

@@ -34,7 +34,7 @@ def main(*, folder: Path) -> None:
     _contents(parsed)
     started = time.perf_counter()
     for path, content in sources.items():
-        parser_process.parse(path=path, content=content)
+        parser_process.PARSER.parse(path=path, content=content)
     _tell("parse, guarded, by the clock", len(sources), time.perf_counter() - started)
     edges, resolving = _timed(lambda: resolve(files=parsed))
     measures.line("resolve", f"{len(edges):,} edges, {resolving:.2f} s")

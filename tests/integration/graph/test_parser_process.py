@@ -29,7 +29,7 @@ SLOW = b"func(\n" * 200_000  # what is never closed keeps the parser of Go for m
 LARGE = b"x = [\n" + b"[1, (2, {3: 4})],\n" * 100_000 + b"]\n"
 OWNER = """
 from graph.index import parse_worker, parser_process
-parser_process.parse(path="a.py", content=b"")
+parser_process.PARSER.parse(path="a.py", content=b"")
 print(parser_process.PARSER.process_id, flush=True)
 input()
 """
@@ -156,12 +156,12 @@ def test_the_process_goes_with_its_owner() -> None:
 
 
 def test_a_process_that_was_forked_off_starts_its_own() -> None:
-    assert isinstance(parser_process.parse(path="a.py", content=GOOD), Parsed)
+    assert isinstance(parser_process.PARSER.parse(path="a.py", content=GOOD), Parsed)
     before = parser_process.PARSER.process_id
 
     child = os.fork()
     if child == 0:
-        told = parser_process.parse(path="a.py", content=GOOD)
+        told = parser_process.PARSER.parse(path="a.py", content=GOOD)
         is_own = parser_process.PARSER.process_id not in {None, before}
         parser_process.PARSER.close()
         os._exit(0 if isinstance(told, Parsed) and is_own else 1)
