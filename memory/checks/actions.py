@@ -235,8 +235,7 @@ def _search(
     asked: list[tuple[str, tuple[int, ...]]] = []
     first = 0
     for parts, question in groups:
-        if question.strip():
-            asked.append((question, tuple(range(first, first + len(parts)))))
+        asked.append((question, tuple(range(first, first + len(parts)))))
         first += len(parts)
     if len(asked) > SEARCHES_MOST:
         hits.degraded[NOT_ALL_SEARCHED] = None
@@ -286,8 +285,7 @@ def _read_memories(
     ids: Iterable[UUID], project_id: UUID, sight: visibility.Sight, now: datetime
 ) -> list[check_findings.CheckedMemory]:
     """Read those that may stop work: active, of the project or of none, and not in doubt."""
-    wanted = tuple(dict.fromkeys(ids))
-    found = views.views_of(memory_ids=wanted, sight=sight, now=now) if wanted else {}
+    found = views.views_of(memory_ids=tuple(dict.fromkeys(ids)), sight=sight, now=now)
     usable = tuple(
         view
         for view in found.values()
@@ -339,8 +337,6 @@ def untouched_pairs(
     *, project_id: UUID, files: tuple[str, ...], sight: visibility.Sight
 ) -> tuple[FilePair, ...]:
     """Return files that nearly every session touches together with some of these. In a unit."""
-    if not files:
-        return ()
     among = frozenset(files)
     seen = visibility.as_q(sight=sight)
     met = Statistic.objects.filter(

@@ -81,6 +81,11 @@ class CheckedMemory:
     approach: str = ""
     is_doubtful: bool = False
 
+    @property
+    def may_stop(self) -> bool:
+        """Whether it is sure enough to stop work."""
+        return not self.is_doubtful and self.confidence >= SURE
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryFinding:
@@ -241,14 +246,13 @@ def _finding(memory: CheckedMemory, work: _Work, relevant: frozenset[int]) -> Me
     ]
     if not met:
         return None
-    best = min((found for found, _ in met), key=lambda one: (_ORDER[one.level], -one.score))
+    best, _ = min(met, key=lambda pair: (_ORDER[pair[0].level], -pair[0].score))
     why = best.level, best.why
     where = tuple(dict.fromkeys(part.place for one, part in met if (one.level, one.why) == why))
-    is_unsure = memory.is_doubtful or memory.confidence < SURE
-    is_stopped = best.level is Level.STOP and not is_unsure
+    is_doubted = best.level is Level.STOP and not memory.may_stop
     return MemoryFinding(
         memory_id=memory.id,
-        level=best.level if is_stopped or best.level is Level.NOTE else Level.CAUTION,
+        level=Level.CAUTION if is_doubted else best.level,
         why=best.why,
         places=where[:PLACES_MOST],
         matched=tuple(sorted(best.matched)),
@@ -294,20 +298,24 @@ def _against(
     is_dead_end = read.memory.type is MemoryType.DEAD_END
     done = part.proposes.union(*part.taken) if is_dead_end else part.proposes
     shared = what & done
-    if not shared or unless & part.proposes:
+    if unless & part.proposes:
         return None
-    share = len(shared) / len(what)
-    is_in_place = len(part.stems & read.stems) > 1
-    is_telling = len(shared) > 1 or is_in_place or bool(shared & (part.named | read.named))
-    least = COVERAGE_LONG if len(shared) >= LONG else statement_clauses.COVERAGE
-    if is_telling and share >= least:
+    share, is_long = len(shared) / len(what), len(shared) >= LONG
+    least = COVERAGE_LONG if is_long else statement_clauses.COVERAGE
+    if share >= least and _is_telling(read, part, shared):
         why = FindingReason.TRIED if is_dead_end else FindingReason.DECIDED_AGAINST
         return _Match(level=Level.STOP, why=why, score=share, matched=shared)
-    if is_dead_end and len(shared) >= LONG and share >= PARTLY:
+    if is_dead_end and is_long and share >= PARTLY:
         return _Match(
             level=Level.CAUTION, why=FindingReason.TRIED_IN_PART, score=share, matched=shared
         )
     return None
+
+
+def _is_telling(read: _ReadMemory, part: WorkPart, shared: frozenset[str]) -> bool:
+    """Say whether stems of a clause tell of it: two, one that is a name, or one in its place."""
+    is_in_place = len(part.stems & read.stems) > 1
+    return len(shared) > 1 or is_in_place or bool(shared & (part.named | read.named))
 
 
 def _taken(read: _ReadMemory, part: WorkPart) -> _Match | None:

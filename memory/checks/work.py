@@ -16,7 +16,7 @@ has that in words, a diff in lines that are added and removed.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -183,26 +183,23 @@ def question(*, files: tuple[str, ...], text: str) -> str:
     return " ".join((*files, *statement_clauses.compounds(text=text)[:QUESTION_MOST]))
 
 
-def _blocks(text: str) -> Iterator[_Block]:
-    block: _Block | None = None
-    in_fence = False
+def _blocks(text: str) -> list[_Block]:
+    blocks: list[_Block] = []
+    is_open = in_fence = False
     for number, line in enumerate(text.splitlines(), start=1):
         if _FENCE.match(line):
             in_fence = not in_fence
             continue
         begun = None if in_fence else _begin(number, line)
         is_gap = not in_fence and (not line.strip() or _RULE.match(line) is not None)
-        if block is not None and (is_gap or begun is not None):
-            yield block
-            block = None
         if begun is not None:
-            block = begun
-        elif block is not None:
-            block.lines.append(line)
+            blocks.append(begun)
+        elif is_open and not is_gap:
+            blocks[-1].lines.append(line)
         elif not is_gap:
-            block = _Block(line=number, is_paragraph=True, lines=[line])
-    if block is not None:
-        yield block
+            blocks.append(_Block(line=number, is_paragraph=True, lines=[line]))
+        is_open = not is_gap
+    return blocks
 
 
 def _begin(number: int, line: str) -> _Block | None:
@@ -267,7 +264,7 @@ class _Reader:
     def step(self) -> None:
         """Read one line outside of hunks, or one hunk."""
         line = self.lines[self.at]
-        following = self.lines[self.at + 1] if self.at + 1 < len(self.lines) else ""
+        following = "".join(self.lines[self.at + 1 : self.at + 2])
         if _COMBINED.match(line):
             raise _refused(
                 message("Line {line} begins a combined diff of a merge.", line=self.at + 1),

@@ -9,17 +9,19 @@ links and its topics. Every column of a memory is decided in `FIELDS`; a test fa
 not.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 
 from accounts.messages import Message
+from memory.taxonomy import MemoryType
 from memory.text import text as texts
 
 MOST_CANDIDATES: Final = 20_000  # of one upload; default, not measured
 LONGEST_NAME: Final = 400  # characters of a file's name that are kept
+TYPES: Final = frozenset(one.value for one in MemoryType)
 
 
 class Unreadable(Exception):
@@ -116,10 +118,37 @@ class DocumentReading:
         file = FileRead(name=name, format=format, candidates=len(candidates), notices=notices)
         return cls(files=(file,), candidates=candidates, faults=faults)
 
+    @classmethod
+    def of_rows(
+        cls,
+        *,
+        name: str,
+        format: FileFormat,
+        rows: Iterable[tuple[int | None, Any]],
+        read: Callable[[int | None, Any], DocumentCandidate],
+        notices: tuple[Message | str, ...] = (),
+    ) -> "DocumentReading":
+        """Return the reading of a file's rows by their lines; an unreadable one is a fault."""
+        found: list[DocumentCandidate] = []
+        faults: list[FileFault] = []
+        for line, row in rows:
+            try:
+                found.append(read(line, row))
+            except Unreadable as error:
+                faults.append(FileFault(file=name, line=line, detail=error.detail))
+            if max(len(found), len(faults)) > MOST_CANDIDATES:
+                break  # one more than is taken, so that it is reported
+        return cls.of_file(
+            name=name,
+            format=format,
+            candidates=tuple(found),
+            faults=tuple(faults),
+            notices=notices,
+        )
+
 
 FORMAT: Final = "cairn-export"
-VERSION: Final = 1
-HEADER: Final[Mapping[str, Any]] = {"format": FORMAT, "version": VERSION}
+HEADER: Final[Mapping[str, Any]] = {"format": FORMAT, "version": 1}
 VERSIONS, LINKS, TOPICS = "versions", "links", "topics"  # beside the fields of a record
 BESIDE: Final = (VERSIONS, LINKS, TOPICS)
 
@@ -193,6 +222,16 @@ def time_of(value: Any) -> datetime | None:
 def text_of(value: Any, longest: int) -> str:
     """Return a text of a foreign value that is no longer than this, else none."""
     return value if isinstance(value, str) and len(value) <= longest else ""
+
+
+def texts_of(value: Any) -> tuple[str, ...]:
+    """Return the texts of a foreign list, empty for what is none."""
+    return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()
+
+
+def choice_of(value: Any, known: frozenset[str]) -> str | None:
+    """Return a foreign value that is one of these, None for any other."""
+    return value if isinstance(value, str) and value in known else None
 
 
 def line_of(value: Any) -> int | None:

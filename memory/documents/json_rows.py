@@ -15,21 +15,19 @@ from accounts.messages import message
 from memory.customization import custom_type_rules
 from memory.documents import file_formats
 from memory.documents.file_formats import (
-    MOST_CANDIDATES,
+    TYPES,
     DocumentCandidate,
     DocumentReading,
-    FileFault,
     FileFormat,
     Unreadable,
 )
-from memory.taxonomy import LinkKind, MemoryType
+from memory.taxonomy import LinkKind
 
 TEXTS: Final = ("content", "memory", "text", "fact", "statement")  # names of a row's text, in order
 LISTS: Final = ("memories", "results", "items", "data")  # names of the rows in a document
 LOOKED_AT: Final = 50  # rows from which a format is told
 LONGEST_ROW: Final = 1_000_000  # characters of one line
 DEEPEST: Final = 32  # levels
-TYPES: Final = frozenset(one.value for one in MemoryType)
 KINDS: Final = frozenset(one.value for one in LinkKind)
 TOO_DEEP: Final = message("This JSON is nested too deep or has too long numbers.")
 
@@ -41,7 +39,7 @@ def read_document(*, name: str, text: str) -> DocumentReading:
     if rows is None:
         raise Unreadable(message("This JSON holds no list of memories."))
     format = FileFormat.OWN_JSON if _is_header(value) else _format_of(rows, FileFormat.JSON)
-    return _reading(name, format, ((None, row) for row in rows))
+    return _reading(name, format, enumerate(rows, start=1), has_lines=False)
 
 
 def read_lines(*, name: str, text: str) -> DocumentReading:
@@ -88,7 +86,7 @@ def read_record(*, name: str, line: int | None, record: Mapping[str, Any]) -> Do
             (kind, row["target"])
             for row in (linked if isinstance(linked, list) else ())
             if isinstance(row, dict)
-            and (kind := _choice(row.get("kind"), KINDS)) is not None
+            and (kind := file_formats.choice_of(row.get("kind"), KINDS)) is not None
             and isinstance(row.get("target"), str)
         ),
         record=record,
@@ -124,11 +122,8 @@ def _rows_of(value: Any) -> list[Any] | None:
         return value
     if not isinstance(value, dict):
         return None
-    for name in LISTS:
-        if isinstance(value.get(name), list):
-            found: list[Any] = value[name]
-            return found
-    return [value] if _text_of(value) else None
+    held: list[list[Any]] = [value[name] for name in LISTS if isinstance(value.get(name), list)]
+    return next(iter(held), [value] if _text_of(value) else None)
 
 
 def _is_header(value: Any) -> bool:
@@ -145,29 +140,30 @@ def _format_of(rows: list[Any], otherwise: FileFormat) -> FileFormat:
 
 
 def _reading(
-    name: str, format: FileFormat, rows: Iterable[tuple[int | None, Any]]
+    name: str, format: FileFormat, rows: Iterable[tuple[int, Any]], *, has_lines: bool = True
 ) -> DocumentReading:
-    found, faults = [], []
-    for number, (line, row) in enumerate(rows, start=1):
-        try:
-            found.append(_candidate(name, format, line, row))
-        except Unreadable as error:
-            place = line if line is not None else number
-            faults.append(FileFault(file=name, line=place, detail=error.detail))
-        if max(len(found), len(faults)) > MOST_CANDIDATES:
-            break  # one more than is taken, so that it is reported
-    return DocumentReading.of_file(
-        name=name, format=format, candidates=tuple(found), faults=tuple(faults)
-    )
+    """Read rows; of a document that is no list of lines, candidates have none."""
+
+    def read(number: int | None, row: Any) -> DocumentCandidate:
+        return _candidate(name, format, number if has_lines else None, _checked(row))
+
+    return DocumentReading.of_rows(name=name, format=format, rows=rows, read=read)
 
 
-def _candidate(name: str, format: FileFormat, line: int | None, row: Any) -> DocumentCandidate:
+def _checked(row: Any) -> dict[str, Any]:
+    """Return a row that is an object of no great depth. Raises Unreadable."""
     if isinstance(row, Unreadable):
         raise row
     if not isinstance(row, dict):
         raise Unreadable(message("The row is no JSON object."))
     if _depth(row) > DEEPEST:
         raise Unreadable(message("Nest at most {most} levels.", most=DEEPEST))
+    return row
+
+
+def _candidate(
+    name: str, format: FileFormat, line: int | None, row: dict[str, Any]
+) -> DocumentCandidate:
     if format in {FileFormat.OWN_JSON, FileFormat.OWN_LINES}:
         return read_record(name=name, line=line, record=row)
     content = _text_of(row)
@@ -175,7 +171,8 @@ def _candidate(name: str, format: FileFormat, line: int | None, row: Any) -> Doc
         raise Unreadable(message("The row has no text; it is looked for in {names}.", names=TEXTS))
     metadata = row.get("metadata")
     about = metadata if isinstance(metadata, dict) else {}
-    tags = (*_texts(row.get("tags")), *_texts(row.get("categories")), *_texts(about.get("tags")))
+    named = (row.get("tags"), row.get("categories"), about.get("tags"))
+    tags = chain.from_iterable(map(file_formats.texts_of, named))
     fields = _read_fields({**about, **row})
     fields["tags"] = custom_type_rules.once(tags=dict.fromkeys(tags), most=64)
     said = file_formats.text_of(row.get("id"), 150) or _digest(content)
@@ -199,11 +196,11 @@ def _read_fields(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return those fields of a row that every format calls alike, as far as they are any good."""
     attributes = row.get("attributes")
     return {
-        "type": _choice(row.get("type"), TYPES),
+        "type": file_formats.choice_of(row.get("type"), TYPES),
         "external_id": file_formats.text_of(row.get("external_id"), 200),
-        "tags": custom_type_rules.once(tags=_texts(row.get("tags"))),
-        "related_files": _texts(row.get("related_files") or row.get("files")),
-        "related_modules": _texts(row.get("related_modules") or row.get("modules")),
+        "tags": custom_type_rules.once(tags=file_formats.texts_of(row.get("tags"))),
+        "related_files": file_formats.texts_of(row.get("related_files") or row.get("files")),
+        "related_modules": file_formats.texts_of(row.get("related_modules") or row.get("modules")),
         "attributes": attributes if isinstance(attributes, dict) else {},
         "confidence": file_formats.share_of(row.get("confidence")),
         "pinned": row.get("pinned") is True,
@@ -214,14 +211,6 @@ def _read_fields(row: Mapping[str, Any]) -> dict[str, Any]:
 def _text_of(row: Mapping[str, Any]) -> str:
     texts = (row.get(name) for name in TEXTS)
     return next((one for one in texts if isinstance(one, str) and one.strip()), "")
-
-
-def _texts(value: Any) -> tuple[str, ...]:
-    return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()
-
-
-def _choice(value: Any, known: frozenset[str]) -> str | None:
-    return value if isinstance(value, str) and value in known else None
 
 
 def _digest(text: str) -> str:

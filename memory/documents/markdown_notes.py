@@ -23,6 +23,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import PurePosixPath
 from typing import Any, Final
 
@@ -128,7 +129,7 @@ _TAG: Final = re.compile(r"(?<![\w&/#`])#([^\W\d_][\w/-]{0,62}[\w])(?![\w`])")
 _CODE: Final = re.compile(r"`[^`\n]*`")
 _HEAD_START: Final = re.compile(r"\A---[ \t]*\n")
 _HEAD_END: Final = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
-_PAIR: Final = re.compile(r"\A([A-Za-z_][\w .-]{0,60}?)[ \t]*:(?:[ \t]+(.*))?\Z")
+_PAIR: Final = re.compile(r"\A([A-Za-z_][\w .-]{0,60}?)[ \t]*:(?:[ \t]+|\Z)(.*)\Z")
 _LIST_ITEM: Final = re.compile(r"\A[ \t]*-[ \t]+(.*)\Z")
 
 
@@ -153,8 +154,8 @@ def read_document(*, text: str, path: str) -> tuple[Statement, ...]:
             _NUMBERING.sub("", _DECORATION.sub("", heading.text).strip()).strip(" :.")
             for heading in passage.headings
         )
-        headings = tuple(heading for heading in cleaned if heading)
-        if any(_BOILERPLATE_SECTIONS.fullmatch(one.strip(" :")) for one in headings):
+        headings = tuple(filter(None, cleaned))
+        if any(map(_BOILERPLATE_SECTIONS.fullmatch, headings)):
             continue
         is_whole = passage.kind in {PassageKind.STEPS, PassageKind.ROW} or passage.code
         parts = (passage.text,) if is_whole else passages.group_sentences(text=passage.text)
@@ -192,13 +193,10 @@ def read_docstring(*, source: str, path: str) -> tuple[Statement, ...]:
     essay = read_document(text="\n\n".join((f"# {path}", *paragraphs)), path=path)
     offset = start + first.count("\n") - 1
     plain = {MemoryType.FACT: MemoryType.MODULE_INSIGHT}
-    return (
-        purpose,
-        *(
-            replace(one, type=plain.get(one.type, one.type), line=one.line + offset)
-            for one in essay
-        ),
+    insights = (
+        replace(one, type=plain.get(one.type, one.type), line=one.line + offset) for one in essay
     )
+    return (purpose, *insights)
 
 
 def statement_id(*, path: str, context: str, text: str) -> str:
@@ -303,7 +301,7 @@ def split_head(*, text: str) -> tuple[Mapping[str, Any], str, int]:
         item = _LIST_ITEM.match(line)
         if pair is not None:
             name = pair[1].strip().lower()
-            fields[name] = _read_value((pair[2] or "").strip())
+            fields[name] = _read_value(pair[2].strip())
         elif item is not None and name:
             if not isinstance(fields[name], list):
                 fields[name] = []
@@ -328,12 +326,6 @@ def read(*, name: str, text: str) -> DocumentReading:
     text, faults = _without_long_lines(name, text)
     fields, body, first_line = split_head(text=text)
     observations, links, rest = _read_observations(name, body, first_line)
-    if observations or (links and "permalink" in fields):
-        format = FileFormat.BASIC_MEMORY
-    elif fields.keys().isdisjoint({"tags", "aliases"}) and not _WIKILINK.search(body):
-        format = FileFormat.MARKDOWN
-    else:
-        format = FileFormat.OBSIDIAN
     said = read_document(text="\n" * (first_line - 1) + rest, path=name)
     found = [*observations, *(_candidate(one, name) for one in said)]
     found.sort(key=lambda one: one.line or 0)
@@ -343,17 +335,28 @@ def read(*, name: str, text: str) -> DocumentReading:
         replace(one, source_hash=digest, tags=_fitting((*tags, *one.tags))) for one in found
     ]
     if candidates:  # the first stands for the note: others link to it, and it to others
-        titles = (PurePosixPath(name).stem, name, *_listed(fields.get("title")))
-        keys = (*titles, *_listed(fields.get("aliases")), *_listed(fields.get("permalink")))
+        named = (fields.get(field) for field in ("title", "aliases", "permalink"))
+        keys = (PurePosixPath(name).stem, name, *chain.from_iterable(map(_listed, named)))
         first = candidates[0]
         candidates[0] = replace(
-            first,
-            keys=tuple(dict.fromkeys(map(_key, keys))),
-            links=(*links, *first.links),
+            first, keys=tuple(dict.fromkeys(map(_key, keys))), links=(*links, *first.links)
         )
     return DocumentReading.of_file(
-        name=name, format=format, candidates=tuple(candidates), faults=tuple(faults)
+        name=name,
+        format=_format_of(fields, body, bool(observations), bool(links)),
+        candidates=tuple(candidates),
+        faults=tuple(faults),
     )
+
+
+def _format_of(
+    fields: Mapping[str, Any], body: str, has_observations: bool, has_relations: bool
+) -> FileFormat:
+    """Tell whose note it is, by its head and its lines."""
+    if has_observations or (has_relations and "permalink" in fields):
+        return FileFormat.BASIC_MEMORY
+    is_plain = fields.keys().isdisjoint({"tags", "aliases"}) and not _WIKILINK.search(body)
+    return FileFormat.MARKDOWN if is_plain else FileFormat.OBSIDIAN
 
 
 def _read_observations(

@@ -11,18 +11,19 @@ import json
 import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final
 
-from accounts.messages import Message, message
+from accounts.messages import message
 from memory.documents import file_formats
 from memory.documents.file_formats import (
+    TYPES,
     DocumentCandidate,
     DocumentReading,
-    FileFault,
     FileFormat,
     Unreadable,
 )
-from memory.taxonomy import LinkKind, MemoryType
+from memory.taxonomy import LinkKind
 from memory.text import text as texts
 
 MAGIC: Final = b"SQLite format 3\x00"
@@ -39,7 +40,6 @@ COLUMNS: Final = (
     "id", "content", "content_type", "source_file", "source_line", "author", "confidence",
     "protected", "tags", "created_at", "archived", "linked_memories", "source_hash",
 )  # fmt: skip
-TYPES: Final = {one.value for one in MemoryType}
 
 
 def read(*, name: str, data: bytes) -> DocumentReading:
@@ -49,32 +49,20 @@ def read(*, name: str, data: bytes) -> DocumentReading:
         rows, is_cut = _rows(data[:WAL_AT] + b"\x01\x01" + data[WAL_AT + 2 :] if is_wal else data)
     except (sqlite3.Error, UnicodeDecodeError, OverflowError) as error:
         raise Unreadable(message("The database is damaged or not memory-v3's.")) from error
-    found, faults = [], []
-    source = _source(rows)
     current = [row for row in rows if not row.get("archived")]
-    for row in current:
-        content, number = row["content"], row["id"]
-        if isinstance(content, str) and content.strip() and isinstance(number, int):
-            found.append(_candidate(name, source, row))
-        else:
-            line, detail = file_formats.line_of(number), "The row has no text or no number."
-            faults.append(FileFault(file=name, line=line, detail=detail))
-    notices: list[Message | str] = []
-    if len(current) < len(rows):
-        left_out = len(rows) - len(current)
-        notices.append(message("{count} archived memories were left out.", count=left_out))
-    if is_wal:
-        notices.append(
-            message("What memory-v3 had not yet written from its log is not in this file.")
-        )
-    if is_cut:
-        notices.append(message("Only the first {most} memories were read.", most=len(rows)))
-    return DocumentReading.of_file(
+    left_out = len(rows) - len(current)
+    log = message("What memory-v3 had not yet written from its log is not in this file.")
+    notices = (
+        (left_out, message("{count} archived memories were left out.", count=left_out)),
+        (is_wal, log),
+        (is_cut, message("Only the first {most} memories were read.", most=len(rows))),
+    )
+    return DocumentReading.of_rows(
         name=name,
         format=FileFormat.MEMORY_V3,
-        candidates=tuple(found),
-        faults=tuple(faults),
-        notices=tuple(notices),
+        rows=((file_formats.line_of(row["id"]), row) for row in current),
+        read=partial(_candidate, name, _source(rows)),
+        notices=tuple(notice for holds, notice in notices if holds),
     )
 
 
@@ -146,21 +134,24 @@ def _source(rows: list[dict[str, Any]]) -> str:
     return f"memory-v3:{digest[:12]}"
 
 
-def _candidate(name: str, source: str, row: dict[str, Any]) -> DocumentCandidate:
-    key, type_, confidence = f"{source}:{row['id']}", row.get("content_type"), row.get("confidence")
+def _candidate(name: str, source: str, line: int | None, row: dict[str, Any]) -> DocumentCandidate:
+    content, number = row["content"], row["id"]
+    if not (isinstance(content, str) and content.strip() and isinstance(number, int)):
+        raise Unreadable("The row has no text or no number.")
+    confidence = row.get("confidence")
     return DocumentCandidate(
-        content=row["content"],
+        content=content,
         file=name,
-        line=file_formats.line_of(row["id"]),
-        type=type_ if isinstance(type_, str) and type_ in TYPES else None,
-        external_id=key,
-        tags=tuple(one for one in _json_list(row.get("tags")) if isinstance(one, str))[:64],
+        line=line,
+        type=file_formats.choice_of(row.get("content_type"), TYPES),
+        external_id=f"{source}:{number}",
+        tags=file_formats.texts_of(_json_list(row.get("tags")))[:64],
         confidence=file_formats.share_of(confidence) if isinstance(confidence, float) else None,
         event_at=_time(row.get("created_at")),
         source_uri=file_formats.text_of(row.get("source_file"), 500),
         source_line=file_formats.line_of(row.get("source_line")),
         source_hash=file_formats.text_of(row.get("source_hash"), 64),
-        keys=(key,),
+        keys=(f"{source}:{number}",),
         links=tuple(
             (LinkKind.SEE_ALSO.value, f"{source}:{other}")
             for other in _json_list(row.get("linked_memories"))

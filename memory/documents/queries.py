@@ -20,6 +20,7 @@ from accounts.messages import message
 from accounts.queries import Initiator
 from memory.documents import file_formats, markdown_notes
 from memory.documents.models import Import, ImportRow, NoteVersion
+from memory.index.models import MemoryUsage
 from memory.records import filters as language
 from memory.records import versions as versions_of
 from memory.records.models import Memory, MemoryLink, MemoryVersion
@@ -43,7 +44,9 @@ AT_ONCE: Final = 3  # exports an organization writes at once, each a connection;
 AGAIN_SECONDS: Final = 30  # until one of them may be done: 20,000 memories; not measured
 LOCK_SPACE: Final = 0x0CA2  # of advisory locks, one a place; 0x0CA1 is the feed's
 TOPICS: Final = 200  # names of topics looked up
-OF_OTHERS: Final = ("project", "superseded_by", "access_count", "last_accessed_at")
+OF_USAGE: Final = ("access_count", "last_accessed_at")
+OF_OTHERS: Final = ("project", "superseded_by", *OF_USAGE)
+UNUSED: Final = MemoryUsage()  # of a memory that nobody has asked for
 ORDER: Final = tuple(
     name
     for name, (rule, _) in file_formats.FIELDS.items()
@@ -149,12 +152,13 @@ def list_imports(
 def get_import(*, caller: Caller, batch_id: UUID, now: datetime) -> ImportView:
     """Return one batch. Raises NotFound."""
     with tenancy.unit():
-        return import_view(caller=caller, batch=_find_import(caller, batch_id), now=now)
+        batch = _find(caller, Import.objects.filter(pk=batch_id))
+        return import_view(caller=caller, batch=batch, now=now)
 
 
 def lock_import(*, caller: Caller, batch_id: UUID) -> Import:
     """Return the row of a batch, locked until the unit ends. Raises NotFound."""
-    return _find_import(caller, batch_id, is_locked=True)
+    return _find(caller, Import.objects.filter(pk=batch_id), is_locked=True)
 
 
 def list_rows(
@@ -162,7 +166,7 @@ def list_rows(
 ) -> tuple[RowView, ...]:
     """Return the rows of a batch after a number, in their order. Raises NotFound."""
     with tenancy.unit():
-        batch = _find_import(caller, batch_id)
+        batch = _find(caller, Import.objects.filter(pk=batch_id))
         rows = tuple(batch.rows.filter(number__gt=after).order_by("number")[:limit])
         ids = tuple(one.memory_id for one in rows if one.memory_id)
         sight = visibility.sight_of(caller=caller)
@@ -186,7 +190,7 @@ def imported_memories(*, caller: Caller, batch_id: UUID | None) -> QuerySet[Any]
     if batch_id is None:
         return None
     with tenancy.unit():
-        _find_import(caller, batch_id)
+        _find(caller, Import.objects.filter(pk=batch_id))
     rows = ImportRow.objects.filter(batch_id=batch_id, outcome="added", memory_id__isnull=False)
     return rows.order_by().values("memory_id")
 
@@ -279,18 +283,18 @@ def list_notes(*, caller: Caller, project: str, limit: int) -> tuple[NoteView, .
 def get_note(*, caller: Caller, note_id: UUID) -> NoteView:
     """Return one note. Raises NotFound."""
     with tenancy.unit():
-        return note_view(row=_find_note(caller, note_id))
+        return note_view(row=_find(caller, _notes(note_id)))
 
 
 def lock_note(*, caller: Caller, note_id: UUID) -> NoteVersion:
     """Return the present version of a note, locked until the unit ends. Raises NotFound."""
-    return _find_note(caller, note_id, is_locked=True)
+    return _find(caller, _notes(note_id), is_locked=True)
 
 
 def list_lines(*, caller: Caller, note_id: UUID, now: datetime) -> tuple[NoteLine, ...]:
     """Return a note line by line, with the memories the caller may see. Raises NotFound."""
     with tenancy.unit():
-        row = _find_note(caller, note_id)
+        row = _find(caller, _notes(note_id))
         said = {one.external_id: one.line or 1 for one in note_statements(row=row)}
         mine = views.countable(caller=caller).filter(_of_place(row), external_id__in=said)
         at = {id: said[name] for id, name in mine.values_list("id", "external_id")}
@@ -333,17 +337,12 @@ def gone_memories(*, row: NoteVersion, said: frozenset[str]) -> tuple[Memory, ..
     )
     of_notes = rows.exclude(source_hash="").exclude(external_id="").order_by("id")
     left = tuple(one for one in of_notes if one.external_id not in said)
-    if not left:
-        return ()
-    taken = {one.external_id: one.source_hash for one in left}
+    taken = {one.source_hash for one in left}
     versions = NoteVersion.objects.filter(note=row.note).order_by("-number", "id")
-    of_note = versions.filter(digest__in=set(taken.values()))
-    digests = frozenset(of_note.values_list("digest", flat=True))
-    found = {name for name, digest in taken.items() if digest in digests}
-    if len(found) < len(taken):
-        for version in versions[:MOST_READ]:
-            found.update(one.external_id for one in note_statements(row=version))
-    return tuple(one for one in left if one.external_id in found)
+    digests = set(versions.filter(digest__in=taken).values_list("digest", flat=True))
+    last = versions[:MOST_READ] if taken - digests else ()
+    told = {one.external_id for version in last for one in note_statements(row=version)}
+    return tuple(one for one in left if one.source_hash in digests or one.external_id in told)
 
 
 def note_view(*, row: NoteVersion) -> NoteView:
@@ -367,21 +366,20 @@ def _of_place(row: NoteVersion) -> Q:
     return Q(audience=row.audience, project_id=row.project_id, status=Status.ACTIVE.value)
 
 
-def _find_import(caller: Caller, batch_id: UUID, *, is_locked: bool = False) -> Import:
-    rows = Import.objects.filter(pk=batch_id)
-    return _find(caller, rows, is_locked, detail="There is no such import.")
+def _notes(note_id: UUID) -> QuerySet[NoteVersion]:
+    return NoteVersion.objects.filter(note=note_id, is_current=True)
 
 
-def _find_note(caller: Caller, note_id: UUID, *, is_locked: bool = False) -> NoteVersion:
-    rows = NoteVersion.objects.filter(note=note_id, is_current=True)
-    return _find(caller, rows, is_locked, detail="There is no such note.")
-
-
-def _find(caller: Caller, rows: QuerySet[Row], is_locked: bool, *, detail: str) -> Row:
+def _find(caller: Caller, rows: QuerySet[Row], *, is_locked: bool = False) -> Row:
+    """Return the one of these rows that the caller sees. Raises NotFound."""
     seen = _visible(caller, rows)
     row = (seen.select_for_update() if is_locked else seen).first()
     if row is None:
-        raise NotFound(detail=detail, hint="It may belong to a scope you cannot see.")
+        is_import = rows.model is Import
+        raise NotFound(
+            detail="There is no such import." if is_import else "There is no such note.",
+            hint="It may belong to a scope you cannot see.",
+        )
     return row
 
 
@@ -441,14 +439,12 @@ def _records(
     records = []
     for id in ids:
         row, label = rows[id], labels.get(topic.get(id, id))
-        usage = getattr(row, "memoryusage", None)
         superseded_by = row.superseded_by_id if row.superseded_by_id in successors else None
         record = {
             **_fields(row, WRITTEN),
+            **_fields(getattr(row, "memoryusage", UNUSED), OF_USAGE),
             "project": row.project.slug if row.project else None,
             "superseded_by": versions_of.plain(value=superseded_by),
-            "access_count": usage.access_count if usage else 0,
-            "last_accessed_at": versions_of.plain(value=usage.last_accessed_at) if usage else None,
             file_formats.VERSIONS: versions[id],
             file_formats.LINKS: links[id],
             file_formats.TOPICS: [label] if label else [],

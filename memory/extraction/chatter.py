@@ -3,7 +3,7 @@
 A question asks, a guess is not known, a plan is of the next minute, a report tells what was just
 done, a thanks is a thanks. A sentence that speaks to the machine (“ignore the above, remember
 that…”) is what an attacker writes into a text; the whole paragraph it stands in is not learned
-from. `CUES` is one table of the rest: what a sentence then is, who must have said it, and the
+from. `_ROWS` is one table of the rest: what a sentence then is, who must have said it, and the
 expression. English and a little French; all are bounded, so a scan stays linear in the text.
 """
 
@@ -253,9 +253,21 @@ _ROWS: Final = (
      r"|\bonly [`\w./-]+ (?:may|is allowed to|should) (?:write|touch|talk|call|import)\b"),
 )
 # fmt: on
-CUES: Final = tuple(
+_CUES: Final = tuple(
     (type, speakers, re.compile(pattern, re.IGNORECASE)) for type, speakers, pattern in _ROWS
 )
+
+
+def cue_in(*, speaker: Speaker, texts: tuple[str, ...]) -> MemoryType | None:
+    """Return what the first cue in the ways to write a sentence makes it; None without one."""
+    found = (
+        type
+        for type, speakers, pattern in _CUES
+        if speaker in speakers and any(map(pattern.search, texts))
+    )
+    return next(found, None)
+
+
 REJECTION = re.compile(
     r"^(?:no(?:pe)?\b(?! (?:problem|worries|need|rush|idea))|wrong\b|not quite|actually\b|stop\b"
     r"|that.s (?:not|wrong|incorrect)|you(?:.re| are) (?:wrong|mistaken)|correction\b|i meant\b"

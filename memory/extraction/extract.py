@@ -230,14 +230,7 @@ def _type(
 ) -> MemoryType | None:
     """Return what a sentence is; None for one that nothing marks."""
     opened = _OPENING.sub("", text.strip())
-    marked = next(
-        (
-            type
-            for type, speakers, pattern in chatter.CUES
-            if turn.speaker in speakers and (pattern.search(content) or pattern.search(opened))
-        ),
-        None,
-    )
+    marked = chatter.cue_in(speaker=turn.speaker, texts=(content, opened))
     if turn.speaker is not Speaker.USER:
         return marked
     if _VERB.search(content) is None and content.isascii():  # asserts nothing

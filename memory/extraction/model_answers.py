@@ -6,15 +6,16 @@ counted by its reason, never mended and never stored half.
 """
 
 import json
-import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 from uuid import UUID
+
+from pydantic import BaseModel, FiniteFloat, ValidationError
 
 from memory.extraction import chatter
 from memory.extraction.extract import LONGEST, SHORTEST, Candidate, without_twins
@@ -159,23 +160,30 @@ def read(
     return kept, +dropped
 
 
+class _Extracted(BaseModel, strict=True):
+    """A candidate as a model writes it."""
+
+    turn: int
+    text: str
+    type: str
+    importance: FiniteFloat = 0.5
+    files: Any = None
+    event_time: Any = None
+
+
 def _checked(entry: Any, shown: Mapping[int, Turn]) -> Candidate | str:
     """Return a candidate, or the first thing that is wrong with it."""
-    if not isinstance(entry, dict):
+    try:
+        found = _Extracted.model_validate(entry)
+    except ValidationError:
         return "shape"
-    number, weight = entry.get("turn"), entry.get("importance", 0.5)
-    text, type_name = entry.get("text"), entry.get("type")
-    if type(number) is not int or not _is_number(weight):
-        return "shape"
-    if not isinstance(text, str) or not isinstance(type_name, str):
-        return "shape"
-    turn = shown.get(number)
+    turn = shown.get(found.turn)
     if turn is None or turn.speaker not in {Speaker.USER, Speaker.ASSISTANT}:
         return "turn"
-    content = " ".join(text.split())
+    content = " ".join(found.text.split())
     has_length = SHORTEST <= len(content) <= LONGEST and not texts.check_text(text=content)
     checks = (
-        ("type", type_name in KEPT_TYPES),
+        ("type", found.type in KEPT_TYPES),
         ("length", has_length),
         ("instruction", not chatter.speaks_to_the_machine(text=content)),
         ("ungrounded", _is_grounded(content, spoken.prose(turn=turn))),
@@ -183,18 +191,14 @@ def _checked(entry: Any, shown: Mapping[int, Turn]) -> Candidate | str:
     fault = next((fault for fault, holds in checks if not holds), None)
     return fault or Candidate(
         content=content,
-        type=MemoryType(type_name),
+        type=MemoryType(found.type),
         turn=turn.sequence,
         line=1,
         speaker=turn.speaker,
-        files=_files(entry.get("files")),
-        event_at=_timestamp(entry.get("event_time")),
-        importance=min(1.0, max(0.0, float(weight))),
+        files=_files(found.files),
+        event_at=_timestamp(found.event_time),
+        importance=min(1.0, max(0.0, found.importance)),
     )
-
-
-def _is_number(value: Any) -> bool:
-    return type(value) in {int, float} and math.isfinite(value)
 
 
 def _is_grounded(content: str, said: str) -> bool:
@@ -289,12 +293,12 @@ def read_relations(
     found: dict[int, Judged] = {}
     twice: set[int] = set()
     for entry in data["relations"]:
-        checked = _checked_relation(entry, pairs)
+        number, checked = _checked_relation(entry, pairs)
         if isinstance(checked, str):
             dropped[checked] += 1
             continue
-        twice |= {entry["pair"]} & found.keys()
-        found[entry["pair"]] = checked
+        twice |= {number} & found.keys()
+        found[number] = checked
     dropped["relation_twice"] += len(twice)
     by_candidate: dict[int, tuple[Judged, ...]] = {}
     for number, judged in sorted(found.items()):
@@ -304,25 +308,30 @@ def read_relations(
     return by_candidate, +dropped
 
 
-def _checked_relation(entry: Any, pairs: tuple[StatementPair, ...]) -> Judged | str:
-    """Return what was judged of a pair, or why the answer is dropped."""
-    if not isinstance(entry, dict):
-        return "relation_shape"
-    number, name, certainty = entry.get("pair"), entry.get("relation"), entry.get("certainty")
-    if type(number) is not int or certainty is None or not _is_number(certainty):
-        return "relation_shape"
-    if not isinstance(name, str) or name not in JUDGED:
-        return "relation_shape"
-    if not 1 <= number <= len(pairs):
-        return "relation_pair"
-    if not LEAST_CERTAINTY <= certainty <= 1.0:
-        return "relation_unsure"
-    pair = pairs[number - 1]
-    return Judged(
+class _Related(BaseModel, strict=True):
+    """What a pair is as a model writes it."""
+
+    pair: int
+    relation: Literal["update", "contradicts", "extend", "derive", "none"]
+    certainty: FiniteFloat
+
+
+def _checked_relation(entry: Any, pairs: tuple[StatementPair, ...]) -> tuple[int, Judged | str]:
+    """Return the number of a pair, and what was judged of it, or why the answer is dropped."""
+    try:
+        found = _Related.model_validate(entry)
+    except ValidationError:
+        return 0, "relation_shape"
+    if not 1 <= found.pair <= len(pairs):
+        return 0, "relation_pair"
+    if not LEAST_CERTAINTY <= found.certainty <= 1.0:
+        return 0, "relation_unsure"
+    pair = pairs[found.pair - 1]
+    return found.pair, Judged(
         known_id=pair.known_id,
         version=pair.version,
-        relation=JUDGED[name],
-        certainty=float(certainty),
+        relation=JUDGED[found.relation],
+        certainty=found.certainty,
     )
 
 

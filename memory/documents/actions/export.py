@@ -21,7 +21,7 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
 from itertools import chain, count
 from tempfile import SpooledTemporaryFile
@@ -75,6 +75,7 @@ KEPT_IN_MEMORY: Final = 1_048_576  # bytes of a file that is being written; more
 ZIP_TIME: Final = (1980, 1, 1, 0, 0, 0)  # of every file in a zip, so that equal exports are equal
 _UNSAFE: Final = re.compile("[\x00-\x09\x0b-\x1f\x7f]")
 _SLUG: Final = re.compile(r"[^a-z0-9]+")
+_UNNAMED: Final = re.compile(r"[^\w-]+")  # what no name of a file has
 
 
 class ExportFormat(StrEnum):
@@ -95,6 +96,14 @@ class ExportRequest:
     query: str = ""
     format: ExportFormat = ExportFormat.JSON
     budget_tokens: int = BUDGET_TOKENS
+
+    def name(self, *, day: date) -> str:
+        """Return what the file is called, by its project and the day."""
+        if self.format is ExportFormat.CLAUDE:
+            return "CLAUDE.md"
+        project = _UNNAMED.sub("", self.project or "memories")[:64]
+        ending = "zip" if self.format is ExportFormat.MARKDOWN else self.format.value
+        return f"{project}-{day:%Y-%m-%d}.{ending}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,14 +159,8 @@ def export(*, caller: Caller, request: ExportRequest, now: datetime) -> Exported
             caller=caller,
             details={"memories": memories, "format": request.format.value},
         )
-    name = "CLAUDE.md"
-    if request.format is not ExportFormat.CLAUDE:
-        scope = "".join(
-            one for one in request.project or "memories" if one.isalnum() or one in "-_"
-        )
-        ending = "zip" if request.format is ExportFormat.MARKDOWN else request.format.value
-        name = f"{scope[:64]}-{now:%Y-%m-%d}.{ending}"
-    return Exported(name=name, media=media, file=cast(IO[bytes], file), memories=memories)
+    name, written = request.name(day=now.date()), cast(IO[bytes], file)
+    return Exported(name=name, media=media, file=written, memories=memories)
 
 
 def _write_json(records: Iterable[Record], _budget: int) -> Iterator[bytes]:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, Final
 from uuid import UUID
 
@@ -225,42 +226,37 @@ def undo_import(*, caller: Caller, batch_id: UUID, now: datetime) -> ImportUndon
             raise Conflict(detail="The import is undone already.", hint="Import the file again.")
         if batch.state in queries.BUSY and queries.failure_of(batch=batch) is None:
             raise Conflict(detail="The import still runs.", hint="Cancel it first, or wait.")
-        rows = list(batch.rows.exclude(memory_version=None).order_by("number"))
-        untouched = _lock_untouched(batch, rows)
-        new = {memory.id: memory for row, memory in untouched if row.outcome == "added"}
-        added = tuple(new[one] for one in sorted(new))
-        verdict_undo.archive_held(caller=caller, rows=added, reason=UNDOING, now=now)
-        restored, undone = 0, set[int]()
-        for row, memory in untouched:
-            if row.outcome == "added":
-                undone.add(row.pk)
-            elif _restore(caller, row, memory, now):
-                undone.add(row.pk)
-                restored += 1
+        rows = batch.rows.exclude(memory_version=None)
+        untouched = _lock_untouched(batch, tuple(rows.order_by("number")))
+        added = {row.pk: memory for row, memory in untouched if row.outcome == "added"}
+        new = tuple(sorted(set(added.values()), key=attrgetter("id")))
+        verdict_undo.archive_held(caller=caller, rows=new, reason=UNDOING, now=now)
+        restored = [
+            row.pk
+            for row, memory in untouched
+            if row.pk not in added and _restore(caller, row, memory, now)
+        ]
         behind = Memory.objects.select_for_update().filter(
-            superseded_by__in=set(new), status=Status.SUPERSEDED.value
+            superseded_by__in=new, status=Status.SUPERSEDED.value
         )
         replaced = tuple(behind.order_by("id"))
         freed = verdict_undo.without_twins(rows=replaced)
         verdict_undo.restore_held(caller=caller, rows=freed, now=now)
-        for row in rows:
-            if row.pk in undone:
-                row.outcome = UNDONE
-            else:
-                row.outcome, row.reason = KEPT, TOUCHED
-        ImportRow.objects.bulk_update(rows, ["outcome", "reason"], batch_size=BATCH_SIZE)
+        undone = (*added, *restored)
+        kept = rows.exclude(pk__in=undone).update(outcome=KEPT, reason=TOUCHED)
+        rows.filter(pk__in=undone).update(outcome=UNDONE)
         _set_state(batch, UNDONE, now)
         counts = {
-            "archived": len(added),
-            "restored": restored + len(freed),
-            "kept": len(rows) - len(undone) + len(replaced) - len(freed),
+            "archived": len(new),
+            "restored": len(restored) + len(freed),
+            "kept": kept + len(replaced) - len(freed),
         }
         _record(caller, batch, "import.undone", counts)
         view = queries.import_view(caller=caller, batch=batch, now=now)
         return ImportUndone(batch=view, **counts)
 
 
-def _lock_untouched(batch: Import, rows: list[ImportRow]) -> list[tuple[ImportRow, Memory]]:
+def _lock_untouched(batch: Import, rows: tuple[ImportRow, ...]) -> list[tuple[ImportRow, Memory]]:
     """Return the rows whose memory is as the import left it, and nobody has decided about."""
     ids = {row.memory_id for row in rows if row.memory_id}
     found = Memory.objects.select_for_update().filter(pk__in=ids).order_by("id")
@@ -326,17 +322,13 @@ def _take_part(importer: Caller, batch: Import, now: datetime) -> int:
         status="active",
     )
     before = {  # what confirming them will change
-        id: dict(zip(CONFIRMING, map(_plain, values), strict=True))
+        id: dict(zip(CONFIRMING, versions.plain(value=values), strict=True))
         for id, *values in known.values_list("id", *CONFIRMING)
     }
     for row, outcome in zip(rows, _send(importer, new, now), strict=True):
         _keep_outcome(row, outcome, before)
     ImportRow.objects.bulk_update(rows, SAVED)
     return len(rows)
-
-
-def _plain(value: Any) -> Any:
-    return versions.plain(value=value)
 
 
 def _keep_outcome(
@@ -377,19 +369,14 @@ def _set_state(batch: Import, state: str, ended_at: datetime | None) -> None:
 def _links(batch: Import) -> Iterator[MemoryLink]:
     """Yield the links of a batch; between two memories that were there already, none is made."""
     rows = batch.rows.exclude(memory_id=None).order_by("number")
-    kept = tuple(
-        (id, outcome, candidate)
-        for id, outcome, candidate in rows.values_list("memory_id", "outcome", "candidate")
-        if id is not None
-    )
-    by_key: dict[str, UUID] = {}
-    for id, _, candidate in kept:
-        for key in candidate.get("keys", ()):
-            by_key.setdefault(key, id)
-    new = {id for id, outcome, _ in kept if outcome == "added"}
+    kept: list[tuple[Any, ...]] = list(rows.values_list("memory_id", "candidate"))
+    by_key: dict[str, UUID] = {  # the first of a name
+        key: id for id, candidate in reversed(kept) for key in candidate.get("keys", ())
+    }
+    new = set(rows.filter(outcome="added").values_list("memory_id", flat=True))
     wanted = dict.fromkeys(
         (id, by_key[target], kind)
-        for id, _, candidate in kept
+        for id, candidate in kept
         for kind, target in candidate.get("links", ())
         if target in by_key
     )

@@ -121,14 +121,11 @@ def _take_out(
     now: datetime,
 ) -> NotePushed:
     """Bring the memories of a note to what its new version says. In a unit."""
-    kept = {
-        memory.external_id: memory for memory in queries.note_memories(row=row, external_ids=found)
-    }
-    _follow(caller, kept, found, row, now)
+    kept = _follow(caller, found, row, now)
     said = {one.external_id for one in queries.note_statements(row=before)} if before else set()
     rows = queries.gone_memories(row=row, said=frozenset(found))
     gone = _make_stale(caller, rows, versions.GONE, now)
-    fresh = tuple(found[id] for id in found if id not in kept.keys() | said)
+    fresh = tuple(found[id] for id in found if id not in kept | said)
     outcomes = _remember_fresh(caller, new, fresh, now)
     if not any(outcome.done for outcome in outcomes):  # else what was written is recorded
         _record(caller, row, "note.pushed")
@@ -202,24 +199,29 @@ def _remember_fresh(
 
 def _follow(
     caller: Caller,
-    kept: Mapping[str, Memory],
     found: Mapping[str, file_formats.DocumentCandidate],
     row: models.NoteVersion,
     now: datetime,
-) -> None:
-    """Give memories the lines of their statements now; a statement that came back is true."""
-    for name, memory in kept.items():
-        line = found[name].line
+) -> set[str]:
+    """Give memories the lines of their statements now; a statement that came back is true.
+
+    Returns the statements that have one.
+    """
+    kept = set[str]()
+    for memory in queries.note_memories(row=row, external_ids=found):
+        kept.add(memory.external_id)
+        statement = found[memory.external_id]
         is_back = memory.archived_reason in versions.WITHOUT
-        if memory.source_line == line and not is_back:
+        if memory.source_line == statement.line and not is_back:
             continue
         fields: tuple[str, ...] = ("source_line", "source_hash")
-        memory.source_line, memory.source_hash = line, row.digest
+        memory.source_line, memory.source_hash = statement.line, row.digest
         if is_back:
-            _restore(memory, found[name].content)
+            _restore(memory, statement.content)
             fields += BELIEF
         writes.save(row=memory, fields=fields, now=now)
         writes.announce(caller=caller, kind="memory.changed", rows=(memory,))
+    return kept
 
 
 def _restore(memory: Memory, said: str) -> None:

@@ -88,21 +88,7 @@ def restore_export(
             refused.append((str(record.get("id", "")), scanner.without_secrets(text=str(error))))
     with tenancy.unit():
         people = _find_people(caller, tuple(record for record, _ in drafted))
-        checked: list[Restored] = []
-        places: dict[tuple[Any, ...], candidate.Placement] = {}
-        for record, draft in drafted:
-            key = (draft.new.project, draft.new.scope, draft.new.team)
-            try:
-                where = places.get(key) or candidate.find_placement(caller=caller, new=draft.new)
-                places[key] = where
-                row = candidate.new_row(
-                    caller=caller, checked=draft, placement=where, surprise=0.5, now=now
-                )
-                _overwrite(row, record, people)
-            except FAULTS as error:
-                refused.append((str(record.get("id", "")), str(error)))
-            else:
-                checked.append((record, row))
+        checked, unfit = _compose(caller, drafted, people, now)
         ids, new_ones = _find_known(checked)
         for start in range(0, len(new_ones), AT_ONCE):
             rows = tuple(row for _, row in new_ones[start : start + AT_ONCE])
@@ -118,8 +104,34 @@ def restore_export(
                 details={"memories": len(new_ones)},
             )
     return RestoredExport(
-        added=len(new_ones), known=len(checked) - len(new_ones), refused=tuple(refused)
+        added=len(new_ones), known=len(checked) - len(new_ones), refused=(*refused, *unfit)
     )
+
+
+def _compose(
+    caller: Caller,
+    drafted: list[tuple[Record, candidate.CheckedCandidate]],
+    people: frozenset[UUID],
+    now: datetime,
+) -> tuple[list[Restored], list[tuple[str, str]]]:
+    """Make rows of records as they were, none saved; return also why others are refused."""
+    checked: list[Restored] = []
+    refused: list[tuple[str, str]] = []
+    places: dict[tuple[Any, ...], candidate.Placement] = {}
+    for record, draft in drafted:
+        key = (draft.new.project, draft.new.scope, draft.new.team)
+        try:
+            where = places.get(key) or candidate.find_placement(caller=caller, new=draft.new)
+            places[key] = where
+            row = candidate.new_row(
+                caller=caller, checked=draft, placement=where, surprise=0.5, now=now
+            )
+            _overwrite(row, record, people)
+        except FAULTS as error:
+            refused.append((str(record.get("id", "")), str(error)))
+        else:
+            checked.append((record, row))
+    return checked, refused
 
 
 def _check_beside(record: Record) -> None:
@@ -269,10 +281,9 @@ def _versions(record: Record, row: Memory, people: frozenset[UUID]) -> Iterator[
 
 
 def _time(text: Any) -> datetime:
-    found = file_formats.read_time(text=text)
-    if found is None:
-        raise ValueError("a moment is missing")
-    return found
+    if found := file_formats.read_time(text=text):
+        return found
+    raise ValueError("a moment is missing")
 
 
 def _find_people(caller: Caller, records: tuple[Record, ...]) -> frozenset[UUID]:
