@@ -20,7 +20,6 @@ from accounts.messages import message
 from accounts.queries import Initiator
 from memory.documents import file_formats, markdown_notes
 from memory.documents.models import Import, ImportRow, NoteVersion
-from memory.index.models import MemoryUsage
 from memory.records import filters as language
 from memory.records import versions as versions_of
 from memory.records.models import Memory, MemoryLink, MemoryVersion
@@ -39,14 +38,14 @@ BUSY: Final = frozenset({"queued", "running"})
 FAILED: Final = "failed"
 MOST_READ: Final = 10  # last versions of a note searched for a statement; default, not measured
 
+Record = dict[str, Any]
 PAGE: Final = 500  # records read at once
 AT_ONCE: Final = 3  # exports an organization writes at once, each a connection; not measured
 AGAIN_SECONDS: Final = 30  # until one of them may be done: 20,000 memories; not measured
 LOCK_SPACE: Final = 0x0CA2  # of advisory locks, one a place; 0x0CA1 is the feed's
 TOPICS: Final = 200  # names of topics looked up
-OF_USAGE: Final = ("access_count", "last_accessed_at")
-OF_OTHERS: Final = ("project", "superseded_by", *OF_USAGE)
-UNUSED: Final = MemoryUsage()  # of a memory that nobody has asked for
+UNUSED: Final[Record] = {"access_count": 0, "last_accessed_at": None}
+OF_OTHERS: Final = ("project", "superseded_by", *UNUSED)
 ORDER: Final = tuple(
     name
     for name, (rule, _) in file_formats.FIELDS.items()
@@ -57,7 +56,6 @@ OF_LINKS: Final = ("kind", "confidence", "automatic", "cosine", "description", "
 OF_VERSIONS: Final = (
     "number", "content", "reason", "changed_by", "changed_agent", "changed_at",
 )  # fmt: skip
-Record = dict[str, Any]
 Row = TypeVar("Row", Import, NoteVersion)
 
 
@@ -442,7 +440,7 @@ def _records(
         superseded_by = row.superseded_by_id if row.superseded_by_id in successors else None
         record = {
             **_fields(row, WRITTEN),
-            **_fields(getattr(row, "memoryusage", UNUSED), OF_USAGE),
+            **(_fields(row.memoryusage, UNUSED) if hasattr(row, "memoryusage") else UNUSED),
             "project": row.project.slug if row.project else None,
             "superseded_by": versions_of.plain(value=superseded_by),
             file_formats.VERSIONS: versions[id],

@@ -5,7 +5,6 @@ Figures are processor time of one core.
 """
 
 import sys
-import time
 from pathlib import Path
 
 from memory.evaluation import conversations
@@ -22,11 +21,9 @@ def main(*, rounds: int) -> None:
     given = conversations.parse(text=SET.read_text(encoding="utf-8"))
     turns = rounds * sum(len(one.turns) for one in given)
     for name, work in (("extract", extract), ("worth asking", worth_asking)):
-        started = time.process_time()
-        for _ in range(rounds):
-            for one in given:
-                work(turns=one.turns)
-        spent = time.process_time() - started
+        _, spent = measures.spent(
+            lambda work=work: [work(turns=one.turns) for _ in range(rounds) for one in given]
+        )
         measures.line(name, f"{turns:,} turns, {turns / spent:,.0f} a second")
 
 

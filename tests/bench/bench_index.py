@@ -7,9 +7,7 @@ the database is not in them.
 
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
 
 from graph.code.languages import language_of
 from graph.code.parse import parse
@@ -20,7 +18,6 @@ from tests.bench import measures
 
 ROOT = Path(__file__).resolve().parents[2]
 SKIPPED = {".venv", ".git", "node_modules", "var"}
-T = TypeVar("T")
 GOAL = 2_000  # files a minute
 
 
@@ -29,14 +26,16 @@ def main(*, folder: Path) -> None:
     sources = dict(_sources(folder))
     size = sum(map(len, sources.values())) / 1e6
     print(f"\n{folder}: {len(sources):,} files, {size:.1f} MB")
-    parsed, seconds = _timed(lambda: {p: parse(path=p, source=s) for p, s in sources.items()})
+    parsed, seconds = measures.spent(
+        lambda: {p: parse(path=p, source=s) for p, s in sources.items()}
+    )
     _tell("parse", len(sources), seconds)
     _contents(parsed)
     started = time.perf_counter()
     for path, content in sources.items():
         parser_process.PARSER.parse(path=path, content=content)
     _tell("parse, guarded, by the clock", len(sources), time.perf_counter() - started)
-    edges, resolving = _timed(lambda: resolve(files=parsed))
+    edges, resolving = measures.spent(lambda: resolve(files=parsed))
     measures.line("resolve", f"{len(edges):,} edges, {resolving:.2f} s")
     _tell("parse and resolve", len(sources), seconds + resolving)
     _one_file(sources)
@@ -44,20 +43,14 @@ def main(*, folder: Path) -> None:
 
 def _one_file(sources: dict[str, bytes]) -> None:
     path = sorted(sources, key=lambda one: len(sources[one]))[len(sources) * 9 // 10]
-    _, reading = _timed(lambda: parse(path=path, source=sources[path] + b"\n"))
+    _, reading = measures.spent(lambda: parse(path=path, source=sources[path] + b"\n"))
     measures.line(f"one changed file ({len(sources[path]):,} bytes)", f"{reading * 1000:.1f} ms")
 
 
 def _contents(parsed: dict[str, Parsed]) -> None:
-    counts = [
-        sum(len(part) for part in parts)
-        for parts in (
-            (one.symbols for one in parsed.values()),
-            (one.references for one in parsed.values()),
-        )
-    ]
-    told = zip(counts, ("symbols", "references"), strict=True)
-    measures.line("found", ", ".join(f"{count:,} {name}" for count, name in told))
+    symbols = sum(len(one.symbols) for one in parsed.values())
+    references = sum(len(one.references) for one in parsed.values())
+    measures.line("found", f"{symbols:,} symbols, {references:,} references")
 
 
 def _sources(folder: Path) -> list[tuple[str, bytes]]:
@@ -69,11 +62,6 @@ def _sources(folder: Path) -> list[tuple[str, bytes]]:
         and language_of(path=path.as_posix()) is not None
         and (folder / path).is_file()
     ]
-
-
-def _timed(call: Callable[[], T]) -> tuple[T, float]:
-    started = time.process_time()
-    return call(), time.process_time() - started
 
 
 def _tell(name: str, files: int, seconds: float) -> None:

@@ -12,7 +12,6 @@ import os
 import re
 import resource
 import sys
-import time
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -62,7 +61,9 @@ def _sentence(line: str) -> Sentence:
 def marked(text: str, marks: Iterable[ReadSpan]) -> Found:
     """Return what the reader says, as it says it."""
     kept = ((accurate.KINDS.get(one.label), one) for one in marks)
-    return frozenset((_type(kind), text[one.start : one.end]) for kind, one in kept if kind)
+    return frozenset(
+        (_named(ENTITY_TYPES[kind]), text[one.start : one.end]) for kind, one in kept if kind
+    )
 
 
 def believed(text: str, marks: tuple[ReadSpan, ...]) -> Found:
@@ -75,9 +76,8 @@ def believed(text: str, marks: tuple[ReadSpan, ...]) -> Found:
 
 def main(*, shows_errors: bool) -> None:
     """Print a table, and the speed."""
-    began = time.process_time()
-    read = name_reader.load(models_dir=MODELS)
-    measures.line("loaded in", f"{time.process_time() - began:.1f} s of one core")
+    read, loading = measures.spent(lambda: name_reader.load(models_dir=MODELS))
+    measures.line("loaded in", f"{loading:.1f} s of one core")
     every = sentences()
     for half in ("train", "held"):
         asked = tuple(one for one in every if one.half == half)
@@ -85,9 +85,7 @@ def main(*, shows_errors: bool) -> None:
         if shows_errors and half == "train":
             _errors(asked, read)
     texts = tuple(one.text for one in every) * ROUNDS
-    began = time.process_time()
-    read(texts)
-    spent = time.process_time() - began
+    _, spent = measures.spent(lambda: read(texts))
     measures.line("speed", f"{len(texts) / spent:,.0f} sentences a second on one core")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1_024
     measures.line("memory", f"{peak:,.0f} MB at most, the interpreter and our code with it")
@@ -119,10 +117,6 @@ def _errors(asked: tuple[Sentence, ...], read: NameReader) -> None:
         found = believed(one.text, read((one.text,))[0])
         if found != one.names:
             print(one.text, "\n  wrong", set(found - one.names), "missed", set(one.names - found))
-
-
-def _type(kind: EntityKind) -> str:
-    return _named(ENTITY_TYPES[kind])
 
 
 def _named(type: EntityType) -> str:

@@ -7,9 +7,8 @@ the costliest.
 """
 
 import sys
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from functools import partial
 
 from memory.client import masking
 from memory.secrets import scanner
@@ -17,15 +16,6 @@ from tests.bench import measures
 from tests.bench.odd_texts import texts
 
 TOLD = 12  # lines
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
-    """Seconds a megabyte of one kind of text, and how much twice the text took."""
-
-    name: str
-    seconds: float
-    growth: float
 
 
 def main(*, length: int, most: int | None) -> None:
@@ -36,26 +26,19 @@ def main(*, length: int, most: int | None) -> None:
         "agent's machine": lambda text: masking.mask(text=text),
     }
     for place, look in here.items():
-        figures = sorted(_figures(look, length), key=lambda one: -one.seconds)
+        figures = sorted(_figures(look, length), reverse=True)
         print(f"{place}: {len(figures)} kinds of text")
-        for one in figures[:most]:
-            measures.line(one.name, f"{one.seconds:5.2f} s/MB  growth {one.growth:4.1f}")
+        for seconds, growth, name in figures[:most]:
+            measures.line(name, f"{seconds:5.2f} s/MB  growth {growth:4.1f}")
 
 
-def _figures(look: Callable[[str], object], length: int) -> list[Figure]:
+def _figures(look: Callable[[str], object], length: int) -> Iterator[tuple[float, float, str]]:
+    """Yield for each kind of text seconds a megabyte, how much twice the text took, its name."""
     short, long = texts(length=length), texts(length=2 * length)
-    return [_figure(look, name, short[name], long[name]) for name in short]
-
-
-def _figure(look: Callable[[str], object], name: str, short: str, long: str) -> Figure:
-    once, twice = _seconds(look, short), _seconds(look, long)
-    return Figure(name=name, seconds=twice / len(long) * 1_000_000, growth=twice / once)
-
-
-def _seconds(look: Callable[[str], object], text: str) -> float:
-    started = time.process_time()
-    look(text)
-    return time.process_time() - started
+    for name in short:
+        _, once = measures.spent(partial(look, short[name]))
+        _, twice = measures.spent(partial(look, long[name]))
+        yield twice / len(long[name]) * 1_000_000, twice / once, name
 
 
 if __name__ == "__main__":

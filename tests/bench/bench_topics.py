@@ -8,7 +8,6 @@ are processor time of one core.
 import os
 import random
 import sys
-import time
 from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
@@ -42,9 +41,8 @@ def main(*, sizes: tuple[int, ...]) -> None:
         found = _shown("Leiden", partial(algorithms.find, graph=graph))
         quality = algorithms.quality(graph=graph, communities=found)
         measures.line("its result", f"{len(found)} communities, Q {quality:.3f}")
-        started = time.process_time()
-        kept = clustering.sort(subjects=subjects, vectors=vectors, links=())
-        spent = time.process_time() - started
+        sort = partial(clustering.sort, subjects=subjects, vectors=vectors, links=())
+        kept, spent = measures.spent(sort)
         base = base or spent / size
         measures.line(
             f"{size:,} memories",
@@ -76,9 +74,8 @@ def made(*, size: int) -> tuple[tuple[Subject, ...], Vectors]:
 
 
 def _shown(name: str, work: Callable[[], Result]) -> Result:
-    started = time.process_time()
-    result = work()
-    measures.line(name, f"{time.process_time() - started:.2f} s")
+    result, spent = measures.spent(work)
+    measures.line(name, f"{spent:.2f} s")
     return result
 
 

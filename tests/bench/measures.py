@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import psutil
 import psycopg
@@ -14,6 +14,7 @@ from django.db import connection
 
 OURS = ("set_config", "SAVEPOINT", "RELEASE", "accounts_")  # not the organization's rows
 Statement = tuple[str, Any]
+T = TypeVar("T")
 SIZES = """
 SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class AS c
 JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = %s AND c.relkind = 'r'
@@ -34,6 +35,12 @@ def timed(call: Callable[[], object]) -> float:
     started = time.perf_counter()
     call()
     return (time.perf_counter() - started) * 1_000
+
+
+def spent(call: Callable[[], T]) -> tuple[T, float]:
+    """Return what a call gives, and the seconds of this process's processor that it takes."""
+    started = time.process_time()
+    return call(), time.process_time() - started
 
 
 def cost(call: Callable[[], object]) -> Cost:

@@ -70,7 +70,13 @@ def test_a_file_that_takes_too_much_memory_is_refused_and_the_next_is_read() -> 
     assert told == parse(path="a.py", source=GOOD)
 
 
-def test_a_process_that_was_lost_is_started_anew(parser: Parser) -> None:
+def test_a_process_is_begun_for_a_file_and_anew_when_it_was_lost_and_knows_no_secret(
+    parser: Parser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(parse_worker, "LARGEST_MESSAGE", 100)
+        refused = parser.parse(path="a.py", content=bytes(101))
+    none = parser.process_id
     parser.parse(path="a.py", content=GOOD)
     lost = parser.process_id
     assert lost is not None
@@ -78,8 +84,11 @@ def test_a_process_that_was_lost_is_started_anew(parser: Parser) -> None:
 
     told = parser.parse(path="a.py", content=GOOD)
 
+    assert (refused, none) == (Refused(path="a.py", reason=parser_process.TOO_LARGE), None)
     assert isinstance(told, Parsed)
     assert parser.process_id not in {None, lost}
+    environment = Path(f"/proc/{parser.process_id}/environ").read_bytes()
+    assert environment == b"PYTHONDONTWRITEBYTECODE=1\0"
 
 
 @pytest.mark.parametrize(
@@ -99,17 +108,6 @@ def test_hostile_files_are_answered(
 
     assert isinstance(told, Parsed)
     assert problem in told.problems
-
-
-def test_what_is_larger_than_a_message_is_not_sent(
-    parser: Parser, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(parse_worker, "LARGEST_MESSAGE", 100)
-
-    refused = parser.parse(path="a.py", content=bytes(101))
-
-    assert refused == Refused(path="a.py", reason=parser_process.TOO_LARGE)
-    assert parser.process_id is None
 
 
 def test_threads_share_one_process(parser: Parser) -> None:
@@ -132,14 +130,6 @@ def test_whose_turn_does_not_come_in_time_is_told(parser: Parser) -> None:
     told = parser.parse(path="a.py", content=GOOD, until=time.monotonic() + 20)
 
     assert told == parse(path="a.py", source=GOOD)
-
-
-def test_the_process_knows_no_secret(parser: Parser) -> None:
-    parser.parse(path="a.py", content=GOOD)
-
-    told = Path(f"/proc/{parser.process_id}/environ").read_bytes()
-
-    assert told == b"PYTHONDONTWRITEBYTECODE=1\0"
 
 
 def test_the_process_goes_with_its_owner() -> None:
@@ -179,35 +169,21 @@ def awake(monkeypatch: pytest.MonkeyPatch) -> Backoff:
 
 
 @of_an_organization
-def test_the_places_are_those_of_all_processes() -> None:
+def test_the_places_are_those_of_all_processes_and_each_frees_its_own() -> None:
     one, two, three = ParseSlots(), ParseSlots(), ParseSlots()  # of a process each
 
     with one.hold(), two.hold(), pytest.raises(RateLimited, match="2 calls"), three.hold():
         raise AssertionError("there was a third place")
 
+    first, second = (tenancy.key("reading", number) for number in "01")
     with three.hold(), one.hold():
-        assert cache.get(tenancy.key("reading", "1")) is not None
-
-
-@of_an_organization
-def test_a_place_whose_process_died_is_free_when_its_lease_ends() -> None:
-    with ParseSlots().hold():
-        key = tenancy.key("reading", "0")
+        assert cache.get(second) is not None
         client = cache._cache.get_client()  # type: ignore[attr-defined]
-        left = client.ttl(cache.make_and_validate_key(key))
+        left = client.ttl(cache.make_and_validate_key(first))  # when its process dies
+        cache.set(first, "somebody else", LEASE_SECONDS)
 
     assert 0 < left <= LEASE_SECONDS
-    assert cache.get(key) is None
-
-
-@of_an_organization
-def test_a_place_that_somebody_else_has_by_now_stays_theirs() -> None:
-    key = tenancy.key("reading", "0")
-
-    with ParseSlots().hold():
-        cache.set(key, "somebody else", LEASE_SECONDS)
-
-    assert cache.get(key) == "somebody else"
+    assert (cache.get(first), cache.get(second)) == ("somebody else", None)
 
 
 @of_an_organization

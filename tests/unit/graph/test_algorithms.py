@@ -126,11 +126,3 @@ def test_words_lead_to_layers() -> None:
     }
 
     assert {text: algorithms.route(text=text) for text in layers} == layers
-
-
-@given(text=st.text(max_size=200))
-def test_every_text_leads_somewhere(text: str) -> None:
-    layers = algorithms.route(text=text)
-
-    assert layers
-    assert len(set(layers)) == len(layers)

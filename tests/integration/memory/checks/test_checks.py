@@ -52,14 +52,6 @@ def of_diff(caller: Caller, now: datetime, diff: str = DIFF) -> Check:
     return check_diff(caller=caller, project="store", diff=diff, now=now)
 
 
-def test_a_plan_that_says_no_to_it_is_clear(caller: Caller, store: str, now: datetime) -> None:
-    known(caller, now)
-
-    check = of_plan(caller, now, "Do not cache prices in the browser; ask the server each time.")
-
-    assert check.verdict == "clear"
-
-
 def test_a_missing_file_calls_for_caution(caller: Caller, store: str, now: datetime) -> None:
     both = ("shop/prices.ts", "shop/mail.html")
     known(caller, now, "The mail repeats the format of prices; change it too.",
@@ -102,15 +94,23 @@ def test_contradicted_memories_stop_nothing(caller: Caller, store: str, now: dat
     assert [side.memory_id for side in found.sides] == [other.id]
 
 
-def test_other_projects_are_no_evidence(caller: Caller, store: str, now: datetime) -> None:
-    create_project(caller=caller, slug="other", name="Other", now=now)
+def test_other_projects_and_those_of_no_credential_are_no_evidence(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    other = create_project(caller=caller, slug="other", name="Other", now=now)
     known(caller, now, project="other")
 
     assert (of_plan(caller, now).findings, of_diff(caller, now).findings) == ((), ())
+    with pytest.raises(NotFound):
+        of_plan(replace(caller, bound_projects=(other.id,)), now + timedelta(minutes=1))
 
 
-def test_a_paused_project_says_so(caller: Caller, store: str, now: datetime) -> None:
+def test_a_plan_that_says_no_is_clear_and_a_paused_project_says_so(
+    caller: Caller, store: str, now: datetime
+) -> None:
     known(caller, now)
+    no = of_plan(caller, now, "Do not cache prices in the browser; ask the server each time.")
+    assert no.verdict == "clear"
     pause(caller=caller, ref="store", paused=True, token_id=None)
 
     check = of_plan(caller, now)
@@ -131,24 +131,21 @@ def test_what_was_shown_is_noted(caller: Caller, store: str, now: datetime) -> N
     assert silent.id not in told
 
 
-def test_a_large_diff_of_many_files_is_answered(caller: Caller, store: str, now: datetime) -> None:
+def test_a_large_diff_is_answered_and_what_is_not_looked_at_is_told(
+    caller: Caller, store: str, now: datetime
+) -> None:
     known(caller, now)
     many = "".join(DIFF.replace("prices.ts", f"prices{n}.ts") for n in range(249))
 
-    check = of_diff(caller, now, many + DIFF)
-
-    assert check.files == 250
-    assert {"not_all_searched", "not_all_files"} <= set(check.degraded)
-
-
-def test_more_places_than_are_looked_at_are_told(caller: Caller, store: str, now: datetime) -> None:
-    known(caller, now)
     head, _, place = DIFF.partition("@@")
     hunks = "".join(f"@@ -{n},1 +{n},2 @@\n+a\n b\n" for n in range(1, 502))
 
+    check = of_diff(caller, now, many + DIFF)
     late = of_diff(caller, now, f"{head}{hunks}@@{place}")
     soon = of_diff(caller, now, DIFF)
 
+    assert check.files == 250
+    assert {"not_all_searched", "not_all_files"} <= set(check.degraded)
     assert (late.parts, late.verdict) == (500, "clear")
     assert "not_all_parts" in late.degraded
     assert "not_all_parts" not in soon.degraded
@@ -166,13 +163,15 @@ def test_a_secret_that_would_be_cut_in_half_is_known_for_what_it_is(
     assert "secret_left_out" in check.degraded
 
 
-def test_pairs_are_summed_over_those_one_sees(
+def test_pairs_are_summed_over_those_one_sees_and_rare_ones_hide_none(
     caller: Caller, member_caller: Caller, store: str, now: datetime
 ) -> None:
     assert caller.user_id is not None
     assert member_caller.user_id is not None
     with tenancy.unit():
         project_id = Project.objects.get(slug=store).id
+        rare = [_pair(f"shop/a{n:04}.ts", project_id) for n in range(actions.PAIRS_MOST + 1)]
+        counter_rows.add(counts=rare, now=now)
         for audience in (project_id, caller.user_id, member_caller.user_id):
             _count(audience, project_id, now, sessions=3)
 
@@ -181,26 +180,6 @@ def test_pairs_are_summed_over_those_one_sees(
         (tie,) = check.ties
         assert (check.verdict, tie.file, tie.other) == ("clear", "shop/prices.ts", "shop/mail.html")
         assert (tie.sessions, tie.share) == (6, 1.0)
-
-
-def test_bound_credentials_see_no_other_project(caller: Caller, store: str, now: datetime) -> None:
-    known(caller, now)
-    other = create_project(caller=caller, slug="other", name="Other", now=now)
-
-    with pytest.raises(NotFound):
-        of_plan(replace(caller, bound_projects=(other.id,)), now + timedelta(minutes=1))
-
-
-def test_rare_pairs_hide_no_frequent_one(caller: Caller, store: str, now: datetime) -> None:
-    with tenancy.unit():
-        project_id = Project.objects.get(slug=store).id
-        rare = [_pair(f"shop/a{n:04}.ts", project_id) for n in range(actions.PAIRS_MOST + 1)]
-        counter_rows.add(counts=rare, now=now)
-        _count(project_id, project_id, now)
-
-    (tie,) = of_diff(caller, now).ties
-
-    assert (tie.other, tie.sessions) == ("shop/mail.html", 6)
 
 
 def _pair(first: str, project_id: Any) -> Count:

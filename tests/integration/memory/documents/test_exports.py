@@ -4,15 +4,19 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
+from io import StringIO
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import pytest
+from django.core.management import CommandError, call_command
 
 from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller, Role
 from accounts.errors import Forbidden, InvalidInput, NotFound, RoleNotSufficient
+from accounts.models import User
 from memory.documents import file_formats, reading
 from memory.documents.actions.export import ExportFormat, ExportRequest, export
 from memory.documents.actions.restoration import RestoredExport, restore_export
@@ -85,24 +89,15 @@ def test_what_is_exported_comes_back_as_it_was(
 
     took = perf_counter() - started
     after = exported(caller, now, project=empty, format=format)
+    again = brought_back(caller, before, now)
     assert (done.added, done.refused) == (count, ())
+    assert (again.added, again.known) == (0, count)
     assert comparable(after) == comparable(before)
+    with tenancy.unit():
+        entry = AuditEntry.objects.filter(act="memory.exported").order_by("number")[0]
+        assert entry.details == {"memories": count, "format": format.value}
     kept = sum(fate is FieldRule.KEPT for fate, _ in FIELDS.values())
     figure(f"{format}: {count:,} memories equal, {kept} fields kept, back in {took:.1f} s")
-
-
-def test_bringing_back_twice_adds_nothing(
-    caller: Caller, store: str, empty: str, now: datetime
-) -> None:
-    records.fill(caller=caller, project=store, count=40, seed=1)
-    told = exported(caller, now)
-    brought_back(caller, told, now)
-
-    again = brought_back(caller, told, now)
-
-    assert (again.added, again.known) == (0, 40)
-    with tenancy.unit():
-        assert Memory.objects.filter(project__slug=empty).count() == 40
 
 
 def test_an_export_comes_back_in_another_organization(
@@ -156,13 +151,12 @@ def test_others_personal_memories_and_hidden_projects_are_in_no_export(
 
     for project in (store, None):
         (told,) = exported(member_caller, now, project=project)
-        assert (told["id"], told[file_formats.LINKS], told["superseded_by"]) == (
-            str(shared.id),
-            [],
-            None,
-        )
+        seen = (told["id"], told[file_formats.LINKS], told["superseded_by"])
+        assert seen == (str(shared.id), [], None)
     with pytest.raises(NotFound):
         exported(member_caller, now, project="vault")
+    with pytest.raises(InvalidInput):  # words are no filter
+        exported(caller, now, query="redis tokens")
 
 
 def test_a_version_of_before_it_was_shared_stays_its_authors(
@@ -190,21 +184,6 @@ def test_what_looks_like_a_secret_by_now_is_not_exported(
     for format in ExportFormat:
         request = ExportRequest(project=store, format=format)
         assert b"hunter2" not in export(caller=caller, request=request, now=now).file.read()
-
-
-def test_an_export_is_told_once(caller: Caller, store: str, now: datetime) -> None:
-    memories.stored(caller, now, project=store)
-
-    exported(caller, now)
-
-    with tenancy.unit():
-        (entry,) = AuditEntry.objects.filter(act="memory.exported")
-        assert entry.details == {"memories": 1, "format": "json"}
-
-
-def test_words_are_no_filter(caller: Caller, now: datetime) -> None:
-    with pytest.raises(InvalidInput):
-        exported(caller, now, query="redis tokens")
 
 
 def test_only_managers_in_person_bring_back_what_was(
@@ -253,3 +232,50 @@ def test_moment_that_no_row_holds_is_refused_and_all_others_stay_readable(
 
     assert (done.added, [id for id, _ in done.refused]) == (1, [one["id"] for one in odd])
     assert [one["content"] for one in exported(caller, now, project=empty)] == [fine["content"]]
+
+
+# At the machine: files are imported in somebody's name, and exports come back.
+
+RULES = "# Mill\n\nThe gate of the mill opens at nine.\n\nThe miller has the only key to it.\n"
+SECRET = "\nThe password of the mill is `hunter2Xq9!zLm4` as everybody knows.\n"
+
+
+def call(name: str, *args: object, person: User, **given: object) -> str:
+    """Call a command in somebody's name; return what it says, and how many memories there are."""
+    out = StringIO()
+    with people.outside():
+        call_command(name, *map(str, args), tenant="acme", person=person.email, stdout=out, **given)
+    with tenancy.unit():
+        return f"{out.getvalue()}{Memory.objects.count()} stored"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder of rules."""
+    place = tmp_path / "rules"
+    place.mkdir()
+    (place / "CLAUDE.md").write_text(RULES + SECRET)
+    (place / "link.md").symlink_to("/etc/passwd")
+    return place
+
+
+def test_a_folder_is_imported_its_refusals_are_told_and_it_comes_back_as_it_was(
+    folder: Path, store: str, owner: User, stranger: User, tmp_path: Path
+) -> None:
+    dry = call("import_memories", folder, person=owner, project=store, dry_run=True)
+    said = call("import_memories", folder, person=owner, project=store)
+    file = tmp_path / "all.ndjson"
+    written = call("export_memories", file, person=owner, project=store)
+    again = call("import_memories", file, person=owner, project=store, as_it_was=True)
+
+    assert "2 added, 1 refused" in dry
+    assert dry.endswith("\n0 stored")
+    assert "rules/CLAUDE.md:7: secrets" in said
+    assert "hunter2" not in said
+    assert said.endswith("1 files: 2 added, 1 refused\n2 stored")
+    assert written.startswith("2 memories")
+    assert again == "0 added, 2 known, 0 refused\n2 stored"
+    with pytest.raises(CommandError, match="exists already"):
+        call("export_memories", file, person=owner, project=store)
+    with pytest.raises(CommandError, match="in no organization"):
+        call("import_memories", folder, person=stranger)

@@ -1,99 +1,170 @@
-"""So many exports of an organization at once, and a dead one holds no place."""
+"""Exports beside others: each of one moment, in its walls, with no connection, so many at once."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from datetime import datetime
+from functools import partial
+from typing import Any
 
 import psycopg
 import pytest
-from django.db import connection
+from django.db import InternalError, connection
 from django.test import Client
 
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import RateLimited
 from accounts.models import Organization, User
-from memory.documents.actions.export import ExportRequest, export
+from memory.documents import queries
+from memory.documents.actions.export import Exported, ExportFormat, ExportRequest, export
 from memory.documents.queries import AGAIN_SECONDS, AT_ONCE, LOCK_SPACE
+from memory.records.filters import Filters
+from memory.records.models import Memory
 from teams.actions import create_project
-from tests.support import people
+from tests.support import memories, people
 from tests.support.racing import race_inside
 
 Process = psycopg.Connection[tuple[object, ...]]
 BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
+WHOLE = Filters(project="store")
 
-pytestmark = pytest.mark.django_db(transaction=True)
-
-
-def other_process() -> Process:
-    """Return a connection of its own, as another process has one."""
-    return psycopg.connect(**connection.get_connection_params(), autocommit=False)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("shop")]
 
 
-def place(held: Process, organization: Organization, at: int) -> None:
-    """Hold a place as an export does."""
-    key = organization.id.int & 0x7FFF_FFFF
-    held.execute("SELECT pg_advisory_xact_lock(%s::int, %s::int)", [LOCK_SPACE + at, key])
+@pytest.fixture
+def shop(transactional_db: None, caller: Caller, organization: Organization, now: datetime) -> str:
+    """A project with three memories, committed."""
+    with people.entered(organization=organization):
+        slug = create_project(caller=caller, slug="store", name="Store", now=now).slug
+        for text in (memories.REDIS, memories.CARTS, memories.PARSER):
+            memories.stored(caller, now, text, project=slug)
+    return slug
 
 
 @pytest.fixture
 def busy(organization: Organization) -> Iterator[list[Process]]:
     """As many exports under way as may be, each of another process."""
+    key = organization.id.int & 0x7FFF_FFFF
     with ExitStack() as opened:
-        held = [opened.enter_context(closing(other_process())) for _ in range(AT_ONCE)]
+        held = [
+            opened.enter_context(
+                closing(psycopg.connect(**connection.get_connection_params(), autocommit=False))
+            )
+            for _ in range(AT_ONCE)
+        ]
         for at, one in enumerate(held):
-            place(one, organization, at)
+            one.execute("SELECT pg_advisory_xact_lock(%s::int, %s::int)", [LOCK_SPACE + at, key])
         yield held
 
 
-def written(caller: Caller, organization: Organization, now: datetime) -> int:
-    with people.entered(organization=organization):
-        done = export(caller=caller, request=ExportRequest(project="store"), now=now)
-        done.file.close()
-        return done.memories
+def exported(caller: Caller, now: datetime, format: ExportFormat = ExportFormat.JSON) -> Exported:
+    """Write the project as a file, in its organization."""
+    request = ExportRequest(project="store", format=format)
+    with people.entered(organization=Organization.objects.get(pk=caller.organization_id)):
+        return export(caller=caller, request=request, now=now)
 
 
-def test_one_more_is_refused_and_told_when_to_ask_again(
-    caller: Caller, organization: Organization, shop: str, now: datetime, busy: object
+def elsewhere(organization: Organization, work: Callable[[], Any]) -> Any:
+    """Do this over another connection, and commit it."""
+
+    def inside() -> Any:
+        try:
+            with people.entered(organization=organization), tenancy.unit():
+                return work()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        return pool.submit(inside).result()
+
+
+def test_what_is_written_meanwhile_is_in_no_record_and_no_record_is_a_way_to_write(
+    caller: Caller, organization: Organization, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(RateLimited) as refused:
-        written(caller, organization, now)
+    monkeypatch.setattr(queries, "PAGE", 1)
 
-    assert refused.value.retry_after_seconds == AGAIN_SECONDS
+    with people.entered(organization=organization):
+        told = queries.export_records(caller=caller, filters=WHOLE)
+        first = next(told)
+        changed = elsewhere(organization, lambda: Memory.objects.update(tags=["later"]))
+        rest = list(told)
+        after = list(queries.export_records(caller=caller, filters=WHOLE))
+        told = queries.export_records(caller=caller, filters=WHOLE)
+        next(told)
+        with pytest.raises(InternalError):
+            Memory.objects.update(tags=["never"])
+        told.close()
+        assert not connection.in_atomic_block
+
+    assert changed == 3
+    assert [one["tags"] for one in (first, *rest)] == [[], [], []]
+    assert [one["tags"] for one in after] == [["later"]] * 3
 
 
-def test_one_whose_process_died_holds_no_place(
+def test_a_file_is_whole_on_the_disk_before_it_is_taken_and_needs_no_connection(
+    caller: Caller, now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memory.documents.actions.export.KEPT_IN_MEMORY", 1_000)
+
+    made = exported(caller, now)
+    connection.close()
+
+    with made.file:
+        assert made.file.fileno() > 2
+        assert len(json.load(made.file)["memories"]) == made.memories == 3
+
+
+def test_a_full_disk_is_told_and_no_transaction_stays_open(
+    caller: Caller, now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = partial(open, "/dev/full", "wb", buffering=0)
+    monkeypatch.setattr(
+        "memory.documents.actions.export.SpooledTemporaryFile", lambda max_size: full()
+    )
+
+    with pytest.raises(OSError, match="No space left") as told:
+        exported(caller, now, ExportFormat.MARKDOWN)
+
+    assert not connection.in_atomic_block
+    assert told.tb is not None  # what it holds is held still
+
+
+def test_one_more_is_refused_and_another_organization_has_places_and_memories_of_its_own(
     caller: Caller,
-    organization: Organization,
-    shop: str,
+    other_caller: Caller,
+    other_organization: Organization,
     now: datetime,
     busy: list[Process],
 ) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_terminate_backend(%s, 5000)", [busy[1].info.backend_pid])
-
-    assert written(caller, organization, now) == 3
-
-
-def test_another_organization_has_places_of_its_own(
-    caller: Caller,
-    other_caller: Caller,
-    organization: Organization,
-    other_organization: Organization,
-    shop: str,
-    now: datetime,
-    busy: object,
-) -> None:
     with people.entered(organization=other_organization):
         create_project(caller=other_caller, slug="store", name="Store", now=now)
+        own = memories.stored(other_caller, now, memories.CARTS, project="store")
 
-    assert written(other_caller, other_organization, now) == 0
+    with pytest.raises(RateLimited) as refused:
+        exported(caller, now)
+    made = exported(other_caller, now)
+
+    assert refused.value.retry_after_seconds == AGAIN_SECONDS
+    with made.file:
+        assert [one["id"] for one in json.load(made.file)["memories"]] == [str(own.id)]
+    with connection.cursor() as cursor:  # one whose process died holds no place
+        cursor.execute("SELECT pg_terminate_backend(%s, 5000)", [busy[1].info.backend_pid])
+    assert exported(caller, now).memories == 3
 
 
 def test_what_is_refused_and_what_is_done_leave_no_lock(
-    caller: Caller, organization: Organization, shop: str, now: datetime
+    caller: Caller, organization: Organization, now: datetime
 ) -> None:
-    done = race_inside(organization, lambda _: _outcome(caller, now), times=3 * AT_ONCE)
+    def outcome(_: int) -> str:
+        try:
+            export(caller=caller, request=ExportRequest(project="store"), now=now).file.close()
+        except RateLimited:
+            return "refused"
+        return "written"
+
+    done = race_inside(organization, outcome, times=3 * AT_ONCE)
 
     assert set(done) <= {"written", "refused"}
     assert "written" in done
@@ -101,17 +172,7 @@ def test_what_is_refused_and_what_is_done_leave_no_lock(
         assert all(tenancy.holds(space=LOCK_SPACE + at) for at in range(AT_ONCE))
 
 
-def _outcome(caller: Caller, now: datetime) -> str:
-    try:
-        export(caller=caller, request=ExportRequest(project="store"), now=now).file.close()
-    except RateLimited:
-        return "refused"
-    return "written"
-
-
-def test_the_page_and_the_call_say_429(
-    client: Client, caller: Caller, organization: Organization, shop: str, busy: object
-) -> None:
+def test_the_page_and_the_call_say_429(client: Client, caller: Caller, busy: list[Process]) -> None:
     client.force_login(User.objects.get(pk=caller.user_id), backend=BACKEND)
 
     answer = client.post("/o/acme/p/store/export", {"format": "json"})

@@ -38,88 +38,61 @@ def memory(about: str) -> Memory:
         return Memory.objects.get(content__contains=about)
 
 
-def test_what_a_note_says_becomes_memories_with_their_lines(caller: Caller, now: datetime) -> None:
+def test_only_what_changed_is_taken_out_and_what_comes_back_is_true_again(
+    caller: Caller, now: datetime
+) -> None:
     done = push(caller, now)
+    gate = memory("gate")
+    again = push(caller, now)
+    same = memory("gate").version
+
+    later = push(caller, now, LATER)
 
     assert (done.added, done.kept, done.stale, done.refused) == (2, 0, 0, ())
-    gate = memory("gate")
-    assert (gate.source_uri, gate.source_line) == ("docs/mill.md", 3)
+    assert (gate.source_uri, gate.source_line, gate.needs_review) == ("docs/mill.md", 3, True)
     assert gate.source_hash == done.note.digest
-    assert gate.needs_review
-
-
-def test_pushing_the_same_again_changes_nothing(caller: Caller, now: datetime) -> None:
-    push(caller, now)
-    before = memory("gate").version
-
-    again = push(caller, now)
-
-    assert (again.added, again.kept, again.note.version) == (0, 2, 1)
-    assert memory("gate").version == before
-
-
-def test_only_what_changed_is_taken_out_again(caller: Caller, now: datetime) -> None:
-    push(caller, now)
-
-    done = push(caller, now, LATER)
-
-    assert (done.added, done.kept, done.stale, done.note.version) == (1, 1, 1, 2)
+    assert (again.added, again.kept, again.note.version, same) == (0, 2, 1, gate.version)
+    assert (later.added, later.kept, later.stale, later.note.version) == (1, 1, 1, 2)
     gone, moved = memory("gate"), memory("miller")
     assert (gone.verification, gone.archived_reason, gone.stale_at) == ("stale", GONE, now)
-    assert (moved.source_line, moved.source_hash) == (3, done.note.digest)
+    assert (moved.source_line, moved.source_hash) == (3, later.note.digest)
     with tenancy.unit():
         texts = NoteVersion.objects.order_by("number").values_list("text", flat=True)
         assert list(texts) == [TEXT, LATER]
-
-
-def test_a_statement_that_comes_back_is_true_again(caller: Caller, now: datetime) -> None:
     push(caller, now)
-    push(caller, now, LATER)
-
-    push(caller, now)
-
     back = memory("gate")
     assert (back.verification, back.archived_reason, back.stale_at) == ("unverified", "", None)
     assert memory("wheel").stale_at == now
 
 
-def test_a_removed_note_makes_its_memories_stale(caller: Caller, store: str, now: datetime) -> None:
+def test_of_a_removed_note_an_agent_leaves_to_a_person_what_it_may_not_make_stale(
+    caller: Caller, store: str, now: datetime
+) -> None:
     note = push(caller, now).note
+    with tenancy.unit():
+        Memory.objects.filter(content__contains="gate").update(pinned=True, needs_review=False)
 
-    done = remove_note(caller=caller, note_id=note.id, now=now)
+    done = remove_note(caller=as_agent(caller), note_id=note.id, now=now)
 
-    assert (done.stale, done.held) == (2, 0)
-    assert memory("gate").archived_reason == REMOVED
+    assert (done.stale, done.held) == (1, 1)
+    assert memory("gate").needs_review
+    assert memory("miller").archived_reason == REMOVED
     assert queries.list_notes(caller=caller, project=store, limit=9) == ()
     assert push(caller, now).note.version == 2
-    assert memory("gate").stale_at is None
-
-
-def test_a_note_is_shown_line_by_line(caller: Caller, now: datetime) -> None:
-    note = push(caller, now).note
-
-    found = queries.list_lines(caller=caller, note_id=note.id, now=now)
-
-    told = {one.number: [each.content for each in one.memories] for one in found if one.memories}
-    assert set(told) == {3, 5}
-    assert "\n".join(one.text for one in found) == TEXT
-
-
-def test_a_note_with_a_secret_is_refused_whole(caller: Caller, now: datetime) -> None:
-    with pytest.raises(InvalidInput) as refused:
-        push(caller, now, f"{TEXT}\nThe password is `hunter2Xq9!zLm4` for all.\n")
-
-    assert "hunter2" not in str(refused.value)
-    with tenancy.unit():
-        assert NoteVersion.objects.count() == 0
+    assert memory("miller").stale_at is None
 
 
 def test_too_long_and_wrongly_named_notes_are_refused(caller: Caller, now: datetime) -> None:
+    many = "".join(f"- The wheel {number} of the mill turns left.\n" for number in range(2_001))
     with pytest.raises(TooLarge):
         push(caller, now, "x" * (LARGEST + 1))
+    with pytest.raises(TooLarge) as refused:
+        push(caller, now, many)
     for path in ("", "a/../../b.md", "x" * 401):
         with pytest.raises(InvalidInput):
             push(caller, now, path=path)
+
+    assert "2000" in refused.value.hint
 
 
 def test_notes_of_others_are_not_there(
@@ -136,15 +109,6 @@ def test_notes_of_others_are_not_there(
             remove_note(caller=member_caller, note_id=note.id, now=now)
     assert queries.list_notes(caller=member_caller, project=store, limit=9) == ()
     assert push(member_caller, now).added == 2
-
-
-def test_note_of_very_many_statements_is_refused(caller: Caller, now: datetime) -> None:
-    text = "".join(f"- The wheel {number} of the mill turns left.\n" for number in range(2_001))
-
-    with pytest.raises(TooLarge) as refused:
-        push(caller, now, text)
-
-    assert "2000" in refused.value.hint
 
 
 @pytest.mark.parametrize(
@@ -175,22 +139,13 @@ def held(caller: Caller, now: datetime) -> Memory:
     return memory("gate")
 
 
-def test_a_person_s_push_makes_stale_what_an_agent_s_could_not(
-    caller: Caller, now: datetime
-) -> None:
-    held(caller, now)
-
-    done = push(caller, now, "# Mill\n\nThe wheel turns left.\n")
-
-    gate = memory("gate")
-    assert (done.stale, done.held) == (2, 0)
-    assert (gate.stale_at, gate.needs_review, gate.archived_reason) == (now, False, GONE)
-
-
-def test_what_a_person_decided_about_a_statement_that_is_gone_stands_until_it_comes_back(
+def test_what_a_person_decided_of_a_statement_that_is_gone_stands_until_it_comes_back(
     caller: Caller, now: datetime
 ) -> None:
     gate = held(caller, now)
+    push(as_agent(caller), now)
+    waits = memory("gate")
+    push(as_agent(caller), now, LATER)
     keep(caller=caller, memory_id=gate.id, now=now)
 
     again = push(caller, now, f"{LATER}\nThe dam is old.\n")
@@ -198,19 +153,14 @@ def test_what_a_person_decided_about_a_statement_that_is_gone_stands_until_it_co
     push(caller, now)
     back = memory("gate")
 
+    assert (waits.needs_review, waits.archived_reason) == (False, "")  # its wait ended with it
     assert (again.stale, again.held, kept.stale_at, kept.needs_review) == (0, 0, None, False)
     assert back.archived_reason == ""
     assert push(as_agent(caller), now, LATER).held == 1
-
-
-def test_a_statement_that_comes_back_ends_the_wait_that_its_absence_began(
-    caller: Caller, now: datetime
-) -> None:
-    held(caller, now)
-
-    push(as_agent(caller), now)
-
-    assert (memory("gate").needs_review, memory("gate").archived_reason) == (False, "")
+    done = push(caller, now, "# Mill\n\nThe wheel turns left.\n")  # a person may
+    gate = memory("gate")
+    assert (done.stale, done.held) == (2, 0)
+    assert (gate.stale_at, gate.needs_review, gate.archived_reason) == (now, False, GONE)
 
 
 def test_a_note_has_no_say_in_what_an_import_of_its_name_brought(
@@ -242,19 +192,6 @@ def test_a_statement_that_comes_back_ends_no_wait_of_other_words(
 
     back = memory("gate")
     assert (back.id, back.needs_review, back.stale_at) == (id, True, None)
-
-
-def test_a_removed_note_leaves_to_a_person_what_an_agent_may_not_make_stale(
-    caller: Caller, now: datetime
-) -> None:
-    done = push(caller, now)
-    with tenancy.unit():
-        Memory.objects.filter(content__contains="gate").update(pinned=True, needs_review=False)
-
-    removed = remove_note(caller=as_agent(caller), note_id=done.note.id, now=now)
-
-    assert (removed.stale, removed.held) == (1, 1)
-    assert memory("gate").needs_review
 
 
 @pytest.mark.parametrize("verification", ["verified", "contradicted"])

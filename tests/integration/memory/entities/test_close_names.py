@@ -50,14 +50,17 @@ def _names(found: tuple[Suggestion, ...]) -> list[tuple[str, Reason]]:
 def test_what_is_certain_is_joined_for_those_who_see_the_place(
     caller: Caller, member_caller: Caller, store: str, now: datetime
 ) -> None:
-    for text in (*JOINED, *SLIPPED):
+    for text in (*JOINED, *SLIPPED, *SPELLED, *APART):
         stored(caller, now, text, project=store)
+    pair = MergePair(name="CiToolbox", same_as="Citoolbox", scope="organization")
+    merge_names(caller=caller, pair=pair, now=now)
 
     done = entity_merges.join_names(now=now)
 
     thing = _thing(member_caller, "AuthGate", now)
-    assert (done["places"], done["joined"]) == (1, 1)
+    assert (done["places"], done["joined"]) == (1, 3)  # three spellings by two pairs
     assert (thing.memories, thing.spellings) == (2, ("AuthGate", "Authgate"))
+    assert _thing(caller, "OpenAuthGate", now).memories == 3
     assert _thing(member_caller, "ConnectionBroker", now).memories == 1
 
 
@@ -96,31 +99,6 @@ def test_names_of_two_places_are_not_joined_nor_what_a_person_keeps(
         assert not ReviewVerdict.objects.exists()
 
 
-def test_what_somebody_said_already_is_not_said_again(
-    caller: Caller, store: str, now: datetime
-) -> None:
-    for text in JOINED:
-        stored(caller, now, text, project=store)
-    pair = MergePair(name="AuthGate", same_as="Authgate", scope="organization")
-    merge_names(caller=caller, pair=pair, now=now)
-
-    assert entity_merges.join_names(now=now)["joined"] == 0
-
-
-def test_a_name_is_suggested_with_its_reason_until_it_is_one(
-    caller: Caller, store: str, now: datetime
-) -> None:
-    for text in SLIPPED:
-        stored(caller, now, text, project=store)
-    before = _names(_close(caller, "ConnectionBroker", now))
-
-    pair = MergePair(name="ConnectionBroker", same_as="ConectionBroker")
-    merge_names(caller=caller, pair=pair, now=now)
-
-    assert before == [("ConectionBroker", Reason.MISSPELLED)]
-    assert _close(caller, "ConnectionBroker", now) == ()
-
-
 def test_a_longer_name_is_suggested_beside_the_same_names_alone(
     caller: Caller, store: str, now: datetime
 ) -> None:
@@ -131,16 +109,6 @@ def test_a_longer_name_is_suggested_beside_the_same_names_alone(
 
     assert _names(_close(caller, "Checkout", now)) == [("CheckoutService", Reason.LONGER)]
     assert _close(caller, "Billing", now) == ()
-
-
-def test_nobody_learns_of_a_name_by_a_suggestion(
-    caller: Caller, member_caller: Caller, store: str, now: datetime
-) -> None:
-    stored(caller, now, SLIPPED[0], project=store)
-    stored(caller, now, SLIPPED[1], project=store, scope="personal")
-
-    assert _names(_close(caller, "ConnectionBroker", now)) != []
-    assert _close(member_caller, "ConnectionBroker", now) == ()
 
 
 def test_a_suggestion_takes_a_bounded_number_of_statements(
@@ -177,14 +145,6 @@ def test_what_names_say_by_themselves_needs_no_look_beside_them(
 
     assert _names(found) == [(other, reason)]
     assert _count.looks == 0
-
-
-def test_three_spellings_are_joined_by_two_pairs(caller: Caller, store: str, now: datetime) -> None:
-    for text in SPELLED:
-        stored(caller, now, text, project=store)
-
-    assert entity_merges.join_names(now=now)["joined"] == 2
-    assert _thing(caller, "OpenAuthGate", now).memories == 3
 
 
 def test_a_later_spelling_does_not_join_what_was_taken_apart(

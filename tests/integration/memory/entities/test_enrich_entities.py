@@ -18,7 +18,6 @@ from memory.entities.actions import (
     A_NIGHT,
     ENRICH_ENTITIES,
     enrich_entities,
-    forget_enriched,
     queue_enrich_entities,
     read_names,
 )
@@ -74,16 +73,26 @@ def moved(caller: Caller, store: str, now: datetime) -> MemoryView:
     return stored(caller, now, MOVED, project=store)
 
 
-def test_a_person_in_a_memory_is_found_at_night(
+def test_a_person_is_found_at_night_once_and_nothing_else_of_a_memory_changes(
     moved: MemoryView, caller: Caller, now: datetime
 ) -> None:
-    before = person(caller, "Priya Raman", now)
+    with tenancy.unit():
+        before = Memory.objects.values("version", "updated_at").get(pk=moved.id)
+    unread = person(caller, "Priya Raman", now)
+    heard: list[str] = []
 
-    done = enrich(marking())
+    done, again = enrich(marking(heard=heard)), enrich(marking(heard=heard))
 
-    assert (before, person(caller, "priya-raman", now)) == (0, 1)
-    assert done == {"read": 1, "named": 1}
-    assert mentions() == {("priya raman", NUMBER)}
+    assert (unread, person(caller, "priya-raman", now)) == (0, 1)
+    assert (done, again["read"], heard) == ({"read": 1, "named": 1}, 0, [MOVED])
+    assert (mentions(), marks()) == ({("priya raman", NUMBER)}, [NUMBER])
+    with tenancy.unit():
+        assert Memory.objects.values("version", "updated_at").get(pk=moved.id) == before
+        Memory.objects.update(names_version=0)  # a grown reader of patterns leaves it to the night
+    read_names(tell=lambda *_: None)
+    between = marks()
+    enrich(marking())
+    assert (between, mentions()) == ([0], {("priya raman", NUMBER)})
 
 
 def test_a_memory_with_two_names_is_passed_over_once(
@@ -99,19 +108,6 @@ def test_a_memory_with_two_names_is_passed_over_once(
     first, second = enrich(marking(heard=heard)), enrich(marking(heard=heard))
 
     assert (first["read"], second["read"], heard, marks()) == (1, 0, [], [ENOUGH])
-
-
-def test_each_is_read_once_and_nothing_a_person_sees_of_it_changes(moved: MemoryView) -> None:
-    with tenancy.unit():
-        before = Memory.objects.values("version", "updated_at").get(pk=moved.id)
-    heard: list[str] = []
-
-    enrich(marking(heard=heard))
-    again = enrich(marking(heard=heard))
-
-    assert (again["read"], heard, marks()) == (0, [MOVED], [NUMBER])
-    with tenancy.unit():
-        assert Memory.objects.values("version", "updated_at").get(pk=moved.id) == before
 
 
 def test_a_text_that_is_changed_before_or_while_it_is_read_is_read_anew(
@@ -214,31 +210,18 @@ def test_the_job_is_queued_where_something_waits_and_once(
     assert queued() == [{"left": A_NIGHT}]
 
 
-def test_without_the_extra_the_result_says_so(moved: MemoryView) -> None:
-    done = enrich_entities(left=9, tell=lambda *_: None, open_reader=not_there)
-
-    assert done == {"read": 0, "named": 0, "not_installed": "It is not installed. Run: make ner"}
-    assert (marks(), queued()) == ([0], [])
-
-
-def test_an_altered_model_ends_the_job_for_good() -> None:
+def test_a_reader_that_is_not_there_is_told_and_an_altered_one_ends_the_job(
+    moved: MemoryView,
+) -> None:
     def altered() -> NameReader:
         raise ProviderRefused(detail="It is altered.", hint="Run: make ner")
 
+    done = enrich_entities(left=9, tell=lambda *_: None, open_reader=not_there)
     with pytest.raises(jobs.PermanentFailure, match=r"It is altered\. Run: make ner"):
         enrich_entities(left=9, tell=lambda *_: None, open_reader=altered)
 
-
-def test_a_grown_reader_of_patterns_leaves_it_to_the_night(moved: MemoryView) -> None:
-    enrich(marking())
-    with tenancy.unit():
-        Memory.objects.update(names_version=0)
-
-    read_names(tell=lambda *_: None)
-    between = marks()
-    enrich(marking())
-
-    assert (between, mentions()) == ([0], {("priya raman", NUMBER)})
+    assert done == {"read": 0, "named": 0, "not_installed": "It is not installed. Run: make ner"}
+    assert (marks(), queued()) == ([0], [])
 
 
 def test_a_name_stays_with_those_who_may_read_its_memory(
@@ -250,38 +233,26 @@ def test_a_name_stays_with_those_who_may_read_its_memory(
     enrich(marking())
 
     assert (person(caller, "Priya Raman", now), person(caller, "Marco", now)) == (1, 1)
-    assert (person(member_caller, "Priya Raman", now), person(member_caller, "Marco", now)) == (
-        0,
-        1,
-    )
+    seen = [person(member_caller, name, now) for name in ("Priya Raman", "Marco")]
+    assert seen == [0, 1]
     listed, _ = list_things(
         caller=member_caller, begins="", type=None, narrowing=Narrowing(), after=None, limit=9
     )
     assert [(one.name, one.memories) for one in listed] == [("Marco", 1)]
 
 
-def test_what_was_read_is_taken_back_and_not_read_again(
-    caller: Caller, store: str, now: datetime
+def test_the_command_says_what_is_not_installed_and_takes_back_what_was_read(
+    caller: Caller, store: str, now: datetime, tmp_path: Path
 ) -> None:
     stored(caller, now, "AuthService: Marco wants short names.", project=store)
     enrich(marking())
-    before = mentions()
-
-    gone = forget_enriched()
-
-    assert before == {("auth service", 0), ("marco", NUMBER)}
-    assert (gone, mentions(), queue_enrich_entities()) == (1, {("auth service", 0)}, False)
-
-
-def test_the_command_says_what_is_not_installed_and_takes_back(
-    moved: MemoryView, tmp_path: Path
-) -> None:
-    enrich(marking())
-    told = StringIO()
+    before, told = mentions(), StringIO()
 
     call_command("enrich_entities", tenant="acme", take_back=True, stdout=told)
 
+    assert before == {("auth service", 0), ("marco", NUMBER)}
     assert told.getvalue() == "acme: 1 names forgotten\n"
+    assert (mentions(), queue_enrich_entities()) == ({("auth service", 0)}, False)
     registry.configure(settings=ProviderSettings(models_dir=tmp_path))
     try:
         with pytest.raises(CommandError, match="Run: make ner"):

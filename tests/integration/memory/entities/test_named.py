@@ -51,16 +51,7 @@ def test_many_at_once_name_theirs(caller: Caller, store: str, now: datetime) -> 
     ]
 
 
-def test_a_changed_memory_names_what_it_says_now(caller: Caller, store: str, now: datetime) -> None:
-    memory = stored(caller, now, TOKENS, project=store)
-
-    changes = {"content": PLAIN.replace("warehouse", "Kafka")}
-    revise(caller=caller, memory_id=memory.id, changes=changes, if_version=None, now=now)
-
-    assert mentions(memory.id) == {("kafka", "Kafka")}
-
-
-def test_a_moved_memory_is_named_to_its_new_readers(
+def test_a_moved_changed_or_corrected_memory_names_what_it_says_now_to_its_readers(
     caller: Caller, member_caller: Caller, store: str, now: datetime
 ) -> None:
     memory = stored(caller, now, TOKENS, project=store, scope="personal")
@@ -71,19 +62,16 @@ def test_a_moved_memory_is_named_to_its_new_readers(
 
     assert before == {}
     assert set(named(member_caller, "AuthService")) == {memory.id}
-
-
-def test_a_correction_names_its_own(caller: Caller, store: str, now: datetime) -> None:
-    old = stored(caller, now, TOKENS, project=store)
+    changes = {"content": PLAIN.replace("warehouse", "Kafka")}
+    revise(caller=caller, memory_id=memory.id, changes=changes, if_version=None, now=now)
+    assert mentions(memory.id) == {("kafka", "Kafka")}
     text = TOKENS.replace("AuthService", "TokenStore")
-
     outcome = correct(
-        caller=caller, memory_id=old.id, content=text, kind="wrong", reason="", now=now
+        caller=caller, memory_id=memory.id, content=text, kind="wrong", reason="", now=now
     )
-
     assert outcome.memory is not None
     assert set(named(caller, "TokenStore")) == {outcome.memory.id}
-    assert named(caller, "AuthService") == {}
+    assert named(caller, "Kafka") == {}
 
 
 def test_every_spelling_finds_every_spelling_and_a_rare_thing_counts_more(

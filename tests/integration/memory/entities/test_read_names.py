@@ -10,12 +10,11 @@ from accounts import jobs, tenancy
 from accounts.caller import Caller
 from accounts.models import Job
 from memory.entities import actions, names
-from memory.entities.actions import READ_NAMES, queue_read_names, read_names
+from memory.entities.actions import READ_NAMES, queue_read_names
 from memory.entities.models import Mention
 from memory.intake.actions.remember import remember_all
 from memory.intake.actions.revise import revise
 from memory.records.models import Memory
-from memory.records.queries.views import MemoryView
 from tests.support.memories import new, stored
 
 pytestmark = pytest.mark.usefixtures("in_organization")
@@ -28,14 +27,6 @@ def forget_names() -> None:
     with tenancy.unit():
         Mention.objects.all().delete()
         Memory.objects.update(names_version=0)
-
-
-@pytest.fixture
-def old(caller: Caller, store: str, now: datetime) -> MemoryView:
-    """A memory whose names nobody has read."""
-    memory = stored(caller, now, TOKENS, project=store)
-    forget_names()
-    return memory
 
 
 def mentions() -> set[tuple[UUID, str, str]]:
@@ -56,43 +47,30 @@ def work() -> dict[str, Any]:
     return {**result, "told": (told.progress_done, told.progress_total)}
 
 
-def test_what_is_stored_now_waits_for_nobody(caller: Caller, store: str, now: datetime) -> None:
-    stored(caller, now, TOKENS, project=store)
+def test_an_old_memory_is_queued_once_and_read_unless_its_text_changes(
+    caller: Caller, store: str, now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = stored(caller, now, TOKENS, project=store)
+    assert not queue_read_names()  # what is stored now waits for nobody
+    with tenancy.unit():
+        before = Memory.objects.values("version", "updated_at").get(pk=old.id)
+    forget_names()
 
-    assert not queue_read_names()
-
-
-def test_an_old_memory_is_queued_once_and_read_with_progress(old: MemoryView) -> None:
     assert queue_read_names()
     assert not queue_read_names()
     assert queued() == 1
-
     assert work() == {"read": 1, "told": (1, 1)}
-
     assert mentions() == {(old.id, "auth service", "AuthService"), (old.id, "kubernetes", "k8s")}
-    assert not queue_read_names()
-
-
-def test_reading_again_changes_nothing_a_person_sees(old: MemoryView) -> None:
-    with tenancy.unit():
-        before = Memory.objects.values("version", "updated_at").get(pk=old.id)
-
-    read_names(tell=lambda *_: None)
-    read_names(tell=lambda *_: None)
-
     with tenancy.unit():
         assert Memory.objects.values("version", "updated_at").get(pk=old.id) == before
-        assert Mention.objects.count() == 2
-
-
-def test_a_grown_reader_reads_all_again(
-    caller: Caller, store: str, now: datetime, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stored(caller, now, TOKENS, project=store)
-    monkeypatch.setattr(names, "VERSION", names.VERSION + 1)
-
+    assert not queue_read_names()
+    monkeypatch.setattr(names, "VERSION", names.VERSION + 1)  # a grown reader reads all again
     assert queue_read_names()
     assert work()["read"] == 1
+    forget_names()
+    changes = {"content": TOKENS.replace("k8s", "Kafka")}
+    revise(caller=caller, memory_id=old.id, changes=changes, if_version=None, now=now)
+    assert {key for _, key, _ in mentions()} == {"auth service", "kafka"}
     assert not queue_read_names()
 
 
@@ -114,11 +92,3 @@ def test_many_are_read_in_parts(
         {"read": 1, "told": (5, 5)},
     ]
     assert (queued(), len(mentions())) == (0, 5)
-
-
-def test_a_changed_text_has_its_names_read(old: MemoryView, caller: Caller, now: datetime) -> None:
-    changes = {"content": TOKENS.replace("k8s", "Kafka")}
-    revise(caller=caller, memory_id=old.id, changes=changes, if_version=None, now=now)
-
-    assert {key for _, key, _ in mentions()} == {"auth service", "kafka"}
-    assert not queue_read_names()

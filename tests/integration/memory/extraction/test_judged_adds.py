@@ -11,14 +11,7 @@ from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.errors import InvalidInput
 from accounts.models import Job
-from memory.extraction.actions import (
-    JUDGED_ADDS,
-    Judgment,
-    Spent,
-    ask_model,
-    book_use,
-    judge_added,
-)
+from memory.extraction.actions import JUDGED_ADDS, Judgment, ask_model, judge_added
 from memory.intake.actions.revise import revise
 from memory.intake.models import ActionLog
 from memory.records.models import Conflict, Memory, MemoryLink
@@ -104,46 +97,36 @@ def test_it_is_off_as_usual_and_what_conversations_bring_is_not_judged_twice(
     stored(as_agent(caller), now, FAR, project=store, source="extracted")
 
     assert _queued() == []
+    for wrong in (-1, 10_001, True):
+        changes = {"max_llm_adds_per_day": wrong}
+        with pytest.raises(InvalidInput) as refused:
+            change_project(caller=caller, ref=store, changes=changes, if_version=None)
+        assert refused.value.errors[0].pointer == "/max_llm_adds_per_day"
 
 
-def test_what_stands_alone_costs_no_call(
-    vendor: Vendor, caller: Caller, wishing: str, now: datetime
-) -> None:
-    stored(caller, now, OLD, project=wishing)
-    far = stored(caller, now, FAR, project=wishing)
-
-    result = judge_added(memory_id=far.id, now=now)
-
-    assert (result["compared"], result["calls"], vendor.asked) == (0, 0, [])
-
-
-def test_no_model_retires_what_is_known_alone(
+def test_a_model_retires_nothing_alone_and_one_that_fails_changes_nothing(
     vendor: Vendor, caller: Caller, wishing: str, now: datetime
 ) -> None:
     added = _pair(caller, now, wishing)
+    far = stored(caller, now, FAR, project=wishing)
+    alone = judge_added(memory_id=far.id, now=now)
+    asked = len(vendor.asked)
+    vendor.script += [Fault.GARBAGE, Fault.REFUSAL]
+    failed = [judge_added(memory_id=added.id, now=now)["degraded"] for _ in range(2)]
+    left = _links()
     judged = {"pair": 1, "relation": "update", "certainty": 0.9}
     vendor.answers["relations"] = json.dumps({"relations": [judged]})
 
-    judge_added(memory_id=added.id, now=now)
+    judge_added(memory_id=added.id, now=now + timedelta(days=1))
 
+    assert (alone["compared"], alone["calls"], asked) == (0, 0, 0)
+    assert (failed, left) == ([{"model_failed": 1}] * 2, [])
     with tenancy.unit():
-        assert Memory.objects.filter(status="active").count() == 2
+        assert Memory.objects.filter(status="active").count() == 3
         assert [one.cause for one in Conflict.objects.all()] == ["judged"]
 
 
-@pytest.mark.parametrize("fault", [Fault.GARBAGE, Fault.REFUSAL])
-def test_a_model_that_fails_changes_nothing_and_the_job_says_so(
-    vendor: Vendor, caller: Caller, wishing: str, now: datetime, fault: Fault
-) -> None:
-    added = _pair(caller, now, wishing)
-    vendor.script.append(fault)
-
-    result = judge_added(memory_id=added.id, now=now)
-
-    assert (result["degraded"], _links()) == ({"model_failed": 1}, [])
-
-
-def test_a_day_costs_so_many_calls_and_the_next_one_as_many_again(
+def test_a_day_costs_so_many_calls_and_a_month_so_many_tokens(
     vendor: Vendor, caller: Caller, wishing: str, now: datetime
 ) -> None:
     added = _pair(caller, now, wishing)
@@ -155,22 +138,10 @@ def test_a_day_costs_so_many_calls_and_the_next_one_as_many_again(
 
     assert (third["degraded"], len(vendor.asked)) == ({"day_calls_spent": 1}, 3)
     assert tomorrow["calls"] == 1
-
-
-def test_the_tokens_of_the_month_bound_adds_as_well(
-    vendor: Vendor, caller: Caller, wishing: str, now: datetime
-) -> None:
-    added = _pair(caller, now, wishing)
-    wish = {"max_llm_tokens_per_month": 1}
-    change_project(caller=caller, ref=wishing, changes=wish, if_version=None)
-    with tenancy.unit():
-        project_id = Memory.objects.get(pk=added.id).project_id
-        spent = Spent(model="small", calls=1, input_tokens=1)
-        book_use(spent=spent, project_id=project_id, now=now)
-
-    result = judge_added(memory_id=added.id, now=now)
-
-    assert (result["degraded"], vendor.asked) == ({"month_tokens_spent": 1}, [])
+    changes = {"max_llm_tokens_per_month": 1}
+    change_project(caller=caller, ref=wishing, changes=changes, if_version=None)
+    spent = judge_added(memory_id=added.id, now=now + timedelta(days=2))
+    assert (spent["degraded"], len(vendor.asked)) == ({"month_tokens_spent": 1}, 3)
 
 
 def test_what_only_its_author_sees_is_shown_to_no_model_elsewhere(
@@ -257,13 +228,3 @@ def test_a_job_of_another_organization_finds_nothing(
         result = judge_added(memory_id=added.id, now=now)
 
     assert (result, vendor.asked) == ({"gone": 1}, [])
-
-
-@pytest.mark.parametrize("wrong", [-1, 10_001, True])
-def test_a_number_out_of_bounds_is_refused(caller: Caller, store: str, wrong: object) -> None:
-    with pytest.raises(InvalidInput) as refused:
-        change_project(
-            caller=caller, ref=store, changes={"max_llm_adds_per_day": wrong}, if_version=None
-        )
-
-    assert refused.value.errors[0].pointer == "/max_llm_adds_per_day"

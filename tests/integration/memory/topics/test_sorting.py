@@ -1,21 +1,26 @@
 """Memories are sorted into topics at night, and join them between two nights."""
 
 from datetime import datetime
+from io import StringIO
 from typing import Any
 from uuid import UUID
 
 import numpy as np
 import pytest
+from django.core.management import CommandError, call_command
 
 from accounts import tenancy
 from accounts.caller import Caller
+from accounts.models import Job
 from memory.intake.actions.revise import revise
 from memory.records.actions import archive, restore
+from memory.topics import actions as topics_actions
 from memory.topics.actions import Sorted, sort_topics
 from memory.topics.clustering import Member
 from memory.topics.clustering import Topic as Sortable
 from memory.topics.models import Topic, TopicMember
 from memory.topics.queries import places, write
+from tests.support import people
 from tests.support.memories import stored
 
 pytestmark = pytest.mark.usefixtures("in_organization")
@@ -158,46 +163,54 @@ def _as_sorted(row: Any, memories: set[UUID]) -> Sortable:
     )
 
 
-def test_what_is_archived_leaves_and_what_is_restored_comes_back(
+def test_what_is_archived_moved_or_rewritten_leaves_and_an_empty_topic_is_forgotten(
     told: dict[str, UUID], caller: Caller, now: datetime
 ) -> None:
-    id = told[CARTS[1]]
-    topic = topic_of(told[CARTS[0]])
+    first, second, third, _ = (told[text] for text in CARTS)
+    topic = topic_of(first)
+    changes: tuple[dict[str, str], ...] = (
+        {"scope": "personal"},
+        {"content": "Whales sing at night below the frozen harbor."},
+    )
 
-    archive(caller=caller, memory_id=id, reason="", if_version=None, now=now)
-    gone = topic_of(id)
-    restore(caller=caller, memory_id=id, now=now)
+    archive(caller=caller, memory_id=first, reason="", if_version=None, now=now)
+    gone = topic_of(first)
+    restore(caller=caller, memory_id=first, now=now)
+    back = topic_of(first)
+    for id, change in zip((second, third), changes, strict=True):
+        revise(caller=caller, memory_id=id, changes=change, if_version=None, now=now)
 
     assert gone is None
-    assert topic_of(id) in {topic, None}  # where it reaches as far
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [{"scope": "personal"}, {"content": "Whales sing at night below the frozen harbor."}],
-    ids=["personal", "rewritten"],
-)
-def test_what_is_moved_or_rewritten_leaves(
-    told: dict[str, UUID], caller: Caller, now: datetime, changes: dict[str, str]
-) -> None:
-    id = told[CARTS[1]]
-
-    revise(caller=caller, memory_id=id, changes=changes, if_version=None, now=now)
-
-    assert topic_of(id) is None
-
-
-def test_a_topic_whose_memories_went_is_forgotten(
-    told: dict[str, UUID], caller: Caller, now: datetime
-) -> None:
+    assert back in {topic, None}  # where it reaches as far
+    assert (topic_of(second), topic_of(third)) == (None, None)
     for text in CARTS:
         archive(caller=caller, memory_id=told[text], reason="", if_version=None, now=now)
-
     sort(now)
-
     assert groups() == [{told[text] for text in DEPLOYS}]
     assert len(topics()) == 1
 
 
-def test_an_organization_without_memories_has_no_topics(now: datetime) -> None:
+def test_an_organization_without_memories_has_no_topics_and_one_job_a_night(now: datetime) -> None:
+    for _ in range(2):
+        topics_actions.queue()
+
     assert sort(now) == Sorted(places=0, topics=0, memories=0)
+    assert Job.objects.filter(name=topics_actions.JOB).count() == 1
+
+
+def test_the_command_tells_how_far_it_is_and_refuses_an_unknown_organization(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    for text in CARTS:
+        stored(caller, now, text, project=store)
+    said = StringIO()
+
+    with people.outside():
+        call_command("sort_topics", tenant="acme", stdout=said)
+        with pytest.raises(CommandError, match="nowhere"):
+            call_command("sort_topics", tenant="nowhere")
+
+    assert said.getvalue().splitlines() == [
+        "acme: 4 of 4 memories",
+        "acme: 1 topics of 4 memories in 1 places",
+    ]

@@ -58,40 +58,15 @@ The app is a monorepo:
 
 MIT, as in the file LICENSE.
 """
-PIECES = st.sampled_from(
-    [
-        "# Title",
-        "## Why we do it",
-        "- an item with words",
-        "  - nested deeper here",
-        "1. run `make`",
-        "2. push the tag now",
-        "A sentence ends. Another one begins! It goes on.",
-        "> quoted words here",
-        "```sh",
-        "```",
-        "| a | b |",
-        "|---|---|",
-        "| one thing | two things |",
-        "<div>",
-        "***",
-        "\t",
-        "[text of a link](https://example.org/a)",
-        "![](x.png)",
-        "&amp; entities &lt;",
-        "\\* escaped \\_",
-        "Leads to a list:",
-        "**Bold.** Then words follow here.",
-        "    indented code",
-        "---",
-        "é ü 漢字 😀",
-        "`code with * stars`",
-        "_emphasis_ and __strong__ words",
-        "Setext",
-        "=====",
-        "[ref]: http://x.y",
-    ]
-)
+PIECES = st.sampled_from([
+    "# Title", "## Why we do it", "- an item with words", "  - nested deeper here", "1. run `make`",
+    "2. push the tag", "A sentence ends. Another one begins! It goes on.", "> quoted words here",
+    "```sh", "```", "| a | b |", "|---|---|", "| one thing | two things |", "<div>", "***", "\t",
+    "[text of a link](https://example.org/a)", "![](x.png)", "&amp; entities &lt;", "é ü 漢字 😀",
+    "\\* escaped \\_", "Leads to a list:", "**Bold.** Then words follow here.", "Setext", "=====",
+    "    indented code", "---", "`code with * stars`", "_emphasis_ and __strong__ words",
+    "[ref]: http://x.y",
+])  # fmt: skip
 DOCUMENTS = st.lists(st.one_of(PIECES, st.text(max_size=40)), max_size=25).map("\n".join)
 
 

@@ -66,17 +66,15 @@ def test_what_the_patterns_found_wins_and_is_not_told_twice() -> None:
         ("location", "maria", "Maria"),
     )
     assert marked("Ask @Maria, or Maria herself", PERSON="Maria") == ()
-
-
-def test_a_name_is_told_once_in_its_first_spelling_and_no_word_of_the_dictionary_is_one() -> None:
     text = "Acme Corp pays; Acme Corp. does; Teach it."
     spans = (
         ReadSpan(label="ORG", start=0, end=9),
         ReadSpan(label="ORG", start=16, end=26),
-        ReadSpan(label="ORG", start=33, end=38, is_everyday=True),
+        ReadSpan(label="ORG", start=33, end=38, is_everyday=True),  # a word of the dictionary
     )
-
     assert [one.written for one in accurate.names_of(prose=text, read=spans)] == ["Acme Corp"]
+    assert not SOFTWARE & set(CANONICAL)
+    assert all(name == name.casefold() for name in SOFTWARE)
 
 
 def test_blocks_of_code_are_not_read() -> None:
@@ -98,11 +96,6 @@ def test_a_text_with_two_names_waits_for_no_reader() -> None:
     assert accurate.enriched_by(named=()) == 0
     assert accurate.enriched_by(named=one) == 0
     assert accurate.enriched_by(named=two) == ENOUGH
-
-
-def test_software_and_tools_have_no_name_in_common() -> None:
-    assert not SOFTWARE & set(CANONICAL)
-    assert all(name == name.casefold() for name in SOFTWARE)
 
 
 @given(

@@ -60,19 +60,16 @@ def test_what_is_worth_keeping_is_asked_about(half: Split, figure: Callable[[str
     assert found.value >= LEAST
 
 
-def test_a_marked_turn_is_asked_about_with_the_one_before() -> None:
+def test_a_marked_turn_is_asked_about_with_the_one_before_and_thirty_are_a_call() -> None:
     turns = tuple(
         turn(text, sequence=number)
         for number, text in enumerate(("a", "b", "We agreed on one release a week.", "c"), 1)
     )
 
+    many = tuple(turn("Hm.", sequence=number) for number in range(1, 72))
+
     assert [one.sequence for one in transcripts.worth_asking(turns=turns)] == [2, 3]
-
-
-def test_a_call_has_at_most_thirty_turns() -> None:
-    turns = tuple(turn("Hm.", sequence=number) for number in range(1, 72))
-
-    assert [len(batch) for batch in transcripts.batches(turns=turns)] == [30, 30, 11]
+    assert [len(batch) for batch in transcripts.batches(turns=many)] == [30, 30, 11]
 
 
 def test_marks_inside_are_taken_out_and_a_long_turn_is_cut_in_its_middle() -> None:

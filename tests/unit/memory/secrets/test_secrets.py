@@ -89,9 +89,15 @@ CLEAN = (
 )
 
 
-def found_in(text: str) -> tuple[Finding, ...]:
+def found_in(text: str, *, is_spoken: bool = False) -> tuple[Finding, ...]:
     """Find by our own rules alone."""
-    return scanner.find(every=readings(text=text), catalog=scanner.no_catalog)
+    every = readings(text=text, is_spoken=is_spoken)
+    return scanner.find(every=every, catalog=scanner.no_catalog)
+
+
+def without(text: str) -> str:
+    """Take out what our own rules find of something that is spoken."""
+    return findings.redact(text=text, findings=found_in(text, is_spoken=True))
 
 
 @pytest.mark.parametrize(("text", "value", "kind"), PLANTED, ids=[row[2] for row in PLANTED])
@@ -132,6 +138,13 @@ def test_what_is_found_is_redacted_once_or_left_out_and_the_rest_stays() -> None
 
     assert findings.redact(text="0123456789", findings=overlapping) == "01[redacted: vendor_key]9"
     assert findings.leave_out(text="one two three", findings=(at(0, 3), at(8, 13))) == "two"
+    text = f"First line.\npassword: {RANDOM}\n"
+    told = str(findings.message_of(text=text, findings=found_in(text)))
+    assert "assigned_secret at line 2, column 11" in told
+    assert RANDOM not in told
+    for value, kinds in (("q7Rz1Vb9", ["vendor_key"]), ("<your key>", [])):  # of the catalog
+        whole = scanner.find(every=readings(text=value), catalog=lambda one: ((0, len(one)),))
+        assert [one.kind for one in whole] == kinds
 
 
 @given(text=st.text(max_size=200) | st.text(st.sampled_from("aA1=:/@.-_\"' \n%password")))
@@ -151,23 +164,6 @@ def test_what_is_found_in_ascii_is_found_in_any_text(words: list[str]) -> None:
     text = "".join(words)
 
     assert found_in(f"{text} é") == found_in(text)
-
-
-def test_a_finding_is_told_by_line_and_column_and_never_by_its_value() -> None:
-    text = f"First line.\npassword: {RANDOM}\n"
-
-    told = str(findings.message_of(text=text, findings=found_in(text)))
-
-    assert "assigned_secret at line 2, column 11" in told
-    assert RANDOM not in told
-
-
-def test_what_the_catalog_finds_is_a_finding_unless_it_stands_for_another_value() -> None:
-    def whole(text: str) -> tuple[Finding, ...]:
-        return scanner.find(every=readings(text=text), catalog=lambda one: ((0, len(one)),))
-
-    assert [one.kind for one in whole("q7Rz1Vb9")] == ["vendor_key"]
-    assert whole("<your key>") == ()
 
 
 @pytest.mark.parametrize(
@@ -278,12 +274,6 @@ def test_what_stands_too_deep_or_is_too_long_is_cut_off() -> None:
     assert len(masked(["longer"] * 900)) == findings.MOST
 
 
-def without(text: str) -> str:
-    """Take out what our own rules find."""
-    found = scanner.find(every=readings(text=text, is_spoken=True), catalog=scanner.no_catalog)
-    return findings.redact(text=text, findings=found)
-
-
 def told(text: str, redact: findings.Redact) -> str:
     """Return what an event keeps of a text after it was masked."""
     row = findings.mask_texts(row={"kind": "reasoning", "sequence": 1, "text": text}, redact=redact)
@@ -308,7 +298,7 @@ def test_of_a_long_text_the_same_is_kept_as_of_all_of_it(length: int, at: int) -
     assert (kept[:11_000], kept[-3_900:]) == (whole[:11_000], whole[-3_900:])
 
 
-def test_of_the_longest_text_a_bounded_part_is_looked_through() -> None:
+def test_of_the_longest_text_a_bounded_part_is_looked_through_and_its_middle_told_apart() -> None:
     seen: list[int] = []
 
     def look(_name: str, text: str) -> str:
@@ -319,19 +309,9 @@ def test_of_the_longest_text_a_bounded_part_is_looked_through() -> None:
 
     assert sum(seen) == findings.HEAD + findings.TAIL
     assert len(clean["text"]) == 8_000_000
-
-
-def test_texts_that_differ_in_their_middle_are_told_apart() -> None:
     first, second = (f"{'x' * 50_000}{middle}{'x' * 50_000}" for middle in ("one", "two"))
-
-    assert masked({"after": first}) != masked({"after": second})
-    assert masked({"after": first}) == masked({"after": first})
-
-
-def test_a_secret_that_is_halved_by_the_cut_is_not_kept() -> None:
-    halved = findings.HEAD - 12
-    text = f"{'w ' * (halved // 2)}{KEY}{' w' * 20_000}"
-
-    clean: Any = findings.mask_texts(row={"text": text}, redact=lambda _, part: without(part))
-
-    assert "q8Zr" not in clean["text"]
+    assert masked({"after": first}) == masked({"after": first}) != masked({"after": second})
+    halved = f"{'w ' * ((findings.HEAD - 12) // 2)}{KEY}{' w' * 20_000}"
+    assert "q8Zr" not in str(
+        findings.mask_texts(row=[halved], redact=lambda _, part: without(part))
+    )
