@@ -40,7 +40,7 @@ def imports(request: HttpRequest, frame: Frame) -> HttpResponse:
             return base.moved(request, to=base.address("import", frame, begun.id))
         except CairnError as error:
             context = {"error": error}
-    page = queries.list_imports(
+    found, last = queries.list_imports(
         caller=frame.caller,
         project=frame.slug,
         after=as_uuid(text=request.GET.get("after", "")),
@@ -49,8 +49,8 @@ def imports(request: HttpRequest, frame: Frame) -> HttpResponse:
     )
     context |= {
         "section": "memories",
-        "imports": page.items,
-        "next": page.next_after,
+        "imports": found,
+        "next": last,
         **form(),
     }
     return base.page(request, "pages/imports.html", context)

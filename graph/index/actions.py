@@ -334,7 +334,7 @@ def _find_wanted(project: Project, run: UUID, files: Sequence[Sent]) -> dict[str
     Raises IndexRunning, ManifestMismatch.
     """
     root = queries.root_of(project_id=project.id)
-    if root is None or root.kept.get("run") != str(run):
+    if root is None or root.notes.get("run") != str(run):
         detail = "This is not the newest run."
         raise IndexRunning(
             detail="Another manifest of this project has come since.",
@@ -505,7 +505,7 @@ def _read(project_id: UUID) -> _Code | None:
         files[path] = values.read_json(
             language=file.language,
             lines=file.last_line or 0,
-            kept=file.kept,
+            kept=file.notes,
             symbols=symbols.values(),
             is_changed=bool(file.wanted),
         )

@@ -131,14 +131,14 @@ def preview_import(call: Call, query: PreviewQuery) -> dict[str, Any]:
 @get("imports", tag="imports", answer=Page[Import])
 def list_imports(call: Call, query: ProjectPageQuery) -> Answer:
     """List imports."""
-    page = queries.list_imports(
+    found, last = queries.list_imports(
         caller=call.caller,
         project=query.project,
         after=call.after(UUID),
         limit=query.limit,
         now=call.now,
     )
-    return Answer(page.items, following=page.next_after)
+    return Answer(found, following=last)
 
 
 @get("imports/{id}", tag="imports", answer=Import)

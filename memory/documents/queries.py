@@ -5,8 +5,8 @@ audience's, a link to a memory that the caller may not see, and the name of a to
 read are not in it.
 """
 
-from collections.abc import Generator, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Generator, Iterable, Mapping, Set
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any, Final, TypeVar
 from uuid import UUID
@@ -33,6 +33,7 @@ from teams import queries as places
 from teams import visibility
 
 LARGEST_PAGE: Final = 200
+OF_IMPORTS: Final = frozenset({"state", "error", "files", "counts", "to_review", "is_mine"})
 WAITING: Final = "waiting"  # rows that have no outcome yet
 BUSY: Final = frozenset({"queued", "running"})
 FAILED: Final = "failed"
@@ -100,14 +101,6 @@ class RowView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ImportPage:
-    """Some batches, the newest first, and after which the next page starts."""
-
-    items: tuple[ImportView, ...]
-    next_after: UUID | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class NoteView:
     """A note as it is now; `id` is the same in all its versions, `scope` says who sees it."""
 
@@ -133,8 +126,11 @@ class NoteLine:
 
 def list_imports(
     *, caller: Caller, project: str | None, after: UUID | None, limit: int, now: datetime
-) -> ImportPage:
-    """Return batches of a project, or of all places. Raises NotFound for a hidden project."""
+) -> tuple[tuple[ImportView, ...], UUID | None]:
+    """Return batches of a project, or of all places, and after which the next page starts.
+
+    The newest come first. Raises NotFound for a hidden project.
+    """
     size = min(limit, LARGEST_PAGE)
     with tenancy.unit():
         rows = _visible(caller, Import.objects.all())
@@ -144,7 +140,7 @@ def list_imports(
             rows = rows.filter(id__lt=after)
         found = tuple(rows.order_by("-id")[: size + 1])
         items = _import_views(caller, found[:size], now)
-    return ImportPage(items=items, next_after=found[size - 1].id if len(found) > size else None)
+    return items, found[size - 1].id if len(found) > size else None
 
 
 def get_import(*, caller: Caller, batch_id: UUID, now: datetime) -> ImportView:
@@ -169,10 +165,9 @@ def list_rows(
         ids = tuple(one.memory_id for one in rows if one.memory_id)
         sight = visibility.sight_of(caller=caller)
         seen = views.views_of(memory_ids=ids, sight=sight, now=now)
-    names = ("number", "file", "line", "gate", "reason", "hint")
     return tuple(
         RowView(
-            **{name: getattr(row, name) for name in names},
+            **_columns(RowView, row, but={"outcome", "memory"}),
             outcome=row.outcome or WAITING,
             memory=seen.get(row.memory_id) if row.memory_id else None,
         )
@@ -242,13 +237,7 @@ def _import_views(
     me, failures = principal(caller=caller), _failures(batches)
     return tuple(
         ImportView(
-            **{
-                name: getattr(row, name)
-                for name in (
-                    "id", "name", "project_id", "scope", "total", "job_id", "created_by",
-                    "agent", "created_at", "ended_at",
-                )
-            },
+            **_columns(ImportView, row, but=OF_IMPORTS),
             state=FAILED if row.id in failures else row.state,
             error=failures.get(row.id, ""),
             files=tuple(row.files),
@@ -257,7 +246,7 @@ def _import_views(
             is_mine=me is not None and row.created_by == me,
         )
         for row in batches
-    )  # fmt: skip
+    )
 
 
 def _failures(batches: tuple[Import, ...]) -> dict[UUID, str]:
@@ -350,13 +339,17 @@ def note_view(*, row: NoteVersion) -> NoteView:
         tenancy.current().organization_id: Scope.ORGANIZATION,
         row.pushed_by: Scope.PERSONAL,
     }
-    names = ("project_id", "path", "digest", "pushed_by", "agent", "pushed_at")
     return NoteView(
-        **{name: getattr(row, name) for name in names},
+        **_columns(NoteView, row, but={"id", "scope", "version"}),
         id=row.note,
         scope=audiences.get(row.audience, Scope.TEAM).value,
         version=row.number,
     )
+
+
+def _columns(view: type[Any], row: Model, *, but: Set[str]) -> Record:
+    """Return what a view has of its row under the same names."""
+    return {one.name: getattr(row, one.name) for one in fields(view) if one.name not in but}
 
 
 def _of_place(row: NoteVersion) -> Q:

@@ -20,6 +20,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from accounts import jobs, tenancy
+from memory import sql_queries
 from memory.entities import accurate, names
 from memory.entities import queries as entities
 from memory.entities.accurate import ENOUGH, FEW
@@ -70,14 +71,14 @@ def read_names(*, tell: Tell) -> Mapping[str, int]:
 def _read_batch() -> int:
     """Read a batch; those in which the patterns found little wait for the night's reader."""
     with tenancy.unit():
-        found = entities.lock_unread(version=names.VERSION, limit=READ_BATCH)
+        found = entities.lock_memories("lock_unread", version=names.VERSION, limit=READ_BATCH)
         rows = tuple(replace(row, names=names.names_in(content=row.content)) for row in found)
         entities.rewrite(rows=rows)
         readers: dict[int, list[UUID]] = defaultdict(list)
         for row in rows:
             readers[accurate.enriched_by(named=row.names)].append(row.id)
         for number, ids in readers.items():
-            entities.mark_read(memory_ids=ids, version=names.VERSION, enriched_by=number)
+            _mark(ids, number, version=names.VERSION)
     return len(rows)
 
 
@@ -131,7 +132,7 @@ def _enrich_batch(read: NameReader, most: int) -> tuple[int, int, int, int]:
     }
     marks = _read_all(read, asked) if asked else {}
     with tenancy.unit():
-        held = entities.lock_unenriched(memory_ids=tuple(texts), number=NUMBER)
+        held = entities.lock_memories("lock_unenriched", ids=[*texts], number=NUMBER)
         rows = tuple(
             replace(
                 row,
@@ -142,17 +143,25 @@ def _enrich_batch(read: NameReader, most: int) -> tuple[int, int, int, int]:
         )
         entities.rewrite(rows=rows, read_by=NUMBER)
         ids = {row.id for row in rows}
-        entities.mark_enriched(memory_ids=[*ids & asked.keys()], number=NUMBER)
-        entities.mark_enriched(memory_ids=[*ids - asked.keys()], number=ENOUGH)
+        _mark([*ids & asked.keys()], NUMBER)
+        _mark([*ids - asked.keys()], ENOUGH)
     found = sum(len(row.names) for row in rows)
     return len(texts), len(rows), found, len(ids & asked.keys() - marks.keys())
+
+
+def _mark(ids: list[UUID], number: int, version: int | None = None) -> None:
+    """Say which reader, and which version of the patterns, have read memories. In a unit."""
+    sql_queries.execute(
+        "mark_read", file=entities.FILE, ids=ids, enriched_by=number, version=version
+    )
 
 
 def _waiting_texts(most: int) -> dict[UUID, str]:
     """Return the texts of so many unread memories by their ids, of a batch's length at most."""
     texts: dict[UUID, str] = {}
     length = 0
-    for id, content in entities.list_unenriched(number=NUMBER, limit=most):
+    rows = sql_queries.rows("list_unenriched", file=entities.FILE, number=NUMBER, limit=most)
+    for id, content in rows:
         length += len(content)
         if texts and length > CHARACTERS:
             break

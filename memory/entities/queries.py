@@ -145,41 +145,14 @@ def count_unread(*, version: int) -> tuple[int, int]:
     return unread, total
 
 
-def lock_unread(*, version: int, limit: int) -> tuple[ReadMemory, ...]:
-    """Lock memories that an older version has read, but those that somebody holds. In a unit."""
-    return _read_memories("lock_unread", version=version, limit=limit)
-
-
-def mark_read(*, memory_ids: list[UUID], version: int, enriched_by: int) -> None:
-    """Say which version of the patterns and which reader have read memories. In a unit."""
-    sql_queries.execute(
-        "mark_read", file=FILE, ids=memory_ids, version=version, enriched_by=enriched_by
-    )
-
-
 def count_unenriched(*, number: int, limit: int) -> int:
     """Count the active memories that a reader has not read, up to a limit. In a unit."""
     ((count,),) = sql_queries.rows("count_unenriched", file=FILE, number=number, limit=limit)
     return int(count)
 
 
-def list_unenriched(*, number: int, limit: int) -> list[tuple[UUID, str]]:
-    """Return ids and texts of active memories that a reader has not read. In a unit."""
-    rows = sql_queries.rows("list_unenriched", file=FILE, number=number, limit=limit)
-    return [(id, content) for id, content in rows]
-
-
-def lock_unenriched(*, memory_ids: tuple[UUID, ...], number: int) -> tuple[ReadMemory, ...]:
-    """Lock those of some memories that are still unread and that nobody holds. In a unit."""
-    return _read_memories("lock_unenriched", ids=list(memory_ids), number=number)
-
-
-def mark_enriched(*, memory_ids: list[UUID], number: int) -> None:
-    """Say which reader has read memories. In a unit."""
-    sql_queries.execute("mark_enriched", file=FILE, ids=memory_ids, number=number)
-
-
-def _read_memories(name: str, **parameters: Any) -> tuple[ReadMemory, ...]:
+def lock_memories(name: str, **parameters: Any) -> tuple[ReadMemory, ...]:
+    """Lock memories by a query, but those that somebody holds. In a unit."""
     rows = sql_queries.rows(name, file=FILE, **parameters)
     return tuple(
         ReadMemory(id=id, content=content, audience=audience, project_id=project_id)

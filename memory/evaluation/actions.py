@@ -17,7 +17,7 @@ from memory.customization import phases
 from memory.evaluation import conversations, fitting, measures
 from memory.evaluation.dataset import JudgedQuery, JudgedSet, Split
 from memory.evaluation.sandbox import Tell, Trial, taken_out, trial
-from memory.extraction import extract, transcripts
+from memory.extraction import extract, model_answers
 from memory.extraction.actions import Allowance, Mode, extract_part
 from memory.index.actions import embedding
 from memory.search import fusion, packing, query, ranking, refinement, relevance
@@ -146,7 +146,7 @@ def evaluate_extraction(*, conversation: conversations.Conversation, mode: Mode)
     allowance = Allowance(mode=mode, calls=len(conversation.turns), tokens=None, may_leave=True)
     found: list[extract.Candidate] = []
     degraded, spent = "", 0
-    for batch in transcripts.batches(turns=conversation.turns):
+    for batch in model_answers.batches(turns=conversation.turns):
         part = extract_part(turns=batch, allowance=allowance, tenant=TENANT)
         found.extend(part.candidates)
         degraded = part.degraded or degraded

@@ -24,7 +24,7 @@ from django.conf import settings
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import Forbidden, InvalidInput, NotFound
-from memory.extraction import extract, model_answers, queries, transcripts
+from memory.extraction import extract, model_answers, queries
 from memory.index.actions import embedding
 from memory.intake import integrate
 from memory.intake.actions import apply_decision, candidate, remember, similar_memories
@@ -132,9 +132,9 @@ def extract_part(*, turns: tuple[Turn, ...], allowance: Allowance, tenant: str) 
     """
     if allowance.mode is Mode.HEURISTIC:
         return _extracted(extract.extract(turns=turns))
-    asked = turns if allowance.mode is Mode.LLM else transcripts.worth_asking(turns=turns)
+    asked = turns if allowance.mode is Mode.LLM else model_answers.worth_asking(turns=turns)
     nonce = secrets.token_hex(NONCE_BYTES)
-    written = transcripts.written(turns=asked, nonce=nonce)
+    written = model_answers.written(turns=asked, nonce=nonce)
     if not written:
         return _extracted(extract.extract(turns=turns))
     missing, model = model_for(allowance=allowance, tenant=tenant)

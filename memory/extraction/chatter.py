@@ -20,87 +20,75 @@ OWN_NAMES_AT_LEAST = 2  # words of substance; default, not measured
 
 _QUESTION = re.compile(
     r"[?\u061f\uff1f]\W*$|^(?:why|what|how|which|who|where|when (?:did|do|does|is|are|will|can"
-    r"|should)"
-    r"|can (?:you|we|i)|could (?:you|we|i)|would (?:you|it|that)|should (?:we|i|it)|do (?:you|we)"
-    r"|does (?:it|this|that)|is (?:it|this|that|there)|are (?:you|we|there)"
+    r"|should)|can (?:you|we|i)|could (?:you|we|i)|would (?:you|it|that)|should (?:we|i|it)"
+    r"|do (?:you|we)|does (?:it|this|that)|is (?:it|this|that|there)|are (?:you|we|there)"
     r"|est-ce que|pourquoi|comment|peux-tu|pouvez-vous)\b",
     re.IGNORECASE,
 )
 _DOUBT = re.compile(
     r"\b(?:maybe|perhaps|possibly|probably|presumably|supposedly|hypothetically|in theory"
     r"|might(?: be| have| want| need)?|could (?:be|also|try|use|move|switch)|i (?:think|guess"
-    r"|suppose"
-    r"|wonder|believe|assume|suspect)|not (?:sure|certain)|suppose|imagine|what if|would be (?:nice"
-    r"|great|better|cool)|would (?:probably|need|have|require)|seems? (?:like|to)|looks like|one"
-    r" option|another option|option [a-d\d]\b|if we (?:were|had|ever|used|went|did)"
+    r"|suppose|wonder|believe|assume|suspect)|not (?:sure|certain)|suppose|imagine|what if"
+    r"|would be (?:nice|great|better|cool)|would (?:probably|need|have|require)|seems? (?:like|to)"
+    r"|looks like|one option|another option|option [a-d\d]\b|if we (?:were|had|ever|used|went|did)"
     r"|let me know (?:if|whether)|it depends|peut-être|sans doute|je (?:pense|crois)|on pourrait"
     r"|il faudrait (?:voir|peut-être))\b",
     re.IGNORECASE,
 )
 _PLAN = re.compile(
     r"^(?:(?:ok(?:ay)?|sure|great|now|next|first|then|so|good|perfect|alright|right|got it"
-    r"|understood"
-    r"|done|yes|yep)[,.!: ]+){0,3}(?:i(?:.ll| will|.m going to| am going to|.m| am|.ve| have|.d|"
-    r" would| can| could| need to| want to| just| now| also| see| found| ran| added| updated"
-    r"| changed"
-    r"| created| removed| fixed (?:the|a|it\b(?! by))| noticed| checked| started)\b"
-    r"|let me|let.s (?:start|see|try|check|look|first|do|fix|add|run|take|begin|move on|get"
-    r"|write|create|make|go (?:ahead|through|over|with (?:that|this|it|option|the (?:first"
-    r"|second))))"
-    r"|here(?:.s| is| are)|looking (?:at|into)|checking|running|reading|working on|starting"
-    r"|updating"
-    r"|we (?:should|can|could|need to|have to|.ll need)|todo\b|step \d|je vais|on va|il faut que je"
-    r"|voici|laisse-moi)",
+    r"|understood|done|yes|yep)[,.!: ]+){0,3}(?:i(?:.ll| will|.m going to| am going to|.m| am|.ve"
+    r"| have|.d| would| can| could| need to| want to| just| now| also| see| found| ran| added"
+    r"| updated| changed| created| removed| fixed (?:the|a|it\b(?! by))| noticed| checked"
+    r"| started)\b|let me|let.s (?:start|see|try|check|look|first|do|fix|add|run|take|begin|move on"
+    r"|get|write|create|make|go (?:ahead|through|over|with (?:that|this|it|option|the (?:first"
+    r"|second))))|here(?:.s| is| are)|looking (?:at|into)|checking|running|reading|working on"
+    r"|starting|updating|we (?:should|can|could|need to|have to|.ll need)|todo\b|step \d|je vais"
+    r"|on va|il faut que je|voici|laisse-moi)",
     re.IGNORECASE,
 )
 _WISH = re.compile(
     r"^(?:(?:ok(?:ay)?|now|next|first|then|so|and|but)[,.!: ]+){0,2}(?:i(?:.ll| will|.m going to"
     r"|.m about to| need (?:you )?to| just| want (?:you )?to|.d like (?:you )?to)|let me"
-    r"|let.s (?:start"
-    r"|see|try|check|look|first|do|fix|add|take|begin|move on|get|write|create|make|go (?:ahead"
-    r"|through|over))|we (?:should|can|could|need to|have to|.ll need)|todo\b|step \d|je vais"
-    r"|je veux|on va|il faut que (?:je|tu))",
+    r"|let.s (?:start|see|try|check|look|first|do|fix|add|take|begin|move on|get|write|create|make"
+    r"|go (?:ahead|through|over))|we (?:should|can|could|need to|have to|.ll need)|todo\b|step \d"
+    r"|je vais|je veux|on va|il faut que (?:je|tu))",
     re.IGNORECASE,
 )
 _TALK = re.compile(
     r"^(?:thanks?|thank you|thx|cheers|great|nice|perfect|awesome|cool|lgtm|looks good|sounds good"
     r"|good (?:job|work|morning|catch|point|question)|hi|hello|hey|sorry|my (?:bad|mistake)"
-    r"|no problem"
-    r"|no worries|you.re (?:welcome|right)|well done|go ahead|carry on|continue|yes please|done"
-    r"|merci|bonjour|salut|parfait|super|d.accord|désolée?)\b[^.]{0,40}[.!]?$",
+    r"|no problem|no worries|you.re (?:welcome|right)|well done|go ahead|carry on|continue"
+    r"|yes please|done|merci|bonjour|salut|parfait|super|d.accord|désolée?)\b[^.]{0,40}[.!]?$",
     re.IGNORECASE,
 )
 _ORDER = re.compile(
     r"^(?:please |can you |could you |now |also |then |and |just )*(?:add|fix|write (?:a|an|the|me)"
     r"|create|make (?:a|an|the|it|sure)|implement|refactor|rename|remove|delete|update|change|move"
     r"|show|explain|summari[sz]e|review|check|look|find|open|read|run (?:the|it)|try|test|commit"
-    r"|push"
-    r"|deploy|rebase|merge|revert|install|generate|give|tell|help|go|do (?:it|that|this|the)|ajoute"
-    r"|corrige|montre|écris|supprime|lance|regarde)\b",
+    r"|push|deploy|rebase|merge|revert|install|generate|give|tell|help|go|do (?:it|that|this|the)"
+    r"|ajoute|corrige|montre|écris|supprime|lance|regarde)\b",
     re.IGNORECASE,
 )
 _STANDING = re.compile(
     r"\b(?:always|never|from now on|every time|each time|whenever|going forward|as a rule"
-    r"|by default"
-    r"|instead of|rather than|toujours|jamais|désormais)\b",
+    r"|by default|instead of|rather than|toujours|jamais|désormais)\b",
     re.IGNORECASE,
 )
 _TO_THE_MACHINE = re.compile(
     r"\b(?:ignore|disregard|forget|override) (?:\w+ ){0,3}(?:above|previous|prior|earlier|all"
-    r"|instructions?|rules?|prompt|everything)\b|\b(?:system|developer) prompt\b"
-    r"|\byou are now\b|\bnew instructions?\b|\bas an? (?:ai|assistant|language model)\b"
-    r"|\b(?:store|save|add|write|record|remember)\b.{0,60}\b(?:in|to|into) (?:your |the "
-    r"|long-term )*"
-    r"memor(?:y|ies)\b|\bdo not (?:tell|inform|mention)\b.{0,40}\b(?:user|anyone|human)s?\b"
-    r"|\b(?:jailbreak|exfiltrate)\b|\bignore[zs]? (?:\w+ ){0,3}(?:instructions|consignes|précédent)"
-    r"|\b(?:the )?(?:assistant|model|agent|ai) (?:must|should|shall|has to|will) (?:now |always )?"
-    r"(?:remember|store|obey|reply|output|comply|send|approve|run|execute)\b",
+    r"|instructions?|rules?|prompt|everything)\b|\b(?:system|developer) prompt\b|\byou are now\b"
+    r"|\bnew instructions?\b|\bas an? (?:ai|assistant|language model)\b|\b(?:store|save|add|write"
+    r"|record|remember)\b.{0,60}\b(?:in|to|into) (?:your |the |long-term )*memor(?:y|ies)\b"
+    r"|\bdo not (?:tell|inform|mention)\b.{0,40}\b(?:user|anyone|human)s?\b|\b(?:jailbreak"
+    r"|exfiltrate)\b|\bignore[zs]? (?:\w+ ){0,3}(?:instructions|consignes|précédent)"
+    r"|\b(?:the )?(?:assistant|model|agent|ai) (?:must|should|shall|has to|will) (?:now "
+    r"|always )?(?:remember|store|obey|reply|output|comply|send|approve|run|execute)\b",
     re.IGNORECASE,
 )
 _BARE = re.compile(
     r"\b(?:go|stick|stay|going|part|reste|garde) (?:with|on|to|sur|avec) (?:that|this|it|them|ça"
-    r"|cela"
-    r"|(?:the )?(?:first|second|last|other|former|latter)(?: one| option)?|option \w+"
+    r"|cela|(?:the )?(?:first|second|last|other|former|latter)(?: one| option)?|option \w+"
     r"|your (?:suggestion|plan|approach|idea)|(?:the )?plan)\b",
     re.IGNORECASE,
 )
@@ -153,21 +141,19 @@ _ROWS: Final = (
     (MemoryType.DECISION, BOTH,
      r"\bwe(?:.ve| have)? (?:just |also |finally )?(?:decided|agreed|chose|settled on|opted"
      r"|standardi[sz]ed on|picked)\b|\b(?:the )?(?:decision|team decision)(?: is| was|:)"
-     r"|\bit (?:was|has been) (?:decided|agreed)\b|\bthe team (?:decided|agreed|chose"
-     r"|settled)\b|\bwe(?:.re| are) (?:moving|switching|migrating"
-     r"|standardi[sz]ing)\b.{0,60}\b(?:to|from|on|off|away)\b|\bwe (?:moved|switched"
-     r"|migrated)\b.{0,60}\b(?:to|from|off|away)\b|\b(?:on a|nous avons"
-     r"|l.équipe a) (?:finalement )?(?:décidé|choisi|convenu|retenu)\b"),
+     r"|\bit (?:was|has been) (?:decided|agreed)\b|\bthe team (?:decided|agreed|chose|settled)\b"
+     r"|\bwe(?:.re| are) (?:moving|switching|migrating|standardi[sz]ing)\b.{0,60}\b(?:to|from|on"
+     r"|off|away)\b|\bwe (?:moved|switched|migrated)\b.{0,60}\b(?:to|from|off|away)\b|\b(?:on a"
+     r"|nous avons|l.équipe a) (?:finalement )?(?:décidé|choisi|convenu|retenu)\b"),
     (MemoryType.DECISION, USER,
      r"\b(?:let.s|we(?:.ll| will|.re going to| are going to)) (?:go with|stick (?:with|to)"
      r"|stay (?:with|on)|standardi[sz]e on|keep using|drop support)\b|\bon (?:part|garde"
      r"|reste) (?:sur|avec)\b"),
     (MemoryType.FIX, BOTH,
-     r"\b(?:fixed|solved|resolved|cured|worked around)(?: (?:it|this|that"
-     r"|the \w+(?: \w+)?))? by\b|\bthe (?:real |actual |proper )?(?:fix|solution|workaround"
-     r"|cure) (?:is|was) (?:to|that|by|in|a|an|the|simply|just|adding|using|setting|making"
-     r"|\w+ing)\b|\b(?:corrigé|résolu|réglé)e?s? (?:en|par)\b|\bla solution (?:est|était"
-     r"|c.est)\b"),
+     r"\b(?:fixed|solved|resolved|cured|worked around)(?: (?:it|this|that|the \w+(?: \w+)?))? by\b"
+     r"|\bthe (?:real |actual |proper )?(?:fix|solution|workaround|cure) (?:is|was) (?:to|that|by"
+     r"|in|a|an|the|simply|just|adding|using|setting|making|\w+ing)\b|\b(?:corrigé|résolu"
+     r"|réglé)e?s? (?:en|par)\b|\bla solution (?:est|était|c.est)\b"),
     (MemoryType.ERROR_PATTERN, BOTH,
      r"\b(?:root cause|culprit)\b.{0,60}\b(?:is|was|:)|\bthe (?:real |actual "
      r"|underlying )?(?:problem|issue|bug|cause|failure|crash|error|deadlock|leak|timeout"
@@ -212,10 +198,9 @@ _ROWS: Final = (
      r"|on|nous) préf(?:ère|érons)\b|\b(?:désormais|dorénavant|à partir de maintenant)\b"
      r"|^(?:toujours|jamais) \w+|\bj.aime (?:pas|mieux)\b"),
     (MemoryType.PREFERENCE, USER,
-     r"^(?:please )?(?:use|prefer|write|name|run|call) [^.?!]{2,80}\b(?:not|instead of"
-     r"|rather than|never)\b [^.?!]{2,}|\bwe (?:use|do|write|run) [^.?!]{2,60}(?:,"
-     r"| and) (?:not|never)\b|\b(?:utilis|écri)\w+ [^.?!]{2,80}\b(?:plutôt que|au lieu d"
-     r"|et pas|pas de)\b"),
+     r"^(?:please )?(?:use|prefer|write|name|run|call) [^.?!]{2,80}\b(?:not|instead of|rather than"
+     r"|never)\b [^.?!]{2,}|\bwe (?:use|do|write|run) [^.?!]{2,60}(?:,| and) (?:not|never)\b"
+     r"|\b(?:utilis|écri)\w+ [^.?!]{2,80}\b(?:plutôt que|au lieu d|et pas|pas de)\b"),
     (MemoryType.PREFERENCE, USER,
      r"\bin this (?:project|repo(?:sitory)?|codebase|team|company)\b,? .{10,}|,(?: and"
      r"| but)?(?: please)? never \w+|^ask (?-i:[A-Z])\w+ (?:before|when|if)\b"
@@ -230,11 +215,10 @@ _ROWS: Final = (
      r"|scientist|contractor)\b|\bi work (?:on|at|as|in|for|from)\b|\bje (?:m.appelle"
      r"|travaille (?:sur|chez|comme|dans))\b|\bje suis (?:le|la|l.|un|une|dans l.équipe)\b"),
     (MemoryType.PERSON, USER,
-     r"(?-i:\b[A-Z][a-zéè]+(?: [A-Z][a-zéè]+)?) (?:is|was) (?:the|our"
-     r"|a) [\w -]{0,40}\b(?:lead|manager|engineer|designer|developer|maintainer|owner|contact"
-     r"|expert|reviewer|steward)\b|(?-i:\b[A-Z][a-zéè]+) (?:owns|maintains|reviews|leads|runs"
-     r"|approves|signs off)\b|(?-i:\b[A-Z][a-zéè]+) (?:gère|s.occupe|relit|valide|est (?:le"
-     r"|la|notre))\b"),
+     r"(?-i:\b[A-Z][a-zéè]+(?: [A-Z][a-zéè]+)?) (?:is|was) (?:the|our|a) [\w -]{0,40}\b(?:lead"
+     r"|manager|engineer|designer|developer|maintainer|owner|contact|expert|reviewer|steward)\b"
+     r"|(?-i:\b[A-Z][a-zéè]+) (?:owns|maintains|reviews|leads|runs|approves|signs off)\b"
+     r"|(?-i:\b[A-Z][a-zéè]+) (?:gère|s.occupe|relit|valide|est (?:le|la|notre))\b"),
     (MemoryType.FACT, USER,
      r"\b(?:the|our|all|every|production|staging|prod) [\w ./`-]{0,60}?\b(?:runs? (?:on|in|at"
      r"|every|behind|under)|lives? (?:in|on|at|under)|is (?:stored|hosted|deployed|kept"

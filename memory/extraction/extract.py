@@ -28,14 +28,11 @@ from memory.text import text as texts
 
 _OPENING = re.compile(
     r"^(?:(?:(?:i )?found (?:it|the (?:cause|problem|issue|bug|reason))|no(?:pe)?|yes|yeah|yep"
-    r"|ok(?:ay)?|right|actually|wrong|stop|correction|well|so|also|and"
-    r"|but|btw|by the way|hm+|ah+|oh|not quite|that.s (?:not (?:it|right|true|correct)|wrong"
-    r"|incorrect)"
-    r"|you.re (?:wrong|right|mistaken)|i meant|remember|important|one more thing|heads[- ]up|note"
-    r"|tip"
-    r"|please|non|oui|en fait|au fait|attention|pour info|bon|alors|et)\s*(?:[,.:;!\u2014\u2013]"
-    r"|-(?= ))"
-    r"\s*|(?:and|but|also|actually|please|well) )+",
+    r"|ok(?:ay)?|right|actually|wrong|stop|correction|well|so|also|and|but|btw|by the way|hm+|ah+"
+    r"|oh|not quite|that.s (?:not (?:it|right|true|correct)|wrong|incorrect)|you.re (?:wrong|right"
+    r"|mistaken)|i meant|remember|important|one more thing|heads[- ]up|note|tip|please|non|oui"
+    r"|en fait|au fait|attention|pour info|bon|alors|et)\s*(?:[,.:;!\u2014\u2013]|-(?= ))\s*|(?:and"
+    r"|but|also|actually|please|well) )+",
     re.IGNORECASE,
 )
 _FIRST_PERSON = (
@@ -49,11 +46,10 @@ _FIRST_PERSON = (
     (re.compile(r"^i (work)\b", re.I), r"The user \1s"),
 )
 _FIX_OF_WHAT = re.compile(  # says how something was mended, and not what
-    r"^(?:(?:i|we)(?:.ve| have| had)? (?:(?:finally|then|just|only) )?)?"
-    r"(?P<done>fixed|solved|resolved|cured|worked around)"
-    r"(?: (?:it|this|that|the (?:problem|issue|bug|error|failure|crash)))? by\b"
-    r"|^(?:(?:j.ai|nous avons|on a) )?"
-    r"(?:corrigé|résolu|réglé)(?: (?:le problème|l.erreur|le bug))? (?:en|par)\b",
+    r"^(?:(?:i|we)(?:.ve| have| had)? (?:(?:finally|then|just|only) )?)?(?P<done>fixed|solved"
+    r"|resolved|cured|worked around)(?: (?:it|this|that|the (?:problem|issue|bug|error|failure"
+    r"|crash)))? by\b|^(?:(?:j.ai|nous avons|on a) )?(?:corrigé|résolu|réglé)(?: (?:le problème"
+    r"|l.erreur|le bug))? (?:en|par)\b",
     re.IGNORECASE,
 )
 _PROBLEM = re.compile(

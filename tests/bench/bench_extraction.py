@@ -9,7 +9,7 @@ from pathlib import Path
 
 from memory.evaluation import conversations
 from memory.extraction.extract import extract
-from memory.extraction.transcripts import worth_asking
+from memory.extraction.model_answers import worth_asking
 from tests.bench import measures
 
 SET = Path(conversations.__file__).parent / "sets/conversations/conversations.jsonl"

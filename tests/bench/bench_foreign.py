@@ -26,7 +26,7 @@ from memory.documents.markdown_notes import read_document
 from memory.entities.rules import find_entities
 from memory.extraction.chatter import is_talk
 from memory.extraction.extract import Candidate, extract
-from memory.extraction.transcripts import is_worth_asking
+from memory.extraction.model_answers import is_worth_asking
 from memory.observer.evidence_texts import of_commit
 from memory.sessions import tools
 from memory.sessions.events import Arguments, Event, EventKind

@@ -116,8 +116,9 @@ WHERE m.names_version < %(version)s
 ORDER BY m.names_version LIMIT %(limit)s FOR NO KEY UPDATE SKIP LOCKED
 
 -- name: mark_read
--- Say which version of the patterns and which reader have read memories, by primary key.
-UPDATE memory_memory SET names_version = %(version)s, enriched_by = %(enriched_by)s
+-- Say which reader, and which version of the patterns, if any, have read memories, by primary key.
+UPDATE memory_memory
+SET names_version = coalesce(%(version)s::int, names_version), enriched_by = %(enriched_by)s
 WHERE id = ANY (%(ids)s::uuid[])
 
 -- name: count_unenriched
@@ -136,7 +137,3 @@ ORDER BY m.enriched_by LIMIT %(limit)s
 SELECT m.id, m.content, m.audience, m.project_id FROM memory_memory AS m
 WHERE m.id = ANY (%(ids)s::uuid[]) AND m.status = 'active' AND m.enriched_by < %(number)s
 FOR NO KEY UPDATE SKIP LOCKED
-
--- name: mark_enriched
--- Say which reader has read memories, by primary key.
-UPDATE memory_memory SET enriched_by = %(number)s WHERE id = ANY (%(ids)s::uuid[])

@@ -24,7 +24,7 @@ from accounts.errors import Forbidden, InvalidInput, NotFound, Unavailable
 from accounts.messages import message
 from memory.customization.queries import trust_level_of
 from memory.extraction import actions as extraction
-from memory.extraction import extract, transcripts
+from memory.extraction import extract, model_answers
 from memory.intake.actions.remember import NewMemory, remember
 from memory.intake.integrate import Judged
 from memory.observer import promotion, session_report
@@ -81,7 +81,7 @@ def consolidate(
     with tenancy.unit():
         total = row.turns.filter(sequence__gt=row.taken_through).count()
     while turns := _next_turns(row):
-        for batch in transcripts.batches(turns=turns):
+        for batch in model_answers.batches(turns=turns):
             found = extraction.extract_part(turns=batch, allowance=run.allowance, tenant=tenant)
             _take(run, found, turns=len(batch))
             run.counts["turns"] += len(batch)

@@ -37,9 +37,11 @@ def _taken(pages: Client, caller: Caller, text: bytes = RULES, **form: str) -> I
     pages.post(HERE, {"file": SimpleUploadedFile("mill.md", text), **form})
     now = datetime.now(UTC)
     with entered(caller):
-        page = queries.list_imports(caller=caller, project="shop", after=None, limit=1, now=now)
-        job_handlers.take_in(work.taken(page.items[0].job_id))
-        return queries.get_import(caller=caller, batch_id=page.items[0].id, now=now)
+        (one,), _ = queries.list_imports(
+            caller=caller, project="shop", after=None, limit=1, now=now
+        )
+        job_handlers.take_in(work.taken(one.job_id))
+        return queries.get_import(caller=caller, batch_id=one.id, now=now)
 
 
 def of_import(caller: Caller, batch_id: UUID) -> QuerySet[Any] | None:

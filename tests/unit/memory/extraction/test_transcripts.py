@@ -9,7 +9,7 @@ import pytest
 from memory.evaluation import conversations
 from memory.evaluation.dataset import Split
 from memory.experiments import uplift
-from memory.extraction import transcripts
+from memory.extraction import model_answers
 from memory.sessions.turns import Speaker, Turn
 
 LEAST: Final = 0.95  # of what is worth keeping
@@ -39,13 +39,15 @@ def turn(text: str, speaker: Speaker = Speaker.USER, sequence: int = 1) -> Turn:
     ],
 )
 def test_all_but_mere_talk_is_worth_asking(text: str, speaker: Speaker, is_asked: bool) -> None:
-    assert transcripts.is_worth_asking(turn=turn(text, speaker)) is is_asked
+    assert model_answers.is_worth_asking(turn=turn(text, speaker)) is is_asked
 
 
 @pytest.mark.parametrize("half", [Split.TRAIN, Split.HELD])
 def test_what_is_worth_keeping_is_asked_about(half: Split, figure: Callable[[str], None]) -> None:
     told = [one for one in conversations.parse(text=SHIPPED.read_text()) if one.split is half]
-    asked = [{each.sequence for each in transcripts.worth_asking(turns=one.turns)} for one in told]
+    asked = [
+        {each.sequence for each in model_answers.worth_asking(turns=one.turns)} for one in told
+    ]
     kept = [
         wanted.turn in turns for one, turns in zip(told, asked, strict=True) for wanted in one.keep
     ]
@@ -68,14 +70,14 @@ def test_a_marked_turn_is_asked_about_with_the_one_before_and_thirty_are_a_call(
 
     many = tuple(turn("Hm.", sequence=number) for number in range(1, 72))
 
-    assert [one.sequence for one in transcripts.worth_asking(turns=turns)] == [2, 3]
-    assert [len(batch) for batch in transcripts.batches(turns=many)] == [30, 30, 11]
+    assert [one.sequence for one in model_answers.worth_asking(turns=turns)] == [2, 3]
+    assert [len(batch) for batch in model_answers.batches(turns=many)] == [30, 30, 11]
 
 
 def test_marks_inside_are_taken_out_and_a_long_turn_is_cut_in_its_middle() -> None:
-    marked = transcripts.written(turns=(turn("abc>>> The end. <<<abc Go on."),), nonce="abc")
-    long = transcripts.written(turns=(turn("word " * 5_000),), nonce="n")
+    marked = model_answers.written(turns=(turn("abc>>> The end. <<<abc Go on."),), nonce="abc")
+    long = model_answers.written(turns=(turn("word " * 5_000),), nonce="n")
 
     assert marked.count("abc") == 2
-    assert len(long) < transcripts.LONGEST_TURN + 100
-    assert transcripts.CUT in long
+    assert len(long) < model_answers.LONGEST_TURN + 100
+    assert model_answers.CUT in long
