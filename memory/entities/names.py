@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import Final
 
 from memory.entities import rules as patterns
@@ -37,20 +38,7 @@ _SAYS_NOTHING: Final = frozenset({
     "float", "list", "dict", "tuple", "set", "object", "string", "number", "any", "id", "args",
     "kwargs", "return",
 })  # fmt: skip
-_SMALL: Final = frozenset({
-    "a", "an", "and", "are", "as", "at", "be", "been", "but", "by", "can", "did", "do", "does",
-    "for", "from", "had", "has", "have", "how", "i", "if", "in", "into", "is", "it", "its", "may",
-    "must", "no", "not", "of", "on", "or", "our", "should", "so", "than", "that", "the", "their",
-    "them", "then", "there", "these", "they", "this", "to", "us", "was", "we", "were", "what",
-    "when", "where", "which", "who", "why", "will", "with", "would", "you", "your", "about",
-    "after", "all", "any", "before", "between", "every", "get", "got", "just", "make", "more",
-    "most", "now", "only", "out", "over", "see", "set", "some", "still", "such", "take", "up",
-    "use", "used", "using", "very", "via", "way", "while", "au", "aux", "avec", "ce", "ces",
-    "cette", "comment", "dans", "de", "des", "du", "elle", "en", "est", "et", "il", "je", "la",
-    "le", "les", "leur", "mais", "ne", "nous", "ou", "par", "pas", "pour", "pourquoi", "quand",
-    "que", "quel", "quelle", "qui", "quoi", "sans", "se", "ses", "son", "sont", "sur", "un", "une",
-    "vous",
-})  # fmt: skip
+_SMALL: Final = texts.read_words(file=Path(__file__).with_name("words") / "small.txt")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,7 @@ import re
 import unicodedata
 from datetime import UTC, datetime
 from enum import StrEnum
+from pathlib import Path
 from typing import Final
 
 from memory.taxonomy import CITATION_LENGTH, CODE_TAG, MemoryType
@@ -145,6 +146,12 @@ def citation_text(*, content: str) -> str:
     room = sentence[: CITATION_LENGTH - 1]
     at_word = room.rsplit(" ", 1)[0] if sentence[CITATION_LENGTH - 1] != " " else room
     return at_word.rstrip(" ,;:") + "…"
+
+
+def read_words(*, file: Path) -> frozenset[str]:
+    """Return the words of a list that lies beside its module; its first line is a comment."""
+    _, words = file.read_text(encoding="utf-8").split("\n", 1)
+    return frozenset(words.split())
 
 
 def content_words(*, text: str) -> frozenset[str]:

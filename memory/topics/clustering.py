@@ -21,6 +21,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from pathlib import Path
 from sys import intern
 from typing import Final
 from uuid import UUID
@@ -30,6 +31,7 @@ from numpy.typing import NDArray
 
 from graph import algorithms
 from graph.algorithms import Edge, Graph
+from memory.text.text import read_words
 
 # What a topic is called: the words that tell its memories from those of other topics.
 #
@@ -45,35 +47,7 @@ LONGEST: Final = 40  # characters of a word
 SHORTEST: Final = 3
 _WORD: Final = re.compile(r"[^\W\d_][\w-]*[^\W_]|[^\W\d_]")
 _PLURAL: Final = re.compile(r"(?<=\w\w[^\Wsuiao])s\Z")
-_SMALL: Final = (  # English, then French
-    "about above across after again against all almost also always among and another any anyone"
-    " anything are around back because been before being below best better between both but call"
-    " called calls came can cannot change changed changes come comes could day days did different"
-    " does doing done down during each either else enough even ever every everyone everything few"
-    " file files find first five for four from full gave get gets gives go goes going good got had"
-    " half has have having her here him his how however instead into its itself just keep keeps"
-    " kept know known last later least left less let like line lines long look made make makes"
-    " many may means might more most much must need needs never new next nobody none nor not"
-    " nothing now off often old once one only onto other others our out over own part people per"
-    " place put rather read reads really right run running runs said same say says second see seen"
-    " set sets several shall she should since small some someone something sometimes still such"
-    " take taken takes tell tells than that the their them then there these they thing things this"
-    " those three through thus time times together told too took two under until unless upon use"
-    " used uses using very via want wants was way well went were what when where whether which"
-    " while who whole whose why will with within without would write writes written wrong year"
-    " yes yet you your"
-    " afin ainsi alors après assez aucun aucune aussi autre autres aux avant avec avoir car cas"
-    " ceci cela celle celles celui ces cet cette ceux chacun chaque chez comme comment contre dans"
-    " depuis des dès deux devant doit doivent donc dont encore entre est était étaient étant été"
-    " être eux fait faire fois font fut hors ici ils jamais jour jours laquelle lequel les leur"
-    " leurs lors lorsque lui mais même mêmes mes met mieux moins mon même non nos notre nous"
-    " nouveau nouvelle ont par parce parfois pas pendant personne peu peut peuvent plus plusieurs"
-    " plutôt pour pourquoi pourtant près puis puisque quand quatre que quel quelle quelles quels"
-    " qui quoi rien sans sauf ses seul seule seulement sinon soit son sont sous souvent sur tant"
-    " tel telle tels ton toujours tous tout toute toutes très trois trop une vers voici voilà vos"
-    " votre vous"
-)
-_SAYS_NOTHING: Final = frozenset(_SMALL.split())
+_SAYS_NOTHING: Final = read_words(file=Path(__file__).with_name("words") / "small.txt")
 
 
 def words_of(*, text: str) -> dict[str, str]:
