@@ -29,7 +29,6 @@ LOOKED_AT: Final = 50  # rows from which a format is told
 LONGEST_ROW: Final = 1_000_000  # characters of one line
 DEEPEST: Final = 32  # levels
 KINDS: Final = frozenset(one.value for one in LinkKind)
-TOO_DEEP: Final = message("This JSON is nested too deep or has too long numbers.")
 
 
 def read_document(*, name: str, text: str) -> DocumentReading:
@@ -101,7 +100,8 @@ def _parse(text: str) -> Any:
         detail = message("This is not JSON: {fault}.", fault=error.msg)
         raise Unreadable(detail, error.lineno) from error
     except (RecursionError, ValueError) as error:
-        raise Unreadable(TOO_DEEP) from error
+        detail = message("This JSON is nested too deep or has too long numbers.")
+        raise Unreadable(detail) from error
 
 
 def _parse_lines(text: str) -> Iterator[tuple[int, Any]]:

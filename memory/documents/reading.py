@@ -84,11 +84,6 @@ class Decoded:
 BINARY: Final = Decoded(text="", fault=message("The file is binary; only text is imported."))
 
 
-def read(*, name: str, data: bytes) -> DocumentReading:
-    """Read one upload, a file or a zip of files."""
-    return read_all(files=((name, data),))
-
-
 def read_all(*, files: tuple[tuple[str, bytes], ...]) -> DocumentReading:
     """Read several uploads as one, until its measure is full; what comes after is not read."""
     most = MOST_CANDIDATES

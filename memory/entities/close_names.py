@@ -21,9 +21,7 @@ from typing import Final
 from memory.entities.names import TYPE_CODES
 from memory.entities.rules import CANONICAL, EntityType
 
-SHORTEST: Final = (
-    6  # letters of a name whose words only stand apart elsewhere; default, not measured
-)
+SHORTEST: Final = 6  # letters of a name whose words only stand apart elsewhere; default
 SHORTEST_WORD: Final = 7  # letters of a word that may be misspelled; default, not measured
 SHARED: Final = 2  # things named beside both of a longer and a shorter name; default, not measured
 MOST_NAMES: Final = 2_000  # that are compared, the most often named first

@@ -12,15 +12,12 @@ import math
 import re
 from typing import Final
 
-SHORT_WORD: Final = 6  # characters of a word that is one token, a default, not measured
-LONG_WORD: Final = (
-    12  # characters from which a word is hardly one of a language, a default, not measured
-)
-PER_TOKEN: Final = 4  # characters of a word, a default, not measured
-PER_TOKEN_OF_LONG: Final = (
-    2  # characters of a long word or an accented one, a default, not measured
-)
-PER_TOKEN_OF_DIGITS: Final = 2  # a default, not measured
+# Characters; defaults, not measured one by one.
+SHORT_WORD: Final = 6  # of a word that is one token
+LONG_WORD: Final = 12  # from which a word is hardly one of a language
+PER_TOKEN: Final = 4  # of a word
+PER_TOKEN_OF_LONG: Final = 2  # of a long word or an accented one
+PER_TOKEN_OF_DIGITS: Final = 2
 LAST_ALPHABETIC: Final = "\u2e7f"  # after it come scripts of syllables and ideographs
 _PIECE: Final = re.compile(r"[^\W\d_]+|\d+|[^\S\n]{2,}|\n|[^\w\s]|_")  # one space: the next word's
 

@@ -4,6 +4,14 @@ import io
 import sqlite3
 import zipfile
 
+from memory.documents import reading
+from memory.documents.file_formats import DocumentReading
+
+
+def read(*, name: str, data: bytes) -> DocumentReading:
+    """Read one upload, a file or a zip of files."""
+    return reading.read_all(files=((name, data),))
+
 
 def zipped(**files: bytes | str) -> bytes:
     """Return a zip of these files."""

@@ -49,6 +49,7 @@ SENT: Final = (
     "type", "external_id", "scope", "pinned", "confidence", "reach", "phase", "methodology",
     "source", "source_uri", "source_hash", "source_line", "commit_sha",
 )  # fmt: skip
+OF_LINKS: Final = ("confidence", "automatic", "cosine", "description")
 AT_ONCE: Final = 1_000  # rows of a statement
 FAULTS: Final = (CairnError, ValidationError, ValueError, TypeError, KeyError)  # of a broken record
 Record = Mapping[str, Any]
@@ -225,25 +226,6 @@ def _point_to_successors(checked: list[Restored], ids: Mapping[str, UUID]) -> No
     Memory.objects.bulk_update(pointing, ["superseded_by"], batch_size=AT_ONCE)
 
 
-def _links(
-    new: list[Restored], ids: Mapping[str, UUID]
-) -> dict[tuple[Any, ...], tuple[MemoryLink, datetime]]:
-    """Return links to memories that are known, one of a kind, and when each was made."""
-    links: dict[tuple[Any, ...], tuple[MemoryLink, datetime]] = {}
-    for record, row in new:
-        for link in record[file_formats.LINKS]:
-            target = ids.get(str(link["target"]))
-            if target is None or target == row.id:
-                continue
-            kind = taxonomy.LinkKind(link["kind"]).value
-            names = ("confidence", "automatic", "cosine", "description")
-            made = MemoryLink(
-                source=row, target_id=target, kind=kind, **{name: link[name] for name in names}
-            )
-            links[row.id, target, kind] = (made, _time(link["created_at"]))
-    return links
-
-
 def _write_beside(new: list[Restored], ids: Mapping[str, UUID], people: frozenset[UUID]) -> None:
     """Write versions, links and uses of the memories that are new. In a unit."""
     versions = (one for record, row in new for one in _versions(record, row, people))
@@ -258,10 +240,24 @@ def _write_beside(new: list[Restored], ids: Mapping[str, UUID], people: frozense
         if record["access_count"]
     )
     MemoryUsage.objects.bulk_create(uses, batch_size=AT_ONCE)
-    links = _links(new, ids)
-    rows = MemoryLink.objects.bulk_create((made for made, _ in links.values()), AT_ONCE)
-    for made, (_, made_at) in zip(rows, links.values(), strict=True):
-        made.created_at = made_at
+    _write_links(new, ids)
+
+
+def _write_links(new: list[Restored], ids: Mapping[str, UUID]) -> None:
+    """Write links to memories that are known, one of a kind, with when each was made. In a unit."""
+    links: dict[tuple[Any, ...], Record] = {
+        (row.id, target, taxonomy.LinkKind(link["kind"]).value): link
+        for record, row in new
+        for link in record[file_formats.LINKS]
+        if (target := ids.get(str(link["target"]))) not in {None, row.id}
+    }
+    made = (
+        MemoryLink(source_id=source, target_id=target, kind=kind, **{n: link[n] for n in OF_LINKS})
+        for (source, target, kind), link in links.items()
+    )
+    rows = MemoryLink.objects.bulk_create(made, AT_ONCE)
+    for row, link in zip(rows, links.values(), strict=True):
+        row.created_at = _time(link["created_at"])
     MemoryLink.objects.bulk_update(rows, ["created_at"], batch_size=AT_ONCE)
 
 

@@ -17,7 +17,7 @@ from accounts.authentication import entered
 from accounts.caller import Caller, Role
 from accounts.errors import Forbidden, InvalidInput, NotFound, RoleNotSufficient
 from accounts.models import User
-from memory.documents import file_formats, reading
+from memory.documents import file_formats
 from memory.documents.actions.export import ExportFormat, ExportRequest, export
 from memory.documents.actions.restoration import RestoredExport, restore_export
 from memory.documents.file_formats import FIELDS, FieldRule
@@ -25,7 +25,7 @@ from memory.intake.actions.revise import revise
 from memory.records.models import Memory, MemoryLink
 from teams.actions import create_project
 from teams.models import AuditEntry
-from tests.support import memories, people, records
+from tests.support import foreign_files, memories, people, records
 from tests.support.goals import Scale
 from tests.support.memories import correct
 
@@ -39,7 +39,7 @@ OF_PLACES = {"id", "project", "author_user", "superseded_by"}
 def exported(caller: Caller, now: datetime, **given: Any) -> list[dict[str, Any]]:
     request = ExportRequest(**{"project": "store", "query": ALL, **given})
     data = export(caller=caller, request=request, now=now).file.read()
-    found = reading.read(name="export", data=data)
+    found = foreign_files.read(name="export", data=data)
     assert found.faults == ()
     return [dict(one.record) for one in found.candidates]
 

@@ -14,6 +14,7 @@ from memory.documents import markdown_notes, memory_v3, reading
 from memory.documents.actions import export
 from memory.documents.actions.export import ExportFormat
 from memory.documents.file_formats import MOST_CANDIDATES, DocumentReading, FileFormat
+from tests.support import foreign_files
 from tests.support.foreign_files import database, zipped
 
 RULES = """# Shop
@@ -72,7 +73,7 @@ V3 = (
 
 def only(name: str, data: bytes | str, format: FileFormat) -> DocumentReading:
     """Read one file, which is found to be of this format."""
-    found = reading.read(name=name, data=data.encode() if isinstance(data, str) else data)
+    found = foreign_files.read(name=name, data=data.encode() if isinstance(data, str) else data)
     assert [file.format for file in found.files] == [format]
     return found
 
@@ -155,12 +156,12 @@ def test_a_database_that_is_not_what_it_says_is_refused(script: str) -> None:
         base.executescript(script)
         data = base.serialize()
 
-    found = reading.read(name="memory.db", data=data)
+    found = foreign_files.read(name="memory.db", data=data)
 
     assert found.candidates == ()
     assert len(found.faults) == 1
     for cut in (20, 100, 5_000):  # and one that is damaged
-        found = reading.read(name="memory.db", data=database(V3[0])[:cut] + b"\xff" * 500)
+        found = foreign_files.read(name="memory.db", data=database(V3[0])[:cut] + b"\xff" * 500)
         assert (found.candidates, len(found.faults)) == ((), 1)
 
 
@@ -170,7 +171,7 @@ def test_a_database_that_is_not_what_it_says_is_refused(script: str) -> None:
 def test_a_text_is_read_in_the_encoding_it_was_written_with(encoding: str) -> None:
     text = "Never deploy the café service “live” on a Friday because nobody is there.\n"
 
-    found = reading.read(name="notes.md", data=text.encode(encoding))
+    found = foreign_files.read(name="notes.md", data=text.encode(encoding))
 
     assert found.candidates[0].content == text.strip()
     assert bool(found.files[0].notices) is not encoding.startswith("utf-8")
@@ -213,7 +214,7 @@ def test_whatever_is_read_can_be_stored(data: bytes) -> None:
     ],
 )
 def test_a_file_of_which_nothing_can_be_taken_says_so(name: str, data: bytes) -> None:
-    found = reading.read(name=name, data=data)
+    found = foreign_files.read(name=name, data=data)
 
     assert found.candidates == ()
     assert [fault.file for fault in found.faults] == [name]
@@ -230,7 +231,7 @@ def test_a_folder_is_read_file_by_file() -> None:
         }
     )
 
-    found = reading.read(name="vault.zip", data=data)
+    found = foreign_files.read(name="vault.zip", data=data)
 
     assert [file.format for file in found.files] == [
         FileFormat.MARKDOWN,
@@ -242,7 +243,7 @@ def test_a_folder_is_read_file_by_file() -> None:
 
 def test_links_archives_bombs_and_names_that_lead_out_of_an_archive_are_refused() -> None:
     for name in ("../evil.md", "/etc/evil.md", "a/../../evil.md", "C:\\evil.md"):
-        found = reading.read(name="a.zip", data=zipped(**{name: RULES, "good.md": RULES}))
+        found = foreign_files.read(name="a.zip", data=zipped(**{name: RULES, "good.md": RULES}))
         assert {each.file for each in found.candidates} == {"good.md"}
         assert len(found.faults) == 1
     stream = io.BytesIO()
@@ -252,12 +253,12 @@ def test_links_archives_bombs_and_names_that_lead_out_of_an_archive_are_refused(
         archive.writestr(link, "/etc/passwd")
         archive.writestr("inner.zip", zipped(**{"a.md": RULES}))
 
-    found = reading.read(name="a.zip", data=stream.getvalue())
+    found = foreign_files.read(name="a.zip", data=stream.getvalue())
 
     assert found.candidates == ()
     assert len(found.faults) == 2
 
-    found = reading.read(name="a.zip", data=zipped(**{"bomb.md": b"a" * (64 * 1_048_576)}))
+    found = foreign_files.read(name="a.zip", data=zipped(**{"bomb.md": b"a" * (64 * 1_048_576)}))
 
     (fault,) = found.faults
     assert found.candidates == ()
@@ -273,9 +274,9 @@ def test_very_many_files_rows_or_names_and_an_endless_line_are_read_to_their_bou
     row = ("Deploys happen on Tuesdays.", "fact", "[]", 0.9, None, 0, "[]")
     items = "".join(f"- n{number}\n" for number in range(5_000))
 
-    many = reading.read(name="a.zip", data=zipped(**{f"{i}.md": RULES for i in range(5)}))
-    found = reading.read(name="CLAUDE.md", data=endless.encode())
-    rows = reading.read(name="memory.db", data=database(*((n, *row) for n in range(1, 9))))
+    many = foreign_files.read(name="a.zip", data=zipped(**{f"{i}.md": RULES for i in range(5)}))
+    found = foreign_files.read(name="CLAUDE.md", data=endless.encode())
+    rows = foreign_files.read(name="memory.db", data=database(*((n, *row) for n in range(1, 9))))
     fields, _, _ = markdown_notes.split_head(text=f"---\naliases:\n{items}---\nThe mill.\n")
 
     assert (len(many.files), len(many.faults)) == (3, 1)
@@ -294,8 +295,8 @@ def test_moment_that_no_row_holds_is_left_out(moment: str) -> None:
     row = json.dumps([{"content": "It opens at nine.", "created_at": moment}])
     data = database((1, "Deploys happen on Tuesdays.", "fact", "[]", 0.9, moment, 0, "[]"))
 
-    (of_json,) = reading.read(name="a.json", data=row.encode()).candidates
-    (of_database,) = reading.read(name="memory.db", data=data).candidates
+    (of_json,) = foreign_files.read(name="a.json", data=row.encode()).candidates
+    (of_database,) = foreign_files.read(name="memory.db", data=data).candidates
 
     assert (of_json.event_at, of_database.event_at) == (None, None)
 
@@ -316,7 +317,7 @@ def test_odd_field_is_left_out_and_the_row_goes_on(odd: dict[str, object], is_ou
     record = {"id": "a", "content": "It opens at nine.", **odd}
     value = {"format": "cairn-export", "memories": [record]} if is_ours else [record]
 
-    (found,) = reading.read(name="a.json", data=json.dumps(value).encode()).candidates
+    (found,) = foreign_files.read(name="a.json", data=json.dumps(value).encode()).candidates
 
     assert (found.type, found.event_at, found.confidence) == (None, None, None)
     assert found.links == ()
@@ -335,7 +336,7 @@ def test_odd_field_is_left_out_and_the_row_goes_on(odd: dict[str, object], is_ou
 def test_what_stands_in_parentheses_at_the_end_is_the_context(said: str, context: str) -> None:
     text = f"---\npermalink: a\n---\n- [fact] {said}\n"
 
-    (found,) = reading.read(name="coffee.md", data=text.encode()).candidates
+    (found,) = foreign_files.read(name="coffee.md", data=text.encode()).candidates
 
     assert found.content == said.rstrip() if not context else found.content.endswith(context)
     assert found.content.count("(light)") == said.count("(light)")
@@ -349,11 +350,11 @@ def test_equal_numbers_of_two_sources_are_two_ids() -> None:
     other = database((1, "The gate opens at nine.", *rest))
 
     def ids(name: str, data: bytes) -> set[str]:
-        return {one.external_id for one in reading.read(name=name, data=data).candidates}
+        return {one.external_id for one in foreign_files.read(name=name, data=data).candidates}
 
     for number in (-1, 3_000_000_000):  # no line of a file
         data = database((number, "Deploys happen on Tuesdays.", *rest))
-        (found,) = reading.read(name="memory.db", data=data).candidates
+        (found,) = foreign_files.read(name="memory.db", data=data).candidates
         assert (found.line, found.keys) == (None, (found.external_id,))
         assert found.external_id.endswith(f":{number}")
     assert ids("a.db", first) == ids("b.db", grown)
@@ -373,7 +374,7 @@ def test_exports_of_ours_are_read_beyond_the_bounds_of_others(
 
     for format in (ExportFormat.JSON, ExportFormat.LINES):
         data = b"".join(export.WRITERS[format][1](records, 0))
-        assert len(reading.read(name="export", data=data).candidates) == 6
+        assert len(foreign_files.read(name="export", data=data).candidates) == 6
 
     monkeypatch.setattr(reading, "MOST_FILES", 3)
     head = "---\nformat: cairn-export\nrecord: "
@@ -382,7 +383,7 @@ def test_exports_of_ours_are_read_beyond_the_bounds_of_others(
         for number in range(6)
     }
 
-    found = reading.read(name="a.zip", data=zipped(**files))
+    found = foreign_files.read(name="a.zip", data=zipped(**files))
 
     assert (len(found.candidates), found.faults) == (6, ())
 
@@ -405,13 +406,13 @@ def test_of_a_file_as_much_is_taken_as_there_is_room_for_and_the_rest_is_counted
     (fault,) = found.faults
     assert (fault.file, fault.line) == ("a.jsonl", MOST_CANDIDATES + 1)
 
-    found = reading.read(name="a.jsonl", data=rows(MOST_CANDIDATES))
+    found = foreign_files.read(name="a.jsonl", data=rows(MOST_CANDIDATES))
 
     assert (len(found.candidates), found.faults) == (MOST_CANDIDATES, ())
 
     broken = b"\n".join([HEAD.encode(), HEAD.encode(), *[b"{]"] * (MOST_CANDIDATES + 5)])
 
-    found = reading.read(name="a.jsonl", data=broken)
+    found = foreign_files.read(name="a.jsonl", data=broken)
 
     assert len(found.faults) == MOST_CANDIDATES + 1
     assert "cannot be read" in str(found.faults[-1].detail)

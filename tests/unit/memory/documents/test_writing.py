@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.documents import file_formats, reading
+from memory.documents import file_formats
 from memory.documents.actions import export
 from memory.documents.actions.export import ExportFormat
 from memory.documents.file_formats import FIELDS, FieldRule
 from memory.records.models import Memory
 from memory.taxonomy import MemoryType
+from tests.support import foreign_files
 
 LOSSLESS = (ExportFormat.JSON, ExportFormat.LINES, ExportFormat.MARKDOWN)
 TEXT = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\x00"), max_size=200)
@@ -102,7 +103,7 @@ def test_what_is_written_is_read_as_it_was(
     named = [{**one, "id": f"id-{number}"} for number, one in enumerate(records)]
 
     data = written(format, *named)
-    found = reading.read(name="export", data=data)
+    found = foreign_files.read(name="export", data=data)
 
     assert found.faults == ()
     back = {one.record["id"]: dict(one.record) for one in found.candidates}
