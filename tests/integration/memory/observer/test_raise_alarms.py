@@ -82,20 +82,18 @@ def test_what_orders_rings_once_and_waits_until_a_person_keeps_it(
     assert told(steward, store, row) == ()
 
 
-@pytest.mark.parametrize(
-    ("content", "alarm"),
-    [("The registry is described at https://docs.example/cart.", "address"), (ADVICE, "orders")],
-)
 def test_one_alarm_alone_is_told_and_holds_nothing(
-    agent: Caller, store: str, steward: Caller, content: str, alarm: str
+    agent: Caller, store: str, steward: Caller
 ) -> None:
-    row = wrote(agent, store, content)
+    address = wrote(agent, store, "The registry is described at https://docs.example/cart.")
+    row = wrote(agent, store, ADVICE)
 
     done = looked(row)
 
+    assert (done.alarms, done.held) == (2, 0)
+    found = {one["memory"].id: one["alarms"] for one in told(steward, store, row)}
+    assert found == {address.id: ("address",), row.id: ("orders",)}
     assert not row_of(row.id).needs_review
-    assert (done.alarms, done.held) == (1, 0)
-    assert told(steward, store, row)[0]["alarms"] == (alarm,)
 
 
 def test_what_is_plain_imported_together_or_a_person_s_rings_nothing(
@@ -157,12 +155,18 @@ def test_members_are_told_nothing_and_stewards_only_of_what_they_see(
     assert {one["memory"].id for one in told(mine, store, own)} == {shared.id, own.id}
 
 
-def test_a_look_goes_on_where_the_last_one_ended(agent: Caller, store: str) -> None:
+def test_a_look_goes_on_where_the_last_one_ended_also_for_what_is_committed_late(
+    agent: Caller, store: str
+) -> None:
     row = wrote(agent, store, PLAIN)
     looked(row)
 
     assert raise_alarms(now=row.created_at + timedelta(hours=5)).memories == 0
-    assert looked(wrote(agent, store, "Prices are rounded at the end.")).memories == 1
+    late = wrote(agent, store, ORDER)
+    with tenancy.unit():
+        Memory.objects.update(created_at=late.created_at - timedelta(hours=2))
+    done = looked(late)
+    assert (done.memories, done.alarms) == (1, 3)
     with tenancy.unit():
         assert Statistic.objects.filter(kind="alarm_look").count() == 1
 
@@ -181,15 +185,6 @@ def test_what_came_at_one_moment_is_all_looked_at_page_by_page(
 
     assert (first.memories, first.alarms) == (4, 0)
     assert (second.memories, second.alarms, second.held) == (2, 3, 1)
-
-
-def test_what_is_committed_late_with_an_old_moment_is_looked_at(agent: Caller, store: str) -> None:
-    looked(wrote(agent, store, PLAIN))
-    late = wrote(agent, store, ORDER)
-    with tenancy.unit():
-        Memory.objects.update(created_at=late.created_at - timedelta(hours=2))
-
-    assert looked(late).alarms == 3
 
 
 def test_other_words_of_an_agent_ring_its_tags_do_not_and_a_person_s_stay_vouched_for(

@@ -111,11 +111,8 @@ def numbered(number: int, text: str = "Thanks, that looks good.") -> NewTurn:
 
 def test_turns_that_come_late_are_read_by_the_next_end(shop: Shop) -> None:
     run = shop.opened()
-    after = (numbered(6, DECISION), *map(numbered, range(7, 11)))
-    before = (numbered(1), numbered(2), numbered(3, TRAP), numbered(4), numbered(5))
-
     seen = []
-    for turns in (after, before):
+    for turns in ((numbered(6, DECISION), numbered(7)), (numbered(1), numbered(3, TRAP))):
         run.says(*turns)
         assert run.row.state == "open"
         seen.append(run.ends().consolidated()["added"])
@@ -154,16 +151,6 @@ def taken() -> dict[str, tuple[bool, str]]:
         found = Memory.objects.filter(source="extracted")
         rows = list(found.values_list("content", "needs_review", "taint_reason"))
     return {content: (waits, reason) for content, waits, reason in rows}
-
-
-def test_what_words_alone_have_found_waits_at_every_level_and_what_was_asked_for_does_not(
-    trusted: Run,
-) -> None:
-    trusted.says(TRAP)
-
-    trusted.ends().consolidated()
-
-    assert taken() == {DECISION: (False, ""), TRAP: (True, "")}
 
 
 def test_a_session_that_goes_on_before_it_is_read_is_left_to_its_next_end(trusted: Run) -> None:
@@ -206,17 +193,21 @@ def test_what_nobody_has_looked_at_makes_all_of_it_wait(trusted: Run) -> None:
     assert taken() == {DECISION: (True, "")}
 
 
-def test_what_comes_while_it_is_read_makes_the_rest_wait(trusted: Run) -> None:
-    late = [TRAP]
+def test_what_comes_while_it_is_read_and_what_words_alone_have_found_waits(trusted: Run) -> None:
+    trusted.says(TRAP)
+    asked = "Remember that vouchers are single use per household."
+    late = [asked]
 
     def tell(done: int, total: int) -> None:
         if late:
             trusted.does(*FETCHED)
             trusted.says(late.pop())
 
-    trusted.consolidated(tell)
+    trusted.ends().consolidated(tell)
 
-    assert taken() == {DECISION: (False, ""), TRAP: (True, "")}
+    found = taken()
+    assert (found.pop(DECISION), found.pop(TRAP)) == ((False, ""), (True, ""))
+    assert list(found.values()) == [(True, "")]
     assert trusted.row.state == "open"
 
 

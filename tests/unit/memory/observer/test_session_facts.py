@@ -1,30 +1,14 @@
 """Sessions add up: files, edges, errors, modules; in any order, with the mean of all."""
 
 from dataclasses import replace
-from functools import reduce
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from memory.observer import detect
 from memory.observer.detections import SignalKind
 from memory.sessions import counters
 from memory.sessions.counters import EdgeRow, ErrorRow, FileRow, ModuleRow, OfRow, PairRow
 from tests.support.stories import ROOT, Story, without_clocks
-
-counts = st.integers(0, 20)
-edges = st.builds(
-    EdgeRow,
-    first=st.just("a"),
-    second=st.just("b"),
-    sessions=counts,
-    meetings=counts,
-    forward=counts,
-    timed=counts,
-    apart_ms=counts,
-    by_task=st.dictionaries(st.sampled_from(["fix", "feature"]), counts, max_size=2),
-)
 
 
 def facts(type: type[OfRow], story: Story, *, task_type: str = "") -> tuple[OfRow, ...]:
@@ -90,24 +74,17 @@ def test_steps_and_tokens_count_for_the_module_they_were_spent_on() -> None:
     )
 
 
-def test_what_is_touched_in_one_step_lies_in_as_many_modules_as_its_files() -> None:
-    story = Story()
+def test_what_is_touched_in_one_step_or_in_none_lies_in_as_many_modules_as_its_files() -> None:
+    story, uncounted = Story(), Story().counting(0)
     for path in ("src/auth/a.py", "src/pay/b.py"):
-        story.event("tool_call", name="Read", args={"file_path": f"{ROOT}/{path}"})
+        for told in (story, uncounted):
+            told.event("tool_call", name="Read", args={"file_path": f"{ROOT}/{path}"})
 
+    assert [row.module for row in facts(ModuleRow, uncounted)] == ["src/auth", "src/pay"]
     assert facts(ModuleRow, story.ends(tokens=400)) == (
         ModuleRow(module="src/auth", sessions=1),
         ModuleRow(module="src/pay", sessions=1, tokens=400, costed=1),
     )
-
-
-def test_a_session_that_counts_no_steps_has_all_its_modules() -> None:
-    story = Story()
-    story.step = 0
-    for path in ("src/auth/a.py", "src/pay/b.py", "lib/c.py"):
-        story.event("tool_call", name="Edit", args={"file_path": f"{ROOT}/{path}"})
-
-    assert [row.module for row in facts(ModuleRow, story)] == ["lib", "src/auth", "src/pay"]
 
 
 def test_what_is_done_after_outside_content_counts_for_no_file_and_no_module() -> None:
@@ -134,17 +111,6 @@ def test_a_session_that_failed_or_whose_steps_nobody_knows_is_no_sample_of_a_pla
     for story in (failed, unknown):
         (module,) = facts(ModuleRow, story)
         assert (module.planned, module.actual, module.samples) == (0, 0, 0)
-
-
-@given(st.lists(edges, min_size=1, max_size=6), st.data())
-def test_edges_add_up_in_any_order(rows: list[EdgeRow], data: st.DataObject) -> None:
-    def added(some: list[EdgeRow]) -> EdgeRow:
-        start = EdgeRow(first="a", second="b")
-        return reduce(lambda row, add: counters.added_row(row=row, add=add), some, start)
-
-    one, other = added(rows), added(data.draw(st.permutations(rows)))
-
-    assert one == other
 
 
 def test_an_edge_weighs_its_share_of_sessions_and_its_direction_needs_three_of_four() -> None:

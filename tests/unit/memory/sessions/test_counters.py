@@ -7,8 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.observer.actions import prior_sessions
-from memory.observer.detections import Sighting, SignalEvidence, SignalKind
 from memory.sessions import counters
 from memory.sessions.counters import (
     Count,
@@ -57,17 +55,6 @@ def test_long_keys_are_cut_and_stay_apart() -> None:
 
     assert one != other
     assert max(len(one), len(other)) <= counters.KEY_MOST
-
-
-def test_a_tainted_signal_counts_for_none() -> None:
-    def seen(key: str, reason: str) -> Sighting:
-        evidence = (SignalEvidence(sequence=1, step=1),)
-        kind = SignalKind.BACKTRACK
-        return Sighting(kind=kind, key=key, files=(), evidence=evidence, reason=reason)
-
-    found = prior_sessions.of_signals(seen=(seen("a", ""), seen("b", "web: x"), seen("a", "")))
-
-    assert [(one.key, one.counts) for one in found] == [("backtrack:a", {"sessions": 1})]
 
 
 COUNTS = st.lists(

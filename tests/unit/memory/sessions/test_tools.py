@@ -38,8 +38,6 @@ def read(name: str, **arguments: object) -> ToolReading:
         ("mcp__cairn__add_memory", {}, Act.RECORD, "mcp__cairn__add_memory"),
         ("MCP:add_memory", {}, Act.RECORD, "MCP:add_memory"),
         ("MCP:cairn:search", {}, Act.OTHER, "MCP:cairn:search"),
-        ("write_to_file", {"path": "a.py"}, Act.EDIT, "a.py"),
-        ("StrReplace", {"path": "a.py"}, Act.EDIT, "a.py"),
         ("replace_string_in_file", {"path": "a.py"}, Act.EDIT, "a.py"),
         ("run_in_terminal", {"command": "cat src/a.py"}, Act.READ, "src/a.py"),
         ("TodoWrite", {}, Act.OTHER, "TodoWrite"),
@@ -56,8 +54,6 @@ def test_a_call_is_an_act_with_a_target(
     [
         ("WebFetch", {"url": "https://Docs.example.org/a"}, "web: docs.example.org"),
         ("WebSearch", {"pattern": "django sessions"}, "web: django sessions"),
-        ("Bash", {"command": "curl -s https://example.org/x"}, "web: example.org"),
-        ("Bash", {"command": "gh issue view 7"}, "issue or mail: gh issue"),
         ("mcp__github__get_issue", {}, "issue or mail: github"),
         ("MCP:github:get_issue", {}, "issue or mail: github"),
         ("MCP:get_issue", {}, "issue or mail: get_issue"),
@@ -88,7 +84,6 @@ def test_a_call_is_an_act_with_a_target(
         ("Grep", {"pattern": "/etc/x", "path": "/work/shop"}, ""),
         ("Grep", {"pattern": "x", "path": "src"}, ""),
         ("Glob", {"pattern": "/work/shop/**/*.py"}, ""),
-        ("TodoWrite", {}, ""),
         ("webpack_build", {}, ""),
     ],
 )
