@@ -135,19 +135,6 @@ class Shop:
         return memories.stored(by or self.owner, self.now, *content, **fields)
 
 
-def opened(caller: Caller, now: datetime, **new: Any) -> SessionView:
-    """Open a session in the folder of the stream."""
-    return Run(caller, now, cwd="/home/ana/shop", **new).view
-
-
-def ended(caller: Caller, session: SessionView, now: datetime) -> Session:
-    """End a session and decide what it has shown."""
-    end_session(caller=caller, session_id=session.id, now=now)
-    finalize(session_id=session.id, now=now)
-    with tenancy.unit():
-        return Session.objects.get(pk=session.id)
-
-
 def ran(caller: Caller, now: datetime, events: tuple[Any, ...] = STREAM, **new: Any) -> Session:
     """Open a session, send what was done, end it, and decide."""
     run = Run(caller, now, cwd="/home/ana/shop", **new)

@@ -14,9 +14,7 @@ from memory.observer.actions import unit_completion
 from memory.records.actions import archive
 from memory.records.models import Memory
 from memory.review.actions.verdicts import reject
-from memory.sessions.actions.append_events import append_events
-from memory.sessions.models import Session
-from tests.support.agent_runs import ended, opened
+from tests.support.agent_runs import Run
 
 pytestmark = pytest.mark.usefixtures("in_organization")
 
@@ -44,25 +42,20 @@ def kanban(caller: Caller, store: str, now: datetime) -> str:
 
 def worked(
     caller: Caller, store: str, now: datetime, outcome: str = "success", **given: Any
-) -> Session:
+) -> Run:
     """Open a session with a unit of work, do it, and end it."""
     new = {"project": store, "type": "build", "work_unit": UNIT, "plan": PLAN, **given}
-    session = opened(caller, now, **new)
-    end = {"sequence": 3, "kind": "session_complete", "outcome": outcome, "steps": 3}
-    append_events(caller=caller, session_id=session.id, events=(*DONE, end), now=now)
-    return ended(caller, session, now)
+    run = Run(caller, now, cwd="/home/ana/shop", **new)
+    run.does(*DONE, {"sequence": 3, "kind": "session_complete", "outcome": outcome, "steps": 3})
+    run.finalized()
+    return run
 
 
-def again(
-    caller: Caller, session: Session, now: datetime, *first: dict[str, Any], **end: Any
-) -> None:
+def again(run: Run, *first: dict[str, Any], **end: Any) -> None:
     """Let a session that has ended go on, and end again."""
     more = {"sequence": 4, "kind": "reasoning", "text": "One thing more."}
-    last = {"sequence": 7, "kind": "session_complete", **end}
-    append_events(caller=caller, session_id=session.id, events=(more, *first, last), now=now)
-    with tenancy.unit():
-        view = Session.objects.get(pk=session.id)
-    ended(caller, view, now)  # type: ignore[arg-type]
+    run.does(more, *first, {"sequence": 7, "kind": "session_complete", **end})
+    run.finalized()
 
 
 def remembered() -> dict[str, Memory]:
@@ -83,7 +76,7 @@ def test_outcome_and_calibration_are_remembered_and_wait(
     outcome, calibration = found["record_outcome"], found["calibrate"]
     assert outcome.content.startswith("Login form ended well: steps 3 of 2 planned, files edited 1")
     assert (outcome.type, outcome.needs_review) == ("work_unit_outcome", True)
-    assert (outcome.session_id, outcome.audience) == (session.id, session.audience)
+    assert (outcome.session_id, outcome.audience) == (session.id, session.row.audience)
     assert {one.methodology for one in found.values()} == {"kanban"}
     assert (calibration.type, calibration.attributes["ratio"]) == ("task_calibration", 1.5)
 
@@ -97,7 +90,7 @@ def test_it_is_said_once_as_it_is_at_the_last_end(
             needs_review=False, user_verified=True, verification="verified"
         )
 
-    again(agent, session, now, FETCHED, outcome="failure", steps=4)
+    again(session, FETCHED, outcome="failure", steps=4)
 
     found = remembered()
     assert set(found) == {"record_outcome", "calibrate"}
@@ -117,7 +110,7 @@ def test_an_end_without_an_outcome_takes_the_own_one_back(
 ) -> None:
     session = worked(agent, kanban, now)
 
-    again(agent, session, now, outcome="abandoned", steps=4)
+    again(session, outcome="abandoned", steps=4)
 
     assert remembered() == {}
     with tenancy.unit():
@@ -136,7 +129,7 @@ def test_what_somebody_has_put_away_does_not_come_back(
         else:
             archive(caller=caller, memory_id=one.id, reason="", if_version=None, now=now)
 
-    again(agent, session, now, outcome="failure", steps=4)
+    again(session, outcome="failure", steps=4)
 
     assert remembered() == {}
     with tenancy.unit():

@@ -1,7 +1,6 @@
 """Extraction with a model: what holds is taken, faults fall back, and nothing is half stored."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -11,7 +10,6 @@ from django.conf import LazySettings
 
 from accounts import tenancy
 from memory.extraction.actions import Allowance, Extracted, Mode, Spent, book_use, extract_part
-from memory.providers.guard import Limits
 from memory.sessions.actions.append_turns import NewTurn, take_conversation
 from memory.sessions.actions.lifecycle import NewSession
 from memory.sessions.models import Statistic
@@ -251,19 +249,11 @@ def test_a_key_between_marks_of_emphasis_is_neither_sent_nor_taken(
 LONG_DECISION = "We decided to move from Redis 6 to Valkey because of the license. " * 8
 
 
-@pytest.fixture
-def hanging() -> Iterator[Vendor]:
-    """An installation whose chat model never answers."""
-    with vendors.chatting_vendor(model="slow", limits=Limits()) as running:
-        running.script.extend([Fault.HANG] * 100)
-        yield running
-
-
-def test_handing_in_a_conversation_asks_no_model(shop: Shop, hanging: Vendor) -> None:
+def test_handing_in_a_conversation_asks_no_model(shop: Shop, vendor: Vendor) -> None:
     turns = tuple(NewTurn(role="user", text=f"{LONG_DECISION} {number}") for number in range(40))
 
     new = NewSession(project=shop.slug)
     _, job_id, taken = take_conversation(caller=shop.agent, new=new, turns=turns, now=shop.now)
 
-    assert (taken.stored, hanging.asked) == (40, [])
+    assert (taken.stored, vendor.asked) == (40, [])
     assert job_id is not None

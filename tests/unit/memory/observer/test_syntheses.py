@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from memory.intake.validation import check_attributes
 from memory.observer import syntheses
 from memory.observer.syntheses import Summary, SumStatement
-from memory.sessions.counters import EdgeRow, ErrorRow, FileRow, ModuleRow, PairRow
+from memory.sessions.counters import EdgeRow, ErrorRow, FileRow, ModuleRow
 from memory.taxonomy import MemoryType
 
 NOTHING: frozenset[str] = frozenset()
@@ -147,23 +147,6 @@ def test_modules_that_go_together_are_named_once_a_pair_unless_known_or_done() -
     assert syntheses.weekly(edges=WEEK, pairs=(), known=pair, done=NOTHING) == ()
     done = frozenset({key})
     assert syntheses.weekly(edges=WEEK, pairs=(), known=frozenset(), done=done) == ()
-
-
-def test_modules_that_go_together_through_other_files_each_time_are_found() -> None:
-    edges = [EdgeRow(first=f"a/b/{n}", second=f"c/d/{n}", sessions=1, meetings=1) for n in range(5)]
-    often, once = (
-        syntheses.weekly(
-            edges=edges,
-            pairs=(PairRow(first="a/b", second="c/d", sessions=sessions),),
-            known=frozenset(),
-            done=NOTHING,
-        )
-        for sessions in (5, 1)
-    )
-
-    assert [key for key, _ in often] == ["0:a/b|c/d"]
-    assert "(5 sessions)" in often[0][1].content
-    assert once == ()
 
 
 SAYS = "auth/sign.py and auth/keys.py were worked on together in 4 sessions."
