@@ -27,7 +27,7 @@ from django.db.models import Min, Q
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.injection.queries import DeliveryEntry, delivery_log
-from memory.observer import reentered_dead_ends
+from memory.observer import detections, reentered_dead_ends
 from memory.observer.reentered_dead_ends import KnownEnd, Reentry
 from memory.records.queries.views import countable
 from memory.sessions import queries as sessions
@@ -176,10 +176,9 @@ def stored_bars(*, row: Session) -> tuple[Bar, ...] | None:
 def place_given(bars: tuple[Bar, ...], given: tuple[DeliveryEntry, ...]) -> tuple[Shown, ...]:
     """Return the bars with what was given in each."""
     firsts = [bar.first for bar in bars]
-    by_place: dict[int, list[DeliveryEntry]] = {}
-    for one in given:
-        place = max(0, bisect_right(firsts, one.after_event or 0) - 1)
-        by_place.setdefault(place, []).append(one)
+    by_place = detections.group(
+        (max(0, bisect_right(firsts, one.after_event or 0) - 1), (one,)) for one in given
+    )
     return tuple(
         Shown(bar=bar, given=tuple(by_place.get(place, ()))) for place, bar in enumerate(bars)
     )

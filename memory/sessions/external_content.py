@@ -8,7 +8,7 @@ by first word, and those that show or copy the content of files, by the paths th
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -42,7 +42,7 @@ _SCRIPTED: Final = frozenset({"sed", "awk", "gawk", "mawk", "jq", "yq"})
 SHOWS: Final = frozenset({"cat", "head", "tail", "less", "nl", "bat", "batcat", "more", "tac"})
 _READS: Final = SHOWS | frozenset({
     "zcat", "zless", "xxd", "od", "hexdump", "strings", "cut", "sort", "uniq", "column", "fold",
-    "rev", "paste", "diff", "cmp", "comm", "pdftotext", "most", "base64",
+    "rev", "paste", "diff", "cmp", "comm", "pdftotext", "most", "base64", "sqlite3",
 })  # fmt: skip
 _COPIES: Final = frozenset({"cp", "mv", "rsync", "scp"})
 _GIT_READS: Final = frozenset({"show", "log", "diff", "grep", "blame", "cat-file"})
@@ -54,7 +54,7 @@ _LETTERS: Final = {  # short options that take a value
     "tar": "C", "bsdtar": "C",
     "glab": "R", "hub": "R", "rg": "ABCmefgtTdjMrE", "ack": "ABCm",
     **dict.fromkeys(("grep", "egrep", "fgrep", "zgrep"), "ABCmefdD"),
-    **dict.fromkeys(_READS - {"cut", "sort", "paste", "bat", "batcat", "base64"}, "nc"),
+    **dict.fromkeys(_READS - {"cut", "sort", "paste", "bat", "batcat", "base64", "sqlite3"}, "nc"),
 }  # fmt: skip
 _NAMES: Final = frozenset({  # long options that take a value
     "--request", "--header", "--data", "--data-raw", "--data-binary", "--data-urlencode", "--json",
@@ -192,6 +192,11 @@ def of_file(*, path: str, place: Workspace) -> str:
     return f"outside file: {path[:LONGEST]}" if is_outside else ""
 
 
+def of_files(*, paths: Iterable[str], place: Workspace) -> str:
+    """Return why reading some files taints; empty where it does not."""
+    return next(filter(None, (of_file(path=one, place=place) for one in paths)), "")
+
+
 def of_command(*, command: Command, place: Workspace) -> Found | None:
     """Return what a command brings."""
     program = command.program
@@ -270,8 +275,9 @@ def _operands(command: Command) -> tuple[str, ...]:
 
 
 def _first_outside(paths: tuple[str, ...], command: Command, place: Workspace) -> Found | None:
-    named = (place.named(path=one, within=command.folder) for one in paths)
-    reason = next(filter(None, (of_file(path=one, place=place) for one in named)), "")
+    reason = of_files(
+        paths=(place.named(path=one, within=command.folder) for one in paths), place=place
+    )
     return Found(reason=reason) if reason else None
 
 

@@ -5,7 +5,6 @@ acts with one target. A chain of commands is read by its first telling part.
 """
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -113,7 +112,8 @@ def read(
         return _of_named_files(act, event, place)
     if act in {Act.GREP, Act.GLOB}:  # it may look elsewhere than in the repository
         named = (given.path, given.pattern if act is Act.GLOB else "")
-        taint = _of_files((place.named(path=one) for one in named if one), place)
+        paths = (place.named(path=one) for one in named if one)
+        taint = external_content.of_files(paths=paths, place=place)
         return ToolReading(act=act, target=" ".join(given.pattern.split()), taint=taint)
     if act is Act.RUN:
         return _of_command(given.command, place)
@@ -178,19 +178,13 @@ def _bare_name(name: str) -> str:
     return plain.rpartition("__")[2]
 
 
-def _of_files(paths: Iterable[str], place: Workspace) -> str:
-    """Return why reading some files taints; empty where it does not."""
-    return next(
-        filter(None, (external_content.of_file(path=one, place=place) for one in paths)), ""
-    )
-
-
 def _of_named_files(act: Act, event: Event, place: Workspace) -> ToolReading:
     """Return the reading of files; some are named twice, and the first stands out."""
     files = (event.arguments.path, *event.files[:ALSO_MOST])
     paths = [place.named(path=one) for one in files if one]
     target, *also = dict.fromkeys(paths) or ("",)
-    taint = _of_files((target, *also), place) if act is Act.READ else ""
+    shown = (target, *also) if act is Act.READ else ()
+    taint = external_content.of_files(paths=shown, place=place)
     return ToolReading(act=act, target=target, taint=taint, also=tuple(also))
 
 

@@ -67,18 +67,7 @@ def looks() -> int:
     return Job.objects.filter(name="memory.observe").count()
 
 
-def test_events_are_stored_once(run: Run) -> None:
-    first = run.does(call(1), call(2))
-
-    again = run.does(call(2), call(3), call(3))
-
-    assert (first.stored, first.known, first.last_sequence) == (2, 0, 2)
-    assert (again.stored, again.known, again.last_sequence) == (1, 2, 3)
-    assert run.row.events == 3
-
-
-@pytest.mark.parametrize("is_named", [True, False])
-@pytest.mark.parametrize("is_apart", [True, False])
+@pytest.mark.parametrize(("is_named", "is_apart"), [(True, False), (False, False), (False, True)])
 def test_what_our_own_tools_answered_is_not_kept(run: Run, is_named: bool, is_apart: bool) -> None:
     told = [
         {"sequence": 1, "kind": "tool_call", "name": "mcp__cairn__search", "call": "a"},
@@ -115,14 +104,17 @@ def test_any_order_and_lateness_come_to_the_same(run: Run) -> None:
     assert pad == reducers.rebuild(setting=pad.setting, events=stored(run).events)
 
 
-def test_what_is_no_event_is_named_and_the_others_stand_unless_there_are_none(run: Run) -> None:
+def test_events_are_stored_once_and_what_is_none_is_named_unless_there_are_none(run: Run) -> None:
     unknown = {"sequence": 1, "kind": "moon_phase", "text": "full"}
 
     done = run.does({"kind": "reasoning"}, call(2), {"sequence": 3}, unknown)
+    again = run.does(call(2), call(3), call(3))
     with pytest.raises(InvalidInput) as refused:
         run.does({"kind": "reasoning"})
 
-    assert (done.stored, done.unknown) == (2, 1)
+    assert (done.stored, done.known, done.unknown, done.last_sequence) == (2, 0, 1, 2)
+    assert (again.stored, again.known, again.last_sequence) == (1, 2, 3)
+    assert run.row.events == 3
     assert [(one.position, one.field) for one in done.refused] == [(0, "sequence"), (2, "kind")]
     assert refused.value.errors[0].pointer == "/events/0/sequence"
 
@@ -172,7 +164,9 @@ def test_another_s_session_is_as_none_and_who_may_not_write_appends_nothing(shop
         run.does(call(1))
 
 
-def test_too_many_at_once_or_of_a_session_are_refused(run: Run) -> None:
+def test_too_many_are_refused_and_who_is_far_ahead_of_the_observer_waits_if_it_is_kept(
+    run: Run,
+) -> None:
     with pytest.raises(InvalidInput):
         run.does(*(call(n) for n in range(1, appending.MOST + 2)))
     run.update(events=appending.MOST_OF_SESSION, folded=appending.MOST_OF_SESSION)
@@ -180,15 +174,10 @@ def test_too_many_at_once_or_of_a_session_are_refused(run: Run) -> None:
         run.does(call(1))
 
     assert refused.value.errors[0].code == "too_many"
-
-
-def test_who_is_too_far_ahead_of_the_observer_waits_unless_nothing_is_kept(run: Run) -> None:
-    run.update(events=appending.MOST_BEHIND)
-
-    with pytest.raises(RateLimited) as refused:
+    run.update(events=appending.MOST_BEHIND, folded=0)
+    with pytest.raises(RateLimited) as ahead:
         run.does(call(1))
-
-    assert refused.value.retry_after_seconds == appending.WAIT_SECONDS
+    assert ahead.value.retry_after_seconds == appending.WAIT_SECONDS
     run.update(memory_eligible=False)
     assert run.does(call(1)).stored == 1
 

@@ -3,8 +3,7 @@
 from itertools import pairwise
 from typing import Any, Final
 
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+import pytest
 
 from accounts import tenancy
 from memory.observer.actions.delete_session import Fate, delete_session
@@ -47,14 +46,9 @@ def delete(run: Run) -> None:
     delete_session(caller=run.caller, session_id=run.id, memories=Fate.KEEP, now=run.now)
 
 
-@settings(
-    max_examples=4,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
-@given(cuts=st.sets(st.integers(1, len(STREAM) - 1), min_size=1, max_size=4), shared=st.booleans())
+@pytest.mark.parametrize(("cuts", "shared"), [((6, 10), False), ((1, 5, len(STREAM) - 1), True)])
 def test_in_however_many_pieces_a_session_comes_the_sums_are_the_same(
-    shop: Shop, cuts: set[int], shared: bool
+    shop: Shop, cuts: tuple[int, ...], shared: bool
 ) -> None:
     by = shop.program if shared else shop.agent
     before = sums()
@@ -64,10 +58,11 @@ def test_in_however_many_pieces_a_session_comes_the_sums_are_the_same(
     between = sums()
 
     parts = in_parts(shop, *cuts, by=by, shared=shared)
-    in_pieces = sums()
+    in_pieces, seen = sums(), {one["sessions"] for one in parts.observed["seen"]}
     delete(parts)
 
     assert once != before
+    assert seen == {1}  # its first half is no other session
     assert (between, in_pieces, sums()) == (before, once, before)
 
 
@@ -81,13 +76,6 @@ def test_what_another_session_has_added_stays_when_one_is_deleted(shop: Shop) ->
 
     assert both["sessions"] == 2
     assert sums() == before
-
-
-def test_the_first_half_of_a_session_is_no_other_session(shop: Shop) -> None:
-    run = in_parts(shop, 5, 10, len(STREAM) - 1)
-
-    assert {one["sessions"] for one in run.observed["seen"]} == {1}
-    assert sums()[Kind.FILE, str(shop.agent.user_id), FILE]["sessions"] == 1
 
 
 def test_a_session_whose_events_are_forgotten_keeps_what_it_added(shop: Shop) -> None:

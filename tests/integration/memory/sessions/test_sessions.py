@@ -137,22 +137,18 @@ def test_nothing_is_taken_from_a_session_that_is_not_to_be_kept(shop: Shop) -> N
     assert not Job.objects.filter(name="memory.consolidate").exists()
 
 
-def test_a_shared_session_is_seen_by_the_project_and_filled_by_its_opener_alone(
+def test_a_shared_session_is_seen_and_not_filled_by_others_and_a_personal_one_is_nobody_elses(
     shop: Shop,
 ) -> None:
-    run = shop.opened(shared=True)
+    run = shop.opened()
+    shared = shop.opened(shared=True)
 
-    seen = sessions.session(caller=shop.owner, session_id=run.id)
-    run.caller = shop.program
+    seen = sessions.session(caller=shop.owner, session_id=shared.id)
+    shared.caller = shop.program
 
     assert seen.scope == "project"
     with pytest.raises(Forbidden, match="Somebody else opened this session"):
-        run.says(*TALK)
-
-
-def test_a_personal_session_is_nobody_elses(shop: Shop) -> None:
-    run = shop.opened()
-
+        shared.says(*TALK)
     for ask in (sessions.session, sessions.pulse):
         with pytest.raises(NotFound):
             ask(caller=shop.owner, session_id=run.id)

@@ -145,17 +145,3 @@ def test_nothing_is_lost_and_what_is_not_said_takes_no_room() -> None:
 
     assert (again(FULL), again(bare)) == (FULL, bare)
     assert events.to_row(event=bare) == {"kind": "reasoning", "text": "so"}
-
-
-@given(
-    sequence=st.integers(1, 99),
-    kind=st.sampled_from(EventKind),
-    text=st.text(max_size=30),
-    files=st.lists(st.text(max_size=9), max_size=3),
-    args=st.dictionaries(st.sampled_from(("path", "command", "old_string", "line")), st.text()),
-)
-def test_whatever_is_read_is_stored_and_read_as_the_same(**row: object) -> None:
-    event = event_parsing.read(row={**row, "name": "Edit", "kind": str(row["kind"])})
-
-    assert isinstance(event, Event)
-    assert again(event) == event

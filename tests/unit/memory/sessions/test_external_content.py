@@ -100,6 +100,7 @@ def test_an_editor_that_only_views_reads() -> None:
         ("cp /tmp/issue.md docs/", "outside file: /tmp/issue.md"),
         ("cp -t docs /tmp/issue.md", "outside file: /tmp/issue.md"),
         ("base64 /tmp/x", "outside file: /tmp/x"),
+        ("sqlite3 -json /tmp/x.db 'SELECT note FROM notes'", "outside file: /tmp/x.db"),
         ("unzip -p /tmp/x.zip a.md", "outside file: /tmp/x.zip"),
         ("tar -xzf /tmp/x.tgz", "outside file: /tmp/x.tgz"),
         ("git diff --no-index /tmp/a.py src/a.py", "outside file: /tmp/a.py"),
