@@ -70,11 +70,6 @@ class Parser:
     _line: Connection | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    @property
-    def process_id(self) -> int | None:
-        """The number of its process, while it has one."""
-        return self._process.pid if self._process else None
-
     def parse(self, *, path: str, content: bytes, until: float | None = None) -> Parsed | Refused:
         """Return what a file holds, or why it could not be read.
 

@@ -180,6 +180,13 @@ def test_an_index_that_was_cut_off_goes_on_with_what_is_missing(
     assert (last.missing, last.job_id is None) == ((), False)
     assert ("Shop.checkout", "calls", "total") in _edges()
     assert code_index(caller=caller, ref="shop").state is State.DONE
+    more = {**FILES, "shop/late.py": "x = 1\n"}  # whose sender died
+    assert announce(caller, now, more).job_id is not None
+    resolve()
+    view = code_index(caller=caller, ref="shop")
+    assert (view.state, view.files_done) == (State.RECEIVING, 2)
+    assert ("Shop.checkout", "calls", "total") in _edges()
+    assert announce(caller, now, more).job_id is None
 
 
 def test_an_index_whose_edges_cannot_be_made_says_why_and_is_tried_again(
@@ -227,21 +234,6 @@ def test_work_that_is_overtaken_writes_nothing_and_is_queued_anew(
     assert Job.objects.filter(name=coding.JOB, state="queued").count() == 1
     resolve()
     assert code_index(caller=caller, ref="shop").state is State.DONE
-
-
-def test_an_index_whose_sender_died_has_the_edges_of_what_came(
-    caller: Caller, now: datetime
-) -> None:
-    index(caller, now)
-
-    told = announce(caller, now, {**FILES, "shop/late.py": "x = 1\n"})
-    resolve()
-
-    assert told.job_id is not None
-    view = code_index(caller=caller, ref="shop")
-    assert (view.state, view.files_done) == (State.RECEIVING, 2)
-    assert ("Shop.checkout", "calls", "total") in _edges()
-    assert announce(caller, now, {**FILES, "shop/late.py": "x = 1\n"}).job_id is None
 
 
 def test_paths_that_are_none_are_refused_with_their_places(caller: Caller, now: datetime) -> None:

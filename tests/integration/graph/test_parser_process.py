@@ -30,11 +30,16 @@ LARGE = b"x = [\n" + b"[1, (2, {3: 4})],\n" * 100_000 + b"]\n"
 OWNER = """
 from graph.index import parse_worker, parser_process
 parser_process.PARSER.parse(path="a.py", content=b"")
-print(parser_process.PARSER.process_id, flush=True)
+print(parser_process.PARSER._process.pid, flush=True)
 input()
 """
 DEEP = b"if x:\n" + b"".join(b" " * depth + b"if x:\n" for depth in range(1, 900))
 of_an_organization = pytest.mark.usefixtures("in_organization", "clean_cache", "awake")
+
+
+def process_of(parser: Parser) -> int | None:
+    """Return the number of a parser's process, while it has one."""
+    return parser._process.pid if parser._process else None
 
 
 @pytest.fixture
@@ -76,9 +81,9 @@ def test_a_process_is_begun_for_a_file_and_anew_when_it_was_lost_and_knows_no_se
     with monkeypatch.context() as patch:
         patch.setattr(parse_worker, "LARGEST_MESSAGE", 100)
         refused = parser.parse(path="a.py", content=bytes(101))
-    none = parser.process_id
+    none = process_of(parser)
     parser.parse(path="a.py", content=GOOD)
-    lost = parser.process_id
+    lost = process_of(parser)
     assert lost is not None
     os.kill(lost, signal.SIGKILL)
 
@@ -86,8 +91,8 @@ def test_a_process_is_begun_for_a_file_and_anew_when_it_was_lost_and_knows_no_se
 
     assert (refused, none) == (Refused(path="a.py", reason=parser_process.TOO_LARGE), None)
     assert isinstance(told, Parsed)
-    assert parser.process_id not in {None, lost}
-    environment = Path(f"/proc/{parser.process_id}/environ").read_bytes()
+    assert process_of(parser) not in {None, lost}
+    environment = Path(f"/proc/{process_of(parser)}/environ").read_bytes()
     assert environment == b"PYTHONDONTWRITEBYTECODE=1\0"
 
 
@@ -147,17 +152,17 @@ def test_the_process_goes_with_its_owner() -> None:
 
 def test_a_process_that_was_forked_off_starts_its_own() -> None:
     assert isinstance(parser_process.PARSER.parse(path="a.py", content=GOOD), Parsed)
-    before = parser_process.PARSER.process_id
+    before = process_of(parser_process.PARSER)
 
     child = os.fork()
     if child == 0:
         told = parser_process.PARSER.parse(path="a.py", content=GOOD)
-        is_own = parser_process.PARSER.process_id not in {None, before}
+        is_own = process_of(parser_process.PARSER) not in {None, before}
         parser_process.PARSER.close()
         os._exit(0 if isinstance(told, Parsed) and is_own else 1)
 
     assert os.waitpid(child, 0)[1] == 0
-    assert parser_process.PARSER.process_id == before
+    assert process_of(parser_process.PARSER) == before
 
 
 @pytest.fixture

@@ -111,20 +111,6 @@ def test_a_longer_name_is_suggested_beside_the_same_names_alone(
     assert _close(caller, "Billing", now) == ()
 
 
-def test_a_suggestion_takes_a_bounded_number_of_statements(
-    caller: Caller, store: str, now: datetime
-) -> None:
-    stored(caller, now, "Ask @maria of the depot about it.", project=store)
-    for first, second in product("abcde", repeat=2):
-        stored(caller, now, f"Ask @maria-xo{first}{second} of the depot.", project=store)
-    thing = _thing(caller, "maria", now)
-    with connection.execute_wrapper(_count := _Counter()):
-        suggest_names(caller=caller, thing=thing, narrowing=Narrowing())
-
-    assert _count.looks == 1 + MOST_LOOKED_BESIDE  # of 25 names that are likely
-    assert _count.statements <= 9 + MOST_LOOKED_BESIDE
-
-
 @pytest.mark.parametrize(
     ("texts", "name", "other", "reason"),
     [
@@ -145,6 +131,20 @@ def test_what_names_say_by_themselves_needs_no_look_beside_them(
 
     assert _names(found) == [(other, reason)]
     assert _count.looks == 0
+
+
+def test_a_suggestion_takes_a_bounded_number_of_statements(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    texts = [f"Ask @maria-xo{first}{second} of it." for first, second in product("abcde", repeat=2)]
+    for text in ("Ask @maria of the depot about it.", *texts):
+        stored(caller, now, text, project=store)
+    thing = _thing(caller, "maria", now)
+    with connection.execute_wrapper(_count := _Counter()):
+        suggest_names(caller=caller, thing=thing, narrowing=Narrowing())
+
+    assert _count.looks == 1 + MOST_LOOKED_BESIDE  # of 25 names that are likely
+    assert _count.statements <= 9 + MOST_LOOKED_BESIDE
 
 
 def test_a_later_spelling_does_not_join_what_was_taken_apart(

@@ -128,13 +128,14 @@ def test_a_text_that_is_changed_before_or_while_it_is_read_is_read_anew(
     assert mentions() == {("marco", NUMBER)}
 
 
-def test_one_that_cannot_be_read_stops_nobody_and_is_counted(
-    moved: MemoryView, caller: Caller, store: str, now: datetime
+def test_one_that_cannot_be_read_stops_nobody_and_a_batch_is_of_few_characters(
+    moved: MemoryView, caller: Caller, store: str, now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stored(caller, now, "Globex wants long reports.", project=store)
-    plain = marking()
+    plain, sizes = marking(), list[int]()
 
     def stumbling(texts: tuple[str, ...]) -> tuple[tuple[ReadSpan, ...], ...]:
+        sizes.append(len(texts))
         if MOVED in texts:
             raise ProviderInvalidAnswer(detail="It stumbled.")
         return plain(texts)
@@ -143,23 +144,11 @@ def test_one_that_cannot_be_read_stops_nobody_and_is_counted(
 
     assert first == {"read": 2, "named": 1, "failed": 1}
     assert (second["read"], mentions(), marks()) == (0, {("globex", NUMBER)}, [NUMBER, NUMBER])
-
-
-def test_a_batch_is_of_few_characters(
-    moved: MemoryView, caller: Caller, store: str, now: datetime, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    assert sizes == [2, 1, 1]
     monkeypatch.setattr(actions, "CHARACTERS", len(MOVED))
-    stored(caller, now, "Globex wants long reports.", project=store)
-    sizes: list[int] = []
-    plain = marking()
-
-    def measured(texts: tuple[str, ...]) -> tuple[tuple[ReadSpan, ...], ...]:
-        sizes.append(len(texts))
-        return plain(texts)
-
-    done = enrich(measured)
-
-    assert (done["read"], sizes) == (2, [1, 1])
+    with tenancy.unit():
+        Memory.objects.update(enriched_by=0)
+    assert (enrich(stumbling)["read"], sizes[3:]) == (2, [1, 1])
 
 
 def test_a_part_that_is_killed_or_done_twice_at_once_stores_each_name_once(

@@ -71,14 +71,6 @@ def test_memories_about_a_step(known: CheckedMemory, plan: str, verdict: str, wh
     assert (judged.verdict, [one.why for one in judged.findings]) == (verdict, [why])
 
 
-def test_words_that_nobody_found_relevant_say_nothing() -> None:
-    known = _known("We tried caching prices in the browser; they went stale.", "dead_end")
-
-    judged = _judged(known, _steps("Cache prices in the browser"), is_relevant=False)
-
-    assert judged.findings == ()
-
-
 def test_a_dead_end_of_the_file_is_met_unless_it_names_only_the_file() -> None:
     pooling = _known("Pooling mails with asyncio failed.", "dead_end", files=("mail/pool.py",))
     changing = _known("x", "dead_end", files=("a/b.py",), approach="changing a/b.py")
@@ -90,20 +82,25 @@ def test_a_dead_end_of_the_file_is_met_unless_it_names_only_the_file() -> None:
     assert (judged.verdict, judged.findings[0].why) == ("clear", "of_the_file")
 
 
-def test_what_may_be_wrong_stops_nothing() -> None:
+def test_what_may_be_wrong_stops_nothing_and_what_is_not_relevant_says_nothing() -> None:
     for doubt in ({"confidence": 0.4}, {"is_doubtful": True}):
         known = _known("Amounts are integers, never floats.", **doubt)
         assert _judged(known, _steps("Store amounts as floats")).verdict == "caution"
+    tried = _known("We tried caching prices in the browser; they went stale.", "dead_end")
+    judged = _judged(tried, _steps("Cache prices in the browser"), is_relevant=False)
+    assert judged.findings == ()
 
 
-def test_only_the_first_of_coupled_files_asks_for_the_others() -> None:
-    known = _known("B follows A.", "causal_dependency", files=("a.py", "b.py"))
+def test_the_first_of_coupled_files_asks_for_the_others_and_a_folder_is_all_below_it() -> None:
+    coupled = _known("B follows A.", "causal_dependency", files=("a.py", "b.py"))
+    folder = _known("Prices were cached and went stale.", "gotcha", files=("shop/",))
 
-    first = _judged(known, _changes("a.py", "+x = 1"))
-    second = _judged(known, _changes("b.py", "+x = 1"))
+    first = _judged(coupled, _changes("a.py", "+x = 1"))
 
     assert (first.verdict, first.findings[0].missing) == ("caution", ("b.py",))
-    assert second.findings == ()
+    assert _judged(coupled, _changes("b.py", "+x = 1")).findings == ()
+    assert _judged(folder, _changes("shop/x/7.ts", "+ a"), is_relevant=False).findings
+    assert not _judged(folder, _changes("api/shop.ts", "+ a"), is_relevant=False).findings
 
 
 def test_paths_are_compared_by_their_ends() -> None:
@@ -149,10 +146,3 @@ def test_files_of_a_memory_are_looked_at_once_however_large_the_work_is() -> Non
     (found,) = judged.findings
     assert [one.file for one in found.places] == ["shop/7.ts"]
     assert _Looked.times <= 2
-
-
-def test_a_memory_of_a_folder_is_near_all_below_it() -> None:
-    known = _known("Prices were cached and went stale.", "gotcha", files=("shop/",))
-
-    assert _judged(known, _changes("shop/x/7.ts", "+ a"), is_relevant=False).findings
-    assert not _judged(known, _changes("api/shop.ts", "+ a"), is_relevant=False).findings

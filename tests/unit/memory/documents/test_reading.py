@@ -82,15 +82,11 @@ def faults(found: DocumentReading) -> list[tuple[str, int | None]]:
     return [(fault.file, fault.line) for fault in found.faults]
 
 
-def test_rules_files_become_statements_with_their_lines() -> None:
-    found = only("CLAUDE.md", RULES, FileFormat.MARKDOWN)
-
-    told = [(each.line, each.source_uri) for each in found.candidates]
+def test_rules_become_statements_with_their_lines_and_obsidian_gives_tags_and_links() -> None:
+    rules = only("CLAUDE.md", RULES, FileFormat.MARKDOWN).candidates
+    told = [(each.line, each.source_uri) for each in rules]
     assert told == [(4, "CLAUDE.md"), (5, "CLAUDE.md")]
-    assert len({each.source_hash for each in found.candidates}) == 1
-
-
-def test_obsidian_gives_tags_and_links() -> None:
+    assert len({each.source_hash for each in rules}) == 1
     (note,) = only("vault/Taxes.md", OBSIDIAN, FileFormat.OBSIDIAN).candidates
 
     assert note.tags == ("billing", "europe", "vat")
@@ -177,34 +173,16 @@ def test_a_text_is_read_in_the_encoding_it_was_written_with(encoding: str) -> No
     assert bool(found.files[0].notices) is not encoding.startswith("utf-8")
 
 
-def test_what_is_not_text_is_refused() -> None:
-    for data in (
-        b"\x89PNG\r\n\x1a\n\x00\x00",
-        b"PK\x03\x04\x00",
-        b"\x7fELF\x02\x01\x01\x00",
-        bytes(range(32)) * 9,
-        b"\xff\xfea",
-        "a\x00b".encode("utf-16"),
-    ):
-        decoded = reading.decode(data=data)
-        assert decoded.text == ""
-        assert decoded.fault
-
-
-@given(data=st.binary(max_size=400))
-def test_whatever_is_read_can_be_stored(data: bytes) -> None:
-    decoded = reading.decode(data=data)
-
-    assert "\x00" not in decoded.text
-    assert decoded.text.encode().decode() == decoded.text
-
-
 @pytest.mark.parametrize(
     ("name", "data"),
     [
         ("a.md", b""),
         ("a.md", b" \n\t\n"),
         ("a.md", bytes(range(256)) * 20),
+        ("a.md", b"\x89PNG\r\n\x1a\n\x00\x00"),
+        ("a.md", b"\x7fELF\x02\x01\x01\x00"),
+        ("a.md", b"\xff\xfea"),
+        ("a.md", "a\x00b".encode("utf-16")),
         ("a.json", b"{"),
         ("a.json", b'{"a": 1}'),
         ("a.json", b"hello"),
@@ -218,6 +196,14 @@ def test_a_file_of_which_nothing_can_be_taken_says_so(name: str, data: bytes) ->
 
     assert found.candidates == ()
     assert [fault.file for fault in found.faults] == [name]
+
+
+@given(data=st.binary(max_size=400))
+def test_whatever_is_read_can_be_stored(data: bytes) -> None:
+    decoded = reading.decode(data=data)
+
+    assert "\x00" not in decoded.text
+    assert decoded.text.encode().decode() == decoded.text
 
 
 def test_a_folder_is_read_file_by_file() -> None:

@@ -113,6 +113,19 @@ def test_words_tell_the_type() -> None:
         assert [item.type.value for item in _read(text)] == [type]
 
 
+def test_a_long_document_is_read_to_its_end_in_groups_that_stand_alone() -> None:
+    long = "The queue keeps every job in a row of the database for a good reason. " * 4
+    item = "- Part {} must be kept apart" + " from the other parts" * 20 + ".\n"
+    text = "# Big\n\n" + "".join(item.format(number) for number in range(500))
+
+    groups = [item.text for item in _read(f"{long}It survives a crash. Workers only claim them.")]
+
+    assert len(groups) > 1
+    assert not any(group.startswith("It ") for group in groups)
+    assert len(text) > 200_000
+    assert len(_read(text)) == 500
+
+
 def test_headings_tables_and_code_keep_the_words_that_they_need() -> None:
     text = "# Deploys\n\nDeploys need a VPN here.\n\n## Limits\n\nAt most ten a day.\n"
 
@@ -142,15 +155,6 @@ def test_boilerplate_says_nothing(text: str) -> None:
     assert _read(text) == ()
 
 
-def test_a_group_of_sentences_never_begins_with_a_word_that_points_back() -> None:
-    long = "The queue keeps every job in a row of the database for a good reason. " * 4
-
-    groups = [item.text for item in _read(f"{long}It survives a crash. Workers only claim them.")]
-
-    assert len(groups) > 1
-    assert not any(group.startswith("It ") for group in groups)
-
-
 def test_an_id_follows_from_the_file_and_the_words_alone() -> None:
     before = {item.text: item.external_id for item in _read(RULES)}
 
@@ -178,14 +182,6 @@ def test_statements_occur_in_their_document_once_and_are_never_constitutional(te
         assert type_row(type=item.type).governance is not Governance.CONSTITUTIONAL
     assert _read(text) == found
     assert len({item.external_id for item in found}) == len(found)
-
-
-def test_a_long_document_is_read_to_its_end() -> None:
-    item = "- Part {} must be kept apart" + " from the other parts" * 20 + ".\n"
-    text = "# Big\n\n" + "".join(item.format(number) for number in range(500))
-
-    assert len(text) > 200_000
-    assert len(_read(text)) == 500
 
 
 @pytest.mark.parametrize("sign", ["> ", "- ", "[", "`", "*", "<", "| ", "1. "])

@@ -9,6 +9,7 @@ from memory.text import globs, passages, tokens
 from memory.text import text as texts
 from memory.text.text import TextFaultKind
 
+LONG = "We decided to use X because of Y. " * 20_000
 STORABLE = st.text(st.characters(codec="utf-8", exclude_characters="\x00"))
 
 
@@ -26,6 +27,8 @@ def test_the_hash_is_of_case_and_values_not_of_composition_and_invisible_charact
     assert [len(one) for one in hashes] == [64]
     others = {texts.content_hash(content=text) for text in ("Retry 3", "retry 3", "retry 5")}
     assert len(others) == 3
+    assert texts.check_text(text="a\x00b\ud800") is TextFaultKind.NUL  # the first is named
+    assert texts.check_text(text="a\ud800") is TextFaultKind.LONE_SURROGATE
 
 
 @given(text=STORABLE)
@@ -35,14 +38,6 @@ def test_normalizing_twice_changes_nothing_and_a_storable_text_has_no_faults(tex
     assert texts.normalize(text=once) == once
     assert texts.check_text(text=text) is None
     assert len(texts.citation_text(content=text)) <= 40
-
-
-@pytest.mark.parametrize(
-    ("text", "kind"),
-    [("a\x00b\ud800", TextFaultKind.NUL), ("a\ud800", TextFaultKind.LONE_SURROGATE)],
-)
-def test_the_first_unstorable_character_is_named(text: str, kind: TextFaultKind) -> None:
-    assert texts.check_text(text=text) is kind
 
 
 def test_the_text_to_embed_begins_with_its_context() -> None:
@@ -89,12 +84,6 @@ def test_a_citation_is_the_first_sentence_cut_at_a_word() -> None:
     assert {text: texts.citation_text(content=text) for text in citations} == citations
 
 
-def test_a_long_text_of_abbreviations_is_one_sentence() -> None:
-    text = "We decided to use X because of Y. " * 20_000
-
-    assert passages.split_sentences(text=text) == (text.strip(),)
-
-
 @pytest.mark.parametrize(
     ("text", "cut"),
     [
@@ -104,6 +93,7 @@ def test_a_long_text_of_abbreviations_is_one_sentence() -> None:
         ("Run `make x. Then y` once. Done.", ("Run `make x. Then y` once.", "Done.")),
         ("He said “no.” Then he left.", ("He said “no.”", "Then he left.")),
         ("A whirlpool etc.   Next.", ("A whirlpool etc.   Next.",)),
+        (LONG, (LONG.strip(),)),
     ],
 )
 def test_sentences_are_cut_where_they_end(text: str, cut: tuple[str, ...]) -> None:
@@ -157,27 +147,18 @@ SOURCES = {
 }
 
 
-@pytest.mark.parametrize("language", SOURCES)
-def test_source_text_tells_its_language(language: str) -> None:
-    assert texts.language_of(content=SOURCES[language], files=()) == language
-
-
-@pytest.mark.parametrize(
-    ("source", "files", "language"),
-    [
+@given(content=st.text(), files=st.lists(st.text()).map(tuple))
+def test_source_text_tells_its_language_and_a_file_better(
+    content: str, files: tuple[str, ...]
+) -> None:
+    told = {name: texts.language_of(content=text, files=()) for name, text in SOURCES.items()}
+    named = (
         ("python", ("docs/cart.md", "src/Cart.TSX"), "typescript"),
         ("python", ("src/cart.rs:12",), "rust"),
         ("go", ("Makefile", "notes.txt"), "go"),
-    ],
-)
-def test_a_file_whose_ending_tells_something_tells_it_better(
-    source: str, files: tuple[str, ...], language: str
-) -> None:
-    assert texts.language_of(content=SOURCES[source], files=files) == language
-
-
-@given(content=st.text(), files=st.lists(st.text()).map(tuple))
-def test_any_text_has_one_or_none(content: str, files: tuple[str, ...]) -> None:
-    assert texts.language_of(content=content, files=files).isalpha() or not texts.language_of(
-        content=content, files=files
     )
+    for source, paths, language in named:
+        assert texts.language_of(content=SOURCES[source], files=paths) == language
+    assert told == {name: name for name in SOURCES}
+    any_text = texts.language_of(content=content, files=files)
+    assert any_text.isalpha() or not any_text

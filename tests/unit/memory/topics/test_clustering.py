@@ -143,9 +143,6 @@ def test_a_mark_holds_each_memory_by_its_weight_however_many_share_it(count: int
         strengths[second] += weight
 
     assert strengths == pytest.approx([0.5] * count)
-
-
-def test_what_very_many_share_says_nothing() -> None:
     assert clustering.shared(subjects=sharing(clustering.MOST_SHARING + 1)) == ()
 
 
