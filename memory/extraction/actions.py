@@ -260,8 +260,8 @@ def _wish(row: Session | Memory) -> places.Extraction:
 def _tokens(wish: places.Extraction, project_id: UUID | None, now: datetime) -> int | None:
     """Return the tokens that are left of the month, None where nothing bounds them. In a unit."""
     bounds = (
-        (wish.tokens_per_month, queries.month_of_project(project_id=project_id, day=now.date())),
-        (settings.CAIRN_MODEL_TOKENS_PER_MONTH, queries.month(day=now.date())),
+        (wish.tokens_per_month, queries.month(day=now.date(), project_id=project_id)),
+        (settings.CAIRN_MODEL_TOKENS_PER_MONTH, queries.month(day=now.date(), everywhere=True)),
     )
     left = [max(0, bound - used.tokens) for bound, used in bounds if bound]
     return min(left) if left else None

@@ -99,9 +99,10 @@ def usage(*, caller: Caller, project: str | None, day: date) -> Usage:
             created_at__lt=end,
         )
         if row is None:
-            total, cap = month(day=day), settings.CAIRN_MODEL_TOKENS_PER_MONTH or None
+            total = month(day=day, everywhere=True)
+            cap = settings.CAIRN_MODEL_TOKENS_PER_MONTH or None
         else:
-            total = month_of_project(project_id=row.id, day=day)
+            total = month(day=day, project_id=row.id)
             cap = places.extraction_of(row=row).tokens_per_month
             accepted = accepted.filter(project=row)
         return Usage(
@@ -115,17 +116,8 @@ def usage(*, caller: Caller, project: str | None, day: date) -> Usage:
         )
 
 
-def month(*, day: date) -> Part:
-    """Return the organization's use in the month of a day. In a unit."""
-    return _sum(day, everywhere=True, project_id=None)
-
-
-def month_of_project(*, project_id: UUID | None, day: date) -> Part:
-    """Return a project's use in the month of a day. In a unit."""
-    return _sum(day, everywhere=False, project_id=project_id)
-
-
-def _sum(day: date, *, everywhere: bool, project_id: UUID | None) -> Part:
+def month(*, day: date, project_id: UUID | None = None, everywhere: bool = False) -> Part:
+    """Return the use of a project, of none, or `everywhere`, in the month of a day. In a unit."""
     rows = sql_queries.rows(
         "model_use",
         file=counter_rows.FILE,

@@ -10,7 +10,7 @@ from django.db.models import Q
 
 from accounts import tenancy
 from accounts.models import Organization
-from memory.extraction.queries import month, month_of_project
+from memory.extraction.queries import month
 from memory.sessions import counter_rows
 from memory.sessions.counters import Count
 from memory.sessions.models import Statistic
@@ -108,8 +108,8 @@ def test_a_month_is_summed_exactly_and_by_project(now: datetime) -> None:
     added(now, *(one("m", day=day, project_id=place, **fields) for day, place in places))
 
     with tenancy.unit():
-        whole = month(day=now.date())
-        mine = month_of_project(project_id=project, day=now.date())
+        whole = month(day=now.date(), everywhere=True)
+        mine = month(day=now.date(), project_id=project)
 
     assert (whole.calls, whole.tokens, whole.cost) == (3, 21, PRICE * 3)
     assert (mine.calls, mine.fallbacks, mine.cost) == (2, 0, PRICE * 2)
