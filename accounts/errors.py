@@ -6,7 +6,7 @@ sentences may change.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from accounts.messages import message
 
@@ -23,9 +23,9 @@ class FieldError:
 class CairnError(Exception):
     """A refusal with a stable code, a sentence for people and a hint what to do."""
 
-    code: ClassVar[str] = "internal"
+    code: str = "internal"
     status: ClassVar[int] = 500
-    title: ClassVar[str] = "Something went wrong"
+    title: str = "Something went wrong"
 
     def __init__(self, *, detail: str, hint: str = "", errors: tuple[FieldError, ...] = ()) -> None:
         """Keep the sentence, the hint and the field errors."""
@@ -171,33 +171,22 @@ class Unavailable(CairnError):
     title = "Temporarily unavailable"
 
 
-class GrantPending(CairnError):
-    """Nobody has decided yet about a program that waits (RFC 8628, 3.5)."""
-
-    code = "authorization_pending"
-    status = 400
-    title = "Not decided yet"
-
-
-class SlowDown(CairnError):
-    """A program that waits asks more often than it was told to (RFC 8628, 3.5)."""
-
-    code = "slow_down"
-    status = 400
-    title = "Asked too often"
+GRANT_REFUSALS: Final = {  # RFC 8628, 3.5: code, title
+    "authorization_pending": "Not decided yet",
+    "slow_down": "Asked too often",
+    "access_denied": "Refused",
+    "expired_token": "Code expired",
+}
 
 
-class GrantDenied(CairnError):
-    """The person refused the program (RFC 8628, 3.5)."""
+class GrantRefused(CairnError):
+    """A program that signs in without a browser has no token yet, or will have none."""
 
     code = "access_denied"
     status = 400
-    title = "Refused"
+    title = GRANT_REFUSALS[code]
 
-
-class GrantExpired(CairnError):
-    """The code of a program is unknown, too old, or was used (RFC 8628, 3.5)."""
-
-    code = "expired_token"
-    status = 400
-    title = "Code expired"
+    def __init__(self, *, code: str, detail: str, hint: str) -> None:
+        """Keep which of the refusals it is."""
+        super().__init__(detail=detail, hint=hint)
+        self.code, self.title = code, GRANT_REFUSALS[code]

@@ -14,6 +14,7 @@ People see states and counts, never the payload. One sees what one has set going
 that somebody writes, and how much, is told by work as well, also of memories that are theirs alone.
 """
 
+import json
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -199,7 +200,7 @@ def claim(*, queue: str, worker: str) -> Claim | None:
         return None
     id, name, payload, attempt, organization_id, slug, schema_name = job
     tenant = tenancy.Tenant(organization_id=organization_id, slug=slug, schema_name=schema_name)
-    return Claim(id=id, name=name, payload=payload, attempt=attempt, tenant=tenant)
+    return Claim(id=id, name=name, payload=json.loads(payload), attempt=attempt, tenant=tenant)
 
 
 def heartbeat(*, held: Claim) -> bool:

@@ -30,20 +30,6 @@ CREATE_HINT: Final = "Create a new one in the settings of the organization, unde
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OrganizationView:
-    """An organization and one's part in it."""
-
-    id: UUID
-    slug: str
-    name: str
-    personal: bool
-    language: str
-    schema_name: str
-    role: Role
-    created_at: datetime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MemberView:
     """A person in an organization."""
 
@@ -54,13 +40,12 @@ class MemberView:
     joined_at: datetime
 
 
-def organizations_of(*, user_id: UUID) -> tuple[OrganizationView, ...]:
+def organizations_of(*, user_id: UUID) -> tuple[JoinedOrganization, ...]:
     """Return the organizations a person belongs to, the first joined first."""
-    rows = rls.places_of(user_id=user_id)
-    return tuple(organization_view(row, role=Role(row.role)) for row in rows if row.ready)
+    return tuple(row for row in rls.places_of(user_id=user_id) if row.ready)
 
 
-def organization_of(*, user_id: UUID, slug: str) -> OrganizationView:
+def organization_of(*, user_id: UUID, slug: str) -> JoinedOrganization:
     """Return one organization by slug. Raises NotFound also for one the person is not in."""
     for found in organizations_of(user_id=user_id):
         if found.slug == slug:
@@ -120,14 +105,6 @@ def people(*, caller: Caller, ids: Iterable[UUID]) -> Mapping[UUID, str]:
 
 def _memberships(caller: Caller) -> QuerySet[Membership]:
     return Membership.objects.filter(organization_id=caller.organization_id).select_related("user")
-
-
-def organization_view(
-    organization: Organization | JoinedOrganization, *, role: Role
-) -> OrganizationView:
-    """Return a row as a value, for someone with this role in it."""
-    shown = ("id", "slug", "name", "personal", "language", "schema_name", "created_at")
-    return OrganizationView(role=role, **{name: getattr(organization, name) for name in shown})
 
 
 def member_view(row: Membership) -> MemberView:

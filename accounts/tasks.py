@@ -88,18 +88,8 @@ def run(*, held: Claim) -> None:
             jobs.fail(held=held, reason=error.reason, permanent=True)
         except Unavailable as error:
             jobs.postpone(held=held, reason=join_messages(error.detail, error.hint))
-        except CairnError as error:
-            jobs.fail(held=held, reason=join_messages(error.detail, error.hint), permanent=False)
-        except SoftTimeLimitExceeded:
-            reason = message(
-                "It ran longer than {seconds} s and was stopped.", seconds=settings.JOB_SECONDS
-            )
-            jobs.fail(held=held, reason=reason, permanent=False)
-        except MemoryError:
-            reason = message(
-                "It needed more memory than the {most} MB of a job.", most=settings.JOB_MEMORY_MB
-            )
-            jobs.fail(held=held, reason=reason, permanent=False)
+        except (CairnError, SoftTimeLimitExceeded, MemoryError) as error:
+            jobs.fail(held=held, reason=_reason(error), permanent=False)
         except Exception as error:  # a worker lives on, and the job says why
             log.exception("Job %s %s failed", held.name, held.id)
             kind = f"{type(error).__module__}.{type(error).__qualname__}"  # its text holds content
@@ -107,6 +97,16 @@ def run(*, held: Claim) -> None:
             jobs.fail(held=held, reason=reason, permanent=False)
         else:
             jobs.finish(held=held, result=result)
+
+
+def _reason(error: CairnError | SoftTimeLimitExceeded | MemoryError) -> str:
+    if isinstance(error, CairnError):
+        return join_messages(error.detail, error.hint)
+    if isinstance(error, MemoryError):
+        template = "It needed more memory than the {most} MB of a job."
+        return message(template, most=settings.JOB_MEMORY_MB)
+    template = "It ran longer than {seconds} s and was stopped."
+    return message(template, seconds=settings.JOB_SECONDS)
 
 
 @contextmanager

@@ -13,8 +13,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-DATABASE_SCHEMES = ("postgres", "postgresql", "postgis")
-REDIS_SCHEMES = ("redis", "rediss", "unix")
 LARGEST_PORT = 65_535
 MINIMUM_SECRET_LENGTH = 32  # characters; 160 bits and more in any usual alphabet
 ROOT = Path(__file__).resolve().parent.parent
@@ -85,7 +83,7 @@ def _positive(text: str) -> int:
     return int(text)
 
 
-def _url_of(schemes: tuple[str, ...]) -> Callable[[str], str]:
+def _url_of(*schemes: str) -> Callable[[str], str]:
     def check(text: str) -> str:
         if urlsplit(text).scheme not in schemes:
             raise ValueError(f"the address must start with one of {', '.join(schemes)}")
@@ -122,64 +120,39 @@ def _prices(text: str) -> dict[str, tuple[Decimal, Decimal]]:
     return found
 
 
+_database = _url_of("postgres", "postgresql", "postgis")
+_web = _url_of("http", "https")
 VARIABLES = (
     Variable("CAIRN_SECRET_KEY", _secret, "", "signs sessions and links"),
     Variable("CAIRN_TOKEN_PEPPER", _secret, "", "keys API token digests"),
     Variable("CAIRN_SECRET_KEY_FALLBACKS", _secrets, (), "earlier keys, by commas"),
     Variable("CAIRN_TOKEN_PEPPER_FALLBACKS", _secrets, (), "earlier peppers, by commas"),
-    Variable("DATABASE_URL", _url_of(DATABASE_SCHEMES), "", "PostgreSQL 16+"),
-    Variable(
-        "DATABASE_OWNER_URL",
-        _url_of(DATABASE_SCHEMES),
-        "",
-        "the same database as the owner of the tables",
-    ),
-    Variable("REDIS_URL", _url_of(REDIS_SCHEMES), "", "Redis 7 or Valkey"),
+    Variable("DATABASE_URL", _database, "", "PostgreSQL 16+"),
+    Variable("DATABASE_OWNER_URL", _database, "", "the same database as the owner of the tables"),
+    Variable("REDIS_URL", _url_of("redis", "rediss", "unix"), "", "Redis 7 or Valkey"),
     Variable("CAIRN_HOME", Path, ROOT / "var", "the data folder"),
     Variable("CAIRN_HOST", str, "127.0.0.1", "address to listen on"),
     Variable("CAIRN_PORT", _port, 8000, "port of the web server"),
-    Variable(
-        "CAIRN_BASE_URL",
-        _url_of(("http", "https")),
-        "http://127.0.0.1:8000",
-        "where people and agents reach it",
-    ),
+    Variable("CAIRN_BASE_URL", _web, "http://127.0.0.1:8000", "where people and agents reach it"),
     Variable("CAIRN_ALLOWED_HOSTS", _words, (), "host names, by commas"),
     Variable("CAIRN_DEMO", _boolean, True, "load the demo at first start"),
     Variable("CAIRN_MODELS", Path, ROOT / "var" / "models", "model weights"),
     Variable("CAIRN_MODELS_FROM", Path, None, "folder with model weights"),
     Variable("CAIRN_EMBEDDER", str, "local/all-minilm-l6-v2", "key of the embedding model"),
-    Variable(
-        "CAIRN_RERANKER",
-        str,
-        "static/maxsim",
-        "key of the reranking model, for searches that ask for one",
-    ),
+    Variable("CAIRN_RERANKER", str, "static/maxsim", "key of the reranking model"),
     Variable("CAIRN_EMBEDDER_THREADS", _whole_number, 1, "of the local embedder"),
     Variable("CAIRN_EMBED_INLINE", _boolean, True, "embed in the request"),
     Variable("CAIRN_KEEP_ACTIONS_DAYS", _positive, 90, "of the action log"),
     Variable("CAIRN_KEEP_TURNS_DAYS", _positive, 30, "of sessions that ended"),
-    Variable("CAIRN_OPENAI_BASE_URL", _url_of(("http", "https")), "", "API"),
+    Variable("CAIRN_OPENAI_BASE_URL", _web, "", "API"),
     Variable("CAIRN_OPENAI_API_KEY", str, "", "key of that API"),
     Variable("CAIRN_OPENAI_EMBEDDING_MODEL", str, "", "its embedding model"),
-    Variable(
-        "CAIRN_OPENAI_CHAT_MODEL", str, "", "its chat model, for `hyde` searches and extraction"
-    ),
-    Variable(
-        "CAIRN_MODEL_TOKENS_PER_MONTH",
-        _whole_number,
-        5_000_000,
-        "that extraction may use in an organization and month; 0: no bound",
-    ),
-    Variable(
-        "CAIRN_MODEL_PRICES",
-        _prices,
-        {},
-        "of a million tokens in and out, as openai/NAME=0.15:0.6, by commas",
-    ),
+    Variable("CAIRN_OPENAI_CHAT_MODEL", str, "", "its chat model"),
+    Variable("CAIRN_MODEL_TOKENS_PER_MONTH", _whole_number, 5_000_000, "0: no bound"),
+    Variable("CAIRN_MODEL_PRICES", _prices, {}, "as openai/NAME=0.15:0.6, by commas"),
     Variable("CAIRN_OPENAI_DIMENSIONS", _whole_number, 1024, "of its vectors"),
     Variable("CAIRN_COHERE_API_KEY", str, "", "key of Cohere"),
-    Variable("CAIRN_COHERE_BASE_URL", _url_of(("http", "https")), "", "API"),
+    Variable("CAIRN_COHERE_BASE_URL", _web, "", "API"),
     Variable("CAIRN_EMAIL_HOST", str, "", "SMTP server; none prints mails"),
     Variable("CAIRN_EMAIL_PORT", _port, 587, "its port"),
     Variable("CAIRN_EMAIL_USER", str, "", "its user"),

@@ -11,7 +11,8 @@ that somebody who is invited again later starts with nothing.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any, Final
@@ -262,17 +263,26 @@ def _check_description(description: str) -> None:
         raise wrong_field(pointer="/description", detail=detail, code="length")
 
 
+@contextmanager
+def _settings_of(caller: Caller, ref: str, setting: str) -> Iterator[Project]:
+    """Open a unit with a locked project, whose settings are stored and told of at its end."""
+    require(caller=caller, act=Act.MANAGE_PROJECTS)
+    with tenancy.unit():
+        row = hold_project(caller=caller, ref=ref)
+        check_unbound(caller=caller)
+        yield row
+        row.save(update_fields=["settings"])
+        tell(caller=caller, row=row, kind="project.changed", fields=(setting,))
+
+
 def change_experiments(*, caller: Caller, ref: str, changed: Mapping[str, Any]) -> Experiments:
     """Change some of what a project compares; the rest stays as it is.
 
     Sessions keep the group they have. Raises InvalidInput naming the field, NotFound,
     RoleNotSufficient, NotBoundToProject.
     """
-    require(caller=caller, act=Act.MANAGE_PROJECTS)
-    _check_experiments(changed)
-    with tenancy.unit():
-        row = hold_project(caller=caller, ref=ref)
-        check_unbound(caller=caller)
+    with _settings_of(caller, ref, EXPERIMENTS) as row:
+        _check_experiments(changed)
         found = replace(experiments_in(project=row), **changed)
         if found.control_percent + found.passive_percent > MOST_TOGETHER:
             detail = message(
@@ -287,8 +297,6 @@ def change_experiments(*, caller: Caller, ref: str, changed: Mapping[str, Any]) 
         usual = asdict(USUAL_EXPERIMENTS)
         other = {name: one for name, one in asdict(found).items() if one != usual[name]}
         _keep(row, EXPERIMENTS, other)
-        row.save(update_fields=["settings"])
-        tell(caller=caller, row=row, kind="project.changed", fields=(EXPERIMENTS,))
         return experiments_in(project=row)
 
 
@@ -313,21 +321,16 @@ def switch_hooks(*, caller: Caller, ref: str, switched: Mapping[Hook, bool]) -> 
 
     Raises InvalidInput where nothing is named, NotFound, RoleNotSufficient, NotBoundToProject.
     """
-    require(caller=caller, act=Act.MANAGE_PROJECTS)
-    if not switched:
-        raise InvalidInput(
-            detail="There is nothing to change.",
-            hint=message("Send one of: {names}.", names=tuple(Hook)),
-        )
-    with tenancy.unit():
-        row = hold_project(caller=caller, ref=ref)
-        check_unbound(caller=caller)
+    with _settings_of(caller, ref, SWITCHED) as row:
+        if not switched:
+            raise InvalidInput(
+                detail="There is nothing to change.",
+                hint=message("Send one of: {names}.", names=tuple(Hook)),
+            )
         usual = hooks_in(project=None)
         now = {**hooks_in(project=row), **switched}
         other = {hook.value: is_on for hook, is_on in now.items() if is_on != usual[hook]}
         _keep(row, SWITCHED, other)
-        row.save(update_fields=["settings"])
-        tell(caller=caller, row=row, kind="project.changed", fields=(SWITCHED,))
         return hooks_in(project=row)
 
 
@@ -339,46 +342,50 @@ def pause(
     A project is paused by who manages projects, a credential by whoever sees it among their tokens.
     Raises NotFound, InvalidInput, RoleNotSufficient, NotBoundToProject.
     """
-    _check_one(caller, token_id, mine=mine)
-    is_whole = token_id is None and not mine
-    require(caller=caller, act=Act.MANAGE_PROJECTS if is_whole else Act.WRITE)
-    known = () if token_id is None else list_tokens(caller=caller)
-    if token_id not in {None, caller.token_id} and all(one.id != token_id for one in known):
-        raise NotFound(
-            detail="There is no such token.", hint="GET /api/v1/tokens lists those you can see."
-        )
+    if token_id is None and not mine:
+        with _settings_of(caller, ref, PAUSED) as row:
+            _keep(row, PAUSED, paused)
+            return pauses_in(project=row)
+    user_id = _whose(caller, token_id, mine=mine)
     with tenancy.unit():
         row = hold_project(caller=caller, ref=ref)
-        if is_whole:
-            check_unbound(caller=caller)
-            _keep(row, PAUSED, paused)
-        elif token_id is not None:
-            owner = next((one.user_id for one in known if one.id == token_id), None)
-            _put_token(caller, row, token_id, owner, paused=paused)
-        elif caller.user_id is not None:
-            _put_person(caller, row, caller.user_id, paused=paused)
+        if token_id is not None:
+            _put_token(caller, row, token_id, user_id, paused=paused)
+        elif user_id is not None:
+            _put_person(caller, row, user_id, paused=paused)
         row.save(update_fields=["settings"])
         tell(caller=caller, row=row, kind="project.changed", fields=(PAUSED,))
         return pauses_in(project=row)
 
 
-def _check_one(caller: Caller, token_id: UUID | None, *, mine: bool) -> None:
-    if not mine:
-        return
-    if token_id is not None:
+def _whose(caller: Caller, token_id: UUID | None, *, mine: bool) -> UUID | None:
+    """Return the person whose token, or whose every token, is paused; None for the caller's own.
+
+    Raises InvalidInput, NotFound for a token that the caller does not see, RoleNotSufficient.
+    """
+    if mine and token_id is not None:
         raise wrong_field(
             pointer="/mine",
             detail="Either every token of yours, or one.",
             hint="Leave `mine` or `token` out.",
             code="together",
         )
-    if caller.user_id is None:
+    if mine and caller.user_id is None:
         raise wrong_field(
             pointer="/mine",
             detail="This token does not belong to a person.",
             hint="Name a token, or pause the project.",
             code="nobody",
         )
+    require(caller=caller, act=Act.WRITE)
+    if mine:
+        return caller.user_id
+    owners = {one.id: one.user_id for one in list_tokens(caller=caller)}
+    if token_id not in {caller.token_id, *owners}:
+        raise NotFound(
+            detail="There is no such token.", hint="GET /api/v1/tokens lists those you can see."
+        )
+    return owners.get(token_id) if token_id else None
 
 
 def _put_token(

@@ -1,5 +1,6 @@
 """Projects and their settings, teams, people, the change feed and the audit log over REST."""
 
+from functools import partial
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
@@ -42,7 +43,6 @@ from teams.queries import (
 
 SLUG = actions.SLUG.pattern.replace(r"\Z", "")  # refused by the action, in better words
 LONGEST = 254  # characters of an e-mail address
-ADDED = "They were there already."
 
 
 def _number(name: str, description: str, **more: Any) -> Any:
@@ -357,13 +357,9 @@ def get_team(call: Call) -> TeamView:
 
 
 @patch(
-    "teams/{ref}",
-    tag="teams",
-    scope=TokenScope.ADMIN,
-    answer=Team,
-    edits=Edits.NAMED_VERSION,
+    "teams/{ref}", tag="teams", scope=TokenScope.ADMIN, answer=Team, edits=Edits.NAMED_VERSION,
     idempotent=True,
-)
+)  # fmt: skip
 def rename_team(call: Call, body: TeamChanges) -> TeamView:
     """Call a team something else.
 
@@ -372,6 +368,11 @@ def rename_team(call: Call, body: TeamChanges) -> TeamView:
     return actions.rename_team(
         caller=call.caller, ref=call.ref, name=body.name, if_version=call.if_version
     )
+
+
+_member = {"scope": TokenScope.ADMIN, "answer": Person, "idempotent": True}
+_post_member = partial(post, **_member, status=201, also={200: "They were there already."})
+_delete_member = partial(delete, **_member)
 
 
 @get("projects/{ref}/members", tag="projects", answer=Items[Person])
@@ -384,14 +385,7 @@ def list_project_members(call: Call) -> tuple[PersonView, ...]:
     return queries.people_in(caller=call.caller, kind=Kind.PROJECT, ref=call.ref)
 
 
-@post(
-    "projects/{ref}/members",
-    tag="projects",
-    scope=TokenScope.ADMIN,
-    answer=Person,
-    status=201,
-    also={200: ADDED},
-)
+@_post_member("projects/{ref}/members", tag="projects")
 def add_project_member(call: Call, body: NewPerson) -> Answer:
     """Add a member of the organization to a project.
 
@@ -400,13 +394,7 @@ def add_project_member(call: Call, body: NewPerson) -> Answer:
     return _added(call, Kind.PROJECT, body)
 
 
-@delete(
-    "projects/{ref}/members/{id}",
-    tag="projects",
-    scope=TokenScope.ADMIN,
-    answer=Person,
-    idempotent=True,
-)
+@_delete_member("projects/{ref}/members/{id}", tag="projects")
 def remove_project_member(call: Call) -> PersonView:
     """Take a person out of a project.
 
@@ -426,14 +414,7 @@ def list_team_members(call: Call) -> tuple[PersonView, ...]:
     return queries.people_in(caller=call.caller, kind=Kind.TEAM, ref=call.ref)
 
 
-@post(
-    "teams/{ref}/members",
-    tag="teams",
-    scope=TokenScope.ADMIN,
-    answer=Person,
-    status=201,
-    also={200: ADDED},
-)
+@_post_member("teams/{ref}/members", tag="teams")
 def add_team_member(call: Call, body: NewPerson) -> Answer:
     """Add a member of the organization to a team.
 
@@ -442,9 +423,7 @@ def add_team_member(call: Call, body: NewPerson) -> Answer:
     return _added(call, Kind.TEAM, body)
 
 
-@delete(
-    "teams/{ref}/members/{id}", tag="teams", scope=TokenScope.ADMIN, answer=Person, idempotent=True
-)
+@_delete_member("teams/{ref}/members/{id}", tag="teams")
 def remove_team_member(call: Call) -> PersonView:
     """Take a person out of a team.
 

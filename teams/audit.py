@@ -12,7 +12,6 @@ itself, inside the organization. Entries hold ids, never contents, so personal m
 """
 
 import dataclasses
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
@@ -20,6 +19,7 @@ from uuid import UUID
 
 from django.db import connection
 from django.utils import timezone
+from psycopg.types.json import Json
 
 from accounts import audit as acts
 from accounts import rights, tenancy
@@ -32,26 +32,20 @@ from teams.audit_chain import Entry, Head, Verdict
 from teams.models import AuditEntry
 
 HEAD: Final = "SELECT count, hash FROM accounts_auditroot WHERE organization_id = %(tenant)s"
+COLUMNS: Final = tuple(column.name for column in dataclasses.fields(Entry))
 # Store an entry and move the head of the chain to it, by its key: one row each.
-APPEND: Final = """
+APPEND: Final = f"""
     WITH entry AS (
-        INSERT INTO teams_auditentry
-            (number, act, object_type, object_id, actor_user, token_id, agent, source_interface,
-             surface, request_id, address, details, fields, created_at, previous_hash, hash)
-        VALUES
-            (%(number)s, %(act)s, %(object_type)s, %(object_id)s, %(actor_user)s, %(token_id)s,
-             %(agent)s, %(source_interface)s, %(surface)s, %(request_id)s, %(address)s,
-             %(details)s::jsonb, %(fields)s::varchar[], %(created_at)s, %(previous_hash)s,
-             %(hash)s))
+        INSERT INTO teams_auditentry ({", ".join(COLUMNS)})
+        VALUES ({", ".join(f"%({name})s" for name in COLUMNS)}))
     UPDATE accounts_auditroot SET count = %(number)s, hash = %(hash)s
     WHERE organization_id = %(tenant)s
-"""
+"""  # noqa: S608 - of constants
 CHUNK: Final = 2_000  # entries read at once
 AREAS: Final = (
     "organization", "member", "invitation", "token", "project", "team", "memory", "entity",
     "session", "import", "note", "model", "job",
 )  # fmt: skip
-COLUMNS: Final = tuple(column.name for column in dataclasses.fields(Entry))
 
 
 class HeadLost(RuntimeError):
@@ -72,7 +66,7 @@ def append(
     Raises NoTenant outside of a unit, TypeError for details that JSON does not hold exactly.
     """
     came = acts.origin()
-    entry = audit_chain.Entry(
+    entry = Entry(
         number=0,
         act=act,
         object_type=object_type,
@@ -91,29 +85,24 @@ def append(
     tenancy.at_end_of_unit(lambda: _write(entry))
 
 
-def _write(entry: audit_chain.Entry) -> None:
+def _write(entry: Entry) -> None:
     changes.take_turn()
     tenant_id = tenancy.current().organization_id
     stamped = replace(entry, created_at=timezone.now())
     linked = audit_chain.linked(entry=stamped, after=_head(tenant_id))
-    details = json.dumps(linked.details)
-    columns = {**asdict(linked), "details": details, "fields": list(linked.fields)}
+    columns = {**asdict(linked), "details": Json(linked.details), "fields": list(linked.fields)}
     with connection.cursor() as cursor:
         cursor.execute(APPEND, {**columns, "tenant": tenant_id})
 
 
-def _head(tenant_id: UUID) -> audit_chain.Head:
+def _head(tenant_id: UUID) -> Head:
     with connection.cursor() as cursor:
         cursor.execute(HEAD, {"tenant": tenant_id})
         found = cursor.fetchone()
     if found is None:
         raise HeadLost("The audit log has lost its head: run `manage.py audit verify`.")
-    count, last = found
-    return (
-        audit_chain.Head(count=count, hash=last)
-        if count
-        else audit_chain.genesis(tenant_id=tenant_id)
-    )
+    head = Head(count=found[0], hash=found[1])
+    return head if head.count else audit_chain.genesis(tenant_id=tenant_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,8 +1,6 @@
 """What teams refuse, as leaves of the common tree."""
 
-from accounts.errors import Conflict, Forbidden, RoleNotSufficient
-
-__all__ = ["DisputeClosed", "NotBoundToProject", "RoleNotSufficient", "SlugTaken"]
+from accounts.errors import Conflict, Forbidden
 
 
 class NotBoundToProject(Forbidden):
@@ -10,13 +8,6 @@ class NotBoundToProject(Forbidden):
 
     code = "not_bound_to_project"
     title = "The token does not cover this project"
-
-
-class DisputeClosed(Conflict):
-    """A settled dispute takes no more comments or verdicts."""
-
-    code = "dispute_closed"
-    title = "The dispute is settled"
 
 
 class SlugTaken(Conflict):

@@ -7,8 +7,8 @@ author's whatever the role: that is visibility, not an act.
 from enum import StrEnum
 
 from accounts.caller import Caller, Role, TokenScope
+from accounts.errors import RoleNotSufficient
 from accounts.messages import message
-from teams.errors import RoleNotSufficient
 
 
 class Act(StrEnum):
@@ -16,34 +16,21 @@ class Act(StrEnum):
 
     READ = "read"
     WRITE = "write"
-    TEACH = "teach"
     CONFIRM = "confirm"
-    DISPUTE = "dispute"
     SETTLE = "settle"
-    VERIFY = "verify"
     RESTORE = "restore"
     MERGE = "merge"
-    SET_GOVERNANCE = "set_governance"
-    MANAGE_MEMBERS = "manage_members"
     MANAGE_PROJECTS = "manage_projects"
     MANAGE_SETTINGS = "manage_settings"
-    MANAGE_TOKENS_OF_OTHERS = "manage_tokens_of_others"
-    DELETE_ORGANIZATION = "delete_organization"
-    BILLING = "billing"
 
 
 _VIEWER = frozenset({Act.READ})
-_MEMBER = _VIEWER | {Act.WRITE, Act.TEACH, Act.CONFIRM, Act.DISPUTE}
-_STEWARD = _MEMBER | {Act.SETTLE, Act.VERIFY, Act.RESTORE, Act.MERGE, Act.SET_GOVERNANCE}
-_ADMIN = _STEWARD | {
-    Act.MANAGE_MEMBERS,
-    Act.MANAGE_PROJECTS,
-    Act.MANAGE_SETTINGS,
-    Act.MANAGE_TOKENS_OF_OTHERS,
-}
+_MEMBER = _VIEWER | {Act.WRITE, Act.CONFIRM}
+_STEWARD = _MEMBER | {Act.SETTLE, Act.RESTORE, Act.MERGE}
+_ADMIN = _STEWARD | {Act.MANAGE_PROJECTS, Act.MANAGE_SETTINGS}
 
 ACTS: dict[Role, frozenset[Act]] = {  # each role may also what the next one may
-    Role.OWNER: _ADMIN | {Act.DELETE_ORGANIZATION, Act.BILLING},
+    Role.OWNER: _ADMIN,
     Role.ADMIN: _ADMIN,
     Role.STEWARD: _STEWARD,
     Role.MEMBER: _MEMBER,
@@ -56,12 +43,9 @@ def allows(*, role: Role, act: Act) -> bool:
     return act in ACTS[role]
 
 
-READ_ACTS = frozenset({Act.READ})
-
-
 def require(*, caller: Caller, act: Act) -> None:
     """Return when the caller may do this. Raises RoleNotSufficient saying who may."""
-    needed = TokenScope.READ if act in READ_ACTS else TokenScope.WRITE
+    needed = TokenScope.READ if act is Act.READ else TokenScope.WRITE
     if needed not in caller.scopes:
         raise RoleNotSufficient(
             detail=message("This credential has no {scope} scope.", scope=needed),

@@ -203,16 +203,8 @@ def _view(row: Project, longest: int | None) -> ProjectView:
     own = {name: setting_of(row=row, name=name) for name in SETTINGS}
     if own[KEEP_EVENTS] is not None and longest is not None:
         own[KEEP_EVENTS] = min(own[KEEP_EVENTS], longest)
-    return ProjectView(
-        id=row.id,
-        slug=row.slug,
-        name=row.name,
-        description=row.description,
-        open_to_all=row.open_to_all,
-        created_at=row.created_at,
-        version=row.version,
-        **own,
-    )
+    columns = {field.name for field in fields(ProjectView)} - own.keys()
+    return ProjectView(**own, **{name: getattr(row, name) for name in columns})
 
 
 def setting_of(*, row: Project, name: str) -> Any:

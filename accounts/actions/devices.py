@@ -24,16 +24,7 @@ from accounts import audit, free_texts, live, peppers, queries, rights, tenancy
 from accounts.actions import tokens
 from accounts.actions.tokens import NAME_LENGTH, IssuedToken, NewToken
 from accounts.caller import Caller, TokenScope
-from accounts.errors import (
-    Conflict,
-    Forbidden,
-    GrantDenied,
-    GrantExpired,
-    GrantPending,
-    InvalidInput,
-    NotFound,
-    SlowDown,
-)
+from accounts.errors import Conflict, Forbidden, GrantRefused, InvalidInput, NotFound
 from accounts.identifiers import checked_name, new_id
 from accounts.messages import message
 
@@ -44,6 +35,30 @@ DEVICE_CODE_BYTES: Final = 32
 ALPHABET: Final = "BCDFGHJKLMNPQRSTVWXZ"  # RFC 8628, 6.1: no vowels, so no words
 USER_CODE_LETTERS: Final = 8  # 20 ** 8: 34 bits, for ten minutes and few tries
 AGAIN: Final = "Begin again: cairn login."
+_pending: Final = partial(
+    GrantRefused,
+    code="authorization_pending",
+    detail="The request has not been approved yet.",
+    hint="Try again after the interval, until the code expires.",
+)
+_too_soon: Final = partial(
+    GrantRefused,
+    code="slow_down",
+    detail="This was requested again too soon.",
+    hint=message("Wait {seconds} s longer each time.", seconds=INTERVAL_SECONDS),
+)
+_denied: Final = partial(
+    GrantRefused,
+    code="access_denied",
+    detail="The request was denied or is not allowed.",
+    hint=AGAIN,
+)
+_expired: Final = partial(
+    GrantRefused,
+    code="expired_token",
+    detail="This code is unknown, expired or was used.",
+    hint=AGAIN,
+)
 _reached: Final = partial(
     live.needs_redis,
     detail="Programs cannot be signed in right now.",
@@ -135,8 +150,7 @@ def fetch(*, device_code: str, now: datetime) -> tuple[IssuedToken, str]:
     """Hand a program its token and the slug of its organization.
 
     As long as the token was not used it is handed out again, with a new text: the row of the token
-    is what says that it was fetched, so a fault on the way loses none. Raises GrantPending,
-    SlowDown, GrantDenied, GrantExpired.
+    is what says that it was fetched, so a fault on the way loses none. Raises GrantRefused.
     """
     key = peppers.digest(text=device_code)
     if not isinstance(_read("asked", key), Asked):
@@ -145,10 +159,7 @@ def fetch(*, device_code: str, now: datetime) -> tuple[IssuedToken, str]:
     if not isinstance(decision, Decision):
         if not _keep_once("polled", key, True, seconds=INTERVAL_SECONDS - SLACK_SECONDS):
             raise _too_soon()
-        raise GrantPending(
-            detail="The request has not been approved yet.",
-            hint="Try again after the interval, until the code expires.",
-        )
+        raise _pending()
     if decision.user_id is None or decision.new is None:
         raise _denied()
     try:
@@ -204,18 +215,3 @@ def _used() -> Conflict:
     return Conflict(
         detail="This code was used already.", hint="Begin again in the terminal for a new one."
     )
-
-
-def _too_soon() -> SlowDown:
-    return SlowDown(
-        detail="This was requested again too soon.",
-        hint=message("Wait {seconds} s longer each time.", seconds=INTERVAL_SECONDS),
-    )
-
-
-def _denied() -> GrantDenied:
-    return GrantDenied(detail="The request was denied or is not allowed.", hint=AGAIN)
-
-
-def _expired() -> GrantExpired:
-    return GrantExpired(detail="This code is unknown, expired or was used.", hint=AGAIN)

@@ -27,13 +27,8 @@ from accounts.caller import DASHBOARD, Caller, Role, is_person
 from accounts.errors import Conflict, Forbidden, LastOwner, NotFound, QuotaExceeded, wrong_field
 from accounts.messages import message
 from accounts.models import Invitation, Membership, Organization, Token, User
-from accounts.queries import (
-    InvitationView,
-    MemberView,
-    OrganizationView,
-    invitation_view,
-    member_view,
-)
+from accounts.queries import InvitationView, MemberView, invitation_view, member_view
+from accounts.tenancy.rls import JoinedOrganization
 
 log = logging.getLogger(__name__)
 
@@ -104,7 +99,7 @@ def revoke_invitation(*, caller: Caller, invitation_id: UUID, now: datetime) -> 
     return invitation_view(row)
 
 
-def accept_invitation(*, user_id: UUID, secret: str, now: datetime) -> OrganizationView:
+def accept_invitation(*, user_id: UUID, secret: str, now: datetime) -> JoinedOrganization:
     """Take the signed-in person in. Raises NotFound when it is not open or not theirs.
 
     Somebody who already belongs keeps the role they have.

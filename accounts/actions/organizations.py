@@ -24,8 +24,8 @@ from accounts.errors import AddressTaken, FieldError, InvalidInput, wrong_field
 from accounts.identifiers import new_id
 from accounts.messages import message
 from accounts.models import Job, Membership, Organization, Token, User
-from accounts.queries import OrganizationView
 from accounts.tenancy import provisioning, rls
+from accounts.tenancy.rls import JoinedOrganization
 
 KEEP_EVENTS_MOST: Final = 365  # days; a default
 LANGUAGES: Final = ("", "en", "fr")  # empty: what the browser asks for
@@ -37,7 +37,7 @@ MAXIMUM_ATTEMPTS: Final = 50  # addresses tried before the id is used as one
 
 def create_organization(
     *, user_id: UUID, name: str, slug: str | None = None, personal: bool = False, now: datetime
-) -> OrganizationView:
+) -> JoinedOrganization:
     """Make an organization owned by a person, or finish the one a crash left unfinished.
 
     Without a slug one is made of the name. Raises InvalidInput, AddressTaken for a given slug.
@@ -62,7 +62,7 @@ def change_organization(
     name: str,
     longest_token_days: int | None = None,
     keep_events_days: int | None = None,
-) -> OrganizationView:
+) -> None:
     """Change the name that people see, how long new tokens may live, and events are kept.
 
     The address stays, and so do tokens made before. Raises InvalidInput, RoleNotSufficient.
@@ -90,7 +90,6 @@ def change_organization(
         audit.append(
             "organization.changed", "organization", str(row.id), caller=caller, fields=changed
         )
-    return queries.organization_view(row, role=caller.role)
 
 
 def _unfinished(
@@ -184,7 +183,7 @@ def save_theme(*, user_id: UUID, theme: str) -> None:
     User.objects.filter(pk=user_id).update(theme=theme)
 
 
-def ensure_home(*, user_id: UUID, now: datetime) -> OrganizationView:
+def ensure_home(*, user_id: UUID, now: datetime) -> JoinedOrganization:
     """Return the organization a person joined first, making a personal one when there is none.
 
     May be called again at any time; two calls at once make one organization.

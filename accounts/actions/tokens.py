@@ -8,7 +8,7 @@ would tell the finder by the time it takes.
 
 import secrets
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from smtplib import SMTPException
 from typing import Final
 from uuid import UUID
@@ -38,6 +38,7 @@ INTERFACES: Final = (  # the tools that can hold a token
 )  # fmt: skip
 TELL: Final = "accounts.tell_leak"
 FINDER: Final = audit.Person(user_id=None, source_interface="api")
+NEVER: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _hooks: Final[dict[UUID, int]] = {}  # by token, so that no call asks what is stored
 
 
@@ -189,36 +190,33 @@ def note_use(
     What is stored of it is made anew under the pepper of now, when that has changed.
     Returns True for its first use in each ten minutes, to one of several requests at once.
     """
-    due, digest, last = now - USE_INTERVAL, peppers.digest(text=text), row.last_used_at
-    is_other_hook = hook is not None and _hooks.get(row.id) != hook
-    if last is not None and last > due and digest == row.digest and not is_other_hook:
+    due, last = now - USE_INTERVAL, row.last_used_at or NEVER
+    digest, known = peppers.digest(text=text), _hooks.get(row.id)
+    is_changed = (digest, known if hook is None else hook) != (row.digest, known)
+    if last > due and not is_changed:
         return False
-    by_hook = {} if hook is None else {"last_used_hook": hook}
     stored = Token.objects.filter(pk=row.id)
+    changes = {"digest": digest} if hook is None else {"digest": digest, "last_used_hook": hook}
     with tenancy.walled(organization_id=row.organization_id):
-        if digest != row.digest:
-            stored.update(digest=digest)
         written = stored.filter(Q(last_used_at=None) | Q(last_used_at__lte=due)).update(
-            last_used_at=now, last_used_ip=as_ip(text=ip) or None, last_used_agent=agent, **by_hook
+            last_used_at=now, last_used_ip=as_ip(text=ip) or None, last_used_agent=agent, **changes
         )
-        if is_other_hook and not written:
-            stored.update(last_used_hook=hook)
-    if hook is not None:
-        _note_hook(row.id, hook)
-    return written == 1 and _begins_slot(last, now)
+        if is_changed and not written:
+            stored.update(**changes)
+    _note_hook(row.id, hook)
+    return written == 1 and _slot(last) != _slot(now)
 
 
-def _note_hook(token_id: UUID, hook: int) -> None:
+def _note_hook(token_id: UUID, hook: int | None) -> None:
+    if hook is None:
+        return
     if len(_hooks) >= HOOKS_MOST:
         _hooks.clear()
     _hooks[token_id] = hook
 
 
-def _begins_slot(last: datetime | None, now: datetime) -> bool:
-    """Say whether a use is the first in its ten minutes, after a last one."""
-    if last is None:
-        return True
-    return int(last.timestamp()) // SEEN_SECONDS != int(now.timestamp()) // SEEN_SECONDS
+def _slot(moment: datetime) -> int:
+    return int(moment.timestamp()) // SEEN_SECONDS
 
 
 def _note(caller: Caller, verb: str, token: TokenView, **more: str) -> None:

@@ -12,7 +12,16 @@ from pydantic import Field
 from accounts import jobs, queries, tenancy
 from accounts.actions import organizations
 from accounts.api.endpoints import Answer, Call, get, post
-from accounts.api.schemas import Nothing, OneOf, Page, PageQuery, Query, Resource, Result
+from accounts.api.schemas import (
+    Nothing,
+    OneOf,
+    Page,
+    PageQuery,
+    Query,
+    Resource,
+    Result,
+    fields_of,
+)
 from accounts.caller import Caller
 from accounts.errors import Conflict, InvalidToken
 from accounts.jobs import JobView
@@ -26,24 +35,13 @@ class JobQuery(PageQuery):
     )
 
 
+@fields_of(JobView)
 class Job(Result):
     """The job as it is now."""
 
     resource: ClassVar = Resource("jobs/{id}", "/id")
-    id: UUID
-    name: str
-    queue: str
     state: Annotated[str, OneOf(jobs.STATES)]
-    attempts: int
-    progress_done: int
-    progress_total: int
     result: dict[str, Any]
-    error: str
-    created_by: UUID | None
-    created_at: datetime
-    run_after: datetime
-    started_at: datetime | None
-    finished_at: datetime | None
 
 
 @get("jobs", tag="jobs", answer=Page[Job])

@@ -115,6 +115,10 @@ class _Refused:
     detail: str
     key: str = ""
 
+    def pointer(self, at: str) -> str:
+        """Return where it is, in a value at this pointer."""
+        return f"{at}/{_escaped(self.key)}" if self.key else at
+
 
 def parse_lenient(*, raw: bytes) -> Any:
     """Parse JSON whose texts are not the sender's: halves of characters and NUL are replaced.
@@ -218,18 +222,19 @@ def _fraction(digits: str) -> float | _Refused:
 
 def _faults(value: Any, at: str, depth: int) -> Iterator[tuple[str, _Refused]]:
     if isinstance(value, _Refused):
-        yield f"{at}/{_escaped(value.key)}" if value.key else at, value
+        yield value.pointer(at), value
     elif isinstance(value, str) and UNSTORABLE.search(value):
         yield at, _Refused(code="unstorable_text", detail="The text holds NUL or half a character.")
-    elif isinstance(value, dict | list) and depth == DEEPEST:
-        yield at, _Refused(code="too_deep", detail=f"This is level {DEEPEST + 1}.")
-    elif isinstance(value, dict):
-        for key, inner in value.items():
-            yield from _faults(key, at, depth)
-            yield from _faults(inner, f"{at}/{_escaped(key)}", depth + 1)
-    elif isinstance(value, list):
-        for number, inner in enumerate(value):
-            yield from _faults(inner, f"{at}/{number}", depth + 1)
+    elif isinstance(value, dict | list):
+        if depth == DEEPEST:
+            yield at, _Refused(code="too_deep", detail=f"This is level {DEEPEST + 1}.")
+            return
+        if isinstance(value, dict):
+            for key in value:
+                yield from _faults(key, at, depth)
+        named = value.items() if isinstance(value, dict) else enumerate(value)
+        for name, inner in named:
+            yield from _faults(inner, f"{at}/{_escaped(str(name))}", depth + 1)
 
 
 def _escaped(key: str) -> str:

@@ -442,6 +442,10 @@ _READERS: Final[Mapping[Any, Callable[[str], Any]]] = {
     bool: lambda text: TRUTHS.get(text.lower(), text),
     datetime: lambda text: text.replace(" ", "+") if "T" in text else text,  # a plus sign, decoded
 }
+_FAULTS: Final = {  # of pydantic, by its type of error: our code and words
+    "missing": ("required", "This is missing."),
+    "finite_number": ("range", "This must be a number that has an end."),
+}
 _NULL: Final = {"type": "null"}
 _OUTER: Final = ("description", "default", "examples")
 
@@ -469,36 +473,37 @@ def _refusal(faults: tuple[FieldError, ...]) -> InvalidInput:
 def _fault(model: type[BaseModel], error: ErrorDetails) -> FieldError:
     """Translate a fault that pydantic found into our words and codes."""
     kind, place, value, context = error["type"], error["loc"], error["input"], error.get("ctx", {})
-    code, detail = kind, error["msg"]  # of our own validators
-    if kind == "missing":
-        code, detail = "required", "This is missing."
-    elif kind == "extra_forbidden":
+    code, detail = _FAULTS.get(kind, (kind, error["msg"]))  # else of our own validators
+    if kind == "extra_forbidden":
         allowed = ", ".join(_names(model, place[:-1])) or "none"
         code, detail = "unknown", f"No such field; there are: {allowed}."
-    elif kind.rpartition("_")[2] == "type":
+    elif kind.endswith("_type"):
         wanted = WANTED[kind.partition("_")[0]]
         code, detail = "type", f"This must be {wanted}, not {_kind(value)}."
+    elif kind in {"literal_error", "enum"} and not isinstance(value, str):
+        code, detail = "type", f"This must be text, not {_kind(value)}."
     elif kind in {"literal_error", "enum"}:
         code, detail = "choice", _not_one_of(value, re.findall(r"'([^']*)'", context["expected"]))
-        if not isinstance(value, str):
-            code, detail = "type", f"This must be text, not {_kind(value)}."
     elif "_than" in kind:
-        ((word, bound),) = context.items()
-        side = "least" if word in {"ge", "gt"} else "most"
-        number = int(bound) if float(bound).is_integer() else bound
-        code, detail = "range", f"This must be at {side} {number:,}."
-    elif kind == "finite_number":
-        code, detail = "range", "This must be a number that has an end."
+        code, detail = "range", _out_of_range(context)
     elif kind.endswith(("too_short", "too_long")):
         code, detail = "length", _wrong_length(value, context)
     return FieldError(pointer=_pointer(place), detail=detail, code=code)
 
 
+def _out_of_range(context: Mapping[str, Any]) -> str:
+    ((word, bound),) = context.items()
+    side = "least" if word in {"ge", "gt"} else "most"
+    number = int(bound) if float(bound).is_integer() else bound
+    return f"This must be at {side} {number:,}."
+
+
 def _wrong_length(value: Any, context: Mapping[str, Any]) -> str:
-    unit = "characters" if isinstance(value, str) else "elements"
     least, most = context.get("min_length"), context.get("max_length")
-    bound = f"at least {least:,}" if most is None else f"at most {most:,}"
-    return f"This must have {bound} {unit}, not {len(value):,}."
+    side, bound = ("least", least) if most is None else ("most", most)
+    unit = "character" if isinstance(value, str) else "element"
+    units = unit if bound == 1 else f"{unit}s"
+    return f"This must have at {side} {bound:,} {units}, not {len(value):,}."
 
 
 def _names(model: type[BaseModel], place: tuple[int | str, ...]) -> list[str]:

@@ -8,6 +8,7 @@ the RFC.
 
 from dataclasses import asdict
 from datetime import datetime
+from functools import partial
 from typing import Annotated, Any, ClassVar, Final, Literal
 from urllib.parse import urlencode
 from uuid import UUID
@@ -29,10 +30,14 @@ from accounts.api.schemas import (
     Resource,
     Result,
     Several,
+    fields_of,
 )
 from accounts.caller import TokenScope
 from accounts.queries import TokenView
 from accounts.token_format import TokenKind
+
+_post = partial(post, tag="tokens", idempotent=False)
+_post_publicly = partial(_post, scope=None, public=True)
 
 
 class Organization(Result):
@@ -120,28 +125,13 @@ class TokenRotation(Body):
     )
 
 
+@fields_of(TokenView)
 class Token(Result):
     """The token."""
 
     resource: ClassVar = Resource("tokens/{id}", "/id")
-    id: UUID
-    name: str
-    kind: TokenKind
-    last_four: str
     scopes: tuple[str, ...]
-    projects: tuple[UUID, ...] | None
-    source_interface: str
-    user_id: UUID
-    user_name: str
     state: Literal["active", "rotated", "expired", "revoked"]
-    created_at: datetime
-    expires_at: datetime
-    last_used_at: datetime | None
-    last_used_ip: str | None
-    last_used_agent: str
-    last_used_hook: int | None
-    replaced_by: UUID | None
-    revoked_at: datetime | None
 
 
 class IssuedToken(Result):
@@ -152,9 +142,7 @@ class IssuedToken(Result):
     token: Token
 
 
-@post(
-    "tokens", tag="tokens", scope=TokenScope.ADMIN, answer=IssuedToken, status=201, idempotent=False
-)
+@_post("tokens", scope=TokenScope.ADMIN, answer=IssuedToken, status=201)
 def create_token(call: Call, body: NewToken) -> dict[str, Any]:
     """Make a token."""
     new = tokens.NewToken(**{**dict(body), "scopes": frozenset(body.scopes)})
@@ -170,14 +158,7 @@ def list_tokens(call: Call) -> list[dict[str, Any]]:
     return [_token(view, call.now) for view in queries.list_tokens(caller=call.caller)]
 
 
-@post(
-    "tokens/{id}/rotate",
-    tag="tokens",
-    scope=TokenScope.ADMIN,
-    answer=IssuedToken,
-    status=201,
-    idempotent=False,
-)
+@_post("tokens/{id}/rotate", scope=TokenScope.ADMIN, answer=IssuedToken, status=201)
 def rotate_token(call: Call, body: TokenRotation) -> dict[str, Any]:
     """Replace a token by a new one."""
     issued = tokens.rotate_token(
@@ -233,15 +214,7 @@ class TokenPattern(Result):
     report: str
 
 
-@post(
-    "tokens/leaked",
-    tag="tokens",
-    scope=None,
-    public=True,
-    answer=LeakReceipt,
-    status=202,
-    idempotent=False,
-)
+@_post_publicly("tokens/leaked", answer=LeakReceipt, status=202)
 def report_leak(call: Call, body: LeakReport) -> dict[str, Any]:
     """Report tokens found in the open.
 
@@ -324,7 +297,7 @@ class DeviceToken(Result):
     organization: str
 
 
-@post("device/code", tag="tokens", scope=None, public=True, answer=DeviceCodes, idempotent=False)
+@_post_publicly("device/code", answer=DeviceCodes)
 def ask_device_code(call: Call, body: DeviceRequest) -> dict[str, Any]:
     """Begin to sign in a program without a browser.
 
@@ -344,7 +317,7 @@ def ask_device_code(call: Call, body: DeviceRequest) -> dict[str, Any]:
     }
 
 
-@post("device/token", tag="tokens", scope=None, public=True, answer=DeviceToken, idempotent=False)
+@_post_publicly("device/token", answer=DeviceToken)
 def fetch_device_token(call: Call, body: DeviceCode) -> dict[str, Any]:
     """Fetch the token of a program that a person has approved.
 

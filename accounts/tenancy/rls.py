@@ -10,8 +10,6 @@ the owner's, each with one narrow purpose. Everything else that touches a shared
 unit or a `tenancy.walled` block of its organization.
 """
 
-import json
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -20,7 +18,7 @@ from uuid import UUID
 from django.db import connection
 from psycopg import sql
 
-from accounts.caller import Tenant
+from accounts.caller import Role, Tenant
 
 SCRIPT: Final = Path(__file__).with_suffix(".sql").read_text(encoding="utf-8")
 
@@ -156,7 +154,7 @@ class JoinedOrganization(NamedTuple):
     language: str
     schema_name: str
     created_at: datetime
-    role: str
+    role: Role
 
 
 class Entrance(NamedTuple):
@@ -186,7 +184,8 @@ def present_token(*, lookup: str) -> Presented | None:
 
 def places_of(*, user_id: UUID) -> tuple[JoinedOrganization, ...]:
     """Return the organizations of an active person, the first joined first."""
-    return tuple(JoinedOrganization(*row) for row in _rows(PLACES, user_id))
+    rows = _rows(PLACES, user_id)
+    return tuple(JoinedOrganization._make((*columns, Role(role))) for *columns, role in rows)
 
 
 def invited_to(*, digests: tuple[str, ...]) -> UUID | None:
@@ -200,19 +199,15 @@ def every_organization() -> tuple[Entrance, ...]:
     return tuple(Entrance(*row) for row in _rows("SELECT * FROM cairn.every_organization()"))
 
 
-def claim_job(
-    *, queue: str, worker: str, lease: timedelta
-) -> tuple[UUID, str, Mapping[str, Any], int, UUID, str, str] | None:
+def claim_job(*, queue: str, worker: str, lease: timedelta) -> tuple[Any, ...] | None:
     """Take the next due job of a queue, if there is one.
 
-    Returns its id, name, payload and attempts, counting this one; then the id, slug and schema of
-    its organization.
+    Returns its id, name, payload as JSON and attempts, counting this one; then the id, slug and
+    schema of its organization.
     """
-    rows = _rows("SELECT * FROM cairn.claim_job(%s, %s, %s)", queue, worker, lease)
-    if not rows:
-        return None
-    id, name, payload, attempts, organization_id, slug, schema_name = rows[0]
-    return id, name, json.loads(payload), attempts, organization_id, slug, schema_name
+    return next(
+        iter(_rows("SELECT * FROM cairn.claim_job(%s, %s, %s)", queue, worker, lease)), None
+    )
 
 
 def lost_jobs() -> tuple[tuple[UUID, UUID], ...]:

@@ -15,7 +15,7 @@ model and the paths of the calls.
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -223,36 +223,32 @@ class _Writer:
         return described
 
     def _parameters(self, endpoint: Endpoint) -> list[dict[str, Any]]:
-        described = [
-            {
-                "name": (name := part.strip("{}")),
-                "in": "path",
-                "required": True,
-                "schema": PARTS.get(name, TEXT),
-            }
-            for part in endpoint.path.split("/")
-            if part.startswith("{")
+        names = [part.strip("{}") for part in endpoint.path.split("/") if part.startswith("{")]
+        described: list[dict[str, Any]] = [
+            {"name": name, "in": "path", "required": True, "schema": PARTS.get(name, TEXT)}
+            for name in names
         ]
-        for model in (endpoint.query, endpoint.headers):
-            schema = {} if model is None else self.definitions[model.__name__]
-            for name, part in schema.get("properties", {}).items():
-                one = {
-                    "name": name,
-                    "in": "header" if model is endpoint.headers else "query",
-                    "description": part.get("description", ""),
-                    "schema": {key: part[key] for key in part if key != "description"},
-                }
-                if name in schema.get("required", ()):
-                    one["required"] = True
-                if part.get("type") == "array":
-                    one |= {"style": "form", "explode": False}
-                described.append(one)
+        described += self._parameters_of(endpoint.query, "query")
+        if endpoint.headers is not None:
+            described += self._parameters_of(endpoint.headers, "header")
         if endpoint.idempotent:
             described.append(KEY)
         if endpoint.edits != Edits.NOTHING:
             is_needed = endpoint.edits == Edits.NAMED_VERSION
             described.append({**VERSION, "required": is_needed})
         return described
+
+    def _parameters_of(self, model: type[BaseModel], place: str) -> Iterator[dict[str, Any]]:
+        schema = self.definitions[model.__name__]
+        for name, part in schema.get("properties", {}).items():
+            yield {
+                "name": name,
+                "in": place,
+                "description": part.get("description", ""),
+                "schema": {key: part[key] for key in part if key != "description"},
+                **({"required": True} if name in schema.get("required", ()) else {}),
+                **({"style": "form", "explode": False} if part.get("type") == "array" else {}),
+            }
 
     def _request_body(self, endpoint: Endpoint, body: type[BaseModel]) -> dict[str, Any]:
         fields = {field.alias or name: field for name, field in body.model_fields.items()}

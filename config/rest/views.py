@@ -219,8 +219,7 @@ def _body(http: HttpRequest, endpoint: Endpoint) -> Any:
         value = parsing.read_lenient(request=http, largest=largest)
         return check(model=endpoint.body, value=value)
     media = (JSON, parsing.NDJSON) if endpoint.lines else (JSON,)
-    smaller = endpoint.smaller
-    value = parsing.read(request=http, largest=largest, media=media, smaller=smaller)
+    value = parsing.read(request=http, largest=largest, media=media, smaller=endpoint.smaller)
     if endpoint.lines and isinstance(value, list) and http.content_type == parsing.NDJSON:
         value = {endpoint.lines: value}
     return check(model=endpoint.body, value=value)
@@ -241,10 +240,7 @@ def _attached(answer: Answer) -> FileResponse:
 def _respond(endpoint: Endpoint, call: Call, answer: Answer) -> HttpResponse:
     body, status = answer.body, answer.status or endpoint.status
     if endpoint.paged:
-        place = None if answer.following is None else to_json(answer.following).decode()
-        sealed = place and parsing.seal(inner=place, endpoint=endpoint, caller=call.caller)
-        items = body if isinstance(body, Mapping) else {"items": body}
-        body = {**items, "next_cursor": sealed}
+        body = _paged(endpoint, call, answer)
     version, location = answer.version, answer.location
     if endpoint.answer is None:
         content = b"" if status == 204 else problems.to_json(value=body)
@@ -260,6 +256,14 @@ def _respond(endpoint: Endpoint, call: Call, answer: Answer) -> HttpResponse:
     for name, value in answer.headers.items():
         response.headers[name] = value
     return response
+
+
+def _paged(endpoint: Endpoint, call: Call, answer: Answer) -> dict[str, Any]:
+    """Return the body of a page, with the sealed cursor of the one that follows."""
+    place = None if answer.following is None else to_json(answer.following).decode()
+    sealed = place and parsing.seal(inner=place, endpoint=endpoint, caller=call.caller)
+    items = answer.body if isinstance(answer.body, Mapping) else {"items": answer.body}
+    return {**items, "next_cursor": sealed}
 
 
 def _place(

@@ -25,7 +25,8 @@ from accounts import free_texts, tenancy
 from accounts.authentication import caller_from_session, entered
 from accounts.caller import Caller
 from accounts.errors import CairnError, InvalidInput, NotFound, RateLimited
-from accounts.queries import OrganizationView, organizations_of
+from accounts.queries import organizations_of
+from accounts.tenancy.rls import JoinedOrganization
 from frontend.middleware import speak
 from memory.records.queries import memories
 from memory.records.queries.views import MemoryView
@@ -44,8 +45,8 @@ class Frame:
 
     caller: Caller
     now: datetime
-    organization: OrganizationView
-    organizations: tuple[OrganizationView, ...]
+    organization: JoinedOrganization
+    organizations: tuple[JoinedOrganization, ...]
     projects: tuple[ProjectView, ...]
     project: ProjectView | None
     cursor: int

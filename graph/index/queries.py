@@ -15,14 +15,13 @@ from django.db.models import Count, Q, QuerySet
 from accounts import jobs, tenancy
 from accounts.audit import Actor
 from accounts.caller import Caller, TokenScope
-from accounts.errors import NotFound, wrong_field
+from accounts.errors import NotFound, RoleNotSufficient, wrong_field
 from accounts.identifiers import as_uuid
 from accounts.messages import message
 from graph.code.values import Layer, NodeKind, NodeSource, Refused, Symbol
 from graph.models import Node
 from teams import changes
 from teams import queries as places
-from teams.errors import RoleNotSufficient
 from teams.models import Project
 
 FILES: Final = Q(kind=NodeKind.FILE, file=None)

@@ -1,5 +1,6 @@
 """Checks over REST: a plan or a diff, held against what is known; findings also for tools."""
 
+from functools import partial
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field
@@ -89,9 +90,12 @@ class Check(Result):
         return shown.model_copy(update={"findings": findings})
 
 
-@post(
-    "checks/plan", tag="checks", scope=TokenScope.READ, answer=Check, weighed=True, idempotent=False
+_post = partial(
+    post, tag="checks", scope=TokenScope.READ, answer=Check, weighed=True, idempotent=False
 )
+
+
+@_post("checks/plan")
 def check_plan(call: Call, body: PlanToCheck) -> Check:
     """Check a plan.
 
@@ -105,9 +109,7 @@ def check_plan(call: Call, body: PlanToCheck) -> Check:
     )
 
 
-@post(
-    "checks/diff", tag="checks", scope=TokenScope.READ, answer=Check, weighed=True, idempotent=False
-)
+@_post("checks/diff")
 def check_diff(call: Call, body: DiffToCheck) -> Check:
     """Check a diff.
 

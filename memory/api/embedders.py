@@ -2,6 +2,7 @@
 
 from datetime import date, datetime
 from decimal import Decimal
+from functools import partial
 from typing import Annotated
 
 from pydantic import AliasPath, BeforeValidator, Field
@@ -15,6 +16,8 @@ from memory.api.schemas.memories import ProjectQuery
 from memory.extraction import queries as costs
 from memory.index import queries
 from memory.index.actions import model_switch
+
+_post = partial(post, tag="models", scope=TokenScope.ADMIN, idempotent=False)
 
 
 class ModelChoice(Body):
@@ -58,14 +61,7 @@ def list_models(call: Call) -> queries.Models:
     return queries.models(caller=call.caller)
 
 
-@post(
-    "models/switch",
-    tag="models",
-    scope=TokenScope.ADMIN,
-    answer=EmbeddingModels,
-    status=202,
-    idempotent=False,
-)
+@_post("models/switch", answer=EmbeddingModels, status=202)
 def switch_model(call: Call, body: ModelChoice) -> queries.Models:
     """Switch to another embedding model.
 
@@ -76,22 +72,14 @@ def switch_model(call: Call, body: ModelChoice) -> queries.Models:
     return queries.models(caller=call.caller)
 
 
-@post(
-    "models/cancel", tag="models", scope=TokenScope.ADMIN, answer=EmbeddingModels, idempotent=False
-)
+@_post("models/cancel", answer=EmbeddingModels)
 def cancel_switch(call: Call, body: Nothing) -> queries.Models:
     """Cancel a switch of models."""
     model_switch.cancel(caller=call.caller)
     return queries.models(caller=call.caller)
 
 
-@post(
-    "models/rollback",
-    tag="models",
-    scope=TokenScope.ADMIN,
-    answer=EmbeddingModels,
-    idempotent=False,
-)
+@_post("models/rollback", answer=EmbeddingModels)
 def roll_back_model(call: Call, body: Nothing) -> queries.Models:
     """Go back to the model before this one.
 
@@ -101,14 +89,7 @@ def roll_back_model(call: Call, body: Nothing) -> queries.Models:
     return queries.models(caller=call.caller)
 
 
-@post(
-    "models/drop",
-    tag="models",
-    scope=TokenScope.ADMIN,
-    answer=EmbeddingModels,
-    status=202,
-    idempotent=False,
-)
+@_post("models/drop", answer=EmbeddingModels, status=202)
 def drop_model(call: Call, body: ModelChoice) -> queries.Models:
     """Delete the vectors of a model.
 

@@ -11,7 +11,7 @@ from itertools import chain
 import pytest
 
 from accounts import jobs
-from accounts.errors import CairnError
+from accounts.errors import GRANT_REFUSALS, CairnError, GrantRefused
 from config import env
 from config.rest import problems
 from config.urls import ENDPOINTS
@@ -70,6 +70,7 @@ def test_every_error_code_has_a_section_with_its_status_and_title() -> None:
     told = dict(re.findall(r"^## (\w+)\n\n\*\*(\d+ · .+?)\.\*\*", _text("errors"), re.MULTILINE))
 
     wanted = {error.code: f"{error.status} · {error.title}" for error in _errors()}
+    wanted |= {code: f"{GrantRefused.status} · {title}" for code, title in GRANT_REFUSALS.items()}
     wanted |= {code: f"{status} · {title}" for status, (code, title, _) in problems.PLAIN.items()}
     assert told == wanted
 

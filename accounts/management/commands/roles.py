@@ -44,25 +44,29 @@ class Command(BaseCommand):
                     f"{name} owns the tables, so it cannot be the application's role too. "
                     "Give the two addresses two roles, or choose another name."
                 )
-            is_known = rls.has_role(name=name)
-            if not knows_owner and not is_known:
+            if not knows_owner and not rls.has_role(name=name):
                 password = secrets.token_urlsafe(PASSWORD_BYTES)
-            try:
-                if password or not is_known:
-                    rls.make_role(name=name, password=password)
-                is_admitted = rls.is_installed()  # else `migrate` lets it in
-                if is_admitted:
-                    rls.admit(role=name)
-            except ProgrammingError as error:
-                raise CommandError(
-                    f"The owner's role may not make it: {str(error).strip().splitlines()[0]}. "
-                    f"Let a superuser give it CREATEROLE, or make the role."
-                ) from error
+            is_admitted = self._admit(name, password)
         self.stdout.write(f"{name} may read and write rows and owns nothing.")
         if not knows_owner:
             self._print_addresses(name, password)
         if not is_admitted or not knows_owner:
             self.stdout.write("Then run: manage.py migrate")
+
+    def _admit(self, name: str, password: str) -> bool:
+        """Make the role or give it the password, and let it in; False: `migrate` lets it in."""
+        try:
+            if password or not rls.has_role(name=name):
+                rls.make_role(name=name, password=password)
+            is_installed = rls.is_installed()
+            if is_installed:
+                rls.admit(role=name)
+        except ProgrammingError as error:
+            raise CommandError(
+                f"The owner's role may not make it: {str(error).strip().splitlines()[0]}. "
+                f"Let a superuser give it CREATEROLE, or make the role."
+            ) from error
+        return is_installed
 
     def _print_addresses(self, name: str, password: str) -> None:
         given = settings.DATABASES["default"]

@@ -12,13 +12,12 @@ from uuid import UUID
 
 from accounts import rights, tenancy
 from accounts.caller import Caller
-from accounts.errors import NotFound
+from accounts.errors import NotFound, RoleNotSufficient
 from accounts.queries import list_tokens, state_of
 from accounts.token_format import TokenKind
 from memory.experiments.points import Point
 from memory.injection.actions import policy
 from teams import queries as places
-from teams.errors import RoleNotSufficient
 from teams.models import Project
 from teams.permissions import Act, require
 from teams.queries import is_paused

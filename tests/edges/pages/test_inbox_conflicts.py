@@ -9,14 +9,13 @@ from django.test import Client
 from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller, Role
-from accounts.errors import CairnError, NotFound
+from accounts.errors import CairnError, NotFound, RoleNotSufficient
 from memory.errors import NotActive
 from memory.records.models import Memory, ReviewVerdict
 from memory.review.actions.settlements import Settlement, settle, snooze_conflict
 from memory.review.actions.verdict_undo import undo
 from memory.review.queries import conflicts, inbox, overview
 from memory.review.queries.conflicts import ConflictVerdict, ConflictView
-from teams.errors import RoleNotSufficient
 from teams.models import AuditEntry
 from tests.edges.pages.conftest import contradicting, looked_at
 from tests.support.memories import as_agent, as_role

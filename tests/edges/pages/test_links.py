@@ -10,7 +10,7 @@ from django.test import Client
 from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller, Role
-from accounts.errors import Conflict, NotFound
+from accounts.errors import Conflict, NotFound, RoleNotSufficient
 from memory.records.models import Memory, MemoryLink
 from memory.records.queries import memories
 from memory.records.queries.views import MemoryView
@@ -18,7 +18,6 @@ from memory.review.actions.verdict_undo import undo
 from memory.review.actions.verdicts import MemoryEdge, unlink
 from memory.review.queries import inbox
 from memory.taxonomy import LinkKind
-from teams.errors import RoleNotSufficient
 from teams.models import AuditEntry, Change
 from tests.edges.pages.conftest import HTMX, remembered
 from tests.support.memories import as_role

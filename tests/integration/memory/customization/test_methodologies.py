@@ -10,7 +10,7 @@ from django.db import connection
 
 from accounts import tenancy
 from accounts.caller import Caller
-from accounts.errors import InvalidInput, NotFound
+from accounts.errors import InvalidInput, NotFound, RoleNotSufficient
 from accounts.models import Organization
 from memory.customization import actions
 from memory.customization.actions import Course, define_methodology, remove_methodology
@@ -20,7 +20,7 @@ from memory.customization.queries import list_methodologies, own_methodologies
 from memory.search.context import Context, ContextRequest, context
 from memory.search.request import SearchRequest
 from memory.taxonomy import MemoryType
-from teams.errors import NotBoundToProject, RoleNotSufficient
+from teams.errors import NotBoundToProject
 from tests.support.memories import as_agent
 from tests.support.racing import race_inside
 

@@ -12,7 +12,7 @@ from django.db import connection
 from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
-from accounts.errors import InvalidInput, NotFound
+from accounts.errors import InvalidInput, NotFound, RoleNotSufficient
 from memory.customization import actions
 from memory.customization.actions import put_style, remove_style
 from memory.customization.models import Definition
@@ -21,7 +21,7 @@ from memory.customization.style import Fit, NewStyle, Style
 from memory.search.context import Context, ContextRequest, context
 from memory.search.request import SearchRequest
 from memory.taxonomy import Scope
-from teams.errors import NotBoundToProject, RoleNotSufficient
+from teams.errors import NotBoundToProject
 from tests.support.memories import as_agent
 
 

@@ -10,7 +10,7 @@ from django.db import connection
 
 from accounts import tenancy
 from accounts.caller import Caller, Role
-from accounts.errors import Conflict, InvalidInput, NotFound
+from accounts.errors import Conflict, InvalidInput, NotFound, RoleNotSufficient
 from accounts.models import Token
 from memory.errors import ProtectedMemory, SelfApproval
 from memory.records import actions
@@ -23,7 +23,6 @@ from memory.review.actions import verdict_undo, verdicts
 from memory.review.actions.bulk import WaitingGroup, decide_bulk
 from memory.review.queries import inbox
 from memory.taxonomy import LinkKind, Verdict
-from teams.errors import RoleNotSufficient
 from tests.support.memories import CARTS, PARSER, REDIS, as_agent, as_role, sent
 from tests.support.reviewed import World, row_of
 from tests.support.waiting import fields_of, many_waiting

@@ -6,7 +6,7 @@ from datetime import datetime
 import pytest
 
 from accounts.caller import Caller, Role, TokenScope
-from accounts.errors import Conflict, InvalidInput, NotFound
+from accounts.errors import Conflict, InvalidInput, NotFound, RoleNotSufficient
 from memory.entities.queries import Thing
 from memory.review.actions.entity_merges import (
     MergePair,
@@ -18,7 +18,6 @@ from memory.search.actions import search
 from memory.search.entity_profile import Profile, about, list_things
 from memory.search.request import Narrowing, SearchRequest
 from teams.actions import create_project
-from teams.errors import RoleNotSufficient
 from tests.support.memories import as_agent, as_role, stored
 
 pytestmark = pytest.mark.usefixtures("in_organization", "told")
